@@ -76,6 +76,7 @@ mod create;
 mod criteria;
 mod diff;
 mod entry;
+mod equal_dirs;
 mod error;
 mod field;
 mod field_name;

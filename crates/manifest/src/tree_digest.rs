@@ -62,6 +62,8 @@ struct Open {
     waiting: usize,
     /// The message of each algorithm. Empty if the directory has no digest.
     messages: Vec<Message>,
+    /// The digests, if the entries are not added.
+    assumed: Option<Vec<u8>>,
 }
 
 /// What is hashed for a directory.
@@ -135,7 +137,7 @@ impl TreeDigester {
                 self.open[at].waiting += 1;
             }
             let (len, number) = (path.len(), self.count);
-            self.open.push(Open { len, number, parent, is_whole, waiting: 0, messages });
+            self.open.push(Open { len, number, parent, is_whole, waiting: 0, messages, assumed: None });
             self.count += 1;
         }
         Ok(())
@@ -152,6 +154,24 @@ impl TreeDigester {
             self.open[at].give_up();
         }
         Ok(())
+    }
+
+    /// Forgets everything below the open directory `dir`. Returns the number of directories that are open then; `dir` is
+    /// the last of them.
+    pub(crate) fn reopen(&mut self, dir: &[u8]) -> usize {
+        let dir = key(dir);
+        while self.open.last().is_some_and(|open| open.len > dir.len()) {
+            self.open.pop();
+        }
+        self.path.truncate(dir.len());
+        self.open.len()
+    }
+
+    /// Sets the digests of the directory opened last, whose entries are not added.
+    pub(crate) fn assume(&mut self, digests: &[u8]) {
+        if let Some(dir) = self.open.last_mut() {
+            dir.assumed = Some(digests.to_vec());
+        }
     }
 
     /// Ends all directories.
@@ -218,7 +238,10 @@ impl TreeDigester {
     fn close<E>(&mut self, each: &mut impl FnMut(Closed<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut dir = self.open.pop().expect("a directory is open");
         self.digests.clear();
-        for (message, algorithm) in dir.messages.iter_mut().zip(&self.algorithms) {
+        self.digests.extend(dir.assumed.iter().flatten());
+        for (message, algorithm) in
+            dir.messages.iter_mut().zip(&self.algorithms).filter(|_| dir.assumed.is_none())
+        {
             let digest = match self.form {
                 TreeForm::Ftk => message.finish(*algorithm, self.platform),
                 TreeForm::Git => git::tree(&message.bytes, *algorithm, self.platform),
