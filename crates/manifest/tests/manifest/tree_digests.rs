@@ -16,8 +16,10 @@ const ALGORITHMS: [Algorithm; 2] = [Algorithm::Xxh3, Algorithm::Sha256];
 /// Returns the tree digests of a directory by all algorithms, `None` if a part of it is not known.
 fn tree_of(dir: &[u8], entries: &Entries, algorithms: &[Algorithm]) -> Option<Vec<u8>> {
     let mut messages = vec![b"ftk tree 1\n".to_vec(); algorithms.len()];
-    for (path, entry) in entries {
-        let Some(name) = below(dir, &path.0) else { continue };
+    let first = if dir == b"." { dir.to_vec() } else { [dir, b"/"].concat() };
+    let below = entries.range(Path(first)..).filter(|(path, _)| path.0 != b".");
+    for (path, entry) in below {
+        let Some(name) = below_dir(dir, &path.0) else { break };
         if let Some(slash) = name.iter().position(|byte| *byte == b'/') {
             let up = &path.0[..path.0.len() - name.len() + slash];
             let is_dir = |above: &Owned| above.stat.file_type == FileType::Directory;
@@ -61,7 +63,7 @@ fn tree_of(dir: &[u8], entries: &Entries, algorithms: &[Algorithm]) -> Option<Ve
 }
 
 /// Returns the part of a path below a directory.
-fn below<'p>(dir: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
+fn below_dir<'p>(dir: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
     match dir {
         b"." => Some(path).filter(|path| *path != b"."),
         dir => path.strip_prefix(dir)?.strip_prefix(b"/"),
@@ -274,7 +276,7 @@ fn large() -> Entries {
         entries.insert(Path::new(path), Owned::new(dir, Vec::new()));
     }
     for (nth, name) in names.into_iter().enumerate() {
-        for n in 0..[3_000, 1, 4_000, 0, 2_000, 1, 5_000, 3][nth] {
+        for n in 0..[2_000, 1, 1_500, 0, 1_000, 1, 3_000, 3][nth] {
             let stat = ftk_file::Stat { size: n, ..ftk_file::Stat::EMPTY };
             entries.insert(
                 Path::new(&format!("{name}/{n}")),
@@ -288,16 +290,17 @@ fn large() -> Entries {
 #[test]
 fn comparisons_skip_large_directories() {
     let old = large();
-    assert!(written(&recorded(), &old).len() > 10 << 18);
+    assert!(written(&recorded(), &old).len() > 5 << 18);
     assert_same_with_trees(&old, &old);
-    for path in ["a/0", "a/2999", "a-b/0", "a/deep/2000", "b/\u{e9}\n/7", "c/0", "d/4999", "e/2"] {
+    for path in ["a/1999", "a/deep/700", "e/2"] {
         let mut new = old.clone();
         new.get_mut(&Path::new(path)).unwrap().digests[9] ^= 1;
         assert_same_with_trees(&old, &new);
-        let moved = new.remove(&Path::new(path)).unwrap();
-        new.insert(Path::new("d/moved"), moved);
-        assert_same_with_trees(&old, &new);
     }
+    let mut new = old.clone();
+    let moved = new.remove(&Path::new("c/0")).unwrap();
+    new.insert(Path::new("d/moved"), moved);
+    assert_same_with_trees(&old, &new);
 }
 
 /// Shows that lines are skipped: a line that is not valid is not noticed.
@@ -320,7 +323,7 @@ fn lines_below_equal_directories_are_not_parsed() {
     let run = |manifest: &Manifest, mode| {
         diff(manifest, &other, &criteria(mode), &Budget::new(1 << 30), &mut |_| ControlFlow::Continue(()))
     };
-    for path in ["a/1500", "a/deep/3000", "d/4998"] {
+    for path in ["a/1500", "a/deep/999", "d/2998"] {
         let summary = run(&broken(path), Mode::Content).unwrap();
         assert_eq!((summary.count(Verdict::Modified), summary.total()), (1, entries.len() as u64));
         assert!(run(&broken(path), Mode::Strict).is_err());
