@@ -151,7 +151,15 @@ impl<'c> Run<'c> {
     ) -> Work<'w> {
         // The cache needs sizes where the command does not: a file may grow until it is read.
         let fixed_sizes = inventory.has_sizes() && self.cache.is_none();
-        Work { inventory, algorithms, platform: self.platform, only, span: Span::Whole, fixed_sizes }
+        Work {
+            inventory,
+            algorithms,
+            platform: self.platform,
+            only,
+            span: Span::Whole,
+            fixed_sizes,
+            prefix: None,
+        }
     }
 
     /// Reserves memory for the results of `work`, and creates their rows: digests, and the metadata of each file

@@ -122,6 +122,8 @@ xxh128\t''
 crc32\t''
 crc32c\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s o -l output -d 'Write to FILE, which appears only when it is complete' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l tree -d 'Print one digest of each directory PATH as a whole' -r -f -a "ftk\t'The tree digest that docs/tree-digest.md specifies'
+git\t'The id that `git write-tree` prints'"
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l root -d 'Resolve paths in DIR; reject paths that lead out of it' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s e -l extension -d 'Match names with this extension, ignoring case; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s n -l name -d 'Match names against this glob; repeatable' -r

@@ -76,7 +76,7 @@ fn the_manual_has_a_page_for_each_command() {
 /// Returns all long options that the help of a command shows.
 fn long_options(help: &str) -> BTreeSet<String> {
     let options = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
-    let long = options.filter_map(|line| line.split([' ', ',']).find(|word| word.starts_with("--")));
+    let long = options.filter_map(|line| line.split([' ', ',', '[']).find(|word| word.starts_with("--")));
     long.map(Into::into).collect()
 }
 

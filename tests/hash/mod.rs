@@ -11,3 +11,4 @@ mod names;
 mod plans;
 mod several;
 mod simd;
+mod tree;

@@ -12,7 +12,7 @@ pub(crate) mod records;
 mod refused;
 pub(crate) mod repair;
 mod scope;
-mod tree_digests;
+pub(crate) mod tree_digests;
 pub(crate) mod trees;
 mod unique;
 mod update;

@@ -34,15 +34,20 @@ impl Format<'_> {
     }
 
     fn record(self, out: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
-        let start = out.len();
-        push(out);
-        if self.is_shown {
-            let end = out.pop().expect("a record is ended");
-            let shown = sanitize(&out[start..]).into_owned();
-            out.truncate(start);
-            out.extend_from_slice(shown.as_bytes());
-            out.push(end);
-        }
+        show(out, self.is_shown, push);
+    }
+}
+
+/// Appends the record that `push` appends. On a terminal (`is_shown`), control characters are escaped.
+pub(crate) fn show(out: &mut Vec<u8>, is_shown: bool, push: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    push(out);
+    if is_shown {
+        let end = out.pop().expect("a record is ended");
+        let shown = sanitize(&out[start..]).into_owned();
+        out.truncate(start);
+        out.extend_from_slice(shown.as_bytes());
+        out.push(end);
     }
 }
 

@@ -7,6 +7,7 @@ mod list;
 mod sums;
 pub(crate) mod table;
 mod tag;
+mod tree;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ use crate::args::Globals;
 use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome};
 use crate::hash::check::CheckArgs;
+use crate::hash::tree::TreeArg;
 use crate::selection::{RecursiveArg, SelectionArgs};
 
 /// Print the digest of every file; check and compare checksum lists
@@ -124,6 +126,27 @@ struct Mode {
     /// may lack its newline. With --zero, lines and digests end with NUL. With --json, prints one object per line.
     #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "WalkArgs", "StartArgs", "tag"])]
     lines: bool,
+
+    /// Print one digest of each directory PATH as a whole
+    ///
+    /// It covers the names, types, contents, link targets and executable bits of everything below the directory, and is
+    /// equal for equal directories; docs/tree-digest.md specifies it. A directory gets none, and the exit status is 2, if
+    /// something below it cannot be read or is skipped by an option. With --tag or several algorithms, each line has a
+    /// tag, such as `TREE-SHA256 (photos) = ...`.
+    ///
+    /// With --tree=git, prints the id that `git write-tree` gives to the directory: by SHA-1, or with `-a sha256` by
+    /// SHA-256. `.git` and empty directories are skipped; no attributes or filters apply.
+    #[arg(
+        long,
+        value_name = "FORM",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "ftk",
+        hide_possible_values = true,
+        conflicts_with = "special",
+    )]
+    tree: Option<TreeArg>,
 }
 
 const EXAMPLES: &str = "\
@@ -135,10 +158,14 @@ Examples:
   ftk hash -a xxh128 -e iso /srv     fast, not cryptographic; only some files
   ftk hash --bag /srv/bags/1912      validate a BagIt bag
   ftk hash --lines keys              a digest for each line
+  ftk hash --tree photos             one digest of a whole directory
   tar c . | ftk hash -a blake3       standard input";
 
 pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let Mode { check, bag, diff, lines } = args.mode;
+    let Mode { check, bag, diff, lines, tree } = args.mode;
+    if let Some(tree) = tree {
+        return tree::run(tree, args, globals, console);
+    }
     let modes = [(check, "--check"), (bag, "--bag"), (diff, "--diff"), (lines, "--lines")];
     if let Some(mode) = modes.into_iter().find(|it| it.0) {
         ensure!(!args.cache.is_given(), "--cache cannot be used with {}: it always reads", mode.1);

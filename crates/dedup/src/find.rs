@@ -97,7 +97,15 @@ impl<R> Passes<'_, '_, R> {
         let platform = self.funnel.platform;
         let stage = Stage {
             pass,
-            work: Work { inventory, algorithms, platform, only: Some(&files), span, fixed_sizes: true },
+            work: Work {
+                inventory,
+                algorithms,
+                platform,
+                only: Some(&files),
+                span,
+                fixed_sizes: true,
+                prefix: None,
+            },
             bytes,
         };
         let mut rows = Rows::new(stage.work.files(), algorithms);

@@ -77,15 +77,20 @@ impl Read for FirstPass<'_> {
 /// The lines of a file from its start, decompressed if the file is compressed.
 #[derive(Debug)]
 pub(crate) enum Source<'f> {
-    Plain(FromStart<'f>),
-    Zstd(Box<ZstdReader<FromStart<'f>>>),
+    Plain(FileAt<'f>),
+    Zstd(Box<ZstdReader<FileAt<'f>>>),
 }
 
 impl<'f> Source<'f> {
     /// Starts at offset 0, whatever the file's own position.
     pub(crate) fn new(file: &'f File, is_compressed: bool) -> io::Result<Self> {
-        let file = FromStart { file, offset: 0 };
+        let file = FileAt { file, offset: 0 };
         Ok(if is_compressed { Self::Zstd(Box::new(ZstdReader::new(file)?)) } else { Self::Plain(file) })
+    }
+
+    /// Starts at an offset of a file that is not compressed.
+    pub(crate) fn plain_at(file: &'f File, offset: u64) -> Self {
+        Self::Plain(FileAt { file, offset })
     }
 
     /// Fills `buffer`, up to the end of the lines.
@@ -109,12 +114,12 @@ impl<'f> Source<'f> {
 
 /// A reader with its own position.
 #[derive(Debug)]
-pub(crate) struct FromStart<'f> {
+pub(crate) struct FileAt<'f> {
     file: &'f File,
     offset: u64,
 }
 
-impl Read for FromStart<'_> {
+impl Read for FileAt<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.file.read_at(buffer, self.offset)?;
         self.offset += n as u64;

@@ -41,6 +41,13 @@ pub(crate) fn read(line: &[u8], header: &Header, entry: &mut Owned) -> Option<()
     is_whole.then_some(())
 }
 
+/// Returns the path of a line, if it begins in canonical form.
+pub(crate) fn path(line: &[u8]) -> Option<&[u8]> {
+    let mut rest = Scan(line);
+    rest.skip(b"{\"path\":\"")?;
+    rest.until_quote().filter(|path| is_plain(path))
+}
+
 /// Returns whether a string between quotes stands for itself: it is UTF-8 without escapes and control characters.
 fn is_plain(text: &[u8]) -> bool {
     // Without an early exit the loop vectorises.

@@ -46,6 +46,14 @@ impl Criteria {
         field.is_compared() && in_mode && !self.ignore.contains(&field)
     }
 
+    /// Returns whether everything that is compared is covered by the tree digests of directories.
+    pub(crate) fn is_covered_by_trees(&self) -> bool {
+        let is_covered =
+            |field: &Field| matches!(field, Field::Type | Field::Size | Field::Target | Field::Digests);
+        self.compares(Field::Digests)
+            && Field::ALL.iter().all(|field| !self.compares(*field) || is_covered(field))
+    }
+
     /// Returns whether the content of a file is to be read. Every sample includes the files that are known to
     /// be damaged.
     pub(crate) fn reads(&self, old: &Entry<'_>) -> bool {

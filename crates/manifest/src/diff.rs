@@ -16,6 +16,9 @@ use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Summary, Verdict};
 /// corruption. Contents are compared by the common algorithms; if one manifest has no digests at all, by
 /// size.
 ///
+/// If everything that is compared is covered by tree digests, the entries below two directories with equal ones are
+/// not read.
+///
 /// Entries that are the same in both use no memory. A file only in `old` uses 32 bytes and its common
 /// digests. A file only in `new` uses 33 bytes, its common digests and its path.
 ///
@@ -34,17 +37,20 @@ pub fn diff(
         false => Common::default(),
     };
     let is_compared = !common.is_empty();
-    let moves =
-        if common.identifies_content() { Moves::find(old, new, &common, budget)? } else { Moves::default() };
+    let trees = Some(&common).filter(|_| common.identifies_content() && criteria.is_covered_by_trees());
+    let moves = match common.identifies_content() {
+        true => Moves::find(old, new, &common, trees, budget)?,
+        false => Moves::default(),
+    };
     let (mut changed, mut summary) = (Vec::new(), Summary::default());
     let (mut missing, mut added) = (0, 0);
     let (mut same, mut same_unread) = (0, 0);
-    let pass = if is_compared { Pass::Again } else { Pass::First };
-    let count_same = |entry: Option<&Entry<'_>>| {
-        same += 1;
+    let pass = if common.identifies_content() { Pass::Again } else { Pass::First };
+    let count_same = |entries, entry: Option<&Entry<'_>>| {
+        same += entries;
         same_unread += u64::from(entry.is_some_and(|entry| entry.stat.is_regular()));
     };
-    merge_manifests((old, new), pass, count_same, |old, new| {
+    merge_manifests((old, new), pass, trees, count_same, |old, new| {
         changed.clear();
         let mut new_path = None;
         let verdict = match (&old, &new) {
@@ -114,14 +120,21 @@ struct Moves {
 }
 
 impl Moves {
-    fn find(old: &Manifest, new: &Manifest, common: &Common, budget: &Budget) -> Result<Self, Error> {
+    fn find(
+        old: &Manifest,
+        new: &Manifest,
+        common: &Common,
+        trees: Option<&Common>,
+        budget: &Budget,
+    ) -> Result<Self, Error> {
         let (mut missing, mut added) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
         let mut moves = Self::default();
         let mut reserved = Reservation::new(budget);
         merge_manifests(
             (old, new),
             Pass::First,
-            |_| (),
+            trees,
+            |_, _| (),
             |old, new| {
                 let is_regular = |entry: &Entry<'_>| entry.stat.is_regular();
                 match (old, new) {

@@ -56,7 +56,9 @@ impl<'i> KeptXattrs<'i> {
             }
         } else {
             self.current.clear();
-            if let Some((_, found)) = self.kept.pop_front_if(|(number, _)| *number == self.count) {
+            if self.kept.front().is_some_and(|(number, _)| *number == self.count)
+                && let Some((_, found)) = self.kept.pop_front()
+            {
                 self.current = found?;
             }
         }

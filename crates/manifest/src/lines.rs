@@ -16,6 +16,16 @@ pub(crate) struct Sealed {
     pub(crate) fingerprints: Fingerprints,
     /// The number of lines before the footer.
     pub(crate) lines: u64,
+    /// The first line that begins in each block after the first one.
+    pub(crate) index: Vec<Place>,
+}
+
+/// Where a line begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) offset: u64,
+    /// The number of lines before it.
+    pub(crate) lines: u64,
 }
 
 /// The lines of a sealed file, without its footer. Uses memory for one block and one line.
@@ -26,6 +36,8 @@ pub(crate) struct Lines<'m> {
     /// The number of blocks read.
     blocks: usize,
     buffer: Vec<u8>,
+    /// The offset of the end of the buffer in the file.
+    end: u64,
     /// The unread part of the buffer.
     rest: Range<usize>,
     /// Length of the next line with its newline; 0 until its end has been searched.
@@ -41,7 +53,7 @@ impl<'m> Lines<'m> {
     /// If there is no memory to decompress the file.
     pub(crate) fn new(sealed: &'m Sealed) -> Result<Self, Error> {
         let source = Source::new(&sealed.file, sealed.is_compressed)?;
-        Ok(Self { sealed, source, blocks: 0, buffer: Vec::new(), rest: 0..0, len: 0, number: 0 })
+        Ok(Self { sealed, source, blocks: 0, buffer: Vec::new(), end: 0, rest: 0..0, len: 0, number: 0 })
     }
 
     /// Returns the next line, without its newline; `None` after the last.
@@ -81,6 +93,68 @@ impl<'m> Lines<'m> {
         self.number += 1;
     }
 
+    /// Skips lines as long as `is_skipped` returns true, and returns their number. It must return true for no line after
+    /// one for which it returns false, and is not called for every line.
+    pub(crate) fn skip_while(
+        &mut self,
+        mut is_skipped: impl FnMut(&[u8], u64) -> Result<bool, Error>,
+    ) -> Result<u64, Error> {
+        let start = self.number;
+        let block = self.blocks;
+        // A compressed file can only be read from its start.
+        while self.blocks <= block || self.sealed.is_compressed {
+            if !self.skip_if(&mut is_skipped)? {
+                return Ok(self.number - start);
+            }
+        }
+        // Larger and larger steps find a line that is not skipped. The last line before it that is skipped and begins a
+        // block is then searched between the last two steps.
+        let index = &self.sealed.index;
+        let here = Place { offset: self.end - self.rest.len() as u64, lines: self.number };
+        let (mut first, mut step) = (index.partition_point(|place| place.lines <= here.lines), 1);
+        let mut last = here;
+        let mut end = index.len();
+        while first < end {
+            let at = if step == 0 { first + (end - first) / 2 } else { (first + step - 1).min(end - 1) };
+            self.seek(index[at])?;
+            let number = self.number + 1;
+            let is_in = self.peek()?.map_or(Ok(false), |line| is_skipped(line, number))?;
+            if is_in {
+                (last, first) = (index[at], at + 1);
+                step *= 2;
+            } else {
+                (end, step) = (at, 0);
+            }
+        }
+        self.seek(last)?;
+        while self.skip_if(&mut is_skipped)? {}
+        Ok(self.number - start)
+    }
+
+    /// Skips the next line if `is_skipped` returns true. Returns whether it did.
+    fn skip_if(
+        &mut self,
+        is_skipped: &mut impl FnMut(&[u8], u64) -> Result<bool, Error>,
+    ) -> Result<bool, Error> {
+        let number = self.number + 1;
+        let Some(line) = self.peek()? else { return Ok(false) };
+        let is_in = is_skipped(line, number)?;
+        if is_in {
+            self.skip();
+        }
+        Ok(is_in)
+    }
+
+    /// Moves to a line of a file that is not compressed.
+    fn seek(&mut self, to: Place) -> Result<(), Error> {
+        self.blocks = (to.offset / BLOCK as u64) as usize;
+        self.source = Source::plain_at(&self.sealed.file, (self.blocks * BLOCK) as u64);
+        (self.rest, self.len, self.number) = (0..0, 0, to.lines);
+        self.fill()?;
+        self.rest.start = (to.offset % BLOCK as u64) as usize;
+        Ok(())
+    }
+
     /// Appends the next block to the unread part of the buffer.
     fn fill(&mut self) -> Result<(), Error> {
         self.buffer.copy_within(self.rest.clone(), 0);
@@ -89,8 +163,10 @@ impl<'m> Lines<'m> {
         if self.buffer.len() < room.end {
             self.buffer.resize(room.end, 0);
         }
-        let block = &mut self.buffer[room];
-        self.rest.end += self.sealed.fingerprints.read_again(&mut self.source, self.blocks, block)?;
+        let read =
+            self.sealed.fingerprints.read_again(&mut self.source, self.blocks, &mut self.buffer[room])?;
+        self.rest.end += read;
+        self.end = (self.blocks * BLOCK + read) as u64;
         self.blocks += 1;
         Ok(())
     }

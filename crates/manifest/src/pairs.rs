@@ -2,8 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use crate::common::Common;
+use crate::equal_dirs::EqualDirs;
 use crate::merge::{Side as _, merge_by};
-use crate::{Entries, Entry, Error, Manifest, Which};
+use crate::{Entries, Entry, EntryError, Error, Manifest, Which};
 
 /// Whether an earlier pass has read both manifests to the end, which proves that their entries are valid and
 /// sorted.
@@ -16,38 +18,70 @@ pub(crate) enum Pass {
 /// Merges two manifests: entries with the same path are passed to `each` together.
 ///
 /// Most lines of two manifests of one tree are identical and need not be parsed to be compared. Identical
-/// lines that follow a pair go to `same` instead of `each`: with the parsed entry in the first pass, as
-/// `None` in later passes.
+/// lines that follow a pair go to `same` instead of `each`, with their number: with the parsed entry in the first pass, as
+/// `None` in later passes. With `trees`, the entries below two directories at the same path whose tree digests are
+/// equal by these algorithms go to `same` too, without being read.
 pub(crate) fn merge_manifests(
     (old, new): (&Manifest, &Manifest),
     pass: Pass,
-    mut same: impl FnMut(Option<&Entry<'_>>),
+    trees: Option<&Common>,
+    mut same: impl FnMut(u64, Option<&Entry<'_>>),
     mut each: impl FnMut(Option<Entry<'_>>, Option<Entry<'_>>) -> Result<ControlFlow<()>, Error>,
 ) -> Result<(), Error> {
     let (a, b) = (old.header(), new.header());
     // With different headers, a line that is valid in one manifest may be invalid or mean something else in
     // the other.
     let is_alike = (a.version, &a.algorithms, a.xattrs) == (b.version, &b.algorithms, b.xattrs);
+    let mut equal = EqualDirs::default();
     let both = |old: &mut Entries<'_>, new: &mut Entries<'_>| {
         let mut has_read_old = false;
-        while is_alike && old.is_at_line_of(new)? {
+        while is_alike
+            && equal.is_empty()
+            && old.is_at_line_of(new)?
+            && !(trees.is_some() && old.is_at_tree()?)
+        {
             new.skip();
             if pass == Pass::First {
                 old.advance()?;
                 new.check_line_of(old)?;
                 has_read_old = true;
-                same(Some(&old.entry()));
+                same(1, Some(&old.entry()));
             } else {
                 old.skip();
-                same(None);
+                same(1, None);
             }
         }
         if has_read_old {
             new.stand_at(old);
         }
-        Ok((old.advance()?, new.advance()?))
+        let Some(trees) = trees else { return Ok((old.advance()?, new.advance()?)) };
+        loop {
+            let (is_old, is_new) = (old.advance()?, new.advance()?);
+            if !(is_old && is_new && old.path() == new.path()) {
+                return Ok((is_old, is_new));
+            }
+            let Some(dir) = equal.above(old.path()) else {
+                let (old, new) = (old.entry(), new.entry());
+                if !old.tree.is_empty() && !new.tree.is_empty() && trees.is_same(old.tree, new.tree) {
+                    equal.push(old.path);
+                }
+                return Ok((true, true));
+            };
+            let number = old.number();
+            let skipped = old.skip_below(dir)?;
+            if skipped != new.skip_below(dir)? {
+                return Err(Error::Line { number, what: EntryError::OtherTree(dir.to_vec()) });
+            }
+            same(1 + skipped, None);
+        }
     };
-    merge_by(&mut old.entries_of(Which::First)?, &mut new.entries_of(Which::Second)?, both, |old, new| {
+    let (mut old, mut new) = (old.entries_of(Which::First)?, new.entries_of(Which::Second)?);
+    if pass == Pass::Again {
+        // The first pass has compared the tree digests of everything that this one reads.
+        old.trust_trees();
+        new.trust_trees();
+    }
+    merge_by(&mut old, &mut new, both, |old, new| {
         each(old.map(|old| old.entry()), new.map(|new| new.entry()))
     })
 }

@@ -6,15 +6,17 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ftk_record::{SealedReader, Sums};
+use memchr::memmem;
 
 use crate::blocks::{BLOCK, Fingerprints, FirstPass, Source, is_compressed};
 use crate::entry::key;
-use crate::lines::{Lines, Sealed};
+use crate::equal_dirs::is_below;
+use crate::lines::{Lines, Place, Sealed};
 use crate::merge::Side;
 use crate::parse::Owned;
 use crate::sniff::{Kind, sniff_plain};
 use crate::trees::TreeCheck;
-use crate::{Entry, EntryError, Error, Header, Which};
+use crate::{Entry, EntryError, Error, Field, Header, Which, canonical};
 
 /// An open manifest whose footer has been checked.
 ///
@@ -55,11 +57,19 @@ impl Manifest {
         let mut input = BufReader::with_capacity(BLOCK, first);
         refuse_others(input.fill_buf()?)?;
         let mut lines = SealedReader::new(input);
-        let header = lines.next_line()?.map(Header::read);
+        let line = lines.next_line()?;
+        let mut next = Place { offset: line.map_or(0, <[u8]>::len) as u64 + 1, lines: 1 };
+        let header = line.map(Header::read);
         let header = header.unwrap_or_else(|| Err(Error::NotManifest("it has only a footer".into())))?;
-        while lines.next_line()?.is_some() {}
-        let footer = lines.number();
-        let sealed = Sealed { file, is_compressed, fingerprints, lines: footer - 1 };
+        let (mut index, mut block) = (Vec::new(), BLOCK as u64);
+        while let Some(line) = lines.next_line()? {
+            if next.offset >= block {
+                index.push(next);
+                block = (next.offset / BLOCK as u64 + 1) * BLOCK as u64;
+            }
+            next = Place { offset: next.offset + line.len() as u64 + 1, lines: next.lines + 1 };
+        }
+        let sealed = Sealed { file, is_compressed, fingerprints, lines: next.lines, index };
         Ok(Self { sealed, header, are_trees_checked: AtomicBool::new(false) })
     }
 
@@ -154,10 +164,53 @@ impl Entries<'_> {
         self.current.entry()
     }
 
+    /// Does not compare tree digests with entries.
+    pub(crate) fn trust_trees(&mut self) {
+        self.check = None;
+    }
+
+    /// Returns the number of the line that was read last.
+    pub(crate) fn number(&self) -> u64 {
+        self.lines.number()
+    }
+
     /// Returns whether the next lines of both are identical.
     pub(crate) fn is_at_line_of(&mut self, other: &mut Entries<'_>) -> Result<bool, Error> {
         let line = self.lines.peek().map_err(|error| error.of(self.which))?;
         Ok(line.is_some() && line == other.lines.peek().map_err(|error| error.of(other.which))?)
+    }
+
+    /// Skips all entries below `dir`, a directory before or at the current entry, without parsing them. They are taken for
+    /// those of its tree digests. Returns their number.
+    ///
+    /// # Errors
+    /// When the file cannot be read or has changed, or the path of a line that is examined is not valid.
+    pub(crate) fn skip_below(&mut self, dir: &[u8]) -> Result<u64, Error> {
+        let Self { manifest, lines, check, which, .. } = self;
+        let mut parsed = Owned::new();
+        let mut is_in = |line: &[u8], number: u64| {
+            let is_in = match canonical::path(line) {
+                Some(path) => is_below(dir, path),
+                None => {
+                    let read = parsed.read(line.strip_suffix(b"\n").unwrap_or(line), &manifest.header);
+                    read.map_err(|what| Error::Line { number, what })?;
+                    is_below(dir, parsed.entry().path)
+                }
+            };
+            Ok(is_in)
+        };
+        let skipped = lines.skip_while(&mut is_in).map_err(|error: Error| error.of(*which))?;
+        if let Some(check) = check {
+            check.assume(dir);
+        }
+        Ok(skipped)
+    }
+
+    /// Returns whether the next line is that of a directory with tree digests, in the form that ftk writes.
+    pub(crate) fn is_at_tree(&mut self) -> Result<bool, Error> {
+        let which = self.which;
+        let line = self.lines.peek().map_err(|error| error.of(which))?;
+        Ok(line.is_some_and(|line| memmem::find(line, Field::Tree.in_line()).is_some()))
     }
 
     /// Skips a line that was compared, without parsing it.
@@ -185,8 +238,8 @@ impl Side for Entries<'_> {
         let which = self.which;
         let Some(line) = self.lines.next().map_err(|error| error.of(which))? else {
             if let Some(mut check) = self.check.take() {
-                check.finish().map_err(|error| error.of(which))?;
-                self.manifest.are_trees_checked.store(true, Ordering::Relaxed);
+                let is_complete = check.finish().map_err(|error| error.of(which))?;
+                self.manifest.are_trees_checked.fetch_or(is_complete, Ordering::Relaxed);
             }
             return Ok(false);
         };

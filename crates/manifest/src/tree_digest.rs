@@ -6,7 +6,7 @@ use ftk_hash::{Algorithm, Digest, Engine, Event, Platform};
 use ftk_walk::FileType;
 
 use crate::entry::key;
-use crate::{Entry, Field};
+use crate::{Entry, Field, git};
 
 /// The start of the message of every directory, so that it is never the content of a file by accident.
 const DOMAIN: &[u8] = b"ftk tree 1\n";
@@ -15,7 +15,17 @@ const DOMAIN: &[u8] = b"ftk tree 1\n";
 const FLUSH: usize = 64 << 10;
 
 /// The owner's permission to execute a file.
-const OWNER_EXECUTES: u32 = 0o100;
+pub(crate) const OWNER_EXECUTES: u32 = 0o100;
+
+/// What is hashed for a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TreeForm {
+    /// What `docs/tree-digest.md` specifies.
+    Ftk,
+    /// A tree object of git. The digests of files are the ids of blobs: those of the content with
+    /// [`git_blob`](crate::git_blob) before it.
+    Git,
+}
 
 /// Computes the digests of directories from their entries, which come in the order of a manifest.
 ///
@@ -26,6 +36,7 @@ const OWNER_EXECUTES: u32 = 0o100;
 /// a directory and what is below it, it also keeps a message of those.
 #[derive(Debug)]
 pub(crate) struct TreeDigester {
+    form: TreeForm,
     algorithms: Vec<Algorithm>,
     platform: Platform,
     /// The path of the directory opened last.
@@ -51,6 +62,8 @@ struct Open {
     waiting: usize,
     /// The message of each algorithm. Empty if the directory has no digest.
     messages: Vec<Message>,
+    /// The digests, if the entries are not added.
+    assumed: Option<Vec<u8>>,
 }
 
 /// What is hashed for a directory.
@@ -75,8 +88,9 @@ pub(crate) struct Closed<'c> {
 }
 
 impl TreeDigester {
-    pub(crate) fn new(algorithms: &[Algorithm]) -> Self {
+    pub(crate) fn new(form: TreeForm, algorithms: &[Algorithm]) -> Self {
         Self {
+            form,
             algorithms: algorithms.to_vec(),
             platform: Platform::detect(),
             path: Vec::new(),
@@ -99,7 +113,7 @@ impl TreeDigester {
         let above = self.above(path);
         let parent = above.filter(|at| !self.below(*at, path).contains(&b'/'));
         if let Some(at) = above
-            && (parent.is_none() || !has_all(entry))
+            && (parent.is_none() || !has_all(entry, self.form))
         {
             self.open[at].give_up();
         }
@@ -107,7 +121,7 @@ impl TreeDigester {
         let mut messages = Vec::new();
         if is_dir && is_whole {
             messages.extend(self.algorithms.iter().map(|algorithm| Message {
-                bytes: DOMAIN.to_vec(),
+                bytes: if self.form == TreeForm::Ftk { DOMAIN.to_vec() } else { Vec::new() },
                 engine: None,
                 place: 0,
                 digest_len: algorithm.digest_len(),
@@ -123,7 +137,7 @@ impl TreeDigester {
                 self.open[at].waiting += 1;
             }
             let (len, number) = (path.len(), self.count);
-            self.open.push(Open { len, number, parent, is_whole, waiting: 0, messages });
+            self.open.push(Open { len, number, parent, is_whole, waiting: 0, messages, assumed: None });
             self.count += 1;
         }
         Ok(())
@@ -140,6 +154,24 @@ impl TreeDigester {
             self.open[at].give_up();
         }
         Ok(())
+    }
+
+    /// Forgets everything below the open directory `dir`. Returns the number of directories that are open then; `dir` is
+    /// the last of them.
+    pub(crate) fn reopen(&mut self, dir: &[u8]) -> usize {
+        let dir = key(dir);
+        while self.open.last().is_some_and(|open| open.len > dir.len()) {
+            self.open.pop();
+        }
+        self.path.truncate(dir.len());
+        self.open.len()
+    }
+
+    /// Sets the digests of the directory opened last, whose entries are not added.
+    pub(crate) fn assume(&mut self, digests: &[u8]) {
+        if let Some(dir) = self.open.last_mut() {
+            dir.assumed = Some(digests.to_vec());
+        }
     }
 
     /// Ends all directories.
@@ -186,31 +218,18 @@ impl TreeDigester {
         let dir = &mut self.open[at];
         let mut rest = entry.digests;
         for (nth, (message, algorithm)) in dir.messages.iter_mut().zip(&self.algorithms).enumerate() {
-            let len = algorithm.digest_len();
-            let stat = &entry.stat;
-            let bytes = &mut message.bytes;
-            bytes.push(letter(entry));
-            push_netstring(bytes, name);
-            match stat.file_type {
-                FileType::Regular => {
-                    push_netstring(bytes, itoa::Buffer::new().format(stat.size).as_bytes());
-                    push_netstring(bytes, rest.split_off(..len).expect("a digest by every algorithm"));
+            let digest = rest.split_off(..algorithm.digest_len().min(rest.len())).unwrap_or_default();
+            match self.form {
+                TreeForm::Ftk => message.push(name, entry, digest, messages.get_mut(nth)),
+                TreeForm::Git => {
+                    git::push(&mut message.bytes, name, entry, digest, *algorithm, self.platform)
                 }
-                FileType::Symlink => push_netstring(bytes, entry.target.unwrap_or_default()),
-                FileType::Block | FileType::Char => {
-                    push_netstring(bytes, itoa::Buffer::new().format(stat.rdev).as_bytes());
-                }
-                FileType::Directory => {
-                    push_netstring(bytes, &[0; Digest::MAX_LEN][..len]);
-                    if let Some(own) = messages.get_mut(nth) {
-                        own.place = bytes.len() - 1 - len;
-                    }
-                }
-                FileType::Fifo | FileType::Socket => {}
             }
-            let is_directory = stat.file_type == FileType::Directory;
-            if dir.waiting == 0 && !is_directory && message.bytes.len() >= FLUSH {
-                message.hash(*algorithm, self.platform, false);
+            if self.form == TreeForm::Ftk && dir.waiting == 0 && message.bytes.len() >= FLUSH {
+                // The digest of a directory is still missing.
+                if entry.stat.file_type != FileType::Directory {
+                    message.hash(*algorithm, self.platform, false);
+                }
             }
         }
     }
@@ -219,26 +238,36 @@ impl TreeDigester {
     fn close<E>(&mut self, each: &mut impl FnMut(Closed<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut dir = self.open.pop().expect("a directory is open");
         self.digests.clear();
-        if dir.is_whole {
-            for (message, algorithm) in dir.messages.iter_mut().zip(&self.algorithms) {
-                let digest = message.finish(*algorithm, self.platform);
-                self.digests.extend_from_slice(digest.as_bytes());
-            }
+        self.digests.extend(dir.assumed.iter().flatten());
+        for (message, algorithm) in
+            dir.messages.iter_mut().zip(&self.algorithms).filter(|_| dir.assumed.is_none())
+        {
+            let digest = match self.form {
+                TreeForm::Ftk => message.finish(*algorithm, self.platform),
+                TreeForm::Git => git::tree(&message.bytes, *algorithm, self.platform),
+            };
+            self.digests.extend_from_slice(digest.as_bytes());
         }
+        let own_path = &self.path[..dir.len];
         if let Some(at) = dir.parent {
             let parent = &mut self.open[at];
             parent.waiting -= 1;
             if !dir.is_whole {
                 parent.give_up();
             }
+            let name = &own_path[if parent.len == 0 { 0 } else { parent.len + 1 }..];
             let mut rest = &*self.digests;
             for (message, own) in parent.messages.iter_mut().zip(&dir.messages) {
                 let digest = rest.split_off(..own.digest_len).expect("a digest by every algorithm");
-                message.bytes[own.place..][..digest.len()].copy_from_slice(digest);
+                match self.form {
+                    TreeForm::Ftk => message.bytes[own.place..][..digest.len()].copy_from_slice(digest),
+                    // Directories end in the order of git: as if a slash followed each name.
+                    TreeForm::Git => git::push_tree(&mut message.bytes, name, &own.bytes, digest),
+                }
             }
         }
         let digests = dir.is_whole.then_some(&*self.digests);
-        each(Closed { number: dir.number, path: &self.path[..dir.len], digests })?;
+        each(Closed { number: dir.number, path: own_path, digests })?;
         self.path.truncate(self.open.last().map_or(0, |dir| dir.len));
         Ok(())
     }
@@ -253,6 +282,30 @@ impl Open {
 }
 
 impl Message {
+    /// Appends an entry. `own` is the message of a directory, which gets its place in this one.
+    fn push(&mut self, name: &[u8], entry: &Entry<'_>, digest: &[u8], own: Option<&mut Self>) {
+        let (stat, bytes) = (&entry.stat, &mut self.bytes);
+        bytes.push(letter(entry));
+        push_netstring(bytes, name);
+        match stat.file_type {
+            FileType::Regular => {
+                push_netstring(bytes, itoa::Buffer::new().format(stat.size).as_bytes());
+                push_netstring(bytes, digest);
+            }
+            FileType::Symlink => push_netstring(bytes, entry.target.unwrap_or_default()),
+            FileType::Block | FileType::Char => {
+                push_netstring(bytes, itoa::Buffer::new().format(stat.rdev).as_bytes());
+            }
+            FileType::Directory => {
+                if let Some(own) = own {
+                    push_netstring(bytes, &[0; Digest::MAX_LEN][..own.digest_len]);
+                    own.place = bytes.len() - 1 - own.digest_len;
+                }
+            }
+            FileType::Fifo | FileType::Socket => {}
+        }
+    }
+
     /// Hashes the bytes. Returns the digest if they are the last.
     fn hash(&mut self, algorithm: Algorithm, platform: Platform, is_end: bool) -> Option<Digest> {
         let is_start = self.engine.is_none();
@@ -287,10 +340,10 @@ impl fmt::Debug for Message {
 }
 
 /// Returns whether the entry has everything that a digest covers.
-fn has_all(entry: &Entry<'_>) -> bool {
+fn has_all(entry: &Entry<'_>, form: TreeForm) -> bool {
     match entry.stat.file_type {
         FileType::Regular => !entry.digests.is_empty() && entry.knows_all(&[Field::Mode, Field::Size]),
-        FileType::Block | FileType::Char => entry.knows(Field::Rdev),
+        FileType::Block | FileType::Char => form == TreeForm::Git || entry.knows(Field::Rdev),
         _ => true,
     }
 }

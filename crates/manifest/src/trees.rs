@@ -5,7 +5,7 @@ use ftk_inventory::{Budget, Full};
 use ftk_walk::FileType;
 
 use crate::keys::Reservation;
-use crate::tree_digest::{Closed, TreeDigester};
+use crate::tree_digest::{Closed, TreeDigester, TreeForm};
 use crate::{Entry, EntryError, Error};
 
 /// The digests of the directories of a manifest that is about to be written.
@@ -32,7 +32,7 @@ impl Trees {
     /// compute.
     pub(crate) fn new(algorithms: &[Algorithm], budget: &Budget) -> Self {
         Self {
-            digester: (!algorithms.is_empty()).then(|| TreeDigester::new(algorithms)),
+            digester: (!algorithms.is_empty()).then(|| TreeDigester::new(TreeForm::Ftk, algorithms)),
             width: algorithms.iter().map(|algorithm| algorithm.digest_len()).sum(),
             digests: Vec::new(),
             has: Vec::new(),
@@ -105,11 +105,17 @@ pub(crate) struct TreeCheck {
     digester: TreeDigester,
     /// The line and the recorded digests of each open directory.
     recorded: Vec<(u64, Vec<u8>)>,
+    /// Whether the entries of some directory were not added.
+    is_partial: bool,
 }
 
 impl TreeCheck {
     pub(crate) fn new(algorithms: &[Algorithm]) -> Self {
-        Self { digester: TreeDigester::new(algorithms), recorded: Vec::new() }
+        Self {
+            digester: TreeDigester::new(TreeForm::Ftk, algorithms),
+            recorded: Vec::new(),
+            is_partial: false,
+        }
     }
 
     /// Adds the entry of line `number`.
@@ -117,7 +123,7 @@ impl TreeCheck {
     /// # Errors
     /// [`EntryError::OtherTree`] for the line of a directory that ended before this entry.
     pub(crate) fn add(&mut self, entry: &Entry<'_>, number: u64) -> Result<(), Error> {
-        let Self { digester, recorded } = self;
+        let Self { digester, recorded, .. } = self;
         // A directory without digests is not compared, and nothing is computed for it.
         digester.add(entry, !entry.tree.is_empty(), |closed| compare(recorded, closed))?;
         if entry.stat.file_type == FileType::Directory {
@@ -126,13 +132,23 @@ impl TreeCheck {
         Ok(())
     }
 
-    /// Ends all directories.
+    /// Takes the recorded digests of a directory that is open for those of its entries, which are not added.
+    pub(crate) fn assume(&mut self, dir: &[u8]) {
+        let open = self.digester.reopen(dir);
+        self.recorded.truncate(open);
+        if let Some((_, tree)) = self.recorded.last() {
+            self.digester.assume(tree);
+        }
+        self.is_partial = true;
+    }
+
+    /// Ends all directories. Returns whether all entries were added.
     ///
     /// # Errors
     /// See [`add`](Self::add).
-    pub(crate) fn finish(&mut self) -> Result<(), Error> {
-        let Self { digester, recorded } = self;
-        digester.finish(|closed| compare(recorded, closed))
+    pub(crate) fn finish(&mut self) -> Result<bool, Error> {
+        let Self { digester, recorded, is_partial } = self;
+        digester.finish(|closed| compare(recorded, closed)).map(|()| !*is_partial)
     }
 }
 

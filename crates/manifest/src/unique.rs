@@ -5,14 +5,17 @@ use std::ops::ControlFlow;
 use ftk_inventory::Budget;
 
 use crate::common::Common;
+use crate::equal_dirs::EqualDirs;
 use crate::keys::Keys;
+use crate::merge::Side as _;
 use crate::{Entry, Error, Manifest, Which};
 
 /// Passes to `each`, in path order, the regular files of `of` whose content is not in `elsewhere` under any
 /// name, and returns how many there are.
 ///
-/// Contents are the same if all common digests are equal, and so are their sizes if both are known. Each file of `elsewhere` uses 24
-/// bytes of memory and its common digests.
+/// Contents are the same if all common digests are equal, and so are their sizes if both are known. Each file and
+/// directory of `elsewhere` uses 24 bytes of memory and its common digests. The entries below a directory of `of` are
+/// not read if some directory of `elsewhere` has equal tree digests.
 ///
 /// # Errors
 /// When a manifest cannot be read or has an invalid line, when the two manifests have no algorithm in common
@@ -28,16 +31,31 @@ pub fn unique(
         let [old, new] = [of, elsewhere].map(|manifest| manifest.header().algorithms.clone());
         return Err(Error::NoCommonAlgorithm { old, new });
     }
-    let mut keys = Keys::new(common.len(), budget);
+    let (mut keys, mut trees) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
     let mut entries = elsewhere.entries_of(Which::Second)?;
     while let Some(entry) = entries.next()? {
         if entry.stat.is_regular() {
             keys.push(common.in_new(entry.digests), entry.size())?;
+        } else if !entry.tree.is_empty() {
+            trees.push(common.in_new(entry.tree), Some(0))?;
         }
     }
-    let ranked = keys.ranked();
+    let (ranked, ranked_trees) = (keys.ranked(), trees.ranked());
+    let mut equal = EqualDirs::default();
     let (mut entries, mut key, mut found) = (of.entries_of(Which::First)?, Vec::new(), 0);
-    while let Some(entry) = entries.next()? {
+    while entries.advance()? {
+        if let Some(dir) = equal.above(entries.path()) {
+            entries.skip_below(dir)?;
+            continue;
+        }
+        let entry = entries.entry();
+        if !entry.tree.is_empty() {
+            key.clear();
+            common.in_old(entry.tree).for_each(|digest| key.extend_from_slice(digest));
+            if trees.has(&ranked_trees, &mut key, Some(0)) {
+                equal.push(entry.path);
+            }
+        }
         if !entry.stat.is_regular() {
             continue;
         }

@@ -182,14 +182,14 @@ impl<'u> Update<'u> {
         let mut trees = Trees::new(&header.algorithms, budget);
         if trees.is_needed() {
             self.make(&mut maker, now_ns, &mut |_| (), &mut |made| match made {
-                New::Entry(entry, is_whole) => Ok(trees.add(&entry, is_whole)?),
+                New::Entry(entry, is_whole) => Ok(trees.add(entry, is_whole)?),
                 New::Unreadable(path) => Ok(trees.omit(path)?),
             })?;
             trees.finish()?;
             maker.make_again();
         }
         self.make(&mut maker, now_ns, each, &mut |made| match made {
-            New::Entry(entry, _) => Ok(writer.entry(&trees.with_tree(entry))?),
+            New::Entry(entry, _) => Ok(writer.entry(&trees.with_tree(*entry))?),
             New::Unreadable(_) => Ok(()),
         })
     }
@@ -248,7 +248,7 @@ impl<'u> Update<'u> {
                 sink(New::Unreadable(&seen.path))?;
             }
             if let Some(entry) = entry {
-                sink(New::Entry(entry, is_whole))?;
+                sink(New::Entry(&entry, is_whole))?;
                 updated.entries += 1;
             }
             Ok(ControlFlow::Continue(()))
@@ -284,7 +284,7 @@ impl<'u> Update<'u> {
 /// A step in the making of a manifest.
 enum New<'n> {
     /// An entry to write, and for a directory whether the walk found all its entries.
-    Entry(Entry<'n>, bool),
+    Entry(&'n Entry<'n>, bool),
     /// The path of something that could not be read. An entry follows if it keeps an old record.
     Unreadable(&'n [u8]),
 }

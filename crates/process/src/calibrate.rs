@@ -92,8 +92,15 @@ fn run(
         Limits { threads: Threads::Fixed(workers), backend: Some(backend), ring: true, cpus: workers };
     let algorithms = &[algorithm];
     let mut rows = Rows::new(files.files(), algorithms);
-    let work =
-        Work { inventory: files, algorithms, platform, only: None, span: Span::Whole, fixed_sizes: false };
+    let work = Work {
+        inventory: files,
+        algorithms,
+        platform,
+        only: None,
+        span: Span::Whole,
+        fixed_sizes: false,
+        prefix: None,
+    };
     let resources =
         Resources { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None, cache: None };
     Duration::from_nanos(process(&work, &mut rows, &resources).plan.took_nanos)

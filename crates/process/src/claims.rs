@@ -180,8 +180,15 @@ mod tests {
         ] {
             let platform = ftk_hash::Platform::detect();
             let span = ftk_read::Span::Whole;
-            let work =
-                Work { inventory: &inventory, algorithms: &[], platform, only, span, fixed_sizes: false };
+            let work = Work {
+                inventory: &inventory,
+                algorithms: &[],
+                platform,
+                only,
+                span,
+                fixed_sizes: false,
+                prefix: None,
+            };
             let mut rows = Rows::new(work.files(), &[]);
             let done: Vec<_> = [0, 7, 200].into_iter().filter(|row| *row < work.files()).collect();
             let picked = pick(FileJobs::new(&work, &mut rows), done.iter().copied());

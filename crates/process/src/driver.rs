@@ -66,6 +66,8 @@ pub(crate) struct Driver<'w> {
     done: &'w WorkerCounters,
     /// Whether the files of the current run were deferred before.
     deferred: bool,
+    /// The bytes read of the file on each slot. Counted only if the files have a prefix.
+    read: Vec<u64>,
     /// What is remembered for later runs, if anything.
     notes: Option<Notes<'w>>,
     /// Buffers for the next run.
@@ -93,6 +95,7 @@ impl<'w> Driver<'w> {
             engines: Engines::new(algorithms, platform, context.readers.max_slots()),
             done: context.counters.of(worker),
             deferred: false,
+            read: vec![0; context.readers.max_slots()],
             notes: context.reuse.map(|reuse| reuse.notes(context.readers.max_slots())),
             spare: Spare::default(),
             failed: Vec::new(),
@@ -238,7 +241,7 @@ impl<'w> Driver<'w> {
         reader: &mut dyn Reader,
         slots: &mut Slots<'r>,
         source: &mut dyn Source<'r>,
-        chunk: Chunk,
+        mut chunk: Chunk,
     ) -> bool {
         let (slot, part, len) = (chunk.slot, chunk.part, chunk.as_ref().len());
         if part.is_start()
@@ -268,6 +271,14 @@ impl<'w> Driver<'w> {
         }
         self.done.add_bytes(len, self.deferred);
         self.context.show();
+        if let Some(prefix) = self.context.work.prefix {
+            let read = &mut self.read[slot as usize];
+            if part.is_start() {
+                *read = 0;
+                chunk.prepend(&prefix(reader.stat(slot).size));
+            }
+            *read += len as u64;
+        }
         self.engines.feed(chunk);
         true
     }
@@ -281,6 +292,10 @@ impl<'w> Driver<'w> {
 
     fn finish(&mut self, job: Job<'_>, slot: u32, is_written_back: bool, result: Result<Stat, Failure>) {
         match result {
+            Ok(stat) if self.has_wrong_prefix(slot, &stat) => {
+                let (before, after) = (Box::new(stat), Box::new(stat));
+                self.fail(job, Failure::Changed { before, after, read: self.read[slot as usize] });
+            }
             Ok(stat) => {
                 let digests = self.engines.digests(slot);
                 job.row.ok(digests, &stat);
@@ -291,6 +306,11 @@ impl<'w> Driver<'w> {
             }
             Err(failure) => self.fail(job, failure),
         }
+    }
+
+    /// Returns whether the size in the prefix is not that of the content, as in procfs.
+    fn has_wrong_prefix(&self, slot: u32, stat: &Stat) -> bool {
+        self.context.work.prefix.is_some() && self.read[slot as usize] != stat.size
     }
 
     /// Records a failed file. All failures go through here.

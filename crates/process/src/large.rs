@@ -85,6 +85,9 @@ impl Context<'_> {
 
     /// Whether all workers hash a file of this size together.
     pub(crate) fn shares(&self, size: u64) -> bool {
-        *self.work.algorithms == [Algorithm::Blake3] && size >= SHARED_FROM && self.limits.busy_workers() > 1
+        *self.work.algorithms == [Algorithm::Blake3]
+            && self.work.prefix.is_none()
+            && size >= SHARED_FROM
+            && self.limits.busy_workers() > 1
     }
 }

@@ -26,7 +26,7 @@
 //!
 //! let algorithms = &[Algorithm::Sha256];
 //! let platform = Platform::detect();
-//! let work = Work { inventory: &inventory, algorithms, platform, only: None, span: Span::Whole, fixed_sizes: false };
+//! let work = Work { inventory: &inventory, algorithms, platform, only: None, span: Span::Whole, fixed_sizes: false, prefix: None };
 //! let model = Model::new(Constants::default());
 //! let limits = Limits { threads: Threads::Auto, backend: None, ring: true, cpus: 0 };
 //! let resources = Resources { model: &model, limits, memory: 64 << 20, stop: &Stop::new(), watch: None, cache: None };
@@ -66,4 +66,4 @@ pub use progress::{Watch, meanwhile};
 pub use rows::{Rows, State};
 pub use run::{Report, Resources, process};
 pub use stream::hash_stream;
-pub use work::Work;
+pub use work::{Prefix, Work};

@@ -62,7 +62,7 @@ pub fn process(work: &Work<'_>, rows: &mut Rows, resources: &Resources<'_>) -> R
     let counters = Counters::default();
     let Resources { model, limits, stop, watch, cache, .. } = *resources;
     let run = Run { model, limits, stop, counters: &counters };
-    let reuse = cache.map(|cache| Reuse::new(cache, work));
+    let reuse = cache.filter(|_| work.prefix.is_none()).map(|cache| Reuse::new(cache, work));
     let pending = rows.pending();
     let (plan, failed, reused, unusable) = watched(watch, &counters, || {
         let looked_up = reuse.as_ref().map_or(Ok(()), |reuse| reuse.look_up(work, rows, &run));

@@ -357,6 +357,7 @@ mod tests {
             only: None,
             span: Span::Whole,
             fixed_sizes: false,
+            prefix: None,
         };
         let mut rows = Rows::new(1, algorithms);
         let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: false, cpus: 2 };

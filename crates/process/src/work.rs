@@ -4,6 +4,9 @@ use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{DirNo, FileNo, Inventory};
 use ftk_read::Span;
 
+/// Returns the bytes to hash before the content of a file of this size.
+pub type Prefix = fn(size: u64) -> Vec<u8>;
+
 /// The work of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Work<'w> {
@@ -20,6 +23,9 @@ pub struct Work<'w> {
     /// Whether a file whose size is different from that of the walk is a
     /// [`Failure::Changed`](ftk_file::Failure::Changed). The inventory must then have sizes.
     pub fixed_sizes: bool,
+    /// What is hashed before the content of each file. Digests with a prefix are not remembered for later runs, and
+    /// a file whose size is not the number of its bytes is a [`Failure::Changed`](ftk_file::Failure::Changed).
+    pub prefix: Option<Prefix>,
 }
 
 impl Work<'_> {

@@ -64,6 +64,7 @@ fn all<'w>(inventory: &'w Inventory, algorithms: &'w [Algorithm]) -> Work<'w> {
         only: None,
         span: Span::Whole,
         fixed_sizes: inventory.has_sizes(),
+        prefix: None,
     }
 }
 

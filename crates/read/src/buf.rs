@@ -12,6 +12,8 @@ use ftk_file::File;
 #[derive(Debug)]
 pub struct Buf {
     bytes: Vec<u8>,
+    /// How many bytes of a file the buffer may hold. Its memory may be larger.
+    capacity: usize,
     /// This many bytes from the start of the memory are known to be zero, held or not. A buffer that is filled
     /// from holes again and again is therefore zeroed only once.
     zeros: usize,
@@ -20,12 +22,12 @@ pub struct Buf {
 impl Buf {
     /// Creates an empty buffer with room for `len` bytes.
     pub fn new(len: usize) -> Self {
-        Self { bytes: Vec::with_capacity(len), zeros: 0 }
+        Self { bytes: Vec::with_capacity(len), capacity: len, zeros: 0 }
     }
 
     /// Returns how many bytes the buffer can hold.
     pub(crate) fn capacity(&self) -> usize {
-        self.bytes.capacity()
+        self.capacity
     }
 
     /// Removes all bytes.
@@ -40,14 +42,15 @@ impl Buf {
 
     /// Returns how many more bytes the buffer can hold.
     pub(crate) fn left(&self) -> usize {
-        self.capacity() - self.filled()
+        self.capacity().saturating_sub(self.filled())
     }
 
     /// Returns the unused part of the buffer, where the next bytes go.
     pub(crate) fn room(&mut self) -> &mut [MaybeUninit<u8>] {
         // Even a read that fails may write to the room.
         self.zeros = self.zeros.min(self.filled());
-        self.bytes.spare_capacity_mut()
+        let left = self.left();
+        &mut self.bytes.spare_capacity_mut()[..left]
     }
 
     /// Adds `count` zeros.
@@ -144,6 +147,14 @@ impl Chunk {
     /// Returns the buffer for reuse.
     pub fn into_buf(self) -> Buf {
         self.buf
+    }
+
+    /// Puts bytes before those of the file. The chunk may then be longer than the buffer's capacity.
+    pub fn prepend(&mut self, bytes: &[u8]) {
+        let Buf { bytes: held, zeros, .. } = &mut self.buf;
+        held.reserve_exact(bytes.len());
+        held.splice(..0, bytes.iter().copied());
+        *zeros = 0;
     }
 }
 

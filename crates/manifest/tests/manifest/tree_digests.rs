@@ -1,11 +1,14 @@
 //! Tree digests, compared with those that a slow function computes as `docs/tree-digest.md` specifies.
 
+use std::ops::ControlFlow;
+
 use ftk_hash::{Algorithm, Platform};
-use ftk_manifest::{Field, Header};
+use ftk_inventory::Budget;
+use ftk_manifest::{Criteria, Field, Header, Manifest, Mode, Summary, Verdict, diff, unique};
 use ftk_walk::FileType;
 use proptest::prelude::*;
 
-use crate::model::{Entries, Owned, Path, entry, header, open, read, written};
+use crate::model::{Entries, Owned, Path, Said, entry, header, manifest, open, read, seal, written};
 use crate::trees::Dir;
 
 const ALGORITHMS: [Algorithm; 2] = [Algorithm::Xxh3, Algorithm::Sha256];
@@ -13,8 +16,10 @@ const ALGORITHMS: [Algorithm; 2] = [Algorithm::Xxh3, Algorithm::Sha256];
 /// Returns the tree digests of a directory by all algorithms, `None` if a part of it is not known.
 fn tree_of(dir: &[u8], entries: &Entries, algorithms: &[Algorithm]) -> Option<Vec<u8>> {
     let mut messages = vec![b"ftk tree 1\n".to_vec(); algorithms.len()];
-    for (path, entry) in entries {
-        let Some(name) = below(dir, &path.0) else { continue };
+    let first = if dir == b"." { dir.to_vec() } else { [dir, b"/"].concat() };
+    let below = entries.range(Path(first)..).filter(|(path, _)| path.0 != b".");
+    for (path, entry) in below {
+        let Some(name) = below_dir(dir, &path.0) else { break };
         if let Some(slash) = name.iter().position(|byte| *byte == b'/') {
             let up = &path.0[..path.0.len() - name.len() + slash];
             let is_dir = |above: &Owned| above.stat.file_type == FileType::Directory;
@@ -58,7 +63,7 @@ fn tree_of(dir: &[u8], entries: &Entries, algorithms: &[Algorithm]) -> Option<Ve
 }
 
 /// Returns the part of a path below a directory.
-fn below<'p>(dir: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
+fn below_dir<'p>(dir: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
     match dir {
         b"." => Some(path).filter(|path| *path != b"."),
         dir => path.strip_prefix(dir)?.strip_prefix(b"/"),
@@ -192,4 +197,143 @@ fn large_directories() {
     wrong.get_mut(&Path::new("a/b/2999")).unwrap().stat.size += 1;
     let error = read(&open(&written(&recorded(), &wrong)).unwrap()).unwrap_err().to_string();
     assert_eq!(error, "line 6004: tree of 'a/b' is not the digest of the entries below it");
+}
+
+/// Returns what a comparison by content finds, with its counts, and the contents that only one manifest has.
+fn compared(old: &Manifest, new: &Manifest) -> (Vec<Said>, Summary, Vec<Vec<u8>>) {
+    let criteria = Criteria { mode: Mode::Content, ..Criteria::default() };
+    let (mut said, mut only) = (Vec::new(), Vec::new());
+    let budget = Budget::new(1 << 30);
+    let summary = diff(old, new, &criteria, &budget, &mut |finding| {
+        said.push(Said::of(finding));
+        ControlFlow::Continue(())
+    });
+    unique(old, new, &budget, &mut |entry| {
+        only.push(entry.path.to_vec());
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    (said, summary.unwrap(), only)
+}
+
+fn without_trees(mut entries: Entries) -> Entries {
+    entries.values_mut().for_each(|entry| entry.tree.clear());
+    entries
+}
+
+/// Returns pairs of manifests, with and without tree digests, that are compared as they are and with other times.
+fn assert_same_with_trees(old: &Entries, new: &Entries) {
+    let header = recorded();
+    let other = self::header(&[ALGORITHMS[1], Algorithm::Md5], false);
+    let md5 = |entries: &Entries| {
+        let mut entries = entries.clone();
+        for entry in entries.values_mut().filter(|entry| !entry.digests.is_empty()) {
+            entry.digests = [&entry.digests[8..], &entry.digests[..8], &[0; 8]].concat();
+        }
+        entries
+    };
+    let mut later = new.clone();
+    later.values_mut().for_each(|entry| entry.stat.ino += 7);
+    for new in [new, &later] {
+        let expected = compared(&manifest(&header, old), &manifest(&header, new));
+        let trees = |entries: &Entries| manifest(&header, &with_trees(entries.clone(), &ALGORITHMS));
+        assert_eq!(compared(&trees(old), &trees(new)), expected);
+        assert_eq!(compared(&manifest(&header, old), &trees(new)), expected);
+        // Only one algorithm in common.
+        let old_md5 = md5(old);
+        let expected = compared(&manifest(&other, &old_md5), &manifest(&header, new));
+        let old_md5 = manifest(&other, &with_trees(old_md5, &other.algorithms));
+        assert_eq!(compared(&old_md5, &trees(new)), expected);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn comparisons_find_the_same_with_tree_digests(
+        old in all_entries(),
+        new in all_entries(),
+        mix in prop::collection::vec(any::<bool>(), 24),
+    ) {
+        // Most entries are the same in both.
+        let mut mixed = old.clone();
+        for (change, (path, entry)) in mix.iter().zip(new) {
+            if *change {
+                mixed.insert(path, entry);
+            }
+        }
+        assert_same_with_trees(&without_trees(old), &without_trees(mixed));
+    }
+}
+
+/// A manifest of some megabytes: many directories, of which some are longer than the blocks that are read at once.
+fn large() -> Entries {
+    let dir = ftk_file::Stat { file_type: FileType::Directory, ..ftk_file::Stat::EMPTY };
+    let mut entries = Entries::new();
+    let names = ["a", "a-b", "a/deep", "b", "b/\u{e9}\n", "c", "d", "e"];
+    for path in ["."].iter().chain(&names) {
+        entries.insert(Path::new(path), Owned::new(dir, Vec::new()));
+    }
+    for (nth, name) in names.into_iter().enumerate() {
+        for n in 0..[2_000, 1, 1_500, 0, 1_000, 1, 3_000, 3][nth] {
+            let stat = ftk_file::Stat { size: n, ..ftk_file::Stat::EMPTY };
+            entries.insert(
+                Path::new(&format!("{name}/{n}")),
+                Owned::new(stat, vec![(n + nth as u64) as u8; 40]),
+            );
+        }
+    }
+    entries
+}
+
+#[test]
+fn comparisons_skip_large_directories() {
+    let old = large();
+    assert!(written(&recorded(), &old).len() > 5 << 18);
+    assert_same_with_trees(&old, &old);
+    for path in ["a/1999", "a/deep/700", "e/2"] {
+        let mut new = old.clone();
+        new.get_mut(&Path::new(path)).unwrap().digests[9] ^= 1;
+        assert_same_with_trees(&old, &new);
+    }
+    let mut new = old.clone();
+    let moved = new.remove(&Path::new("c/0")).unwrap();
+    new.insert(Path::new("d/moved"), moved);
+    assert_same_with_trees(&old, &new);
+}
+
+/// Shows that lines are skipped: a line that is not valid is not noticed.
+#[test]
+fn lines_below_equal_directories_are_not_parsed() {
+    let entries = with_trees(large(), &ALGORITHMS);
+    let mut other = without_trees(entries.clone());
+    other.get_mut(&Path::new("e/2")).unwrap().digests[0] ^= 1;
+    let other = manifest(&recorded(), &with_trees(other, &ALGORITHMS));
+    let text = String::from_utf8(written(&recorded(), &entries)).unwrap();
+    let lines: Vec<_> = text.lines().filter(|line| !line.contains("\"footer\"")).collect();
+    let broken = |path: &str| {
+        let found = |line: &&str| line.starts_with(&format!("{{\"path\":\"{path}\","));
+        let at = lines.iter().position(found).unwrap();
+        let mut lines: Vec<_> = lines.iter().map(|line| (*line).to_owned()).collect();
+        lines[at] = lines[at].replace("\"mode\"", "\"mode\":7,\"mode\"");
+        open(&seal(&lines)).unwrap()
+    };
+    let criteria = |mode| Criteria { mode, ..Criteria::default() };
+    let run = |manifest: &Manifest, mode| {
+        diff(manifest, &other, &criteria(mode), &Budget::new(1 << 30), &mut |_| ControlFlow::Continue(()))
+    };
+    for path in ["a/1500", "a/deep/999", "d/2998"] {
+        let summary = run(&broken(path), Mode::Content).unwrap();
+        assert_eq!((summary.count(Verdict::Modified), summary.total()), (1, entries.len() as u64));
+        assert!(run(&broken(path), Mode::Strict).is_err());
+        assert_eq!(
+            unique(&broken(path), &other, &Budget::new(1 << 30), &mut |_| ControlFlow::Continue(())).unwrap(),
+            1
+        );
+        assert!(
+            unique(&other, &broken(path), &Budget::new(1 << 30), &mut |_| ControlFlow::Continue(())).is_err()
+        );
+    }
+    assert!(run(&broken("e/1"), Mode::Content).is_err());
 }

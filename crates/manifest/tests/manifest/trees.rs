@@ -124,6 +124,7 @@ impl Walked {
             only,
             span: Span::Whole,
             fixed_sizes: false,
+            prefix: None,
         };
         let mut rows = Rows::with_stats(work.files(), algorithms);
         let model = Model::new(Constants::default());

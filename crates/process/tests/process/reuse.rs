@@ -37,7 +37,7 @@ struct Run {
 
 fn run(inventory: &Inventory, store: &Path, algorithms: &[Algorithm], span: Span, io: Backend) -> Run {
     let platform = Platform::detect();
-    let work = Work { inventory, algorithms, platform, only: None, span, fixed_sizes: true };
+    let work = Work { inventory, algorithms, platform, only: None, span, fixed_sizes: true, prefix: None };
     let mut rows = Rows::new(work.files(), algorithms);
     let (model, stop) = (Model::new(Constants::default()), Stop::new());
     let limits = Limits { threads: Threads::Fixed(2), backend: Some(io), ring: true, cpus: 2 };

@@ -1,0 +1,203 @@
+//! `ftk hash --tree DIR...`: prints the digest of each directory as a whole.
+
+use std::ffi::{CString, OsStr};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+
+use anyhow::{Context as _, bail, ensure};
+use clap::ValueEnum;
+use ftk_hash::{Algorithm, Digest};
+use ftk_inventory::Keep;
+use ftk_manifest::{Contents, TreeDigest, TreeForm, WalkedTree, git_blob, tree_digest, tree_digest_files};
+use ftk_process::{Prefix, Progress, Work};
+use ftk_record::{End, Style, SumFormat, quote, write_path};
+use ftk_select::Selection;
+use ftk_walk::Follow;
+use indicatif::HumanCount;
+
+use crate::algorithm::wanted;
+use crate::args::Globals;
+use crate::cache;
+use crate::console::{Console, Outcome, cause, say_failed};
+use crate::hash::HashArgs;
+use crate::hash::list::show;
+use crate::human;
+use crate::list::List;
+use crate::run::{Hashed, Run};
+use crate::scan::too_large;
+use crate::stdout::Stdout;
+
+/// What `--tree` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum TreeArg {
+    /// The tree digest that docs/tree-digest.md specifies.
+    #[value(name = "ftk")]
+    Ftk,
+    /// The id that `git write-tree` prints.
+    #[value(name = "git")]
+    Git,
+}
+
+pub(super) fn run(
+    tree: TreeArg,
+    args: &HashArgs,
+    globals: &Globals,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    ensure!(!(args.zero && globals.json), "--zero cannot be used with --json: each object is one line");
+    let lists = &args.selection.starts;
+    let is_stdin = |path: &OsStr| path == "-";
+    ensure!(
+        !args.paths.iter().any(|path| is_stdin(path)) && (!args.paths.is_empty() || lists.has_list()),
+        "--tree needs directories"
+    );
+    ensure!(
+        args.selection.follow(Follow::Roots) == Follow::Roots,
+        "--tree hashes the targets of links and does not follow them: drop --follow"
+    );
+    let (form, algorithms) = match tree {
+        TreeArg::Ftk => (TreeForm::Ftk, wanted(&args.algorithms)),
+        TreeArg::Git => (TreeForm::Git, git_algorithm(args)?),
+    };
+    let mut run = Run::new(globals, console)?;
+    let stdout = Stdout::default();
+    let mut list = List::create(args.output.as_deref(), &stdout)?;
+    let mut own = list.own();
+    if form == TreeForm::Ftk {
+        own.extend(run.reuse(args.cache)?);
+    }
+    let selection = args.selection.compile(&own, console)?;
+    let format = Format {
+        form,
+        algorithms: &algorithms,
+        style: if args.tag || algorithms.len() > 1 { Style::Tagged } else { Style::Untagged },
+        end: if args.zero { End::Nul } else { End::Newline },
+        json: globals.json,
+        is_shown: list.is_shown(),
+    };
+    let (mut outcome, mut done, mut failed) = (Outcome::Success, Progress::default(), 0);
+    let starts = lists.read(&args.paths, &[])?;
+    let dirs = starts.len() as u64;
+    for start in starts {
+        let path = start.to_bytes().to_vec();
+        let read = read(&run, start, &selection, &format)?;
+        if let Some(digests) = read.digests {
+            list.line(|out| format.push(out, &digests, &path));
+        }
+        outcome = outcome.max(read.outcome);
+        done.files += read.done.files;
+        done.bytes += read.done.bytes;
+        failed += read.failed;
+    }
+    list.finish()?;
+    let reused = cache::reused(run.close_cache());
+    let noun = if dirs == 1 { "directory" } else { "directories" };
+    let read = human::count(done.files - failed, "file");
+    run.say_done(&format!("{} {noun}, {read}{reused}", HumanCount(dirs)), done.bytes, &algorithms);
+    Ok(outcome.max(run.say_unread(failed, NOT_HASHED)))
+}
+
+/// The consequence for files that could not be read.
+const NOT_HASHED: &str = "not hashed";
+
+/// Returns the algorithm of the ids of git.
+fn git_algorithm(args: &HashArgs) -> anyhow::Result<Vec<Algorithm>> {
+    ensure!(!args.tag, "--tag cannot be used with --tree=git: there is no such tag");
+    ensure!(!args.cache.is_given(), "--cache cannot be used with --tree=git: it stores no ids of git");
+    match args.algorithms[..] {
+        [] => Ok(vec![Algorithm::Sha1]),
+        [algorithm @ (Algorithm::Sha1 | Algorithm::Sha256)] => Ok(vec![algorithm]),
+        _ => bail!("--tree=git accepts one algorithm: sha1 or sha256"),
+    }
+}
+
+/// What was found about a directory.
+struct Read {
+    /// The digests, if there are any. If not, the reason was reported.
+    digests: Option<Vec<u8>>,
+    outcome: Outcome,
+    done: Progress,
+    failed: u64,
+}
+
+/// Walks and reads a directory.
+fn read(run: &Run<'_>, start: CString, selection: &Selection, format: &Format<'_>) -> anyhow::Result<Read> {
+    let path = start.to_bytes().to_vec();
+    let mut read = Read { digests: None, outcome: Outcome::Error, done: Progress::default(), failed: 0 };
+    let cannot = |why: &str| run.console.path_error("compute the tree digest of", &path, why);
+    match fs::metadata(OsStr::from_bytes(&path)) {
+        Ok(metadata) if metadata.is_dir() => {}
+        Ok(_) => {
+            cannot("it is not a directory");
+            return Ok(read);
+        }
+        Err(error) => {
+            run.console.path_error("open", &path, cause(&error));
+            return Ok(read);
+        }
+    }
+    let scan = run.walk(vec![start], Follow::Roots, selection, Keep::Stats { files: false }, "")?;
+    let inventory = &scan.inventory;
+    let tree = WalkedTree { inventory, root: &path, failed: &scan.failed };
+    let files = tree_digest_files(&tree, format.form)?;
+    let prefix = (format.form == TreeForm::Git).then_some(git_blob as Prefix);
+    let work = Work { prefix, ..run.whole(inventory, Some(&files), format.algorithms) };
+    let mut rows = run.rows(&work, true).with_context(|| too_large(&run.budget))?;
+    if work.files() > 0 {
+        let hashed = run.read(&work, rows)?;
+        say_failed(inventory, &hashed.failed, NOT_HASHED, run.console);
+        let Hashed { rows: hashed_rows, done, failed } = hashed;
+        (rows, read.done, read.failed) = (hashed_rows, done, failed.len() as u64);
+    }
+    let contents = Contents::read(Some(&files), &rows);
+    let below = |below: &[u8]| match below {
+        b"." => quote(&path),
+        below => quote(&[&path, &b"/"[..], below].concat()),
+    };
+    match tree_digest(&tree, &contents, format.algorithms, format.form)? {
+        TreeDigest::Known(digests) => (read.digests, read.outcome) = (Some(digests), scan.outcome),
+        TreeDigest::Partial(dir) => {
+            cannot(&format!("entries of {} were skipped or could not be read", below(&dir)));
+        }
+        TreeDigest::Unread(file) => cannot(&format!("{} could not be read", below(&file))),
+    }
+    Ok(read)
+}
+
+/// The format of a line.
+struct Format<'a> {
+    form: TreeForm,
+    algorithms: &'a [Algorithm],
+    style: Style,
+    end: End,
+    json: bool,
+    /// Whether the output goes to a terminal.
+    is_shown: bool,
+}
+
+impl Format<'_> {
+    /// Appends the line of a directory, or with tags a line for each algorithm.
+    fn push(&self, out: &mut Vec<u8>, digests: &[u8], path: &[u8]) {
+        let mut rest = digests;
+        let digests = self.algorithms.iter().map(|algorithm| {
+            let digest = rest.split_off(..algorithm.digest_len()).expect("a digest by every algorithm");
+            (algorithm, digest)
+        });
+        if self.json {
+            out.push(b'{');
+            write_path(out, "path", path);
+            let member = if self.form == TreeForm::Git { "git_tree" } else { "tree" };
+            let digests = digests
+                .map(|(algorithm, digest)| format!("\"{algorithm}\":\"{}\"", Digest::from_bytes(digest)));
+            let digests = digests.collect::<Vec<_>>().join(",");
+            out.extend_from_slice(format!(",\"{member}\":{{{digests}}}}}\n").as_bytes());
+            return;
+        }
+        for (algorithm, digest) in digests {
+            // The tag is one that no reader of checksum lists takes for the digest of a file.
+            let tag = format!("TREE-{}", algorithm.tag());
+            let line = SumFormat::new(&tag, self.style, self.end);
+            show(out, self.is_shown, |out| line.write_line(out, digest, path));
+        }
+    }
+}
