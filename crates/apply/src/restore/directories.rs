@@ -111,7 +111,7 @@ impl Directories {
 
 /// Opens a directory for a change of its metadata, which a descriptor for look-ups does not permit.
 fn open(place: &Place) -> Result<(std::os::fd::OwnedFd, Stat), Errno> {
-    let flags = DIRECTORY - OFlags::PATH | OFlags::NOFOLLOW;
+    let flags = (DIRECTORY - OFlags::PATH) | OFlags::NOFOLLOW;
     let dir = openat(&place.dir, &place.name, flags, Mode::empty())?;
     let stat = Stat::of(&dir)?;
     Ok((dir, stat))

@@ -260,12 +260,12 @@ impl Restorer {
         }
         for item in batch.iter_mut() {
             let Some(ready) = &mut item.ready else { continue };
-            let made = self.make(ready, stop, has_content);
-            match made {
+            match self.make(ready, stop, has_content) {
                 Ok(version) => ready.names.iter().for_each(|name| journal.made(name.intent.step, &version)),
                 Err(error) => {
-                    let error = item.ready.take().expect("it was ready").note_failure(error, journal);
+                    ready.note_failure(&error, journal);
                     fail(&mut item.outcomes, error);
+                    item.ready = None;
                 }
             }
         }

@@ -57,13 +57,11 @@ impl Ready {
         self.names.iter().find_map(|name| Some((name.intent.step, name.victim.as_ref()?)))
     }
 
-    /// Adds an error to the journal as the outcome of all names, and returns it.
-    pub(super) fn note_failure(self, error: ActError, journal: &mut Journal) -> ActError {
-        let outcome: Result<Freed, ActError> = Err(error);
+    /// Adds an error to the journal as the outcome of all names.
+    pub(super) fn note_failure(&self, error: &ActError, journal: &mut Journal) {
         for name in &self.names {
-            journal.note(name.intent.step, &outcome);
+            journal.note_error(name.intent.step, error);
         }
-        outcome.expect_err("it is an error")
     }
 
     /// Removes the new file when it cannot get its name. A failure is not reported: undo of the journal then
@@ -91,7 +89,7 @@ impl Ready {
             Err(error) => Err(temp.discard(error)),
         };
         if let Err(error) = named {
-            let error = self.note_failure(error, journal);
+            self.note_failure(&error, journal);
             return fail(outcomes, error);
         }
         let first_place = first.place.clone();
@@ -104,9 +102,11 @@ impl Ready {
         let stat = first_place.stat().ok().filter(|stat| stat.identity() == made);
         let lacks_rights = self.lacks_rights;
         for (name, linked) in self.names.into_iter().zip(std::iter::once(Ok(())).chain(links)) {
-            let outcome = linked.map(|()| Freed(0));
-            journal.note(name.intent.step, &outcome);
-            outcomes[name.index] = Some(outcome.map(|_| Restored { stat, lacks_rights }));
+            match &linked {
+                Ok(()) => journal.note_done(name.intent.step, Freed(0)),
+                Err(error) => journal.note_error(name.intent.step, error),
+            }
+            outcomes[name.index] = Some(linked.map(|()| Restored { stat, lacks_rights }));
         }
     }
 
