@@ -232,7 +232,7 @@ impl Job {
         if printer.has_done() {
             match self.action {
                 Action::Delete => console.summary("the deleted files cannot be restored"),
-                _ => console.summary(format_args!("to undo this: ftk dup undo {path}")),
+                _ => console.summary(format_args!("to undo this: ftk undo {path}")),
             }
         }
         let mut outcome = if printer.has_trouble() { Outcome::Error } else { Outcome::Success };

@@ -105,7 +105,7 @@ impl<'r> Repairs<'r> {
     ) -> anyhow::Result<Acted> {
         let all: Vec<_> = self.all().collect();
         if all.is_empty() {
-            return Ok(Acted { outcome: Outcome::Success, signals: None });
+            return Ok(Acted { outcome: Outcome::Success, hints: Vec::new(), signals: None });
         }
         let (mut journal, path) = journal::create("repair", self.args.journal.as_deref())?;
         let shown = quote(path.as_os_str().as_bytes());
@@ -160,13 +160,13 @@ impl<'r> Repairs<'r> {
             })
         });
         let ended = run.and_then(|()| journal.finish());
-        printer.flush();
+        let mut hints = Vec::new();
         if has_done {
-            console.summary(format_args!("to undo this: ftk undo {shown}"));
+            hints.push(format!("to undo this: ftk undo {shown}"));
         }
         if has_saved && !self.args.discard {
             let saved = quote(saved.as_os_str().as_bytes());
-            console.summary(format_args!("the damaged content is kept in {saved}"));
+            hints.push(format!("the damaged content is kept in {saved}"));
         }
         if let Err(error) = ended {
             console.error(format_args!(
@@ -175,7 +175,7 @@ impl<'r> Repairs<'r> {
             ));
             outcome = Outcome::Error;
         }
-        Ok(Acted { outcome, signals: Some(signals) })
+        Ok(Acted { outcome, hints, signals: Some(signals) })
     }
 
     /// Returns the work for the engine.
@@ -195,6 +195,8 @@ impl<'r> Repairs<'r> {
 /// The end of a run.
 pub(super) struct Acted {
     pub(super) outcome: Outcome,
+    /// Lines about undo, to be printed after the summary.
+    pub(super) hints: Vec<String>,
     /// The signals that were caught. They must be raised again when the manifest is written.
     pub(super) signals: Option<std::sync::Arc<DeferredSignals>>,
 }

@@ -147,6 +147,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
         let mut repaired = BTreeMap::new();
         let acted = repairs.act(&mut printer, &mut repaired, console)?;
         outcome = outcome.max(acted.outcome).max(printer.finish(console));
+        acted.hints.iter().for_each(|hint| console.summary(hint));
         repaired.append(&mut healed);
         if let Some(list) = rewritten.filter(|_| !repaired.is_empty()) {
             rewrite_manifest(&manifest, &repaired, list, path)?;

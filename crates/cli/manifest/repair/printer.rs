@@ -173,11 +173,6 @@ impl<'o> Printer<'o> {
         self.outcome = self.outcome.max(Outcome::Negative);
     }
 
-    /// Prints the buffered lines.
-    pub(super) fn flush(&mut self) {
-        self.lines.flush();
-    }
-
     fn count(&self, words: &[Word]) -> u64 {
         words.iter().map(|word| self.counts[*word as usize]).sum()
     }
