@@ -31,6 +31,10 @@ use crate::seen::Seen;
 
 pub use recorded::RecordedMetadata;
 
+/// Descriptors that are reserved for everything but the files of a batch: starting points, the new file, the
+/// directory for damaged content, and what the caller has open.
+const RESERVED_DESCRIPTORS: u64 = 20;
+
 /// A file to restore: one content, and one or more names that all become hard links of one new file.
 #[derive(Clone, Debug)]
 pub struct Restore {
@@ -103,7 +107,7 @@ impl Restorer {
             reach: Reach::new(),
             saved: save_in.map(SavedFiles::new),
             directories: Directories::new(directories),
-            max_files: max_batch(),
+            max_files: max_batch(RESERVED_DESCRIPTORS),
         }
     }
 
