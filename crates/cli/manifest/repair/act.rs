@@ -22,7 +22,6 @@ use crate::manifest::repair::RepairArgs;
 use crate::manifest::repair::printer::{Printer, Word};
 use crate::manifest::repair::space::Demand;
 use crate::signals::DeferredSignals;
-use crate::stdout::Stdout;
 
 /// The wanted contents, and the files that have them.
 pub(super) struct Repairs<'r> {
@@ -125,12 +124,9 @@ impl<'r> Repairs<'r> {
             let (files, bytes) = (files.load(Ordering::Relaxed), bytes.load(Ordering::Relaxed));
             Progress { files, bytes, ..Progress::default() }
         };
-        // A progress bar would interfere with the lines on the terminal.
-        let progress = console.progress;
-        let progress = if Stdout::is_terminal() { progress.during_output() } else { progress };
         let (mut at, mut has_saved, mut has_done) = (0, false, false);
         let mut outcome = Outcome::Success;
-        let run = progress.counted("repair", all.len() as u64, false, &done, || {
+        let run = console.progress.between_lines().counted("repair", all.len() as u64, false, &done, || {
             restorer.run(restores, &mut journal, &signals.stop, &mut check, |restore, nth, result| {
                 let (wanted, found) = all[at];
                 if nth == 0 {
