@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Context as _;
-use ftk_apply::{ActError, RecordedMetadata, Restore, RestoreName, Restored, Restorer, Seen};
+use ftk_apply::{ActError, RecordedMetadata, Refusal, Restore, RestoreName, Restored, Restorer, Seen, Side};
 use ftk_file::{File, Stat};
 use ftk_hash::{Algorithm, Platform};
 use ftk_manifest::{Damage, Field, Found, Recorded, Wanted, has_content};
@@ -18,9 +18,9 @@ use crate::console::{Console, Outcome, cause, reason};
 use crate::human;
 use crate::journal;
 use crate::manifest::create::join;
-use crate::manifest::repair::RepairArgs;
 use crate::manifest::repair::printer::{Printer, Word};
 use crate::manifest::repair::space::Demand;
+use crate::manifest::repair::{RepairArgs, is_device_error};
 use crate::signals::DeferredSignals;
 
 /// The wanted contents, and the files that have them.
@@ -220,6 +220,14 @@ fn print_name(wanted: &Wanted, found: &Found, nth: usize, printer: &mut Printer<
     }
 }
 
+/// Returns whether the content of a damaged file cannot be saved, because it cannot be read.
+fn is_unreadable(error: &ActError) -> bool {
+    let ActError::Refused(Refusal::Unreadable { side: Side::Target, op: "read", source }) = error else {
+        return false;
+    };
+    is_device_error(source)
+}
+
 fn print_result(
     wanted: &Wanted,
     found: &Found,
@@ -233,7 +241,12 @@ fn print_result(
         Ok(_) => print_name(wanted, found, nth, printer),
         Err(error @ ActError::Refused(_)) => {
             console.stats.error("refused");
-            printer.say(Word::Refuse, path, reason(&error));
+            let hint = if is_unreadable(&error) {
+                " (--discard repairs it without keeping its content)"
+            } else {
+                ""
+            };
+            printer.say(Word::Refuse, path, reason(&error) + hint);
         }
         Err(ActError::Stopped) => printer.say(Word::NotDone, path, ""),
         Err(error) => {
