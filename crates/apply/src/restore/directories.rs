@@ -8,6 +8,7 @@ use rustix::fs::{Gid, Mode, OFlags, Uid, fchmod, fchown, fsync, mkdirat, openat}
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use crate::durable::sync_names;
 use crate::metadata::set_times;
 use crate::reach::{DIRECTORY, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
@@ -105,7 +106,7 @@ impl Directories {
             }
         }
         fsync(&dir)?;
-        Ok(())
+        Ok(sync_names(&[place.dir])?)
     }
 }
 

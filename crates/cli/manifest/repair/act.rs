@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use anyhow::Context as _;
 use ftk_apply::{ActError, RecordedMetadata, Refusal, Restore, RestoreName, Restored, Restorer, Seen, Side};
@@ -126,6 +127,7 @@ impl<'r> Repairs<'r> {
         };
         let (mut at, mut has_saved, mut has_done) = (0, false, false);
         let mut outcome = Outcome::Success;
+        let begun = Instant::now();
         let run = console.progress.between_lines().counted("repair", all.len() as u64, false, &done, || {
             restorer.run(restores, &mut journal, &signals.stop, &mut check, |restore, nth, result| {
                 let (wanted, found) = all[at];
@@ -156,6 +158,7 @@ impl<'r> Repairs<'r> {
             })
         });
         let ended = run.and_then(|()| journal.finish());
+        console.stats.phase(printer.phase(begun.elapsed()));
         let mut hints = Vec::new();
         if has_done {
             hints.push(format!("to undo this: ftk undo {shown}"));
