@@ -108,7 +108,7 @@ const FILES: &[(&str, &str)] = &[
         "The figures of ftk calibrate, as text; without XDG_CACHE_HOME, ~/.cache/ftk/constants. May be deleted.",
     ),
     (
-        "$XDG_STATE_HOME/ftk/dup-*.jsonl",
+        "$XDG_STATE_HOME/ftk/",
         "Journals of ftk dup prune, dup apply and manifest repair, for ftk undo, and damaged content that repair replaced; without XDG_STATE_HOME, in ~/.local/state/ftk. May be deleted.",
     ),
 ];

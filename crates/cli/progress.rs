@@ -17,6 +17,7 @@ use crate::asked::{self, Watched};
 use crate::console::Console;
 use crate::human;
 use crate::meter::Meter;
+use crate::stdout::Stdout;
 
 /// How progress is shown, and when.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +58,12 @@ impl Progress {
     /// requested it, because a bar would disturb the lines.
     pub(crate) fn during_output(self) -> Self {
         Self { face: self.face.filter(|_| self.is_asked), ..self }
+    }
+
+    /// Returns the progress for work that prints a line for each file: on a terminal, that of
+    /// [`during_output`](Self::during_output).
+    pub(crate) fn between_lines(self) -> Self {
+        if Stdout::is_terminal() { self.during_output() } else { self }
     }
 
     /// Runs a walk that counts its entries. `work` calls its argument with the number so far, to answer a

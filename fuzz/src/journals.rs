@@ -89,6 +89,9 @@ fn by_hand(journal: &[u8]) -> Option<Vec<Step>> {
         if is_intent(&line).is_some() {
             (line.integer("step") == Some(steps.len())).then_some(())?;
             steps.push(intent(&line)?);
+        } else if is_made(&line).is_some() {
+            let step: &Step = steps.get(line.integer::<usize>("step")?)?;
+            (step.is_done && ["replace", "create"].contains(&&*step.action)).then_some(())?;
         } else {
             let step: &mut Step = steps.get_mut(line.integer::<usize>("step")?)?;
             match line.text("outcome")?.as_str() {
@@ -99,6 +102,18 @@ fn by_hand(journal: &[u8]) -> Option<Vec<Step>> {
         }
     }
     is_journal.then_some(steps)
+}
+
+/// Returns whether a line is the record of a new file.
+fn is_made(line: &Members<'_>) -> Option<()> {
+    line.integer::<u64>("step")?;
+    is_version(&line.get("made")?.members()?)
+}
+
+/// Returns whether an object has all members that identify the version of a file.
+fn is_version(members: &Members<'_>) -> Option<()> {
+    ["dev", "ino", "size_bytes"].into_iter().try_for_each(|name| members.integer::<u64>(name).map(drop))?;
+    ["mtime_ns", "ctime_ns"].into_iter().try_for_each(|name| members.integer::<i128>(name).map(drop))
 }
 
 /// Returns whether an intent has all members, with any values.
@@ -116,8 +131,7 @@ fn is_intent(line: &Members<'_>) -> Option<()> {
         let seen = line.get(side)?.members()?;
         strings(&seen, "path")?;
         seen.integer::<usize>("root_len")?;
-        ["dev", "ino", "size_bytes"].into_iter().try_for_each(|name| seen.integer::<u64>(name).map(drop))?;
-        ["mtime_ns", "ctime_ns"].into_iter().try_for_each(|name| seen.integer::<i128>(name).map(drop))?;
+        is_version(&seen)?;
     }
     let metadata = line.get("metadata")?.members()?;
     metadata.text("mode")?;
@@ -132,10 +146,12 @@ fn is_intent(line: &Members<'_>) -> Option<()> {
         }
     }
     strings(line, "target")?;
-    if let Some(to) = line.optional("to")? {
-        let to = to.members()?;
-        strings(&to, "path")?;
-        to.integer::<usize>("root_len")?;
+    for name in ["to", "saved"] {
+        if let Some(to) = line.optional(name)? {
+            let to = to.members()?;
+            strings(&to, "path")?;
+            to.integer::<usize>("root_len")?;
+        }
     }
     Some(())
 }
@@ -158,12 +174,15 @@ fn intent(line: &Members<'_>) -> Option<Step> {
     let path = |members: &Members<'_>| Some((members.bytes("path")?, members.integer("root_len")?));
     let mut paths = vec![path(&line.get("victim")?.members()?)?, path(&line.get("keeper")?.members()?)?];
     let has_target = line.optional_bytes("target")?.is_some();
-    let to = line.optional("to")?;
-    if let Some(to) = to {
+    let (to, saved) = (line.optional("to")?, line.optional("saved")?);
+    for to in [to, saved].into_iter().flatten() {
         paths.push(path(&to.members()?)?);
     }
-    let is_known = ["hardlink", "reflink", "symlink", "delete", "move"].contains(&&*action);
-    let is_whole = (action == "symlink") == has_target && (action == "move") == to.is_some();
+    let is_known =
+        ["hardlink", "reflink", "symlink", "delete", "move", "replace", "create"].contains(&&*action);
+    let is_whole = (action == "symlink") == has_target
+        && (action == "move") == to.is_some()
+        && (action == "replace" || saved.is_none());
     (is_ours && is_known && is_whole).then_some(Step { action, paths, is_done: true })
 }
 

@@ -89,7 +89,7 @@ fn hardlink() {
     let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "t"]).run().status(0);
     run.check(run.text().contains("  link     t/b "), "what was done is listed");
     let run = run.stderr_has("  journal: ").stderr_has("  linked 1 file and freed ");
-    run.stderr_has("  to undo this: ftk dup undo ");
+    run.stderr_has("  to undo this: ftk undo ");
     assert_eq!(ino(&dir, "t/a"), ino(&dir, "t/b"));
     assert_eq!(fs::read(dir.path("t/b")).unwrap(), [7; 10_000]);
     assert_eq!(fs::read(dir.path("t/other")).unwrap(), [8; 10_000]);
@@ -226,7 +226,7 @@ fn h15_without_yes_nothing_is_changed() {
 fn the_journal_is_written_to_the_given_path() {
     let dir = pair();
     let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--journal", "t/log", "t"]).run();
-    run.status(0).stderr_has("  journal: 't/log'\n").stderr_has("ftk dup undo 't/log'\n");
+    run.status(0).stderr_has("  journal: 't/log'\n").stderr_has("ftk undo 't/log'\n");
     assert!(fs::read_to_string(dir.path("t/log")).unwrap().starts_with("{\"ftk\":\""));
     // An existing file is not overwritten.
     let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--journal", "t/log", "t"]).run();

@@ -3,7 +3,7 @@
 
 use super::acts::{Action, Command, Stage};
 use super::scene::{Extent, faults};
-use super::trace::{Fault, calls, failing};
+use super::trace::{Call, Fault, calls, failing};
 use crate::harness::{Run, needs};
 
 fn play(command: Command, action: Action, extent: Extent) {
@@ -57,21 +57,20 @@ fn play(command: Command, action: Action, extent: Extent) {
         };
         reported += usize::from(has_failed);
         if let Err(why) = check() {
-            problems.push(format!(
-                "{error} of {} number {}: {why}\n  {}\n  status {}\n{}{}",
-                call.name,
-                call.nth,
-                call.line,
-                run.code(),
-                run.text(),
-                run.err
-            ));
+            problems.push(problem(call, error, &run, &why));
         }
     }
     let n = problems.len();
     problems.truncate(30);
     assert!(n == 0, "{command:?} {action:?}: {n} of {}:\n{}", faults.len(), problems.join("\n"));
     assert!(reported > 0);
+}
+
+/// Returns the description of a run in which a call failed and that did something wrong.
+pub(super) fn problem(call: &Call, error: &str, run: &Run, why: &str) -> String {
+    let Call { name, nth, line } = call;
+    let (status, out, err) = (run.code(), run.text(), &run.err);
+    format!("{error} of {name} number {nth}: {why}\n  {line}\n  status {status}\n{out}{err}")
 }
 
 /// Returns the action and the path of each line.

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::kills::changes;
+use super::prunes::problem;
 use super::scene::{Extent, faults};
 use super::trace::{Fault, calls, failing};
 use crate::harness::{Dir, Ftk, needs};
@@ -202,15 +203,7 @@ fn play(extent: Extent) {
         };
         reported += usize::from(has_failed);
         if let Err(why) = check() {
-            problems.push(format!(
-                "{error} of {} number {}: {why}\n  {}\n  status {}\n{}{}",
-                call.name,
-                call.nth,
-                call.line,
-                run.code(),
-                run.text(),
-                run.err
-            ));
+            problems.push(problem(call, error, &run, &why));
         }
     }
     let n = problems.len();

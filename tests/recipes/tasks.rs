@@ -24,7 +24,7 @@ macro_rules! recipes {
 }
 
 recipes! {
-    recipe_restore: "Restore a damaged file", needs ["rsync"], with |scene| {
+    recipe_restore: "Restore a damaged file", needs [], with |scene| {
         record(scene);
         scene.files("backup").damage("archive");
     };

@@ -35,10 +35,11 @@ const STEP_DESCRIPTORS: u64 = 4;
 /// Descriptors that are reserved for everything else.
 const RESERVED_DESCRIPTORS: u64 = 12;
 
-/// Returns the maximal number of steps in a batch, limited by the descriptors they need.
-pub(crate) fn max_batch() -> usize {
+/// Returns the maximal number of steps in a batch, limited by the descriptors they need. `reserved`:
+/// descriptors that are needed for everything else.
+pub(crate) fn max_batch(reserved: u64) -> usize {
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    (limit.saturating_sub(RESERVED_DESCRIPTORS) / STEP_DESCRIPTORS).clamp(1, BATCH_STEPS as u64) as usize
+    (limit.saturating_sub(reserved) / STEP_DESCRIPTORS).clamp(1, BATCH_STEPS as u64) as usize
 }
 
 /// A proven step and its intent.
@@ -88,7 +89,7 @@ impl Engine {
             Action::Move(path) => Some(Destination::open(reach.base(), path)?),
             _ => None,
         };
-        let max_steps = max_batch();
+        let max_steps = max_batch(RESERVED_DESCRIPTORS);
         let (alias_check, own_changes, keepers) =
             (AliasCheck::default(), OwnChanges::default(), Keepers::default());
         let successors = HashMap::new();

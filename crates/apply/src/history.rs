@@ -218,6 +218,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn new_files_belong_to_restores() {
+        let made = r#"{"step":0,"made":{"dev":1,"ino":7,"size_bytes":3,"mtime_ns":4,"ctime_ns":6}}"#;
+        let restore = JOURNAL.replace("\"symlink\"", "\"replace\"").replace(",\"target\":\"/x\"", "");
+        let with_made = |journal: &str| {
+            journal.replacen("{\"step\":0,\"outcome\"", &format!("{made}\n{{\"step\":0,\"outcome\""), 1)
+        };
+        let steps = History::read(with_made(&restore).as_bytes()).unwrap().steps;
+        assert_eq!(steps[0].made.map(|made| made.identity()), Some((1, 7)));
+        assert_eq!(History::read(restore.as_bytes()).unwrap().steps[0].made, None);
+        assert!(History::read(with_made(JOURNAL).as_bytes()).is_err(), "a link makes no file");
+        let other = with_made(&restore).replace("{\"step\":0,\"made\"", "{\"step\":1,\"made\"");
+        assert!(History::read(other.as_bytes()).is_err(), "there is no such step");
+    }
+
     proptest! {
         #[test]
         fn no_journal_makes_the_reader_panic(

@@ -91,21 +91,30 @@ impl Journal {
 
     /// Adds the outcome of a step.
     pub(crate) fn note(&mut self, step: u64, outcome: &Result<Freed, ActError>) {
-        let word = match outcome {
-            Ok(_) => "done",
-            Err(ActError::Refused(_)) => "refused",
-            Err(ActError::Failed { .. }) => "failed",
-            Err(ActError::Stopped) => "stopped",
+        match outcome {
+            Ok(freed) => self.note_done(step, *freed),
+            Err(error) => self.note_error(step, error),
+        }
+    }
+
+    /// Adds the outcome of a step that succeeded.
+    pub(crate) fn note_done(&mut self, step: u64, Freed(bytes): Freed) {
+        write_record(&mut self.lines, |record| {
+            record.member("step", step).member("outcome", "done").member("freed_bytes", bytes);
+        });
+    }
+
+    /// Adds the outcome of a step that did not succeed.
+    pub(crate) fn note_error(&mut self, step: u64, error: &ActError) {
+        let word = match error {
+            ActError::Refused(_) => "refused",
+            ActError::Failed { .. } => "failed",
+            ActError::Stopped => "stopped",
         };
+        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
         write_record(&mut self.lines, |record| {
             record.member("step", step).member("outcome", word);
-            match outcome {
-                Ok(Freed(bytes)) => record.member("freed_bytes", bytes),
-                Err(error) => {
-                    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
-                    record.member("why", format!("{error}{}", cause.unwrap_or_default()))
-                }
-            };
+            record.member("why", format!("{error}{}", cause.unwrap_or_default()));
         });
     }
 

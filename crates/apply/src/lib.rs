@@ -1,4 +1,5 @@
-//! Internal to ftk: the engine that removes or replaces duplicates. No other crate changes a user's tree.
+//! Internal to ftk: the engines that remove or replace duplicates, and that restore damaged and missing files. No
+//! other crate changes a user's tree.
 //!
 //! A [`Step`] names two files with equal content: the victim, which is removed or replaced, and the keeper. A
 //! scan may be out of date, so the [`Engine`] checks everything again. For each step:
@@ -9,6 +10,10 @@
 //!    the victim.
 //! 3. It records the step in a [`Journal`].
 //! 4. It performs the [`Action`].
+//!
+//! A [`Restore`] names a file with good content and the names that it should get. The [`Restorer`] copies it
+//! next to the damaged file, has the caller check the bytes that it reads back, saves the damaged content and
+//! exchanges the names.
 //!
 //! [`undo()`] reverts the steps in a journal. [`script`] writes the steps as a shell script instead.
 //!

@@ -20,6 +20,8 @@ pub enum Side {
     Source,
     /// The saved content of a damaged file, which an undo restores.
     Saved,
+    /// A new file that is not complete yet.
+    New,
 }
 
 impl fmt::Display for Side {
@@ -30,6 +32,7 @@ impl fmt::Display for Side {
             Self::Target => "the file",
             Self::Source => "the copy",
             Self::Saved => "the saved content",
+            Self::New => "the new file",
         })
     }
 }
@@ -183,10 +186,14 @@ impl ActError {
         }
     }
 
-    /// Replaces the side in the error of a copy, whose source is called the keeper: then that file was read for
-    /// another purpose.
+    /// Replaces the sides in the error of a copy, whose source is called the keeper and whose new file is
+    /// called the victim.
     pub(crate) fn with_source(self, source: Side) -> Self {
-        let other = |side| if side == Side::Keeper { source } else { side };
+        let other = |side| match side {
+            Side::Keeper => source,
+            Side::Victim => Side::New,
+            side => side,
+        };
         match self {
             Self::Refused(Refusal::Changed { side, what }) => {
                 Refusal::Changed { side: other(side), what }.into()

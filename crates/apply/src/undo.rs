@@ -266,7 +266,8 @@ impl Undoing {
         stop: &Stop,
     ) -> Result<Undone, ActError> {
         if !self.is_replacement(intent, place, now)? {
-            return self.is_undone(intent, place, now, stop);
+            let keeper = self.reach.open(Side::Keeper, &intent.keeper)?;
+            return self.is_undone(intent, place, now, &keeper, stop);
         }
         let source = self.keeper(intent, place)?;
         let metadata = safe_metadata(intent, &source)?;
@@ -352,24 +353,24 @@ impl Undoing {
     }
 
     /// Checks whether the step has already been undone: then the name leads to a separate file with the
-    /// victim's visible metadata and the keeper's content.
+    /// victim's visible metadata and the content of `source`.
     fn is_undone(
         &mut self,
         intent: &Intent,
         place: &Place,
         now: &Stat,
+        source: &Held,
         stop: &Stop,
     ) -> Result<Undone, ActError> {
         let replaced = Refusal::Replaced(Side::Victim);
         if now.size != intent.victim.version.size {
             return Err(replaced.into());
         }
-        let keeper = self.reach.open(Side::Keeper, &intent.keeper)?;
-        if !safe_metadata(intent, &keeper)?.is_of(now) {
+        if !safe_metadata(intent, source)?.is_of(now) {
             return Err(replaced.into());
         }
         let copied = open(Side::Victim, place.clone())?;
-        let same = ftk_compare::same_content(&copied.file, &keeper.file, stop);
+        let same = ftk_compare::same_content(&copied.file, &source.file, stop);
         if !same.is_ok_and(|same| same) {
             return Err(replaced.into());
         }

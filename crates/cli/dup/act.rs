@@ -211,17 +211,20 @@ impl Job {
             let (files, bytes) = (files.load(Ordering::Relaxed), bytes.load(Ordering::Relaxed));
             Progress { files, bytes, ..Progress::default() }
         };
-        // A progress bar would interfere with the lines on the terminal.
-        let progress = console.progress;
-        let progress = if Stdout::is_terminal() { progress.during_output() } else { progress };
-        let run = progress.counted(verb(self.action.kind()), self.most, false, &done, || {
-            engine.run(&mut steps, &mut journal, &signals.stop, |step, result| {
-                files.fetch_add(1, Ordering::Relaxed);
-                bytes.fetch_add(step.victim.version.size, Ordering::Relaxed);
-                print_waiting(&mut printer, &mut waiting.borrow_mut(), true);
-                print_result(&mut printer, step, result, console);
-            })
-        });
+        let run = console.progress.between_lines().counted(
+            verb(self.action.kind()),
+            self.most,
+            false,
+            &done,
+            || {
+                engine.run(&mut steps, &mut journal, &signals.stop, |step, result| {
+                    files.fetch_add(1, Ordering::Relaxed);
+                    bytes.fetch_add(step.victim.version.size, Ordering::Relaxed);
+                    print_waiting(&mut printer, &mut waiting.borrow_mut(), true);
+                    print_result(&mut printer, step, result, console);
+                })
+            },
+        );
         // After a signal, the remaining steps are listed and not started.
         steps.for_each(drop);
         print_waiting(&mut printer, &mut waiting.borrow_mut(), false);
@@ -232,7 +235,7 @@ impl Job {
         if printer.has_done() {
             match self.action {
                 Action::Delete => console.summary("the deleted files cannot be restored"),
-                _ => console.summary(format_args!("to undo this: ftk dup undo {path}")),
+                _ => console.summary(format_args!("to undo this: ftk undo {path}")),
             }
         }
         let mut outcome = if printer.has_trouble() { Outcome::Error } else { Outcome::Success };

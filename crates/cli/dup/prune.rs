@@ -30,7 +30,7 @@ use crate::stdout::Stdout;
 /// and content, is listed with the reason, and the exit status is 2.
 ///
 /// At least one copy of every content stays, and it is never a symbolic link. Every step is written to a journal before
-/// it is done, and `ftk dup undo` can undo everything except a delete. SIGINT and SIGTERM end the run between two steps.
+/// it is done, and `ftk undo` can undo everything except a delete. SIGINT and SIGTERM end the run between two steps.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct PruneArgs {

@@ -8,7 +8,7 @@ use rustix::fs::{XattrFlags, getxattr, setxattr};
 
 use super::super::records::{Manifest, json, verify};
 use super::{damage, is_root, keep, mark, names, repair, said};
-use crate::harness::Dir;
+use crate::harness::{Dir, needs};
 
 /// Everything that a repaired file keeps.
 fn metadata(dir: &Dir, path: &str) -> (u32, u32, u32, SystemTime, Vec<u8>) {
@@ -181,4 +181,47 @@ fn set_id_bits_are_not_restored() {
     run.stderr_has("ftk: 'a' is repaired without its set-ID bits and capabilities: set them yourself\n");
     assert_eq!(fs::metadata(dir.path("a")).unwrap().mode() & 0o7777, 0o755);
     assert_eq!(fs::read(dir.path("a")).unwrap(), b"good");
+}
+
+/// A disk with errors, or a file system with checksums, returns no content.
+#[test]
+fn a_file_that_the_disk_does_not_return_is_repaired_on_request() {
+    needs!("strace");
+    let dir = Dir::new();
+    dir.file("a", b"good").file("b", b"other");
+    keep(&dir);
+    let failing = |args: &[&str]| {
+        let (path, inject) = (dir.path("a"), "inject=pread64,preadv2,read,mmap,lseek:error=EIO");
+        let strace = ["strace", "-f", "-o", "/dev/null", "-P", path.to_str().unwrap(), "-e", inject];
+        let ftk = dir.ftk(["manifest", "repair", ".", "--io", "sync"]).arg(dir.aside("manifest"));
+        ftk.arg("--from").arg(dir.aside("copy")).args(args).under(&dir, strace).run()
+    };
+    let inode = fs::metadata(dir.path("a")).unwrap().ino();
+    let run = failing(&["--yes"]).status(2).stderr_has("ftk: cannot read './a': input/output error\n");
+    let why = "cannot read the file: input/output error (--discard repairs it without keeping its content)";
+    run.check(said(&run) == [format!("refuse a {why}")], "it is listed");
+    assert_eq!(fs::metadata(dir.path("a")).unwrap().ino(), inode);
+    let run = failing(&["--yes", "--discard"]).status(0);
+    run.check(said(&run)[0].starts_with("repair a 4 B from "), "it is listed");
+    assert_ne!(fs::metadata(dir.path("a")).unwrap().ino(), inode);
+    verify(&dir, &[]).status(0);
+    assert_eq!(names(&dir.path("")), ["a", "b"]);
+}
+
+/// Such an error does not show that a file was not edited.
+#[test]
+fn an_edited_file_that_the_disk_does_not_return_is_left() {
+    needs!("strace");
+    let dir = Dir::new();
+    dir.file("a", b"good");
+    keep(&dir);
+    dir.file("a", b"edit");
+    let path = dir.path("a");
+    let strace =
+        ["strace", "-f", "-o", "/dev/null", "-P", path.to_str().unwrap(), "-e", "inject=pread64:error=EIO"];
+    let ftk =
+        dir.ftk(["manifest", "repair", ".", "--io", "sync", "--yes", "--discard"]).arg(dir.aside("manifest"));
+    let run = ftk.arg("--from").arg(dir.aside("copy")).under(&dir, strace).run().status(2);
+    run.check(said(&run) == ["leave a cannot be read"], "it is listed");
+    assert_eq!(fs::read(dir.path("a")).unwrap(), b"edit");
 }

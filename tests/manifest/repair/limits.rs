@@ -5,9 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::Signal;
 
-use super::{damage, is_root, keep, names, repair};
-use crate::harness::{Dir, Mounted, bytes};
+use super::{damage, is_root, keep, mark, names, repair};
+use crate::harness::{Dir, Mounted, bytes, signal, wait_until};
 
 #[test]
 fn another_root_is_refused() {
@@ -138,4 +139,53 @@ fn a_manifest_that_cannot_be_written_stops_the_run() {
     let run = ftk.arg("--from").arg(dir.aside("copy")).unprivileged(&dir).run().status(2);
     run.stderr_has("cannot write '");
     assert_ne!(fs::read(dir.path("a")).unwrap(), b"good");
+}
+
+/// The file that is being restored is finished, and the manifest is written.
+#[test]
+fn a_signal_ends_the_run_between_two_files() {
+    let dir = Dir::new();
+    // Each file is larger than a batch.
+    for (seed, name) in [(1, "a"), (2, "b")] {
+        dir.file(name, &bytes(seed, 17 << 20));
+    }
+    keep(&dir);
+    for name in ["a", "b"] {
+        damage(&dir.path(name));
+    }
+    mark(&dir);
+    let ftk =
+        dir.ftk(["manifest", "repair", ".", "--yes", "--limit-rate", "100M"]).arg(dir.aside("manifest"));
+    let child = ftk.arg("--from").arg(dir.aside("copy")).arg("--journal").arg(dir.aside("journal")).spawn();
+    wait_until(|| fs::read_to_string(dir.aside("journal")).is_ok_and(|text| text.contains("\"step\":0")));
+    signal(&child, Signal::INT);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&output.status), Some(2), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("  not done b"), "{said}");
+    let is_done = said.contains("  repair   a");
+    let manifest = super::super::records::Manifest::read(&dir.aside("manifest"));
+    assert_eq!(manifest.entry("a")["damaged_ns"].is_null(), is_done, "{said}");
+    assert!(manifest.entry("b")["damaged_ns"].is_number());
+    repair(&dir, &["--yes"]).status(0);
+    assert_eq!(names(&dir.path("")), ["a", "b"]);
+    super::super::records::verify(&dir, &[]).status(0);
+}
+
+#[test]
+fn a_read_only_file_system_is_an_error() {
+    let point = tempfile::tempdir().unwrap();
+    let Some(disk) = Mounted::at(point.path(), ["-t", "tmpfs", "none"]) else { return };
+    let dir = Dir::new();
+    for path in [disk.path("a"), dir.aside("copy").join("a")] {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "good").unwrap();
+    }
+    dir.ftk(["manifest", "create", "-o"]).arg(dir.aside("manifest")).arg(disk.path("")).run().status(0);
+    damage(&disk.path("a"));
+    let status = Command::new("mount").args(["-o", "remount,ro"]).arg(point.path()).status();
+    assert!(status.unwrap().success());
+    let ftk = dir.ftk(["manifest", "repair", "--yes"]).arg(disk.path("")).arg(dir.aside("manifest"));
+    let run = ftk.arg("--from").arg(dir.aside("copy")).run().status(2);
+    run.check(run.text().contains("cannot make the copy: read-only file system"), "it is listed");
 }

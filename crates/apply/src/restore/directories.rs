@@ -8,6 +8,7 @@ use rustix::fs::{Gid, Mode, OFlags, Uid, fchmod, fchown, fsync, mkdirat, openat}
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use crate::durable::sync_names;
 use crate::metadata::set_times;
 use crate::reach::{DIRECTORY, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
@@ -105,13 +106,13 @@ impl Directories {
             }
         }
         fsync(&dir)?;
-        Ok(())
+        Ok(sync_names(&[place.dir])?)
     }
 }
 
 /// Opens a directory for a change of its metadata, which a descriptor for look-ups does not permit.
 fn open(place: &Place) -> Result<(std::os::fd::OwnedFd, Stat), Errno> {
-    let flags = DIRECTORY - OFlags::PATH | OFlags::NOFOLLOW;
+    let flags = (DIRECTORY - OFlags::PATH) | OFlags::NOFOLLOW;
     let dir = openat(&place.dir, &place.name, flags, Mode::empty())?;
     let stat = Stat::of(&dir)?;
     Ok((dir, stat))

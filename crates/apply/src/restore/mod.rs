@@ -22,7 +22,7 @@ use crate::intent::Intent;
 use crate::journal::Journal;
 use crate::metadata::Metadata;
 use crate::own_changes::OwnChanges;
-use crate::reach::{Place, Reach};
+use crate::reach::{Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::restore::directories::Directories;
 use crate::restore::ready::{Name, Ready};
@@ -30,6 +30,10 @@ use crate::restore::saved::SavedFiles;
 use crate::seen::Seen;
 
 pub use recorded::RecordedMetadata;
+
+/// Descriptors that are reserved for everything but the files of a batch: starting points, the new file, the
+/// directory for damaged content, and what the caller has open.
+const RESERVED_DESCRIPTORS: u64 = 20;
 
 /// A file to restore: one content, and one or more names that all become hard links of one new file.
 #[derive(Clone, Debug)]
@@ -103,7 +107,7 @@ impl Restorer {
             reach: Reach::new(),
             saved: save_in.map(SavedFiles::new),
             directories: Directories::new(directories),
-            max_files: max_batch(),
+            max_files: max_batch(RESERVED_DESCRIPTORS),
         }
     }
 
@@ -187,17 +191,22 @@ impl Restorer {
                 return None;
             }
         };
-        let mut found = Vec::new();
+        let mut first: Option<(Place, Option<Held>)> = None;
+        let mut accepted = Vec::new();
         for (index, name) in restore.names.iter().enumerate() {
-            match self.open_name(name) {
-                Ok((place, victim)) => found.push((index, place, victim)),
+            let victim = first.as_ref().and_then(|(_, victim)| victim.as_ref());
+            match self.open_name(name, victim) {
+                Ok(opened) => {
+                    accepted.push((index, name));
+                    first.get_or_insert(opened);
+                }
                 Err(error) => outcomes[index] = Some(Err(error)),
             }
         }
-        let old = match found.iter().find_map(|(_, _, victim)| victim.as_ref()).map(Metadata::of) {
-            None => None,
-            Some(Ok(metadata)) => Some(metadata),
-            Some(Err(error)) => {
+        let (place, victim) = first?;
+        let old = match victim.as_ref().map(Metadata::of).transpose() {
+            Ok(old) => old,
+            Err(error) => {
                 fail(outcomes, Refusal::unreadable(Side::Target, "read the attributes of", error).into());
                 return None;
             }
@@ -209,11 +218,10 @@ impl Restorer {
         let lacks_rights = old.as_ref().is_some_and(|old| *old != metadata);
         let mut saved = None;
         let mut names = Vec::new();
-        for (index, place, victim) in found {
-            let name = &restore.names[index];
+        for (index, name) in accepted {
             let step = journal.number();
-            let kind = if victim.is_some() { ActionKind::Replace } else { ActionKind::Create };
-            if victim.is_some() && saved.is_none() {
+            let kind = if name.damaged.is_some() { ActionKind::Replace } else { ActionKind::Create };
+            if name.damaged.is_some() && saved.is_none() {
                 saved = self.saved.as_ref().map(|saved| saved.place_of(step));
             }
             let version = name.damaged.unwrap_or_default();
@@ -226,25 +234,34 @@ impl Restorer {
                 keeper: restore.source.clone(),
                 target: None,
                 to: None,
-                saved: saved.clone().filter(|_| victim.is_some()),
+                saved: saved.clone().filter(|_| name.damaged.is_some()),
                 made: None,
             };
             journal.intend(&intent);
-            names.push(Name { index, place, victim, intent });
+            names.push(Name { index, intent });
         }
-        (!names.is_empty()).then_some(Ready { number, source, names, metadata, lacks_rights, temp: None })
+        Some(Ready { number, source, place, victim, names, metadata, lacks_rights, temp: None })
     }
 
-    /// Opens the damaged file, or checks that the name is free and creates its missing directories.
-    fn open_name(&mut self, name: &RestoreName) -> Result<(Place, Option<crate::reach::Held>), ActError> {
-        if let Some(version) = name.damaged {
-            let seen = Seen { path: name.path.clone(), root_len: name.root_len, version };
-            let held = self.reach.hold(Side::Target, &seen, &OwnChanges::default())?;
-            return Ok((held.place.clone(), Some(held)));
+    /// Opens a damaged file, or checks that a name is free and creates its missing directories. `victim`: the
+    /// damaged file under its first name, if that is open already.
+    fn open_name(
+        &mut self,
+        name: &RestoreName,
+        victim: Option<&Held>,
+    ) -> Result<(Place, Option<Held>), ActError> {
+        let Some(version) = name.damaged else {
+            let place = self.directories.place(&mut self.reach, &name.path, name.root_len)?;
+            ready::check_free(&place)?;
+            return Ok((place, None));
+        };
+        let seen = Seen { path: name.path.clone(), root_len: name.root_len, version };
+        let held = self.reach.hold(Side::Target, &seen, &OwnChanges::default())?;
+        // All names must lead to one file.
+        if victim.is_some_and(|victim| victim.identity() != held.identity()) {
+            return Err(Refusal::Replaced(Side::Target).into());
         }
-        let place = self.directories.place(&mut self.reach, &name.path, name.root_len)?;
-        ready::check_free(&place)?;
-        Ok((place, None))
+        Ok((held.place.clone(), Some(held)))
     }
 
     /// Restores the files of a batch.
@@ -260,12 +277,12 @@ impl Restorer {
         }
         for item in batch.iter_mut() {
             let Some(ready) = &mut item.ready else { continue };
-            let made = self.make(ready, stop, has_content);
-            match made {
+            match self.make(ready, stop, has_content) {
                 Ok(version) => ready.names.iter().for_each(|name| journal.made(name.intent.step, &version)),
                 Err(error) => {
-                    let error = item.ready.take().expect("it was ready").note_failure(error, journal);
+                    ready.note_failure(&error, journal);
                     fail(&mut item.outcomes, error);
+                    item.ready = None;
                 }
             }
         }
@@ -277,11 +294,18 @@ impl Restorer {
             return Err(error);
         }
         let mut changed: Vec<Rc<OwnedFd>> = Vec::new();
+        let mut named = Ok(());
         for item in batch.iter_mut() {
-            if let Some(ready) = item.ready.take() {
-                ready.give_names(stop, &mut item.outcomes, &mut changed, journal);
+            match item.ready.take() {
+                Some(ready) if named.is_ok() => {
+                    named =
+                        ready.give_names(&mut self.reach, stop, &mut item.outcomes, &mut changed, journal);
+                }
+                Some(ready) => ready.discard(),
+                None => {}
             }
         }
+        named?;
         // Syncs the names before the outcomes are written: a step that the journal calls done must still be
         // done after a power failure.
         sync_names(&changed)?;
@@ -303,8 +327,8 @@ impl Restorer {
             Ok(false) => Err(Refusal::WrongContent.into()),
             Err(failure) => Err(Refusal::of_failure(Side::Source, failure).into()),
         };
-        let first = &ready.names[0];
-        let aside = first.place.sibling(&first.intent.temp);
+        let first = &ready.names[0].intent;
+        let aside = ready.place.sibling(&first.temp);
         let temp = copy_checked(&ready.source, aside, &ready.metadata, Some(&mut check), stop)
             .map_err(|error| error.with_source(Side::Source))?;
         let version = match temp.place.stat() {
@@ -312,8 +336,8 @@ impl Restorer {
             Ok(_) => return Err(temp.discard(Refusal::Replaced(Side::Target).into())),
             Err(errno) => return Err(temp.discard(ActError::failed("stat the copy", errno))),
         };
-        if let (Some(saved), Some((step, victim))) = (&mut self.saved, ready.victim())
-            && let Err(error) = saved.save(victim, step, stop)
+        if let (Some(saved), Some(victim)) = (&mut self.saved, &ready.victim)
+            && let Err(error) = saved.save(victim, first.step, stop)
         {
             return Err(temp.discard(error));
         }

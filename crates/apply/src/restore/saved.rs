@@ -48,7 +48,7 @@ impl SavedFiles {
         let metadata =
             Metadata { mode: 0o600, uid, gid, attributes: Vec::new(), ..Metadata::of_stat(victim) };
         copy(victim, place, &metadata, stop).map(|_| ()).map_err(|error| match error {
-            ActError::Failed { source, .. } => ActError::failed("save the damaged file", source),
+            ActError::Failed { source, .. } => ActError::failed("save the damaged content", source),
             error => error.with_source(Side::Target),
         })
     }

@@ -102,7 +102,7 @@ impl Undoing {
         let saved = self.saved(intent)?;
         let metadata = safe_metadata(intent, &saved)?;
         if !is_made(intent, now) {
-            return self.is_replaced_back(intent, place, now, &saved, stop);
+            return self.is_undone(intent, place, now, &saved, stop);
         }
         // If this undo is killed, the next one recognises the file by this name.
         let aside = place.sibling(&intent.temp);
@@ -127,29 +127,6 @@ impl Undoing {
             return Err(Refusal::Changed { side: Side::Saved, what: "its size" }.into());
         }
         Ok(held)
-    }
-
-    /// Checks whether the step has already been undone: then the name leads to a separate file with the
-    /// visible metadata of the damaged file and its content.
-    fn is_replaced_back(
-        &mut self,
-        intent: &Intent,
-        place: &Place,
-        now: &Stat,
-        saved: &Held,
-        stop: &Stop,
-    ) -> Result<Undone, ActError> {
-        let replaced = || ActError::from(Refusal::Replaced(Side::Target));
-        if now.size != intent.victim.version.size || !safe_metadata(intent, saved)?.is_of(now) {
-            return Err(replaced());
-        }
-        let copied = super::open(Side::Target, place.clone())?;
-        let same = ftk_compare::same_content(&copied.file, &saved.file, stop);
-        if !same.is_ok_and(|same| same) {
-            return Err(replaced());
-        }
-        self.remember(intent, place);
-        Ok(Undone::AsItWas)
     }
 }
 

@@ -577,6 +577,35 @@ fn h08_a_link_to_the_wrong_file_is_detected() {
     assert_eq!(stage.tree.names(), ["dir/v", "k"], "{output:?}");
 }
 
+/// The damaged file is written to, or replaced, after the last check before the exchange.
+#[test]
+fn h08_a_damaged_file_that_changes_at_the_last_moment_is_kept() {
+    use std::os::unix::fs::FileExt;
+
+    type Change = fn(&Tree);
+    const CHANGES: [(&str, Change); 2] = [
+        ("NEW", |tree| {
+            let file = fs::File::options().write(true).open(tree.path("dir/v")).unwrap();
+            file.write_all_at(b"NEW", 0).unwrap();
+        }),
+        ("mine", |tree| fs::rename(tree.file("new", "mine"), tree.path("dir/v")).unwrap()),
+    ];
+    if !has("strace", "strace") {
+        return;
+    }
+    thread::scope(|scope| {
+        for (content, change) in CHANGES {
+            scope.spawn(move || {
+                let (stage, output) = changed_before(Scene::Replace, "renameat2", change);
+                assert_eq!(output.status.code(), Some(1), "{output:?}");
+                let found = fs::read_to_string(stage.tree.path("dir/v")).unwrap();
+                assert!(found.starts_with(content), "{found}: {output:?}");
+                assert_eq!(stage.strays(), [""; 0], "{output:?}");
+            });
+        }
+    });
+}
+
 /// The copy replaces the last link to content that is on the disk.
 #[test]
 fn h06_a_copy_is_synced_before_it_gets_its_name() {

@@ -36,16 +36,24 @@ fn restore(tree: &Tree, names: Vec<RestoreName>) -> Restore {
     Restore { source: tree.seen("s"), names, recorded: RecordedMetadata::default() }
 }
 
-/// Runs the restores with a new journal; `check` is called for each new file.
+/// Runs the restores with a new journal, and saves damaged contents; `check` is called for each new file.
 fn run(
     tree: &Tree,
     restores: Vec<Restore>,
     directories: BTreeMap<Vec<u8>, RecordedMetadata>,
     check: &mut dyn FnMut(&File) -> Result<bool, Failure>,
 ) -> Outcomes {
+    run_by(Restorer::new(Some(&tree.path("saved")), directories), tree, restores, check)
+}
+
+fn run_by(
+    mut restorer: Restorer,
+    tree: &Tree,
+    restores: Vec<Restore>,
+    check: &mut dyn FnMut(&File) -> Result<bool, Failure>,
+) -> Outcomes {
     let mut outcomes = Vec::new();
     let mut journal = Journal::create(&tree.journal()).unwrap();
-    let mut restorer = Restorer::new(Some(&tree.path("saved")), directories);
     let report = |_: &Restore, _, outcome| outcomes.push(outcome);
     restorer.run(restores, &mut journal, &Stop::new(), &mut |_, file| check(file), report).unwrap();
     journal.finish().unwrap();
@@ -53,9 +61,11 @@ fn run(
 }
 
 /// Restores `dir/v`, and calls `meanwhile` when the new file is complete.
-fn run_while(tree: &Tree, meanwhile: impl Fn(&Tree)) -> Outcomes {
+fn run_while(tree: &Tree, saves: bool, meanwhile: impl Fn(&Tree)) -> Outcomes {
     let restores = vec![restore(tree, vec![name(tree, "dir/v", true)])];
-    run(tree, restores, BTreeMap::new(), &mut |file| {
+    let saved = tree.path("saved");
+    let restorer = Restorer::new(saves.then_some(&*saved), BTreeMap::new());
+    run_by(restorer, tree, restores, &mut |file| {
         meanwhile(tree);
         has_good(file)
     })
@@ -82,9 +92,9 @@ fn h08_a_damaged_file_that_changes_meanwhile_is_kept() {
         ("replaced", |tree| fs::rename(tree.file("new", "replaced"), tree.path("dir/v")).unwrap()),
         (DAMAGED, |tree| set_mode(&tree.path("dir/v"), 0o600)),
     ];
-    for (left, change) in changes {
+    for ((left, change), saves) in changes.into_iter().flat_map(|it| [(it, true), (it, false)]) {
         let tree = damaged();
-        let outcomes = run_while(&tree, change);
+        let outcomes = run_while(&tree, saves, change);
         let [Err(ActError::Refused(refusal))] = &outcomes[..] else { panic!("{outcomes:?}") };
         assert!(
             matches!(refusal, Refusal::Changed { side: Side::Target, .. } | Refusal::Replaced(_)),
@@ -262,7 +272,7 @@ fn a_stopped_run_restores_nothing() {
 #[test]
 fn undo_refuses_what_is_not_as_the_journal_says() {
     let tree = damaged();
-    run_while(&tree, |_| {});
+    run_while(&tree, true, |_| {});
     fs::write(tree.path("saved/0"), "shorter").unwrap();
     let undone = tree.undo();
     assert!(

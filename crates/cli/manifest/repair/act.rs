@@ -5,9 +5,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use anyhow::Context as _;
-use ftk_apply::{ActError, RecordedMetadata, Restore, RestoreName, Restored, Restorer, Seen};
+use ftk_apply::{ActError, RecordedMetadata, Refusal, Restore, RestoreName, Restored, Restorer, Seen, Side};
 use ftk_file::{File, Stat};
 use ftk_hash::{Algorithm, Platform};
 use ftk_manifest::{Damage, Field, Found, Recorded, Wanted, has_content};
@@ -18,11 +19,10 @@ use crate::console::{Console, Outcome, cause, reason};
 use crate::human;
 use crate::journal;
 use crate::manifest::create::join;
-use crate::manifest::repair::RepairArgs;
 use crate::manifest::repair::printer::{Printer, Word};
 use crate::manifest::repair::space::Demand;
+use crate::manifest::repair::{RepairArgs, is_device_error};
 use crate::signals::DeferredSignals;
-use crate::stdout::Stdout;
 
 /// The wanted contents, and the files that have them.
 pub(super) struct Repairs<'r> {
@@ -105,7 +105,7 @@ impl<'r> Repairs<'r> {
     ) -> anyhow::Result<Acted> {
         let all: Vec<_> = self.all().collect();
         if all.is_empty() {
-            return Ok(Acted { outcome: Outcome::Success, signals: None });
+            return Ok(Acted { outcome: Outcome::Success, hints: Vec::new(), signals: None });
         }
         let (mut journal, path) = journal::create("repair", self.args.journal.as_deref())?;
         let shown = quote(path.as_os_str().as_bytes());
@@ -125,12 +125,10 @@ impl<'r> Repairs<'r> {
             let (files, bytes) = (files.load(Ordering::Relaxed), bytes.load(Ordering::Relaxed));
             Progress { files, bytes, ..Progress::default() }
         };
-        // A progress bar would interfere with the lines on the terminal.
-        let progress = console.progress;
-        let progress = if Stdout::is_terminal() { progress.during_output() } else { progress };
         let (mut at, mut has_saved, mut has_done) = (0, false, false);
         let mut outcome = Outcome::Success;
-        let run = progress.counted("repair", all.len() as u64, false, &done, || {
+        let begun = Instant::now();
+        let run = console.progress.between_lines().counted("repair", all.len() as u64, false, &done, || {
             restorer.run(restores, &mut journal, &signals.stop, &mut check, |restore, nth, result| {
                 let (wanted, found) = all[at];
                 if nth == 0 {
@@ -160,13 +158,14 @@ impl<'r> Repairs<'r> {
             })
         });
         let ended = run.and_then(|()| journal.finish());
-        printer.flush();
+        console.stats.phase(printer.phase(begun.elapsed()));
+        let mut hints = Vec::new();
         if has_done {
-            console.summary(format_args!("to undo this: ftk undo {shown}"));
+            hints.push(format!("to undo this: ftk undo {shown}"));
         }
         if has_saved && !self.args.discard {
             let saved = quote(saved.as_os_str().as_bytes());
-            console.summary(format_args!("the damaged content is kept in {saved}"));
+            hints.push(format!("the damaged content is kept in {saved}"));
         }
         if let Err(error) = ended {
             console.error(format_args!(
@@ -175,7 +174,7 @@ impl<'r> Repairs<'r> {
             ));
             outcome = Outcome::Error;
         }
-        Ok(Acted { outcome, signals: Some(signals) })
+        Ok(Acted { outcome, hints, signals: Some(signals) })
     }
 
     /// Returns the work for the engine.
@@ -195,6 +194,8 @@ impl<'r> Repairs<'r> {
 /// The end of a run.
 pub(super) struct Acted {
     pub(super) outcome: Outcome,
+    /// Lines about undo, to be printed after the summary.
+    pub(super) hints: Vec<String>,
     /// The signals that were caught. They must be raised again when the manifest is written.
     pub(super) signals: Option<std::sync::Arc<DeferredSignals>>,
 }
@@ -222,6 +223,14 @@ fn print_name(wanted: &Wanted, found: &Found, nth: usize, printer: &mut Printer<
     }
 }
 
+/// Returns whether the content of a damaged file cannot be saved, because it cannot be read.
+fn is_unreadable(error: &ActError) -> bool {
+    let ActError::Refused(Refusal::Unreadable { side: Side::Target, op: "read", source }) = error else {
+        return false;
+    };
+    is_device_error(source)
+}
+
 fn print_result(
     wanted: &Wanted,
     found: &Found,
@@ -235,7 +244,12 @@ fn print_result(
         Ok(_) => print_name(wanted, found, nth, printer),
         Err(error @ ActError::Refused(_)) => {
             console.stats.error("refused");
-            printer.say(Word::Refuse, path, reason(&error));
+            let hint = if is_unreadable(&error) {
+                " (--discard repairs it without keeping its content)"
+            } else {
+                ""
+            };
+            printer.say(Word::Refuse, path, reason(&error) + hint);
         }
         Err(ActError::Stopped) => printer.say(Word::NotDone, path, ""),
         Err(error) => {

@@ -8,15 +8,17 @@ mod space;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use ftk_file::Stat;
+use ftk_file::{Failure, Stat};
 use ftk_inventory::Keep;
 use ftk_manifest::{Damage, Found, Manifest, RepairPlan, Update, WalkedTree, Why, rewrite};
 use ftk_record::quote;
+use rustix::io::Errno;
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
@@ -35,8 +37,8 @@ use crate::stdout::Stdout;
 /// Restore damaged files from a copy (needs --yes)
 ///
 /// Without --yes, ftk only prints a plan. repair restores files that FILE marks as damaged. If it marks none, repair reads
-/// all files first: a file is damaged if its size and mtime are as recorded and its content is not. A file that was
-/// edited is never replaced, nor is one that changes while repair runs.
+/// all files first: a file is damaged if its size and mtime are as recorded and its content is not, or if the disk fails
+/// to return it. A file that was edited is never replaced, nor is one that changes while repair runs.
 ///
 /// The recorded content is searched in each COPY, first at the same path, then in all files of the same size. Only a file
 /// that was read and has the recorded digests is used, and the restored bytes are read back and checked. A repaired file
@@ -72,6 +74,8 @@ pub(super) struct RepairArgs {
     yes: bool,
 
     /// Do not keep the damaged content for undo
+    ///
+    /// A file that the disk fails to return cannot be kept, and is repaired only with this option.
     #[arg(long)]
     discard: bool,
 
@@ -133,9 +137,14 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
         console.verbose(|| "no file is marked as damaged: all files are read".into());
     }
     let read = reading::read(&run, &scan.inventory, Some(&plan.files), algorithms, "not checked")?;
-    let damage = plan.damage(&read.rows).with_context(name)?;
+    let is_lost = |file| match read.failure(file) {
+        Some(Failure::Io { source, .. }) => is_device_error(source),
+        _ => false,
+    };
+    let damage = plan.damage(&read.rows, &is_lost).with_context(name)?;
     let (found, copied) = copies::search(&run, &args.from, algorithms, &damage.wanted)?;
-    let unread = if read.failed.is_empty() { Outcome::Success } else { Outcome::Error };
+    let unread = read.failed.len() as u64 > damage.lost;
+    let unread = if unread { Outcome::Error } else { Outcome::Success };
 
     let mut printer = Printer::new(&stdout, globals.json, args.yes);
     say_left(&damage, &found, &mut printer);
@@ -147,6 +156,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
         let mut repaired = BTreeMap::new();
         let acted = repairs.act(&mut printer, &mut repaired, console)?;
         outcome = outcome.max(acted.outcome).max(printer.finish(console));
+        acted.hints.iter().for_each(|hint| console.summary(hint));
         repaired.append(&mut healed);
         if let Some(list) = rewritten.filter(|_| !repaired.is_empty()) {
             rewrite_manifest(&manifest, &repaired, list, path)?;
@@ -160,6 +170,11 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     }
     stdout.finish()?;
     Ok(outcome)
+}
+
+/// Returns whether a device, or a file system that keeps checksums, could not return the content of a file.
+fn is_device_error(error: &io::Error) -> bool {
+    Errno::from_io_error(error) == Some(Errno::IO)
 }
 
 /// Prints the entries that are not repaired.

@@ -1,6 +1,7 @@
 //! Prints a plan or a run of `repair`: a line for each file, and a summary.
 
 use std::fmt::Display;
+use std::time::Duration;
 
 use ftk_record::{RecordWriter, sanitize, write_record};
 use indicatif::{DecimalBytes, HumanCount};
@@ -9,6 +10,7 @@ use serde::Serialize;
 use crate::colour::{self, Tone};
 use crate::console::{Console, Outcome};
 use crate::human;
+use crate::stats::{Phase, nanos};
 use crate::stdout::{Lines, Stdout};
 
 /// Width of the path column, which most paths fit into.
@@ -173,9 +175,17 @@ impl<'o> Printer<'o> {
         self.outcome = self.outcome.max(Outcome::Negative);
     }
 
-    /// Prints the buffered lines.
-    pub(super) fn flush(&mut self) {
-        self.lines.flush();
+    /// Returns the entry for `--stats`.
+    pub(super) fn phase(&self, elapsed: Duration) -> Phase {
+        let failed = self.count(&[Word::Refuse, Word::Fail]);
+        Phase {
+            phase: "repair",
+            elapsed_ns: nanos(elapsed),
+            files: Some(self.count(&[Word::Repair, Word::Restore]) + failed),
+            failed: Some(failed),
+            bytes: Some(self.bytes),
+            ..Phase::default()
+        }
     }
 
     fn count(&self, words: &[Word]) -> u64 {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
 use ftk_file::{Stat, Version, is_temp_name};
+use ftk_inventory::FileNo;
 use ftk_process::Rows;
 
 use crate::contents::Content;
@@ -97,11 +98,14 @@ pub struct Damage {
     pub directories: BTreeMap<Vec<u8>, Recorded>,
     /// How many missing links and special files are not restored.
     pub others: u64,
+    /// How many files count as damaged because the device does not return their content.
+    pub lost: u64,
 }
 
 /// The state of the first pass.
 struct Finder<'f> {
     plan: &'f RepairPlan<'f>,
+    is_lost: &'f dyn Fn(FileNo) -> bool,
     contents: Contents<'f>,
     damage: Damage,
     reserved: Reservation,
@@ -117,14 +121,17 @@ struct Finder<'f> {
 impl RepairPlan<'_> {
     /// Finds what is damaged or missing, after [`files`](Self::files) were read into `rows`.
     ///
-    /// A file is damaged if its size and mtime are as recorded and its content is not.
+    /// A file is damaged if its size and mtime are as recorded and its content is not. So is a file whose
+    /// content cannot be read, if its size and mtime are as recorded and `is_lost` says that the device does
+    /// not return its content.
     ///
     /// # Errors
     /// When the manifest cannot be read or has changed meanwhile, when the result does not fit into the
     /// budget, or when a file was never processed.
-    pub fn damage(&self, rows: &Rows) -> Result<Damage, Error> {
+    pub fn damage(&self, rows: &Rows, is_lost: &dyn Fn(FileNo) -> bool) -> Result<Damage, Error> {
         let mut finder = Finder {
             plan: self,
+            is_lost,
             contents: Contents::read(Some(&self.files), rows),
             damage: Damage::default(),
             reserved: Reservation::new(self.budget),
@@ -185,12 +192,7 @@ impl Finder<'_> {
     }
 
     /// Judges an entry that is recorded and exists.
-    fn both(
-        &mut self,
-        old: &Entry<'_>,
-        file: Option<ftk_inventory::FileNo>,
-        seen: Option<&Stat>,
-    ) -> Result<(), Error> {
+    fn both(&mut self, old: &Entry<'_>, file: Option<FileNo>, seen: Option<&Stat>) -> Result<(), Error> {
         let is_marked = old.damaged_ns.is_some();
         let Some(file) = file.filter(|_| old.stat.is_regular()) else {
             if is_marked && seen.is_some() {
@@ -206,7 +208,13 @@ impl Finder<'_> {
                 return Ok(());
             }
             Content::Failed => {
-                self.leave(old, Why::Unreadable);
+                match seen.filter(|stat| is_like(old, stat) && (self.is_lost)(file)) {
+                    Some(stat) => {
+                        self.damage.lost += 1;
+                        self.damaged(old, stat)?;
+                    }
+                    None => self.leave(old, Why::Unreadable),
+                }
                 return Ok(());
             }
         };
