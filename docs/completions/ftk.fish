@@ -352,31 +352,33 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l io -d 'How to read files' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''
 uring\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l memory -d 'Limit for buffers and tables, such as 512M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
 json\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l color -d 'When to use colours' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l color -d 'When to use colours' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l json -d 'Print JSON on standard output, one object per line'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s q -l quiet -d 'Print no summary'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "create" -d 'Record every entry of a tree'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "verify" -d 'Check a tree against its manifest'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "diff" -d 'Print the differences between two manifests'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "update" -d 'Record a tree again, reading only what changed'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "unique" -d 'List the files of A whose content is not in B'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -f -a "create" -d 'Record every entry of a tree'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -f -a "verify" -d 'Check a tree against its manifest'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -f -a "diff" -d 'Print the differences between two manifests'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -f -a "update" -d 'Record a tree again, reading only what changed'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -f -a "unique" -d 'List the files of A whose content is not in B'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -f -a "export" -d 'Write a manifest in the format of another tool'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -f -a "import" -d 'Make a manifest from a list of another tool'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s o -l output -d 'Write to FILE, which appears only when it is complete' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s a -l algorithm -d 'Digest algorithm [default: sha256]' -r -f -a "sha256\t''
 sha1\t''
@@ -539,6 +541,76 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l format -d 'The format' -r -f -a "mtree\t'BSD mtree and bsdtar: all entries'
+hashdeep\t'hashdeep -k: files with sizes and digests'
+bagit\t'BagIt (RFC 8493): the manifest of a payload'
+sha256\t'sha256sum -c: files with digests'
+ncdu\t'ncdu -f: names and sizes, to browse'
+csv\t'All members as comma-separated values, for spreadsheets'"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -s o -l output -d 'Write to OUT, which appears only when it is complete' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l io -d 'How to read files' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l force -d 'Replace a manifest, or the files of a bag'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l format -d 'The format, if it cannot be guessed' -r -f -a "mtree\t'BSD mtree and bsdtar'
+hashdeep\t'hashdeep'
+bagit\t'BagIt (RFC 8493): the manifest of a payload'
+sha256\t'sha256sum'"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l root -d 'Remove DIR, with which all paths in the list begin' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s a -l algorithm -d 'The algorithm of a BagIt manifest [default: that in its name]' -r -f -a "sha256\t''
+sha1\t''
+sha512\t''
+md5\t''
+blake2b\t''
+blake3\t''
+sha224\t''
+sha384\t''
+sha3-256\t''
+sha3-512\t''
+xxh64\t''
+xxh3\t''
+xxh128\t''
+crc32\t''
+crc32c\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s o -l output -d 'Write to FILE, which appears only when it is complete' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l io -d 'How to read files' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l force -d 'Replace a manifest that already exists'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l max-mismatches -d 'Stop after N differing bytes [default: 8]' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s i -l ignore-initial -d 'Skip bytes at the start of A and B' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l bytes -d 'Compare at most this many bytes, like `cmp -n`' -r

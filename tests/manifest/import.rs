@@ -205,7 +205,7 @@ fn hostile_lists_are_refused() {
         refused("mtree", &format!("./{path} type=file\n"), "is not a path below the root");
         let inside = path.trim_start_matches('/');
         if inside != "etc/passwd" {
-            refused("bagit", &sums(&[&format!("data/{inside}")]).replace("  ", "  "), "give --algorithm");
+            refused("bagit", &sums(&[&format!("data/{inside}")]), "give --algorithm");
             let list = sums(&[&format!("data/{inside}")]);
             let run = import(&dir, list.as_bytes(), &["--format", "bagit", "-a", "sha256"]).status(2);
             run.stdout("").stderr_has("is not a path below the root");

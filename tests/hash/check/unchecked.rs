@@ -89,7 +89,10 @@ fn lines_that_cannot_be_checked_are_errors() {
 fn lines_that_cannot_be_checked_are_errors_with_every_option() {
     let dir = Dir::new();
     dir.file("x", b"1");
-    dir.file("list", format!("SHA3-384 (f) = {}\nSHA256 (x) = {}\n", "0".repeat(96), sha256(b"1")).as_bytes());
+    dir.file(
+        "list",
+        format!("SHA3-384 (f) = {}\nSHA256 (x) = {}\n", "0".repeat(96), sha256(b"1")).as_bytes(),
+    );
     let said = "ftk: 'list', line 1: cannot check 'f': unsupported algorithm SHA3-384\n";
     for args in [
         &["-q"][..],

@@ -163,8 +163,8 @@ impl Import {
         }
         let path = |it: &Imported| key(&bytes[it.path.clone()]);
         entries.sort_unstable_by(|a, b| path(a).cmp(path(b)));
-        if let Some([twice, _]) = entries.array_windows().find(|[a, b]| path(a) == path(b)) {
-            return Err(ImportError::Twice(bytes[twice.path.clone()].to_vec()));
+        if let Some(twice) = entries.windows(2).find(|pair| path(&pair[0]) == path(&pair[1])) {
+            return Err(ImportError::Twice(bytes[twice[0].path.clone()].to_vec()));
         }
         let files = || entries.iter().filter(|it| it.stat.is_regular());
         let union = files().fold(0, |union, it| union | it.has);

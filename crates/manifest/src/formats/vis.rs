@@ -111,7 +111,7 @@ mod tests {
             (b"cr\\rtab\\t\\^A\\^?", b"cr\rtab\t\x01\x7f"),
             (b"\\M-B\\M^E\\M^?\\M-i", b"\xc2\x85\xff\xe9"),
             (b"back\\\\slash\\#", b"back\\slash#"),
-            (b"\\1\\12\\1234\\8"[..9].into(), b"\x01\nS4"),
+            (b"\\1\\12\\1234", b"\x01\nS4"),
             (b"\\x41\\xFf", b"A\xff"),
             (b"\\a\\b\\v\\f\\E", b"\x07\x08\x0b\x0c\x1b"),
         ] {
