@@ -8,10 +8,12 @@ use ftk_file::Stat;
 use ftk_hash::Algorithm;
 use ftk_inventory::{Budget, Full};
 use ftk_record::{BagReader, End, HashdeepReader, SumReader, quote};
+use ftk_walk::FileType;
 
 use super::Format;
 use super::lists::PAYLOAD;
 use super::mtree_reader::MtreeReader;
+use super::open_dirs::OpenDirs;
 use crate::entry::{ROOT, key};
 use crate::field_set::FieldSet;
 use crate::keys::Reservation;
@@ -165,6 +167,17 @@ impl Import {
         entries.sort_unstable_by(|a, b| path(a).cmp(path(b)));
         if let Some(twice) = entries.windows(2).find(|pair| path(&pair[0]) == path(&pair[1])) {
             return Err(ImportError::Twice(bytes[twice[0].path.clone()].to_vec()));
+        }
+        let mut leaves = OpenDirs::new();
+        for it in entries.iter() {
+            let below = path(it);
+            while leaves.pop_before(below).is_some() {}
+            if leaves.around(below).next().is_some() {
+                return Err(ImportError::BelowFile(below.to_vec()));
+            }
+            if it.stat.file_type != FileType::Directory {
+                leaves.push(below, ());
+            }
         }
         let files = || entries.iter().filter(|it| it.stat.is_regular());
         let union = files().fold(0, |union, it| union | it.has);
@@ -361,6 +374,8 @@ pub enum ImportError {
     Empty,
     /// A path occurs twice.
     Twice(Vec<u8>),
+    /// The entry of this path is below something that is not a directory.
+    BelowFile(Vec<u8>),
     /// Some regular files lack digests that others have.
     Digests {
         /// The path of the first one.
@@ -379,6 +394,9 @@ impl fmt::Display for ImportError {
             Self::Line { number, what } => write!(f, "line {number}: {what}"),
             Self::Empty => f.write_str("it lists no files"),
             Self::Twice(path) => write!(f, "{} appears twice", brief(quote(path))),
+            Self::BelowFile(path) => {
+                write!(f, "{} is below a file that the list has too", brief(quote(path)))
+            }
             Self::Digests { path, count } => {
                 let path = brief(quote(path));
                 write!(f, "{path} lacks digests that other files have")?;
