@@ -221,8 +221,16 @@ fn hostile_lists_are_refused() {
         "MD5 (a) = d41d8cd98f00b204e9800998ecf8427e\n",
         "line 1: a digest by another algorithm",
     );
-    refused("sha256", "", "it lists no files");
-    refused("hashdeep", "", "line 1: the first two lines are not a header of hashdeep");
+    refused("sha256", "", "'-' is empty: not a list of files");
+    refused(
+        "sha256",
+        "{\"ftk\":\"manifest\"}\n",
+        "'-' is JSON, like a manifest or a report: not a list of files",
+    );
+    import(&dir, b"\x1f\x8b\x08\0", &[])
+        .status(2)
+        .stderr_has("'-' is compressed with gzip: not a list of files");
+    refused("hashdeep", "hello\n", "line 1: the first two lines are not a header of hashdeep");
     refused(
         "hashdeep",
         "%%%% HASHDEEP-1.0\n%%%% size,tiger,filename\n",

@@ -100,6 +100,9 @@ fn import(
 ) -> anyhow::Result<Outcome> {
     let name = || quote(args.list.as_bytes());
     let start = list.fill_buf().with_context(|| format!("cannot read {}", name()))?;
+    if let Some(what) = input::foreign_start(start) {
+        bail!("{} is {what}: not a list of files", name());
+    }
     let format = match args.format {
         Some(format) => format.into(),
         None => Format::guess(start).with_context(|| format!("{}: of which --format is it?", name()))?,
