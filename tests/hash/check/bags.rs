@@ -252,7 +252,7 @@ fn some_verdicts_are_stricter_than_those_of_bagit_python() {
                 "'bagit.txt' is refused: it is not in data/",
                 true,
             ),
-            // A manifest that nobody checks proves nothing.
+            // A manifest that is not checked proves nothing.
             (
                 |dir| append(dir, "manifest-tiger.txt", ""),
                 2,
@@ -374,6 +374,28 @@ fn old_versions_need_one_manifest_for_each_file() {
                 },
                 1,
                 "package-info.txt: Payload-Oxum is 3.4",
+                false,
+            ),
+            (
+                |dir| {
+                    replace(dir, "bagit.txt", "1.0", "0.97");
+                    append(dir, "manifest-md5.txt", "c4ca4238a0b923820dcc509a6f75849b  data/a\n");
+                    append(dir, "fetch.txt", "https://example.org/a 1 data/a\n");
+                    replace(dir, "manifest-sha256.txt", &lines(dir, "sha256", &["data/a"]), "");
+                    let line = lines(dir, "md5", &["bagit.txt"]);
+                    append(dir, "tagmanifest-md5.txt", &line);
+                },
+                0,
+                "4 ok",
+                true,
+            ),
+            (
+                |dir| {
+                    replace(dir, "bagit.txt", "1.0", "0.97");
+                    append(dir, "manifest-md5.txt", "d4ca4238a0b923820dcc509a6f75849b  data/a\n");
+                },
+                1,
+                "'data/a' is listed twice (lines 1 and 4), with different digests",
                 false,
             ),
         ],
