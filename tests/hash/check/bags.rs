@@ -284,7 +284,7 @@ fn some_verdicts_are_stricter_than_those_of_bagit_python() {
                     }
                 },
                 2,
-                "a symbolic link, which",
+                "the path contains a symbolic link, which --bag does not follow",
                 true,
             ),
             // The payload must not be somewhere else.

@@ -56,7 +56,7 @@ pub(in crate::hash) fn run(args: &HashArgs, globals: &Globals, console: &Console
     listed.fill(&mut tables, &run)?;
 
     let Tables { lines, paths, .. } = tables;
-    let files = Files::read(&lines, paths, true, &run)?;
+    let files = Files::read(&lines, paths, Some("--bag"), &run)?;
     let end = if args.zero { End::Nul } else { End::Newline };
     let manner = Manner { args: &args.check, is_quiet: globals.quiet, json: globals.json, end };
     let mut verdicts = Verdicts::new(manner, out, console);
