@@ -161,6 +161,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand hash" -l special -d 'Read PATHs 
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l cache -d 'Reuse digests of unchanged files, and store new ones'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l no-cache -d 'Read every file, even if FTK_CACHE=1 is set'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s c -l check -d 'Read PATHs as checksum lists; check every file they name'
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l bag -d 'Validate the BagIt bag in directory PATH (RFC 8493)'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l diff -d 'Compare two checksum lists, the PATHs OLD and NEW'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l lines -d 'Print the digest of each line of one PATH, in input order'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l ignore-missing -d 'Ignore missing files: no line, no failure'

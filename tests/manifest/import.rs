@@ -160,12 +160,12 @@ fn lists_of_sha256sum_are_read() {
 
 #[test]
 fn bagit_manifests_are_read() {
-    needs!("bagit.py");
+    needs!("bagit", "python3");
     let dir = Dir::new();
     for name in ODD.iter().filter(|name| str::from_utf8(name).is_ok() && !name.contains(&b'%')) {
         dir.raw_file(&[b"bag/", *name].concat(), b"x").raw_file(&[b"bag/sub/", *name].concat(), b"y");
     }
-    tool(&dir, &["bagit.py", "--quiet", "--md5", "--sha512", "bag"]);
+    tool(&dir, &["python3", "-m", "bagit", "--quiet", "--md5", "--sha512", "bag"]);
     for algorithm in ["md5", "sha512"] {
         let list = format!("bag/manifest-{algorithm}.txt");
         let run = dir.ftk(["manifest", "import", "--format", "bagit", &list]).run().status(0);
@@ -319,6 +319,11 @@ fn an_import_replaces_no_manifest() {
     let dir = Dir::new();
     let list = format!("{HEX}  a\n");
     dir.file("list", list.as_bytes());
+    let base64 = "SHA256 (a) = 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n";
+    let [in_hex, in_base64] = [&*list, base64].map(|list| {
+        Manifest::parse(&import(&dir, list.as_bytes(), &["--format", "sha256"]).status(0).out).entries
+    });
+    assert_eq!(in_hex, in_base64);
     dir.ftk(["manifest", "create", ".", "-o", "old"]).run().status(0);
     let before = fs::read(dir.path("old")).unwrap();
     let to =

@@ -97,11 +97,20 @@ struct Mode {
     /// differs; it is 2 if a file cannot be read, a line with a digest cannot be checked, or a list contains no
     /// checksums.
     ///
-    /// Accepts the lists of sha256sum and similar tools, b3sum, xxhsum, openssl and the BSDs, also with DOS line ends
-    /// if every line has them. If neither a tag nor -a names the algorithm, the length of the digest decides. With
+    /// Accepts the lists of sha256sum and similar tools, b3sum, xxhsum, openssl, hashdeep and the BSDs, also with DOS
+    /// line ends if every line has them, and BagIt manifests next to a bagit.txt. If neither a tag nor -a names the algorithm, the length of the digest decides. With
     /// --zero, lists and verdicts end their lines with NUL. With --quiet, files that are OK are not reported.
     #[arg(short, long, conflicts_with = "tag")]
     check: bool,
+
+    /// Validate the BagIt bag in directory PATH (RFC 8493)
+    ///
+    /// Checks every file with all manifests and tag manifests, each in one read, and prints verdicts like --check. Files
+    /// in data/ must be in every manifest. Payload-Oxum must be right, and nothing may be left to fetch. Paths that lead
+    /// out of the bag are errors, and no link in it is followed. The exit status is 1 if the bag is not valid; it is 2 if
+    /// something cannot be checked.
+    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "WalkArgs", "StartArgs", "tag", "algorithms"])]
+    bag: bool,
 
     /// Compare two checksum lists, the PATHs OLD and NEW
     ///
@@ -124,18 +133,20 @@ Examples:
   ftk hash -o SHA256SUMS ~/archive   write a list that `sha256sum -c` accepts
   ftk hash --check -q SHA256SUMS     report only files that are not OK
   ftk hash -a xxh128 -e iso /srv     fast, not cryptographic; only some files
+  ftk hash --bag /srv/bags/1912      validate a BagIt bag
   ftk hash --lines keys              a digest for each line
   tar c . | ftk hash -a blake3       standard input";
 
 pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let Mode { check, diff, lines } = args.mode;
-    if let Some(mode) = [(check, "--check"), (diff, "--diff"), (lines, "--lines")].into_iter().find(|it| it.0)
-    {
+    let Mode { check, bag, diff, lines } = args.mode;
+    let modes = [(check, "--check"), (bag, "--bag"), (diff, "--diff"), (lines, "--lines")];
+    if let Some(mode) = modes.into_iter().find(|it| it.0) {
         ensure!(!args.cache.is_given(), "--cache cannot be used with {}: it always reads", mode.1);
     }
-    match (check, diff, lines) {
+    match (check, bag, diff, lines) {
         (true, ..) => check::run(args, globals, console),
-        (_, true, _) => diff::run(args, globals, console),
+        (_, true, ..) => check::bag::run(args, globals, console),
+        (.., true, _) => diff::run(args, globals, console),
         (.., true) => lines::run(args, globals, console),
         _ => sums::run(args, globals, console),
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use ftk_hash::Algorithm;
-use ftk_record::{SumError, SumLine};
+use ftk_record::{BagError, Encoding, HashdeepError, SumError, SumLine};
 
 /// Returns the algorithm of a line, and whether it was guessed.
 ///
@@ -16,12 +16,12 @@ pub(super) fn algorithm(line: &SumLine<'_>, asked: &[Algorithm]) -> Result<(Algo
         return if algorithm.digest_len() == len {
             Ok((algorithm, false))
         } else {
-            Err(Unusable::Length { len, of: vec![algorithm] })
+            Err(Unusable::Length { len, encoding: line.encoding, of: vec![algorithm] })
         };
     }
     let known = if asked.is_empty() { &DEFAULT_ALGORITHMS[..] } else { asked };
     let found = known.iter().find(|algorithm| algorithm.digest_len() == len);
-    let unusable = || Unusable::Length { len, of: asked.to_vec() };
+    let unusable = || Unusable::Length { len, encoding: line.encoding, of: asked.to_vec() };
     found.map(|&algorithm| (algorithm, asked.is_empty())).ok_or_else(unusable)
 }
 
@@ -55,28 +55,63 @@ fn by_tag(tag: &str) -> Option<Algorithm> {
 #[derive(Clone, Debug)]
 pub(super) enum Unusable {
     Line(SumError),
-    /// The tag of an unsupported algorithm.
+    /// A line of a list of hashdeep.
+    Hashdeep(HashdeepError),
+    /// A line of a BagIt manifest.
+    Bag(BagError),
+    /// The name of an unsupported algorithm, or several.
     Tag(String),
     /// The digest has `len` bytes, unlike those of the algorithms in `of`. If `of` is empty, no supported
     /// algorithm has digests of this length.
     Length {
         len: usize,
+        encoding: Encoding,
         of: Vec<Algorithm>,
     },
+}
+
+impl Unusable {
+    /// Returns whether the line has a digest, which means that a file was meant to be checked.
+    pub(super) fn has_digest(&self) -> bool {
+        match self {
+            Self::Line(error) => error.has_digest(),
+            Self::Hashdeep(error) => error.has_digest(),
+            Self::Bag(_) | Self::Tag(_) | Self::Length { .. } => true,
+        }
+    }
+}
+
+impl From<HashdeepError> for Unusable {
+    fn from(error: HashdeepError) -> Self {
+        Self::Hashdeep(error)
+    }
+}
+
+impl From<BagError> for Unusable {
+    fn from(error: BagError) -> Self {
+        Self::Bag(error)
+    }
 }
 
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(error) => error.fmt(f),
+            Self::Hashdeep(error) => error.fmt(f),
+            Self::Bag(error) => error.fmt(f),
             Self::Tag(tag) => write!(f, "unsupported algorithm {tag}"),
-            Self::Length { len, of } if of.is_empty() => {
-                write!(f, "no supported algorithm has digests of {} digits", 2 * len)
-            }
-            Self::Length { len, of } => {
+            Self::Length { len, encoding, of } => {
+                let (unit, each) = match encoding {
+                    Encoding::Hex => ("digits", 2),
+                    Encoding::Base64 => ("bytes in base64", 1),
+                };
+                let len = each * len;
+                if of.is_empty() {
+                    return write!(f, "no supported algorithm has digests of {len} {unit}");
+                }
                 let expected: Vec<_> =
-                    of.iter().map(|it| format!("{} for {}", 2 * it.digest_len(), it.tag())).collect();
-                write!(f, "the digest has {} digits, expected {}", 2 * len, expected.join(" or "))
+                    of.iter().map(|it| format!("{} for {}", each * it.digest_len(), it.tag())).collect();
+                write!(f, "the digest has {len} {unit}, expected {}", expected.join(" or "))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::sums::{File, SortedSums};
+use crate::sums::{SortedSums, SumsOfFile};
 
 /// A difference between two lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub fn changes<'l, A: Copy + Ord>(
     let mut common = old.algorithms();
     let theirs = new.algorithms();
     common.retain(|algorithm| theirs.binary_search(algorithm).is_ok());
-    let mut by_content = |files: Vec<File<'l, A>>, otherwise: fn(&'l [u8]) -> Change<'l>| {
+    let mut by_content = |files: Vec<SumsOfFile<'l, A>>, otherwise: fn(&'l [u8]) -> Change<'l>| {
         let (files, others): (Vec<_>, Vec<_>) =
             files.into_iter().partition(|file| file.digests(&common).any(|(it, _)| identifies_content(it)));
         changes.extend(others.iter().map(|file| otherwise(file.path())));
@@ -95,12 +95,12 @@ struct Content<'l, 'c, A> {
     /// The first bytes of its first digest. They decide nearly every comparison without access to the
     /// digests.
     key: u64,
-    file: File<'l, A>,
+    file: SumsOfFile<'l, A>,
     common: &'c [A],
 }
 
 impl<'l, 'c, A: Copy + Ord> Content<'l, 'c, A> {
-    fn new(file: File<'l, A>, common: &'c [A]) -> Self {
+    fn new(file: SumsOfFile<'l, A>, common: &'c [A]) -> Self {
         let mut key = [0; 8];
         let first = file.digests(common).next().map_or(&[][..], |(_, digest)| digest);
         key.iter_mut().zip(first).for_each(|(key, byte)| *key = *byte);

@@ -7,7 +7,8 @@
 //! - [`SumFormat`] writes and [`SumLine`] reads checksum lines, as `sha256sum` and similar tools print them.
 //!   [`SumReader`] reads whole lists.
 //! - [`write_hashdeep_line`] and [`HashdeepReader`] write and read lists of `hashdeep`.
-//! - [`write_bag_line`] and [`BagReader`] write and read the manifests of BagIt bags.
+//! - [`write_bag_line`] and [`BagReader`] write and read the manifests of BagIt bags, [`read_bag_tags`] and
+//!   [`FetchLine`] their other files.
 //! - [`changes()`] compares two lists.
 //! - [`write_path`] and [`read_path`] write and read names in JSON. [`Object`] accepts JSON objects and
 //!   refuses arrays.
@@ -27,12 +28,13 @@
 //! assert_eq!(list, b"\\12ab  two\\nlines\n");
 //!
 //! let line = SumLine::parse(list.strip_suffix(b"\n").unwrap(), End::Newline)?;
-//! assert_eq!((line.hex, &*line.name), (&b"12ab"[..], &b"two\nlines"[..]));
+//! assert_eq!((line.digest, &*line.name), (&b"12ab"[..], &b"two\nlines"[..]));
 //! # Ok::<(), ftk_record::SumError>(())
 //! ```
 #![forbid(unsafe_code)]
 
 mod bag;
+mod bag_tags;
 mod changes;
 mod hashdeep;
 mod json;
@@ -51,6 +53,7 @@ mod terminal;
 mod zstd;
 
 pub use bag::{BagError, BagLine, BagNameError, BagReader, BagRecord, decode_bag_path, write_bag_line};
+pub use bag_tags::{FetchError, FetchLine, read_bag_tags};
 pub use changes::{Change, changes};
 pub use hashdeep::{
     HASHDEEP_HEADER, HashdeepError, HashdeepLine, HashdeepNameError, HashdeepReader, HashdeepRecord,
@@ -60,11 +63,11 @@ pub use json::{PathError, RecordWriter, read_base64, read_path, write_path, writ
 pub use lines::{MAX_LINE, read_line};
 pub use object::Object;
 pub use output::Output;
-pub use parse::{SumError, SumLine};
+pub use parse::{Encoding, SumError, SumLine};
 pub use reader::{SumReader, SumRecord};
 pub use seal::Seal;
 pub use sealed::{SealError, SealedReader};
 pub use sum::{End, Style, SumFormat, write_name};
-pub use sums::{Conflict, SortedSums, Sums};
+pub use sums::{Conflict, SortedSums, Sums, SumsOfFile};
 pub use terminal::{quote, sanitize};
 pub use zstd::{ZstdReader, ZstdWriter, is_zstd, is_zstd_name};

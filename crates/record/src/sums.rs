@@ -116,23 +116,38 @@ impl<A: Copy + Ord> SortedSums<A> {
         algorithms
     }
 
-    pub(crate) fn files(&self) -> impl Iterator<Item = File<'_, A>> {
+    /// Returns the files of the list, in the byte order of their paths.
+    pub fn files(&self) -> impl Iterator<Item = SumsOfFile<'_, A>> {
         let bytes = &*self.0.bytes;
         let entries = self.0.entries.chunk_by(|a, b| a.path(bytes) == b.path(bytes));
-        entries.map(move |entries| File { bytes, entries })
+        entries.map(move |entries| SumsOfFile { bytes, entries })
+    }
+
+    /// Returns the file with this path.
+    pub fn find(&self, path: &[u8]) -> Option<SumsOfFile<'_, A>> {
+        let Sums { bytes, entries } = &self.0;
+        let first = entries.partition_point(|entry| entry.path(bytes) < path);
+        let entries = entries[first..].chunk_by(|a, b| a.path(bytes) == b.path(bytes)).next()?;
+        Some(SumsOfFile { bytes, entries }).filter(|file| file.path() == path)
     }
 }
 
 /// A file of a list: all entries with its path, at least one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct File<'l, A> {
+pub struct SumsOfFile<'l, A> {
     bytes: &'l [u8],
     entries: &'l [Entry<A>],
 }
 
-impl<'l, A: Copy + Ord> File<'l, A> {
-    pub(crate) fn path(&self) -> &'l [u8] {
+impl<'l, A: Copy + Ord> SumsOfFile<'l, A> {
+    /// Returns the path.
+    pub fn path(&self) -> &'l [u8] {
         self.entries[0].path(self.bytes)
+    }
+
+    /// Returns all digests, sorted by algorithm.
+    pub fn all(self) -> impl Iterator<Item = (A, &'l [u8])> {
+        self.entries.iter().map(move |entry| (entry.algorithm, entry.digest(self.bytes)))
     }
 
     /// Returns its digests by these algorithms.

@@ -1,18 +1,19 @@
 //! Reads checksum lists into compact tables.
 
 use std::ffi::{CString, OsStr};
-use std::io::{self, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use ftk_hash::Algorithm;
+use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::{Budget, PathList, Unlisted};
-use ftk_record::{End, SumError, SumLine, SumReader, SumRecord, quote};
+use ftk_record::{End, SumReader, SumRecord, quote};
 
 use crate::console::cause;
+use crate::hash::check::kind::Kind;
 use crate::hash::tag::{Unusable, algorithm};
 use crate::human;
 use crate::input::{foreign, open};
@@ -44,12 +45,14 @@ pub(super) struct ParseOptions<'a> {
 pub(super) struct Lines {
     pub(super) lists: Vec<List>,
     pub(super) lines: Vec<Line>,
-    /// The digests of all lines, concatenated.
+    /// The digest of each line, followed by the size of the file (8 bytes, big-endian) if the line has it.
     pub(super) expected: Vec<u8>,
     /// Names that do not stand for a file of the table.
     pub(super) odd: Vec<Odd>,
     /// Algorithms that were guessed from the length of a digest.
     pub(super) assumed: Vec<Algorithm>,
+    /// Whether some lines have the size of their file.
+    pub(super) has_sizes: bool,
 }
 
 /// One list.
@@ -65,7 +68,7 @@ pub(super) struct List {
     /// Number of malformed lines.
     pub(super) malformed: u64,
     /// Line number and error of the first malformed line.
-    pub(super) first: Option<(u64, SumError)>,
+    pub(super) first: Option<(u64, String)>,
     /// Number of lines with a digest that cannot be checked.
     pub(super) unchecked: u64,
     /// Whether the last line has no terminator and cannot be used.
@@ -77,13 +80,16 @@ pub(super) struct List {
 /// Device and inode.
 type Identity = (u64, u64);
 
-/// One checksum line, in 8 bytes.
+/// One digest of a list, in 8 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     /// Number of the path in the table of files, or index into [`Lines::odd`].
     pub(super) number: u32,
     pub(super) is_odd: bool,
     pub(super) algorithm: Algorithm,
+    /// Whether it is another digest of the file of the line before, in the same list. The file gets one verdict.
+    pub(super) is_more: bool,
+    pub(super) has_size: bool,
 }
 
 /// A name in a checksum line that does not stand for a file of the table.
@@ -102,8 +108,7 @@ impl ParseOptions<'_> {
             None => PathList::new(),
         };
         let has_stdin = self.root.is_none() && lists.iter().all(|list| list.as_ref() != "-");
-        let paths = paths.within(&self.run.budget);
-        let mut tables = Tables { lines: Lines::default(), paths, has_stdin, reserved: 0 };
+        let mut tables = Tables::new(paths.within(&self.run.budget), has_stdin);
         let mut is_whole = true;
         for list in lists {
             is_whole &= self.one(list.as_ref(), &mut tables)?;
@@ -134,22 +139,19 @@ impl ParseOptions<'_> {
             is_cut_off: false,
             identity,
         };
-        let mut reader = SumReader::new(input, self.end);
-        let is_whole = loop {
-            match reader.next() {
-                Ok(Some(record)) => self.record(record, &mut list, tables)?,
-                Ok(None) => break true,
-                Err(error) => {
-                    said("read", &error);
-                    break false;
-                }
-            }
+        let read = match Kind::of(path, &mut input) {
+            Kind::Sums => self.sums(input, &mut list, tables)?,
+            Kind::Hashdeep => self.hashdeep(input, &mut list, tables)?,
+            Kind::Bag(name) => self.bag(&name, input, &mut list, tables)?,
         };
+        if let Err(error) = &read {
+            said("read", error);
+        }
+        let is_whole = read.is_ok();
         if list.unchecked > NAMED {
             let (name, more) = (&list.name, human::count(list.unchecked - NAMED, "more line"));
             self.run.console.error(format_args!("{name}: {more} cannot be checked"));
         }
-        list.has_dos_ends = reader.has_dos_ends();
         list.lines.end = tables.lines.lines.len();
         // If reading fails before the first checksum line, the error has been reported, and the list is not
         // needed.
@@ -159,6 +161,25 @@ impl ParseOptions<'_> {
         Ok(is_whole)
     }
 
+    /// Reads the lines of `sha256sum` and similar tools. The inner error is that of reading the input.
+    fn sums(
+        &self,
+        input: impl BufRead,
+        list: &mut List,
+        tables: &mut Tables,
+    ) -> anyhow::Result<io::Result<()>> {
+        let mut reader = SumReader::new(input, self.end);
+        let read = loop {
+            match reader.next() {
+                Ok(Some(record)) => self.record(record, list, tables)?,
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        list.has_dos_ends = reader.has_dos_ends();
+        Ok(read)
+    }
+
     fn record(&self, record: SumRecord<'_>, list: &mut List, tables: &mut Tables) -> anyhow::Result<()> {
         let line = record.line.as_ref().map_err(|error| Unusable::Line(*error));
         let why = match line.and_then(|line| Ok((algorithm(line, self.algorithms)?, line))) {
@@ -166,38 +187,48 @@ impl ParseOptions<'_> {
                 if is_assumed && !tables.lines.assumed.contains(&algorithm) {
                     tables.lines.assumed.push(algorithm);
                 }
-                return tables.push(algorithm, line, &self.run.budget);
+                let mut digest = Vec::with_capacity(Digest::MAX_LEN);
+                line.push_digest(&mut digest);
+                return tables.push(&line.name, &[(algorithm, &digest)], None, &self.run.budget);
             }
             Err(why) => why,
         };
-        list.is_cut_off = !record.is_ended;
-        let (name, number) = (&list.name, record.number);
-        match why {
-            Unusable::Line(why) if !why.has_digest() => {
-                list.malformed += 1;
-                if self.warn {
-                    self.run
-                        .console
-                        .error(format_args!("{name}: {number}: improperly formatted checksum line: {why}"));
-                }
-                list.first.get_or_insert((number, why));
-            }
-            why => {
-                list.unchecked += 1;
-                if list.unchecked <= NAMED {
-                    let file = record.line.map_or_else(|_| "it".into(), |line| quote(&line.name));
-                    self.run.console.error(format_args!("{name}, line {number}: cannot check {file}: {why}"));
-                }
-            }
-        }
+        let name = record.line.as_ref().map(|line| &*line.name).ok();
+        self.refuse(list, (record.number, record.is_ended), name, &why);
         Ok(())
+    }
+
+    /// Reports and counts line `number`, which cannot be used. `name` is the file that it names, if that is
+    /// known.
+    pub(super) fn refuse(
+        &self,
+        list: &mut List,
+        (number, is_ended): (u64, bool),
+        name: Option<&[u8]>,
+        why: &Unusable,
+    ) {
+        list.is_cut_off = !is_ended;
+        let (of, console) = (&list.name, self.run.console);
+        if why.has_digest() {
+            list.unchecked += 1;
+            if list.unchecked <= NAMED {
+                let file = name.map_or_else(|| "it".into(), quote);
+                console.error(format_args!("{of}, line {number}: cannot check {file}: {why}"));
+            }
+            return;
+        }
+        list.malformed += 1;
+        if self.warn {
+            console.error(format_args!("{of}: {number}: improperly formatted checksum line: {why}"));
+        }
+        list.first.get_or_insert_with(|| (number, why.to_string()));
     }
 }
 
 /// The tables while they are filled.
-struct Tables {
-    lines: Lines,
-    paths: PathList,
+pub(super) struct Tables {
+    pub(super) lines: Lines,
+    pub(super) paths: PathList,
     /// Whether the name `-` in a list stands for standard input.
     has_stdin: bool,
     /// Bytes reserved from the budget for the lines.
@@ -205,22 +236,39 @@ struct Tables {
 }
 
 impl Tables {
-    fn push(&mut self, algorithm: Algorithm, line: &SumLine<'_>, budget: &Budget) -> anyhow::Result<()> {
-        let Lines { lines, expected, odd, .. } = &mut self.lines;
-        let as_odd = if self.has_stdin && *line.name == *b"-" {
+    pub(super) fn new(paths: PathList, has_stdin: bool) -> Self {
+        Self { lines: Lines::default(), paths, has_stdin, reserved: 0 }
+    }
+
+    /// Adds a file with at least one digest, and its size if the list has it.
+    pub(super) fn push(
+        &mut self,
+        name: &[u8],
+        digests: &[(Algorithm, &[u8])],
+        mut size: Option<u64>,
+        budget: &Budget,
+    ) -> anyhow::Result<()> {
+        let Lines { lines, expected, odd, has_sizes, .. } = &mut self.lines;
+        let as_odd = if self.has_stdin && *name == *b"-" {
             Some(Odd::Stdin)
         } else {
-            match self.paths.push(&line.name) {
+            match self.paths.push(name) {
                 Ok(()) => None,
                 Err(full @ Unlisted::Full(_)) => bail!(anyhow::Error::new(full).context(TOO_LARGE)),
-                Err(why) => Some(Odd::Path(line.name.to_vec(), why)),
+                Err(why) => Some(Odd::Path(name.to_vec(), why)),
             }
         };
         let is_odd = as_odd.is_some();
         odd.extend(as_odd);
         let number = if is_odd { odd.len() } else { self.paths.len() } as u32 - 1;
-        lines.push(Line { number, is_odd, algorithm });
-        line.push_digest(expected);
+        for (nth, &(algorithm, digest)) in digests.iter().enumerate() {
+            // The first line of the file has the size.
+            let size = size.take();
+            lines.push(Line { number, is_odd, algorithm, is_more: nth > 0, has_size: size.is_some() });
+            expected.extend_from_slice(digest);
+            expected.extend(size.into_iter().flat_map(u64::to_be_bytes));
+            *has_sizes |= size.is_some();
+        }
         /// Bytes reserved at a time.
         const UNIT: usize = 64 << 10;
         if size_of_val(&**lines) + expected.len() > self.reserved {

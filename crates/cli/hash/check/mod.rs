@@ -1,10 +1,12 @@
 //! `ftk hash --check`: reads checksum lists, and compares every file they name.
 //!
-//! The lists are read into a table like that of a walk ([`lists`]), the files are processed like any others
+//! The lists are read into a table like that of a walk ([`lists`], and [`kind`] for other formats), the files are processed like any others
 //! ([`files`]), and each line gets a verdict ([`verdicts`]). With `--new` the tree is walked too
-//! ([`unlisted`]).
+//! ([`unlisted`]). [`bag`] checks whole bags with the same parts.
 
+pub(super) mod bag;
 mod files;
+mod kind;
 mod lists;
 mod unlisted;
 mod verdict;
@@ -93,7 +95,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let warn = own.warn && !own.status;
     let reading = ParseOptions { algorithms: &args.algorithms, end, root, warn, run: &run };
     let (lines, paths, is_whole) = reading.read(names)?;
-    let files = Files::read(&lines, paths, root.is_some(), &run)?;
+    let files = Files::read(&lines, paths, root.map(|_| "--root"), &run)?;
 
     let manner = Manner { args: own, is_quiet: globals.quiet, json: globals.json, end };
     let mut verdicts = Verdicts::new(manner, out, console);

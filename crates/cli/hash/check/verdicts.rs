@@ -6,8 +6,8 @@ use indicatif::HumanCount;
 
 use crate::console::{Console, Outcome};
 use crate::hash::check::CheckArgs;
-use crate::hash::check::files::{Files, Trouble};
-use crate::hash::check::lists::{Lines, List};
+use crate::hash::check::files::{Files, Paths, Trouble};
+use crate::hash::check::lists::{Line, Lines, List};
 use crate::hash::check::verdict::{CheckResult, Record};
 use crate::hash::table::dos_note;
 use crate::list;
@@ -31,6 +31,40 @@ pub(super) struct Verdicts<'a> {
     console: &'a Console,
     counts: Counts,
     outcome: Outcome,
+}
+
+/// The comparison of one digest of a list.
+struct Compared<'l> {
+    verdict: CheckResult,
+    expected: (Algorithm, &'l [u8]),
+    found: Option<&'l [u8]>,
+    trouble: Option<Trouble>,
+}
+
+impl<'l> Compared<'l> {
+    /// Compares a line with the file that it names. Removes its digest and size from the front of `expected`.
+    fn of(line: Line, expected: &mut &'l [u8], paths: &Paths<'l>) -> Self {
+        const PRESENT: &str = "a line has its digest, and its size if it says so";
+        let digest = expected.split_off(..line.algorithm.digest_len()).expect(PRESENT);
+        let size = line.has_size.then(|| {
+            let (size, rest) = expected.split_first_chunk().expect(PRESENT);
+            *expected = rest;
+            u64::from_be_bytes(*size)
+        });
+        let (verdict, found, trouble) = match paths.digest(line) {
+            Err(trouble) => (trouble.verdict, None, Some(trouble)),
+            Ok(found) if found != digest => (CheckResult::Failed, Some(found), None),
+            Ok(found) => match size.and_then(|listed| Some((listed, paths.size(line)?))) {
+                Some((listed, size)) if listed != size => {
+                    let cause = format!("its size is {size}, but the list says {listed}");
+                    let trouble = Trouble { verdict: CheckResult::Failed, verb: "verify", cause };
+                    (CheckResult::Failed, Some(found), Some(trouble))
+                }
+                _ => (CheckResult::Ok, Some(found), None),
+            },
+        };
+        Self { verdict, expected: (line.algorithm, digest), found, trouble }
+    }
 }
 
 /// Number of files by verdict.
@@ -62,37 +96,50 @@ impl<'a> Verdicts<'a> {
     /// Prints the verdict on every line of every list, in their order.
     pub(super) fn of_lines(&mut self, lines: &Lines, files: &Files) {
         let mut paths = files.paths(lines);
-        let mut at = 0;
+        let mut expected = &*lines.expected;
         for list in &lines.lists {
             let ok = self.counts.of(CheckResult::Ok);
-            for &line in &lines.lines[list.lines.clone()] {
-                let end = at + line.algorithm.digest_len();
-                let expected = &lines.expected[at..end];
-                at = end;
-                let digest = files.digest(line, lines);
-                self.of_file(paths.of(line), (line.algorithm, expected), digest);
-            }
+            self.of_part(&lines.lines[list.lines.clone()], &mut expected, &mut paths);
             self.of_list(list, self.counts.of(CheckResult::Ok) > ok);
         }
     }
 
-    fn of_file(&mut self, path: &[u8], expected: (Algorithm, &[u8]), digest: Result<&[u8], Trouble>) {
-        let (verdict, found, trouble) = match &digest {
-            Ok(found) if *found == expected.1 => (CheckResult::Ok, Some(*found), None),
-            Ok(found) => (CheckResult::Failed, Some(*found), None),
-            Err(trouble) => (trouble.verdict, None, Some(trouble)),
-        };
+    /// Prints the verdict on every file, whichever list it is from.
+    pub(super) fn of_files(&mut self, lines: &Lines, files: &Files) {
+        self.of_part(&lines.lines, &mut &*lines.expected, &mut files.paths(lines));
+    }
+
+    /// Prints a verdict on each file. `expected` are the digests and sizes from the first line on.
+    fn of_part<'l>(&mut self, part: &[Line], expected: &mut &'l [u8], paths: &mut Paths<'l>) {
+        for record in part.chunk_by(|_, next| next.is_more) {
+            // One difference decides. If there is none, the record has the first digest.
+            let mut worst: Option<Compared<'_>> = None;
+            for &line in record {
+                let compared = Compared::of(line, expected, paths);
+                if worst.as_ref().is_none_or(|worst| worst.verdict == CheckResult::Ok)
+                    && (worst.is_none() || compared.verdict != CheckResult::Ok)
+                {
+                    worst = Some(compared);
+                }
+            }
+            let worst = worst.expect("a record has a line");
+            self.of_file(paths.of(record[0]), worst);
+        }
+    }
+
+    fn of_file(&mut self, path: &[u8], compared: Compared<'_>) {
+        let Compared { verdict, expected, found, trouble } = compared;
         if verdict == CheckResult::Missing && self.manner.args.ignore_missing {
             return;
         }
         // The verdict of a missing file says enough; a message on standard error would only repeat it.
-        if let Some(Trouble { verb, cause, .. }) = trouble
+        if let Some(Trouble { verb, cause, .. }) = &trouble
             && verdict != CheckResult::Missing
             && !self.manner.args.status
         {
             self.console.path_error(verb, path, cause);
         }
-        let error = trouble.map(|trouble| &*trouble.cause);
+        let error = trouble.as_ref().map(|trouble| &*trouble.cause);
         self.give(&Record { path, verdict, expected: Some(expected), found, error });
     }
 
@@ -124,7 +171,7 @@ impl<'a> Verdicts<'a> {
         let name = &list.name;
         let CheckArgs { ignore_missing, status, strict, .. } = *self.manner.args;
         if list.lines.is_empty() && list.unchecked == 0 {
-            let why = match (list.foreign, list.first) {
+            let why = match (list.foreign, &list.first) {
                 (Some(what), _) => format!(": it is {what}"),
                 (None, Some((line, why))) => format!(" (line {line}: {why})"),
                 (None, None) => String::new(),

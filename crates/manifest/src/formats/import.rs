@@ -1,13 +1,15 @@
 //! Importing a list: its entries are collected, sorted, and written as a manifest.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead};
 use std::ops::Range;
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use ftk_file::Stat;
 use ftk_hash::Algorithm;
 use ftk_inventory::{Budget, Full};
-use ftk_record::{BagReader, End, HashdeepReader, SumReader, quote};
+use ftk_record::{BagReader, Encoding, End, HashdeepReader, SumReader, quote};
 use ftk_walk::FileType;
 
 use super::Format;
@@ -321,7 +323,15 @@ impl Collector<'_> {
             if line.tag.is_some_and(|tag| !matches!(tag, "SHA256" | "SHA2-256")) {
                 return Err(invalid("a digest by another algorithm than SHA-256".into()));
             }
-            self.add(number, &file(&line.name, &[Some(line.hex)]))?;
+            let hex = match line.encoding {
+                Encoding::Hex => Cow::Borrowed(line.digest),
+                Encoding::Base64 => {
+                    let mut bytes = Vec::new();
+                    line.push_digest(&mut bytes);
+                    Cow::Owned(HEXLOWER.encode(&bytes).into_bytes())
+                }
+            };
+            self.add(number, &file(&line.name, &[Some(&*hex)]))?;
             refuse_unended(number, is_ended)?;
         }
         Ok(())
@@ -354,7 +364,7 @@ pub(super) fn refuse_unended(number: u64, is_ended: bool) -> Result<(), ImportEr
 fn push_hex(out: &mut Vec<u8>, hex: &[u8]) -> Option<()> {
     let start = out.len();
     out.resize(start + hex.len() / 2, 0);
-    data_encoding::HEXLOWER_PERMISSIVE.decode_mut(hex, &mut out[start..]).ok().map(drop)
+    HEXLOWER_PERMISSIVE.decode_mut(hex, &mut out[start..]).ok().map(drop)
 }
 
 /// Why a list cannot be imported.

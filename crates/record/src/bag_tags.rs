@@ -1,0 +1,169 @@
+//! The other text files of BagIt bags: tag files (RFC 8493, sections 2.1.1 and 2.2.2) and `fetch.txt` (2.2.3).
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, BufRead};
+
+use crate::{BagReader, decode_bag_path};
+
+/// Passes each `Label: value` of a tag file to `each`, without blanks around either. Lines that begin with a blank
+/// continue the value before.
+///
+/// The whole value is kept in memory, so the caller limits the size of `input`.
+///
+/// # Errors
+/// The outer error is that of reading the input. The inner one is the number of the first line that has no colon.
+pub fn read_bag_tags(input: impl BufRead, mut each: impl FnMut(&str, &str)) -> io::Result<Result<(), u64>> {
+    let mut reader = BagReader::new(input);
+    let mut tag: Option<(String, String)> = None;
+    while let Some((number, line)) = reader.next_text()? {
+        let line = String::from_utf8_lossy(line);
+        if line.trim().is_empty() {
+            continue;
+        }
+        if let Some((_, value)) = &mut tag
+            && line.starts_with([' ', '\t'])
+        {
+            value.push('\n');
+            value.push_str(line.trim());
+            continue;
+        }
+        if let Some((label, value)) = tag.take() {
+            each(&label, value.trim());
+        }
+        let Some((label, value)) = line.split_once(':') else { return Ok(Err(number)) };
+        tag = Some((label.trim().to_owned(), value.trim().to_owned()));
+    }
+    if let Some((label, value)) = tag {
+        each(&label, value.trim());
+    }
+    Ok(Ok(()))
+}
+
+/// A line of `fetch.txt`: a file of the bag that may have to be fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FetchLine<'l> {
+    /// The size of the file in bytes, if it is known.
+    pub size: Option<u64>,
+    /// The path of the file.
+    pub path: Cow<'l, [u8]>,
+}
+
+impl<'l> FetchLine<'l> {
+    /// Parses `URL SIZE PATH`, where a size of `-` is unknown. `line` must not include its end.
+    ///
+    /// # Errors
+    /// If the line is malformed.
+    pub fn parse(line: &'l [u8]) -> Result<Self, FetchError> {
+        let text = str::from_utf8(line).map_err(|_| FetchError::NotUtf8)?;
+        let is_blank = |c: char| matches!(c, ' ' | '\t');
+        let (url, rest) = text.trim_start_matches(is_blank).split_once(is_blank).ok_or(FetchError::Shape)?;
+        let (size, path) = rest.trim_start_matches(is_blank).split_once(is_blank).ok_or(FetchError::Shape)?;
+        let path = path.trim_start_matches(is_blank);
+        if path.is_empty() {
+            return Err(FetchError::Shape);
+        }
+        if !is_url(url) {
+            return Err(FetchError::Url);
+        }
+        let digits = Some(size).filter(|size| size.bytes().all(|byte| byte.is_ascii_digit()));
+        let size = match digits.map(str::parse) {
+            Some(Ok(size)) => Some(size),
+            None if size == "-" => None,
+            _ => return Err(FetchError::Size),
+        };
+        if path.contains('\0') {
+            return Err(FetchError::Nul);
+        }
+        Ok(Self { size, path: decode_bag_path(path.as_bytes()) })
+    }
+}
+
+/// Whether this is an absolute URL with a host; only `file:` needs none.
+fn is_url(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once(':') else { return false };
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.bytes().all(is_letter);
+    let has_host = || rest.strip_prefix("//").is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'));
+    is_scheme && (scheme.eq_ignore_ascii_case("file") || has_host())
+}
+
+/// Why a line of `fetch.txt` is not valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FetchError {
+    /// The line does not have three parts.
+    Shape,
+    /// The first part is not an absolute URL.
+    Url,
+    /// The second part is neither a size below 2^64 nor `-`.
+    Size,
+    /// The line contains a NUL.
+    Nul,
+    /// The line is not UTF-8.
+    NotUtf8,
+}
+
+impl fmt::Display for FetchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Shape => "not 'URL SIZE PATH'",
+            Self::Url => "the URL is not absolute",
+            Self::Size => "the size is neither a number nor '-'",
+            Self::Nul => "a NUL in the line",
+            Self::NotUtf8 => "the line is not UTF-8",
+        })
+    }
+}
+
+impl std::error::Error for FetchError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tags(text: &[u8]) -> Result<Vec<String>, u64> {
+        let mut all = Vec::new();
+        read_bag_tags(text, |label, value| all.push(format!("{label}={value}"))).unwrap().map(|()| all)
+    }
+
+    #[test]
+    fn tags_and_continued_values_are_read() {
+        let text = b"A: 1\r\nB :2:3\r\n\r\n\tmore\n \n  and more \rC:\nD: \xff";
+        assert_eq!(
+            tags(text),
+            Ok(["A=1", "B=2:3\nmore\nand more", "C=", "D=\u{fffd}"].map(str::to_owned).to_vec())
+        );
+        assert_eq!(tags(b""), Ok(vec![]));
+        assert_eq!(tags(b"A: 1\nno colon\nB: 2"), Err(2));
+        assert_eq!(tags(b" A: 1\n"), Ok(vec!["A=1".to_owned()]));
+    }
+
+    #[test]
+    fn lines_of_fetch_are_read() {
+        let fetch = |line: &str| {
+            let line = FetchLine::parse(line.as_bytes())?;
+            Ok((line.size, String::from_utf8(line.path.into_owned()).unwrap()))
+        };
+        assert_eq!(fetch("https://a.org/b 12 data/a b"), Ok((Some(12), "data/a b".to_owned())));
+        assert_eq!(fetch(" file:/b \t-\t data/%0A%25"), Ok((None, "data/\n%".to_owned())));
+        for (line, error) in [
+            ("", FetchError::Shape),
+            ("https://a.org/b", FetchError::Shape),
+            ("https://a.org/b 12", FetchError::Shape),
+            ("https://a.org/b 12 ", FetchError::Shape),
+            ("a.org/b 12 data/a", FetchError::Url),
+            ("https:/b 12 data/a", FetchError::Url),
+            ("https:///b 12 data/a", FetchError::Url),
+            ("1http://b 12 data/a", FetchError::Url),
+            ("https://a.org/b 1x data/a", FetchError::Size),
+            ("https://a.org/b -1 data/a", FetchError::Size),
+            ("https://a.org/b 18446744073709551616 data/a", FetchError::Size),
+            ("https://a.org/b 1 data/a\0", FetchError::Nul),
+        ] {
+            assert_eq!(fetch(line), Err(error), "{line:?}");
+            assert!(!error.to_string().is_empty());
+        }
+        assert_eq!(FetchLine::parse(b"https://a.org/b 1 data/\xff"), Err(FetchError::NotUtf8));
+    }
+}
