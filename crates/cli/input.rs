@@ -34,7 +34,8 @@ pub(crate) fn foreign(input: &mut impl BufRead) -> Option<&'static str> {
     foreign_start(input.fill_buf().unwrap_or(b"?"))
 }
 
-fn foreign_start(start: &[u8]) -> Option<&'static str> {
+/// Returns the kind of a file that begins with `start`, if it is not a checksum list.
+pub(crate) fn foreign_start(start: &[u8]) -> Option<&'static str> {
     Some(match start {
         [] => "empty",
         [0x1f, 0x8b, ..] => "compressed with gzip",

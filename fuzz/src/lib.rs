@@ -13,6 +13,7 @@ mod journals;
 mod json;
 mod lists;
 mod manifests;
+mod other_formats;
 mod other_lists;
 mod paths;
 mod reports;
@@ -28,6 +29,7 @@ pub use globs::globs;
 pub use journals::journals;
 pub use lists::{json_paths, names, sum_lists};
 pub use manifests::manifests;
+pub use other_formats::imports;
 pub use other_lists::{bag_manifests, hashdeep_lists};
 pub use paths::path_lists;
 pub use reports::reports;
@@ -49,6 +51,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("globs", globs),
     ("hashdeep_lists", hashdeep_lists),
     ("ignore_files", ignore_files),
+    ("imports", imports),
     ("journals", journals),
     ("json_paths", json_paths),
     ("manifests", manifests),

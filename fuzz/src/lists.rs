@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Captures, Regex};
 
-use ftk_record::{End, Style, SumFormat, SumLine, SumReader, quote, read_path, sanitize, write_path};
+use ftk_record::{
+    Encoding, End, Style, SumFormat, SumLine, SumReader, quote, read_path, sanitize, write_path,
+};
 
 /// Uses the input as a list. Each line must be read as a regular expression for all formats reads it, and
 /// must be the same when it is written and read again.
@@ -36,7 +38,10 @@ pub fn sum_lists(data: &[u8]) {
             let Some(found) = found else { continue };
             let mut digest = Vec::new();
             found.push_digest(&mut digest);
-            let decoded = data_encoding::HEXLOWER_PERMISSIVE.decode(found.hex);
+            let decoded = match found.encoding {
+                Encoding::Hex => data_encoding::HEXLOWER_PERMISSIVE.decode(found.digest),
+                Encoding::Base64 => data_encoding::BASE64.decode(found.digest),
+            };
             assert_eq!(decoded.as_ref(), Ok(&digest));
             let style = if found.tag.is_some() { Style::Tagged } else { Style::Untagged };
             rewrite(SumFormat::new(found.tag.unwrap_or("SHA256"), style, end), end, &digest, &found.name);
@@ -49,16 +54,22 @@ pub fn sum_lists(data: &[u8]) {
 /// its end.
 fn expression(form: &str) -> Regex {
     let form = form.replace("HEX", "(?:[0-9A-Fa-f]{2})+").replace("LONG", "(?:[0-9A-Fa-f]{2}){8,}");
+    // At least 24 letters, or any number and padding.
+    let four = "[0-9A-Za-z+/]{4}";
+    let padded = "(?:[0-9A-Za-z+/]{2}==|[0-9A-Za-z+/]{3}=)";
+    let form = form.replace("BASE64", &format!("(?:(?:{four}){{6,}}|(?:{four})*{padded})"));
     Regex::new(&format!(r"(?s-u)^[ \t]*(?<escaped>\\)?(?:{form})$")).expect("an expression")
 }
 
 /// `TAG (name) = HEX`, where the name is as long as possible.
-static TAGGED: LazyLock<Regex> =
-    LazyLock::new(|| expression(r"(?<tag>[A-Za-z0-9/_-]+) ?\((?<name>.+)\)[ \t]*=[ \t]*(?<hex>HEX)"));
+static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
+    expression(r"(?<tag>[A-Za-z0-9/_-]+) ?\((?<name>.+)\)[ \t]*=[ \t]*(?:(?<hex>HEX)|(?<base64>BASE64))")
+});
 /// This many digits are a digest and not a tag.
 static NO_TAG: LazyLock<Regex> = LazyLock::new(|| expression(r"[0-9A-Fa-f]{16,} ?\(.*"));
 /// `HEX  name` and `HEX *name`.
-static TWO: LazyLock<Regex> = LazyLock::new(|| expression(r"(?:(?<tag>XXH3)_)?(?<hex>HEX) [ *](?<name>.+)"));
+static TWO: LazyLock<Regex> =
+    LazyLock::new(|| expression(r"(?:(?:(?<tag>XXH3)_)?(?:(?<hex>HEX)|(?<base64>BASE64))) [ *](?<name>.+)"));
 /// `HEX name`.
 static ONE: LazyLock<Regex> = LazyLock::new(|| expression(r"(?<hex>LONG)[ \t](?<name>.+)"));
 /// A line with two separating characters.
@@ -79,14 +90,16 @@ fn by_expression<'l>(line: &'l [u8], end: End, separator: &mut Option<usize>) ->
 fn meaning<'l>(line: &'l [u8], found: &Captures<'l>, end: End) -> Option<SumLine<'l>> {
     let part = |name: &str| found.name(name).map(|part| part.as_bytes());
     let tag = part("tag").map(|tag| str::from_utf8(tag).expect("of ASCII"));
-    let (hex, name) = (part("hex")?, part("name")?);
+    let encoding = if part("hex").is_some() { Encoding::Hex } else { Encoding::Base64 };
+    let (digest, name) = (part("hex").or(part("base64"))?, part("name")?);
     let is_escaped = part("escaped").is_some();
-    let is_bad = end == End::Nul && is_escaped || end == End::Newline && line.ends_with(b"\r");
+    let is_text = encoding == Encoding::Base64 && data_encoding::BASE64.decode(digest).is_err();
+    let is_bad = is_text || end == End::Nul && is_escaped || end == End::Newline && line.ends_with(b"\r");
     if is_bad || name.contains(&0) {
         return None;
     }
     if !is_escaped {
-        return Some(SumLine { tag, hex, name: name.into() });
+        return Some(SumLine { tag, digest, encoding, name: name.into() });
     }
     let mut plain = Vec::new();
     let mut rest = name;
@@ -99,7 +112,7 @@ fn meaning<'l>(line: &'l [u8], found: &Captures<'l>, end: End) -> Option<SumLine
             (first, after) => ([&plain[..], &[*first]].concat(), after),
         };
     }
-    Some(SumLine { tag, hex, name: plain.into() })
+    Some(SumLine { tag, digest, encoding, name: plain.into() })
 }
 
 /// Uses the input as a name. Every format must preserve it, and no format for terminals may contain control
@@ -148,5 +161,5 @@ fn rewrite(format: SumFormat<'_>, end: End, digest: &[u8], name: &[u8]) {
     assert_eq!(ended, Some(end_byte));
     assert!(!line.contains(&end_byte), "one line");
     let again = SumLine::parse(&line, end).expect("what is written is read");
-    assert_eq!((again.hex, &*again.name), (data_encoding::HEXLOWER.encode(digest).as_bytes(), name));
+    assert_eq!((again.digest, &*again.name), (data_encoding::HEXLOWER.encode(digest).as_bytes(), name));
 }

@@ -110,7 +110,7 @@ fn of_a_check() {
     dir.file("ok", b"1").file("bad", b"2").dir("d");
     let line = |name: &str| format!("{}  {name}\n", sum(b"1"));
     let list = ["ok", "bad", "gone", "lost/x", "d", "ok/x"].map(line).concat();
-    dir.file("list", format!("{list}a comment\nSHA384 (y) = {}\n", "0".repeat(96)).as_bytes());
+    dir.file("list", format!("{list}a comment\nSHA3-384 (y) = {}\n", "0".repeat(96)).as_bytes());
     let run = dir.ftk(["hash", "-c", "-q", "list"]).run().status(2);
     assert_snapshot!(format!("{}---\n{}", run.text(), run.err));
 }

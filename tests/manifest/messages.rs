@@ -62,7 +62,7 @@ fn the_file_that_is_wrong_is_named() {
         ("fraction", "\"uid\":0", "\"uid\":0.5"),
         ("negative", "\"size_bytes\":3", "\"size_bytes\":-3"),
         ("text", "\"nlink\":1", "\"nlink\":\"1\""),
-        ("missing", "\"size_bytes\":3,", ""),
+        ("missing", "\"type\":\"file\",", ""),
         ("cut", "}}", "}"),
     ] {
         fs::write(dir.path(name), bad(from, to)).unwrap();

@@ -15,6 +15,8 @@ const STAND_INS: &[(&str, &str)] = &[
     ("crontab", "case $1 in -l) cat \"$FAKE/jobs\" ;; -) cat > \"$FAKE/jobs\" ;; *) exit 64 ;; esac\n"),
     ("loginctl", "[ \"$*\" = enable-linger ]\n"),
     ("mail", "{ printf '%s\\n' \"$@\"; cat; } > \"$FAKE/sent\"\n"),
+    // The other machine is a folder.
+    ("ssh", "cd \"$HOME/$1\" && shift && exec sh -c \"$*\"\n"),
     (
         "systemctl",
         "units=$HOME/.config/systemd/user\n\

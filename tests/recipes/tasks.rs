@@ -45,6 +45,16 @@ recipes! {
         scene.folder("server");
     };
     recipe_several_nights: "Hash a large disk in several nights", needs [], with |_| {};
+    recipe_ssh: "Compare a folder with one on another machine", needs [], with |scene| {
+        record(scene);
+        for folder in ["nas/photos", "photos"] {
+            scene.file(&format!("{folder}/DCIM/101.jpg"), &bytes(40_000, 40_000));
+            scene.file(&format!("{folder}/DCIM/102.jpg"), &bytes(50_000, 50_000));
+        }
+        scene.file("nas/photos/DCIM/103.jpg", b"not yet copied\n");
+        let create = ["ftk", "manifest", "create", "-q", "photos", "-o", "copy.jsonl"];
+        scene.with(&[&format!("PATH={}/.cargo/bin:/usr/bin:/bin", scene.home())], &create).run().status(0);
+    };
     recipe_ci: "Add a checksum step to CI", needs [], with |scene| {
         scene.file("project/testdata/a.bin", b"a").file("project/testdata/b.bin", b"b");
     };

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use ftk_hash::Algorithm;
-use ftk_record::{BagError, HashdeepError, SumError, SumLine};
+use ftk_record::{BagError, Encoding, HashdeepError, SumError, SumLine};
 
 /// Returns the algorithm of a line, and whether it was guessed.
 ///
@@ -16,12 +16,12 @@ pub(super) fn algorithm(line: &SumLine<'_>, asked: &[Algorithm]) -> Result<(Algo
         return if algorithm.digest_len() == len {
             Ok((algorithm, false))
         } else {
-            Err(Unusable::Length { len, of: vec![algorithm] })
+            Err(Unusable::Length { len, encoding: line.encoding, of: vec![algorithm] })
         };
     }
     let known = if asked.is_empty() { &DEFAULT_ALGORITHMS[..] } else { asked };
     let found = known.iter().find(|algorithm| algorithm.digest_len() == len);
-    let unusable = || Unusable::Length { len, of: asked.to_vec() };
+    let unusable = || Unusable::Length { len, encoding: line.encoding, of: asked.to_vec() };
     found.map(|&algorithm| (algorithm, asked.is_empty())).ok_or_else(unusable)
 }
 
@@ -65,6 +65,7 @@ pub(super) enum Unusable {
     /// algorithm has digests of this length.
     Length {
         len: usize,
+        encoding: Encoding,
         of: Vec<Algorithm>,
     },
 }
@@ -99,13 +100,18 @@ impl fmt::Display for Unusable {
             Self::Hashdeep(error) => error.fmt(f),
             Self::Bag(error) => error.fmt(f),
             Self::Tag(tag) => write!(f, "unsupported algorithm {tag}"),
-            Self::Length { len, of } if of.is_empty() => {
-                write!(f, "no supported algorithm has digests of {} digits", 2 * len)
-            }
-            Self::Length { len, of } => {
+            Self::Length { len, encoding, of } => {
+                let (unit, each) = match encoding {
+                    Encoding::Hex => ("digits", 2),
+                    Encoding::Base64 => ("bytes in base64", 1),
+                };
+                let len = each * len;
+                if of.is_empty() {
+                    return write!(f, "no supported algorithm has digests of {len} {unit}");
+                }
                 let expected: Vec<_> =
-                    of.iter().map(|it| format!("{} for {}", 2 * it.digest_len(), it.tag())).collect();
-                write!(f, "the digest has {} digits, expected {}", 2 * len, expected.join(" or "))
+                    of.iter().map(|it| format!("{} for {}", each * it.digest_len(), it.tag())).collect();
+                write!(f, "the digest has {len} {unit}, expected {}", expected.join(" or "))
             }
         }
     }

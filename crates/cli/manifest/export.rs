@@ -23,7 +23,7 @@ use crate::stdout::Stdout;
 
 /// Write a manifest in the format of another tool
 ///
-/// Members that the format does not have are left out; docs/interop.md has a table. If the format cannot represent an
+/// Members that the format does not have are omitted; docs/interop.md has a table. If the format cannot represent an
 /// entry, such as a name with a newline in a list of hashdeep, nothing is written: the error names the first such entry
 /// and their number. No file of the tree is read.
 ///

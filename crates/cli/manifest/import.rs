@@ -29,7 +29,7 @@ use crate::stdout::Stdout;
 /// What the list does not record is absent from the manifest, and is not compared: a list of digests has no times and no
 /// owners. A manifest from such a list contains only regular files, and verify does not report anything else. Every line
 /// must be valid: a list with an absolute path, `..`, a path that appears twice, or a last line without its end is
-/// refused. LIST may be compressed with Zstandard.
+/// refused. A LIST that is compressed with Zstandard is decompressed.
 ///
 /// The paths in the list are those below the directory in which it was made. For bagit, LIST is a payload manifest, and
 /// paths are those below `data`, so the tree to verify is the directory `data` of the bag.
@@ -40,7 +40,9 @@ pub(super) struct ImportArgs {
     #[arg(value_name = "LIST")]
     list: OsString,
 
-    /// The format; by default guessed, if only one is possible
+    /// The format, if it cannot be guessed
+    ///
+    /// Required for sha256sum and BagIt, whose lines look alike.
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Input")]
     format: Option<ImportFormat>,
 
@@ -98,6 +100,9 @@ fn import(
 ) -> anyhow::Result<Outcome> {
     let name = || quote(args.list.as_bytes());
     let start = list.fill_buf().with_context(|| format!("cannot read {}", name()))?;
+    if let Some(what) = input::foreign_start(start) {
+        bail!("{} is {what}: not a list of files", name());
+    }
     let format = match args.format {
         Some(format) => format.into(),
         None => Format::guess(start).with_context(|| format!("{}: of which --format is it?", name()))?,

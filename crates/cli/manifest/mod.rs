@@ -75,7 +75,9 @@ Examples:
   ftk manifest diff monday.jsonl friday.jsonl
                         compare two manifests, without reading files
   ftk manifest unique old-disk.jsonl archive.jsonl
-                        files on the old disk that the archive lacks";
+                        files on the old disk that the archive lacks
+  ftk manifest export --format mtree archive.jsonl
+                        for other tools";
 
 pub(crate) fn run(args: &ManifestArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     match &args.command {

@@ -28,7 +28,7 @@
 //! assert_eq!(list, b"\\12ab  two\\nlines\n");
 //!
 //! let line = SumLine::parse(list.strip_suffix(b"\n").unwrap(), End::Newline)?;
-//! assert_eq!((line.hex, &*line.name), (&b"12ab"[..], &b"two\nlines"[..]));
+//! assert_eq!((line.digest, &*line.name), (&b"12ab"[..], &b"two\nlines"[..]));
 //! # Ok::<(), ftk_record::SumError>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -63,7 +63,7 @@ pub use json::{PathError, RecordWriter, read_base64, read_path, write_path, writ
 pub use lines::{MAX_LINE, read_line};
 pub use object::Object;
 pub use output::Output;
-pub use parse::{SumError, SumLine};
+pub use parse::{Encoding, SumError, SumLine};
 pub use reader::{SumReader, SumRecord};
 pub use seal::Seal;
 pub use sealed::{SealError, SealedReader};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use data_encoding::HEXLOWER_PERMISSIVE;
+use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
 use memchr::{memchr, memchr3, memrchr};
 
 use crate::End;
@@ -14,11 +14,21 @@ use crate::sum::{XXH3, XXH3_PREFIX};
 pub struct SumLine<'l> {
     /// The algorithm that the line names; `None` if it names none.
     pub tag: Option<&'l str>,
-    /// The digest: an even number of hexadecimal digits of either case, at least two. The caller checks
-    /// whether the length fits the algorithm.
-    pub hex: &'l [u8],
+    /// The digest, at least one byte of it. The caller checks whether the length fits the algorithm.
+    pub digest: &'l [u8],
+    /// How the digest is written.
+    pub encoding: Encoding,
     /// The file name, unescaped; never empty and without NUL.
     pub name: Cow<'l, [u8]>,
+}
+
+/// How a digest is written in a checksum line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// An even number of hexadecimal digits of either case.
+    Hex,
+    /// Base64 with padding, as `cksum --base64` prints it.
+    Base64,
 }
 
 /// What separates the digest and the name in the untagged lines of a list.
@@ -43,7 +53,7 @@ const MIN_BEFORE_ONE: usize = 16;
 /// length, which is that of CRC-32. Shorter text is more likely a word.
 const MIN_ODD: usize = 8;
 
-/// The minimal length of a digest in base64: that of MD5. Shorter text is more likely a word.
+/// The minimal length of a digest in base64 that has no padding: that of MD5. Shorter text is more likely a word.
 const MIN_BASE64: usize = 24;
 
 impl<'l> SumLine<'l> {
@@ -53,6 +63,7 @@ impl<'l> SumLine<'l> {
     /// - one space or one tab between digest and name, as `md5 -r` of the BSDs writes;
     /// - other blanks, or none, around the parentheses and the equals sign of a tagged line, as in
     ///   `TAG(name)= HEX` of openssl;
+    /// - a digest in base64, as `cksum --base64` writes it;
     /// - blanks at the start, which the coreutils skip, too.
     ///
     /// `line` must not include its end, newline or NUL. `HEX  name` is parsed as a line of `sha256sum`. Rules
@@ -105,7 +116,7 @@ impl<'l> SumLine<'l> {
         let first = memchr3(b' ', b'\t', b'(', rest).ok_or_else(alone)?;
         let (first, rest) = rest.split_at(first);
         let mut seen = *separator;
-        let (tag, hex, name) = match rest {
+        let (tag, digest, name) = match rest {
             [b' ', b'(', after @ ..] | [b'(', after @ ..] if !is_long_digest(first) => tagged(first, after)?,
             [b' ', b' ' | b'*', name @ ..] if seen != Some(Separator::One) => {
                 seen = Some(Separator::Two);
@@ -120,12 +131,16 @@ impl<'l> SumLine<'l> {
             },
             _ => return Err(SumError::Shape),
         };
-        if !is_hex(hex) || hex.len() % 2 != 0 {
-            return Err(match () {
-                () if is_hex(hex) && (tag.is_some() || hex.len() >= MIN_ODD) => SumError::OddDigits,
-                () if is_base64(hex) => SumError::Base64,
-                () => SumError::Digest,
-            });
+        let encoding = match () {
+            () if is_hex(digest) && digest.len() % 2 == 0 => Encoding::Hex,
+            () if is_hex(digest) && (tag.is_some() || digest.len() >= MIN_ODD) => {
+                return Err(SumError::OddDigits);
+            }
+            () if is_base64(digest) => Encoding::Base64,
+            () => return Err(SumError::Digest),
+        };
+        if encoding == Encoding::Base64 && BASE64.decode(digest).is_err() {
+            return Err(SumError::Base64);
         }
         if name.is_empty() {
             return Err(SumError::NoName);
@@ -135,21 +150,33 @@ impl<'l> SumLine<'l> {
         }
         let name = if escaped { Cow::Owned(unescape(name)?) } else { Cow::Borrowed(name) };
         *separator = seen;
-        Ok(Self { tag, hex, name })
+        Ok(Self { tag, digest, encoding, name })
     }
 
     /// Returns the length of the digest in bytes.
     pub fn digest_len(&self) -> usize {
-        self.hex.len() / 2
+        match self.encoding {
+            Encoding::Hex => self.digest.len() / 2,
+            Encoding::Base64 => {
+                let padding = self.digest.iter().rev().take_while(|byte| **byte == b'=').count();
+                (self.digest.len() / 4 * 3).saturating_sub(padding)
+            }
+        }
     }
 
-    /// Appends the bytes of the digest. They are unspecified if [`hex`](Self::hex) was not set by
+    /// Appends the bytes of the digest. They are unspecified if [`digest`](Self::digest) was not set by
     /// [`parse`](Self::parse).
     pub fn push_digest(&self, out: &mut Vec<u8>) {
-        let (start, len) = (out.len(), self.digest_len());
-        out.resize(start + len, 0);
-        // Parsing has checked the digits.
-        let _ = HEXLOWER_PERMISSIVE.decode_mut(&self.hex[..2 * len], &mut out[start..]);
+        match self.encoding {
+            Encoding::Hex => {
+                let (start, len) = (out.len(), self.digest_len());
+                out.resize(start + len, 0);
+                // Parsing has checked the digits.
+                let _ = HEXLOWER_PERMISSIVE.decode_mut(&self.digest[..2 * len], &mut out[start..]);
+            }
+            // Parsing has checked the text.
+            Encoding::Base64 => out.extend(BASE64.decode(self.digest).unwrap_or_default()),
+        }
     }
 }
 
@@ -164,7 +191,7 @@ pub enum SumError {
     Digest,
     /// The digest has an odd number of hexadecimal digits. In an untagged line, it has more than 8.
     OddDigits,
-    /// The digest is in base64.
+    /// The digest looks like base64, but is not the encoding of any bytes.
     Base64,
     /// One space or a tab follows the digest, but earlier lines have two characters.
     Separator,
@@ -209,7 +236,7 @@ impl fmt::Display for SumError {
             Self::Shape => "neither 'HEX  name' nor 'TAG (name) = HEX'",
             Self::Digest => "the digest is not made of hexadecimal digits",
             Self::OddDigits => "the digest has an odd number of hexadecimal digits",
-            Self::Base64 => "the digest is in base64, expected hexadecimal digits",
+            Self::Base64 => "the digest is not valid base64",
             Self::Separator => {
                 "one space or a tab after the digest, expected two spaces as in the lines before"
             }
@@ -265,7 +292,8 @@ fn is_long_digest(bytes: &[u8]) -> bool {
 fn is_base64(bytes: &[u8]) -> bool {
     let letters = bytes.strip_suffix(b"==").or(bytes.strip_suffix(b"=")).unwrap_or(bytes);
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    bytes.len() >= MIN_BASE64 && bytes.len().is_multiple_of(4) && letters.iter().all(is_letter)
+    let is_long = bytes.len() >= MIN_BASE64 || bytes.ends_with(b"=");
+    is_long && bytes.len().is_multiple_of(4) && !letters.is_empty() && letters.iter().all(is_letter)
 }
 
 fn unescape(name: &[u8]) -> Result<Vec<u8>, SumError> {
@@ -291,7 +319,11 @@ mod tests {
 
     fn parse(line: &str) -> Result<(Option<&str>, &str, String), SumError> {
         let line = SumLine::parse(line.as_bytes(), End::Newline)?;
-        Ok((line.tag, str::from_utf8(line.hex).unwrap(), String::from_utf8(line.name.into_owned()).unwrap()))
+        Ok((
+            line.tag,
+            str::from_utf8(line.digest).unwrap(),
+            String::from_utf8(line.name.into_owned()).unwrap(),
+        ))
     }
 
     #[test]
@@ -318,6 +350,29 @@ mod tests {
         assert_eq!(parse(" \\00fa  a\\n"), Ok((None, "00fa", name("a\n"))));
         // The tag consists of hexadecimal digits: only the text after it distinguishes the styles.
         assert_eq!(parse("ADD (a) = 00fa"), Ok((Some("ADD"), "00fa", name("a"))));
+    }
+
+    #[test]
+    fn digests_in_base64_are_read() {
+        for (line, expected) in [
+            (
+                "1B2M2Y8AsgTpgAmY7PhCfg==  a",
+                &b"\xd4\x1d\x8c\xd9\x8f\0\xb2\x04\xe9\x80\x09\x98\xec\xf8\x42\x7e"[..],
+            ),
+            (
+                "MD5 (a) = 1B2M2Y8AsgTpgAmY7PhCfg==",
+                b"\xd4\x1d\x8c\xd9\x8f\0\xb2\x04\xe9\x80\x09\x98\xec\xf8\x42\x7e",
+            ),
+            ("CRC32 (a) = NSRBwg==", b"5$A\xc2"),
+            ("YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4  a", b"abcdefghijklmnopqrstuvwx"),
+            // Text that is both is hexadecimal.
+            ("000000000000000000000000  a", &[0; 12]),
+        ] {
+            let line = SumLine::parse(line.as_bytes(), End::Newline).unwrap();
+            let mut digest = Vec::new();
+            line.push_digest(&mut digest);
+            assert_eq!((&*digest, line.digest_len(), &*line.name), (expected, expected.len(), &b"a"[..]));
+        }
     }
 
     #[test]
@@ -393,9 +448,14 @@ mod tests {
             ("SHA256 (a) = 00fa ", SumError::Digest),
             ("SHA256 (a) = 00f", SumError::OddDigits),
             ("00fa00fa0  a", SumError::OddDigits),
-            ("SHA256 (a) = 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", SumError::Base64),
-            ("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=  a", SumError::Base64),
-            ("1B2M2Y8AsgTpgAmY7PhCfg==  a", SumError::Base64),
+            ("SHA256 (a) = 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFV=", SumError::Base64),
+            ("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFV=  a", SumError::Base64),
+            ("1B2M2Y8AsgTpgAmY7PhCfh==  a", SumError::Base64),
+            ("1B2M2Y8A=gTpgAmY7PhCfg==  a", SumError::Digest),
+            ("1B2M2Y8AsgTpgAmY7PhCfg=  a", SumError::Digest),
+            ("MD5 (a) = ====", SumError::Digest),
+            ("MD5 (a) = sixteen_letters", SumError::Digest),
+            ("NOTE (a) = sixteenletters00", SumError::Digest),
             ("nonsense  a", SumError::Digest),
             (" (a) = 00fa", SumError::Tag),
             ("S:A (a) = 00fa", SumError::Tag),

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use data_encoding::{BASE64, HEXLOWER};
+
 use crate::harness::{Dir, needs, sha256};
 
 /// Each format with the result of the coreutils.
@@ -106,4 +108,37 @@ fn names_that_begin_like_separators_are_preserved() {
         let run = dir.ftk(["hash", "-c", "--strict", "--new", "../list"]).args(end).run().status(0);
         run.stderr_lacks("DOS").stderr_has("  8 ok, ");
     }
+}
+
+/// What `cksum --base64` of coreutils 9.2 and later prints.
+#[test]
+fn digests_in_base64_are_read() {
+    let dir = Dir::new();
+    dir.file("f", b"").file("abc", b"abc");
+    let list =
+        "SHA256 (f) = 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\nMD5 (f) = 1B2M2Y8AsgTpgAmY7PhCfg==\n";
+    dir.ftk(["hash", "-c", "--strict"]).stdin(list.as_bytes()).run().status(0).stdout("f: OK\nf: OK\n");
+    let untagged = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=  f\n";
+    let run =
+        dir.ftk(["hash", "-c", "--strict"]).stdin(untagged.as_bytes()).run().status(0).stdout("f: OK\n");
+    run.stderr_has("untagged digests: sha256 assumed");
+    dir.ftk(["hash", "-c", "-a", "blake3"]).stdin(untagged.as_bytes()).run().status(1).stdout("f: FAILED\n");
+    let mut algorithms = 0;
+    let tagged = dir.ftk(["hash", "abc", "-a", "sha1,sha224,sha256,sha384,sha512,md5,blake2b,blake3"]);
+    let tagged = tagged.args(["-a", "sha3-256,sha3-512,xxh64,xxh3,xxh128,crc32,crc32c"]).run().status(0);
+    for line in tagged.text().lines() {
+        let (start, hex) = line.rsplit_once(' ').unwrap();
+        let base64 = BASE64.encode(&HEXLOWER.decode(hex.as_bytes()).unwrap());
+        let list = format!("{start} {base64}\n");
+        let run =
+            dir.ftk(["hash", "-c", "--strict"]).stdin(list.as_bytes()).run().status(0).stdout("abc: OK\n");
+        run.stderr_has("1 ok");
+        dir.file("other", b"abd");
+        let list = list.replace("(abc)", "(other)");
+        dir.ftk(["hash", "-c"]).stdin(list.as_bytes()).run().status(1).stdout("other: FAILED\n");
+        algorithms += 1;
+    }
+    assert_eq!(algorithms, 15);
+    let run = dir.ftk(["hash", "-c"]).stdin(b"SHA1 (f) = 1B2M2Y8AsgTpgAmY7PhCfg==\n").run().status(2);
+    run.stderr_has("cannot check 'f': the digest has 16 bytes in base64, expected 20 for SHA1\n");
 }

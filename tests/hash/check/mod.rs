@@ -1,7 +1,9 @@
 //! `ftk hash --check`, compared with the tools whose lists it reads.
 
+mod bags;
 mod flags;
 mod formats;
+mod hashdeep;
 mod lists;
 mod new;
 mod oracles;

@@ -37,12 +37,12 @@ fn cases() -> Vec<(String, String)> {
         cases.push((format!("{}  f", digits(n)), why.clone()));
         cases.push((format!("{} *f", digits(n)), why));
     }
-    let (good, base64) = (digits(64), "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+    let (good, base64) = (digits(64), "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFV=");
     for (line, why) in [
         (format!("{}  f", &good[1..]), "the digest has an odd number of hexadecimal digits"),
         (format!("SHA256 (f) = {}", &good[1..]), "the digest has an odd number of hexadecimal digits"),
-        (format!("SHA256 (f) = {base64}"), "the digest is in base64, expected hexadecimal digits"),
-        (format!("{base64}  f"), "the digest is in base64, expected hexadecimal digits"),
+        (format!("SHA256 (f) = {base64}"), "the digest is not valid base64"),
+        (format!("{base64}  f"), "the digest is not valid base64"),
         (format!("{good}  "), "no file name after the digest"),
         (good.clone(), "no file name after the digest"),
         ("\0".repeat(40), "a NUL in the line"),

@@ -25,7 +25,8 @@ pub(super) struct Files {
     groups: Vec<Group>,
     /// Digests of standard input, or the error.
     stdin: Result<Vec<(Algorithm, Digest)>, String>,
-    is_confined: bool,
+    /// The option that confines the paths to a directory, if there is one.
+    confined_by: Option<&'static str>,
 }
 
 /// A group, and the file's number in it.
@@ -50,7 +51,7 @@ impl Files {
     pub(super) fn read(
         lines: &Lines,
         paths: PathList,
-        is_confined: bool,
+        confined_by: Option<&'static str>,
         run: &Run<'_>,
     ) -> anyhow::Result<Self> {
         let stdin = stdin(lines, run.platform);
@@ -62,7 +63,7 @@ impl Files {
             let hashed = run.read(&work, run.rows(&work, lines.has_sizes).context(TOO_LARGE)?)?;
             groups.push(Group { algorithms, inventory, hashed });
         }
-        Ok(Self { file_of, places, groups, stdin, is_confined })
+        Ok(Self { file_of, places, groups, stdin, confined_by })
     }
 
     /// Returns the number of bytes that were read.
@@ -117,17 +118,22 @@ impl Files {
     }
 
     fn trouble(&self, failure: &Failure) -> Trouble {
+        let is_link = |option| format!("the path contains a symbolic link, which {option} does not follow");
         let (verdict, verb, cause) = match failure {
             Failure::Io { op, source } => match source.raw_os_error().map(Errno::from_raw_os_error) {
                 // NOTDIR: a directory of the path has been replaced by a file.
                 Some(Errno::NOENT | Errno::NOTDIR) => (CheckResult::Missing, *op, cause(source)),
-                Some(Errno::LOOP) if self.is_confined => (CheckResult::Unreadable, *op, LINK.to_owned()),
+                Some(Errno::LOOP) => {
+                    let why = self.confined_by.map_or_else(|| cause(source), is_link);
+                    (CheckResult::Unreadable, *op, why)
+                }
                 _ => (CheckResult::Unreadable, *op, cause(source)),
             },
-            Failure::NotRegular if self.is_confined => {
-                (CheckResult::Unreadable, "read", format!("it is not a regular file, or {LINK}"))
+            Failure::NotRegular => {
+                let or =
+                    self.confined_by.map_or_else(String::new, |option| format!(", or {}", is_link(option)));
+                (CheckResult::Unreadable, "read", format!("it is not a regular file{or}"))
             }
-            Failure::NotRegular => (CheckResult::Unreadable, "read", "it is not a regular file".to_owned()),
             _ => (CheckResult::Changed, "check", "it changed while being read".to_owned()),
         };
         Trouble { verdict, verb, cause }
@@ -194,9 +200,6 @@ impl<'f> Paths<'f> {
         &self.path
     }
 }
-
-/// The cause if the path of a confined list contains a symbolic link.
-const LINK: &str = "the path contains a symbolic link, which --root does not follow";
 
 /// Computes the digests of standard input that lines need.
 fn stdin(lines: &Lines, platform: Platform) -> Result<Vec<(Algorithm, Digest)>, String> {

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use ftk_hash::{Algorithm, Digest};
-use ftk_record::{BagLine, BagReader, HASHDEEP_HEADER, HashdeepLine, HashdeepReader};
+use ftk_record::{BagLine, BagReader, Encoding, HASHDEEP_HEADER, HashdeepLine, HashdeepReader};
 
 use crate::hash::check::lists::{List, ParseOptions, Tables};
 use crate::hash::tag::Unusable;
@@ -154,7 +154,7 @@ fn digests(
 
 /// Returns the digest for hexadecimal digits, if it fits the algorithm.
 pub(super) fn digest(hex: &[u8], algorithm: Algorithm) -> Result<Digest, Unusable> {
-    let unusable = || Unusable::Length { len: hex.len() / 2, of: vec![algorithm] };
+    let unusable = || Unusable::Length { len: hex.len() / 2, encoding: Encoding::Hex, of: vec![algorithm] };
     Digest::from_hex(hex).filter(|it| it.as_bytes().len() == algorithm.digest_len()).ok_or_else(unusable)
 }
 

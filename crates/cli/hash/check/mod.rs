@@ -95,7 +95,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let warn = own.warn && !own.status;
     let reading = ParseOptions { algorithms: &args.algorithms, end, root, warn, run: &run };
     let (lines, paths, is_whole) = reading.read(names)?;
-    let files = Files::read(&lines, paths, root.is_some(), &run)?;
+    let files = Files::read(&lines, paths, root.map(|_| "--root"), &run)?;
 
     let manner = Manner { args: own, is_quiet: globals.quiet, json: globals.json, end };
     let mut verdicts = Verdicts::new(manner, out, console);

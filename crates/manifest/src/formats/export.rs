@@ -44,7 +44,8 @@ impl<'m> Export<'m> {
             columns.retain(|(it, _)| algorithm.is_none_or(|algorithm| algorithm == *it));
             columns.truncate(1);
         }
-        let needs_digests = format != Format::Mtree || manifest.header().algorithms.iter().any(|_| true);
+        // A specification of mtree without digests is useful, but not instead of one with digests.
+        let needs_digests = format != Format::Mtree || !manifest.header().algorithms.is_empty();
         if let (true, true, Some(known)) = (columns.is_empty(), needs_digests, format.algorithms()) {
             return Err(ExportError::Digests {
                 format,

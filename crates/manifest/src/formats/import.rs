@@ -1,17 +1,21 @@
 //! Importing a list: its entries are collected, sorted, and written as a manifest.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead};
 use std::ops::Range;
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use ftk_file::Stat;
 use ftk_hash::Algorithm;
 use ftk_inventory::{Budget, Full};
-use ftk_record::{BagReader, End, HashdeepReader, SumReader, quote};
+use ftk_record::{BagReader, Encoding, End, HashdeepReader, SumReader, quote};
+use ftk_walk::FileType;
 
 use super::Format;
 use super::lists::PAYLOAD;
 use super::mtree_reader::MtreeReader;
+use super::open_dirs::OpenDirs;
 use crate::entry::{ROOT, key};
 use crate::field_set::FieldSet;
 use crate::keys::Reservation;
@@ -163,8 +167,19 @@ impl Import {
         }
         let path = |it: &Imported| key(&bytes[it.path.clone()]);
         entries.sort_unstable_by(|a, b| path(a).cmp(path(b)));
-        if let Some([twice, _]) = entries.array_windows().find(|[a, b]| path(a) == path(b)) {
-            return Err(ImportError::Twice(bytes[twice.path.clone()].to_vec()));
+        if let Some(twice) = entries.windows(2).find(|pair| path(&pair[0]) == path(&pair[1])) {
+            return Err(ImportError::Twice(bytes[twice[0].path.clone()].to_vec()));
+        }
+        let mut leaves = OpenDirs::new();
+        for it in entries.iter() {
+            let below = path(it);
+            while leaves.pop_before(below).is_some() {}
+            if leaves.around(below).next().is_some() {
+                return Err(ImportError::BelowFile(below.to_vec()));
+            }
+            if it.stat.file_type != FileType::Directory {
+                leaves.push(below, ());
+            }
         }
         let files = || entries.iter().filter(|it| it.stat.is_regular());
         let union = files().fold(0, |union, it| union | it.has);
@@ -308,7 +323,15 @@ impl Collector<'_> {
             if line.tag.is_some_and(|tag| !matches!(tag, "SHA256" | "SHA2-256")) {
                 return Err(invalid("a digest by another algorithm than SHA-256".into()));
             }
-            self.add(number, &file(&line.name, &[Some(line.hex)]))?;
+            let hex = match line.encoding {
+                Encoding::Hex => Cow::Borrowed(line.digest),
+                Encoding::Base64 => {
+                    let mut bytes = Vec::new();
+                    line.push_digest(&mut bytes);
+                    Cow::Owned(HEXLOWER.encode(&bytes).into_bytes())
+                }
+            };
+            self.add(number, &file(&line.name, &[Some(&*hex)]))?;
             refuse_unended(number, is_ended)?;
         }
         Ok(())
@@ -341,7 +364,7 @@ pub(super) fn refuse_unended(number: u64, is_ended: bool) -> Result<(), ImportEr
 fn push_hex(out: &mut Vec<u8>, hex: &[u8]) -> Option<()> {
     let start = out.len();
     out.resize(start + hex.len() / 2, 0);
-    data_encoding::HEXLOWER_PERMISSIVE.decode_mut(hex, &mut out[start..]).ok().map(drop)
+    HEXLOWER_PERMISSIVE.decode_mut(hex, &mut out[start..]).ok().map(drop)
 }
 
 /// Why a list cannot be imported.
@@ -361,6 +384,8 @@ pub enum ImportError {
     Empty,
     /// A path occurs twice.
     Twice(Vec<u8>),
+    /// The entry of this path is below something that is not a directory.
+    BelowFile(Vec<u8>),
     /// Some regular files lack digests that others have.
     Digests {
         /// The path of the first one.
@@ -379,6 +404,9 @@ impl fmt::Display for ImportError {
             Self::Line { number, what } => write!(f, "line {number}: {what}"),
             Self::Empty => f.write_str("it lists no files"),
             Self::Twice(path) => write!(f, "{} appears twice", brief(quote(path))),
+            Self::BelowFile(path) => {
+                write!(f, "{} is below a file that the list has too", brief(quote(path)))
+            }
             Self::Digests { path, count } => {
                 let path = brief(quote(path));
                 write!(f, "{path} lacks digests that other files have")?;

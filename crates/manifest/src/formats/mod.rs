@@ -70,8 +70,8 @@ impl Format {
         }
     }
 
-    /// Guesses the format of a list that begins with `start`. Returns `None` if it is none of those that can be
-    /// imported, or could be several: the lines of a checksum list and of a BagIt manifest look alike.
+    /// Guesses the format of a list that begins with `start`. Returns `None` if it is in no format that can be
+    /// imported, or could be in several: the lines of a checksum list and of a BagIt manifest look alike.
     pub fn guess(start: &[u8]) -> Option<Self> {
         if start.starts_with(ftk_record::HASHDEEP_HEADER) {
             return Some(Self::Hashdeep);

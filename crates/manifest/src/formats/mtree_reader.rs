@@ -211,6 +211,10 @@ impl<R: BufRead> MtreeReader<R> {
             }
         }
         let is_file = file_type == FileType::Regular;
+        if !is_file {
+            // Set by `/set` perhaps. The size of other types has no meaning in a specification.
+            keywords.known.remove(Field::Size);
+        }
         let digests: Vec<_> = keywords.digests.iter().map(|it| it.as_deref().filter(|_| is_file)).collect();
         let stat = Stat { file_type, ..keywords.stat };
         let (known, target) = (keywords.known, keywords.target.as_deref());

@@ -43,13 +43,13 @@ fn type_bits(file_type: FileType) -> u32 {
 }
 
 impl Ncdu {
-    /// Appends the first line. `program` is the version of this program.
+    /// Appends the first line.
     pub(super) fn new(out: &mut Vec<u8>, header: &Header) -> Self {
         let seconds = header.start_ns.div_euclid(1_000_000_000).max(0);
         let version = env!("CARGO_PKG_VERSION");
         // Writing to a Vec cannot fail.
         let _ =
-            write!(out, "[1,2,{{\"progname\":\"ftk\",\"progver\":\"{version}\",\"timestamp\":{seconds}}},\n");
+            writeln!(out, "[1,2,{{\"progname\":\"ftk\",\"progver\":\"{version}\",\"timestamp\":{seconds}}},");
         let root = if header.root.is_empty() { ROOT.to_vec() } else { header.root.clone() };
         Self { root, is_root_written: false, root_dev: None, dirs: OpenDirs::new() }
     }

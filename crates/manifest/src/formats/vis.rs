@@ -33,6 +33,9 @@ fn is_plain(byte: u8) -> bool {
 /// Appends a decoded name. Reads everything that `vis` writes: octal digits, C escapes, and `\M` and `\^` notation.
 /// Returns `None` for an escape that means nothing, and for a NUL.
 pub(super) fn decode(out: &mut Vec<u8>, encoded: &[u8]) -> Option<()> {
+    if memchr::memchr(0, encoded).is_some() {
+        return None;
+    }
     let mut rest = encoded;
     while let Some(at) = memchr::memchr(b'\\', rest) {
         out.extend_from_slice(&rest[..at]);
@@ -45,7 +48,7 @@ pub(super) fn decode(out: &mut Vec<u8>, encoded: &[u8]) -> Option<()> {
         rest = &rest[used..];
     }
     out.extend_from_slice(rest);
-    (!rest.contains(&0)).then_some(())
+    Some(())
 }
 
 /// Decodes what follows a backslash. Returns the byte, and the number of bytes that encode it.
@@ -75,7 +78,7 @@ fn escape(rest: &[u8]) -> Option<(u8, usize)> {
         [b's', ..] => (b' ', 1),
         [b'E', ..] => (0x1b, 1),
         // Any other graphic character stands for itself: `\\`, `\#`.
-        [byte, ..] if byte.is_ascii_punctuation() => (byte, 1),
+        [byte, ..] if byte.is_ascii_punctuation() && byte != b'^' => (byte, 1),
         _ => return None,
     })
 }
@@ -111,7 +114,7 @@ mod tests {
             (b"cr\\rtab\\t\\^A\\^?", b"cr\rtab\t\x01\x7f"),
             (b"\\M-B\\M^E\\M^?\\M-i", b"\xc2\x85\xff\xe9"),
             (b"back\\\\slash\\#", b"back\\slash#"),
-            (b"\\1\\12\\1234\\8"[..9].into(), b"\x01\nS4"),
+            (b"\\1\\12\\1234", b"\x01\nS4"),
             (b"\\x41\\xFf", b"A\xff"),
             (b"\\a\\b\\v\\f\\E", b"\x07\x08\x0b\x0c\x1b"),
         ] {
@@ -128,6 +131,7 @@ mod tests {
             b"\\M-",
             b"\\^",
             b"a\0",
+            b"\0\\141",
             b"\\^@",
         ] {
             assert_eq!(decoded(bad), None, "{}", bad.escape_ascii());

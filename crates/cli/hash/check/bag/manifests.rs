@@ -71,6 +71,11 @@ impl Listed {
         self.sums.files()
     }
 
+    /// Returns whether a manifest lists this path.
+    pub(super) fn has(&self, path: &[u8]) -> bool {
+        self.sums.find(path).is_some()
+    }
+
     /// Returns the names of the payload manifests that do not list this path.
     pub(super) fn without(&self, path: &[u8]) -> impl Iterator<Item = &str> {
         let listed: Vec<_> = self.sums.find(path).into_iter().flat_map(|file| file.all()).collect();
@@ -86,7 +91,7 @@ impl Listed {
             let digests: Vec<_> = file.all().collect();
             for pair in digests.windows(2) {
                 let [((a, first), one), ((b, second), other)] = pair else { unreachable!("windows of two") };
-                if a == b {
+                if a == b && (one != other || declaration.needs_complete_manifests()) {
                     let name = &self.manifests[usize::from(*a)].name;
                     let so = if one == other { "" } else { ", with different digests" };
                     findings.invalid(
@@ -95,7 +100,7 @@ impl Listed {
                     );
                 }
             }
-            if declaration.needs_all_manifests() && is_payload(file.path()) {
+            if declaration.needs_complete_manifests() && is_payload(file.path()) {
                 for name in self.without(file.path()) {
                     findings.invalid(
                         "files of the payload are not in all manifests",
@@ -103,6 +108,9 @@ impl Listed {
                     );
                 }
             }
+        }
+        if !declaration.needs_complete_manifests() {
+            return;
         }
         for (nth, tag) in self.manifests.iter().enumerate().filter(|(_, manifest)| manifest.is_tag) {
             for payload in self.manifests.iter().filter(|manifest| !manifest.is_tag) {

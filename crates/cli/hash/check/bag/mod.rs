@@ -48,7 +48,7 @@ pub(in crate::hash) fn run(args: &HashArgs, globals: &Globals, console: &Console
     let listed = Listed::read(bag, globals.memory() / 2, &mut findings)?;
     let payload = Payload::walk(bag, &selection, &run, &mut findings)?;
     let unlisted = payload.unlisted(&listed);
-    tags::check_fetch(bag, &listed, &mut findings);
+    tags::check_fetch(bag, &declaration, &listed, &mut findings);
     tags::check_oxum(&declaration, &payload, &mut findings);
     listed.check(&declaration, &mut findings);
     let root = CString::new(dir.as_bytes())?;
@@ -56,7 +56,7 @@ pub(in crate::hash) fn run(args: &HashArgs, globals: &Globals, console: &Console
     listed.fill(&mut tables, &run)?;
 
     let Tables { lines, paths, .. } = tables;
-    let files = Files::read(&lines, paths, true, &run)?;
+    let files = Files::read(&lines, paths, Some("--bag"), &run)?;
     let end = if args.zero { End::Nul } else { End::Newline };
     let manner = Manner { args: &args.check, is_quiet: globals.quiet, json: globals.json, end };
     let mut verdicts = Verdicts::new(manner, out, console);

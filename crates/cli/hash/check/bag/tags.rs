@@ -64,8 +64,9 @@ impl Declaration {
         }
     }
 
-    /// Whether each file of the payload must be in every payload manifest. Before version 1.0, one was enough.
-    pub(super) fn needs_all_manifests(&self) -> bool {
+    /// Whether the manifests must be complete: each file of the payload is in every payload manifest exactly once,
+    /// and each payload manifest in every tag manifest. Before version 1.0, one manifest was enough for a file.
+    pub(super) fn needs_complete_manifests(&self) -> bool {
         self.version >= (1, 0)
     }
 
@@ -105,8 +106,13 @@ pub(super) fn check_oxum(declaration: &Declaration, payload: &Payload, findings:
     }
 }
 
-/// Checks `fetch.txt`: each file in it must be in all payload manifests, and be there.
-pub(super) fn check_fetch(bag: &Path, listed: &Listed, findings: &mut Findings<'_>) {
+/// Checks `fetch.txt`: each file in it must be in the payload manifests, and be there.
+pub(super) fn check_fetch(
+    bag: &Path,
+    declaration: &Declaration,
+    listed: &Listed,
+    findings: &mut Findings<'_>,
+) {
     let Some(input) = findings.open("fetch.txt") else { return };
     let mut reader = BagReader::new(input);
     loop {
@@ -128,7 +134,8 @@ pub(super) fn check_fetch(bag: &Path, listed: &Listed, findings: &mut Findings<'
         let shown = quote(&line.path);
         match plain(&line.path) {
             Ok(path) if is_payload(&path) => {
-                for name in listed.without(&path) {
+                let is_optional = !declaration.needs_complete_manifests() && listed.has(&path);
+                for name in listed.without(&path).filter(|_| !is_optional) {
                     findings
                         .invalid(FETCH, format_args!("fetch.txt, line {number}: {shown} is not in {name}"));
                 }
