@@ -103,14 +103,9 @@ impl<'c> Run<'c> {
         Ok(self.cache.as_ref().map_or_else(Vec::new, Cache::identities))
     }
 
-    /// Returns what a walk must keep so that digests can be reused, given what the command needs.
-    fn keep(&self, keep: Keep) -> Keep {
-        match keep {
-            _ if self.cache.is_none() => keep,
-            Keep::Files | Keep::Sizes => Keep::Times,
-            Keep::Stats { .. } => Keep::Stats { files: true },
-            keep => keep,
-        }
+    /// Begins to store the digests of this run. No more are looked up.
+    pub(crate) fn flush_cache(&self) {
+        self.cache.iter().for_each(Cache::flush);
     }
 
     /// Waits until the digests of this run are stored. Returns how many were reused; `None` without a cache.
@@ -139,7 +134,35 @@ impl<'c> Run<'c> {
         hint: &str,
     ) -> anyhow::Result<Scan> {
         let walker = walker(roots, follow, self.globals);
-        scan(walker, selection, self.keep(keep), &self.budget, hint, self.console)
+        scan(walker, selection, keep, &self.budget, hint, self.console)
+    }
+
+    /// Walks like [`walk`](Self::walk), and keeps the size of every file. If digests may be reused, this keeps the times
+    /// too, so that the files are not examined again, unless these need memory that the tree or later tables need: up to
+    /// `later` bytes for each file.
+    ///
+    /// # Errors
+    /// If the tree does not fit into the allowed memory.
+    pub(crate) fn walk_sizes(
+        &mut self,
+        roots: Vec<CString>,
+        follow: Follow,
+        selection: &Selection,
+        later: usize,
+    ) -> anyhow::Result<Scan> {
+        if self.cache.as_ref().is_some_and(|cache| !cache.is_empty()) {
+            match self.walk(roots.clone(), follow, selection, Keep::Times, "") {
+                Err(error) if error.is::<Full>() => self.budget = Budget::new(self.globals.memory()),
+                Err(error) => return Err(error),
+                Ok(mut scanned) => {
+                    if self.budget.left() < u64::from(scanned.inventory.files()) * later as u64 {
+                        self.budget.release(scanned.inventory.forget_times());
+                    }
+                    return Ok(scanned);
+                }
+            }
+        }
+        self.walk(roots, follow, selection, Keep::Sizes, "")
     }
 
     /// Returns the work of reading the files of `only`, or all of them for `None`, to their end.
@@ -149,17 +172,9 @@ impl<'c> Run<'c> {
         only: Option<&'w [FileNo]>,
         algorithms: &'w [Algorithm],
     ) -> Work<'w> {
-        // The cache needs sizes where the command does not: a file may grow until it is read.
-        let fixed_sizes = inventory.has_sizes() && self.cache.is_none();
-        Work {
-            inventory,
-            algorithms,
-            platform: self.platform,
-            only,
-            span: Span::Whole,
-            fixed_sizes,
-            prefix: None,
-        }
+        let fixed_sizes = inventory.has_sizes();
+        let (platform, span) = (self.platform, Span::Whole);
+        Work { inventory, algorithms, platform, only, span, fixed_sizes, prefix: None }
     }
 
     /// Reserves memory for the results of `work`, and creates their rows: digests, and the metadata of each file
@@ -219,6 +234,7 @@ impl<'c> Run<'c> {
     /// If a file was not processed.
     pub(crate) fn read(&self, work: &Work<'_>, mut rows: Rows) -> anyhow::Result<Hashed> {
         let Report { done, failed, .. } = self.process("hash", work, &mut rows);
+        self.flush_cache();
         let pending = (0..work.files()).filter(|&row| rows.is_pending(row)).count();
         ensure!(pending == 0, "internal error: {pending} files were not processed");
         Ok(Hashed { rows, done, failed })

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::harness::{Dir, Ftk, Run, skip};
 
+mod cost;
 mod kills;
 mod mounts;
 mod reuse;

@@ -331,3 +331,23 @@ fn a_store_that_disappears_or_is_replaced_does_not_change_the_output() {
         }
     });
 }
+
+/// `ftk cache clear` between two commits of a run: the run makes a new store for the rest.
+#[test]
+fn a_store_that_is_cleared_between_two_commits_is_made_again() {
+    let Some(dir) = place() else { return };
+    for nth in 0..100 {
+        dir.file(format!("t/{nth}"), &bytes(nth, 40_000));
+    }
+    settle();
+    let child = dir.ftk(["hash", "t", "-q", "--cache", "--limit-rate", "400K"]).spawn();
+    wait_until(|| stored(&dir) > 0);
+    let before = stored(&dir);
+    dir.ftk(["cache", "clear"]).run().status(0);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap()), (Some(0), String::new()));
+    assert_eq!(output.stdout, dir.ftk(["hash", "t", "-q"]).run().status(0).out);
+    let after = stored(&dir);
+    assert!(0 < after && after <= 100 - before, "{before}, then {after}");
+    assert_eq!((cached(&dir, &["hash", "t"]), cached(&dir, &["hash", "t"])), (after, 100));
+}

@@ -4,14 +4,15 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::SyncSender;
+use std::sync::{PoisonError, RwLockReadGuard};
 
 use ftk_file::{FsId, Stat};
 
-use crate::recorder::Recorder;
-use crate::row::today;
+use crate::block::{Rows, number};
+use crate::recorder::{NewRows, Recorder, Turn};
+use crate::row::{Row, today};
 use crate::store::Store;
-use crate::{Content, Remembered, Stored, Unusable};
+use crate::{Batch, Content, Stored, Unusable};
 
 /// The number of days during which the use of a row is not stored again.
 const TOUCH_AFTER: u32 = 30;
@@ -24,6 +25,8 @@ const MAX_TOUCHED: usize = 1 << 16;
 pub struct Cache {
     path: PathBuf,
     recorder: Recorder,
+    turn: Turn,
+    is_empty: bool,
     today: u32,
 }
 
@@ -47,8 +50,15 @@ impl Cache {
     /// Why it cannot be used. The run should say so and continue without it.
     pub fn open(path: &Path) -> Result<Self, Unusable> {
         // Opened here first, so that the reason is known before the run begins.
-        drop(Store::open(path)?);
-        Ok(Self { path: path.to_path_buf(), recorder: Recorder::start(path.to_path_buf())?, today: today() })
+        let is_empty = Store::open(path)?.is_empty();
+        let (path, turn) = (path.to_path_buf(), Turn::default());
+        let recorder = Recorder::start(path.clone(), turn.clone())?;
+        Ok(Self { path, recorder, turn, is_empty, today: today() })
+    }
+
+    /// Whether nothing was stored when this was opened, so that there is nothing to look up.
+    pub fn is_empty(&self) -> bool {
+        self.is_empty
     }
 
     /// Returns the device and inode numbers of the store and, if it exists, of its journal, so that walks can
@@ -58,20 +68,29 @@ impl Cache {
         found.map(|metadata| (metadata.dev(), metadata.ino())).collect()
     }
 
-    /// Prepares the calling thread to look up digests. Nothing is stored until it drops the result.
+    /// Prepares the calling thread to look up digests. Nothing is stored until it drops the result. If this run is
+    /// storing digests, this waits until it is done.
     ///
     /// # Errors
     /// Why the store cannot be used.
-    pub fn known(&self) -> Result<Known, Unusable> {
-        let store = Store::open(&self.path)?;
+    pub fn known(&self) -> Result<Known<'_>, Unusable> {
+        // The lock protects no data.
+        let turn = self.turn.read().unwrap_or_else(PoisonError::into_inner);
+        let mut store = Store::open(&self.path)?;
         store.freeze()?;
-        Ok(Known { store, today: self.today })
+        Ok(Known { store, block: None, rows: Vec::new(), today: self.today, _turn: turn })
     }
 
     /// Returns where to send what was read. It is stored within a few seconds. A thread that looks digests up must not
     /// send any: nothing is stored meanwhile, and the channel may be full.
-    pub fn new_rows(&self) -> SyncSender<Vec<Remembered>> {
+    pub fn new_rows(&self) -> NewRows {
         self.recorder.rows().clone()
+    }
+
+    /// Begins to store what was sent so far. Look-ups wait until it is stored, so this is meant for the end of a run:
+    /// [`finish`](Self::finish) then has little to do.
+    pub fn flush(&self) {
+        self.recorder.flush();
     }
 
     /// Waits until everything that was sent is stored, and removes what is too old or too much. All senders
@@ -97,7 +116,7 @@ impl Cache {
     /// Why it cannot be used.
     pub fn set_max_size(path: &Path, bytes: u64) -> Result<(), Unusable> {
         let mut store = Store::open(path)?;
-        store.set_max_size(bytes)?;
+        store.set_max_size(bytes, today())?;
         store.trim(today())
     }
 
@@ -110,21 +129,50 @@ impl Cache {
         Store::open(path)?.forget(files)
     }
 
-    /// Removes the store, even a damaged one. Returns whether there was one.
+    /// Empties the store, or removes it if it cannot be used. Returns whether there was one.
+    ///
+    /// Waits for processes that are using it at the moment. A run that goes on afterwards stores what it reads from then
+    /// on.
     ///
     /// # Errors
-    /// Any error of the removal.
+    /// Any error of the removal; [`io::ErrorKind::ResourceBusy`] if other processes use the store for half a minute.
     pub fn clear(path: &Path) -> io::Result<bool> {
-        let mut existed = false;
-        for path in files(path) {
-            match fs::remove_file(path) {
-                Ok(()) => existed = true,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
+        match fs::symlink_metadata(path) {
+            Err(_) => return remove(path),
+            Ok(found) if found.is_file() && found.len() == 0 => return Ok(false),
+            Ok(_) => {}
+        }
+        let Ok(store) = Store::open(path) else { return remove(path) };
+        match store.lock() {
+            // It stays in place: a process that has opened it would go on with a removed file, and take the journal of
+            // a new store for its own. An empty file is an empty store.
+            Ok(()) => {
+                let file = fs::File::options().write(true).open(path)?;
+                let emptied = file.set_len(0);
+                // This ends the lock, as closing `file` would.
+                drop(store);
+                emptied.map(|()| true)
+            }
+            Err(Unusable::Busy) => Err(io::ErrorKind::ResourceBusy.into()),
+            Err(_) => {
+                drop(store);
+                remove(path)
             }
         }
-        Ok(existed)
     }
+}
+
+/// Removes the store and its journal. Returns whether there was one.
+fn remove(path: &Path) -> io::Result<bool> {
+    let mut existed = false;
+    for path in files(path) {
+        match fs::remove_file(path) {
+            Ok(()) => existed = true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(existed)
 }
 
 /// Returns the paths of the store and of its journal, which SQLite names.
@@ -136,12 +184,30 @@ fn files(path: &Path) -> [PathBuf; 2] {
 
 /// The digests that are known from earlier runs, as one thread sees them.
 #[derive(Debug)]
-pub struct Known {
+pub struct Known<'c> {
     store: Store,
+    /// The block that was read last, and the bytes of its rows.
+    block: Option<(FsId, u64)>,
+    rows: Vec<u8>,
     today: u32,
+    /// Nothing is stored while this exists.
+    _turn: RwLockReadGuard<'c, ()>,
 }
 
-impl Known {
+impl Known<'_> {
+    /// Whether files on this file system may be known.
+    pub fn has_files_on(&self, fs: FsId) -> bool {
+        self.store.knows(fs)
+    }
+
+    /// Whether a file with this inode number is known. Its digests may be out of date.
+    ///
+    /// # Errors
+    /// Why the store cannot be used any more.
+    pub fn has(&mut self, fs: FsId, ino: u64) -> Result<bool, Unusable> {
+        Ok(self.row(fs, ino)?.is_some())
+    }
+
     /// Looks up a file that now has this metadata. Returns whether the digests of all contents are known and still
     /// valid. If so, `digests` receives them in the order of the contents.
     ///
@@ -150,25 +216,39 @@ impl Known {
     /// # Errors
     /// Why the store cannot be used any more.
     pub fn digests(
-        &self,
+        &mut self,
         fs: FsId,
         now: &Stat,
         contents: &[Content],
         digests: &mut Vec<u8>,
-        used: &mut Vec<Remembered>,
+        used: &mut Batch,
     ) -> Result<bool, Unusable> {
         digests.clear();
-        let Some(mut row) = self.store.row(fs, now.ino)?.filter(|row| row.is_valid(now)) else {
+        let today = self.today;
+        let Some(row) = self.row(fs, now.ino)?.filter(|row| row.head.is_valid(now)) else {
             return Ok(false);
         };
         for &content in contents {
             let Some(digest) = row.digest(content) else { return Ok(false) };
-            digests.extend_from_slice(digest.as_bytes());
+            digests.extend_from_slice(digest);
         }
-        if row.day.saturating_add(TOUCH_AFTER) < self.today && used.len() < MAX_TOUCHED {
-            row.day = self.today;
-            used.push(Remembered { fs, ino: now.ino, row });
+        if row.head.day.saturating_add(TOUCH_AFTER) < today && used.len() < MAX_TOUCHED {
+            used.add_used(fs, now.ino, &row, today);
         }
         Ok(true)
+    }
+
+    /// Returns the row of a file, whatever its version. Neighbours are in the same block, which is read once.
+    fn row(&mut self, fs: FsId, ino: u64) -> Result<Option<Row<'_>>, Unusable> {
+        let block = number(ino);
+        if self.block != Some((fs, block)) {
+            self.block = None;
+            self.rows.clear();
+            let rows = &mut self.rows;
+            self.store.read(fs, block, |read| rows.extend_from_slice(read.as_bytes()))?;
+            self.block = Some((fs, block));
+        }
+        let found = Rows::verified(block, &self.rows).find(|(it, _)| *it == ino);
+        Ok(found.and_then(|(_, row)| Row::decode(row)))
     }
 }

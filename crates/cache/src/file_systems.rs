@@ -1,6 +1,5 @@
 //! The identities of the file systems of a run.
 
-use std::collections::HashMap;
 
 use ftk_file::{FsId, Mount, Stat, Symlinks, mounts};
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -9,7 +8,8 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 /// file system is mounted again; the identities do not.
 #[derive(Debug, Default)]
 pub struct FileSystems {
-    ids: HashMap<u64, FsId>,
+    /// Usually one or two.
+    ids: Vec<(u64, FsId)>,
 }
 
 impl FileSystems {
@@ -24,17 +24,22 @@ impl FileSystems {
         devices: impl IntoIterator<Item = (u64, Option<FsId>)>,
         mounted: impl FnOnce() -> M,
     ) -> Self {
-        let mut ids: HashMap<_, _> = devices.into_iter().filter_map(|(dev, id)| Some((dev, id?))).collect();
+        let mut ids: Vec<_> = devices.into_iter().filter_map(|(dev, id)| Some((dev, id?))).collect();
         if !ids.is_empty() {
-            let all: Vec<_> = ids.iter().map(|(&dev, &id)| (dev, id)).chain(mounted()).collect();
-            ids.retain(|dev, id| all.iter().all(|(other, it)| it != id || other == dev));
+            let all: Vec<_> = ids.iter().copied().chain(mounted()).collect();
+            ids.retain(|(dev, id)| all.iter().all(|(other, it)| it != id || other == dev));
         }
         Self { ids }
     }
 
     /// Returns the identity of the file system with this device number, if it can be relied on.
     pub fn id(&self, dev: u64) -> Option<FsId> {
-        self.ids.get(&dev).copied()
+        self.ids.iter().find(|(it, _)| *it == dev).map(|(_, id)| *id)
+    }
+
+    /// Returns the identities that can be relied on.
+    pub fn ids(&self) -> impl Iterator<Item = FsId> {
+        self.ids.iter().map(|(_, id)| *id)
     }
 
     /// Whether no file of this run can be remembered.

@@ -4,44 +4,29 @@ use std::mem;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use ftk_file::{FsId, Stat};
-use ftk_hash::Digest;
-
-use crate::row::{Row, today};
+use crate::row::today;
 use crate::store::Store;
-use crate::{Content, Unusable};
+use crate::{Batch, Unusable};
 
 /// Time between two commits. What is not committed is lost if the process is killed.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// The number of rows after which a commit comes earlier: some 10 MiB of memory.
+/// The number of rows after which a commit comes earlier: some 8 MiB of memory.
 const MANY: usize = 1 << 16;
 
-/// The number of batches of rows that workers may send before they wait for a commit: some 10 MiB of memory.
-const MAX_BATCHES: usize = 1024;
+/// The number of batches that workers may send before they wait for a commit.
+const MAX_BATCHES: usize = 64;
 
-/// The number of rows that may wait for a store that another process is using: some 100 MiB.
+/// The number of rows that may wait for a store that another process is using: some 80 MiB.
 const TOO_MANY: usize = 10 * MANY;
 
-/// What is known about a file that was read in this run.
-#[derive(Clone, Debug)]
-pub struct Remembered {
-    pub(crate) fs: FsId,
-    pub(crate) ino: u64,
-    pub(crate) row: Row,
-}
-
-impl Remembered {
-    /// Makes a row from the metadata that the file had when it was opened, at `read_ns` or later (nanoseconds
-    /// since the epoch), and from the digests of what was read. Returns `None` if they could not be relied on
-    /// later, because the file was written too recently.
-    pub fn new(fs: FsId, stat: &Stat, read_ns: i128, digests: &[(Content, Digest)]) -> Option<Self> {
-        Some(Self { fs, ino: stat.ino, row: Row::new(stat, read_ns, digests)? })
-    }
-}
+/// Held for writing by a commit, and for reading by all who look digests up. SQLite itself would let them fail and try
+/// again.
+pub(crate) type Turn = Arc<RwLock<()>>;
 
 /// How many digests were stored.
 #[derive(Debug, Default)]
@@ -54,27 +39,55 @@ pub struct Stored {
     pub error: Option<Unusable>,
 }
 
+/// Where rows are sent to be stored.
+#[derive(Clone, Debug)]
+pub struct NewRows(SyncSender<Sent>);
+
+impl NewRows {
+    /// Sends rows. Waits while too many wait to be stored.
+    pub fn send(&self, mut rows: Batch) {
+        if !rows.is_empty() {
+            rows.shrink();
+            // An error means that the thread has ended because of a panic, which is resumed at the end of the run.
+            let _ = self.0.send(Sent::Rows(rows));
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Sent {
+    Rows(Batch),
+    /// Store what was sent so far.
+    Flush,
+}
+
 /// The thread that stores rows. Dropping this waits for it too, so that a run that ends with an error loses nothing.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     /// `None` tells the thread to end.
-    rows: Option<SyncSender<Vec<Remembered>>>,
+    rows: Option<NewRows>,
     /// `None` after the thread was joined.
     thread: Option<JoinHandle<Stored>>,
 }
 
 impl Recorder {
     /// Starts the thread, which opens the store for itself.
-    pub(crate) fn start(path: PathBuf) -> std::io::Result<Self> {
+    pub(crate) fn start(path: PathBuf, turn: Turn) -> std::io::Result<Self> {
         let (rows, received) = mpsc::sync_channel(MAX_BATCHES);
-        let thread =
-            thread::Builder::new().name("ftk-cache".into()).spawn(move || record(&path, &received))?;
-        Ok(Self { rows: Some(rows), thread: Some(thread) })
+        let record = move || record(&path, &turn, &received);
+        let thread = thread::Builder::new().name("ftk-cache".into()).spawn(record)?;
+        Ok(Self { rows: Some(NewRows(rows)), thread: Some(thread) })
     }
 
     /// Returns where workers send their rows.
-    pub(crate) fn rows(&self) -> &SyncSender<Vec<Remembered>> {
+    pub(crate) fn rows(&self) -> &NewRows {
         self.rows.as_ref().expect("only `finish` and `drop` clear it")
+    }
+
+    /// Stores what was sent so far, without waiting for it.
+    pub(crate) fn flush(&self) {
+        // As in `NewRows::send`.
+        let _ = self.rows().0.send(Sent::Flush);
     }
 
     /// Waits until all rows are stored, or found impossible to store.
@@ -96,8 +109,9 @@ impl Drop for Recorder {
 }
 
 /// Stores what is received, until all senders are gone.
-fn record(path: &Path, received: &Receiver<Vec<Remembered>>) -> Stored {
-    let mut recording = Recording { path, store: None, waiting: Vec::new(), stored: Stored::default() };
+fn record(path: &Path, turn: &RwLock<()>, received: &Receiver<Sent>) -> Stored {
+    let mut recording =
+        Recording { path, turn, store: None, waiting: Vec::new(), files: 0, stored: Stored::default() };
     // A commit is due some time after the first row that waits for it.
     let mut due: Option<Instant> = None;
     loop {
@@ -106,9 +120,13 @@ fn record(path: &Path, received: &Receiver<Vec<Remembered>>) -> Stored {
             Some(due) => received.recv_timeout(due.saturating_duration_since(Instant::now())),
         };
         let is_end = matches!(next, Err(RecvTimeoutError::Disconnected));
-        recording.waiting.extend(next.into_iter().flatten());
+        let is_flush = matches!(next, Ok(Sent::Flush));
+        if let Ok(Sent::Rows(rows)) = next {
+            recording.files += rows.len();
+            recording.waiting.push(rows);
+        }
         let due_at = *due.get_or_insert_with(|| Instant::now() + EVERY);
-        if is_end || recording.waiting.len() >= MANY || Instant::now() >= due_at {
+        if is_end || is_flush || recording.files >= MANY || Instant::now() >= due_at {
             recording.commit();
             due = None;
         }
@@ -120,8 +138,11 @@ fn record(path: &Path, received: &Receiver<Vec<Remembered>>) -> Stored {
 
 struct Recording<'p> {
     path: &'p Path,
+    turn: &'p RwLock<()>,
     store: Option<Store>,
-    waiting: Vec<Remembered>,
+    waiting: Vec<Batch>,
+    /// The number of files that wait.
+    files: usize,
     stored: Stored,
 }
 
@@ -129,13 +150,16 @@ impl Recording<'_> {
     /// Stores what waits. If another process is using the store, it goes on waiting; after any other error nothing
     /// more is stored.
     fn commit(&mut self) {
-        if self.waiting.is_empty() {
+        if self.files == 0 {
             return;
         }
         let can_wait = match self.stored.error {
             None => match self.try_commit() {
-                Ok(()) => return self.stored.files += mem::take(&mut self.waiting).len() as u64,
-                Err(Unusable::Busy) => self.waiting.len() < TOO_MANY,
+                Ok(()) => {
+                    self.waiting.clear();
+                    return self.stored.files += mem::take(&mut self.files) as u64;
+                }
+                Err(Unusable::Busy) => self.files < TOO_MANY,
                 Err(error) => {
                     self.stored.error = Some(error);
                     false
@@ -144,22 +168,27 @@ impl Recording<'_> {
             Some(_) => false,
         };
         if !can_wait {
-            self.stored.lost += mem::take(&mut self.waiting).len() as u64;
+            self.waiting.clear();
+            self.stored.lost += mem::take(&mut self.files) as u64;
         }
     }
 
     fn try_commit(&mut self) -> Result<(), Unusable> {
-        // One file may have been read under several names. The last row wins, as it would one by one.
-        self.waiting.sort_by_key(|it| (it.fs, it.ino));
+        // The lock protects no data.
+        let _turn = self.turn.write().unwrap_or_else(PoisonError::into_inner);
         let store = match &mut self.store {
             Some(store) => store,
             empty => empty.insert(Store::open(self.path)?),
         };
-        store.commit(&self.waiting)
+        match store.commit(&self.waiting) {
+            // Its file was removed. The run goes on with a new store.
+            Err(Unusable::Removed) => self.store.insert(Store::open(self.path)?).commit(&self.waiting),
+            committed => committed,
+        }
     }
 
     fn finish(mut self) -> Stored {
-        self.stored.lost += self.waiting.len() as u64;
+        self.stored.lost += self.files as u64;
         if self.stored.lost > 0 {
             self.stored.error.get_or_insert(Unusable::Busy);
         }

@@ -1,20 +1,8 @@
 //! One row of the store: what is remembered about one file.
 
-use ftk_file::{FsId, Stat, now_ns};
-use ftk_hash::{Algorithm, Digest};
+use ftk_file::{Stat, now_ns};
+use ftk_hash::Algorithm;
 use ftk_read::Span;
-use twox_hash::XxHash3_64;
-
-/// The key of a row: the file system and the inode number, so that it does not depend on the path.
-pub(crate) type Key = [u8; 24];
-
-/// Returns the key of a file. Keys have the order of file systems, then inode numbers.
-pub(crate) fn key(fs: FsId, ino: u64) -> Key {
-    let mut key = [0; 24];
-    key[..16].copy_from_slice(fs.as_bytes());
-    key[16..].copy_from_slice(&ino.to_be_bytes());
-    key
-}
 
 /// What a digest is the digest of: an algorithm, and the part of the file that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,9 +60,9 @@ fn algorithm(number_in_row: u8) -> Option<Algorithm> {
     Algorithm::ALL.into_iter().find(|it| number(*it) == number_in_row)
 }
 
-/// A file as it was when it was read, and the digests of what was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
+/// A version of a file, and when it was read and used. A row begins with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
     size: u64,
     mtime_ns: i64,
     ctime_ns: i64,
@@ -82,24 +70,21 @@ pub(crate) struct Row {
     read_ns: i64,
     /// The day of the last run that used or stored this row, since the epoch.
     pub(crate) day: u32,
-    digests: Vec<(Content, Digest)>,
 }
 
-impl Row {
-    /// Makes the row of a file whose reading began at `read_ns`. Returns `None` if the digests would not be
-    /// valid later: the times of the file do not fit, or are as recent as the read.
-    pub(crate) fn new(stat: &Stat, read_ns: i128, digests: &[(Content, Digest)]) -> Option<Self> {
+impl Head {
+    /// Describes a file whose reading began at `read_ns`. Returns `None` if its digests would not be valid
+    /// later: the times of the file do not fit, or are as recent as the read.
+    pub(crate) fn new(stat: &Stat, read_ns: i128) -> Option<Self> {
         if stat.is_recent(read_ns) {
             return None;
         }
-        let digests = digests.iter().map(|(content, digest)| (content.of_size(stat.size), *digest));
         Some(Self {
             size: stat.size,
             mtime_ns: i64::try_from(stat.mtime_ns).ok()?,
             ctime_ns: i64::try_from(stat.ctime_ns).ok()?,
             read_ns: i64::try_from(read_ns).ok()?,
             day: day(read_ns),
-            digests: digests.collect(),
         })
     }
 
@@ -114,52 +99,67 @@ impl Row {
             && !now.is_recent(self.read_ns.into())
     }
 
-    /// Returns the digest of this content.
-    pub(crate) fn digest(&self, content: Content) -> Option<&Digest> {
-        let content = content.of_size(self.size);
-        self.digests.iter().find(|(it, _)| *it == content).map(|(_, digest)| digest)
+    fn is_same_version(&self, other: &Self) -> bool {
+        let version = |it: &Self| (it.size, it.mtime_ns, it.ctime_ns);
+        version(self) == version(other)
     }
 
-    /// Adds the digests of an earlier row, if it is of the same version of the file.
-    pub(crate) fn merged(mut self, mut earlier: Self) -> Self {
-        let key = |row: &Self| (row.size, row.mtime_ns, row.ctime_ns);
-        if key(&self) == key(&earlier) {
-            self.read_ns = self.read_ns.min(earlier.read_ns);
-            earlier.digests.retain(|(content, _)| self.digests.iter().all(|(it, _)| it != content));
-            self.digests.append(&mut earlier.digests);
-        }
-        self
-    }
-
-    /// Appends the bytes of the row, which end with a checksum of the key and of everything before it.
-    pub(crate) fn encode(&self, key: &Key, out: &mut Vec<u8>) {
-        let start = out.len();
+    fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.size.to_le_bytes());
         out.extend_from_slice(&self.mtime_ns.to_le_bytes());
         out.extend_from_slice(&self.ctime_ns.to_le_bytes());
         out.extend_from_slice(&self.read_ns.to_le_bytes());
         out.extend_from_slice(&self.day.to_le_bytes());
-        for (content, digest) in &self.digests {
-            content.push_tag(out);
-            out.extend_from_slice(digest.as_bytes());
-        }
-        let sum = checksum(key, &out[start..]);
-        out.extend_from_slice(&sum);
     }
 
-    /// Reads a row. Returns `None` if it is not a row of this key that was written by [`encode`](Self::encode).
-    pub(crate) fn decode(key: &Key, bytes: &[u8]) -> Option<Self> {
-        let (mut rest, sum) = bytes.split_last_chunk()?;
-        if checksum(key, rest) != *sum {
-            return None;
-        }
-        let size = u64::from_le_bytes(take(&mut rest)?);
-        let mtime_ns = i64::from_le_bytes(take(&mut rest)?);
-        let ctime_ns = i64::from_le_bytes(take(&mut rest)?);
-        let read_ns = i64::from_le_bytes(take(&mut rest)?);
-        let day = u32::from_le_bytes(take(&mut rest)?);
-        let mut digests = Vec::with_capacity(1);
-        while !rest.is_empty() {
+    fn decode(bytes: &mut &[u8]) -> Option<Self> {
+        Some(Self {
+            size: u64::from_le_bytes(take(bytes)?),
+            mtime_ns: i64::from_le_bytes(take(bytes)?),
+            ctime_ns: i64::from_le_bytes(take(bytes)?),
+            read_ns: i64::from_le_bytes(take(bytes)?),
+            day: u32::from_le_bytes(take(bytes)?),
+        })
+    }
+}
+
+/// Appends a row. `digests` has one digest for each content, in their order.
+///
+/// # Panics
+/// If `digests` has another length.
+pub(crate) fn encode(head: &Head, contents: &[Content], mut digests: &[u8], out: &mut Vec<u8>) {
+    head.encode(out);
+    for content in contents {
+        content.of_size(head.size).push_tag(out);
+        let digest = digests.split_off(..content.algorithm.digest_len());
+        out.extend_from_slice(digest.expect("a digest for each content"));
+    }
+    assert!(digests.is_empty(), "a content for each digest");
+}
+
+/// What is remembered about one file, in the bytes that are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Row<'b> {
+    pub(crate) head: Head,
+    digests: &'b [u8],
+}
+
+impl<'b> Row<'b> {
+    /// Reads what [`encode`] wrote. Returns `None` if the bytes are too short.
+    pub(crate) fn decode(mut bytes: &'b [u8]) -> Option<Self> {
+        Some(Self { head: Head::decode(&mut bytes)?, digests: bytes })
+    }
+
+    /// Returns the digest of this content.
+    pub(crate) fn digest(&self, content: Content) -> Option<&'b [u8]> {
+        let content = content.of_size(self.head.size);
+        self.digests().find(|(it, _)| *it == content).map(|(_, digest)| digest)
+    }
+
+    /// Returns all digests. Ends early at bytes that [`encode`] did not write.
+    fn digests(&self) -> impl Iterator<Item = (Content, &'b [u8])> + use<'b> {
+        let mut rest = self.digests;
+        std::iter::from_fn(move || {
             let [number, kind] = take(&mut rest)?;
             let algorithm = algorithm(number)?;
             let span = match kind {
@@ -171,10 +171,28 @@ impl Row {
                 },
                 _ => return None,
             };
-            let digest = Digest::from_bytes(rest.split_off(..algorithm.digest_len())?);
-            digests.push((Content { algorithm, span }, digest));
+            Some((Content { algorithm, span }, rest.split_off(..algorithm.digest_len())?))
+        })
+    }
+
+    /// Appends this row, with the digests of an earlier row if it is of the same version of the file.
+    pub(crate) fn merge(&self, earlier: &Self, out: &mut Vec<u8>) {
+        let is_same = self.head.is_same_version(&earlier.head);
+        let read_ns = if is_same { earlier.head.read_ns.min(self.head.read_ns) } else { self.head.read_ns };
+        Head { read_ns, ..self.head }.encode(out);
+        out.extend_from_slice(self.digests);
+        for (content, digest) in earlier.digests().filter(|_| is_same) {
+            if self.digests().all(|(it, _)| it != content) {
+                content.push_tag(out);
+                out.extend_from_slice(digest);
+            }
         }
-        Some(Self { size, mtime_ns, ctime_ns, read_ns, day, digests })
+    }
+
+    /// Appends this row as one that was used on this day.
+    pub(crate) fn used(&self, day: u32, out: &mut Vec<u8>) {
+        Head { day, ..self.head }.encode(out);
+        out.extend_from_slice(self.digests);
     }
 }
 
@@ -188,15 +206,7 @@ fn day(nanos: i128) -> u32 {
     u32::try_from(nanos / (24 * 60 * 60 * 1_000_000_000)).unwrap_or(0)
 }
 
-/// XXH3 of key and row. A store on a bad disk, or one that another program wrote to, must not return digests.
-fn checksum(key: &Key, row: &[u8]) -> [u8; 8] {
-    let mut hasher = XxHash3_64::with_seed(0);
-    std::hash::Hasher::write(&mut hasher, key);
-    std::hash::Hasher::write(&mut hasher, row);
-    std::hash::Hasher::finish(&hasher).to_le_bytes()
-}
-
-fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+pub(crate) fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (head, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(*head)
@@ -211,14 +221,17 @@ mod tests {
 
     const SECOND: i128 = 1_000_000_000;
     const READ: i128 = 1_763_713_800 * SECOND + 500_000_000;
-    const KEY: Key = [3; 24];
 
     fn stat() -> Stat {
         Stat { size: 900, mtime_ns: READ - 9 * SECOND - 1, ctime_ns: READ - 5 * SECOND - 1, ..Stat::EMPTY }
     }
 
-    fn digest(algorithm: Algorithm, of: &str) -> Digest {
-        algorithm.hash_one(Platform::detect(), of.as_bytes())
+    fn head() -> Head {
+        Head::new(&stat(), READ).unwrap()
+    }
+
+    fn digest(algorithm: Algorithm, of: &str) -> Vec<u8> {
+        algorithm.hash_one(Platform::detect(), of.as_bytes()).as_bytes().to_vec()
     }
 
     fn whole(algorithm: Algorithm) -> Content {
@@ -229,12 +242,23 @@ mod tests {
         Content { algorithm: Algorithm::Xxh128, span: Span::Sample { whole, piece: 100, pieces: 2 } }
     }
 
-    fn row() -> Row {
-        let digests = [
-            (whole(Algorithm::Sha256), digest(Algorithm::Sha256, "a")),
-            (ends(300), digest(Algorithm::Xxh128, "b")),
-        ];
-        Row::new(&stat(), READ, &digests).unwrap()
+    fn encoded(head: &Head, digests: &[(Content, &[u8])]) -> Vec<u8> {
+        let (contents, digests): (Vec<_>, Vec<_>) = digests.iter().copied().unzip();
+        let mut bytes = Vec::new();
+        encode(head, &contents, &digests.concat(), &mut bytes);
+        bytes
+    }
+
+    /// The bytes of a row with two digests.
+    fn two() -> Vec<u8> {
+        let (a, b) = (digest(Algorithm::Sha256, "a"), digest(Algorithm::Xxh128, "b"));
+        encoded(&head(), &[(whole(Algorithm::Sha256), &a), (ends(300), &b)])
+    }
+
+    fn merged(newer: &[u8], earlier: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        Row::decode(newer).unwrap().merge(&Row::decode(earlier).unwrap(), &mut bytes);
+        bytes
     }
 
     #[test]
@@ -247,8 +271,8 @@ mod tests {
 
     #[test]
     fn a_row_is_valid_only_while_size_and_both_times_are_unchanged() {
-        let (row, stat) = (row(), stat());
-        assert!(row.is_valid(&stat));
+        let (head, stat) = (head(), stat());
+        assert!(head.is_valid(&stat));
         for changed in [
             Stat { size: 901, ..stat },
             Stat { mtime_ns: stat.mtime_ns + 1, ..stat },
@@ -256,64 +280,62 @@ mod tests {
             Stat { ctime_ns: stat.ctime_ns + 1, ..stat },
             Stat { ctime_ns: stat.ctime_ns + (1 << 64), ..stat },
         ] {
-            assert!(!row.is_valid(&changed), "{changed:?}");
+            assert!(!head.is_valid(&changed), "{changed:?}");
         }
     }
 
     #[test]
     fn a_file_written_during_the_tick_in_which_it_was_read_gets_no_row() {
         for ctime_ns in [READ - 1, READ - SECOND / 50, READ, READ + SECOND] {
-            assert_eq!(Row::new(&Stat { ctime_ns, ..stat() }, READ, &[]), None, "{ctime_ns}");
+            assert_eq!(Head::new(&Stat { ctime_ns, ..stat() }, READ), None, "{ctime_ns}");
         }
-        assert_eq!(Row::new(&Stat { mtime_ns: 1 << 64, ..stat() }, 2 << 64, &[]), None, "does not fit");
+        assert_eq!(Head::new(&Stat { mtime_ns: 1 << 64, ..stat() }, 2 << 64), None, "does not fit");
     }
 
     #[test]
     fn a_part_that_covers_the_whole_file_is_the_whole_file() {
         let sum = digest(Algorithm::Xxh128, "all");
-        let row = Row::new(&stat(), READ, &[(ends(900), sum)]).unwrap();
-        assert_eq!(row.digest(whole(Algorithm::Xxh128)), Some(&sum));
+        let bytes = encoded(&head(), &[(ends(900), &sum)]);
+        let row = Row::decode(&bytes).unwrap();
+        assert_eq!(row.digest(whole(Algorithm::Xxh128)), Some(&*sum));
         assert_eq!(row.digest(ends(300)), None);
         assert_eq!(row.digest(whole(Algorithm::Sha256)), None);
     }
 
     #[test]
     fn merging_keeps_the_digests_of_the_same_version_and_the_earlier_time() {
-        let sha1 = (whole(Algorithm::Sha1), digest(Algorithm::Sha1, "c"));
-        let sha256 = (whole(Algorithm::Sha256), digest(Algorithm::Sha256, "newer"));
-        let later = Row::new(&stat(), READ + SECOND, &[sha1, sha256]).unwrap().merged(row());
-        assert_eq!(later.read_ns, row().read_ns);
-        assert_eq!(later.digest(sha1.0), Some(&sha1.1));
-        assert_eq!(later.digest(sha256.0), Some(&sha256.1), "the newer of two");
-        assert_eq!(later.digest(ends(300)), row().digest(ends(300)));
+        let sha1 = digest(Algorithm::Sha1, "c");
+        let sha256 = digest(Algorithm::Sha256, "newer");
+        let digests = [(whole(Algorithm::Sha1), &*sha1), (whole(Algorithm::Sha256), &*sha256)];
+        let later = encoded(&Head::new(&stat(), READ + SECOND).unwrap(), &digests);
+        let (bytes, earlier) = (merged(&later, &two()), two());
+        let row = Row::decode(&bytes).unwrap();
+        assert_eq!(row.head.read_ns, head().read_ns);
+        assert_eq!(row.digest(whole(Algorithm::Sha1)), Some(&*sha1));
+        assert_eq!(row.digest(whole(Algorithm::Sha256)), Some(&*sha256), "the newer of two");
+        assert_eq!(row.digest(ends(300)), Row::decode(&earlier).unwrap().digest(ends(300)));
+        assert_eq!(row.digests().count(), 3);
         let changed = Stat { mtime_ns: stat().mtime_ns + 1, ..stat() };
-        let other = Row::new(&changed, READ, &[sha1]).unwrap().merged(row());
-        assert_eq!(other.digests, [sha1], "digests of another version");
+        let other = encoded(&Head::new(&changed, READ).unwrap(), &digests[..1]);
+        assert_eq!(merged(&other, &two()), other, "digests of another version are dropped");
     }
 
     #[test]
-    fn no_bit_of_a_row_can_change_unnoticed() {
-        let mut bytes = Vec::new();
-        row().encode(&KEY, &mut bytes);
-        assert_eq!(Row::decode(&KEY, &bytes), Some(row()));
-        assert_eq!(Row::decode(&[4; 24], &bytes), None, "the row of another file");
-        for bit in 0..8 * bytes.len() {
-            let mut damaged = bytes.clone();
-            damaged[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(Row::decode(&KEY, &damaged), None, "bit {bit}");
-        }
-        (0..bytes.len()).for_each(|len| assert_eq!(Row::decode(&KEY, &bytes[..len]), None, "{len} bytes"));
+    fn a_used_row_differs_only_in_its_day() {
+        let (bytes, mut again) = (two(), Vec::new());
+        let row = Row::decode(&bytes).unwrap();
+        row.used(row.head.day + 9, &mut again);
+        let used = Row::decode(&again).unwrap();
+        assert_eq!(Row { head: Head { day: row.head.day, ..used.head }, ..used }, row);
+        assert_eq!(used.head.day, row.head.day + 9);
     }
 
     proptest! {
         #[test]
-        fn any_bytes_with_a_correct_checksum_are_a_row_or_not_but_never_a_panic(mut bytes: Vec<u8>) {
-            let sum = checksum(&KEY, &bytes);
-            bytes.extend_from_slice(&sum);
-            if let Some(row) = Row::decode(&KEY, &bytes) {
-                let mut again = Vec::new();
-                row.encode(&KEY, &mut again);
-                prop_assert_eq!(again, bytes);
+        fn any_bytes_are_a_row_or_not_but_never_a_panic(bytes: Vec<u8>, earlier: Vec<u8>) {
+            if let (Some(row), Some(earlier)) = (Row::decode(&bytes), Row::decode(&earlier)) {
+                row.digest(ends(300));
+                row.merge(&earlier, &mut Vec::new());
             }
         }
     }

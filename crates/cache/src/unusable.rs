@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 /// The reason why the store cannot be used. A run continues without it.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub enum Unusable {
     Full,
     /// It cannot be written.
     ReadOnly,
+    /// It was removed or replaced after it was opened.
+    Removed,
     /// Any other error of the database.
     Other(Box<dyn Error + Send + Sync>),
 }
@@ -45,7 +47,9 @@ impl From<io::Error> for Unusable {
 
 impl From<rusqlite::Error> for Unusable {
     fn from(error: rusqlite::Error) -> Self {
+        let extended = error.sqlite_error().map(|it| it.extended_code);
         match error.sqlite_error_code() {
+            _ if extended == Some(ffi::SQLITE_READONLY_DBMOVED) => Self::Removed,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
             Some(ErrorCode::DiskFull) => Self::Full,
@@ -67,6 +71,7 @@ impl fmt::Display for Unusable {
             Self::Busy => "another process is using it",
             Self::Full => "its file system is full",
             Self::ReadOnly => "it cannot be written",
+            Self::Removed => "it was removed",
         })
     }
 }

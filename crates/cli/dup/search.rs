@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use ftk_dedup::report::Group;
-use ftk_dedup::{Funnel, Groups, Member, Pass, Survey, find};
+use ftk_dedup::{Funnel, Groups, Member, Pass, Stage, Survey, find};
 use ftk_hash::Digest;
-use ftk_inventory::{FileNo, Inventory, Keep};
+use ftk_inventory::{FileNo, Inventory};
 use ftk_process::{Failed, Progress, Report};
 use ftk_sched::{Team, physical_cores};
 use ftk_walk::Follow;
@@ -73,16 +73,13 @@ pub(super) fn search(
 
     run.start = Instant::now();
     let follow = args.selection.follow(Follow::Roots);
-    let scanned = run.walk(roots.clone(), follow, &selection, Keep::Sizes, "")?;
+    let algorithm = args.equal.algorithm.algorithm();
+    let later = Stage::max_memory_per_file(algorithm);
+    let scanned = run.walk_sizes(roots.clone(), follow, &selection, later)?;
     scanned.say_filtered(console);
     let inventory = scanned.inventory;
     before_reading(&inventory, &roots)?;
-    let funnel = Funnel {
-        inventory: &inventory,
-        algorithm: args.equal.algorithm.algorithm(),
-        platform: run.platform,
-        sizes: min..=max,
-    };
+    let funnel = Funnel { inventory: &inventory, algorithm, platform: run.platform, sizes: min..=max };
     let mut found = find(&funnel, |stage, rows| -> anyhow::Result<Report> {
         run.budget.reserve(stage.memory()).with_context(|| too_large(&run.budget))?;
         let (phase, files) = (phase(stage.pass), u64::from(stage.work.files()));
@@ -90,6 +87,7 @@ pub(super) fn search(
         console.verbose(|| format!("{phase:<8}{}, about {bytes}", human::count(files, "file")));
         Ok(run.process(phase, &stage.work, rows))
     })?;
+    run.flush_cache();
     if args.equal.verify {
         let workers = globals.workers().unwrap_or_else(physical_cores);
         let (begun, n, compared) = (Instant::now(), found.comparisons(), AtomicU64::new(0));

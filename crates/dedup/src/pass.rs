@@ -1,5 +1,6 @@
 //! The passes of the funnel: which bytes of a file each pass reads.
 
+use ftk_hash::Algorithm;
 use ftk_process::{Rows, Work};
 use ftk_read::Span;
 
@@ -37,11 +38,21 @@ pub struct Stage<'s> {
 }
 
 impl Stage<'_> {
+    /// Returns how many bytes the tables of all stages together need at most for each file of the inventory.
+    pub fn max_memory_per_file(algorithm: Algorithm) -> usize {
+        /// The number of variants of [`Pass`].
+        const PASSES: usize = 3;
+        PASSES * Self::row(&[algorithm])
+    }
+
+    fn row(algorithms: &[Algorithm]) -> usize {
+        Rows::bytes_per_file(algorithms) + crate::classes::BYTES_PER_FILE
+    }
+
     /// Returns the peak memory of this stage's tables in bytes: a row for each file with its state and
     /// digests, and space to sort them. The memory is freed before the next stage.
     pub fn memory(&self) -> u64 {
-        let row = Rows::bytes_per_file(self.work.algorithms) + crate::classes::BYTES_PER_FILE;
-        u64::from(self.work.files()) * row as u64
+        u64::from(self.work.files()) * Self::row(self.work.algorithms) as u64
     }
 }
 

@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 
 use ftk_walk::{FileType, Metadata};
-use rustix::fs::{fstat, statat};
+use rustix::fs::{AtFlags, fstat, statat};
 use rustix::path::Arg;
 
 use crate::{Symlinks, Version};
@@ -73,6 +73,22 @@ impl Stat {
     /// Any error of `fstatat`.
     pub fn at(dir: impl AsFd, name: impl Arg, symlinks: Symlinks) -> rustix::io::Result<Self> {
         statat(dir, name, symlinks.at_flags()).map(|raw| Self::from(&raw))
+    }
+
+    /// Like [`at`](Self::at), and determines whether the result has the time of birth.
+    ///
+    /// # Errors
+    /// Any error of `fstatat` or `statx`.
+    pub fn at_with(
+        dir: impl AsFd,
+        name: impl Arg + Copy,
+        symlinks: Symlinks,
+        birth: Birth,
+    ) -> rustix::io::Result<Self> {
+        match statx_with_birth(&dir, name, symlinks.at_flags(), birth)? {
+            Some((stat, _)) => Ok(stat),
+            None => Self::at(dir, name, symlinks),
+        }
     }
 
     /// Returns whether this is a regular file.
@@ -154,22 +170,52 @@ pub enum Birth {
 
 /// Returns the metadata of an open file, and the time of its last access.
 pub(crate) fn with_access_time(file: impl AsFd, birth: Birth) -> rustix::io::Result<(Stat, i128)> {
-    #[cfg(target_os = "linux")]
-    if birth == Birth::Requested {
-        use rustix::fs::{AtFlags, StatxFlags, statx};
-
-        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
-        match statx(&file, c"", AtFlags::EMPTY_PATH, wanted) {
-            Err(rustix::io::Errno::NOSYS) => {} // Linux before 4.11, and some sandboxes
-            raw => return raw.map(|raw| from_statx(&raw)),
-        }
+    if let Some(found) = statx_with_birth(&file, c"", empty_path(), birth)? {
+        return Ok(found);
     }
-    #[cfg(not(target_os = "linux"))]
-    let _ = birth;
     let raw = fstat(file)?;
     #[allow(clippy::unnecessary_cast, reason = "the widths of the fields differ between platforms")]
     let atime_ns = nanos(raw.st_atime as i64, raw.st_atime_nsec as i64);
     Ok((Stat::from(&raw), atime_ns))
+}
+
+#[cfg(target_os = "linux")]
+fn empty_path() -> AtFlags {
+    AtFlags::EMPTY_PATH
+}
+
+#[cfg(not(target_os = "linux"))]
+fn empty_path() -> AtFlags {
+    AtFlags::empty()
+}
+
+/// Returns what `statx` says with the time of birth; `None` if that is not requested or the system has no `statx`.
+#[cfg(target_os = "linux")]
+fn statx_with_birth(
+    dir: impl AsFd,
+    name: impl Arg,
+    flags: AtFlags,
+    birth: Birth,
+) -> rustix::io::Result<Option<(Stat, i128)>> {
+    use rustix::fs::{StatxFlags, statx};
+
+    if birth == Birth::Unknown {
+        return Ok(None);
+    }
+    match statx(dir, name, flags, StatxFlags::BASIC_STATS | StatxFlags::BTIME) {
+        Err(rustix::io::Errno::NOSYS) => Ok(None), // Linux before 4.11, and some sandboxes
+        raw => raw.map(|raw| Some(from_statx(&raw))),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn statx_with_birth(
+    _: impl AsFd,
+    _: impl Arg,
+    _: AtFlags,
+    _: Birth,
+) -> rustix::io::Result<Option<(Stat, i128)>> {
+    Ok(None)
 }
 
 #[cfg(target_os = "linux")]
@@ -240,6 +286,10 @@ mod tests {
                 [Birth::Unknown, Birth::Requested].map(|birth| with_access_time(file, birth).unwrap());
             assert_eq!((without.birth_ns, atime_ns), (None, same));
             assert_eq!(Stat { birth_ns: None, ..with }, without);
+            let by_name = |birth| Stat::at_with(rustix::fs::CWD, &path, Symlinks::NoFollow, birth).unwrap();
+            if without.is_regular() {
+                assert_eq!([Birth::Unknown, Birth::Requested].map(by_name), [without, with]);
+            }
             let born = file.metadata().unwrap().created().ok();
             let born =
                 born.map(|time| time.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i128);

@@ -1,10 +1,38 @@
 //! A file and the version of its content.
 
+use std::sync::OnceLock;
+
 use crate::{Stat, now_ns};
 
 /// The age from which an unchanged file is regarded as written, in nanoseconds. The kernel writes data back after 30
 /// seconds (`dirty_expire_centisecs`), or after ten minutes on a laptop that lets its disk sleep.
 const WRITTEN_BACK_NS: i128 = 3_600_000_000_000;
+
+/// The longest time, in hundredths of a second, after which a kernel may begin to write data back for
+/// [`WRITTEN_BACK_NS`] to be long enough: half of it.
+const MAX_DELAY: u64 = 180_000;
+
+/// Whether this kernel writes data back in time. It can be told to do so later, or only on request.
+fn writes_back() -> bool {
+    static ANSWER: OnceLock<bool> = OnceLock::new();
+    *ANSWER.get_or_init(|| {
+        let read = |name| std::fs::read_to_string(format!("/proc/sys/vm/{name}"));
+        !cfg!(target_os = "linux")
+            || is_in_time(
+                read("dirty_writeback_centisecs").unwrap_or_default().trim(),
+                read("dirty_expire_centisecs").unwrap_or_default().trim(),
+            )
+    })
+}
+
+/// Whether data is written back in time with these settings: the time between two searches for old data, where 0 stands
+/// for never, and the age from which data is old.
+fn is_in_time(interval: &str, age: &str) -> bool {
+    match (interval.parse::<u64>(), age.parse::<u64>()) {
+        (Ok(interval @ 1..), Ok(age)) => interval.saturating_add(age) <= MAX_DELAY,
+        _ => false,
+    }
+}
 
 /// A file and the version of its content. Times are nanoseconds since the Unix epoch, negative before it.
 ///
@@ -35,9 +63,10 @@ impl Version {
         self.mtime_ns.max(self.ctime_ns)
     }
 
-    /// Returns whether the last change is so old that the kernel has written all of the content to the disk.
+    /// Returns whether the last change is so old that the kernel has written all of the content to the disk. If the
+    /// kernel was told not to do so in time, no change is.
     pub fn is_written_back(&self) -> bool {
-        self.changed_ns() < now_ns() - WRITTEN_BACK_NS
+        self.changed_ns() < now_ns() - WRITTEN_BACK_NS && writes_back()
     }
 
     /// Returns whether `stat` describes this version, whatever its ctime: links that are added or removed
@@ -50,6 +79,20 @@ impl Version {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn old_changes_are_on_the_disk_only_if_the_kernel_writes_them_back() {
+        for (interval, age, is_so) in [
+            ("500", "3000", true),
+            ("60000", "60000", true),
+            ("0", "3000", false),
+            ("500", "360000", false),
+            ("500", "18446744073709551615", false),
+            ("", "", false),
+        ] {
+            assert_eq!(is_in_time(interval, age), is_so, "{interval} {age}");
+        }
+    }
 
     #[test]
     fn only_the_five_fields_of_a_version_count() {

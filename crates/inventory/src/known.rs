@@ -14,6 +14,23 @@ impl Inventory {
         matches!(self.keep, Keep::Sizes | Keep::Times | Keep::Stats { files: true })
     }
 
+    /// Returns whether the table has what [`walked`](Self::walked) returns.
+    ///
+    /// It has it with [`Keep::Times`], and with [`Keep::Stats`] if `files` is set.
+    pub fn has_times(&self) -> bool {
+        matches!(self.keep, Keep::Times | Keep::Stats { files: true })
+    }
+
+    /// Makes a table with [`Keep::Times`] one with [`Keep::Sizes`]. Returns the number of bytes that this frees.
+    pub fn forget_times(&mut self) -> u64 {
+        if self.keep != Keep::Times {
+            return 0;
+        }
+        self.keep = Keep::Sizes;
+        let freed = |shard: &mut Shard| std::mem::take(&mut shard.columns.times).len() * size_of::<Times>();
+        self.shards.iter_mut().map(freed).sum::<usize>() as u64
+    }
+
     /// Returns the file's size in bytes at the time of the walk.
     ///
     /// # Panics
@@ -168,6 +185,21 @@ mod tests {
                 }
             }
             prop_assert_eq!(seen, lines.len());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_table_without_its_times_still_has_sizes(fixture in fixture()) {
+            let mut inventory = Inventory::merge(fixture.collect(Keep::Times).0).unwrap();
+            let expected = Inventory::merge(fixture.collect(Keep::Sizes).0).unwrap();
+            prop_assert_eq!(inventory.forget_times(), 16 * u64::from(inventory.files()));
+            prop_assert!(inventory.has_sizes() && !inventory.has_times() && inventory.forget_times() == 0);
+            for file in (0..inventory.files()).map(FileNo) {
+                let dir = inventory.dir_of(file);
+                prop_assert_eq!(inventory.size(dir, file), expected.size(dir, file));
+                prop_assert_eq!(inventory.identity(dir, file), expected.identity(dir, file));
+            }
         }
     }
 

@@ -123,6 +123,15 @@ impl<'i> Opener<'i> {
         self.stat_entry(dir, self.inventory.name(dir, file), self.inventory.symlinks(dir, file))
     }
 
+    /// Like [`stat_file`](Self::stat_file), and determines whether the result has the time of birth.
+    ///
+    /// # Errors
+    /// As for [`stat_file`](Self::stat_file).
+    pub fn stat_file_with(&mut self, dir: DirNo, file: FileNo, birth: Birth) -> io::Result<Stat> {
+        let (name, symlinks) = (self.inventory.name(dir, file), self.inventory.symlinks(dir, file));
+        Ok(Stat::at_with(self.open(dir)?, name, symlinks, birth)?)
+    }
+
     /// Returns the metadata of any entry of the table, by its name in its directory.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::io;
 use std::mem;
 
-use ftk_file::{Failure, Stat, is_out_of_descriptors};
+use ftk_file::{Failure, Stat, is_out_of_descriptors, now_ns};
 use ftk_inventory::{DirFd, DirNo, FileNo, Opener};
 use ftk_read::{Buf, Chunk, How, Open, Reader, Ready};
 use ftk_sched::WorkerCounters;
@@ -268,6 +268,9 @@ impl<'w> Driver<'w> {
                     return false;
                 }
             }
+        }
+        if let Some(notes) = self.notes.as_mut().filter(|_| !part.is_start()) {
+            notes.flush_if_due(now_ns());
         }
         self.done.add_bytes(len, self.deferred);
         self.context.show();

@@ -50,8 +50,8 @@ pub struct Report {
 /// Processes every file of the work. Afterwards each row is `Ok`, `Failed` or `Changed`, unless the run was
 /// stopped.
 ///
-/// With a cache, files whose digests are known are not opened. The inventory must then have times
-/// ([`Inventory::walked`](ftk_inventory::Inventory::walked)).
+/// With a cache, files whose digests are known are not opened. Their metadata is that of the walk if the inventory
+/// [has times](ftk_inventory::Inventory::has_times); otherwise this asks for it.
 ///
 /// # Panics
 /// When a worker panics, after all workers have ended; if the number of rows differs from the number of wanted
@@ -141,16 +141,12 @@ pub(crate) struct Context<'c> {
 }
 
 impl<'c> Context<'c> {
-    /// Returns when modified pages are written back before a file is read: always if its digest is remembered. The
-    /// metadata of a row is compared with that of a later run, which must see any later write; see
+    /// Returns when modified pages are written back before a file is read: if its digest or its metadata is kept. Both
+    /// are compared with the metadata that a later run sees, which must show any later write; see
     /// [`File::write_back`](ftk_file::File::write_back).
     pub(crate) fn write_back(&self, job: &Job<'_>) -> WriteBack {
-        let covers = |reuse: &Reuse<'_>| reuse.covers(self.work.inventory.identity(job.dir, job.file).0);
-        match job.row.has_stat() {
-            _ if self.reuse.is_some_and(covers) => WriteBack::Always,
-            true => WriteBack::IfRecent,
-            false => WriteBack::Never,
-        }
+        let is_kept = job.row.has_stat() || self.reuse.is_some_and(|reuse| reuse.may_cover(job.dir));
+        if is_kept { WriteBack::IfRecent } else { WriteBack::Never }
     }
 
     /// Shows progress if it is requested now.

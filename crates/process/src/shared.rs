@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ftk_file::{Failure, File, Holes, KnownRange, Stat, now_ns};
 use ftk_hash::{ChainingValue, Windows};
 use ftk_inventory::Opener;
-use ftk_read::{Map, SyncReader, WriteBack, leave_shared_descriptors};
+use ftk_read::{Map, SyncReader, WrittenBack, leave_shared_descriptors};
 use ftk_sched::{Stop, Team};
 
 use crate::claims::{Job, Large};
@@ -81,15 +81,14 @@ fn windows(
     // This examines the file again, because all other files may have been processed since it was first opened.
     let file = Opener::new(context.work.inventory).open_file_with(job.dir, job.file, job.row.birth())?;
     file.expect_pieces();
-    let write_back = context.write_back(job);
-    let is_written_back = write_back.apply(&file);
+    let is_written_back = context.write_back(job).apply(&file) != WrittenBack::Unknown;
     let mut part = Part { stat: *file.stat(), is_written_back, values: Vec::new() };
     if !is_still(&part.stat, large) {
         // `join` reports this as a change.
         return Ok(part);
     }
     let mut window = Window::new(&file);
-    if write_back == WriteBack::Always {
+    if is_written_back && !part.stat.version().is_written_back() {
         // On XFS, only reads wait for a write that is in progress.
         window.do_not_map();
     }

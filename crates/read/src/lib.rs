@@ -85,7 +85,7 @@ pub use extent::Extent;
 pub use extents::{extents, share_a_disk};
 pub use map::Map;
 pub use polite::be_polite;
-pub use reader::{How, Open, Reader, Ready, WriteBack};
+pub use reader::{How, Open, Reader, Ready, WriteBack, WrittenBack};
 pub use span::Span;
 pub use sync::SyncReader;
 pub use uring::Uring;

@@ -3,7 +3,7 @@
 use ftk_file::{Failure, File, Holes, KnownRange, ReadState, Stat};
 
 use crate::span::Pieces;
-use crate::{Buf, Chunk, How, Part};
+use crate::{Buf, Chunk, How, Part, WrittenBack};
 
 /// For fewer bytes, in all pieces together, a read takes no longer than to look for holes.
 const LOOK_FROM: u64 = 64 << 10;
@@ -12,7 +12,7 @@ const LOOK_FROM: u64 = 64 << 10;
 #[derive(Debug)]
 pub(crate) struct Progress {
     file: File,
-    is_written_back: bool,
+    written_back: WrittenBack,
     slot: u32,
     /// The pieces to read, or `None` for the whole file.
     pieces: Option<Pieces>,
@@ -25,14 +25,14 @@ pub(crate) struct Progress {
 impl Progress {
     /// Starts the reading of a file that was just opened.
     pub(crate) fn new(slot: u32, file: File, how: How) -> Self {
-        let is_written_back = how.write_back.apply(&file);
+        let written_back = how.write_back.apply(&file);
         let pieces = how.span.pieces(file.stat().size);
         if pieces.is_some() {
             file.expect_pieces();
         }
         let len = pieces.as_ref().map(Pieces::len);
         let holes = Holes::new(&file, len.unwrap_or(file.stat().size) > LOOK_FROM);
-        Self { file, is_written_back, slot, pieces, holes, state: ReadState::new(0, len), has_started: false }
+        Self { file, written_back, slot, pieces, holes, state: ReadState::new(0, len), has_started: false }
     }
 
     pub(crate) fn stat(&self) -> &Stat {
@@ -41,7 +41,7 @@ impl Progress {
 
     /// Whether modified pages were written back before the first read.
     pub(crate) fn is_written_back(&self) -> bool {
-        self.is_written_back
+        self.written_back != WrittenBack::Unknown
     }
 
     /// Closes the file and checks whether its bytes can be trusted.
@@ -50,10 +50,9 @@ impl Progress {
     /// If the end was not delivered.
     pub(crate) fn finish(self) -> Result<Stat, Failure> {
         assert!(self.state.has_ended(), "slot {} is finished before its end", self.slot);
-        // Writing pages back may take long, and the times of the file are used later.
-        let verified = match self.is_written_back {
-            true => self.state.verify_always(&self.file),
-            false => self.state.verify(&self.file),
+        let verified = match self.written_back {
+            WrittenBack::AfterWait => self.state.verify_always(&self.file),
+            WrittenBack::Yes | WrittenBack::Unknown => self.state.verify(&self.file),
         };
         verified.map(|()| *self.file.stat())
     }

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use ftk_file::{Birth, Failure, File, Stat, Symlinks};
 
@@ -28,19 +29,37 @@ pub enum WriteBack {
     Never,
     /// Unless the file is so old that it [was written back](ftk_file::Version::is_written_back).
     IfRecent,
-    /// Always.
-    Always,
 }
 
+/// Whether modified pages were written back before the first read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrittenBack {
+    /// Yes, by the kernel long ago, or by a call that returned at once.
+    Yes,
+    /// Yes, after a wait during which the file may have changed.
+    AfterWait,
+    /// Perhaps not. Nothing can be concluded from the times later.
+    Unknown,
+}
+
+/// A call that takes longer than this has waited for a disk or a writer.
+const WAIT: Duration = Duration::from_millis(1);
+
 impl WriteBack {
-    /// Writes the pages back if that is to be done. Returns whether it was done.
-    pub fn apply(self, file: &File) -> bool {
-        let is_due = match self {
-            Self::Never => false,
-            Self::IfRecent => !file.stat().version().is_written_back(),
-            Self::Always => true,
-        };
-        is_due && file.write_back().is_ok()
+    /// Writes the pages back if that is to be done.
+    pub fn apply(self, file: &File) -> WrittenBack {
+        match self {
+            Self::Never => WrittenBack::Unknown,
+            Self::IfRecent if file.stat().version().is_written_back() => WrittenBack::Yes,
+            Self::IfRecent => {
+                let start = Instant::now();
+                match file.write_back() {
+                    Err(_) => WrittenBack::Unknown,
+                    Ok(()) if start.elapsed() < WAIT => WrittenBack::Yes,
+                    Ok(()) => WrittenBack::AfterWait,
+                }
+            }
+        }
     }
 }
 
@@ -110,7 +129,8 @@ pub trait Reader {
     /// # Panics
     /// If the caller has no chunk of the file. `more`, `finish` and `cancel` panic in the same case.
     fn stat(&self, slot: u32) -> &Stat;
-    /// Returns whether the modified pages of the file on `slot` were written back before the first read.
+    /// Returns whether the modified pages of the file on `slot` were written back before the first read, so that every
+    /// write since then has changed its times.
     ///
     /// # Panics
     /// If the caller has no chunk of the file.

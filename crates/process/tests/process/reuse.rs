@@ -37,7 +37,8 @@ struct Run {
 
 fn run(inventory: &Inventory, store: &Path, algorithms: &[Algorithm], span: Span, io: Backend) -> Run {
     let platform = Platform::detect();
-    let work = Work { inventory, algorithms, platform, only: None, span, fixed_sizes: true, prefix: None };
+    let fixed_sizes = inventory.has_sizes();
+    let work = Work { inventory, algorithms, platform, only: None, span, fixed_sizes, prefix: None };
     let mut rows = Rows::new(work.files(), algorithms);
     let (model, stop) = (Model::new(Constants::default()), Stop::new());
     let limits = Limits { threads: Threads::Fixed(2), backend: Some(io), ring: true, cpus: 2 };
@@ -79,6 +80,27 @@ fn known_files_are_not_opened() {
             assert_eq!(second.digests, first.digests);
             assert!(first.digests.iter().all(Option::is_some) && second.report.failed.is_empty());
         }
+    }
+}
+
+/// A table without times has the inode numbers of the listing, and the look-up asks for the times.
+#[test]
+fn files_are_looked_up_with_and_without_times_in_the_table() {
+    for keep in
+        [Keep::Files, Keep::Sizes, Keep::Times, Keep::Stats { files: false }, Keep::Stats { files: true }]
+    {
+        let (root, store) = (tree(), tempfile::tempdir().unwrap());
+        let algorithms = &[Algorithm::Xxh128];
+        let inventory = inventory_of(root.path(), keep);
+        let first = run(&inventory, store.path(), algorithms, Span::Whole, Backend::Sync);
+        assert_eq!((first.report.reused, first.stored.files), (0, remembered(root.path(), 6)), "{keep:?}");
+        fs::remove_file(root.path().join("dir0/file4")).unwrap();
+        fs::write(root.path().join("dir0/file2"), [3; 5000]).unwrap();
+        sleep(Duration::from_millis(50));
+        let inventory = inventory_of(root.path(), keep);
+        let second = run(&inventory, store.path(), algorithms, Span::Whole, Backend::Sync);
+        assert_eq!(second.report.reused, remembered(root.path(), 4), "{keep:?}");
+        assert!(second.digests.iter().all(Option::is_some) && second.digests.len() == 5);
     }
 }
 
