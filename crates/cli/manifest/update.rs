@@ -28,7 +28,7 @@ use crate::stdout::Stdout;
 
 /// Record a tree again, reading only what changed
 ///
-/// Algorithms, extended attributes and the selection options are those of OLD. A file keeps its digests if device, inode,
+/// Algorithms, extended attributes and the selection options are those of OLD. A file keeps its digests if file system, inode,
 /// size, mtime and ctime are the same as in OLD, and both times are before the start of the run that made OLD. Every other
 /// file is read. Entries that cannot be read keep their old record, and the exit status is 2.
 ///
@@ -102,7 +102,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let accept = args.accept.iter().map(|path| below(path.as_bytes())).collect::<BTreeSet<_>>();
     let update = Update::new(&old, &tree, args.check.as_ref(), &accept, &run.budget);
     let update = update.with_context(name)?;
-    args.guard.check(&update, &args.root)?;
+    args.guard.check(&update.survey, &args.root)?;
     if let Some(path) = update.unknown.first() {
         let (path, old) = (quote(path), name());
         bail!("cannot accept {path}: it is not a regular file both in ROOT and, with digests, in {old}");
@@ -127,8 +127,8 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let output = args.output.as_deref();
     let updated = write(&header, list, output, |writer| update.write(&read.rows, now_ns, writer, &mut each))?;
 
-    if update.missing > 0 {
-        let paths = human::count(update.missing, "recorded path");
+    if update.survey.missing > 0 {
+        let paths = human::count(update.survey.missing, "recorded path");
         console.summary(format_args!("{paths} not found (removed or moved)"));
     }
     reading::say_done(&run, updated.entries, read.done, read.failed.len() as u64, None, algorithms);

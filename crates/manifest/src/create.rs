@@ -2,6 +2,8 @@
 
 use std::io;
 
+use ftk_process::{FileSystems, file_systems};
+
 use crate::contents::Content;
 use crate::merge::Side as _;
 use crate::walked_tree::{Seen, WalkedTree};
@@ -28,10 +30,11 @@ pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
     on_error: &mut dyn FnMut(&[u8], io::Error),
 ) -> Result<u64, Error> {
     let mut walk = tree.walk();
-    let mut maker = Maker::new(tree, *contents, xattrs);
+    let file_systems = file_systems(tree.inventory);
+    let mut maker = Maker::new(tree, &file_systems, *contents, xattrs, None);
     let (mut written, mut pending) = (0, 0);
     while walk.advance()? {
-        match maker.make(&walk.seen, &[]) {
+        match maker.make(&walk.seen, None) {
             Made::Entry(entry) => {
                 writer.entry(&entry)?;
                 written += 1;
@@ -59,31 +62,49 @@ pub(crate) enum Made<'m> {
 /// Makes entries from what the walk found and what was read.
 pub(crate) struct Maker<'t> {
     contents: Contents<'t>,
+    file_systems: &'t FileSystems,
     xattrs: Option<XattrReader<'t>>,
+    /// The time of verification to record for files that were read, if any.
+    verified_ns: Option<i128>,
     digests: Vec<u8>,
 }
 
 impl<'t> Maker<'t> {
-    pub(crate) fn new(tree: &WalkedTree<'t>, contents: Contents<'t>, xattrs: bool) -> Self {
+    pub(crate) fn new(
+        tree: &WalkedTree<'t>,
+        file_systems: &'t FileSystems,
+        contents: Contents<'t>,
+        xattrs: bool,
+        verified_ns: Option<i128>,
+    ) -> Self {
         let xattrs = xattrs.then(|| XattrReader::new(tree.inventory));
-        Self { contents, xattrs, digests: Vec::new() }
+        Self { contents, file_systems, xattrs, verified_ns, digests: Vec::new() }
     }
 
-    /// Makes the entry of what was seen. `known` are the digests to use for a file that was not to be read.
+    /// Makes the entry of what was seen. A file that was not to be read gets the digests of `known`, and its time
+    /// of verification.
     ///
     /// # Panics
     /// If the walk has not kept the metadata of something that was not read.
-    pub(crate) fn make<'m>(&'m mut self, seen: &'m Seen, known: &'m [u8]) -> Made<'m> {
-        let (stat, digests) = match seen.file.map_or(Content::Unread, |file| self.contents.of(file)) {
-            Content::Unread => (seen.metadata.expect("the walk keeps metadata"), known),
-            Content::Read(row, stat) => {
-                self.contents.digests(row, &mut self.digests);
-                (stat, &*self.digests)
-            }
-            Content::Failed => return Made::Unread,
-            Content::Pending => return Made::Pending,
-        };
-        let entry = Entry { target: seen.target(), digests, ..Entry::new(&seen.path, stat) };
+    pub(crate) fn make<'m>(&'m mut self, seen: &'m Seen, known: Option<&Entry<'m>>) -> Made<'m> {
+        let (stat, digests, verified_ns) =
+            match seen.file.map_or(Content::Unread, |file| self.contents.of(file)) {
+                Content::Unread => {
+                    let known = known.filter(|_| seen.file.is_some());
+                    let (digests, verified_ns) =
+                        known.map_or((&[][..], None), |it| (it.digests, it.verified_ns));
+                    (seen.stat(), digests, verified_ns)
+                }
+                Content::Read(row, stat) => {
+                    self.contents.digests(row, &mut self.digests);
+                    (stat, &*self.digests, self.verified_ns)
+                }
+                Content::Failed => return Made::Unread,
+                Content::Pending => return Made::Pending,
+            };
+        let fs = self.file_systems.id(stat.dev);
+        let target = seen.target();
+        let entry = Entry { target, digests, fs, verified_ns, ..Entry::new(&seen.path, stat) };
         match self.xattrs.as_mut().map(|reader| reader.read(seen)).transpose() {
             Ok(xattrs) => Made::Entry(Entry { xattrs, ..entry }),
             Err(error) => Made::WithoutXattrs(entry, error),

@@ -77,8 +77,10 @@ pub enum EntryError {
     NoDigest(Algorithm),
     /// This text is not a digest by the algorithm.
     Digest(Algorithm, String),
-    /// An entry without digests is marked as damaged.
-    Damaged,
+    /// The identity of the file system does not consist of 32 lower-case hexadecimal digits.
+    Fs(String),
+    /// An entry without digests has this member, which says something about its content.
+    NoContent(&'static str),
     /// The entry has extended attributes, but the header says that no entry has any.
     Xattrs,
     /// The name of an extended attribute cannot be used.
@@ -127,7 +129,7 @@ impl EntryError {
             Field::Rdev => Self::Rdev,
             Field::Target => Self::Target,
             Field::Digests => Self::Digests,
-            Field::Damaged => Self::Damaged,
+            Field::Verified | Field::Damaged => Self::NoContent(field.name()),
             _ => Self::Xattrs,
         }
     }
@@ -181,7 +183,8 @@ impl fmt::Display for EntryError {
             }
             Self::NoDigest(algorithm) => return write!(f, "the {algorithm} digest is missing"),
             Self::Digest(algorithm, text) => return write!(f, "{text:?} is not a {algorithm} digest"),
-            Self::Damaged => "damaged_ns is not allowed for entries without digests",
+            Self::Fs(text) => return write!(f, "{text:?} is not a file system: 32 digits from 0 to f"),
+            Self::NoContent(name) => return write!(f, "{name} is not allowed for entries without digests"),
             Self::Xattrs => "xattrs are not allowed, since the header has `xattrs` false",
             Self::XattrName(error) => return write!(f, "xattrs: {error}"),
             Self::XattrValue => "xattrs: a value is not valid base64",
