@@ -1,6 +1,7 @@
 //! The output of a command: standard output, or a file that appears only when it is complete.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -50,6 +51,14 @@ impl<'o> List<'o> {
         match self {
             Self::Stdout(_) => Stdout::identity().into_iter().collect(),
             Self::File(file) => file.output.identities().to_vec(),
+        }
+    }
+
+    /// Returns another handle to the file that is written, for a lock on it. `None` for standard output.
+    pub(crate) fn file(&self) -> io::Result<Option<File>> {
+        match self {
+            Self::Stdout(_) => Ok(None),
+            Self::File(file) => file.output.file().try_clone().map(Some),
         }
     }
 

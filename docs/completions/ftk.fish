@@ -346,31 +346,32 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l io -d 'How to read files' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''
 uring\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l memory -d 'Limit for buffers and tables, such as 512M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
 json\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l color -d 'When to use colours' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l color -d 'When to use colours' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -l json -d 'Print JSON on standard output, one object per line'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s q -l quiet -d 'Print no summary'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "create" -d 'Record every entry of a tree'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "verify" -d 'Check a tree against its manifest'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "diff" -d 'Print the differences between two manifests'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "update" -d 'Record a tree again, reading only what changed'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique" -f -a "unique" -d 'List the files of A whose content is not in B'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -f -a "create" -d 'Record every entry of a tree'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -f -a "verify" -d 'Check a tree against its manifest'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -f -a "diff" -d 'Print the differences between two manifests'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -f -a "update" -d 'Record a tree again, reading only what changed'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -f -a "scrub" -d 'Read a part of a tree, the longest unverified files first'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -f -a "unique" -d 'List the files of A whose content is not in B'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s o -l output -d 'Write to FILE, which appears only when it is complete' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s a -l algorithm -d 'Digest algorithm [default: sha256]' -r -f -a "sha256\t''
 sha1\t''
@@ -506,6 +507,31 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l time -d 'Read for this long, such as 2h or 1h30m' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l bytes -d 'Read this much, such as 500G, rounded up to files' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l part -d 'Read a fraction of all bytes, such as 1/30' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l max-missing -d 'Stop if more than P% or N of the recorded entries are missing' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l io -d 'How to read files' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l other-root -d 'Accept a ROOT that is not the recorded directory'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''

@@ -50,12 +50,12 @@ fn every_shell_has_its_script() {
 #[test]
 fn the_manual_has_a_page_for_each_command() {
     let dir = Dir::new();
-    dir.ftk(["man", "made/pages"]).run().status(0).stdout("").stderr("  23 pages in 'made/pages'\n");
+    dir.ftk(["man", "made/pages"]).run().status(0).stdout("").stderr("  24 pages in 'made/pages'\n");
     let mut names: Vec<_> =
         fs::read_dir(dir.path("made/pages")).unwrap().map(|it| it.unwrap().file_name()).collect();
     names.sort();
     let commands = "cache cache-clear cache-forget cache-stats cache-trim calibrate cmp completions dup dup-apply dup-prune dup-undo find hash help man manifest \
-                    manifest-create manifest-diff manifest-unique manifest-update manifest-verify";
+                    manifest-create manifest-diff manifest-scrub manifest-unique manifest-update manifest-verify";
     let pages = commands.split(' ').map(|command| format!("ftk-{command}.1"));
     let mut expected: Vec<_> = pages.chain(["ftk.1".to_owned()]).collect();
     expected.sort();
@@ -104,7 +104,7 @@ fn the_description_is_complete() {
         left.extend(below.into_iter().flatten().map(|command| (words.clone(), command)));
         seen += 1;
     }
-    assert_eq!((commands.len(), seen), (10, 22));
+    assert_eq!((commands.len(), seen), (10, 23));
     let hash = commands.iter().find(|it| it["name"] == "hash").unwrap();
     let option =
         |long: &str| hash["options"].as_array().unwrap().iter().find(|it| it["long"] == long).unwrap();

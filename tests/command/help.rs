@@ -10,7 +10,7 @@ fn page(args: &[&str]) -> String {
 }
 
 /// Every command; its words as `ftk help` accepts them.
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "find",
     "hash",
     "dup",
@@ -22,6 +22,7 @@ const COMMANDS: [&str; 22] = [
     "manifest verify",
     "manifest diff",
     "manifest update",
+    "manifest scrub",
     "manifest unique",
     "cmp",
     "cache",
@@ -130,7 +131,7 @@ fn dup() {
 fn manifest() {
     assert_snapshot!("manifest-short", page(&["manifest", "-h"]));
     assert_snapshot!("manifest", page(&["manifest", "--help"]));
-    for command in ["create", "verify", "diff", "update", "unique"] {
+    for command in ["create", "verify", "diff", "update", "scrub", "unique"] {
         assert_snapshot!(format!("manifest-{command}-short"), page(&["manifest", command, "-h"]));
         assert_snapshot!(format!("manifest-{command}"), page(&["manifest", command, "--help"]));
     }

@@ -3,27 +3,17 @@
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::SystemTime;
 
 use crate::harness::{Dir, Run, sha256};
+use crate::manifest::damage::flip;
 use crate::manifest::records::{Manifest, create, lines, seal, verdicts, verify};
 
 /// Updates a manifest that lies next to the tree, in place.
 fn update(dir: &Dir, args: &[&str]) -> Run {
     let path = dir.aside("manifest");
     dir.ftk(["manifest", "update", "."]).arg(&path).arg("-o").arg(&path).args(args).run()
-}
-
-/// Flips a bit of the file and restores its mtime.
-fn flip(path: &Path) {
-    let file = File::options().read(true).write(true).open(path).unwrap();
-    let time = file.metadata().unwrap().modified().unwrap();
-    let mut byte = [0];
-    file.read_exact_at(&mut byte, 0).unwrap();
-    file.write_all_at(&[byte[0] ^ 1], 0).unwrap();
-    file.set_modified(time).unwrap();
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn plan_progress_and_stats() {
 #[test]
 fn help_has_examples() {
     let dir = Dir::new();
-    for command in ["create", "verify", "diff", "update", "unique"] {
+    for command in ["create", "verify", "diff", "update", "scrub", "unique"] {
         let run = dir.ftk(["manifest", command, "--help"]).run().status(0).stderr("");
         run.check(run.text().contains("Examples:\n  ftk manifest "), "examples");
         let run = dir.ftk(["manifest", command, "-h"]).run().status(0);

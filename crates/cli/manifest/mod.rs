@@ -5,10 +5,16 @@ mod diff;
 mod fields;
 mod guard;
 mod input;
+mod lock;
+mod pace;
 mod reading;
 mod record;
+mod rewrite;
+mod round;
 mod rules;
 mod scope;
+mod scrub;
+mod shift;
 mod unique;
 mod update;
 mod verify;
@@ -19,6 +25,7 @@ use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::manifest::create::CreateArgs;
 use crate::manifest::diff::DiffArgs;
+use crate::manifest::scrub::ScrubArgs;
 use crate::manifest::unique::UniqueArgs;
 use crate::manifest::update::UpdateArgs;
 use crate::manifest::verify::VerifyArgs;
@@ -46,6 +53,7 @@ enum ManifestCommand {
     Verify(VerifyArgs),
     Diff(DiffArgs),
     Update(UpdateArgs),
+    Scrub(ScrubArgs),
     Unique(UniqueArgs),
 }
 
@@ -59,6 +67,8 @@ Examples:
                         report what changed
   ftk manifest update /archive archive.jsonl -o archive.jsonl
                         record it again, reading only what changed
+  ftk manifest scrub --part 1/30 /archive archive.jsonl
+                        read the files in turn, a part every night
   ftk manifest diff monday.jsonl friday.jsonl
                         compare two manifests, without reading files
   ftk manifest unique old-disk.jsonl archive.jsonl
@@ -70,6 +80,7 @@ pub(crate) fn run(args: &ManifestArgs, globals: &Globals, console: &Console) -> 
         ManifestCommand::Verify(args) => verify::run(args, globals, console),
         ManifestCommand::Diff(args) => diff::run(args, globals, console),
         ManifestCommand::Update(args) => update::run(args, globals, console),
+        ManifestCommand::Scrub(args) => scrub::run(args, globals, console),
         ManifestCommand::Unique(args) => unique::run(args, globals, console),
     }
 }

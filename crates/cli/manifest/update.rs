@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -20,8 +22,10 @@ use crate::manifest::create::{NOT_RECORDED, say_no_xattrs, write};
 use crate::manifest::fields::change;
 use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
 use crate::manifest::input::Input;
+use crate::manifest::lock::Lock;
 use crate::manifest::reading;
 use crate::manifest::scope::ScopeArgs;
+use crate::manifest::shift::describe;
 use crate::number::share;
 use crate::run::Run;
 use crate::stdout::Stdout;
@@ -86,6 +90,10 @@ Examples:
 pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     refuse_swapped(&args.root, &args.old)?;
     let run = Run::new(globals, console)?;
+    let mut lock = match args.output.as_deref().filter(|output| is_same_file(output, Path::new(&args.old))) {
+        Some(output) => Some(Lock::acquire(output, console)?),
+        None => None,
+    };
     let Input { manifest: old, own } = Input::open(&args.old)?;
     if !args.force {
         refuse_to_overwrite(args.output.as_deref(), own)?;
@@ -96,6 +104,9 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let now_ns = now_ns();
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
+    if let Some(lock) = &mut lock {
+        lock.check().and_then(|()| lock.extend_to(&list)).with_context(name)?;
+    }
     // If OLD lies in the tree and is not replaced, it is recorded like any other file.
     let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &list.own())?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
@@ -125,14 +136,27 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         _ => {}
     };
     let output = args.output.as_deref();
-    let updated = write(&header, list, output, |writer| update.write(&read.rows, now_ns, writer, &mut each))?;
+    let updated = write(&header, list, output, |writer| {
+        let updated = update.write(&read.rows, now_ns, writer, &mut each)?;
+        lock.as_ref().map_or(Ok(()), Lock::check)?;
+        Ok(updated)
+    })?;
 
+    if let Some(shift) = &updated.shift {
+        console.warning(format_args!("all times have shifted ({}); they are recorded now", describe(shift)));
+    }
     if update.survey.missing > 0 {
         let paths = human::count(update.survey.missing, "recorded path");
         console.summary(format_args!("{paths} not found (removed or moved)"));
     }
     reading::say_done(&run, updated.entries, read.done, read.failed.len() as u64, None, algorithms);
     Ok(scan.outcome.max(say_kept(updated, console)).max(run.say_unread(updated.failed, NOT_RECORDED)))
+}
+
+/// Whether both paths lead to one regular file.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    let identity = |path| fs::metadata(path).ok().filter(Metadata::is_file).map(|it| (it.dev(), it.ino()));
+    identity(a).is_some_and(|a| identity(b) == Some(a))
 }
 
 /// Returns a path below the root in the form of a manifest.

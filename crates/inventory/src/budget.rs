@@ -27,7 +27,7 @@ impl Budget {
         Self(Arc::new(Account { bytes, left: AtomicU64::new(bytes), needed: AtomicU64::new(0) }))
     }
 
-    /// Reserves `bytes`, until the end of the run.
+    /// Reserves `bytes`, until the end of the run or until they are [released](Self::release).
     ///
     /// # Errors
     /// [`Full::Memory`] if fewer are left; then nothing is reserved.
@@ -38,6 +38,11 @@ impl Budget {
             self.0.needed.fetch_max((self.0.bytes - left).saturating_add(bytes), Ordering::Relaxed);
             Full::Memory
         })
+    }
+
+    /// Gives back bytes that were reserved, because what used them no longer exists.
+    pub fn release(&self, bytes: u64) {
+        self.0.left.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Returns the smallest budget with which no reservation so far would have failed, or `None` if none has
@@ -64,5 +69,7 @@ mod tests {
         assert_eq!(clone.reserve(40), Ok(()));
         assert_eq!(budget.reserve(0), Ok(()));
         assert_eq!(budget.reserve(1), Err(Full::Memory));
+        clone.release(30);
+        assert_eq!((budget.reserve(31), budget.reserve(30)), (Err(Full::Memory), Ok(())));
     }
 }

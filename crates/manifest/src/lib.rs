@@ -11,6 +11,7 @@
 //!   verdicts.
 //! - [`diff()`] compares two manifests, and [`unique()`] finds contents that only one of them has.
 //! - [`Update`] finds the files that must be read to make a new manifest from an old one.
+//! - [`Scrub`] reads the files in turn, a part in each run, and records when each was last verified.
 //!
 //! Manifests and trees are merged in path order, so that memory use does not grow with the entries that are
 //! the same. This crate does not walk, hash or print. It never opens a path from a manifest, only entries
@@ -27,6 +28,8 @@
 //! | [`VerifyPlan`], missing file | 56 |
 //! | [`Update`], file that is read | 4 for its number, 33 for its digests, 92 for its `fstat` |
 //! | [`Update`], the same if the file may have been written during the old run | 4 more |
+//! | [`Scrub`], recorded file | 68 |
+//! | [`Scrub`], file that is read, until its batch is written | 16 for its numbers, 33 for its digests, 92 for its `fstat` |
 //! | [`diff()`], file that only the old manifest has | 64 |
 //! | [`diff()`], file that only the new manifest has | 65 and its path |
 //! | [`unique()`], file of the manifest that is searched | 56 |
@@ -87,6 +90,8 @@ mod pairs;
 mod parse;
 mod reader;
 mod sample;
+mod scrub;
+mod shift;
 mod sniff;
 mod survey;
 mod text;
@@ -110,6 +115,8 @@ pub use field_set::FieldSet;
 pub use header::{Header, OPTIONS};
 pub use reader::{Entries, Manifest};
 pub use sample::Sample;
+pub use scrub::{Left, Part, Scrub, ScrubBatch, Scrubbed};
+pub use shift::{Shift, ShiftKind};
 pub use sniff::{Kind, sniff};
 pub use survey::Survey;
 pub use unique::unique;

@@ -12,10 +12,13 @@ use crate::contents::Content;
 use crate::create::{Made, Maker};
 use crate::keys::Reservation;
 use crate::merge::merge;
+use crate::shift::RecordedTimes;
 use crate::survey::is_same_file_system;
 use crate::verdict::finding;
 use crate::walked_tree::{Failed, Seen, WalkedTree};
-use crate::{Contents, Entry, Error, Field, Finding, Header, Manifest, Sample, Survey, Verdict, Writer};
+use crate::{
+    Contents, Entry, Error, Field, Finding, Header, Manifest, Sample, Shift, Survey, Verdict, Writer,
+};
 
 /// Finds the files that have to be read for a new manifest of a tree, and then writes its entries.
 ///
@@ -41,6 +44,7 @@ pub struct Update<'u> {
     /// Files to be read whose old records may be out of date without a change of size and times: see
     /// [`Stat::is_recent`].
     recent: Vec<FileNo>,
+    times: RecordedTimes,
     /// Whether the new manifest keeps such an old record because the directory of its file could not be
     /// listed.
     keeps_recent: bool,
@@ -58,6 +62,8 @@ pub struct Updated {
     /// How many entries of the tree are missing from the manifest, because something about them could not be
     /// read.
     pub failed: u64,
+    /// A shift of nearly all times. Files whose content changed under it are corrupted.
+    pub shift: Option<Shift>,
 }
 
 impl<'u> Update<'u> {
@@ -92,6 +98,7 @@ impl<'u> Update<'u> {
             failed: Failed::of(tree),
             accept,
             recent: Vec::new(),
+            times: RecordedTimes::new(),
             keeps_recent: false,
         };
         merge(&mut old.entries()?, &mut tree.walk(), |old, new| {
@@ -106,6 +113,9 @@ impl<'u> Update<'u> {
                 return Ok(ControlFlow::Continue(()));
             };
             let old = old.filter(|old| old.stat.is_regular());
+            if let Some(old) = &old {
+                update.times.add(old, seen);
+            }
             if let Some(file) = seen.file.filter(|_| reads)
                 && old.is_none_or(|old| update.has_to_read(&old, seen, check))
             {
@@ -166,7 +176,8 @@ impl<'u> Update<'u> {
     ) -> Result<Updated, Error> {
         let Header { xattrs, start_ns, .. } = *self.old.header();
         let mut maker = Maker::new(&self.tree, &self.file_systems, self.contents(rows), xattrs, Some(now_ns));
-        let (mut updated, mut pending) = (Updated::default(), 0);
+        let shift = Shift::find(&self.times, self.old, &self.tree, &self.contents(rows))?;
+        let (mut updated, mut pending) = (Updated { shift, ..Updated::default() }, 0);
         merge(&mut self.old.entries()?, &mut self.tree.walk(), |old, new| {
             let old = old.map(|old| verified_since(old.entry(), start_ns));
             let entry = match new.map(|new| maker.make(&new.seen, old.as_ref())) {
@@ -221,11 +232,15 @@ impl<'u> Update<'u> {
         each: &mut dyn FnMut(&Finding<'_>),
     ) -> Entry<'e> {
         match old {
-            Some(old) if is_corrupted(&old, &entry) && !self.accept.contains(old.path) => {
+            Some(old)
+                if is_corrupted(&old, &entry, updated.shift.as_ref()) && !self.accept.contains(old.path) =>
+            {
                 updated.corrupted += 1;
                 let changed = &[Field::Digests];
                 each(&Finding { new: Some(entry), changed, ..finding(Verdict::Corrupted, &old) });
-                Entry { damaged_ns: old.damaged_ns.or(Some(now_ns)), ..old }
+                // With the old time, the next run would take the damage for an edit if the times have shifted.
+                let stat = Stat { mtime_ns: entry.stat.mtime_ns, ..old.stat };
+                Entry { stat, damaged_ns: old.damaged_ns.or(Some(now_ns)), ..old }
             }
             _ => entry,
         }
@@ -254,11 +269,11 @@ fn verified_since(old: Entry<'_>, start_ns: i128) -> Entry<'_> {
     Entry { verified_ns, ..old }
 }
 
-/// Returns whether the content of a file differs although size and mtime are the same. The ctime does not
-/// matter.
-fn is_corrupted(old: &Entry<'_>, new: &Entry<'_>) -> bool {
-    Verdict::of(old, new, if old.digests == new.digests { &[] } else { &[Field::Digests] })
-        == Verdict::Corrupted
+/// Returns whether the content of a file differs although size and mtime are the same, apart from a shift of all
+/// times. The ctime does not matter.
+fn is_corrupted(old: &Entry<'_>, new: &Entry<'_>, shift: Option<&Shift>) -> bool {
+    let changed: &[_] = if old.digests == new.digests { &[] } else { &[Field::Digests] };
+    Verdict::of(old, new, changed, shift) == Verdict::Corrupted
 }
 
 /// Returns whether a file cannot have been written since it was read for a manifest whose run began at
