@@ -5,6 +5,7 @@ pub(crate) mod damage;
 mod diff;
 mod locks;
 mod messages;
+mod mounts;
 mod output;
 mod plans;
 pub(crate) mod records;
