@@ -4,6 +4,7 @@ mod changed;
 mod diff;
 mod format;
 mod model;
+mod scrub;
 mod trees;
 mod unique;
 mod update;
