@@ -322,6 +322,33 @@ fn clocks_that_were_wrong_do_not_hide_a_file() {
     assert!(recorded(&dir).entry("d2/38")["verified_ns"].as_i64().unwrap() < 9_000_000_000_000_000_000);
 }
 
+/// A manifest from another program may have any times.
+#[test]
+fn recorded_times_may_be_any_numbers() {
+    let dir = Dir::new();
+    (0..4).for_each(|nth| _ = dir.file(nth.to_string(), b"abc"));
+    let good = lines(&create(&dir, &[]));
+    let [start, time] =
+        ["start", "mtime"].map(|it| regex::Regex::new(&format!("\"{it}_ns\":[0-9]+")).unwrap());
+    let (least, most) = (i128::MIN.to_string(), i128::MAX.to_string());
+    for ns in [&*least, "-1", "0", "9223372036854775807", &most] {
+        for begin in [&*least, "0", &most] {
+            let mut lines = good.clone();
+            lines[0] = start.replace(&lines[0], &format!("\"start_ns\":{begin}")).into_owned();
+            for (nth, line) in lines[2..].iter_mut().enumerate() {
+                let verified = if nth % 2 == 0 { begin } else { ns };
+                let line_now = time.replace(line, format!("\"mtime_ns\":{ns}")).into_owned();
+                *line = format!("{},\"verified_ns\":{verified}}}", line_now.strip_suffix('}').unwrap());
+            }
+            for command in ["verify", "update", "scrub"] {
+                fs::write(dir.aside("manifest"), seal(&lines)).unwrap();
+                let run = dir.ftk(["manifest", command, "."]).arg(dir.aside("manifest")).run();
+                run.check(run.code() < 2 && !run.err.contains("panicked"), command);
+            }
+        }
+    }
+}
+
 /// An imported list has no times, so other content may be an edit.
 #[test]
 fn without_a_recorded_time_other_content_is_a_change() {

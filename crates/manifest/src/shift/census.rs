@@ -65,7 +65,7 @@ impl Census {
 /// of them did not change.
 pub(super) fn candidate(changes: &[(i128, i128)]) -> Option<i128> {
     let changed: Vec<_> = changes.iter().filter(|(old_ns, new_ns)| old_ns != new_ns).collect();
-    let mut amounts: Vec<_> = changed.iter().map(|(old_ns, new_ns)| new_ns - old_ns).collect();
+    let mut amounts: Vec<_> = changed.iter().map(|(old_ns, new_ns)| new_ns.saturating_sub(*old_ns)).collect();
     amounts.sort_unstable();
     if (changed.len() as u64) < FEWEST || changed.len() * 2 <= changes.len() {
         return None;
@@ -86,8 +86,8 @@ pub(super) fn candidate(changes: &[(i128, i128)]) -> Option<i128> {
 fn is_of_a_time_zone(ns: i128) -> bool {
     const SECOND: i128 = 1_000_000_000;
     const QUARTER: i128 = 15 * 60 * SECOND;
-    let off = (ns + QUARTER / 2).rem_euclid(QUARTER) - QUARTER / 2;
-    off.abs() < 2 * SECOND && (QUARTER / 2..14 * 3600 * SECOND + 2 * SECOND).contains(&ns.abs())
+    let off = ns.saturating_add(QUARTER / 2).rem_euclid(QUARTER) - QUARTER / 2;
+    off.abs() < 2 * SECOND && (QUARTER / 2..14 * 3600 * SECOND + 2 * SECOND).contains(&ns.saturating_abs())
 }
 
 #[cfg(test)]
@@ -173,6 +173,16 @@ mod tests {
         assert_eq!(shift(&tree), None, "less than nine tenths");
         let early = |old: i128| START - 5 * S + old % 1_000_003;
         assert_eq!(shift(&files(20, early)), None, "files older than the manifest");
+    }
+
+    #[test]
+    fn any_recorded_time_is_possible() {
+        for old in [i128::MIN, i128::MIN + 1, -1, 0, i128::MAX] {
+            for new in [i128::from(i64::MIN), 0, i128::from(i64::MAX)] {
+                let found = shift(&[(old, new, true); 5]);
+                assert!(found.is_none_or(|it| it.explains(old, new)), "{old} {new}: {found:?}");
+            }
+        }
     }
 
     #[test]

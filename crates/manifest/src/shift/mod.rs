@@ -87,7 +87,8 @@ impl Shift {
 
 /// Returns whether `new_ns` is `old_ns` shifted by `ns`, and rounded as the file system may do.
 fn is_shifted(old_ns: i128, new_ns: i128, ns: i128) -> bool {
-    (new_ns - old_ns - ns).abs() < resolution(new_ns)
+    // Recorded times are any numbers.
+    new_ns.saturating_sub(old_ns).saturating_sub(ns).saturating_abs() < resolution(new_ns)
 }
 
 /// Returns the coarsest resolution of a file system that can store this time: two seconds on FAT, one second on
