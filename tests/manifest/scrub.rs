@@ -278,7 +278,9 @@ fn a_full_disk_keeps_the_old_manifest() {
     let old = fs::read(dir.aside("manifest")).unwrap();
     assert!((16 << 10..28 << 10).contains(&old.len()));
     fs::write(small.join("m"), &old).unwrap();
+    flip(&dir.path("d0/39"));
     let run = dir.ftk(["manifest", "scrub", ".", "small/m"]).run().status(2);
+    run.check(run.text().starts_with("corrupted\td0/39\t"), "what was found is printed");
     run.stderr_has("ftk: cannot write 'small/m': no space left on device\n");
     assert_eq!(fs::read(small.join("m")).unwrap(), old);
 }

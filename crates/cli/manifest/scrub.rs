@@ -10,12 +10,12 @@ use clap::Args;
 use ftk_file::now_ns;
 use ftk_inventory::Keep;
 use ftk_manifest::{Part, Scrub, Verdict, WalkedTree};
-use ftk_process::Progress;
 use ftk_record::quote;
 use ftk_select::parse_bytes;
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::human;
 use crate::list::List;
 use crate::manifest::guard::{GuardArgs, refuse_swapped};
 use crate::manifest::input::Input;
@@ -127,9 +127,9 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
         findings.give(finding, None);
     });
     run.course = Some(console.progress.course("hash", scrub.planned(), args.time));
-    let (mut pace, mut done, mut saved) =
-        (Pace::new(globals.limit_rate), Progress::default(), Instant::now());
-    let mut is_saved = true;
+    let (mut pace, mut bytes, mut saved) = (Pace::new(globals.limit_rate), 0, Instant::now());
+    // What was found is printed even if it cannot be stored.
+    let (mut is_saved, mut stored) = (true, Ok(()));
     let time_left = || args.time.map(|time| time.saturating_sub(run.start.elapsed()));
     while let Some(batch) = scrub.next_batch(pace.weight(time_left())) {
         let (begun_ns, begun) = (now_ns(), Instant::now());
@@ -145,20 +145,20 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
         drop(read.rows);
         run.release_rows(batch.files.len() as u64, &header.algorithms);
         pace.note(batch.weight(), begun.elapsed());
-        done.files += read.done.files;
-        done.bytes += read.done.bytes;
+        bytes += read.done.bytes;
         is_saved = saved.elapsed() >= SAVE_EVERY;
         if is_saved {
-            rewrite.replace(header, |writer| scrub.write(writer))?;
+            stored = rewrite.replace(header, |writer| scrub.write(writer));
             saved = Instant::now();
         }
-        if time_left().is_some_and(|left| left.is_zero()) && scrub.has_advanced() {
+        let is_over = time_left().is_some_and(|left| left.is_zero()) && scrub.has_advanced();
+        if is_over || stored.is_err() {
             break;
         }
     }
     run.course.iter().for_each(Course::finish);
     if !is_saved {
-        rewrite.replace(header, |writer| scrub.write(writer))?;
+        stored = rewrite.replace(header, |writer| scrub.write(writer));
     }
 
     let (now_ns, lost) = (now_ns(), scrub.lost.len() as u64);
@@ -168,7 +168,8 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     }
     findings.finish()?;
     let outcome = say(&scrubbed, &scrub.left, &damaged, now_ns, console);
-    let what = format!("{} verified", crate::human::count(scrubbed.verified, "file"));
-    run.say_done(&what, done.bytes, &header.algorithms);
+    let what = format!("{} verified", human::count(scrubbed.verified, "file"));
+    run.say_done(&what, bytes, &header.algorithms);
+    stored?;
     Ok(scan.outcome.max(outcome))
 }

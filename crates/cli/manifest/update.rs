@@ -126,7 +126,13 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         (None, Some(old), Some(new)) => {
             let digests = change(Field::Digests, [&old, &new], [algorithms; 2]);
             let (path, verdict) = (quote(finding.path), Verdict::Corrupted);
-            console.warning(format_args!("{path} is {verdict}: size and mtime are unchanged, {digests}"));
+            let is_same_time = old.stat.mtime_ns == new.stat.mtime_ns;
+            let same = if is_same_time {
+                "size and mtime are unchanged"
+            } else {
+                "size is unchanged, mtime shifted"
+            };
+            console.warning(format_args!("{path} is {verdict}: {same}, {digests}"));
         }
         (None, Some(_), None) => {
             let path = quote(finding.path);
