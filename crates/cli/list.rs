@@ -84,6 +84,13 @@ impl<'o> List<'o> {
         }
     }
 
+    /// Prints what is buffered. A file is complete only at the end.
+    pub(crate) fn flush(&mut self) {
+        if let Self::Stdout(lines) = self {
+            lines.flush();
+        }
+    }
+
     /// Writes whole lines without another buffer in between.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         match self {

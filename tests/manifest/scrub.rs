@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use serde_json::Value;
 
 use super::damage::{flip, rot};
 use super::records::{Manifest, create, json as objects, lines, seal};
-use crate::harness::{Dir, Mounted, Run, bytes, needs, sha256};
+use crate::harness::{Dir, Mounted, Run, bytes, has_open, needs, sha256, wait_until};
 
 /// Scrubs the tree with the manifest next to it.
 fn scrub(dir: &Dir, args: &[&str]) -> Run {
@@ -283,6 +284,27 @@ fn a_full_disk_keeps_the_old_manifest() {
     run.check(run.text().starts_with("corrupted\td0/39\t"), "what was found is printed");
     run.stderr_has("ftk: cannot write 'small/m': no space left on device\n");
     assert_eq!(fs::read(small.join("m")).unwrap(), old);
+}
+
+/// A long run prints what it finds at once.
+#[test]
+fn damage_is_printed_before_the_end() {
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("b", b"def").file("large", &bytes(1, 3_000_000));
+    create(&dir, &[]);
+    flip(&dir.path("a"));
+    flip(&dir.path("b"));
+    scrub(&dir, &[]).status(1);
+    let ftk = dir.ftk(["manifest", "scrub", ".", "../manifest", "--limit-rate", "500K", "--io", "sync"]);
+    let mut child = ftk.spawn();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    wait_until(|| has_open(&child, "large"));
+    assert!(line.starts_with("corrupted\ta\t"), "{line}");
+    assert!(child.try_wait().unwrap().is_none(), "it is still reading");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 /// Wherever the command is killed, the manifest is complete.

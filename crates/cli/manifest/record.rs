@@ -74,6 +74,11 @@ impl<'a> Findings<'a> {
         });
     }
 
+    /// Prints the findings so far, so that they do not wait for the end of a long run.
+    pub(super) fn flush(&mut self) {
+        self.list.flush();
+    }
+
     pub(super) fn finish(self) -> anyhow::Result<()> {
         self.list.finish()
     }

@@ -142,6 +142,7 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
             }
             findings.give(finding, why.as_deref());
         })?;
+        findings.flush();
         drop(read.rows);
         run.release_rows(batch.files.len() as u64, &header.algorithms);
         pace.note(batch.weight(), begun.elapsed());
