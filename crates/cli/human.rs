@@ -48,6 +48,13 @@ pub(crate) fn rough_time(time: Duration) -> String {
     }
 }
 
+/// Formats the age of something in whole units, rounded up: `31 days`, `5 hours`, `1 minute`.
+pub(crate) fn age(ns: u128) -> String {
+    let units = [(24 * 60 * MINUTE, "day"), (60 * MINUTE, "hour"), (MINUTE, "minute")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| ns >= 2 * unit).unwrap_or((MINUTE, "minute"));
+    count(u64::try_from(ns.div_ceil(unit)).unwrap_or(u64::MAX).max(1), name)
+}
+
 /// A minute in nanoseconds.
 const MINUTE: u128 = 60_000_000_000;
 
@@ -156,6 +163,22 @@ mod tests {
         ] {
             assert_eq!(rough_time(Duration::from_millis(millis)), text);
         }
+    }
+
+    #[test]
+    fn ages_are_rounded_up() {
+        for (seconds, text) in [
+            (0, "1 minute"),
+            (61, "2 minutes"),
+            (3600, "60 minutes"),
+            (7200, "2 hours"),
+            (172_799, "48 hours"),
+            (172_800, "2 days"),
+            (31 * 86_400 - 1, "31 days"),
+        ] {
+            assert_eq!(age(seconds * 1_000_000_000), text);
+        }
+        assert_eq!(age(u128::MAX), "18,446,744,073,709,551,615 days");
     }
 
     #[test]

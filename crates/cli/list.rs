@@ -1,6 +1,7 @@
 //! The output of a command: standard output, or a file that appears only when it is complete.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -53,6 +54,14 @@ impl<'o> List<'o> {
         }
     }
 
+    /// Returns another handle to the file that is written, for a lock on it. `None` for standard output.
+    pub(crate) fn file(&self) -> io::Result<Option<File>> {
+        match self {
+            Self::Stdout(_) => Ok(None),
+            Self::File(file) => file.output.file().try_clone().map(Some),
+        }
+    }
+
     /// Whether writing has ended early, so that further lines would be discarded.
     pub(crate) fn is_over(&self) -> bool {
         match self {
@@ -72,6 +81,13 @@ impl<'o> List<'o> {
                     *written = output.write_all(line);
                 }
             }
+        }
+    }
+
+    /// Prints what is buffered. A file is complete only at the end.
+    pub(crate) fn flush(&mut self) {
+        if let Self::Stdout(lines) = self {
+            lines.flush();
         }
     }
 

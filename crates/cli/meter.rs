@@ -8,6 +8,8 @@ use ftk_process::Progress;
 #[derive(Debug)]
 pub(crate) struct Meter {
     files: u64,
+    /// When the run ends in any case.
+    until: Option<Duration>,
     at: Duration,
     done: Progress,
     files_per_s: f64,
@@ -23,7 +25,13 @@ impl Meter {
     /// Returns a meter for a run over this many files.
     pub(crate) fn new(files: u64) -> Self {
         let done = Progress::default();
-        Self { files, at: Duration::ZERO, done, files_per_s: 0.0, bytes_per_s: 0.0, fraction: 0.0 }
+        let at = Duration::ZERO;
+        Self { files, until: None, at, done, files_per_s: 0.0, bytes_per_s: 0.0, fraction: 0.0 }
+    }
+
+    /// Sets a time after which the run ends, even if files are left.
+    pub(crate) fn until(self, limit: Option<Duration>) -> Self {
+        Self { until: limit, ..self }
     }
 
     /// Records the progress of the run, `at` this time after its start.
@@ -71,7 +79,11 @@ impl Meter {
     pub(crate) fn eta(&self) -> Option<Duration> {
         let part = |left: u64, per_s: f64| if left == 0 { 0.0 } else { left as f64 / per_s };
         let seconds = part(self.unseen(), self.files_per_s) + part(self.done.large_bytes, self.bytes_per_s);
-        Duration::try_from_secs_f64(seconds).ok()
+        let eta = Duration::try_from_secs_f64(seconds).ok();
+        match self.until.map(|until| until.saturating_sub(self.at)) {
+            Some(left) => Some(eta.map_or(left, |eta| eta.min(left))),
+            None => eta,
+        }
     }
 
     /// Returns the estimated part of the run that is done, from 0 to 1. It never decreases.
@@ -113,6 +125,19 @@ mod tests {
         assert_eq!((meter.eta(), meter.bytes_total()), (Some(seconds(3)), Some(5000)));
         meter.update(seconds(5), done(10, 5000, 0, 0));
         assert_eq!((meter.eta(), meter.fraction()), (Some(seconds(0)), 1.0));
+    }
+
+    #[test]
+    fn a_time_limit_ends_the_run() {
+        let mut meter = Meter::new(1000).until(Some(seconds(5)));
+        assert_eq!(meter.eta(), Some(seconds(5)));
+        meter.update(seconds(2), done(10, 5000, 0, 0));
+        assert_eq!(meter.eta(), Some(seconds(3)));
+        assert!((meter.fraction() - 0.4).abs() < 1e-9);
+        meter.update(seconds(4), done(999, 5000, 0, 0));
+        assert!(meter.eta().unwrap() < seconds(1));
+        meter.update(seconds(7), done(999, 5000, 1, 1 << 40));
+        assert_eq!(meter.eta(), Some(seconds(0)));
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use std::fmt::Display;
 use std::str::FromStr;
+use std::time::Duration;
 
 use ftk_manifest::Sample;
+use jiff::{Span, SpanRelativeTo};
 
 /// Returns a parser for whole numbers from `least` to the maximum of `T`.
 pub(crate) fn at_least<T>(least: T) -> impl Fn(&str) -> Result<T, String> + Clone
@@ -29,6 +31,17 @@ pub(crate) fn share(text: &str) -> Result<Sample, String> {
     }
 }
 
+/// Parses a period such as `2h`, `1h30m` or `2 days`, or `0`. A day has 24 hours.
+pub(crate) fn period(text: &str) -> Result<Duration, String> {
+    let wrong = || "expected a period such as 90s, 30m, 2h or 1h30m".to_owned();
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
+    let span: Span = text.parse().map_err(|_| wrong())?;
+    let period = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())?;
+    Duration::try_from(period).map_err(|_| wrong())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,6 +54,24 @@ mod tests {
             assert_eq!(at_least(1_u32)(bad), Err("expected a whole number, 1 or more".into()), "{bad}");
         }
         assert_eq!(at_least(0_u32)("99999999999"), Err("the number is too large".into()));
+    }
+
+    #[test]
+    fn periods_have_units() {
+        for (text, seconds) in [
+            ("0", 0),
+            ("0s", 0),
+            ("90s", 90),
+            ("2h", 7200),
+            ("1h30m", 5400),
+            ("2 days", 172_800),
+            ("PT1M", 60),
+        ] {
+            assert_eq!(period(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for bad in ["", "5", "-1h", "1h ago", "soon", "1 month", "99999999999999h"] {
+            assert!(period(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -90,14 +90,17 @@ impl Progress {
         files: u64,
         work: impl FnOnce(Watch<'_>) -> Report,
     ) -> Report {
-        self.metered(phase, files, |look| {
-            // SAFETY: `look` writes to standard error and uses no other descriptor.
-            let watch = unsafe { Watch::new(LOOK, LOOK, look) };
-            // If nothing is shown, no thread waits for a request by SIGUSR1: the workers poll for it.
-            let report = work(if self.face.is_none() { watch.when(&asked::is_asked) } else { watch });
-            let done = report.done;
-            (report, done)
-        })
+        let course = self.course(phase, files, None);
+        let report = course.files(work);
+        course.finish();
+        report
+    }
+
+    /// Starts the progress of work on `files` files that is done in several parts. `limit`: the time after which it
+    /// ends in any case.
+    pub(crate) fn course(self, phase: &'static str, files: u64, limit: Option<Duration>) -> Course {
+        let meter = Mutex::new(Meter::new(files).until(limit));
+        Course { shown: Shown::new(self, phase), meter, done: Mutex::default() }
     }
 
     /// Like [`files`](Self::files), for work that only counts what it has done: `done` reads the counters and
@@ -130,14 +133,58 @@ impl Progress {
         files: u64,
         run: impl FnOnce(&(dyn Fn(Done) + Sync)) -> (T, Done),
     ) -> T {
-        let _watched = Watched::begin();
-        let shown = Shown::new(self, phase);
-        let meter = Mutex::new(Meter::new(files));
-        let (result, done) = run(&|done| shown.look(&meter, done));
-        let mut meter = lock(&meter);
-        meter.update(shown.start.elapsed(), done);
-        shown.finish(&shown.status().of(&meter));
+        let course = self.course(phase, files, None);
+        let result = course.part(run);
+        course.finish();
         result
+    }
+}
+
+/// The progress of work that is done in parts.
+pub(crate) struct Course {
+    shown: Shown,
+    meter: Mutex<Meter>,
+    /// What the parts before have done.
+    done: Mutex<Done>,
+}
+
+impl Course {
+    /// Runs a part of the work, which reports its progress to the watch.
+    pub(crate) fn files(&self, work: impl FnOnce(Watch<'_>) -> Report) -> Report {
+        self.part(|look| {
+            // SAFETY: `look` writes to standard error and uses no other descriptor.
+            let watch = unsafe { Watch::new(LOOK, LOOK, look) };
+            // If nothing is shown, no thread waits for a request by SIGUSR1: the workers poll for it.
+            let is_hidden = self.shown.face.is_none();
+            let report = work(if is_hidden { watch.when(&asked::is_asked) } else { watch });
+            let done = report.done;
+            (report, done)
+        })
+    }
+
+    /// Runs a part that calls its argument now and then with what it has done, and returns its result and what was
+    /// done at its end.
+    fn part<T>(&self, run: impl FnOnce(&(dyn Fn(Done) + Sync)) -> (T, Done)) -> T {
+        let _watched = Watched::begin();
+        let before = *lock(&self.done);
+        let sum =
+            |done: Done| Done { files: before.files + done.files, bytes: before.bytes + done.bytes, ..done };
+        let (result, done) = run(&|done| self.shown.look(&self.meter, sum(done)));
+        *lock(&self.done) = sum(done);
+        result
+    }
+
+    /// Removes the bar, or prints the last object.
+    pub(crate) fn finish(&self) {
+        let mut meter = lock(&self.meter);
+        meter.update(self.shown.start.elapsed(), *lock(&self.done));
+        self.shown.finish(&self.shown.status().of(&meter));
+    }
+}
+
+impl std::fmt::Debug for Course {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Course").field("phase", &self.shown.phase).finish_non_exhaustive()
     }
 }
 

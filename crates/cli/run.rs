@@ -16,7 +16,7 @@ use ftk_cache::{Cache, Stored};
 use ftk_file::Failure;
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{Budget, FileNo, Full, Inventory, Keep};
-use ftk_process::{Failed, Progress, Report, Resources, Rows, Work, process};
+use ftk_process::{Failed, Progress, Report, Resources, Rows, Watch, Work, process};
 use ftk_read::Span;
 use ftk_sched::{Backend, Choice, Limits, Model, Reason, Sample, Stop};
 use ftk_select::Selection;
@@ -26,6 +26,7 @@ use indicatif::DecimalBytes;
 use crate::args::Globals;
 use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome};
+use crate::progress::Course;
 use crate::scan::{Scan, scan, walker};
 use crate::stats::Phase;
 use crate::{algorithm, cache, calibrate, human};
@@ -39,6 +40,8 @@ pub(crate) struct Run<'c> {
     /// The memory for tables.
     pub(crate) budget: Budget,
     pub(crate) stop: Stop,
+    /// The progress of work that is done in parts; otherwise each part has its own.
+    pub(crate) course: Option<Course>,
     /// The start of the time in the summary. A command that first waits for other input sets it again.
     pub(crate) start: Instant,
     /// The digests of earlier runs, if they are used.
@@ -84,6 +87,7 @@ impl<'c> Run<'c> {
             platform: algorithm::platform()?,
             budget: Budget::new(globals.memory()),
             stop: Stop::new(),
+            course: None,
             start: Instant::now(),
             cache: None,
             reused: Cell::new(0),
@@ -184,15 +188,19 @@ impl<'c> Run<'c> {
     /// If they do not fit into the allowed memory.
     pub(crate) fn rows(&self, work: &Work<'_>, has_stats: bool) -> Result<Rows, Full> {
         let (files, algorithms) = (work.files(), work.algorithms);
-        let stat = if has_stats { Rows::BYTES_PER_STAT } else { 0 };
-        self.budget.reserve(u64::from(files) * (Rows::bytes_per_file(algorithms) + stat) as u64)?;
+        self.budget.reserve(bytes_of_rows(files.into(), algorithms, has_stats))?;
         Ok(if has_stats { Rows::with_stats(files, algorithms) } else { Rows::new(files, algorithms) })
+    }
+
+    /// Gives back the memory of rows with metadata that were dropped.
+    pub(crate) fn release_rows(&self, files: u64, algorithms: &[Algorithm]) {
+        self.budget.release(bytes_of_rows(files, algorithms, true));
     }
 
     /// Processes the files of `work`, shows the progress, and records it for `--stats`. `phase` is a verb.
     pub(crate) fn process(&self, phase: &'static str, work: &Work<'_>, rows: &mut Rows) -> Report {
         let start = Instant::now();
-        let report = self.console.progress.files(phase, u64::from(work.files()), |watch| {
+        let work_on = |watch: Watch<'_>| {
             let (model, memory) = (&self.model, self.globals.memory());
             process(
                 work,
@@ -206,7 +214,11 @@ impl<'c> Run<'c> {
                     cache: self.cache.as_ref(),
                 },
             )
-        });
+        };
+        let report = match &self.course {
+            Some(course) => course.files(work_on),
+            None => self.console.progress.files(phase, u64::from(work.files()), work_on),
+        };
         let (done, failed) = (report.done, report.failed.len() as u64);
         self.console.stats.phase(Phase {
             reused: self.cache.is_some().then_some(report.reused),
@@ -294,6 +306,12 @@ impl<'c> Run<'c> {
         self.console.summary(format_args!("{files} {so} (listed above; status 2)"));
         Outcome::Error
     }
+}
+
+/// Returns the memory that rows need.
+fn bytes_of_rows(files: u64, algorithms: &[Algorithm], has_stats: bool) -> u64 {
+    let stat = if has_stats { Rows::BYTES_PER_STAT } else { 0 };
+    files * (Rows::bytes_per_file(algorithms) + stat) as u64
 }
 
 fn why(reason: Reason) -> &'static str {

@@ -111,15 +111,9 @@ sha512\t''
 md5\t''
 blake2b\t''
 blake3\t''
-sha224\t''
-sha384\t''
-sha3-256\t''
-sha3-512\t''
 xxh64\t''
 xxh3\t''
-xxh128\t''
-crc32\t''
-crc32c\t''"
+xxh128\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s o -l output -d 'Write to FILE, which appears only when it is complete' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l root -d 'Resolve paths in DIR; reject paths that lead out of it' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s e -l extension -d 'Match names with this extension, ignoring case; repeatable' -r
@@ -161,7 +155,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand hash" -l special -d 'Read PATHs 
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l cache -d 'Reuse digests of unchanged files, and store new ones'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l no-cache -d 'Read every file, even if FTK_CACHE=1 is set'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s c -l check -d 'Read PATHs as checksum lists; check every file they name'
-complete -c ftk -n "__fish_ftk_using_subcommand hash" -l bag -d 'Validate the BagIt bag in directory PATH (RFC 8493)'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l diff -d 'Compare two checksum lists, the PATHs OLD and NEW'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l lines -d 'Print the digest of each line of one PATH, in input order'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l ignore-missing -d 'Ignore missing files: no line, no failure'
@@ -353,33 +346,32 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l io -d 'How to read files' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''
 uring\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l memory -d 'Limit for buffers and tables, such as 512M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
 json\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l color -d 'When to use colours' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l color -d 'When to use colours' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -l json -d 'Print JSON on standard output, one object per line'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -s q -l quiet -d 'Print no summary'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -f -a "create" -d 'Record every entry of a tree'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -f -a "verify" -d 'Check a tree against its manifest'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -f -a "diff" -d 'Print the differences between two manifests'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -f -a "update" -d 'Record a tree again, reading only what changed'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -f -a "unique" -d 'List the files of A whose content is not in B'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -f -a "export" -d 'Write a manifest in the format of another tool'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update unique export import" -f -a "import" -d 'Make a manifest from a list of another tool'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -f -a "create" -d 'Record every entry of a tree'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -f -a "verify" -d 'Check a tree against its manifest'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -f -a "diff" -d 'Print the differences between two manifests'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -f -a "update" -d 'Record a tree again, reading only what changed'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -f -a "scrub" -d 'Read a part of a tree, the longest unverified files first'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub unique" -f -a "unique" -d 'List the files of A whose content is not in B'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s o -l output -d 'Write to FILE, which appears only when it is complete' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s a -l algorithm -d 'Digest algorithm [default: sha256]' -r -f -a "sha256\t''
 sha1\t''
@@ -387,15 +379,9 @@ sha512\t''
 md5\t''
 blake2b\t''
 blake3\t''
-sha224\t''
-sha384\t''
-sha3-256\t''
-sha3-512\t''
 xxh64\t''
 xxh3\t''
-xxh128\t''
-crc32\t''
-crc32c\t''"
+xxh128\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s e -l extension -d 'Match names with this extension, ignoring case; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s n -l name -d 'Match names against this glob; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l iname -d 'Like --name, ignoring case' -r
@@ -521,6 +507,31 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l time -d 'Read for this long, such as 2h or 1h30m' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l bytes -d 'Read this much, such as 500G, rounded up to files' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l part -d 'Read a fraction of all bytes, such as 1/30' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l max-missing -d 'Stop if more than P% or N of the recorded entries are missing' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l io -d 'How to read files' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l other-root -d 'Accept a ROOT that is not the recorded directory'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''
@@ -542,76 +553,6 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from unique" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l format -d 'The format' -r -f -a "mtree\t'BSD mtree and bsdtar: all entries'
-hashdeep\t'hashdeep -k: files with sizes and digests'
-bagit\t'BagIt (RFC 8493): the manifest of a payload'
-sha256\t'sha256sum -c: files with digests'
-ncdu\t'ncdu -f: names and sizes, to browse'
-csv\t'All members as comma-separated values, for spreadsheets'"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -s o -l output -d 'Write to OUT, which appears only when it is complete' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l io -d 'How to read files' -r -f -a "auto\t''
-sync\t''
-uring\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l memory -d 'Limit for buffers and tables, such as 512M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
-always\t''
-never\t''
-json\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l color -d 'When to use colours' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l force -d 'Replace a manifest, or the files of a bag'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -l json -d 'Print JSON on standard output, one object per line'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -s q -l quiet -d 'Print no summary'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l format -d 'The format, if it cannot be guessed' -r -f -a "mtree\t'BSD mtree and bsdtar'
-hashdeep\t'hashdeep'
-bagit\t'BagIt (RFC 8493): the manifest of a payload'
-sha256\t'sha256sum'"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l root -d 'Remove DIR, with which all paths in the list begin' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s a -l algorithm -d 'The algorithm of a BagIt manifest [default: that in its name]' -r -f -a "sha256\t''
-sha1\t''
-sha512\t''
-md5\t''
-blake2b\t''
-blake3\t''
-sha224\t''
-sha384\t''
-sha3-256\t''
-sha3-512\t''
-xxh64\t''
-xxh3\t''
-xxh128\t''
-crc32\t''
-crc32c\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s o -l output -d 'Write to FILE, which appears only when it is complete' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l io -d 'How to read files' -r -f -a "auto\t''
-sync\t''
-uring\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l memory -d 'Limit for buffers and tables, such as 512M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
-always\t''
-never\t''
-json\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l color -d 'When to use colours' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l force -d 'Replace a manifest that already exists'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l json -d 'Print JSON on standard output, one object per line'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s q -l quiet -d 'Print no summary'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l max-mismatches -d 'Stop after N differing bytes [default: 8]' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s i -l ignore-initial -d 'Skip bytes at the start of A and B' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l bytes -d 'Compare at most this many bytes, like `cmp -n`' -r

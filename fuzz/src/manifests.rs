@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write as _;
 
-use ftk_file::Stat;
+use ftk_file::{FsId, Stat};
 use ftk_hash::{Algorithm, Platform};
 use ftk_manifest::{Entry, Field, FieldSet, Header, Manifest, Writer, Xattr};
 use ftk_walk::FileType;
@@ -225,6 +225,16 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
         nlink: values.integer(Field::Nlink, "nlink")?,
         rdev,
     };
+    let fs = match line.optional("fs").filter(|_| header.version > 1) {
+        None if header.version > 1 => return None,
+        None | Some(None) => None,
+        Some(Some(fs)) => Some(file_system(&fs.text()?)?),
+    };
+    let verified_ns = match line.optional("verified_ns").filter(|_| header.version > 1) {
+        None if header.version > 1 => return None,
+        None | Some(None) => None,
+        Some(Some(verified_ns)) => Some(verified_ns.integer()?),
+    };
     let damaged_ns = match line.optional("damaged_ns")? {
         Some(damaged_ns) => Some(damaged_ns.integer()?),
         None => None,
@@ -240,7 +250,7 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
     let is_whole = (is_device || line.optional("rdev")?.is_none())
         && target.is_some() == (file_type == FileType::Symlink)
         && is_below
-        && !(damaged_ns.is_some() && algorithms.is_empty());
+        && !((verified_ns.is_some() || damaged_ns.is_some()) && algorithms.is_empty());
     is_whole.then_some(Owned {
         path,
         stat,
@@ -249,8 +259,17 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
         digests: digests(line.optional("digests")?, algorithms)?,
         tree,
         xattrs: xattrs(line.optional("xattrs")?, header)?,
+        fs,
+        verified_ns,
         damaged_ns,
     })
+}
+
+/// Parses the identity of a file system.
+fn file_system(text: &str) -> Option<FsId> {
+    let is_lower = text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+    let id = hex(text).filter(|_| is_lower)?;
+    Some(FsId::from_bytes(id.try_into().ok()?))
 }
 
 /// Members that may be absent in some versions.
@@ -313,6 +332,8 @@ struct Owned {
     digests: Vec<u8>,
     tree: Vec<u8>,
     xattrs: Option<Vec<Xattr>>,
+    fs: Option<FsId>,
+    verified_ns: Option<i128>,
     damaged_ns: Option<i128>,
 }
 
@@ -326,6 +347,8 @@ impl Owned {
             digests: entry.digests.to_vec(),
             tree: entry.tree.to_vec(),
             xattrs: entry.xattrs.map(<[Xattr]>::to_vec),
+            fs: entry.fs,
+            verified_ns: entry.verified_ns,
             damaged_ns: entry.damaged_ns,
         }
     }
@@ -339,6 +362,8 @@ impl Owned {
             digests: &self.digests,
             tree: &self.tree,
             xattrs: self.xattrs.as_deref(),
+            fs: self.fs,
+            verified_ns: self.verified_ns,
             damaged_ns: self.damaged_ns,
         }
     }

@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -11,36 +10,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{cached, counted, place, settle, stored};
-use crate::harness::{Dir, Mounted, bytes, needs, skip};
-
-/// A file system in a file next to the tree of a test.
-struct Image {
-    path: PathBuf,
-}
-
-impl Image {
-    /// Returns `None` and prints a line if it cannot be made.
-    fn new(dir: &Dir, kind: &str, len: u64) -> Option<Self> {
-        Self::with(dir, kind, len, &[])
-    }
-
-    fn with(dir: &Dir, kind: &str, len: u64, options: &[&str]) -> Option<Self> {
-        let path = dir.aside(&format!("image.{kind}"));
-        File::create(&path).unwrap().set_len(len).unwrap();
-        let made = Command::new(format!("mkfs.{kind}")).arg("-q").args(options).arg(&path).output();
-        if made.as_ref().is_ok_and(|output| output.status.success()) {
-            return Some(Self { path });
-        }
-        assert!(std::env::var_os("FTK_TEST_LOOP").is_none(), "mkfs.{kind}: {made:?}");
-        skip(&format!("no mkfs.{kind}"));
-        None
-    }
-
-    fn mount(&self, dir: &Dir, point: &str) -> Option<Mounted> {
-        dir.dir(point);
-        Mounted::at(&dir.path(point), ["-o".as_ref(), "loop".as_ref(), self.path.as_os_str()])
-    }
-}
+use crate::harness::{Dir, Image, Mounted, bytes, needs, skip};
 
 #[test]
 fn files_in_memory_are_never_stored() {

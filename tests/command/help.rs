@@ -10,7 +10,7 @@ fn page(args: &[&str]) -> String {
 }
 
 /// Every command; its words as `ftk help` accepts them.
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "find",
     "hash",
     "dup",
@@ -22,6 +22,7 @@ const COMMANDS: [&str; 26] = [
     "manifest verify",
     "manifest diff",
     "manifest update",
+    "manifest scrub",
     "manifest repair",
     "manifest unique",
     "manifest export",
@@ -134,7 +135,7 @@ fn dup() {
 fn manifest() {
     assert_snapshot!("manifest-short", page(&["manifest", "-h"]));
     assert_snapshot!("manifest", page(&["manifest", "--help"]));
-    for command in ["create", "verify", "diff", "update", "repair", "unique", "export", "import"] {
+    for command in ["create", "verify", "diff", "update", "scrub", "repair", "unique", "export", "import"] {
         assert_snapshot!(format!("manifest-{command}-short"), page(&["manifest", command, "-h"]));
         assert_snapshot!(format!("manifest-{command}"), page(&["manifest", command, "--help"]));
     }

@@ -3,6 +3,7 @@
 mod digest;
 mod dir;
 mod ftk;
+mod image;
 mod mount;
 mod oracle;
 mod process;
@@ -12,6 +13,7 @@ mod tools;
 pub(crate) use digest::sha256;
 pub(crate) use dir::{Chain, Dir};
 pub(crate) use ftk::{Ftk, Run};
+pub(crate) use image::Image;
 pub(crate) use mount::Mounted;
 pub(crate) use oracle::{gnu_find, hash_lines, records, sorted, sum};
 pub(crate) use process::{Paused, has_open, has_read, maps, signal, wait_until, waits_for};

@@ -2,18 +2,24 @@
 
 mod compressed;
 mod create;
+pub(crate) mod damage;
 mod diff;
 mod export;
 mod import;
+mod locks;
 mod messages;
+mod mounts;
 mod output;
 mod plans;
 pub(crate) mod records;
 mod refused;
 pub(crate) mod repair;
 mod scope;
+mod scrub;
+mod shifts;
 pub(crate) mod tree_digests;
 pub(crate) mod trees;
 mod unique;
 mod update;
 mod verify;
+mod year;

@@ -39,6 +39,14 @@ impl Manifest {
         Self::parse(&fs::read(path).unwrap())
     }
 
+    /// Removes the times of verification, which depend on what a run reads.
+    pub(crate) fn untimed(mut self) -> Self {
+        for entry in self.entries.values_mut() {
+            entry.as_object_mut().expect("an entry is an object").remove("verified_ns");
+        }
+        self
+    }
+
     pub(crate) fn entry(&self, path: &str) -> &Value {
         &self.entries[path.as_bytes()]
     }

@@ -141,7 +141,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
 }
 
 /// Receives whole lines of a manifest.
-type Sink<'s> = &'s mut dyn FnMut(&[u8]) -> io::Result<()>;
+pub(super) type Sink<'s> = &'s mut dyn FnMut(&[u8]) -> io::Result<()>;
 
 /// Writes a whole manifest to `output`: the header, the entries that `fill` writes, and the footer. It is compressed if
 /// `output` ends in `.zst`.

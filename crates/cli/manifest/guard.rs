@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
-use ftk_manifest::{Kind, Update, sniff};
+use ftk_manifest::{Kind, Survey, sniff};
 use ftk_record::quote;
 use indicatif::HumanCount;
 
@@ -29,25 +29,25 @@ pub(super) struct GuardArgs {
 
     /// Accept a ROOT that is not the recorded directory
     ///
-    /// By default, a ROOT is refused if both its device and its inode differ from those recorded.
+    /// By default, a ROOT is refused if both its file system and its inode differ from those recorded.
     #[arg(long)]
     other_root: bool,
 }
 
 impl GuardArgs {
-    /// Refuses an update of the tree `root` that would lose records.
+    /// Refuses a tree `root` that is not the recorded one.
     ///
     /// # Errors
     /// If the root is not the recorded directory, or too many entries are missing.
-    pub(super) fn check(&self, update: &Update<'_>, root: &OsStr) -> anyhow::Result<()> {
+    pub(super) fn check(&self, survey: &Survey, root: &OsStr) -> anyhow::Result<()> {
         let name = || quote(root.as_encoded_bytes());
         ensure!(
-            self.other_root || !update.is_other_root,
-            "{} is not the recorded directory: its device and inode differ \
+            self.other_root || !survey.is_other_root,
+            "{} is not the recorded directory: its file system and inode differ \
              (mount the right one, or add --other-root)",
             name()
         );
-        let Update { recorded, missing, .. } = update;
+        let Survey { recorded, missing, .. } = survey;
         ensure!(
             !self.max_missing.is_exceeded(*missing, *recorded),
             "{}: {} of {} recorded entries are missing: is the file system mounted? \

@@ -9,11 +9,17 @@ mod format;
 mod guard;
 mod import;
 mod input;
+mod lock;
+mod pace;
 mod reading;
 mod record;
 mod repair;
+mod rewrite;
+mod round;
 mod rules;
 mod scope;
+mod scrub;
+mod shift;
 mod unique;
 mod update;
 mod verify;
@@ -24,6 +30,7 @@ use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::manifest::create::CreateArgs;
 use crate::manifest::diff::DiffArgs;
+use crate::manifest::scrub::ScrubArgs;
 use crate::manifest::repair::RepairArgs;
 use crate::manifest::export::ExportArgs;
 use crate::manifest::import::ImportArgs;
@@ -54,6 +61,7 @@ enum ManifestCommand {
     Verify(VerifyArgs),
     Diff(DiffArgs),
     Update(UpdateArgs),
+    Scrub(ScrubArgs),
     Repair(RepairArgs),
     Unique(UniqueArgs),
     Export(ExportArgs),
@@ -70,6 +78,8 @@ Examples:
                         report what changed
   ftk manifest update /archive archive.jsonl -o archive.jsonl
                         record it again, reading only what changed
+  ftk manifest scrub --part 1/30 /archive archive.jsonl
+                        read the files in turn, a part every night
   ftk manifest repair /archive archive.jsonl --from /backup
                         restore damaged files from a backup (plan; --yes)
   ftk manifest diff monday.jsonl friday.jsonl
@@ -85,6 +95,7 @@ pub(crate) fn run(args: &ManifestArgs, globals: &Globals, console: &Console) -> 
         ManifestCommand::Verify(args) => verify::run(args, globals, console),
         ManifestCommand::Diff(args) => diff::run(args, globals, console),
         ManifestCommand::Update(args) => update::run(args, globals, console),
+        ManifestCommand::Scrub(args) => scrub::run(args, globals, console),
         ManifestCommand::Repair(args) => repair::run(args, globals, console),
         ManifestCommand::Unique(args) => unique::run(args, globals, console),
         ManifestCommand::Export(args) => export::run(args, globals, console),

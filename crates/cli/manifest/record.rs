@@ -1,7 +1,7 @@
 //! Prints findings, one line per entry, and their summary.
 
 use ftk_hash::Algorithm;
-use ftk_manifest::{Finding, Summary, Verdict};
+use ftk_manifest::{Finding, Shift, Summary, Verdict};
 use ftk_record::{write_path, write_string};
 use indicatif::HumanCount;
 
@@ -10,6 +10,7 @@ use crate::console::{Console, Outcome};
 use crate::human::{self, ARROW, shown};
 use crate::list::List;
 use crate::manifest::fields::change;
+use crate::manifest::shift::{describe, push_json};
 
 /// How findings are printed.
 #[derive(Clone, Copy)]
@@ -52,6 +53,30 @@ impl<'a> Findings<'a> {
             true => record.push_json(out, manner.member),
             false => record.push_text(out, is_shown, is_coloured),
         });
+    }
+
+    /// Prints the object that `push` appends, which is not about an entry.
+    pub(super) fn object(&mut self, push: impl FnOnce(&mut Vec<u8>)) {
+        self.list.line(push);
+    }
+
+    /// Prints a shift of nearly all times, in one line for the whole tree.
+    pub(super) fn shift(&mut self, shift: &Shift) {
+        let Self { manner, is_shown, .. } = *self;
+        self.list.line(|out| match (manner.json, is_shown) {
+            (true, _) => push_json(out, shift),
+            (false, true) => {
+                out.extend_from_slice(
+                    format!("  {:<10} {:<24}   {}\n", "shifted", ".", describe(shift)).as_bytes(),
+                );
+            }
+            (false, false) => out.extend_from_slice(format!("shifted\t.\t{}\n", describe(shift)).as_bytes()),
+        });
+    }
+
+    /// Prints the findings so far, so that they do not wait for the end of a long run.
+    pub(super) fn flush(&mut self) {
+        self.list.flush();
     }
 
     pub(super) fn finish(self) -> anyhow::Result<()> {
@@ -142,10 +167,12 @@ impl Record<'_> {
         let Finding { verdict, new_path, changed, .. } = *self.finding;
         let mut parts: Vec<String> = self.why.into_iter().map(Into::into).collect();
         parts.extend(new_path.map(|path| format!("{ARROW} {}", shown(path))));
-        if verdict == Verdict::Corrupted {
-            parts.push("content changed, size and mtime did not".into());
-        }
         if let (Some(old), Some(new)) = (&self.finding.old, &self.finding.new) {
+            if verdict == Verdict::Corrupted {
+                let is_same_time = old.stat.mtime_ns == new.stat.mtime_ns;
+                let mtime = if is_same_time { "and mtime did not" } else { "did not, and mtime shifted" };
+                parts.push(format!("content changed, size {mtime}"));
+            }
             parts.extend(changed.iter().map(|field| change(*field, [old, new], self.algorithms)));
         }
         parts.join(", ")

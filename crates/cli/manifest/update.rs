@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -20,15 +22,17 @@ use crate::manifest::create::{NOT_RECORDED, say_no_xattrs, write};
 use crate::manifest::fields::change;
 use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
 use crate::manifest::input::Input;
+use crate::manifest::lock::Lock;
 use crate::manifest::reading;
 use crate::manifest::scope::ScopeArgs;
+use crate::manifest::shift::describe;
 use crate::number::share;
 use crate::run::Run;
 use crate::stdout::Stdout;
 
 /// Record a tree again, reading only what changed
 ///
-/// Algorithms, extended attributes and the selection options are those of OLD. A file keeps its digests if device, inode,
+/// Algorithms, extended attributes and the selection options are those of OLD. A file keeps its digests if file system, inode,
 /// size, mtime and ctime are the same as in OLD, and both times are before the start of the run that made OLD. Every other
 /// file is read. Entries that cannot be read keep their old record, and the exit status is 2.
 ///
@@ -88,6 +92,10 @@ Examples:
 pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     refuse_swapped(&args.root, &args.old)?;
     let run = Run::new(globals, console)?;
+    let mut lock = match args.output.as_deref().filter(|output| is_same_file(output, Path::new(&args.old))) {
+        Some(output) => Some(Lock::acquire(output, console)?),
+        None => None,
+    };
     let Input { manifest: old, own } = Input::open(&args.old)?;
     if !args.force {
         refuse_to_overwrite(args.output.as_deref(), own)?;
@@ -98,13 +106,16 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let now_ns = now_ns();
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
+    if let Some(lock) = &mut lock {
+        lock.check().and_then(|()| lock.extend_to(&list)).with_context(name)?;
+    }
     // If OLD lies in the tree and is not replaced, it is recorded like any other file.
     let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &list.own())?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let accept = args.accept.iter().map(|path| below(path.as_bytes())).collect::<BTreeSet<_>>();
     let update = Update::new(&old, &tree, args.check.as_ref(), &accept, &run.budget);
     let update = update.with_context(name)?;
-    args.guard.check(&update, &args.root)?;
+    args.guard.check(&update.survey, &args.root)?;
     if let Some(path) = update.unknown.first() {
         let (path, old) = (quote(path), name());
         bail!("cannot accept {path}: it is not a regular file both in ROOT and, with digests, in {old}");
@@ -117,7 +128,13 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         (None, Some(old), Some(new)) => {
             let digests = change(Field::Digests, [&old, &new], [algorithms; 2]);
             let (path, verdict) = (quote(finding.path), Verdict::Corrupted);
-            console.warning(format_args!("{path} is {verdict}: size and mtime are unchanged, {digests}"));
+            let is_same_time = old.stat.mtime_ns == new.stat.mtime_ns;
+            let same = if is_same_time {
+                "size and mtime are unchanged"
+            } else {
+                "size is unchanged, mtime shifted"
+            };
+            console.warning(format_args!("{path} is {verdict}: {same}, {digests}"));
         }
         (None, Some(_), None) => {
             let path = quote(finding.path);
@@ -128,18 +145,30 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     };
     let output = args.output.as_deref();
     let updated = write(&header, list, output, |writer| {
-        update.write(&read.rows, now_ns, writer, &run.budget, &mut each)
+        let updated = update.write(&read.rows, now_ns, writer, &run.budget, &mut each)?;
+        lock.as_ref().map_or(Ok(()), Lock::check)?;
+        Ok(updated)
     })?;
 
-    for (kind, n) in [("missing", update.missing), ("corrupted", updated.corrupted), ("kept", updated.kept)] {
+    let missing = update.survey.missing;
+    for (kind, n) in [("missing", missing), ("corrupted", updated.corrupted), ("kept", updated.kept)] {
         console.stats.result(kind, n);
     }
-    if update.missing > 0 {
-        let paths = human::count(update.missing, "recorded path");
+    if let Some(shift) = &updated.shift {
+        console.warning(format_args!("all times have shifted ({}); they are recorded now", describe(shift)));
+    }
+    if missing > 0 {
+        let paths = human::count(missing, "recorded path");
         console.summary(format_args!("{paths} not found (removed or moved)"));
     }
     reading::say_done(&run, updated.entries, read.done, read.failed.len() as u64, None, algorithms);
     Ok(scan.outcome.max(say_kept(updated, console)).max(run.say_unread(updated.failed, NOT_RECORDED)))
+}
+
+/// Whether both paths lead to one regular file.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    let identity = |path| fs::metadata(path).ok().filter(Metadata::is_file).map(|it| (it.dev(), it.ino()));
+    identity(a).is_some_and(|a| identity(b) == Some(a))
 }
 
 /// Returns a path below the root in the form of a manifest.

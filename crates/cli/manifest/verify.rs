@@ -37,6 +37,8 @@ use crate::stdout::Stdout;
 ///   missing     in the manifest, but not in the tree
 ///   new         in the tree, but not in the manifest
 ///   unreadable  could not be read, or changed while being read
+///   shifted     the times of most files changed alike, as with daylight
+///               saving time on FAT; this line stands for all of them
 ///
 /// verify uses the selection options that are stored in the manifest. The manifest
 /// itself is skipped. Files named in the manifest are opened only if the walk of
@@ -137,11 +139,15 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
             quote(args.root.as_bytes())
         );
     }
+    if let Some(shift) = &summary.shift {
+        findings.shift(shift);
+    }
     findings.finish()?;
     let good = if is_over { "as recorded, up to the first difference" } else { "as recorded" };
     // A new file that could not be read keeps the verdict `new`, but it is an error too.
     let read = if failed > 0 { Outcome::Error } else { Outcome::Success };
-    let outcome = say_counts(&summary, good, Verdict::name, scan.outcome.max(read), console);
+    let shifted = if summary.shift.is_some() { Outcome::Negative } else { Outcome::Success };
+    let outcome = say_counts(&summary, good, Verdict::name, scan.outcome.max(read).max(shifted), console);
     reading::say_done(&run, summary.total(), done, failed, None, &header.algorithms);
     Ok(outcome)
 }

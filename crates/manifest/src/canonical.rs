@@ -171,7 +171,7 @@ fn first_digits(text: &[u8; 8]) -> (u64, usize) {
 
 #[cfg(test)]
 mod tests {
-    use ftk_file::Stat;
+    use ftk_file::{FsId, Stat};
     use ftk_walk::FileType;
     use proptest::prelude::*;
 
@@ -231,7 +231,8 @@ mod tests {
             written(Entry { path: "\u{e9} \u{1f600}".as_bytes(), ..file }),
             written(other(FileType::Directory)),
             written(Entry { target: Some(b"x"), ..other(FileType::Symlink) }),
-            written(Entry { damaged_ns: Some(-7), ..file }),
+            written(Entry { fs: Some(FsId::from_bytes([0xa5; 16])), ..file }),
+            written(Entry { verified_ns: Some(1_763_713_800_123_456_789), damaged_ns: Some(-7), ..file }),
             written(Entry { stat: Stat { rdev: 9, ..other(FileType::Char).stat }, ..other(FileType::Char) }),
             written(Entry { absent: absent(&[Field::Mtime, Field::Uid, Field::Nlink]), ..file }),
             written(Entry { absent: absent(&[Field::Size, Field::Rdev]), ..other(FileType::Block) }),

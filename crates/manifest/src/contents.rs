@@ -53,6 +53,16 @@ impl<'c> Contents<'c> {
         }
     }
 
+    /// Returns the present metadata of a file, and its row if it was read. `walked` is what the walk kept.
+    /// `None` if the metadata is not known.
+    pub(crate) fn stat(&self, file: FileNo, walked: Option<Stat>) -> Option<(Stat, Option<u32>)> {
+        match self.of(file) {
+            Content::Read(row, stat) => Some((stat, Some(row))),
+            Content::Unread => walked.map(|stat| (stat, None)),
+            Content::Failed | Content::Pending => None,
+        }
+    }
+
     /// Replaces `digests` with the concatenated digests of a row that is `Ok`.
     pub(crate) fn digests(&self, row: u32, digests: &mut Vec<u8>) {
         digests.clear();

@@ -3,6 +3,7 @@
 use std::io;
 
 use ftk_inventory::Budget;
+use ftk_process::{FileSystems, file_systems};
 
 use crate::contents::Content;
 use crate::kept_xattrs::KeptXattrs;
@@ -34,12 +35,13 @@ pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
     budget: &Budget,
     on_error: &mut dyn FnMut(&[u8], io::Error),
 ) -> Result<u64, Error> {
-    let mut maker = Maker::new(tree, *contents, xattrs, budget);
+    let file_systems = file_systems(tree.inventory);
+    let mut maker = Maker::new(tree, &file_systems, *contents, xattrs, None, budget);
     let mut trees = Trees::new(writer.algorithms(), budget);
     if trees.is_needed() {
         let mut walk = tree.walk();
         while walk.advance()? {
-            match maker.make(&walk.seen, &[]) {
+            match maker.make(&walk.seen, None) {
                 Made::Entry(entry) => trees.add(&entry, walk.seen.is_whole)?,
                 _ => trees.omit(&walk.seen.path)?,
             }
@@ -50,7 +52,7 @@ pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
     let mut walk = tree.walk();
     let (mut written, mut pending) = (0, 0);
     while walk.advance()? {
-        match maker.make(&walk.seen, &[]) {
+        match maker.make(&walk.seen, None) {
             Made::Entry(entry) => {
                 writer.entry(&trees.with_tree(entry))?;
                 written += 1;
@@ -78,14 +80,24 @@ pub(crate) enum Made<'m> {
 /// Makes entries from what the walk found and what was read.
 pub(crate) struct Maker<'t> {
     contents: Contents<'t>,
+    file_systems: &'t FileSystems,
     xattrs: Option<KeptXattrs<'t>>,
+    /// The time of verification to record for files that were read, if any.
+    verified_ns: Option<i128>,
     digests: Vec<u8>,
 }
 
 impl<'t> Maker<'t> {
-    pub(crate) fn new(tree: &WalkedTree<'t>, contents: Contents<'t>, xattrs: bool, budget: &Budget) -> Self {
+    pub(crate) fn new(
+        tree: &WalkedTree<'t>,
+        file_systems: &'t FileSystems,
+        contents: Contents<'t>,
+        xattrs: bool,
+        verified_ns: Option<i128>,
+        budget: &Budget,
+    ) -> Self {
         let xattrs = xattrs.then(|| KeptXattrs::new(XattrReader::new(tree.inventory), budget));
-        Self { contents, xattrs, digests: Vec::new() }
+        Self { contents, file_systems, xattrs, verified_ns, digests: Vec::new() }
     }
 
     /// Prepares for making the same entries once more, in the same order. Their extended attributes are not read
@@ -96,21 +108,30 @@ impl<'t> Maker<'t> {
         }
     }
 
-    /// Makes the entry of what was seen. `known` are the digests to use for a file that was not to be read.
+    /// Makes the entry of what was seen. A file that was not to be read gets the digests of `known`, and its time
+    /// of verification.
     ///
     /// # Panics
     /// If the walk has not kept the metadata of something that was not read.
-    pub(crate) fn make<'m>(&'m mut self, seen: &'m Seen, known: &'m [u8]) -> Made<'m> {
-        let (stat, digests) = match seen.file.map_or(Content::Unread, |file| self.contents.of(file)) {
-            Content::Unread => (seen.metadata.expect("the walk keeps metadata"), known),
-            Content::Read(row, stat) => {
-                self.contents.digests(row, &mut self.digests);
-                (stat, &*self.digests)
-            }
-            Content::Failed => return Made::Unread,
-            Content::Pending => return Made::Pending,
-        };
-        let entry = Entry { target: seen.target(), digests, ..Entry::new(&seen.path, stat) };
+    pub(crate) fn make<'m>(&'m mut self, seen: &'m Seen, known: Option<&Entry<'m>>) -> Made<'m> {
+        let (stat, digests, verified_ns) =
+            match seen.file.map_or(Content::Unread, |file| self.contents.of(file)) {
+                Content::Unread => {
+                    let known = known.filter(|_| seen.file.is_some());
+                    let (digests, verified_ns) =
+                        known.map_or((&[][..], None), |it| (it.digests, it.verified_ns));
+                    (seen.stat(), digests, verified_ns)
+                }
+                Content::Read(row, stat) => {
+                    self.contents.digests(row, &mut self.digests);
+                    (stat, &*self.digests, self.verified_ns)
+                }
+                Content::Failed => return Made::Unread,
+                Content::Pending => return Made::Pending,
+            };
+        let fs = self.file_systems.id(stat.dev);
+        let target = seen.target();
+        let entry = Entry { target, digests, fs, verified_ns, ..Entry::new(&seen.path, stat) };
         match self.xattrs.as_mut().map(|reader| reader.read(seen)).transpose() {
             Ok(xattrs) => Made::Entry(Entry { xattrs, ..entry }),
             Err(error) => Made::WithoutXattrs(entry, error),

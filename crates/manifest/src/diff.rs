@@ -11,9 +11,7 @@ use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Summary, Verdict};
 
 /// Compares two manifests and passes each difference to `each`, in path order.
 ///
-/// Entries only in `old` are [`Verdict::Missing`], entries only in `new` are [`Verdict::New`]. Changed
-/// content is always [`Verdict::Modified`], whatever size and mtime are: two manifests alone cannot prove
-/// corruption. Contents are compared by the common algorithms; if one manifest has no digests at all, by
+/// Entries only in `old` are [`Verdict::Missing`], entries only in `new` are [`Verdict::New`]. Contents are compared by the common algorithms; if one manifest has no digests at all, by
 /// size.
 ///
 /// If everything that is compared is covered by tree digests, the entries below two directories with equal ones are
@@ -58,10 +56,7 @@ pub fn diff(
                 let is_pair = old.stat.is_regular() && new.stat.is_regular();
                 let is_same = (is_pair && is_compared).then(|| common.is_same(old.digests, new.digests));
                 criteria.changed(old, new, is_same, &mut changed);
-                let verdict = match Verdict::of(old, new, &changed) {
-                    Verdict::Corrupted => Verdict::Modified,
-                    verdict => verdict,
-                };
+                let verdict = Verdict::of(old, new, &changed, None);
                 if is_pair && is_same.is_none() && verdict == Verdict::Ok {
                     summary.unread += 1;
                 }
@@ -91,15 +86,12 @@ pub fn diff(
         }
         let entry = old.or(new).expect("an entry of one of them");
         Ok(each(&Finding {
-            verdict,
-            path: entry.path,
             new_path,
             file_type: entry.stat.file_type,
             old,
             new,
             changed: &changed,
-            file: None,
-            error: None,
+            ..Finding::new(verdict, entry.path)
         }))
     })?;
     summary.add_same(same, same_unread);

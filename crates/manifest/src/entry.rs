@@ -1,6 +1,6 @@
 //! One entry of a tree, and its metadata.
 
-use ftk_file::Stat;
+use ftk_file::{FsId, Stat};
 use ftk_walk::FileType;
 
 use crate::field::Field;
@@ -25,6 +25,12 @@ pub struct Entry<'e> {
     pub tree: &'e [u8],
     /// The extended attributes, sorted by name, if they were requested.
     pub xattrs: Option<&'e [Xattr]>,
+    /// The identity of the file system, if it has one. Unlike the device number, it stays the same when the
+    /// file system is mounted again.
+    pub fs: Option<FsId>,
+    /// When a run last read the content and found or recorded these digests. `None` if no run has read it
+    /// since the start time in the [`Header`](crate::Header).
+    pub verified_ns: Option<i128>,
     /// When a run first found that the content has changed although size and mtime are the same.
     pub damaged_ns: Option<i128>,
 }
@@ -32,8 +38,18 @@ pub struct Entry<'e> {
 impl<'e> Entry<'e> {
     /// Creates an entry of which only the path and the metadata are known.
     pub fn new(path: &'e [u8], stat: Stat) -> Self {
-        let absent = FieldSet::default();
-        Self { path, stat, absent, target: None, digests: &[], tree: &[], xattrs: None, damaged_ns: None }
+        Self {
+            path,
+            stat,
+            absent: FieldSet::default(),
+            target: None,
+            digests: &[],
+            tree: &[],
+            xattrs: None,
+            fs: None,
+            verified_ns: None,
+            damaged_ns: None,
+        }
     }
 
     /// Returns whether the value of a field is known. An unknown value is not compared.

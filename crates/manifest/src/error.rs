@@ -86,8 +86,10 @@ pub enum EntryError {
     TreeDigests,
     /// The tree digest of this directory is not that of the recorded entries below it.
     OtherTree(Vec<u8>),
-    /// An entry without digests is marked as damaged.
-    Damaged,
+    /// The identity of the file system does not consist of 32 lower-case hexadecimal digits.
+    Fs(String),
+    /// An entry without digests has this member, which says something about its content.
+    NoContent(&'static str),
     /// The entry has extended attributes, but the header says that no entry has any.
     Xattrs,
     /// The name of an extended attribute cannot be used.
@@ -137,7 +139,7 @@ impl EntryError {
             Field::Target => Self::Target,
             Field::Digests => Self::Digests,
             Field::Tree => Self::Tree,
-            Field::Damaged => Self::Damaged,
+            Field::Verified | Field::Damaged => Self::NoContent(field.name()),
             _ => Self::Xattrs,
         }
     }
@@ -202,7 +204,8 @@ impl fmt::Display for EntryError {
             Self::OtherTree(path) => {
                 return write!(f, "tree of {} is not the digest of the entries below it", quote(path));
             }
-            Self::Damaged => "damaged_ns is not allowed for entries without digests",
+            Self::Fs(text) => return write!(f, "{text:?} is not a file system: 32 digits from 0 to f"),
+            Self::NoContent(name) => return write!(f, "{name} is not allowed for entries without digests"),
             Self::Xattrs => "xattrs are not allowed, since the header has `xattrs` false",
             Self::XattrName(error) => return write!(f, "xattrs: {error}"),
             Self::XattrValue => "xattrs: a value is not valid base64",

@@ -1,7 +1,8 @@
 //! The members of an entry. Everything about a member is in this file: its name, the entries that have it, and
 //! how it is read, written and compared.
 
-use data_encoding::BASE64;
+use data_encoding::{BASE64, HEXLOWER};
+use ftk_file::FsId;
 use ftk_hash::{Algorithm, Digest};
 use ftk_record::write_path;
 use ftk_walk::FileType;
@@ -84,6 +85,8 @@ members! {
     Uid: "uid", since 1, compared true;
     /// The group.
     Gid: "gid", since 1, compared true;
+    /// The identity of the file system, if it has one.
+    Fs: "fs", since 2, compared false;
     /// The device number of the file system.
     Dev: "dev", since 1, compared false;
     /// The inode number.
@@ -100,6 +103,8 @@ members! {
     Tree: "tree", since 2, compared false;
     /// The extended attributes, if they were recorded.
     Xattrs: "xattrs", since 1, compared true;
+    /// When the content was last read and had the recorded digests.
+    Verified: "verified_ns", since 2, compared false;
     /// When the content was first found to be damaged.
     Damaged: "damaged_ns", since 1, compared false;
 }
@@ -134,7 +139,9 @@ impl Field {
         match self {
             Self::Rdev => file_type.is_device(),
             Self::Target => file_type == FileType::Symlink,
-            Self::Digests | Self::Damaged => file_type == FileType::Regular && !header.algorithms.is_empty(),
+            Self::Digests | Self::Verified | Self::Damaged => {
+                file_type == FileType::Regular && !header.algorithms.is_empty()
+            }
             Self::Tree => file_type == FileType::Directory && !header.algorithms.is_empty(),
             Self::Xattrs => header.xattrs,
             _ => true,
@@ -145,7 +152,7 @@ impl Field {
     pub(crate) fn is_optional(self, header: &Header) -> bool {
         match self {
             Self::Type | Self::Target | Self::Digests | Self::Xattrs => false,
-            Self::Tree | Self::Damaged => true,
+            Self::Tree | Self::Verified | Self::Damaged => true,
             _ => header.version > 1,
         }
     }
@@ -179,6 +186,11 @@ impl Field {
             }
             Self::Uid => stat.uid = values.natural_32()?,
             Self::Gid => stat.gid = values.natural_32()?,
+            Self::Fs => {
+                let digits = values.text()?;
+                let id = values.check(file_system(&digits), || EntryError::Fs(lossy(&digits)))?;
+                entry.fixed.fs = Some(id);
+            }
             Self::Dev => stat.dev = values.natural()?,
             Self::Ino => stat.ino = values.natural()?,
             Self::Nlink => stat.nlink = values.natural()?,
@@ -191,6 +203,7 @@ impl Field {
                 values.digests(&header.algorithms, &mut entry.tree, EntryError::TreeDigests)?;
             }
             Self::Xattrs => entry.xattrs = Some(values.xattrs()?),
+            Self::Verified => entry.fixed.verified_ns = Some(values.integer()?),
             Self::Damaged => entry.fixed.damaged_ns = Some(values.integer()?),
         }
         Some(())
@@ -203,11 +216,13 @@ impl Field {
             // A number of blocks that cannot be bytes is implausible.
             Self::Allocated => entry.knows(self) && entry.stat.blocks.checked_mul(BLOCK).is_some(),
             Self::Birth => entry.stat.birth_ns.is_some(),
+            Self::Fs => entry.fs.is_some(),
             Self::Rdev => entry.stat.is_device() && entry.knows(self),
             Self::Target => entry.target.is_some(),
             Self::Digests => !entry.digests.is_empty(),
             Self::Tree => !entry.tree.is_empty(),
             Self::Xattrs => entry.xattrs.is_some(),
+            Self::Verified => entry.verified_ns.is_some(),
             Self::Damaged => entry.damaged_ns.is_some(),
             _ => entry.knows(self),
         }
@@ -254,6 +269,7 @@ impl Field {
             Self::Mode => push_mode(out, stat.mode),
             Self::Uid => push_number(out, stat.uid),
             Self::Gid => push_number(out, stat.gid),
+            Self::Fs => push_file_system(out, entry.fs),
             Self::Dev => push_number(out, stat.dev),
             Self::Ino => push_number(out, stat.ino),
             Self::Nlink => push_number(out, stat.nlink),
@@ -274,6 +290,7 @@ impl Field {
                 }
                 out.push(b']');
             }
+            Self::Verified => push_time(out, entry.verified_ns.unwrap_or_default()),
             Self::Damaged => push_time(out, entry.damaged_ns.unwrap_or_default()),
         }
     }
@@ -300,14 +317,30 @@ impl Field {
             Self::Target => old.target != new.target,
             Self::Digests => is_same == Some(false),
             Self::Xattrs => old.xattrs.zip(new.xattrs).is_some_and(|(old, new)| old != new),
-            Self::Allocated | Self::Ctime | Self::Birth => false,
-            Self::Dev | Self::Ino | Self::Nlink | Self::Tree | Self::Damaged => false,
+            Self::Allocated | Self::Ctime | Self::Birth | Self::Fs => false,
+            Self::Dev | Self::Ino | Self::Nlink => false,
+            Self::Tree | Self::Verified | Self::Damaged => false,
         }
     }
 }
 
 fn lossy(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
+}
+
+/// Parses the identity of a file system: 32 lower-case hexadecimal digits.
+fn file_system(digits: &[u8]) -> Option<FsId> {
+    let mut id = [0; 16];
+    let is_hex = digits.len() == 2 * id.len() && HEXLOWER.decode_mut(digits, &mut id).is_ok();
+    is_hex.then(|| FsId::from_bytes(id))
+}
+
+fn push_file_system(out: &mut Vec<u8>, id: Option<FsId>) {
+    let mut digits = *b"\"00000000000000000000000000000000\"";
+    if let Some(id) = id {
+        HEXLOWER.encode_mut(id.as_bytes(), &mut digits[1..33]);
+    }
+    out.extend_from_slice(&digits);
 }
 
 /// Appends a time. Nearly every time fits into 64 bits, which are much faster to format.

@@ -11,6 +11,7 @@
 //!   verdicts.
 //! - [`diff()`] compares two manifests, and [`unique()`] finds contents that only one of them has.
 //! - [`Update`] finds the files that must be read to make a new manifest from an old one.
+//! - [`Scrub`] reads the files in turn, a part in each run, and records when each was last verified.
 //! - [`RepairPlan`] finds the files that must be read to find what is damaged or missing, [`Search`] finds its
 //!   content in copies, and [`rewrite`] writes the manifest of the repaired tree.
 //! - [`Export`] writes a manifest in another [`Format`], and [`Import`] reads one.
@@ -30,6 +31,8 @@
 //! | [`VerifyPlan`], missing file | 56 |
 //! | [`Update`], file that is read | 4 for its number, 33 for its digests, 92 for its `fstat` |
 //! | [`Update`], the same if the file may have been written during the old run | 4 more |
+//! | [`Scrub`], recorded file | 68 |
+//! | [`Scrub`], file that is read, until its batch is written | 16 for its numbers, 33 for its digests, 92 for its `fstat` |
 //! | [`diff()`], file that only the old manifest has | 64 |
 //! | [`diff()`], file that only the new manifest has | 65 and its path |
 //! | [`unique()`], file of the manifest that is searched | 56 |
@@ -97,7 +100,10 @@ mod parse;
 mod reader;
 mod repair;
 mod sample;
+mod scrub;
+mod shift;
 mod sniff;
+mod survey;
 mod text;
 mod tree_digest;
 mod trees;
@@ -127,7 +133,10 @@ pub use repair::{
     Damage, Found, Left, Name, Recorded, RepairPlan, Search, Wanted, Why, has_content, rewrite,
 };
 pub use sample::Sample;
+pub use scrub::{ForUpdate, Part, Scrub, ScrubBatch, Scrubbed};
+pub use shift::{Shift, ShiftKind};
 pub use sniff::{Kind, sniff};
+pub use survey::Survey;
 pub use tree_digest::TreeForm;
 pub use unique::unique;
 pub use update::{Update, Updated};

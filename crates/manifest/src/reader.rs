@@ -78,11 +78,6 @@ impl Manifest {
         &self.header
     }
 
-    /// Returns the file, to recognise it in the tree that is walked.
-    pub fn file(&self) -> &File {
-        &self.sealed.file
-    }
-
     /// Returns a reader that starts at the first entry.
     ///
     /// # Errors

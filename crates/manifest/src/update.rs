@@ -6,21 +6,24 @@ use std::ops::ControlFlow;
 
 use ftk_file::Stat;
 use ftk_inventory::{Budget, FileNo};
-use ftk_process::Rows;
+use ftk_process::{FileSystems, Rows, file_systems};
 
 use crate::contents::Content;
 use crate::create::{Made, Maker};
-use crate::entry::ROOT;
 use crate::keys::Reservation;
 use crate::merge::merge;
+use crate::shift::RecordedTimes;
+use crate::survey::is_same_file_system;
 use crate::trees::Trees;
 use crate::verdict::finding;
 use crate::walked_tree::{Failed, Seen, WalkedTree};
-use crate::{Contents, Entry, Error, Field, Finding, Manifest, Sample, Verdict, Writer};
+use crate::{
+    Contents, Entry, Error, Field, Finding, Header, Manifest, Sample, Shift, Survey, Verdict, Writer,
+};
 
 /// Finds the files that have to be read for a new manifest of a tree, and then writes its entries.
 ///
-/// A file counts as unchanged if its device, inode, size, mtime and ctime are as recorded, and both times are
+/// A file counts as unchanged if its file system, inode, size, mtime and ctime are as recorded, and both times are
 /// older than the run that made the old manifest. A file that was written during that run has a later time.
 ///
 /// Entries that cannot be read keep their old record. So does a file whose content changed while its size and
@@ -30,21 +33,19 @@ use crate::{Contents, Entry, Error, Field, Finding, Manifest, Sample, Verdict, W
 pub struct Update<'u> {
     /// The files to be read, ascending: with [`Rows::with_stats`] and the algorithms of the manifest.
     pub files: Vec<FileNo>,
-    /// The number of recorded entries below the root.
-    pub recorded: u64,
-    /// How many of them no longer exist. Entries below a directory that could not be listed do not count.
-    pub missing: u64,
-    /// Whether both the device and the inode of the root differ from the record.
-    pub is_other_root: bool,
+    /// What the guards check.
+    pub survey: Survey,
     /// Paths in `accept` that are not regular files with digests in both the manifest and the tree.
     pub unknown: BTreeSet<Vec<u8>>,
     old: &'u Manifest,
     tree: WalkedTree<'u>,
+    file_systems: FileSystems,
     failed: Failed,
     accept: &'u BTreeSet<Vec<u8>>,
     /// Files to be read whose old records may be out of date without a change of size and times: see
     /// [`Stat::is_recent`].
     recent: Vec<FileNo>,
+    times: RecordedTimes,
     /// Whether the new manifest keeps such an old record because the directory of its file could not be
     /// listed.
     keeps_recent: bool,
@@ -62,6 +63,8 @@ pub struct Updated {
     /// How many entries of the tree are missing from the manifest, because something about them could not be
     /// read.
     pub failed: u64,
+    /// A shift of nearly all times. Files whose content changed under it are corrupted.
+    pub shift: Option<Shift>,
 }
 
 impl<'u> Update<'u> {
@@ -88,33 +91,32 @@ impl<'u> Update<'u> {
         let mut reserved = Reservation::new(budget);
         let mut update = Self {
             files: Vec::new(),
-            recorded: 0,
-            missing: 0,
-            is_other_root: false,
+            survey: Survey::default(),
             unknown: accept.clone(),
             old,
             tree: *tree,
+            file_systems: file_systems(tree.inventory),
             failed: Failed::of(tree),
             accept,
             recent: Vec::new(),
+            times: RecordedTimes::new(),
             keeps_recent: false,
         };
         merge(&mut old.entries()?, &mut tree.walk(), |old, new| {
             let (old, new) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
-            update.recorded += u64::from(old.is_some_and(|old| old.path != ROOT));
+            if let Some(old) = &old {
+                update.survey.note(old, new, &update.failed, &update.file_systems);
+            }
             let Some(seen) = new else {
                 if let Some(old) = old {
                     update.note_missing(&old);
                 }
                 return Ok(ControlFlow::Continue(()));
             };
-            if let Some(old) = old.filter(|_| seen.is_root()) {
-                let now = stat(seen);
-                update.is_other_root = old.stat.dev != now.dev
-                    && old.stat.ino != now.ino
-                    && old.knows_all(&[Field::Dev, Field::Ino]);
-            }
             let old = old.filter(|old| old.stat.is_regular());
+            if let Some(old) = &old {
+                update.times.add(old, seen);
+            }
             if let Some(file) = seen.file.filter(|_| reads)
                 && old.is_none_or(|old| update.has_to_read(&old, seen, check))
             {
@@ -131,15 +133,12 @@ impl<'u> Update<'u> {
         Ok(update)
     }
 
-    /// Counts a recorded entry that the walk did not find.
+    /// Notes a recorded entry that the walk did not find.
     fn note_missing(&mut self, old: &Entry<'_>) {
         if self.failed.covers(old.path) {
             self.keeps_recent |= old.stat.is_regular() && old.stat.is_recent(self.old.header().start_ns);
-        } else {
-            self.missing += u64::from(old.path != ROOT);
-            if old.damaged_ns.is_some() {
-                self.unknown.remove(old.path);
-            }
+        } else if old.damaged_ns.is_some() {
+            self.unknown.remove(old.path);
         }
     }
 
@@ -148,7 +147,7 @@ impl<'u> Update<'u> {
         let is_accepted = self.unknown.remove(old.path);
         is_accepted
             || old.damaged_ns.is_some()
-            || !is_unchanged(old, &stat(seen), self.old.header().start_ns)
+            || !self.is_unchanged(old, &seen.stat())
             || check.is_some_and(|check| check.matches(old.path))
     }
 
@@ -177,18 +176,20 @@ impl<'u> Update<'u> {
         budget: &Budget,
         each: &mut dyn FnMut(&Finding<'_>),
     ) -> Result<Updated, Error> {
-        let header = self.old.header();
-        let mut maker = Maker::new(&self.tree, self.contents(rows), header.xattrs, budget);
-        let mut trees = Trees::new(&header.algorithms, budget);
+        let Header { xattrs, ref algorithms, .. } = *self.old.header();
+        let contents = self.contents(rows);
+        let shift = Shift::find(&self.times, self.old, &self.tree, &contents)?;
+        let mut maker = Maker::new(&self.tree, &self.file_systems, contents, xattrs, Some(now_ns), budget);
+        let mut trees = Trees::new(algorithms, budget);
         if trees.is_needed() {
-            self.make(&mut maker, now_ns, &mut |_| (), &mut |made| match made {
+            self.make(&mut maker, shift.clone(), now_ns, &mut |_| (), &mut |made| match made {
                 New::Entry(entry, is_whole) => Ok(trees.add(entry, is_whole)?),
                 New::Unreadable(path) => Ok(trees.omit(path)?),
             })?;
             trees.finish()?;
             maker.make_again();
         }
-        self.make(&mut maker, now_ns, each, &mut |made| match made {
+        self.make(&mut maker, shift, now_ns, each, &mut |made| match made {
             New::Entry(entry, _) => Ok(writer.entry(&trees.with_tree(*entry))?),
             New::Unreadable(_) => Ok(()),
         })
@@ -198,16 +199,18 @@ impl<'u> Update<'u> {
     fn make(
         &self,
         maker: &mut Maker<'_>,
+        shift: Option<Shift>,
         now_ns: i128,
         each: &mut dyn FnMut(&Finding<'_>),
         sink: &mut dyn FnMut(New<'_>) -> Result<(), Error>,
     ) -> Result<Updated, Error> {
-        let (mut updated, mut pending) = (Updated::default(), 0);
+        let start_ns = self.old.header().start_ns;
+        let (mut updated, mut pending) = (Updated { shift, ..Updated::default() }, 0);
         merge(&mut self.old.entries()?, &mut self.tree.walk(), |old, new| {
-            let (old, new) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
+            let old = old.map(|old| verified_since(old.entry(), start_ns));
+            let new = new.map(|new| &new.seen);
             let (mut is_whole, mut is_read) = (new.is_some_and(|seen| seen.is_whole), true);
-            let known = old.map_or(&[][..], |old| old.digests);
-            let entry = match new.map(|seen| maker.make(seen, known)) {
+            let entry = match new.map(|seen| maker.make(seen, old.as_ref())) {
                 None => match old {
                     Some(old) if self.failed.covers(old.path) => {
                         updated.kept += 1;
@@ -266,14 +269,22 @@ impl<'u> Update<'u> {
         each: &mut dyn FnMut(&Finding<'_>),
     ) -> Entry<'e> {
         match old {
-            Some(old) if is_corrupted(&old, &entry) && !self.accept.contains(old.path) => {
+            Some(old)
+                if is_corrupted(&old, &entry, updated.shift.as_ref()) && !self.accept.contains(old.path) =>
+            {
                 updated.corrupted += 1;
                 let changed = &[Field::Digests];
                 each(&Finding { new: Some(entry), changed, ..finding(Verdict::Corrupted, &old) });
-                Entry { damaged_ns: old.damaged_ns.or(Some(now_ns)), ..old }
+                // With the old time, the next run would take the damage for an edit if the times have shifted.
+                let stat = Stat { mtime_ns: entry.stat.mtime_ns, ..old.stat };
+                Entry { stat, damaged_ns: old.damaged_ns.or(Some(now_ns)), ..old }
             }
             _ => entry,
         }
+    }
+
+    fn is_unchanged(&self, old: &Entry<'_>, new: &Stat) -> bool {
+        is_unchanged(old, new, self.old.header().start_ns, &self.file_systems)
     }
 
     fn contents<'c>(&'c self, rows: &'c Rows) -> Contents<'c> {
@@ -296,24 +307,28 @@ impl Updated {
     }
 }
 
-/// Returns the metadata that the walk kept.
-fn stat(seen: &Seen) -> Stat {
-    seen.metadata.expect("the walk keeps metadata")
+/// Returns a record with the time at which its content was last verified: if the record has none, the start of
+/// the old run. The new manifest has a later start, so the record must say it itself.
+fn verified_since(old: Entry<'_>, start_ns: i128) -> Entry<'_> {
+    let verified_ns = old.verified_ns.or((!old.digests.is_empty()).then_some(start_ns));
+    Entry { verified_ns, ..old }
 }
 
-/// Returns whether the content of a file differs although size and mtime are the same. The ctime does not
-/// matter.
-fn is_corrupted(old: &Entry<'_>, new: &Entry<'_>) -> bool {
-    Verdict::of(old, new, if old.digests == new.digests { &[] } else { &[Field::Digests] })
-        == Verdict::Corrupted
+/// Returns whether the content of a file differs although size and mtime are the same, apart from a shift of all
+/// times. The ctime does not matter.
+fn is_corrupted(old: &Entry<'_>, new: &Entry<'_>, shift: Option<&Shift>) -> bool {
+    let changed: &[_] = if old.digests == new.digests { &[] } else { &[Field::Digests] };
+    Verdict::of(old, new, changed, shift) == Verdict::Corrupted
 }
 
 /// Returns whether a file cannot have been written since it was read for a manifest whose run began at
 /// `start_ns`.
-fn is_unchanged(old: &Entry<'_>, new: &Stat, start_ns: i128) -> bool {
+fn is_unchanged(old: &Entry<'_>, new: &Stat, start_ns: i128, file_systems: &FileSystems) -> bool {
+    let same_dev = Stat { dev: new.dev, ..old.stat };
     old.stat.file_type == new.file_type
-        && old.stat.is_same_content(new)
-        && old.knows_all(&[Field::Dev, Field::Ino, Field::Size, Field::Mtime, Field::Ctime])
+        && same_dev.is_same_content(new)
+        && old.knows_all(&[Field::Ino, Field::Size, Field::Mtime, Field::Ctime])
+        && is_same_file_system(old, new.dev, file_systems) == Some(true)
         && !old.stat.is_recent(start_ns)
 }
 
@@ -322,6 +337,10 @@ mod tests {
     use ftk_walk::FileType;
 
     use super::*;
+
+    fn is_unchanged(old: &Entry<'_>, new: &Stat) -> bool {
+        super::is_unchanged(old, new, START, &FileSystems::default())
+    }
 
     const START: i128 = 1_763_713_800_500_000_000;
 
@@ -332,7 +351,7 @@ mod tests {
     #[test]
     fn only_files_older_than_the_run_with_the_same_stat_are_unchanged() {
         let old = stat(START - 30_000_000, START - 30_000_001);
-        assert!(is_unchanged(&Entry::new(b"a", old), &old, START));
+        assert!(is_unchanged(&Entry::new(b"a", old), &old));
         for (mtime_ns, ctime_ns) in [
             (START, START - 30_000_000),
             (START - 30_000_000, START),
@@ -343,10 +362,10 @@ mod tests {
             (START - 1_500_000_000, START + 1),
         ] {
             let recent = stat(mtime_ns, ctime_ns);
-            assert!(!is_unchanged(&Entry::new(b"a", recent), &recent, START), "{recent:?}");
+            assert!(!is_unchanged(&Entry::new(b"a", recent), &recent), "{recent:?}");
         }
         let whole = stat(START - 2_500_000_000, START - 2_500_000_000);
-        assert!(is_unchanged(&Entry::new(b"a", whole), &whole, START));
+        assert!(is_unchanged(&Entry::new(b"a", whole), &whole));
         let stat = stat(START / 2, START / 2 + 1);
         let old = Entry::new(b"a", stat);
         for new in [
@@ -357,14 +376,14 @@ mod tests {
             Stat { ino: 9, ..stat },
             Stat { file_type: FileType::Fifo, ..stat },
         ] {
-            assert!(!is_unchanged(&old, &new, START), "{new:?}");
+            assert!(!is_unchanged(&old, &new), "{new:?}");
         }
         // An unchanged ctime is sufficient: other fields are ignored.
-        assert!(is_unchanged(&old, &Stat { nlink: 2, ..stat }, START));
+        assert!(is_unchanged(&old, &Stat { nlink: 2, ..stat }));
         for field in [Field::Dev, Field::Ino, Field::Size, Field::Mtime, Field::Ctime] {
             let mut old = old;
             old.absent.insert(field);
-            assert!(!is_unchanged(&old, &stat, START), "{field} is not recorded");
+            assert!(!is_unchanged(&old, &stat), "{field} is not recorded");
         }
     }
 }

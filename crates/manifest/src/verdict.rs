@@ -7,7 +7,7 @@ use std::ops::AddAssign;
 use ftk_inventory::FileNo;
 use ftk_walk::FileType;
 
-use crate::{Entry, Field};
+use crate::{Entry, Field, Shift};
 
 /// The result for an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,21 +57,31 @@ impl Verdict {
         }
     }
 
-    /// Returns the verdict on two entries at the same path that differ in the fields `changed`.
-    pub(crate) fn of(old: &Entry<'_>, new: &Entry<'_>, changed: &[Field]) -> Self {
+    /// Returns the verdict on two entries at the same path that differ in the fields `changed`. An mtime that the
+    /// shift explains counts as unchanged.
+    pub(crate) fn of(old: &Entry<'_>, new: &Entry<'_>, changed: &[Field], shift: Option<&Shift>) -> Self {
         let is_content =
             |field: &Field| matches!(field, Field::Type | Field::Size | Field::Target | Field::Digests);
         // Even if size or mtime are not compared, they distinguish a normal change from corruption. If one is
         // not known, nothing shows that it did not change.
-        let stat = |it: &Entry<'_>| (it.stat.file_type, it.stat.size, it.stat.mtime_ns);
+        let stat = |it: &Entry<'_>| (it.stat.file_type, it.stat.size);
+        let is_same_time = is_same_time(old, new, shift);
         let is_known = |it: &Entry<'_>| it.knows_all(&[Field::Size, Field::Mtime]);
         match () {
             () if changed.is_empty() => Self::Ok,
             () if !changed.iter().any(is_content) => Self::Metadata,
-            () if stat(old) != stat(new) || !is_known(old) || !is_known(new) => Self::Modified,
+            () if stat(old) != stat(new) || !is_same_time || !is_known(old) || !is_known(new) => {
+                Self::Modified
+            }
             () => Self::Corrupted,
         }
     }
+}
+
+/// Returns whether two entries have the same mtime, or different ones that the shift explains.
+pub(crate) fn is_same_time(old: &Entry<'_>, new: &Entry<'_>, shift: Option<&Shift>) -> bool {
+    let (old_ns, new_ns) = (old.stat.mtime_ns, new.stat.mtime_ns);
+    old_ns == new_ns || shift.is_some_and(|shift| shift.explains(old_ns, new_ns))
 }
 
 impl fmt::Display for Verdict {
@@ -104,19 +114,26 @@ pub struct Finding<'f> {
     pub error: Option<&'f io::Error>,
 }
 
+impl<'f> Finding<'f> {
+    /// Creates a finding about a regular file of which nothing else is known.
+    pub(crate) fn new(verdict: Verdict, path: &'f [u8]) -> Self {
+        Self {
+            verdict,
+            path,
+            new_path: None,
+            file_type: FileType::Regular,
+            old: None,
+            new: None,
+            changed: &[],
+            file: None,
+            error: None,
+        }
+    }
+}
+
 /// Creates a finding about a recorded entry.
 pub(crate) fn finding<'f>(verdict: Verdict, old: &Entry<'f>) -> Finding<'f> {
-    Finding {
-        verdict,
-        path: old.path,
-        new_path: None,
-        file_type: old.stat.file_type,
-        old: Some(*old),
-        new: None,
-        changed: &[],
-        file: None,
-        error: None,
-    }
+    Finding { file_type: old.stat.file_type, old: Some(*old), ..Finding::new(verdict, old.path) }
 }
 
 /// The number of entries per verdict.
@@ -126,6 +143,8 @@ pub struct Summary {
     /// The number of regular files that are `Ok` although their content was not compared. A verification
     /// counts only those with recorded digests.
     pub unread: u64,
+    /// A shift of nearly all times, if times are compared. The differences that it explains are not counted.
+    pub shift: Option<Shift>,
 }
 
 impl Summary {
@@ -154,5 +173,6 @@ impl AddAssign for Summary {
     fn add_assign(&mut self, other: Self) {
         self.counts.iter_mut().zip(other.counts).for_each(|(count, more)| *count += more);
         self.unread += other.unread;
+        self.shift = self.shift.or(other.shift);
     }
 }

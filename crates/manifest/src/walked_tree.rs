@@ -83,6 +83,14 @@ impl Seen {
         self.path == ROOT
     }
 
+    /// Returns the metadata that the walk kept.
+    ///
+    /// # Panics
+    /// If the walk did not keep it.
+    pub(crate) fn stat(&self) -> Stat {
+        self.metadata.expect("the walk keeps metadata")
+    }
+
     /// Only the root may be a link that is followed.
     pub(crate) fn symlinks(&self) -> Symlinks {
         if self.is_root() { Symlinks::Follow } else { Symlinks::NoFollow }

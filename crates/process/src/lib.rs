@@ -46,6 +46,7 @@ mod calibrate;
 mod claims;
 mod driver;
 mod engines;
+mod file_systems;
 mod large;
 mod progress;
 mod readers;
@@ -61,6 +62,8 @@ mod work;
 
 pub use calibrate::calibrate;
 pub use driver::Failed;
+pub use file_systems::file_systems;
+pub use ftk_cache::FileSystems;
 pub use ftk_sched::{Progress, RunPlan};
 pub use progress::{Watch, meanwhile};
 pub use rows::{Rows, State};

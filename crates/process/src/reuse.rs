@@ -1,18 +1,16 @@
 //! Digests of earlier runs: they are looked up before any file is opened, and new ones are remembered.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::mem;
 use std::sync::Mutex;
 
 use ftk_cache::{Batch, Cache, Content, FileSystems, Known, NewRows, Unusable};
-use ftk_file::{FsId, Stat, Symlinks, now_ns};
-use ftk_inventory::{DirNo, FileNo, Inventory, Opener};
+use ftk_file::{Stat, Symlinks, now_ns};
+use ftk_inventory::{DirNo, Inventory, Opener};
 use ftk_sched::{Limits, Run, Team, lock, logical_cpus};
-use rustix::fs::{Mode, OFlags, openat};
 
 use crate::Work;
 use crate::claims::{Job, Order, claims};
+use crate::file_systems::file_systems;
 use crate::rows::Rows;
 
 /// A worker sends what it read at the latest when it has this many files, or after this time.
@@ -34,7 +32,7 @@ pub(crate) struct Reuse<'c> {
 impl<'c> Reuse<'c> {
     /// Finds out on which file systems the files are.
     pub(crate) fn new(cache: &'c Cache, work: &Work<'c>) -> Self {
-        let file_systems = FileSystems::new(devices(work.inventory));
+        let file_systems = file_systems(work.inventory);
         let contents = work.algorithms.iter().map(|&algorithm| Content { algorithm, span: work.span });
         Self { cache, inventory: work.inventory, file_systems, contents: contents.collect() }
     }
@@ -200,45 +198,4 @@ impl Notes<'_> {
     pub(crate) fn flush(&mut self) {
         self.rows.send(mem::take(&mut self.waiting));
     }
-}
-
-/// Returns the devices that the files are on, and the identities of their file systems.
-///
-/// The few files that are on another device than their directory, because they are mounted over a file or
-/// reached through a link, count only if a directory is on that device too.
-fn devices(inventory: &Inventory) -> BTreeMap<u64, Option<FsId>> {
-    let mut found = BTreeMap::new();
-    let (mut opener, mut stats) = (Opener::new(inventory), Opener::new(inventory));
-    // If one file or directory cannot be opened, the next one on the same device may be.
-    let mut add = |dev, identify: &mut dyn FnMut(&mut Opener<'_>) -> Option<Option<FsId>>| {
-        if let Entry::Vacant(entry) = found.entry(dev)
-            && let Some(id) = identify(&mut opener)
-        {
-            entry.insert(id);
-        }
-    };
-    for dir in (0..inventory.dirs()).map(DirNo).filter(|&dir| !inventory.files_of(dir).is_empty()) {
-        if !inventory.has_starting_points(dir) {
-            add(inventory.device(dir), &mut |opener| {
-                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-                FsId::of(openat(opener.open(dir).ok()?, c".", flags, Mode::empty()).ok()?).ok()
-            });
-            continue;
-        }
-        // The files given as starting points share a directory that is not theirs.
-        for file in inventory.files_of(dir).map(FileNo) {
-            let dev = match inventory.has_sizes() {
-                true => inventory.identity(dir, file).0,
-                false => match stats.stat_file(dir, file) {
-                    Ok(stat) => stat.dev,
-                    Err(_) => continue,
-                },
-            };
-            add(dev, &mut |opener| {
-                let file = opener.open_file(dir, file).ok().filter(|file| file.stat().dev == dev)?;
-                FsId::of(file).ok()
-            });
-        }
-    }
-    found
 }

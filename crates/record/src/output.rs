@@ -87,6 +87,11 @@ impl Output {
         &self.identities
     }
 
+    /// Returns the file that is being written. It has no name, or a temporary one, before the commit.
+    pub fn file(&self) -> &File {
+        self.writer.get_ref()
+    }
+
     /// Writes the buffered data, waits until the file is on the disk, and gives it its name.
     ///
     /// # Errors

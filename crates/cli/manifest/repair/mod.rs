@@ -2,11 +2,10 @@
 
 mod act;
 mod copies;
-mod lock;
 mod printer;
 mod space;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -14,22 +13,22 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use ftk_file::{Failure, Stat};
+use ftk_file::{Failure, Stat, now_ns};
 use ftk_inventory::Keep;
-use ftk_manifest::{Damage, Found, Manifest, RepairPlan, Update, WalkedTree, Why, rewrite};
+use ftk_manifest::{Damage, Found, RepairPlan, WalkedTree, Why, rewrite};
 use ftk_record::quote;
 use rustix::io::Errno;
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::human;
-use crate::list::List;
-use crate::manifest::create::write;
 use crate::manifest::guard::{GuardArgs, refuse_swapped};
 use crate::manifest::input::Input;
+use crate::manifest::lock::Lock;
 use crate::manifest::reading;
 use crate::manifest::repair::act::Repairs;
 use crate::manifest::repair::printer::{Printer, Word};
+use crate::manifest::rewrite::Rewrite;
 use crate::manifest::scope::ScopeArgs;
 use crate::run::Run;
 use crate::stdout::Stdout;
@@ -112,27 +111,24 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     );
     let name = || quote(args.manifest.as_bytes());
     let run = Run::new(globals, console)?;
+    let path = Path::new(&args.manifest);
+    let lock = args.yes.then(|| Lock::acquire(path, console)).transpose()?;
     let Input { manifest, own } = Input::open(&args.manifest)?;
+    lock.as_ref().map_or(Ok(()), Lock::check).with_context(name)?;
     let algorithms = &manifest.header().algorithms;
     ensure!(!algorithms.is_empty(), "{} records no digests, so nothing can be repaired by it", name());
-    if args.yes {
-        lock::lock(manifest.file(), &args.manifest)?;
-    }
     let scope = ScopeArgs::of_words(&manifest.header().options).with_context(name)?;
     let stdout = Stdout::default();
     // If the manifest cannot be rewritten, the run ends before it changes the tree.
-    let path = Path::new(&args.manifest);
-    let rewritten = args.yes.then(|| List::create(Some(path), &stdout)).transpose()?;
-    let own = own.into_iter().chain(rewritten.iter().flat_map(List::own)).chain(Stdout::identity());
+    let rewritten = lock.map(|lock| Rewrite::begin(path, lock, &stdout)).transpose()?;
+    let own = own.into_iter().chain(rewritten.iter().flat_map(Rewrite::own)).chain(Stdout::identity());
     let own: Vec<_> = own.collect();
 
     let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &own)?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
-    let nothing = BTreeSet::new();
-    let recorded = Update::new(&manifest, &tree, None, &nothing, &run.budget).with_context(name)?;
-    args.guard.check(&recorded, &args.root)?;
-    drop(recorded);
+    let start_ns = now_ns();
     let plan = RepairPlan::new(&manifest, &tree, args.missing, &run.budget).with_context(name)?;
+    args.guard.check(&plan.survey, &args.root)?;
     if !plan.has_marks {
         console.verbose(|| "no file is marked as damaged: all files are read".into());
     }
@@ -158,8 +154,11 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
         outcome = outcome.max(acted.outcome).max(printer.finish(console));
         acted.hints.iter().for_each(|hint| console.summary(hint));
         repaired.append(&mut healed);
-        if let Some(list) = rewritten.filter(|_| !repaired.is_empty()) {
-            rewrite_manifest(&manifest, &repaired, list, path)?;
+        if let Some(mut rewritten) = rewritten.filter(|_| !repaired.is_empty()) {
+            let write = rewritten.replace(manifest.header(), |writer| {
+                rewrite(&manifest, &repaired, &plan.file_systems, start_ns, writer).map(drop)
+            });
+            write.context("the files are repaired, but the manifest still marks them: repeat the command")?;
         }
         if let Some(signals) = acted.signals {
             signals.raise_again();
@@ -210,17 +209,4 @@ fn say_left(damage: &Damage, found: &[Option<Found>], printer: &mut Printer<'_>)
 fn healed(damage: &Damage) -> BTreeMap<Vec<u8>, Option<Stat>> {
     let healed = damage.left.iter().filter(|left| left.why == Why::Healed);
     healed.map(|left| (left.path.clone(), None)).collect()
-}
-
-/// Writes the manifest again, without the marks of files that are good now.
-fn rewrite_manifest(
-    manifest: &Manifest,
-    repaired: &BTreeMap<Vec<u8>, Option<Stat>>,
-    list: List<'_>,
-    path: &Path,
-) -> anyhow::Result<()> {
-    let written = write(manifest.header(), list, Some(path), |writer| rewrite(manifest, repaired, writer));
-    written
-        .map(|_| ())
-        .context("the files are repaired, but the manifest still marks them: repeat the command")
 }

@@ -222,7 +222,7 @@ impl Finder<'_> {
         self.contents.digests(row, &mut digests);
         let is_same = old.digests == digests;
         let new = Entry { digests: &digests, ..Entry::new(old.path, stat) };
-        match Verdict::of(old, &new, if is_same { &[] } else { &[Field::Digests] }) {
+        match Verdict::of(old, &new, if is_same { &[] } else { &[Field::Digests] }, None) {
             Verdict::Corrupted => self.damaged(old, &stat)?,
             _ if !is_marked => {}
             _ if is_same => self.leave(old, Why::Healed),

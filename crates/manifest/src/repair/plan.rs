@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use ftk_inventory::{Budget, FileNo};
+use ftk_process::{FileSystems, file_systems};
 
 use crate::keys::Reservation;
 use crate::merge::merge;
 use crate::walked_tree::{Failed, WalkedTree};
-use crate::{Error, Manifest};
+use crate::{Error, Manifest, Survey};
 
 /// The files that must be read to find what is damaged in a tree, or missing from it.
 ///
@@ -21,6 +22,10 @@ pub struct RepairPlan<'r> {
     pub files: Vec<FileNo>,
     /// Whether the manifest marks files as damaged.
     pub has_marks: bool,
+    /// Whether the tree is the recorded one, and how much of it is missing.
+    pub survey: Survey,
+    /// The file systems of the tree.
+    pub file_systems: FileSystems,
     pub(super) manifest: &'r Manifest,
     pub(super) tree: WalkedTree<'r>,
     pub(super) failed: Failed,
@@ -50,9 +55,13 @@ impl<'r> RepairPlan<'r> {
         let mut reserved = Reservation::new(budget);
         let mut files = Vec::new();
         let (mut sizes, mut candidates) = (BTreeSet::new(), Vec::new());
+        let (mut survey, file_systems) = (Survey::default(), file_systems(tree.inventory));
         merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
-            let old = old.map(|old| old.entry()).filter(|old| old.stat.is_regular());
-            let seen = new.map(|new| &new.seen);
+            let (old, seen) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
+            if let Some(old) = &old {
+                survey.note(old, seen, &failed, &file_systems);
+            }
+            let old = old.filter(|old| old.stat.is_regular());
             match (old, seen.and_then(|seen| seen.file)) {
                 (Some(old), Some(file)) if !has_marks || old.damaged_ns.is_some() => {
                     reserved.consume(size_of::<FileNo>() as u64)?;
@@ -73,6 +82,6 @@ impl<'r> RepairPlan<'r> {
         let is_candidate = |size: Option<u64>| size.is_none_or(|size| sizes.contains(&size));
         files.extend(candidates.iter().filter(|(_, size)| is_candidate(*size)).map(|(file, _)| *file));
         files.sort_unstable();
-        Ok(Self { files, has_marks, manifest, tree: *tree, failed, restores_missing, budget })
+        Ok(Self { files, has_marks, survey, file_systems, manifest, tree: *tree, failed, restores_missing, budget })
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use ftk_file::Stat;
+use ftk_process::FileSystems;
 
 use crate::{Entry, Error, Manifest, Writer};
 
@@ -11,14 +12,16 @@ use crate::{Entry, Error, Manifest, Writer};
 /// number of entries.
 ///
 /// `repaired` has the paths of these files: with the state of the new file, or with `None` if the file has
-/// its recorded content without a repair. The recorded content, permissions, owner and mtime stay. Only what
-/// identifies the inode is that of the new file.
+/// its recorded content without a repair. They were all verified at `verified_ns` or later. The recorded content,
+/// permissions, owner and mtime stay. Only what identifies the inode is that of the new file.
 ///
 /// # Errors
 /// When the manifest cannot be read or has changed meanwhile, or the new one cannot be written.
 pub fn rewrite<S: FnMut(&[u8]) -> io::Result<()>>(
     manifest: &Manifest,
     repaired: &BTreeMap<Vec<u8>, Option<Stat>>,
+    file_systems: &FileSystems,
+    verified_ns: i128,
     writer: &mut Writer<S>,
 ) -> Result<u64, Error> {
     let mut entries = manifest.entries()?;
@@ -26,11 +29,12 @@ pub fn rewrite<S: FnMut(&[u8]) -> io::Result<()>>(
     while let Some(entry) = entries.next()? {
         let entry = match repaired.get(entry.path) {
             None => entry,
-            Some(None) => Entry { damaged_ns: None, ..entry },
+            Some(None) => Entry { damaged_ns: None, verified_ns: Some(verified_ns), ..entry },
             Some(Some(new)) => {
                 let &Stat { dev, ino, nlink, blocks, ctime_ns, birth_ns, .. } = new;
                 let stat = Stat { dev, ino, nlink, blocks, ctime_ns, birth_ns, ..entry.stat };
-                Entry { damaged_ns: None, stat, ..entry }
+                let fs = file_systems.id(dev);
+                Entry { damaged_ns: None, verified_ns: Some(verified_ns), fs, stat, ..entry }
             }
         };
         writer.entry(&entry)?;

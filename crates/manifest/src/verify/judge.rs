@@ -11,10 +11,10 @@ use super::plan::{Batch, VerifyPlan};
 use crate::contents::Content;
 use crate::keys::{Keys, pair};
 use crate::merge::merge;
-use crate::verdict::finding;
+use crate::verdict::{finding, is_same_time};
 use crate::walked_tree::{Seen, Walk};
 use crate::xattrs::XattrReader;
-use crate::{Contents, Entry, Error, Field, Finding, Summary, Verdict, Xattr};
+use crate::{Contents, Entry, Error, Field, Finding, Shift, Summary, Verdict, Xattr};
 
 /// The callback for findings. It can end the verification.
 type Each<'e> = &'e mut dyn FnMut(&Finding<'_>) -> ControlFlow<()>;
@@ -34,6 +34,9 @@ impl VerifyPlan<'_> {
     pub fn verify(&self, batch: &Batch, rows: &Rows, each: Each<'_>) -> Result<Summary, Error> {
         let contents = Contents::read(Some(&batch.files), rows);
         let moves = if batch.has_moves { self.moves(&contents)? } else { Moves::default() };
+        let shift = self.shift(batch, &contents)?;
+        let mut summary = Summary::default();
+        summary.shift = shift.filter(|_| self.criteria.compares(Field::Mtime));
         let inventory = self.tree.inventory;
         let needs_xattrs = self.manifest.header().xattrs && self.criteria.compares(Field::Xattrs);
         let mut judge = Judge {
@@ -47,7 +50,8 @@ impl VerifyPlan<'_> {
             candidates_seen: 0,
             digests: Vec::new(),
             changed: Vec::new(),
-            summary: Summary::default(),
+            shift,
+            summary,
             pending: 0,
             each,
         };
@@ -104,6 +108,7 @@ struct Judge<'j> {
     candidates_seen: usize,
     digests: Vec<u8>,
     changed: Vec<Field>,
+    shift: Option<Shift>,
     summary: Summary,
     pending: u64,
     each: Each<'j>,
@@ -140,7 +145,11 @@ impl Judge<'_> {
         let new = Entry { target: seen.target(), digests, xattrs, ..Entry::new(&seen.path, stat) };
         let is_same = is_read.then(|| old.digests == digests);
         self.plan.criteria.changed(old, &new, is_same, &mut self.changed);
-        let verdict = Verdict::of(old, &new, &self.changed);
+        let shift = self.shift.as_ref();
+        if is_same_time(old, &new, shift) {
+            self.changed.retain(|field| *field != Field::Mtime);
+        }
+        let verdict = Verdict::of(old, &new, &self.changed, shift);
         self.summary.add(verdict);
         if !old.digests.is_empty() && !is_read && verdict == Verdict::Ok {
             self.summary.unread += 1;
@@ -211,15 +220,9 @@ impl Judge<'_> {
         let entry = |stat| Entry { target: seen.target(), ..Entry::new(&seen.path, stat) };
         self.summary.add(Verdict::New);
         (self.each)(&Finding {
-            verdict: Verdict::New,
-            path: &seen.path,
-            new_path: None,
             file_type: seen.file_type,
-            old: None,
             new: stat.map(entry),
-            changed: &[],
-            file: None,
-            error: None,
+            ..Finding::new(Verdict::New, &seen.path)
         })
     }
 

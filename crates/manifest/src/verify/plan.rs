@@ -6,8 +6,9 @@ use ftk_inventory::{Budget, FileNo, Opener};
 
 use crate::keys::{Keys, Reservation};
 use crate::merge::merge;
+use crate::shift::RecordedTimes;
 use crate::walked_tree::{Failed, WalkedTree};
-use crate::{Criteria, Error, Field, Manifest};
+use crate::{Contents, Criteria, Error, Field, Manifest, Shift};
 
 /// The files that must be read to verify a tree, and the files that are missing.
 ///
@@ -29,6 +30,7 @@ pub struct VerifyPlan<'p> {
     /// Regular files of the tree that are not in the manifest and that may be missing files at a new path:
     /// they have the size of a missing file, or their size cannot be read. In path order.
     pub(super) candidates: Vec<FileNo>,
+    times: RecordedTimes,
     pub(super) budget: &'p Budget,
 }
 
@@ -72,8 +74,11 @@ impl<'p> VerifyPlan<'p> {
         let failed = Failed::of(&tree);
         let mut missing = Keys::new(header.digests_len(), budget);
         let (mut pairs, mut candidates) = (Vec::new(), Vec::new());
-        let mut reserved = Reservation::new(budget);
+        let (mut reserved, mut times) = (Reservation::new(budget), RecordedTimes::new());
         merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
+            if let (Some(old), Some(new)) = (&old, &new) {
+                times.add(&old.entry(), &new.seen);
+            }
             let file = new.as_ref().and_then(|new| new.seen.file);
             match (old, file) {
                 _ if !reads => {}
@@ -112,7 +117,15 @@ impl<'p> VerifyPlan<'p> {
                 !sizes.is_empty() && size(file).is_none_or(|size| sizes.binary_search(&size).is_ok())
             });
         }
-        Ok(Self { manifest, tree, criteria, failed, reads, pairs, missing, candidates, budget })
+        Ok(Self { manifest, tree, criteria, failed, reads, pairs, missing, candidates, times, budget })
+    }
+
+    /// Finds out whether the times have shifted, if this batch has all files. A part of them does not show it.
+    pub(super) fn shift(&self, batch: &Batch, contents: &Contents<'_>) -> Result<Option<Shift>, Error> {
+        match batch.files.len() == self.pairs.len() + self.candidates.len() {
+            true => Shift::find(&self.times, self.manifest, &self.tree, contents),
+            false => Ok(None),
+        }
     }
 
     /// Returns the files to read and then to [judge](Self::verify), in this order: one batch, or, if the run

@@ -255,6 +255,10 @@ fn members_of_version_2_are_checked() {
         ("1024", "1023", "line 2: 1023 allocated bytes are not a multiple of 512"),
         ("1024", "-512", "integer `-512` where an integer of 0 or more is expected"),
         ("\"birth_ns\":-4", "\"birth_ns\":\"-4\"", "its JSON is broken"),
+        ("\"birth_ns\":-4", "\"fs\":\"0123456789abcdef\"", "is not a file system: 32 digits from 0 to f"),
+        ("\"birth_ns\":-4", "\"fs\":\"0123456789abcdef0123456789ABCDEF\"", "is not a file system"),
+        ("\"birth_ns\":-4", "\"fs\":7", "integer `7` where a string is expected"),
+        ("\"birth_ns\":-4", "\"verified_ns\":1.5", "its JSON is broken"),
         ("\"birth_ns\":-4", "\"birth_ns\":-4,\"birth_ns\":-4", "the member `birth_ns` appears twice"),
     ] {
         let line = A.replace(from, to);
@@ -263,6 +267,11 @@ fn members_of_version_2_are_checked() {
         // Version 1 gives these names no meaning.
         assert_eq!(paths_as(1, &[&line]).unwrap(), ["a"]);
     }
+    let fifo = A
+        .replace("\"file\"", "\"fifo\"")
+        .replace("\"digests\":{\"xxh3\":\"0123456789abcdef\"}", "\"verified_ns\":1");
+    let error = paths(&[&fifo]).unwrap_err().to_string();
+    assert_eq!(error, "line 2: verified_ns is not allowed for entries without digests");
     let first = read(&open(&sealed_as(1, &[A])).unwrap()).unwrap();
     let entry = &first[&Path::new("a")];
     assert!(entry.absent.contains(Field::Allocated) && entry.stat.birth_ns.is_none());

@@ -5,6 +5,7 @@ mod compressed;
 mod diff;
 mod format;
 mod model;
+mod scrub;
 mod tree_digests;
 mod trees;
 mod unique;

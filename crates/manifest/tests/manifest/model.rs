@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
-use ftk_file::Stat;
+use ftk_file::{FsId, Stat};
 use ftk_hash::Algorithm;
 use ftk_manifest::{
     Criteria, Entry, Field, FieldSet, Finding, Header, Manifest, Mode, Verdict, Writer, Xattr,
@@ -21,6 +21,8 @@ pub(crate) struct Owned {
     pub(crate) digests: Vec<u8>,
     pub(crate) tree: Vec<u8>,
     pub(crate) xattrs: Option<Vec<Xattr>>,
+    pub(crate) fs: Option<FsId>,
+    pub(crate) verified_ns: Option<i128>,
     pub(crate) damaged_ns: Option<i128>,
 }
 
@@ -102,6 +104,8 @@ impl Owned {
             digests: entry.digests.to_vec(),
             tree: entry.tree.to_vec(),
             xattrs: entry.xattrs.map(<[Xattr]>::to_vec),
+            fs: entry.fs,
+            verified_ns: entry.verified_ns,
             damaged_ns: entry.damaged_ns,
         }
     }
@@ -115,6 +119,8 @@ impl Owned {
             digests: &self.digests,
             tree: &self.tree,
             xattrs: self.xattrs.as_deref(),
+            fs: self.fs,
+            verified_ns: self.verified_ns,
             damaged_ns: self.damaged_ns,
         }
     }
@@ -161,6 +167,7 @@ pub(crate) fn version_1(header: &Header, entries: &Entries) -> Manifest {
     entries.values_mut().for_each(|entry| {
         entry.forget(Field::Allocated);
         entry.forget(Field::Birth);
+        (entry.fs, entry.verified_ns) = (None, None);
     });
     let text =
         String::from_utf8(written(header, &entries)).unwrap().replacen("\"version\":2", "\"version\":1", 1);
@@ -345,7 +352,9 @@ pub(crate) fn entry(digests_len: usize) -> impl Strategy<Value = Owned> {
             let is_file = file_type == FileType::Regular;
             let target = (file_type == FileType::Symlink).then(|| vec![b't', 0xfe + other]);
             let digests = if is_file { vec![digest; digests_len] } else { Vec::new() };
-            let mut entry = Owned { target, ..Owned::new(stat, digests) };
+            let fs = (other == 1).then(|| FsId::from_bytes([7; 16]));
+            let verified_ns = (is_file && digests_len > 0 && owner == 1).then_some(mtime_ns + 5);
+            let mut entry = Owned { target, fs, verified_ns, ..Owned::new(stat, digests) };
             for field in forgotten.unwrap_or_default() {
                 entry.forget(field);
             }

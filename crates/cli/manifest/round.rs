@@ -1,0 +1,91 @@
+//! The summary of a scrub.
+
+use ftk_manifest::{ForUpdate, Scrubbed};
+use indicatif::HumanCount;
+
+use crate::console::{Console, Outcome};
+use crate::human::{self, shown};
+
+/// The largest number of damaged files that the summary repeats.
+const REPEATED: usize = 100;
+
+/// Prints the summary except its last line: damaged files, the age of the oldest verification, and what is left for an
+/// update. Returns the outcome.
+pub(super) fn say(
+    scrubbed: &Scrubbed,
+    left: &ForUpdate,
+    damaged: &[Vec<u8>],
+    now_ns: i128,
+    console: &Console,
+) -> Outcome {
+    for path in damaged.iter().take(REPEATED) {
+        console.summary(format_args!("damaged: {}", shown(path)));
+    }
+    if damaged.len() > REPEATED {
+        let more = human::count((damaged.len() - REPEATED) as u64, "more file");
+        console.summary(format_args!("damaged: {more} (listed above)"));
+    }
+    let outcome = match (scrubbed.unreadable, damaged.len() as u64) {
+        (0, 0) => Outcome::Success,
+        (0, _) => Outcome::Negative,
+        _ => Outcome::Error,
+    };
+    let counts = [
+        (damaged.len() as u64, "damaged file", "; repair them, or accept them with update --accept PATH"),
+        (scrubbed.unreadable, "unreadable file", ""),
+    ];
+    for (n, what, hint) in counts.into_iter().filter(|(n, ..)| *n > 0) {
+        console.summary(format_args!("{}{hint}   (status {})", human::count(n, what), outcome as u8));
+    }
+    let age = match scrubbed.oldest_ns {
+        Some(oldest_ns) => {
+            let days = human::age(u128::try_from(now_ns - oldest_ns).unwrap_or_default());
+            Some(format!("every file was read within {days}"))
+        }
+        None if scrubbed.files > 0 => Some("some files have no plausible time of verification".into()),
+        None => None,
+    };
+    if let Some(age) = age {
+        let except = [
+            (damaged.len() as u64, "damaged"),
+            (scrubbed.unreadable, "unreadable"),
+            (left.changed, "changed"),
+        ];
+        let except = except.into_iter().filter(|(n, _)| *n > 0);
+        let except: Vec<_> = except.map(|(n, what)| format!("{} {what}", HumanCount(n))).collect();
+        let except =
+            if except.is_empty() { String::new() } else { format!(", except {}", except.join(", ")) };
+        console.summary(format_args!("{age}{except}"));
+    }
+    if scrubbed.never > 0 {
+        let never = human::count(scrubbed.never, "file");
+        console.summary(format_args!("{never} not read since they were recorded"));
+    }
+    if let Some(round_ns) = scrubbed.round_ns {
+        console.summary(format_args!("a full round takes {} at this pace", human::age(round_ns)));
+    }
+    let kinds = [(left.new, "new"), (left.changed, "changed"), (left.missing, "missing")];
+    let kinds: Vec<_> = kinds.into_iter().filter(|(n, _)| *n > 0).collect();
+    if !kinds.is_empty() {
+        let kinds: Vec<_> = kinds.iter().map(|(n, what)| format!("{} {what}", HumanCount(*n))).collect();
+        console.summary(format_args!("{}: left for `ftk manifest update`", kinds.join(", ")));
+    }
+    outcome
+}
+
+/// Appends the object with the results of the run and the state of the tree. `lost`: damaged files that are missing.
+pub(super) fn push_json(out: &mut Vec<u8>, scrubbed: &Scrubbed, left: &ForUpdate, lost: u64) {
+    let number = |n: Option<i128>| n.map_or_else(|| "null".to_owned(), |n| n.to_string());
+    let Scrubbed { verified, bytes, damaged, unreadable, files, never, oldest_ns, round_ns } = *scrubbed;
+    let ForUpdate { new, changed, missing } = *left;
+    let damaged = damaged + lost;
+    let oldest_ns = number(oldest_ns);
+    let round_ns = number(round_ns.map(|ns| i128::try_from(ns).unwrap_or(i128::MAX)));
+    let line = format!(
+        "{{\"verified_files\":{verified},\"verified_bytes\":{bytes},\"damaged_files\":{damaged},\
+         \"unreadable_files\":{unreadable},\"files\":{files},\"never_read_files\":{never},\
+         \"oldest_verified_ns\":{oldest_ns},\"round_ns\":{round_ns},\
+         \"new\":{new},\"changed\":{changed},\"missing\":{missing}}}\n"
+    );
+    out.extend_from_slice(line.as_bytes());
+}

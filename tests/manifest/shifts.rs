@@ -1,0 +1,168 @@
+//! Times that shifted as a whole.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use super::damage::flip;
+use super::records::{Manifest, create, json as objects, verify};
+use crate::harness::{Dir, Run, bytes, sha256};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// Creates twelve files whose mtimes are days apart, and their manifest.
+fn recorded() -> Dir {
+    let dir = Dir::new();
+    for nth in 0..12_u32 {
+        dir.file(format!("d/{nth:02}"), &bytes(nth.into(), 1000));
+        let time = SystemTime::UNIX_EPOCH + Duration::new(1_700_000_000 + 86_400 * u64::from(nth), nth + 7);
+        set(&dir.path(format!("d/{nth:02}")), time);
+    }
+    create(&dir, &[]);
+    dir
+}
+
+fn set(path: &Path, time: SystemTime) {
+    File::open(path).unwrap().set_modified(time).unwrap();
+}
+
+/// Changes the mtimes of all files.
+fn shift(dir: &Dir, to: impl Fn(SystemTime) -> SystemTime) {
+    for entry in fs::read_dir(dir.path("d")).unwrap() {
+        let path = entry.unwrap().path();
+        set(&path, to(fs::metadata(&path).unwrap().modified().unwrap()));
+    }
+}
+
+fn update(dir: &Dir) -> Run {
+    let path = dir.aside("manifest");
+    dir.ftk(["manifest", "update", "."]).arg(&path).arg("-o").arg(&path).run()
+}
+
+fn digest(dir: &Dir, path: &str) -> String {
+    Manifest::read(&dir.aside("manifest")).entry(path)["digests"]["sha256"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn h63_a_shift_of_all_times_hides_no_damage() {
+    // Daylight saving time, a change of the time zone, and FAT, which rounds to two seconds.
+    let rounded = |time: SystemTime| {
+        let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.div_ceil(2) * 2)
+    };
+    let shifts: [&dyn Fn(SystemTime) -> SystemTime; 5] = [
+        &|time| time + HOUR,
+        &|time| time - HOUR,
+        &|time| time + 5 * HOUR + HOUR / 2,
+        &|time| rounded(time) + HOUR,
+        &|time| rounded(time),
+    ];
+    for by in shifts {
+        let dir = recorded();
+        flip(&dir.path("d/05"));
+        dir.file("d/07", &bytes(99, 1000));
+        shift(&dir, by);
+        set(&dir.path("d/07"), SystemTime::UNIX_EPOCH + Duration::from_secs(1_750_000_000));
+        let run = verify(&dir, &[]).status(1);
+        let lines: Vec<_> = run.text().lines().collect();
+        run.check(lines.len() == 3, "the shift is one line");
+        run.check(
+            lines[0].starts_with("corrupted\td/05\tcontent changed, size did not, and mtime shifted, "),
+            "damage",
+        );
+        run.check(lines[1].starts_with("modified\td/07\tmtime "), "an edit");
+        run.check(lines[2].starts_with("shifted\t.\tmtimes of 11 files: "), "the shift");
+        let records = objects(&verify(&dir, &["--json"]));
+        assert_eq!((&records[2]["verdict"], &records[2]["files"]), (&"shifted".into(), &11.into()));
+        assert!(records[2]["shift_ns"].is_i64());
+        // Times that are not compared are not reported, but still tell damage from edits.
+        let run = verify(&dir, &["--ignore", "mtime"]).status(1);
+        run.check(run.text().starts_with("corrupted\td/05\t") && run.text().lines().count() == 2, "no shift");
+
+        // The shift is reported once. The damage is reported until it is repaired, and never recorded.
+        let run = update(&dir).status(1);
+        let run = run.stderr_has("ftk: 'd/05' is corrupted: size is unchanged, mtime shifted, sha256 ");
+        run.stderr_has("ftk: all times have shifted (mtimes of 11 files: ");
+        for _ in 0..2 {
+            let run = update(&dir).status(1).stderr_has("'d/05' is corrupted").stderr_lacks("shifted");
+            run.stderr_lacks("d/07");
+            assert_eq!(digest(&dir, "d/05"), sha256(&bytes(5, 1000)));
+            let run = verify(&dir, &[]).status(1);
+            run.check(
+                run.text().starts_with("corrupted\td/05\tcontent changed, size and mtime did not, "),
+                "damage",
+            );
+        }
+        assert_eq!(digest(&dir, "d/07"), sha256(&bytes(99, 1000)));
+    }
+}
+
+#[test]
+fn h63_a_shift_of_files_with_one_time_hides_no_damage() {
+    let dir = Dir::new();
+    for name in ["a", "b", "sub/c"] {
+        dir.file(name, name.as_bytes());
+        set(&dir.path(name), SystemTime::UNIX_EPOCH + Duration::from_secs(1_577_923_200));
+    }
+    create(&dir, &[]);
+    flip(&dir.path("a"));
+    for name in ["a", "b", "sub/c"] {
+        set(&dir.path(name), SystemTime::UNIX_EPOCH + Duration::from_secs(1_577_923_200) + HOUR);
+    }
+    let run = verify(&dir, &[]).status(1);
+    run.check(run.text().starts_with("corrupted\ta\t") && !run.text().contains("sub/c"), "damage");
+    run.check(run.text().ends_with("shifted\t.\tmtimes of 3 files: +1 h 0 min\n"), "the shift");
+}
+
+/// A copy without times: every file has a new one.
+#[test]
+fn h63_a_copy_without_times_hides_no_damage() {
+    let dir = recorded();
+    for entry in fs::read_dir(dir.path("d")).unwrap() {
+        let path = entry.unwrap().path();
+        let content = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    let run = verify(&dir, &[]).status(1);
+    run.check(run.text().starts_with("shifted\t.\tmtimes of 12 files: all from 20"), "the copy");
+    run.check(run.text().lines().count() == 1, "nothing else");
+    flip(&dir.path("d/05"));
+    let run = verify(&dir, &[]).status(1);
+    run.check(run.text().starts_with("corrupted\td/05\t") && run.text().lines().count() == 2, "damage");
+    // The same file, edited after the copy.
+    set(&dir.path("d/05"), SystemTime::now() + HOUR);
+    let run = verify(&dir, &[]).status(1);
+    run.check(run.text().starts_with("modified\td/05\t"), "an edit");
+    update(&dir).status(0).stderr_has("all times have shifted (mtimes of 11 files: all from ");
+    verify(&dir, &[]).status(0);
+}
+
+#[test]
+fn a_shift_does_not_keep_scrub_from_reading() {
+    let dir = recorded();
+    shift(&dir, |time| time + HOUR);
+    flip(&dir.path("d/05"));
+    let scrub = || dir.ftk(["manifest", "scrub", "."]).arg(dir.aside("manifest")).run();
+    let run = scrub().status(1).stderr_has("ftk: all times have shifted (mtimes of 12 files: +1 h 0 min): ");
+    run.check(run.text().starts_with("corrupted\td/05\t"), "damage");
+    run.stderr_has("  11 files verified, ").stderr_lacks("changed");
+    update(&dir).status(1).stderr_has("'d/05' is corrupted");
+    scrub().status(1).stderr_lacks("shifted");
+    update(&dir).status(1).stderr_has("'d/05' is corrupted");
+}
+
+/// Fewer changes are changes of their files.
+#[test]
+fn some_files_with_other_times_are_no_shift() {
+    let dir = recorded();
+    for nth in 0..6 {
+        let path = dir.path(format!("d/{nth:02}"));
+        set(&path, fs::metadata(&path).unwrap().modified().unwrap() + HOUR);
+    }
+    let run = verify(&dir, &[]).status(1);
+    run.check(
+        run.text().lines().count() == 6 && run.text().starts_with("metadata\td/00\tmtime "),
+        "six files",
+    );
+}
