@@ -62,6 +62,11 @@ impl Stats {
         let reused = of_phases(|it| it.reused);
         text.values("ftk_reused_files", "Number of files whose digests were reused.", "phase", reused);
         text.values("ftk_results", "What the command found, by kind.", "result", gathered.results.clone());
+        if let Some(ns) = gathered.oldest_verified_ns {
+            let time = Duration::from_nanos(u64::try_from(ns).unwrap_or_default());
+            let name = "ftk_oldest_verification_timestamp_seconds";
+            text.value(name, "When the longest unverified file was last read.", seconds(time));
+        }
         output.write_all(text.out.as_bytes())?;
         output.commit()
     }

@@ -29,6 +29,8 @@ pub(crate) struct Gathered {
     pub(crate) skipped: BTreeMap<String, u64>,
     /// What the command found, by kind.
     pub(crate) results: BTreeMap<&'static str, u64>,
+    /// When the longest unverified file of a tree was last read, in nanoseconds since 1970.
+    pub(crate) oldest_verified_ns: Option<i128>,
 }
 
 impl Default for Stats {
@@ -111,6 +113,11 @@ impl Stats {
     /// Records what the command found. `kind` is a word of its output, such as a verdict; values of one kind add up.
     pub(crate) fn result(&self, kind: &'static str, n: u64) {
         *self.lock().results.entry(kind).or_default() += n;
+    }
+
+    /// Records when the longest unverified file of a tree was last read, in nanoseconds since 1970.
+    pub(crate) fn oldest_verified(&self, ns: i128) {
+        self.lock().oldest_verified_ns = Some(ns);
     }
 
     /// Returns the time since the start of the run.

@@ -119,6 +119,13 @@ fn of_findings() {
     run("manifest verify", &["in", "m.jsonl"], 1, &verdicts(2.0, 0.0));
     let update = [("corrupted", 1.0), ("missing", 1.0), ("kept", 0.0)];
     run("manifest update", &["in", "m.jsonl", "-o", "n.jsonl"], 1, &update);
+    let scrub = [("ok", 1.0), ("corrupted", 1.0), ("unreadable", 0.0), ("never_read", 0.0), ("new", 1.0)];
+    let left = [("changed", 0.0), ("missing", 1.0)];
+    let start = now();
+    run("manifest scrub", &["in", "m.jsonl"], 1, &[&scrub[..], &left].concat());
+    let values = metrics(&dir, "m.prom", "task=\"m\",command=\"manifest scrub\"");
+    let oldest = values["ftk_oldest_verification_timestamp_seconds{}"];
+    assert!((start - 0.001..=now()).contains(&oldest), "{oldest}");
 }
 
 /// The page describes exactly the metrics that exist.
@@ -132,9 +139,12 @@ fn the_page_lists_every_metric() {
     fs::create_dir(dir.path("cache")).unwrap();
     dir.ftk(["hash", "in", "-o", "list"]).run().status(0);
     dir.ftk(["hash", "--check", "list", "--metrics", "a.prom"]).run().status(0);
+    dir.ftk(["manifest", "create", "in", "-o", "m.jsonl"]).run().status(0);
+    dir.ftk(["manifest", "scrub", "in", "m.jsonl", "--metrics", "c.prom"]).run().status(0);
     let cached = dir.ftk(["hash", "in", "--cache", "--metrics", "b.prom"]);
     cached.under(&dir, ["env", "XDG_CACHE_HOME=cache"]).run().status(0);
-    let text = ["a.prom", "b.prom"].map(|name| fs::read_to_string(dir.path(name)).unwrap()).concat();
+    let text =
+        ["a.prom", "b.prom", "c.prom"].map(|name| fs::read_to_string(dir.path(name)).unwrap()).concat();
     let written = text.lines().filter_map(|line| line.strip_prefix("# HELP ")?.split(' ').next());
     assert_eq!(written.collect::<BTreeSet<_>>(), listed);
 }

@@ -1,6 +1,5 @@
 //! The identities of the file systems of a run.
 
-
 use ftk_file::{FsId, Mount, Stat, Symlinks, mounts};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 

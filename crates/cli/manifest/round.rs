@@ -5,6 +5,7 @@ use indicatif::HumanCount;
 
 use crate::console::{Console, Outcome};
 use crate::human::{self, shown};
+use crate::stats::Stats;
 
 /// The largest number of damaged files that the summary repeats.
 const REPEATED: usize = 100;
@@ -71,6 +72,22 @@ pub(super) fn say(
         console.summary(format_args!("{}: left for `ftk manifest update`", kinds.join(", ")));
     }
     outcome
+}
+
+/// Records the results for `--stats` and `--metrics`. `damaged`: the number of damaged files.
+pub(super) fn record(scrubbed: &Scrubbed, left: &ForUpdate, damaged: u64, stats: &Stats) {
+    for (kind, n) in [
+        ("ok", scrubbed.verified),
+        ("corrupted", damaged),
+        ("unreadable", scrubbed.unreadable),
+        ("never_read", scrubbed.never),
+        ("new", left.new),
+        ("changed", left.changed),
+        ("missing", left.missing),
+    ] {
+        stats.result(kind, n);
+    }
+    scrubbed.oldest_ns.into_iter().for_each(|ns| stats.oldest_verified(ns));
 }
 
 /// Appends the object with the results of the run and the state of the tree. `lost`: damaged files that are missing.

@@ -24,7 +24,7 @@ use crate::manifest::pace::{Pace, SAVE_EVERY};
 use crate::manifest::reading;
 use crate::manifest::record::{Findings, Manner};
 use crate::manifest::rewrite::Rewrite;
-use crate::manifest::round::{push_json, say};
+use crate::manifest::round::{push_json, record, say};
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shift::describe;
 use crate::number::period;
@@ -168,6 +168,7 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
         findings.object(|out| push_json(out, &scrubbed, &scrub.left, lost));
     }
     findings.finish()?;
+    record(&scrubbed, &scrub.left, damaged.len() as u64, &console.stats);
     let outcome = say(&scrubbed, &scrub.left, &damaged, now_ns, console);
     let what = format!("{} verified", human::count(scrubbed.verified, "file"));
     run.say_done(&what, bytes, &header.algorithms);

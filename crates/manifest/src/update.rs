@@ -182,7 +182,7 @@ impl<'u> Update<'u> {
         let mut maker = Maker::new(&self.tree, &self.file_systems, contents, xattrs, Some(now_ns), budget);
         let mut trees = Trees::new(algorithms, budget);
         if trees.is_needed() {
-            self.make(&mut maker, shift.clone(), now_ns, &mut |_| (), &mut |made| match made {
+            self.make(&mut maker, shift, now_ns, &mut |_| (), &mut |made| match made {
                 New::Entry(entry, is_whole) => Ok(trees.add(entry, is_whole)?),
                 New::Unreadable(path) => Ok(trees.omit(path)?),
             })?;

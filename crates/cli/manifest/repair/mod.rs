@@ -129,6 +129,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let start_ns = now_ns();
     let plan = RepairPlan::new(&manifest, &tree, args.missing, &run.budget).with_context(name)?;
     args.guard.check(&plan.survey, &args.root)?;
+    ensure!(plan.has_sizes, "{} lacks sizes of files: add them with `ftk manifest update`", name());
     if !plan.has_marks {
         console.verbose(|| "no file is marked as damaged: all files are read".into());
     }

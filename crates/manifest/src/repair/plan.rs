@@ -22,6 +22,8 @@ pub struct RepairPlan<'r> {
     pub files: Vec<FileNo>,
     /// Whether the manifest marks files as damaged.
     pub has_marks: bool,
+    /// Whether the manifest has the sizes of all files. Copies are searched by size.
+    pub has_sizes: bool,
     /// Whether the tree is the recorded one, and how much of it is missing.
     pub survey: Survey,
     /// The file systems of the tree.
@@ -46,10 +48,11 @@ impl<'r> RepairPlan<'r> {
         restores_missing: bool,
         budget: &'r Budget,
     ) -> Result<Self, Error> {
-        let mut has_marks = false;
+        let (mut has_marks, mut has_sizes) = (false, true);
         let mut entries = manifest.entries()?;
         while let Some(entry) = entries.next()? {
             has_marks |= entry.damaged_ns.is_some();
+            has_sizes &= !entry.stat.is_regular() || entry.size().is_some();
         }
         let failed = Failed::of(tree);
         let mut reserved = Reservation::new(budget);
@@ -82,6 +85,17 @@ impl<'r> RepairPlan<'r> {
         let is_candidate = |size: Option<u64>| size.is_none_or(|size| sizes.contains(&size));
         files.extend(candidates.iter().filter(|(_, size)| is_candidate(*size)).map(|(file, _)| *file));
         files.sort_unstable();
-        Ok(Self { files, has_marks, survey, file_systems, manifest, tree: *tree, failed, restores_missing, budget })
+        Ok(Self {
+            files,
+            has_marks,
+            has_sizes,
+            survey,
+            file_systems,
+            manifest,
+            tree: *tree,
+            failed,
+            restores_missing,
+            budget,
+        })
     }
 }

@@ -131,8 +131,8 @@ impl<'s> Scrub<'s> {
                 Some(seen) => match seen.file.filter(|_| is_as_recorded(&old, seen, shift.as_ref())) {
                     Some(file) => {
                         let verified_ns = verified_ns(&old, start_ns, now_ns);
-                        let is_timed = old.knows(Field::Mtime);
-                        items.push(Item { verified_ns, record, file, size: old.stat.size, is_timed });
+                        let is_timed = old.knows_all(&[Field::Size, Field::Mtime]);
+                        items.push(Item { verified_ns, record, file, size: seen.stat().size, is_timed });
                     }
                     None => scrub.left.changed += 1,
                 },
@@ -174,7 +174,8 @@ impl<'s> Scrub<'s> {
     }
 }
 
-/// Returns whether a file has the recorded type, size and mtime, apart from a shift of all times.
+/// Returns whether a file has the recorded type, size and mtime, as far as they are recorded, apart from a shift of all
+/// times.
 fn is_as_recorded(old: &Entry<'_>, seen: &Seen, shift: Option<&Shift>) -> bool {
     let now = seen.stat();
     let (old_ns, now_ns) = (old.stat.mtime_ns, now.mtime_ns);
@@ -183,7 +184,7 @@ fn is_as_recorded(old: &Entry<'_>, seen: &Seen, shift: Option<&Shift>) -> bool {
             || old_ns == now_ns
             || shift.is_some_and(|shift| shift.explains(old_ns, now_ns))
     };
-    now.is_regular() && old.stat.size == now.size && is_same_time()
+    now.is_regular() && old.size().is_none_or(|size| size == now.size) && is_same_time()
 }
 
 /// Returns when a file was last verified. A time after this run is an error of a clock and means nothing.
