@@ -17,8 +17,8 @@ pub(super) fn encode(out: &mut Vec<u8>, name: &[u8]) {
     }
 }
 
-/// Returns whether a byte stands for itself. `#` begins a comment, `=` ends a keyword, and mtree takes unencoded
-/// `*`, `?` and `[` for a pattern.
+/// Returns whether a byte stands for itself. `#` begins a comment and `=` ends a keyword. `*`, `?` and `[` make a
+/// pattern of a name if they are not encoded; NetBSD's mtree takes them for a pattern even then.
 fn is_plain(byte: u8) -> bool {
     (byte > b' ')
         & (byte < 0x7f)
@@ -103,8 +103,8 @@ mod tests {
             }
         }
         let mut encoded = Vec::new();
-        encode(&mut encoded, b"a b\n#\xff");
-        assert_eq!(encoded, b"a\\040b\\012\\043\\377");
+        encode(&mut encoded, b"a b\n#\xff*?[");
+        assert_eq!(encoded, b"a\\040b\\012\\043\\377\\052\\077\\133");
     }
 
     #[test]
