@@ -168,7 +168,7 @@ impl<'u> Update<'u> {
     ///
     /// # Errors
     /// When the old manifest cannot be read or has changed meanwhile, when the new one cannot be written,
-    /// when a file was never processed, or when the budget is used up.
+    /// or when a file was never processed.
     pub fn write<S: FnMut(&[u8]) -> io::Result<()>>(
         &self,
         rows: &Rows,
@@ -179,13 +179,16 @@ impl<'u> Update<'u> {
     ) -> Result<Updated, Error> {
         let header = self.old.header();
         let mut maker = Maker::new(&self.tree, self.contents(rows), header.xattrs, budget);
-        let mut trees = Trees::new(&header.algorithms, budget);
+        let mut trees = Trees::new(&header.algorithms);
         if trees.is_needed() {
-            self.make(&mut maker, now_ns, &mut |_| (), &mut |made| match made {
-                New::Entry(entry, is_whole) => Ok(trees.add(entry, is_whole)?),
-                New::Unreadable(path) => Ok(trees.omit(path)?),
+            self.make(&mut maker, now_ns, &mut |_| (), &mut |made| {
+                match made {
+                    New::Entry(entry, is_whole) => trees.add(entry, is_whole),
+                    New::Unreadable(path) => trees.omit(path),
+                }
+                Ok(())
             })?;
-            trees.finish()?;
+            trees.finish();
             maker.make_again();
         }
         self.make(&mut maker, now_ns, each, &mut |made| match made {
