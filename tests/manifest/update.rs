@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use super::records::{Manifest, create, lines, seal, verify};
+use super::records::{Manifest, create, lines, lines_with_trees, seal, verify};
 use super::trees::everything;
 use crate::harness::{Dir, Run, needs, sha256};
 
@@ -15,7 +15,7 @@ use crate::harness::{Dir, Run, needs, sha256};
 /// of a file.
 fn create_later(dir: &Dir, args: &[&str]) -> PathBuf {
     let path = create(dir, args);
-    let mut lines = lines(&path);
+    let mut lines = lines_with_trees(&path);
     let before = lines[0].rfind(':').unwrap() + 1;
     let later = SystemTime::now() + Duration::from_secs(3600);
     let later = later.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos();

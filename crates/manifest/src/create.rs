@@ -18,12 +18,12 @@ use crate::{Contents, Entry, Error, Writer};
 ///
 /// Entries that could not be read are skipped: files whose row is not `Ok`, which were reported when they
 /// were read, and entries whose extended attributes cannot be read, which are passed to `on_error` with their
-/// path below the root. A directory has tree digests if everything below it was found and read. Their memory,
-/// and that of the extended attributes, is reserved from the budget.
+/// path below the root. A directory has tree digests if everything below it was found and read.
+///
+/// Extended attributes are kept until they are written. Those that do not fit into the budget cannot be read.
 ///
 /// # Errors
-/// When the manifest cannot be written, when a file that was to be read was never processed, or when the budget
-/// is used up.
+/// When the manifest cannot be written, or when a file that was to be read was never processed.
 ///
 /// # Panics
 /// If neither the content nor the metadata of a regular file is known.
@@ -37,16 +37,16 @@ pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
 ) -> Result<u64, Error> {
     let file_systems = file_systems(tree.inventory);
     let mut maker = Maker::new(tree, &file_systems, *contents, xattrs, None, budget);
-    let mut trees = Trees::new(writer.algorithms(), budget);
+    let mut trees = Trees::new(writer.algorithms());
     if trees.is_needed() {
         let mut walk = tree.walk();
         while walk.advance()? {
             match maker.make(&walk.seen, None) {
-                Made::Entry(entry) => trees.add(&entry, walk.seen.is_whole)?,
-                _ => trees.omit(&walk.seen.path)?,
+                Made::Entry(entry) => trees.add(&entry, walk.seen.is_whole),
+                _ => trees.omit(&walk.seen.path),
             }
         }
-        trees.finish()?;
+        trees.finish();
         maker.make_again();
     }
     let mut walk = tree.walk();

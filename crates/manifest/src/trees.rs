@@ -1,10 +1,10 @@
 //! The digests of all directories of a manifest, computed before it is written and checked when it is read.
 
+use std::convert::Infallible;
+
 use ftk_hash::Algorithm;
-use ftk_inventory::{Budget, Full};
 use ftk_walk::FileType;
 
-use crate::keys::Reservation;
 use crate::tree_digest::{Closed, TreeDigester, TreeForm};
 use crate::{Entry, EntryError, Error};
 
@@ -22,7 +22,6 @@ pub(crate) struct Trees {
     digests: Vec<u8>,
     /// Whether each directory has digests.
     has: Vec<bool>,
-    reserved: Reservation,
     /// The number of directories written.
     written: usize,
 }
@@ -30,13 +29,12 @@ pub(crate) struct Trees {
 impl Trees {
     /// Creates the list for a manifest with digests by these algorithms. Without algorithms, there is nothing to
     /// compute.
-    pub(crate) fn new(algorithms: &[Algorithm], budget: &Budget) -> Self {
+    pub(crate) fn new(algorithms: &[Algorithm]) -> Self {
         Self {
             digester: (!algorithms.is_empty()).then(|| TreeDigester::new(TreeForm::Ftk, algorithms)),
             width: algorithms.iter().map(|algorithm| algorithm.digest_len()).sum(),
             digests: Vec::new(),
             has: Vec::new(),
-            reserved: Reservation::new(budget),
             written: 0,
         }
     }
@@ -47,33 +45,27 @@ impl Trees {
     }
 
     /// Adds the next entry. `is_whole`: for a directory, whether all its entries were found.
-    ///
-    /// # Errors
-    /// When the budget is used up.
-    pub(crate) fn add(&mut self, entry: &Entry<'_>, is_whole: bool) -> Result<(), Full> {
-        let Self { digester: Some(digester), digests, has, width, reserved, .. } = self else {
-            return Ok(());
-        };
+    pub(crate) fn add(&mut self, entry: &Entry<'_>, is_whole: bool) {
+        let Self { digester: Some(digester), digests, has, width, .. } = self else { return };
         if entry.stat.file_type == FileType::Directory {
-            reserved.consume(*width as u64 + 1)?;
             digests.resize(digests.len() + *width, 0);
             has.push(false);
         }
-        digester.add(entry, is_whole, |closed| store(closed, digests, has, *width))
+        let Ok(()) = digester.add(entry, is_whole, |closed| store(closed, digests, has, *width));
     }
 
     /// Notes that the entry at `path` is unknown.
-    pub(crate) fn omit(&mut self, path: &[u8]) -> Result<(), Full> {
-        let Self { digester: Some(digester), digests, has, width, .. } = self else { return Ok(()) };
-        digester.omit(path, |closed| store(closed, digests, has, *width))
+    pub(crate) fn omit(&mut self, path: &[u8]) {
+        let Self { digester: Some(digester), digests, has, width, .. } = self else { return };
+        let Ok(()) = digester.omit(path, |closed| store(closed, digests, has, *width));
     }
 
     /// Ends all directories.
-    pub(crate) fn finish(&mut self) -> Result<(), Full> {
+    pub(crate) fn finish(&mut self) {
         let Self { digester, digests, has, width, .. } = self;
-        digester
-            .take()
-            .map_or(Ok(()), |mut digester| digester.finish(|closed| store(closed, digests, has, *width)))
+        if let Some(mut digester) = digester.take() {
+            let Ok(()) = digester.finish(|closed| store(closed, digests, has, *width));
+        }
     }
 
     /// Returns the next entry to write, with the digests of a directory.
@@ -91,7 +83,7 @@ impl Trees {
     }
 }
 
-fn store(closed: Closed<'_>, digests: &mut [u8], has: &mut [bool], width: usize) -> Result<(), Full> {
+fn store(closed: Closed<'_>, digests: &mut [u8], has: &mut [bool], width: usize) -> Result<(), Infallible> {
     if let Some(found) = closed.digests {
         digests[closed.number * width..][..width].copy_from_slice(found);
         has[closed.number] = true;

@@ -167,7 +167,7 @@ impl<'u> Update<'u> {
     ///
     /// # Errors
     /// When the old manifest cannot be read or has changed meanwhile, when the new one cannot be written,
-    /// when a file was never processed, or when the budget is used up.
+    /// or when a file was never processed.
     pub fn write<S: FnMut(&[u8]) -> io::Result<()>>(
         &self,
         rows: &Rows,
@@ -180,13 +180,16 @@ impl<'u> Update<'u> {
         let contents = self.contents(rows);
         let shift = Shift::find(&self.times, self.old, &self.tree, &contents)?;
         let mut maker = Maker::new(&self.tree, &self.file_systems, contents, xattrs, Some(now_ns), budget);
-        let mut trees = Trees::new(algorithms, budget);
+        let mut trees = Trees::new(algorithms);
         if trees.is_needed() {
-            self.make(&mut maker, shift, now_ns, &mut |_| (), &mut |made| match made {
-                New::Entry(entry, is_whole) => Ok(trees.add(entry, is_whole)?),
-                New::Unreadable(path) => Ok(trees.omit(path)?),
+            self.make(&mut maker, shift, now_ns, &mut |_| (), &mut |made| {
+                match made {
+                    New::Entry(entry, is_whole) => trees.add(entry, is_whole),
+                    New::Unreadable(path) => trees.omit(path),
+                }
+                Ok(())
             })?;
-            trees.finish()?;
+            trees.finish();
             maker.make_again();
         }
         self.make(&mut maker, shift, now_ns, each, &mut |made| match made {
