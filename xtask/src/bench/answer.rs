@@ -121,9 +121,10 @@ fn hashdeep(line: &[u8]) -> Option<Sum<'_>> {
     (size.iter().all(u8::is_ascii_digit) && is_digest(digest)).then_some((digest, path))
 }
 
-/// Returns the first run of exactly 64 hexadecimal digits, unless the line is the footer of a manifest.
+/// Returns the first run of exactly 64 hexadecimal digits, unless the line is the footer of a manifest or has the digest
+/// of a directory.
 fn sha256(line: &[u8]) -> Option<Vec<u8>> {
-    if line.starts_with(br#"{"footer":"#) {
+    if line.starts_with(br#"{"footer":"#) || has(line, br#","tree":{"#) {
         return None;
     }
     line.split(|byte| !byte.is_ascii_hexdigit()).find(|run| run.len() == 64).map(<[u8]>::to_vec)
@@ -195,7 +196,9 @@ mod tests {
         ] {
             assert_eq!(sha256(line.as_bytes()).unwrap(), digest.as_bytes(), "{line}");
         }
-        for other in [format!("a {digest}0"), format!(r#"{{"footer":{{"sha256":"{digest}"}}}}"#)] {
+        let footer = format!(r#"{{"footer":{{"sha256":"{digest}"}}}}"#);
+        let directory = format!(r#"{{"path":"a","tree":{{"sha256":"{digest}"}}}}"#);
+        for other in [format!("a {digest}0"), footer, directory] {
             assert_eq!(sha256(other.as_bytes()), None);
         }
     }
