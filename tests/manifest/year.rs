@@ -1,7 +1,7 @@
-//! A year of a tree that is edited and rots, and is watched by `update` and `scrub`.
+//! A year of a tree that is edited and rots, is watched by `update` and `scrub`, and restored by `repair`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs;
 
 use super::damage::rot;
 use super::records::{Manifest, create, json as objects};
@@ -60,6 +60,9 @@ impl Year {
     fn write(&mut self, path: String) {
         let (seed, len) = (self.draw(usize::MAX) as u64, 1 + self.draw(5000));
         self.dir.file(&path, &bytes(seed, len));
+        let copy = self.dir.aside("copy").join(&path);
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::write(copy, bytes(seed, len)).unwrap();
         self.contents.insert(path, (seed, len));
     }
 
@@ -108,16 +111,19 @@ impl Year {
         self.found.extend(said);
     }
 
-    /// Restores the files whose damage was reported, as users do from a backup.
-    fn repair(&mut self) {
-        for path in std::mem::take(&mut self.found) {
-            let (seed, len) = self.contents[&path];
-            let file = self.dir.path(&path);
-            let time = fs::metadata(&file).unwrap().modified().unwrap();
-            fs::write(&file, bytes(seed, len)).unwrap();
-            File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
-            self.rotten.remove(&path);
+    /// Restores the files whose damage was reported, from a copy in which removed files and old names still exist.
+    fn repair(&mut self, week: u64) {
+        let journal = format!("../journal{week}");
+        let args = ["repair", ".", "../manifest", "--from", "../copy", "--yes", "--journal", &journal];
+        let run = self.dir.ftk(["manifest"]).args(args).run().status(0);
+        let repaired = std::mem::take(&mut self.found);
+        run.check(repaired.iter().all(|path| run.text().contains(&**path)), "all damage is repaired");
+        for path in &repaired {
+            let (seed, len) = self.contents[path];
+            assert!(fs::read(self.dir.path(path)).unwrap() == bytes(seed, len), "{path}");
+            self.rotten.remove(path);
         }
+        self.check();
     }
 
     /// The manifest records every file as its users left it.
@@ -158,12 +164,13 @@ fn a_year_of_weekly_scrubs_finds_all_damage_within_four_weeks() {
         // Every other week, so that damage is also reported by later runs.
         if week % 2 == 0 {
             found += year.found.len();
-            year.repair();
+            year.repair(week);
         }
     }
     assert!(found >= (WEEKS as usize - ROUND as usize) * ROTTING, "{found}");
     year.run(&["scrub", "--json", ".", "../manifest"]);
     assert_eq!(year.found.len() + found, WEEKS as usize * ROTTING);
-    year.repair();
+    year.repair(WEEKS + 1);
     year.run(&["scrub", "--json", ".", "../manifest"]);
+    assert!(year.rotten.is_empty() && year.found.is_empty(), "nothing is left");
 }

@@ -15,7 +15,7 @@ use rustix::fs::{Mode, OFlags, openat};
 /// the identity of their file system only if a directory is on that device too.
 pub fn file_systems(inventory: &Inventory) -> FileSystems {
     let mut found = BTreeMap::new();
-    let mut opener = Opener::new(inventory);
+    let (mut opener, mut stats) = (Opener::new(inventory), Opener::new(inventory));
     // If one file or directory cannot be opened, the next one on the same device may be.
     let mut add = |dev, identify: &mut dyn FnMut(&mut Opener<'_>) -> Option<Option<FsId>>| {
         if let Entry::Vacant(entry) = found.entry(dev)
@@ -34,7 +34,13 @@ pub fn file_systems(inventory: &Inventory) -> FileSystems {
         }
         // The files given as starting points share a directory that is not theirs.
         for file in inventory.files_of(dir).map(FileNo) {
-            let (dev, _) = inventory.identity(dir, file);
+            let dev = match inventory.has_sizes() {
+                true => inventory.identity(dir, file).0,
+                false => match stats.stat_file(dir, file) {
+                    Ok(stat) => stat.dev,
+                    Err(_) => continue,
+                },
+            };
             add(dev, &mut |opener| {
                 let file = opener.open_file(dir, file).ok().filter(|file| file.stat().dev == dev)?;
                 FsId::of(file).ok()
