@@ -1,6 +1,7 @@
 //! `ftk manifest export FILE`: writes a manifest in the format of another tool.
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -103,6 +104,36 @@ fn write(
     Ok(written)
 }
 
+/// Refuses a bag that has tag files already. With `force`, regular files that are to be replaced are accepted. `made`: the
+/// names of the payload manifests that are to be written.
+fn refuse_tag_files(bag: &Path, made: &[String], force: bool) -> anyhow::Result<()> {
+    let cannot_list = || format!("cannot list {}", quote(bag.as_os_str().as_bytes()));
+    let mut entries =
+        fs::read_dir(bag).and_then(Iterator::collect::<io::Result<Vec<_>>>).with_context(cannot_list)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let name = entry.file_name();
+        let name = name.as_bytes();
+        let is_manifest = |start: &[u8]| name.starts_with(start) && name.ends_with(b".txt");
+        let is_tag_manifest = is_manifest(b"tagmanifest-");
+        let is_payload_manifest = is_manifest(b"manifest-");
+        if !(is_tag_manifest || is_payload_manifest || matches!(name, b"bagit.txt" | b"bag-info.txt")) {
+            continue;
+        }
+        let path = entry.path();
+        let shown = quote(path.as_os_str().as_bytes());
+        ensure!(force, "{shown} exists: --force replaces the files of the bag");
+        // A link could lead out of the bag.
+        ensure!(entry.file_type()?.is_file(), "{shown} is not a regular file: remove it first");
+        let is_made = made.iter().any(|made| made.as_bytes() == name);
+        ensure!(
+            !is_tag_manifest && (!is_payload_manifest || is_made),
+            "{shown} would not belong to the new bag: remove it first"
+        );
+    }
+    Ok(())
+}
+
 /// Writes the tag files of a bag.
 fn write_bag(
     manifest: &Manifest,
@@ -117,14 +148,9 @@ fn write_bag(
         "{} is not a directory: a bag keeps its payload there, and ftk moves no files",
         shown(&payload)
     );
-    let declaration = bag.join("bagit.txt");
-    ensure!(
-        args.force
-            || declaration.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound),
-        "{} exists: --force replaces the files of the bag",
-        shown(&declaration)
-    );
     let algorithms = Export::algorithms(manifest, Format::Bagit);
+    let made: Vec<_> = algorithms.iter().map(|algorithm| format!("manifest-{algorithm}.txt")).collect();
+    refuse_tag_files(bag, &made, args.force)?;
     let name = || quote(args.manifest.as_bytes());
     let exports = if algorithms.is_empty() {
         vec![Export::new(manifest, Format::Bagit, None)]

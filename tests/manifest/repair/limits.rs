@@ -35,7 +35,7 @@ fn a_locked_manifest_is_refused() {
     damage(&dir.path("a"));
     let file = File::open(dir.aside("manifest")).unwrap();
     flock(&file, FlockOperation::LockExclusive).unwrap();
-    repair(&dir, &["--yes"]).status(2).stderr_has("is in use: another command is rewriting it");
+    repair(&dir, &["--yes"]).status(2).stderr_has("is in use: another command rewrites it");
     repair(&dir, &[]).status(0);
     drop(file);
     repair(&dir, &["--yes"]).status(0);
