@@ -8,6 +8,7 @@ use ftk_inventory::Budget;
 use ftk_manifest::{Header, Manifest, Scrub, Scrubbed, Verdict, Writer};
 
 use crate::model::{Path, header, manifest, open, read};
+use crate::tree_digests::with_trees;
 use crate::trees::Dir;
 
 const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
@@ -80,6 +81,7 @@ fn only_times_and_marks_change() {
     // Simulates a disk that returns other bytes than before.
     expected.get_mut(&Path::new("file")).unwrap().digests[3] ^= 1;
     expected.get_mut(&Path::new("twin")).unwrap().damaged_ns = Some(5);
+    let mut expected = with_trees(expected, XXH3);
     let old = manifest(good.header(), &expected);
     let run = scrub(&dir, &old, START + DAY, None);
     assert_eq!(run.found, [(Verdict::Corrupted, b"file".to_vec())]);
