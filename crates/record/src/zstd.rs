@@ -145,8 +145,9 @@ mod tests {
         for at in 0..frame.len() {
             let mut damaged = frame.clone();
             damaged[at] ^= 0x10;
-            // Decoders ignore one bit of the fifth byte.
-            assert_eq!(decompressed(&damaged).is_ok_and(|it| it == text), at == 4, "{at}");
+            // Decoders ignore one bit of the fifth byte. The sixth may be the size of the window, which may be larger.
+            let is_harmless = decompressed(&damaged).is_ok_and(|it| it == text) && (4..6).contains(&at);
+            assert!(is_harmless || decompressed(&damaged).is_err(), "{at}");
         }
         for rest in [&b"\n"[..], b"garbage", b"\0\0\0\0\0"] {
             assert!(decompressed(&[&*frame, rest].concat()).is_err());
