@@ -502,7 +502,33 @@ fn value(db: &Connection, query: &str) -> rusqlite::Result<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
     use super::*;
+
+    /// Another process makes and removes the tables again and again.
+    #[test]
+    fn a_store_is_opened_before_or_after_it_is_cleared() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("digests");
+        let is_done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut db = connect(&path, WAIT).unwrap();
+                while !is_done.load(Ordering::Relaxed) {
+                    begin(&mut db, || 0).unwrap().commit().unwrap();
+                    db.pragma_update(None, "synchronous", "OFF").unwrap();
+                    db.execute_batch("BEGIN IMMEDIATE; DROP TABLE file_systems; DROP TABLE settings; COMMIT")
+                        .unwrap();
+                }
+            });
+            let opened: Vec<_> =
+                (0..2000).map(|_| Store::open(&path, WAIT).and_then(Store::contents)).collect();
+            is_done.store(true, Ordering::Relaxed);
+            opened.into_iter().for_each(|contents| assert_eq!(contents.unwrap().rows, 0));
+        });
+    }
 
     #[test]
     fn commits_are_synced_after_another_process_was_in_the_way() {
