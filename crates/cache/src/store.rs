@@ -57,6 +57,9 @@ const TRIMMED: &str = "trimmed";
 /// The setting with the size that the store is trimmed to.
 const LIMIT: &str = "max-size";
 
+/// Counts the tables.
+const TABLES: &str = "SELECT count(*) FROM sqlite_schema";
+
 /// The store, as one thread uses it.
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -170,7 +173,7 @@ impl Store {
         // The tables are not dropped, because that reads every page, and fails if one is damaged.
         db.pragma_update(None, "writable_schema", "ON")?;
         let transaction = db.transaction_with_behavior(TransactionBehavior::Exclusive)?;
-        let tables = value(&transaction, "SELECT count(*) FROM sqlite_schema")?;
+        let tables = value(&transaction, TABLES)?;
         if tables == 0 && value(&transaction, "PRAGMA page_count")? <= 1 {
             return Ok(false);
         }
@@ -416,7 +419,7 @@ fn merge<'n>(earlier: Rows<'_>, new: impl Iterator<Item = (u64, &'n [u8])>) -> V
 
 /// Returns whether the tables of a store exist. Must be called in a transaction: another process may clear the store.
 fn has_tables(db: &Connection) -> Result<bool, Unusable> {
-    if value(db, "SELECT count(*) FROM sqlite_schema")? == 0 {
+    if value(db, TABLES)? == 0 {
         return Ok(false);
     }
     let pragma = |name| db.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
@@ -429,7 +432,8 @@ fn has_tables(db: &Connection) -> Result<bool, Unusable> {
 /// Begins to write. If the store is new or was cleared, creates the tables that every store has. In a new store no row
 /// was used before `first_day`.
 fn begin(db: &mut Connection, first_day: impl FnOnce() -> u32) -> Result<Transaction<'_>, Unusable> {
-    if value(db, "PRAGMA page_count")? == 0 {
+    let pages = value(db, "PRAGMA page_count")?;
+    if pages == 0 {
         // Both have an effect only before the first table is made. The second is a commit of its own, which need not be
         // synced: the next one follows at once.
         db.pragma_update(None, "page_size", PAGE)?;
@@ -437,6 +441,9 @@ fn begin(db: &mut Connection, first_day: impl FnOnce() -> u32) -> Result<Transac
         let incremental = db.pragma_update(None, "auto_vacuum", "INCREMENTAL");
         db.pragma_update(None, "synchronous", SYNCHRONOUS)?;
         incremental?;
+    } else if pages > 1 && value(db, TABLES)? == 0 {
+        // A process was killed while it cleared the store. Nothing refers to these pages, so they would stay.
+        db.execute_batch("VACUUM")?;
     }
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if !has_tables(&transaction)? {
@@ -528,6 +535,21 @@ mod tests {
             is_done.store(true, Ordering::Relaxed);
             opened.into_iter().for_each(|contents| assert_eq!(contents.unwrap().rows, 0));
         });
+    }
+
+    #[test]
+    fn a_store_that_was_half_cleared_is_made_small() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("digests");
+        let mut store = Store::open(&path, WAIT).unwrap();
+        store.set_max_size(1 << 30, 0).unwrap();
+        assert!(store.size().unwrap() > 2 * PAGE as u64);
+        let half = "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema; PRAGMA writable_schema = RESET";
+        store.db.execute_batch(half).unwrap();
+        let begun = begin(&mut store.db, || 0).unwrap();
+        assert_eq!(setting(&begun, LIMIT).unwrap(), None);
+        begun.rollback().unwrap();
+        assert_eq!(store.size().unwrap(), PAGE as u64);
     }
 
     #[test]
