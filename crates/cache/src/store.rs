@@ -168,11 +168,12 @@ impl Store {
     /// file, and a process that finds the count it remembers relies on the pages that it has in memory.
     pub(crate) fn clear(path: &Path) -> Result<bool, Unusable> {
         let mut db = connect(path, WAIT)?;
-        // The locks are kept until `db` is dropped.
-        db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
         // The tables are not dropped, because that reads every page, and fails if one is damaged.
         db.pragma_update(None, "writable_schema", "ON")?;
         let transaction = db.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+        // From here on, all locks are kept until `db` is dropped. Earlier, that would keep the lock of a read too: this and
+        // a commit of another process would wait for each other.
+        transaction.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
         let tables = value(&transaction, TABLES)?;
         if tables == 0 && value(&transaction, "PRAGMA page_count")? <= 1 {
             return Ok(false);
