@@ -315,7 +315,8 @@ fn a_cleared_store_is_gone() {
         .status(0)
         .stdout("")
         .stderr_has(&format!("removed '{}'", store.display()));
-    assert_eq!(fs::metadata(&store).unwrap().len(), 0, "an empty file is an empty store");
+    assert!(fs::metadata(&store).unwrap().len() <= 8 << 10, "a store without tables");
+    assert_eq!(stored(&dir), 0);
     dir.ftk(["cache", "clear"]).run().status(0).stdout("").stderr_has(&absent);
     assert_eq!((cached(&dir, &["hash", "t"]), cached(&dir, &["hash", "t"])), (0, NAMES));
     let run = dir.ftk(["cache", "stats"]).run().status(0);

@@ -11,7 +11,7 @@ use ftk_file::{FsId, Stat};
 use crate::block::{Rows, number};
 use crate::recorder::{NewRows, Recorder, Turn};
 use crate::row::{Row, today};
-use crate::store::Store;
+use crate::store::{LOOK_UP_WAIT, Store, WAIT};
 use crate::{Batch, Content, Stored, Unusable};
 
 /// The number of days during which the use of a row is not stored again.
@@ -50,7 +50,7 @@ impl Cache {
     /// Why it cannot be used. The run should say so and continue without it.
     pub fn open(path: &Path) -> Result<Self, Unusable> {
         // Opened here first, so that the reason is known before the run begins.
-        let is_empty = Store::open(path)?.is_empty();
+        let is_empty = Store::open(path, LOOK_UP_WAIT)?.is_empty();
         let (path, turn) = (path.to_path_buf(), Turn::default());
         let recorder = Recorder::start(path.clone(), turn.clone())?;
         Ok(Self { path, recorder, turn, is_empty, today: today() })
@@ -76,7 +76,7 @@ impl Cache {
     pub fn known(&self) -> Result<Known<'_>, Unusable> {
         // The lock protects no data.
         let turn = self.turn.read().unwrap_or_else(PoisonError::into_inner);
-        let mut store = Store::open(&self.path)?;
+        let mut store = Store::open(&self.path, LOOK_UP_WAIT)?;
         store.freeze()?;
         Ok(Known { store, block: None, rows: Vec::new(), today: self.today, _turn: turn })
     }
@@ -106,7 +106,7 @@ impl Cache {
     pub fn contents(path: &Path) -> Result<Option<Contents>, Unusable> {
         match fs::symlink_metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            _ => Store::open(path)?.contents().map(Some),
+            _ => Store::open(path, WAIT)?.contents().map(Some),
         }
     }
 
@@ -115,7 +115,7 @@ impl Cache {
     /// # Errors
     /// Why it cannot be used.
     pub fn set_max_size(path: &Path, bytes: u64) -> Result<(), Unusable> {
-        let mut store = Store::open(path)?;
+        let mut store = Store::open(path, WAIT)?;
         store.set_max_size(bytes, today())?;
         store.trim(today())
     }
@@ -126,7 +126,7 @@ impl Cache {
     /// # Errors
     /// Why the store cannot be used.
     pub fn forget(path: &Path, files: impl Iterator<Item = (FsId, u64)>) -> Result<u64, Unusable> {
-        Store::open(path)?.forget(files)
+        Store::open(path, WAIT)?.forget(files)
     }
 
     /// Empties the store, or removes it if it cannot be used. Returns whether there was one.
@@ -142,22 +142,11 @@ impl Cache {
             Ok(found) if found.is_file() && found.len() == 0 => return Ok(false),
             Ok(_) => {}
         }
-        let Ok(store) = Store::open(path) else { return remove(path) };
-        match store.lock() {
-            // It stays in place: a process that has opened it would go on with a removed file, and take the journal of
-            // a new store for its own. An empty file is an empty store.
-            Ok(()) => {
-                let file = fs::File::options().write(true).open(path)?;
-                let emptied = file.set_len(0);
-                // This ends the lock, as closing `file` would.
-                drop(store);
-                emptied.map(|()| true)
-            }
+        match Store::clear(path) {
+            Ok(existed) => Ok(existed),
             Err(Unusable::Busy) => Err(io::ErrorKind::ResourceBusy.into()),
-            Err(_) => {
-                drop(store);
-                remove(path)
-            }
+            // No run can use it, or nothing can be written to its file system.
+            Err(_) => remove(path),
         }
     }
 }

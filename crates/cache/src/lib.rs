@@ -41,8 +41,10 @@
 //! - A commit syncs the journal and the store, not more. After a power cut the last commit may be missing.
 //! - The tables of a new store are part of its first commit.
 //! - Old rows are searched for once a week. A store without old rows is not written to.
-//! - Look-ups and commits of one run take turns. Those of different runs wait for each other up to half a minute.
-//! - [`Cache::clear`] waits for look-ups and commits in progress, and then empties the file instead of removing it:
+//! - Look-ups and commits of one run take turns. Those of different runs wait for each other: a look-up for some
+//!   seconds, a commit in the middle of a run for a second, and the last commit for half a minute. Rows that could not
+//!   be stored wait for the next commit.
+//! - [`Cache::clear`] waits for look-ups and commits in progress, and then removes the tables instead of the file:
 //!   SQLite finds a journal by its name, so a process with a removed store would use the journal of a new one.
 //!
 //! SQLite's locks belong to the process and are lost as soon as the process closes any descriptor of the file.

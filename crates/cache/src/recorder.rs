@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::row::today;
-use crate::store::Store;
+use crate::store::{LOOK_UP_WAIT, Store, WAIT};
 use crate::{Batch, Unusable};
 
 /// Time between two commits. What is not committed is lost if the process is killed.
@@ -17,6 +17,12 @@ const EVERY: Duration = Duration::from_secs(5);
 
 /// The number of rows after which a commit comes earlier: some 8 MiB of memory.
 const MANY: usize = 1 << 16;
+
+/// How long a commit in the middle of a run waits for other processes. Workers may have to wait with it.
+const COMMIT_WAIT: Duration = Duration::from_secs(1);
+
+/// The same after a commit that has waited in vain.
+const COMMIT_WAIT_AGAIN: Duration = Duration::from_millis(100);
 
 /// The number of batches that workers may send before they wait for a commit.
 const MAX_BATCHES: usize = 64;
@@ -110,8 +116,15 @@ impl Drop for Recorder {
 
 /// Stores what is received, until all senders are gone.
 fn record(path: &Path, turn: &RwLock<()>, received: &Receiver<Sent>) -> Stored {
-    let mut recording =
-        Recording { path, turn, store: None, waiting: Vec::new(), files: 0, stored: Stored::default() };
+    let mut recording = Recording {
+        path,
+        turn,
+        store: None,
+        is_busy: false,
+        waiting: Vec::new(),
+        files: 0,
+        stored: Stored::default(),
+    };
     // A commit is due some time after the first row that waits for it.
     let mut due: Option<Instant> = None;
     loop {
@@ -126,8 +139,9 @@ fn record(path: &Path, turn: &RwLock<()>, received: &Receiver<Sent>) -> Stored {
             recording.waiting.push(rows);
         }
         let due_at = *due.get_or_insert_with(|| Instant::now() + EVERY);
-        if is_end || is_flush || recording.files >= MANY || Instant::now() >= due_at {
-            recording.commit();
+        let many = if recording.is_busy { TOO_MANY } else { MANY };
+        if is_end || is_flush || recording.files >= many || Instant::now() >= due_at {
+            recording.commit(wait(is_end, recording.is_busy, recording.files));
             due = None;
         }
         if is_end {
@@ -136,10 +150,23 @@ fn record(path: &Path, turn: &RwLock<()>, received: &Receiver<Sent>) -> Stored {
     }
 }
 
+/// How long a commit waits for other processes. `is_busy`: whether the last one has waited in vain. Then workers hardly
+/// wait for the next, unless the rows of these files would be lost.
+fn wait(is_end: bool, is_busy: bool, files: usize) -> Duration {
+    match (is_end, is_busy) {
+        (true, false) => WAIT,
+        (true, true) => LOOK_UP_WAIT,
+        (false, true) if files < TOO_MANY => COMMIT_WAIT_AGAIN,
+        (false, _) => COMMIT_WAIT,
+    }
+}
+
 struct Recording<'p> {
     path: &'p Path,
     turn: &'p RwLock<()>,
     store: Option<Store>,
+    /// Whether another process was using the store when this one tried to store rows last.
+    is_busy: bool,
     waiting: Vec<Batch>,
     /// The number of files that wait.
     files: usize,
@@ -149,17 +176,21 @@ struct Recording<'p> {
 impl Recording<'_> {
     /// Stores what waits. If another process is using the store, it goes on waiting; after any other error nothing
     /// more is stored.
-    fn commit(&mut self) {
+    fn commit(&mut self, wait: Duration) {
         if self.files == 0 {
             return;
         }
         let can_wait = match self.stored.error {
-            None => match self.try_commit() {
+            None => match self.try_commit(wait) {
                 Ok(()) => {
+                    self.is_busy = false;
                     self.waiting.clear();
                     return self.stored.files += mem::take(&mut self.files) as u64;
                 }
-                Err(Unusable::Busy) => self.files < TOO_MANY,
+                Err(Unusable::Busy) => {
+                    self.is_busy = true;
+                    self.files < TOO_MANY
+                }
                 Err(error) => {
                     self.stored.error = Some(error);
                     false
@@ -173,16 +204,17 @@ impl Recording<'_> {
         }
     }
 
-    fn try_commit(&mut self) -> Result<(), Unusable> {
+    fn try_commit(&mut self, wait: Duration) -> Result<(), Unusable> {
         // The lock protects no data.
         let _turn = self.turn.write().unwrap_or_else(PoisonError::into_inner);
         let store = match &mut self.store {
             Some(store) => store,
-            empty => empty.insert(Store::open(self.path)?),
+            empty => empty.insert(Store::open(self.path, wait)?),
         };
+        store.set_wait(wait)?;
         match store.commit(&self.waiting) {
             // Its file was removed. The run goes on with a new store.
-            Err(Unusable::Removed) => self.store.insert(Store::open(self.path)?).commit(&self.waiting),
+            Err(Unusable::Removed) => self.store.insert(Store::open(self.path, wait)?).commit(&self.waiting),
             committed => committed,
         }
     }
@@ -197,5 +229,18 @@ impl Recording<'_> {
             let _ = store.trim(today());
         }
         self.stored
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_wait_once_for_a_store_that_another_process_keeps() {
+        let [first, again, last] = [wait(false, false, 1), wait(false, true, MANY), wait(true, true, 1)];
+        assert!(again < first && first < last && last < wait(true, false, 1));
+        assert_eq!(wait(false, true, TOO_MANY), first, "otherwise rows are lost");
+        assert!(10 * again.max(first / 5) <= EVERY, "most of the time they do not wait");
     }
 }

@@ -35,9 +35,12 @@ const SYNCHRONOUS: &str = "NORMAL";
 /// KiB of pages that a commit keeps in memory. If it needs more, it syncs the journal several times.
 const COMMIT_KIB: i32 = 8 << 10;
 
-/// How long a write waits for other processes that use the store, and a look-up for a write of another process. Others
-/// commit every few seconds, or look up a million files in a second or two.
-const BUSY: Duration = Duration::from_secs(30);
+/// How long a command waits for other processes that use the store, and a run at its end. Others commit every few
+/// seconds, or look up a million files in a second or two.
+pub(crate) const WAIT: Duration = Duration::from_secs(30);
+
+/// How long look-ups wait for a commit of another process. The run does nothing else meanwhile.
+pub(crate) const LOOK_UP_WAIT: Duration = Duration::from_secs(5);
 
 /// The size that the store is trimmed to, in bytes, unless another one was set.
 const MAX_SIZE: u64 = 4 << 30;
@@ -53,6 +56,9 @@ const TRIMMED: &str = "trimmed";
 
 /// The setting with the size that the store is trimmed to.
 const LIMIT: &str = "max-size";
+
+/// Counts the tables.
+const TABLES: &str = "SELECT count(*) FROM sqlite_schema";
 
 /// The store, as one thread uses it.
 #[derive(Debug)]
@@ -131,25 +137,22 @@ impl Table {
 }
 
 impl Store {
-    /// Opens the store, and creates its file if it does not exist.
-    pub(crate) fn open(path: &Path) -> Result<Self, Unusable> {
-        let path = prepare(path)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let db = Connection::open_with_flags(path, flags)?;
-        db.busy_timeout(BUSY)?;
-        // Not `WAL`, which maps a file that others can truncate: the process would be killed by a signal.
-        db.pragma_update(None, "journal_mode", "TRUNCATE")?;
-        db.pragma_update(None, "synchronous", SYNCHRONOUS)?;
-        // Damaged pages are errors instead of wrong rows.
-        db.pragma_update(None, "cell_size_check", "ON")?;
-        let (has_tables, tables) = (has_tables(&db)?, load_tables(&db)?);
-        Ok(Self { db, has_tables, tables })
+    /// Opens the store, and creates its file if it does not exist. `wait`: how long every access waits for others that
+    /// use it.
+    pub(crate) fn open(path: &Path, wait: Duration) -> Result<Self, Unusable> {
+        let mut store = Self { db: connect(path, wait)?, has_tables: false, tables: HashMap::new() };
+        store.freeze()?;
+        store.db.execute_batch("COMMIT")?;
+        Ok(store)
     }
 
-    /// From the first look-up until this is dropped, keeps other threads and processes from writing. The look-ups then
-    /// need no locks of their own.
+    /// Sets how long every access waits for others that use the store.
+    pub(crate) fn set_wait(&self, wait: Duration) -> Result<(), Unusable> {
+        Ok(self.db.busy_timeout(wait)?)
+    }
+
+    /// Until this is dropped, keeps other threads and processes from writing. The look-ups then need no locks of their
+    /// own, and all see one state of the store.
     pub(crate) fn freeze(&mut self) -> Result<(), Unusable> {
         self.db.execute_batch("BEGIN")?;
         // Another process may have cleared the store since it was opened.
@@ -158,9 +161,33 @@ impl Store {
         Ok(())
     }
 
-    /// Keeps other processes from using the store until this is dropped.
-    pub(crate) fn lock(&self) -> Result<(), Unusable> {
-        Ok(self.db.execute_batch("BEGIN EXCLUSIVE")?)
+    /// Empties a store of any version. Returns whether there was anything in it.
+    ///
+    /// The file stays in place: a process that has opened it would go on with a removed file, and take the journal of a
+    /// new store for its own. It is not truncated without SQLite either: SQLite counts the changes of a file in the
+    /// file, and a process that finds the count it remembers relies on the pages that it has in memory.
+    pub(crate) fn clear(path: &Path) -> Result<bool, Unusable> {
+        let mut db = connect(path, WAIT)?;
+        // The tables are not dropped, because that reads every page, and fails if one is damaged.
+        db.pragma_update(None, "writable_schema", "ON")?;
+        let transaction = db.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+        // From here on, all locks are kept until `db` is dropped. Earlier, that would keep the lock of a read too: this and
+        // a commit of another process would wait for each other.
+        transaction.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        let tables = value(&transaction, TABLES)?;
+        if tables == 0 && value(&transaction, "PRAGMA page_count")? <= 1 {
+            return Ok(false);
+        }
+        transaction.execute("DELETE FROM sqlite_schema", [])?;
+        // Tells other connections that the tables they know are gone.
+        let schema = value(&transaction, "PRAGMA schema_version")?;
+        transaction.pragma_update(None, "schema_version", (schema as i32).wrapping_add(1))?;
+        transaction.commit()?;
+        db.pragma_update(None, "writable_schema", "RESET")?;
+        db.pragma_update(None, "page_size", PAGE)?;
+        db.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        db.execute_batch("VACUUM")?;
+        Ok(true)
     }
 
     /// Whether there may be rows of files on this file system.
@@ -255,10 +282,14 @@ impl Store {
         if !self.has_tables {
             return Ok(());
         }
-        let limit = self.max_size()?;
-        let trimmed = self.setting(TRIMMED)?.unwrap_or(0) as u32;
+        let transaction = self.db.unchecked_transaction()?;
+        let limit = max_size(&transaction)?;
+        let trimmed = setting(&transaction, TRIMMED)?.unwrap_or(0) as u32;
+        drop(transaction);
         if today.saturating_sub(trimmed) >= TRIM_EVERY {
-            set(&self.db, TRIMMED, today.into())?;
+            let transaction = begin(&mut self.db, || today)?;
+            set(&transaction, TRIMMED, today.into())?;
+            transaction.commit()?;
             self.remove_before(today.saturating_sub(MAX_AGE), None)?;
         }
         while self.size()? > limit {
@@ -311,29 +342,30 @@ impl Store {
     }
 
     fn oldest_day(&self) -> Result<Option<u32>, Unusable> {
+        // One state of the store: another process may clear it.
+        let transaction = self.db.unchecked_transaction()?;
         let oldest = |Table { name, .. }: &Table| {
-            self.db.query_row(&format!("SELECT min(day) FROM {name}"), [], |row| row.get(0))
+            transaction.query_row(&format!("SELECT min(day) FROM {name}"), [], |row| row.get(0))
         };
-        let days: Vec<Option<u32>> = self.tables.values().map(oldest).collect::<Result<_, _>>()?;
+        let days: Vec<Option<u32>> =
+            load_tables(&transaction)?.values().map(oldest).collect::<Result<_, _>>()?;
         Ok(days.into_iter().flatten().min())
     }
 
     /// Returns the number of rows and file systems, and the size in bytes.
-    pub(crate) fn contents(&self) -> Result<Contents, Unusable> {
+    pub(crate) fn contents(mut self) -> Result<Contents, Unusable> {
+        self.freeze()?;
         let count =
             |table: &Table| value(&self.db, &format!("SELECT coalesce(sum(files), 0) FROM {}", table.name));
         let rows = self.tables.values().map(count).sum::<Result<u64, _>>()?;
         let file_systems = self.tables.len() as u64;
-        Ok(Contents { rows, file_systems, bytes: self.size()?, max_bytes: self.max_size()? })
+        let max_bytes = max_size(&self.db)?;
+        Ok(Contents { rows, file_systems, bytes: self.size()?, max_bytes })
     }
 
     /// Returns the size of the store in bytes.
     fn size(&self) -> Result<u64, Unusable> {
         Ok(value(&self.db, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")?)
-    }
-
-    fn max_size(&self) -> Result<u64, Unusable> {
-        Ok(self.setting(LIMIT)?.unwrap_or(MAX_SIZE))
     }
 
     /// Sets the size to which the store is trimmed from now on, in bytes.
@@ -344,16 +376,21 @@ impl Store {
         self.has_tables = true;
         Ok(())
     }
+}
 
-    fn setting(&self, name: &str) -> Result<Option<u64>, Unusable> {
-        if !self.has_tables {
-            return Ok(None);
-        }
-        let get = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
-        let found =
-            self.db.query_row("SELECT value FROM settings WHERE name = ?1", [name], get).optional()?;
-        Ok(found.map(|value| value as u64))
-    }
+/// Opens the database, and creates its file if it does not exist. Every access waits this long for others that use it.
+fn connect(path: &Path, wait: Duration) -> Result<Connection, Unusable> {
+    let path = prepare(path)?;
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let db = Connection::open_with_flags(path, flags)?;
+    db.busy_timeout(wait)?;
+    // Not `WAL`, which maps a file that others can truncate: the process would be killed by a signal.
+    db.pragma_update(None, "journal_mode", "TRUNCATE")?;
+    db.pragma_update(None, "synchronous", SYNCHRONOUS)?;
+    // Damaged pages are errors instead of wrong rows.
+    db.pragma_update(None, "cell_size_check", "ON")?;
+    Ok(db)
 }
 
 /// Copies the rows of a block.
@@ -381,9 +418,9 @@ fn merge<'n>(earlier: Rows<'_>, new: impl Iterator<Item = (u64, &'n [u8])>) -> V
     rows
 }
 
-/// Returns whether the tables of a store exist.
+/// Returns whether the tables of a store exist. Must be called in a transaction: another process may clear the store.
 fn has_tables(db: &Connection) -> Result<bool, Unusable> {
-    if value(db, "SELECT count(*) FROM sqlite_schema")? == 0 {
+    if value(db, TABLES)? == 0 {
         return Ok(false);
     }
     let pragma = |name| db.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
@@ -396,13 +433,18 @@ fn has_tables(db: &Connection) -> Result<bool, Unusable> {
 /// Begins to write. If the store is new or was cleared, creates the tables that every store has. In a new store no row
 /// was used before `first_day`.
 fn begin(db: &mut Connection, first_day: impl FnOnce() -> u32) -> Result<Transaction<'_>, Unusable> {
-    if !has_tables(db)? {
+    let pages = value(db, "PRAGMA page_count")?;
+    if pages == 0 {
         // Both have an effect only before the first table is made. The second is a commit of its own, which need not be
         // synced: the next one follows at once.
         db.pragma_update(None, "page_size", PAGE)?;
         db.pragma_update(None, "synchronous", "OFF")?;
-        db.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        let incremental = db.pragma_update(None, "auto_vacuum", "INCREMENTAL");
         db.pragma_update(None, "synchronous", SYNCHRONOUS)?;
+        incremental?;
+    } else if pages > 1 && value(db, TABLES)? == 0 {
+        // A process was killed while it cleared the store. Nothing refers to these pages, so they would stay.
+        db.execute_batch("VACUUM")?;
     }
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if !has_tables(&transaction)? {
@@ -417,7 +459,22 @@ fn begin(db: &mut Connection, first_day: impl FnOnce() -> u32) -> Result<Transac
     Ok(transaction)
 }
 
-/// Returns the tables of all file systems.
+/// Returns the size to which the store is trimmed, in bytes.
+fn max_size(db: &Connection) -> Result<u64, Unusable> {
+    Ok(setting(db, LIMIT)?.unwrap_or(MAX_SIZE))
+}
+
+/// Returns a setting, if it was set. Must be called in a transaction.
+fn setting(db: &Connection, name: &str) -> Result<Option<u64>, Unusable> {
+    if !has_tables(db)? {
+        return Ok(None);
+    }
+    let get = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+    let found = db.query_row("SELECT value FROM settings WHERE name = ?1", [name], get).optional()?;
+    Ok(found.map(|value| value as u64))
+}
+
+/// Returns the tables of all file systems. Must be called in a transaction.
 fn load_tables(db: &Connection) -> Result<HashMap<FsId, Table>, Unusable> {
     if !has_tables(db)? {
         return Ok(HashMap::new());
@@ -449,4 +506,65 @@ fn set(db: &Connection, name: &str, value: u64) -> rusqlite::Result<()> {
 
 fn value(db: &Connection, query: &str) -> rusqlite::Result<u64> {
     Ok(db.query_row(query, [], |row| row.get::<_, i64>(0))? as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    /// Another process makes and removes the tables again and again.
+    #[test]
+    fn a_store_is_opened_before_or_after_it_is_cleared() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("digests");
+        let is_done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut db = connect(&path, WAIT).unwrap();
+                while !is_done.load(Ordering::Relaxed) {
+                    begin(&mut db, || 0).unwrap().commit().unwrap();
+                    db.pragma_update(None, "synchronous", "OFF").unwrap();
+                    db.execute_batch("BEGIN IMMEDIATE; DROP TABLE file_systems; DROP TABLE settings; COMMIT")
+                        .unwrap();
+                }
+            });
+            let opened: Vec<_> =
+                (0..2000).map(|_| Store::open(&path, WAIT).and_then(Store::contents)).collect();
+            is_done.store(true, Ordering::Relaxed);
+            opened.into_iter().for_each(|contents| assert_eq!(contents.unwrap().rows, 0));
+        });
+    }
+
+    #[test]
+    fn a_store_that_was_half_cleared_is_made_small() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("digests");
+        let mut store = Store::open(&path, WAIT).unwrap();
+        store.set_max_size(1 << 30, 0).unwrap();
+        assert!(store.size().unwrap() > 2 * PAGE as u64);
+        let half = "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema; PRAGMA writable_schema = RESET";
+        store.db.execute_batch(half).unwrap();
+        let begun = begin(&mut store.db, || 0).unwrap();
+        assert_eq!(setting(&begun, LIMIT).unwrap(), None);
+        begun.rollback().unwrap();
+        assert_eq!(store.size().unwrap(), PAGE as u64);
+    }
+
+    #[test]
+    fn commits_are_synced_after_another_process_was_in_the_way() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("digests");
+        let mut db = connect(&path, Duration::ZERO).unwrap();
+        let other = connect(&path, Duration::ZERO).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        assert!(matches!(begin(&mut db, || 0), Err(Unusable::Busy)));
+        assert_eq!(value(&db, "PRAGMA synchronous").unwrap(), 1);
+        other.execute_batch("ROLLBACK").unwrap();
+        begin(&mut db, || 0).unwrap().commit().unwrap();
+        let modes = "SELECT auto_vacuum + synchronous FROM pragma_auto_vacuum, pragma_synchronous";
+        assert_eq!(value(&db, modes).unwrap(), 2 + 1);
+    }
 }

@@ -23,7 +23,7 @@ pub enum Unusable {
     OtherVersion,
     /// It is damaged.
     Damaged,
-    /// Another process is writing to it and has not finished within half a minute.
+    /// Another process is using it and has not finished in time.
     Busy,
     /// Its file system is full.
     Full,
@@ -66,7 +66,9 @@ impl fmt::Display for Unusable {
             Self::NotAFile => "it is not a regular file",
             Self::Shared => "other users could have written to it",
             Self::Remote => "it is on a network file system or FUSE",
-            Self::OtherVersion => "it was made by another version or program",
+            Self::OtherVersion => {
+                "it was made by another version or program (remove it with: ftk cache clear)"
+            }
             Self::Damaged => "it is damaged (remove it with: ftk cache clear)",
             Self::Busy => "another process is using it",
             Self::Full => "its file system is full",

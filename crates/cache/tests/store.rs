@@ -274,6 +274,75 @@ fn goes_on_after(clear: fn(&Path)) {
     assert_eq!(self::rows(&path), 200);
 }
 
+/// Two runs make the same number of changes, one before the store is cleared and one after it. The first run must not
+/// take the pages that it remembers for those of the second.
+#[test]
+fn a_run_that_goes_on_after_a_clear_keeps_what_others_stored_since() {
+    let (_dir, path) = place();
+    let cache = Cache::open(&path).unwrap();
+    let rows = cache.new_rows();
+    rows.send(read(fs(1), 1..100, now_ns(), &[MD5]));
+    cache.flush();
+    while Cache::contents(&path).unwrap().unwrap().rows == 0 {}
+    assert!(Cache::clear(&path).unwrap());
+    let cleared = Cache::contents(&path).unwrap().unwrap();
+    assert!((cleared.rows, cleared.file_systems) == (0, 0) && cleared.bytes <= 8 << 10, "{cleared:?}");
+    store(&path, [read(fs(2), 1..100, now_ns(), &[MD5])]);
+    rows.send(read(fs(1), 100..300, now_ns(), &[MD5]));
+    drop(rows);
+    let stored = cache.finish();
+    assert!(stored.error.is_none() && (stored.files, stored.lost) == (299, 0), "{stored:?}");
+    let after = Cache::contents(&path).unwrap().unwrap();
+    assert_eq!((after.rows, after.file_systems), (99 + 200, 2));
+    for (nth, ino, is_known) in [(1, 5, false), (1, 100, true), (2, 5, true), (2, 100, false)] {
+        assert_eq!(known(&path, fs(nth), &stat(ino), &[MD5]).unwrap().is_some(), is_known, "{nth} {ino}");
+    }
+}
+
+#[test]
+fn a_store_of_another_version_and_one_with_damaged_tables_can_be_cleared() {
+    let (_dir, path) = place();
+    let damages: [fn(&Path); 2] = [
+        // `user_version` is a big-endian number at byte 60 of an SQLite file.
+        |path| OpenOptions::new().write(true).open(path).unwrap().write_all_at(&[0, 0, 0, 1], 60).unwrap(),
+        |path| {
+            let len = fs::metadata(path).unwrap().len() as usize;
+            let file = OpenOptions::new().write(true).open(path).unwrap();
+            file.write_all_at(&vec![0xff; len - (8 << 10)], 8 << 10).unwrap();
+        },
+    ];
+    for damage in damages {
+        store(&path, [read(fs(1), 1..5000, now_ns(), &[MD5])]);
+        damage(&path);
+        assert!(Cache::contents(&path).is_err());
+        assert!(Cache::clear(&path).unwrap() && !Cache::clear(&path).unwrap());
+        assert_eq!(self::rows(&path), 0);
+        store(&path, [read(fs(1), 1..9, now_ns(), &[MD5])]);
+        assert_eq!(self::rows(&path), 8);
+        assert!(Cache::clear(&path).unwrap());
+    }
+}
+
+/// A look-up keeps others from storing. They go on, and store everything later.
+#[test]
+fn a_run_goes_on_while_another_one_uses_the_store() {
+    let (_dir, path) = place();
+    store(&path, [read(fs(1), 1..100, now_ns(), &[MD5])]);
+    let (holder, cache) = (Cache::open(&path).unwrap(), Cache::open(&path).unwrap());
+    let known = holder.known().unwrap();
+    let rows = cache.new_rows();
+    // More rows than a commit may wait for, and more batches than may be sent during one.
+    for nth in 0..140 {
+        rows.send(read(fs(2), nth * 500..nth * 500 + 500, now_ns(), &[MD5]));
+    }
+    drop(known);
+    drop(rows);
+    let stored = cache.finish();
+    assert!(stored.error.is_none() && (stored.files, stored.lost) == (70_000, 0), "{stored:?}");
+    assert!(holder.finish().error.is_none());
+    assert_eq!(self::rows(&path), 99 + 70_000);
+}
+
 /// Clears a store again and again while runs write to it. Nothing fails, and no run damages the store of another.
 #[test]
 fn runs_and_clears_do_not_disturb_each_other() {
@@ -290,6 +359,11 @@ fn runs_and_clears_do_not_disturb_each_other() {
             });
         }
         scope.spawn(|| (0..40).for_each(|_| _ = Cache::clear(&path).unwrap()));
+        scope.spawn(|| {
+            for _ in 0..500 {
+                Cache::contents(&path).unwrap();
+            }
+        });
     });
     store(&path, [read(fs(7), 0..500, now_ns(), &[MD5])]);
     assert!((500..=30_500).contains(&self::rows(&path)));

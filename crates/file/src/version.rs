@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use rustix::time::{ClockId, clock_gettime};
+
 use crate::{Stat, now_ns};
 
 /// The age from which an unchanged file is regarded as written, in nanoseconds. The kernel writes data back after 30
@@ -34,6 +36,18 @@ fn is_in_time(interval: &str, age: &str) -> bool {
     }
 }
 
+/// Returns how long this system has been running, in nanoseconds, without the time in which it was suspended.
+fn up_ns() -> i128 {
+    let up = clock_gettime(ClockId::Monotonic);
+    i128::from(up.tv_sec) * 1_000_000_000 + i128::from(up.tv_nsec)
+}
+
+/// Whether a change at `changed_ns` is old enough to be on the disk. The clock may have been set forward when the system
+/// started, which makes new changes look old. So no change is old on a system that started less than an hour ago.
+fn is_old(changed_ns: i128, now_ns: i128, up_ns: i128) -> bool {
+    changed_ns < now_ns - WRITTEN_BACK_NS && up_ns > WRITTEN_BACK_NS
+}
+
 /// A file and the version of its content. Times are nanoseconds since the Unix epoch, negative before it.
 ///
 /// Equal versions are the same file with the same content, as far as `stat` can show.
@@ -64,9 +78,9 @@ impl Version {
     }
 
     /// Returns whether the last change is so old that the kernel has written all of the content to the disk. If the
-    /// kernel was told not to do so in time, no change is.
+    /// kernel was told not to do so in time, or the system started less than an hour ago, no change is.
     pub fn is_written_back(&self) -> bool {
-        self.changed_ns() < now_ns() - WRITTEN_BACK_NS && writes_back()
+        is_old(self.changed_ns(), now_ns(), up_ns()) && writes_back()
     }
 
     /// Returns whether `stat` describes this version, whatever its ctime: links that are added or removed
@@ -92,6 +106,26 @@ mod tests {
         ] {
             assert_eq!(is_in_time(interval, age), is_so, "{interval} {age}");
         }
+    }
+
+    #[test]
+    fn no_change_is_old_on_a_system_that_started_recently() {
+        const W: i128 = WRITTEN_BACK_NS;
+        for (changed, now, up, is_so) in [
+            (0, 9 * W, 2 * W, true),
+            (0, W + 1, W + 1, true),
+            (0, W, 2 * W, false),
+            (9 * W, 0, 2 * W, false),
+            (0, 9 * W, W, false),
+            (0, 9 * W, 0, false),
+        ] {
+            assert_eq!(is_old(changed, now, up), is_so, "{changed} {now} {up}");
+        }
+        let (before, after) = (up_ns(), up_ns());
+        assert!(0 < before && before <= after);
+        assert!(!Version { mtime_ns: now_ns(), ..Version::default() }.is_written_back());
+        let old = Version::default();
+        assert_eq!(old.is_written_back(), up_ns() > W && writes_back());
     }
 
     #[test]
