@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use super::damage::flip;
 use super::records::{Manifest, create, json as objects, verify};
+use super::repair::{copy, repair};
 use crate::harness::{Dir, Run, bytes, sha256};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -150,6 +151,23 @@ fn a_shift_does_not_keep_scrub_from_reading() {
     update(&dir).status(1).stderr_has("'d/05' is corrupted");
     scrub().status(1).stderr_lacks("shifted");
     update(&dir).status(1).stderr_has("'d/05' is corrupted");
+}
+
+/// The recorded times tell damage from edits only after an update.
+#[test]
+fn a_shift_keeps_repair_from_overlooking_damage() {
+    let dir = recorded();
+    copy(&dir, "copy");
+    flip(&dir.path("d/05"));
+    shift(&dir, |time| time + HOUR);
+    for args in [&[][..], &["--yes"]] {
+        let run = repair(&dir, args).status(2).stdout("");
+        run.stderr_has("ftk: all times have shifted (mtimes of 12 files: +1 h 0 min): run `ftk manifest update` ");
+    }
+    update(&dir).status(1).stderr_has("'d/05' is corrupted");
+    repair(&dir, &["--yes"]).status(0).stderr_has("  repaired 1 file, ");
+    assert_eq!(fs::read(dir.path("d/05")).unwrap(), bytes(5, 1000));
+    verify(&dir, &[]).status(0);
 }
 
 /// Fewer changes are changes of their files.

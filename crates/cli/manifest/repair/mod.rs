@@ -11,7 +11,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_file::{Failure, Stat, now_ns};
 use ftk_inventory::Keep;
@@ -30,6 +30,7 @@ use crate::manifest::repair::act::Repairs;
 use crate::manifest::repair::printer::{Printer, Word};
 use crate::manifest::rewrite::Rewrite;
 use crate::manifest::scope::ScopeArgs;
+use crate::manifest::shift::describe;
 use crate::run::Run;
 use crate::stdout::Stdout;
 
@@ -139,6 +140,10 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
         _ => false,
     };
     let damage = plan.damage(&read.rows, &is_lost).with_context(name)?;
+    if let Some(shift) = &damage.shift {
+        let update = "run `ftk manifest update` first, which marks damaged files";
+        bail!("all times have shifted ({}): {update}", describe(shift));
+    }
     let (found, copied) = copies::search(&run, &args.from, algorithms, &damage.wanted)?;
     let unread = read.failed.len() as u64 > damage.lost;
     let unread = if unread { Outcome::Error } else { Outcome::Success };

@@ -11,7 +11,7 @@ use crate::contents::Content;
 use crate::keys::Reservation;
 use crate::merge::merge;
 use crate::repair::RepairPlan;
-use crate::{Contents, Entry, Error, Field, FieldSet, Verdict, Xattr};
+use crate::{Contents, Entry, Error, Field, FieldSet, Shift, Verdict, Xattr};
 
 /// What a manifest records of an entry besides its content.
 #[derive(Clone, Debug)]
@@ -100,6 +100,9 @@ pub struct Damage {
     pub others: u64,
     /// How many files count as damaged because the device does not return their content.
     pub lost: u64,
+    /// A shift of nearly all times. The recorded times do not tell damage from edits until an
+    /// [`Update`](crate::Update) has recorded the new ones.
+    pub shift: Option<Shift>,
 }
 
 /// The state of the first pass.
@@ -123,7 +126,7 @@ impl RepairPlan<'_> {
     ///
     /// A file is damaged if its size and mtime are as recorded and its content is not. So is a file whose
     /// content cannot be read, if its size and mtime are as recorded and `is_lost` says that the device does
-    /// not return its content.
+    /// not return its content. If all times have [shifted](Damage::shift), no damage is found.
     ///
     /// # Errors
     /// When the manifest cannot be read or has changed meanwhile, when the result does not fit into the
@@ -140,6 +143,10 @@ impl RepairPlan<'_> {
             unrecorded: HashMap::new(),
             pending: 0,
         };
+        let shift = Shift::find(&self.times, self.manifest, &self.tree, &finder.contents)?;
+        if shift.is_some() {
+            return Ok(Damage { shift, ..Damage::default() });
+        }
         if self.restores_missing {
             finder.find_unrecorded()?;
         }

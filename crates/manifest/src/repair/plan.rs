@@ -8,6 +8,7 @@ use ftk_process::{FileSystems, file_systems};
 
 use crate::keys::Reservation;
 use crate::merge::merge;
+use crate::shift::RecordedTimes;
 use crate::walked_tree::{Failed, WalkedTree};
 use crate::{Error, Manifest, Survey};
 
@@ -31,6 +32,7 @@ pub struct RepairPlan<'r> {
     pub(super) manifest: &'r Manifest,
     pub(super) tree: WalkedTree<'r>,
     pub(super) failed: Failed,
+    pub(super) times: RecordedTimes,
     /// Whether missing files are restored.
     pub(super) restores_missing: bool,
     pub(super) budget: &'r Budget,
@@ -59,10 +61,12 @@ impl<'r> RepairPlan<'r> {
         let mut files = Vec::new();
         let (mut sizes, mut candidates) = (BTreeSet::new(), Vec::new());
         let (mut survey, file_systems) = (Survey::default(), file_systems(tree.inventory));
+        let mut times = RecordedTimes::new();
         merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
             let (old, seen) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
             if let Some(old) = &old {
                 survey.note(old, seen, &failed, &file_systems);
+                seen.into_iter().for_each(|seen| times.add(old, seen));
             }
             let old = old.filter(|old| old.stat.is_regular());
             match (old, seen.and_then(|seen| seen.file)) {
@@ -94,6 +98,7 @@ impl<'r> RepairPlan<'r> {
             manifest,
             tree: *tree,
             failed,
+            times,
             restores_missing,
             budget,
         })
