@@ -19,6 +19,7 @@ mod scrub;
 mod shifts;
 pub(crate) mod tree_digests;
 pub(crate) mod trees;
+mod undecided;
 mod unique;
 mod update;
 mod verify;

@@ -162,7 +162,9 @@ fn a_shift_keeps_repair_from_overlooking_damage() {
     shift(&dir, |time| time + HOUR);
     for args in [&[][..], &["--yes"]] {
         let run = repair(&dir, args).status(2).stdout("");
-        run.stderr_has("ftk: all times have shifted (mtimes of 12 files: +1 h 0 min): run `ftk manifest update` ");
+        run.stderr_has(
+            "ftk: all times have shifted (mtimes of 12 files: +1 h 0 min): run `ftk manifest update` ",
+        );
     }
     update(&dir).status(1).stderr_has("'d/05' is corrupted");
     repair(&dir, &["--yes"]).status(0).stderr_has("  repaired 1 file, ");

@@ -26,13 +26,18 @@ pub(super) fn say(
         let more = human::count((damaged.len() - REPEATED) as u64, "more file");
         console.summary(format_args!("damaged: {more} (listed above)"));
     }
-    let outcome = match (scrubbed.unreadable, damaged.len() as u64) {
+    let outcome = match (scrubbed.unreadable, damaged.len() as u64 + scrubbed.undecided) {
         (0, 0) => Outcome::Success,
         (0, _) => Outcome::Negative,
         _ => Outcome::Error,
     };
     let counts = [
         (damaged.len() as u64, "damaged file", "; repair them, or accept them with update --accept PATH"),
+        (
+            scrubbed.undecided,
+            "file with other content and no recorded time",
+            ", perhaps damaged: see update --accept PATH",
+        ),
         (scrubbed.unreadable, "unreadable file", ""),
     ];
     for (n, what, hint) in counts.into_iter().filter(|(n, ..)| *n > 0) {
@@ -50,7 +55,7 @@ pub(super) fn say(
         let except = [
             (damaged.len() as u64, "damaged"),
             (scrubbed.unreadable, "unreadable"),
-            (left.changed, "changed"),
+            (left.changed + scrubbed.undecided, "changed"),
         ];
         let except = except.into_iter().filter(|(n, _)| *n > 0);
         let except: Vec<_> = except.map(|(n, what)| format!("{} {what}", HumanCount(n))).collect();
@@ -82,7 +87,7 @@ pub(super) fn record(scrubbed: &Scrubbed, left: &ForUpdate, damaged: u64, stats:
         ("unreadable", scrubbed.unreadable),
         ("never_read", scrubbed.never),
         ("new", left.new),
-        ("changed", left.changed),
+        ("changed", left.changed + scrubbed.undecided),
         ("missing", left.missing),
     ] {
         stats.result(kind, n);
@@ -93,14 +98,15 @@ pub(super) fn record(scrubbed: &Scrubbed, left: &ForUpdate, damaged: u64, stats:
 /// Appends the object with the results of the run and the state of the tree. `lost`: damaged files that are missing.
 pub(super) fn push_json(out: &mut Vec<u8>, scrubbed: &Scrubbed, left: &ForUpdate, lost: u64) {
     let number = |n: Option<i128>| n.map_or_else(|| "null".to_owned(), |n| n.to_string());
-    let Scrubbed { verified, bytes, damaged, unreadable, files, never, oldest_ns, round_ns } = *scrubbed;
+    let Scrubbed { verified, bytes, damaged, undecided, unreadable, files, never, oldest_ns, round_ns } =
+        *scrubbed;
     let ForUpdate { new, changed, missing } = *left;
     let damaged = damaged + lost;
     let oldest_ns = number(oldest_ns);
     let round_ns = number(round_ns.map(|ns| i128::try_from(ns).unwrap_or(i128::MAX)));
     let line = format!(
         "{{\"verified_files\":{verified},\"verified_bytes\":{bytes},\"damaged_files\":{damaged},\
-         \"unreadable_files\":{unreadable},\"files\":{files},\"never_read_files\":{never},\
+         \"undecided_files\":{undecided},\"unreadable_files\":{unreadable},\"files\":{files},\"never_read_files\":{never},\
          \"oldest_verified_ns\":{oldest_ns},\"round_ns\":{round_ns},\
          \"new\":{new},\"changed\":{changed},\"missing\":{missing}}}\n"
     );

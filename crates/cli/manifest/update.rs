@@ -125,6 +125,12 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let start_ns = update.start_ns(&read.rows, now_ns);
     let header = Header { root: args.root.as_bytes().to_vec(), start_ns, ..old.header().clone() };
     let mut each = |finding: &Finding<'_>| match (finding.error, finding.old, finding.new) {
+        (None, Some(_), Some(_)) if finding.verdict == Verdict::Modified => {
+            let path = quote(finding.path);
+            console.warning(format_args!(
+                "{path}: content differs, and the record has no time or no size: perhaps damaged"
+            ));
+        }
         (None, Some(old), Some(new)) => {
             let digests = change(Field::Digests, [&old, &new], [algorithms; 2]);
             let (path, verdict) = (quote(finding.path), Verdict::Corrupted);
@@ -151,7 +157,9 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     })?;
 
     let missing = update.survey.missing;
-    for (kind, n) in [("missing", missing), ("corrupted", updated.corrupted), ("kept", updated.kept)] {
+    for (kind, n) in
+        [("missing", missing), ("corrupted", updated.corrupted + updated.undecided), ("kept", updated.kept)]
+    {
         console.stats.result(kind, n);
     }
     if let Some(shift) = &updated.shift {
@@ -178,9 +186,15 @@ fn below(path: &[u8]) -> Vec<u8> {
 
 /// Prints how many entries kept their old record, and returns the outcome.
 fn say_kept(updated: Updated, console: &Console) -> Outcome {
-    let Updated { kept, corrupted, .. } = updated;
+    let Updated { kept, corrupted, undecided, .. } = updated;
     if corrupted > 0 {
         let files = human::count(corrupted, "corrupted file");
+        console.summary(format_args!(
+            "{files} kept as recorded; --accept PATH records one as it is now   (status 1)"
+        ));
+    }
+    if undecided > 0 {
+        let files = human::count(undecided, "perhaps damaged file");
         console.summary(format_args!(
             "{files} kept as recorded; --accept PATH records one as it is now   (status 1)"
         ));
@@ -189,7 +203,7 @@ fn say_kept(updated: Updated, console: &Console) -> Outcome {
         let records = human::count(kept, "old record");
         console.summary(format_args!("{records} kept for entries that could not be read (status 2)"));
     }
-    match (kept, corrupted) {
+    match (kept, corrupted + undecided) {
         (0, 0) => Outcome::Success,
         (0, _) => Outcome::Negative,
         _ => Outcome::Error,

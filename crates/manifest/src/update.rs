@@ -15,7 +15,7 @@ use crate::merge::merge;
 use crate::shift::RecordedTimes;
 use crate::survey::is_same_file_system;
 use crate::trees::Trees;
-use crate::verdict::finding;
+use crate::verdict::{finding, is_undecided};
 use crate::walked_tree::{Failed, Seen, WalkedTree};
 use crate::{
     Contents, Entry, Error, Field, Finding, Header, Manifest, Sample, Shift, Survey, Verdict, Writer,
@@ -26,8 +26,9 @@ use crate::{
 /// A file counts as unchanged if its file system, inode, size, mtime and ctime are as recorded, and both times are
 /// older than the run that made the old manifest. A file that was written during that run has a later time.
 ///
-/// Entries that cannot be read keep their old record. So does a file whose content changed while its size and
-/// mtime did not: the record is marked as damaged. Every update reads the file again until its old content is
+/// Entries that cannot be read keep their old record. So does a file whose content changed while its record lacks
+/// the size or mtime that could show an edit, and a file whose content changed while its size and mtime did not:
+/// this record is marked as damaged. Every update reads the file again until its old content is
 /// restored, it is changed with a new size or mtime, or the damage is accepted.
 #[derive(Debug)]
 pub struct Update<'u> {
@@ -60,6 +61,9 @@ pub struct Updated {
     pub kept: u64,
     /// How many of them keep the old record of a damaged file.
     pub corrupted: u64,
+    /// How many of them keep an old record because other content shows neither an edit nor damage: the record
+    /// lacks the size or the time.
+    pub undecided: u64,
     /// How many entries of the tree are missing from the manifest, because something about them could not be
     /// read.
     pub failed: u64,
@@ -163,7 +167,8 @@ impl<'u> Update<'u> {
     }
 
     /// Writes the entries, after the files were read into `rows`. Corrupted files, and entries whose extended
-    /// attributes cannot be read, are passed to `each`.
+    /// attributes cannot be read, are passed to `each`; so are [undecided](Updated::undecided) files, with
+    /// [`Verdict::Modified`].
     ///
     /// # Errors
     /// When the old manifest cannot be read or has changed meanwhile, when the new one cannot be written,
@@ -262,7 +267,7 @@ impl<'u> Update<'u> {
         if pending > 0 { Err(Error::Unprocessed(pending)) } else { Ok(updated) }
     }
 
-    /// Returns the record to write: the old one, if the file is corrupted and that is not accepted.
+    /// Returns the record to write: the old one, if the file is or may be corrupted and that is not accepted.
     fn judge<'e>(
         &self,
         old: Option<Entry<'e>>,
@@ -271,12 +276,15 @@ impl<'u> Update<'u> {
         updated: &mut Updated,
         each: &mut dyn FnMut(&Finding<'_>),
     ) -> Entry<'e> {
-        match old {
-            Some(old)
-                if is_corrupted(&old, &entry, updated.shift.as_ref()) && !self.accept.contains(old.path) =>
-            {
+        let (shift, changed) = (updated.shift.as_ref(), &[Field::Digests]);
+        match old.filter(|old| !self.accept.contains(old.path)) {
+            Some(old) if is_undecided(&old, &entry, shift) => {
+                updated.undecided += 1;
+                each(&Finding { new: Some(entry), changed, ..finding(Verdict::Modified, &old) });
+                old
+            }
+            Some(old) if is_corrupted(&old, &entry, shift) => {
                 updated.corrupted += 1;
-                let changed = &[Field::Digests];
                 each(&Finding { new: Some(entry), changed, ..finding(Verdict::Corrupted, &old) });
                 // With the old time, the next run would take the damage for an edit if the times have shifted.
                 let stat = Stat { mtime_ns: entry.stat.mtime_ns, ..old.stat };

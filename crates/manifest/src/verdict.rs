@@ -78,6 +78,18 @@ impl Verdict {
     }
 }
 
+/// Returns whether the content of a file differs, and the record does not show whether that is an edit or damage: it
+/// lacks the size or the time, and nothing that it has differs.
+pub(crate) fn is_undecided(old: &Entry<'_>, new: &Entry<'_>, shift: Option<&Shift>) -> bool {
+    let is_same_size = old.size().is_none_or(|size| size == new.stat.size);
+    old.stat.is_regular()
+        && new.stat.is_regular()
+        && old.digests != new.digests
+        && !old.knows_all(&[Field::Size, Field::Mtime])
+        && is_same_size
+        && (!old.knows(Field::Mtime) || is_same_time(old, new, shift))
+}
+
 /// Returns whether two entries have the same mtime, or different ones that the shift explains.
 pub(crate) fn is_same_time(old: &Entry<'_>, new: &Entry<'_>, shift: Option<&Shift>) -> bool {
     let (old_ns, new_ns) = (old.stat.mtime_ns, new.stat.mtime_ns);

@@ -130,7 +130,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let start_ns = now_ns();
     let plan = RepairPlan::new(&manifest, &tree, args.missing, &run.budget).with_context(name)?;
     args.guard.check(&plan.survey, &args.root)?;
-    ensure!(plan.has_sizes, "{} lacks sizes of files: add them with `ftk manifest update`", name());
+    ensure!(plan.has_sizes, "{} lacks sizes of files, which repair needs to search copies", name());
     if !plan.has_marks {
         console.verbose(|| "no file is marked as damaged: all files are read".into());
     }
@@ -189,6 +189,9 @@ fn say_left(damage: &Damage, found: &[Option<Found>], printer: &mut Printer<'_>)
             Why::Healed => printer.say(Word::Healed, &left.path, "has its recorded content again"),
             Why::Changed => {
                 printer.say(Word::Changed, &left.path, "changed since it was recorded: see update")
+            }
+            Why::Undecided => {
+                printer.say(Word::Changed, &left.path, "content differs, and the record has no time")
             }
             Why::Missing => printer.say(Word::Missing, &left.path, "damaged and missing: add --missing"),
             Why::Moved(path) => {

@@ -11,6 +11,7 @@ use crate::contents::Content;
 use crate::keys::Reservation;
 use crate::merge::merge;
 use crate::repair::RepairPlan;
+use crate::verdict::is_undecided;
 use crate::{Contents, Entry, Error, Field, FieldSet, Shift, Verdict, Xattr};
 
 /// What a manifest records of an entry besides its content.
@@ -68,6 +69,8 @@ pub enum Why {
     Healed,
     /// It is marked as damaged and was changed since: its type, size or mtime differs.
     Changed,
+    /// Its content differs, and nothing shows whether that is an edit: its size or time is not recorded.
+    Undecided,
     /// It is marked as damaged and is missing, and missing files are not restored.
     Missing,
     /// It is missing, and its content is now at this path.
@@ -231,6 +234,7 @@ impl Finder<'_> {
         let new = Entry { digests: &digests, ..Entry::new(old.path, stat) };
         match Verdict::of(old, &new, if is_same { &[] } else { &[Field::Digests] }, None) {
             Verdict::Corrupted => self.damaged(old, &stat)?,
+            _ if is_undecided(old, &new, None) => self.leave(old, Why::Undecided),
             _ if !is_marked => {}
             _ if is_same => self.leave(old, Why::Healed),
             _ => self.leave(old, Why::Changed),

@@ -13,8 +13,10 @@ use crate::{Contents, Entry, Error, Field, Finding, Verdict};
 enum Judged {
     Intact,
     Damaged,
-    /// The file was edited since the walk, or perhaps before, if its mtime is not recorded.
+    /// The file was edited since the walk.
     Changed,
+    /// The content differs, and the record has no size or time that could show an edit.
+    Undecided,
 }
 
 impl Scrub<'_> {
@@ -24,7 +26,8 @@ impl Scrub<'_> {
         self.lost.iter().for_each(|path| each(&Finding::new(Verdict::Missing, path)));
     }
 
-    /// Judges the files of a batch, and passes damaged and unreadable ones to `each`. `rows` are the results of the
+    /// Judges the files of a batch, and passes damaged and unreadable ones to `each`, and with [`Verdict::Modified`] those
+    /// with other content whose records lack the size or time that could show an edit. `rows` are the results of the
     /// batch's files, with the algorithms of the manifest and [with stats](Rows::with_stats). `begun_ns` is a time
     /// before the first of them was opened.
     ///
@@ -68,10 +71,20 @@ impl Scrub<'_> {
                     *mark = Mark::verified(nth);
                     self.done.verified(item);
                 }
-                Judged::Changed => self.left.changed += 1,
-                Judged::Damaged => {
-                    *mark = Mark::DAMAGED;
-                    self.done.damaged += 1;
+                Judged::Changed => {
+                    *mark = Mark::CHANGED;
+                    self.left.changed += 1;
+                }
+                Judged::Undecided | Judged::Damaged => {
+                    let verdict = if item.is_timed {
+                        *mark = Mark::DAMAGED;
+                        self.done.damaged += 1;
+                        Verdict::Corrupted
+                    } else {
+                        *mark = Mark::CHANGED;
+                        self.done.undecided += 1;
+                        Verdict::Modified
+                    };
                     let stat = rows.stat(row).expect("the row is Ok");
                     let path = self.tree.path_of(item.file);
                     let entry = |digests| Entry { digests, ..Entry::new(&path, stat) };
@@ -79,7 +92,7 @@ impl Scrub<'_> {
                         old: Some(entry(&self.digests[self.digests_of(item)])),
                         new: Some(entry(&digests)),
                         changed: &[Field::Digests],
-                        ..Finding::new(Verdict::Corrupted, &path)
+                        ..Finding::new(verdict, &path)
                     });
                 }
             }
@@ -97,7 +110,7 @@ impl Scrub<'_> {
         match () {
             () if !walked.as_ref().is_some_and(is_same) => Judged::Changed,
             () if &self.digests[self.digests_of(item)] == digests => Judged::Intact,
-            () if !item.is_timed => Judged::Changed,
+            () if !item.is_timed => Judged::Undecided,
             () => Judged::Damaged,
         }
     }

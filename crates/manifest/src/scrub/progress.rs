@@ -17,6 +17,8 @@ pub(super) struct Done {
     pub(super) bytes: u64,
     /// Files that are damaged.
     pub(super) damaged: u64,
+    /// Files with other content, perhaps damaged: their records lack the size or the time.
+    pub(super) undecided: u64,
     /// Files that could not be read.
     pub(super) unreadable: u64,
     /// Files not marked as damaged that were opened, whatever came of it.
@@ -44,9 +46,12 @@ pub struct Scrubbed {
     pub bytes: u64,
     /// Files that this run read and that are damaged.
     pub damaged: u64,
+    /// Files that this run read and that are perhaps damaged: their content differs, and their records lack the size
+    /// or time that could show an edit.
+    pub undecided: u64,
     /// Recorded files that could not be read.
     pub unreadable: u64,
-    /// Files with their recorded size and time, except damaged and unreadable ones.
+    /// Files with their recorded size and time, except damaged, undecided and unreadable ones.
     pub files: u64,
     /// Those of them that were not read since they were recorded.
     pub never: u64,
@@ -70,6 +75,7 @@ impl Scrub<'_> {
             verified: done.verified,
             bytes: done.verified_bytes,
             damaged: done.damaged,
+            undecided: done.undecided,
             unreadable: done.unreadable,
             ..Scrubbed::default()
         };
@@ -78,7 +84,9 @@ impl Scrub<'_> {
         for item in &self.queue.items {
             let mark = self.marks[item.record as usize];
             let batch = mark.batch();
-            if [Mark::DAMAGED, Mark::FAILED].contains(&mark) || item.is_damaged() && batch.is_none() {
+            if [Mark::DAMAGED, Mark::FAILED, Mark::CHANGED].contains(&mark)
+                || item.is_damaged() && batch.is_none()
+            {
                 continue;
             }
             is_partial |= batch.is_none();

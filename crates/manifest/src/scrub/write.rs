@@ -18,8 +18,10 @@ impl Mark {
     const UNREAD: Self = Self(2);
     /// The file was not read, in this run or since it was recorded.
     const NEVER: Self = Self(3);
+    /// The file was read and has other content, which is not known to be damage.
+    pub(super) const CHANGED: Self = Self(4);
     /// The smallest number that stands for a batch.
-    const FIRST: usize = 4;
+    const FIRST: usize = 5;
 
     pub(super) fn unread(old: &Entry<'_>) -> Self {
         if old.verified_ns.is_some() { Self::UNREAD } else { Self::NEVER }

@@ -1,0 +1,89 @@
+//! Files with other content whose records have no time: nothing shows whether they were edited or are damaged.
+
+use std::fs;
+
+use super::damage::flip;
+use super::records::{Manifest, json as objects, lines, seal};
+use super::repair::{copy, mark, repair};
+use crate::harness::{Dir, Run, sha256};
+
+/// Imports a checksum list of three files, and damages one of them.
+fn imported() -> Dir {
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("b", b"def").file("c", b"ghi");
+    copy(&dir, "copy");
+    let list = dir.ftk(["hash", "-a", "sha256", "a", "b", "c"]).run().status(0).out;
+    let run = dir.ftk(["manifest", "import", "--format", "sha256", "-"]).stdin(&list).run().status(0);
+    fs::write(dir.aside("manifest"), &run.out).unwrap();
+    flip(&dir.path("a"));
+    dir
+}
+
+fn run(dir: &Dir, command: &str, args: &[&str]) -> Run {
+    dir.ftk(["manifest", command, "."]).arg(dir.aside("manifest")).args(args).run()
+}
+
+const SAID: &str = "ftk: 'a': content differs, and the record has no time or no size: perhaps damaged\n";
+
+#[test]
+fn update_keeps_the_only_good_digest() {
+    let dir = imported();
+    let good = sha256(b"abc");
+    for _ in 0..2 {
+        let update = run(&dir, "update", &["-o", "../manifest"]).status(1).stderr_has(SAID);
+        update
+            .stderr_has("  1 perhaps damaged file kept as recorded; --accept PATH records one as it is now");
+        let now = Manifest::read(&dir.aside("manifest"));
+        assert_eq!(now.entry("a")["digests"]["sha256"], good);
+        assert!(now.entry("a")["mtime_ns"].is_null() && now.entry("b")["mtime_ns"].is_i64());
+    }
+    run(&dir, "update", &["-o", "../manifest", "--accept", "a"]).status(0).stderr_lacks("damaged");
+    let now = Manifest::read(&dir.aside("manifest"));
+    assert!(now.entry("a")["digests"]["sha256"] != good && now.entry("a")["mtime_ns"].is_i64());
+    run(&dir, "scrub", &[]).status(0);
+}
+
+#[test]
+fn update_records_the_file_when_its_content_is_restored() {
+    let dir = imported();
+    flip(&dir.path("a"));
+    run(&dir, "update", &["-o", "../manifest"]).status(0);
+    assert!(Manifest::read(&dir.aside("manifest")).entry("a")["mtime_ns"].is_i64());
+}
+
+#[test]
+fn scrub_reports_it_until_it_is_decided() {
+    let dir = imported();
+    let before = Manifest::read(&dir.aside("manifest"));
+    for _ in 0..2 {
+        let scrub = run(&dir, "scrub", &[]).status(1);
+        scrub.check(scrub.text().starts_with("modified\ta\tsha256 "), "the file");
+        let scrub = scrub.stderr_has("  1 file with other content and no recorded time, perhaps damaged: ");
+        scrub.stderr_has(", except 1 changed\n").stderr_lacks("not read since");
+        assert_eq!(Manifest::read(&dir.aside("manifest")).entry("a"), before.entry("a"));
+    }
+    let results = objects(&run(&dir, "scrub", &["--json"]).status(1)).pop().unwrap();
+    assert_eq!((&results["undecided_files"], &results["files"]), (&1.into(), &2.into()));
+}
+
+/// A list with sizes, such as one of hashdeep, is enough to search copies.
+#[test]
+fn repair_lists_it_and_does_not_replace_it() {
+    let dir = imported();
+    repair(&dir, &[]).status(2).stderr_has("lacks sizes").stderr_lacks("update");
+    flip(&dir.path("a"));
+    let _ = run(&dir, "update", &["-o", "../manifest"]).status(0);
+    let mtime = regex::Regex::new(r#","mtime_ns":-?[0-9]+"#).unwrap();
+    let untimed: Vec<_> =
+        lines(&dir.aside("manifest")).iter().map(|line| mtime.replace(line, "").into_owned()).collect();
+    fs::write(dir.aside("manifest"), seal(&untimed)).unwrap();
+    flip(&dir.path("a"));
+    let damaged = fs::read(dir.path("a")).unwrap();
+    for args in [&[][..], &["--yes"]] {
+        let repair = repair(&dir, args).status(1);
+        repair.check(repair.text().contains("content differs, and the record has no time"), "the file");
+        assert_eq!(fs::read(dir.path("a")).unwrap(), damaged);
+    }
+    mark(&dir);
+    assert_eq!(Manifest::read(&dir.aside("manifest")).entry("a")["digests"]["sha256"], sha256(b"abc"));
+}
