@@ -373,19 +373,6 @@ fn recorded_times_may_be_any_numbers() {
     }
 }
 
-/// An imported list has no times, so other content may be an edit.
-#[test]
-fn without_a_recorded_time_other_content_is_a_change() {
-    let dir = forty();
-    let manifest = dir.aside("manifest");
-    let time = regex::Regex::new(r#","mtime_ns":[0-9]+"#).unwrap();
-    let lines: Vec<_> = lines(&manifest).iter().map(|line| time.replace(line, "").into_owned()).collect();
-    fs::write(&manifest, seal(&lines)).unwrap();
-    flip(&dir.path("d0/39"));
-    scrub(&dir, &[]).status(0).stdout("").stderr_has("  1 changed: left for `ftk manifest update`\n");
-    assert_eq!(verified(&dir).len(), 41);
-}
-
 #[test]
 fn attributes_and_several_digests_are_kept() {
     let dir = Dir::new();

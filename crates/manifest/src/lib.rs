@@ -80,6 +80,7 @@ mod common;
 mod contents;
 mod create;
 mod criteria;
+mod damaged_inodes;
 mod diff;
 mod entry;
 mod equal_dirs;

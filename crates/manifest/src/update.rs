@@ -10,6 +10,7 @@ use ftk_process::{FileSystems, Rows, file_systems};
 
 use crate::contents::Content;
 use crate::create::{Made, Maker};
+use crate::damaged_inodes::DamagedInodes;
 use crate::keys::Reservation;
 use crate::merge::merge;
 use crate::shift::RecordedTimes;
@@ -28,7 +29,7 @@ use crate::{
 ///
 /// Entries that cannot be read keep their old record. So does a file whose content changed while its record lacks
 /// the size or mtime that could show an edit, and a file whose content changed while its size and mtime did not:
-/// this record is marked as damaged. Every update reads the file again until its old content is
+/// this record is marked as damaged. A new hard link of such a file is recorded with the same content and mark. Every update reads the file again until its old content is
 /// restored, it is changed with a new size or mtime, or the damage is accepted.
 #[derive(Debug)]
 pub struct Update<'u> {
@@ -47,6 +48,8 @@ pub struct Update<'u> {
     /// [`Stat::is_recent`].
     recent: Vec<FileNo>,
     times: RecordedTimes,
+    /// Whether a file to be read has several names.
+    has_links: bool,
     /// Whether the new manifest keeps such an old record because the directory of its file could not be
     /// listed.
     keeps_recent: bool,
@@ -104,6 +107,7 @@ impl<'u> Update<'u> {
             accept,
             recent: Vec::new(),
             times: RecordedTimes::new(),
+            has_links: false,
             keeps_recent: false,
         };
         merge(&mut old.entries()?, &mut tree.walk(), |old, new| {
@@ -126,6 +130,7 @@ impl<'u> Update<'u> {
             {
                 reserved.consume(size_of::<FileNo>() as u64)?;
                 update.files.push(file);
+                update.has_links |= seen.metadata.is_some_and(|stat| stat.nlink > 1);
                 if old.is_some_and(|old| old.stat.is_recent(header.start_ns)) {
                     reserved.consume(size_of::<FileNo>() as u64)?;
                     update.recent.push(file);
@@ -184,10 +189,11 @@ impl<'u> Update<'u> {
         let Header { xattrs, ref algorithms, .. } = *self.old.header();
         let contents = self.contents(rows);
         let shift = Shift::find(&self.times, self.old, &self.tree, &contents)?;
+        let damaged = self.damaged_inodes(&contents, shift.as_ref(), now_ns, budget)?;
         let mut maker = Maker::new(&self.tree, &self.file_systems, contents, xattrs, Some(now_ns), budget);
         let mut trees = Trees::new(algorithms);
         if trees.is_needed() {
-            self.make(&mut maker, shift, now_ns, &mut |_| (), &mut |made| {
+            self.make(&mut maker, &damaged, shift, now_ns, &mut |_| (), &mut |made| {
                 match made {
                     New::Entry(entry, is_whole) => trees.add(entry, is_whole),
                     New::Unreadable(path) => trees.omit(path),
@@ -197,7 +203,7 @@ impl<'u> Update<'u> {
             trees.finish();
             maker.make_again();
         }
-        self.make(&mut maker, shift, now_ns, each, &mut |made| match made {
+        self.make(&mut maker, &damaged, shift, now_ns, each, &mut |made| match made {
             New::Entry(entry, _) => Ok(writer.entry(&trees.with_tree(*entry))?),
             New::Unreadable(_) => Ok(()),
         })
@@ -207,6 +213,7 @@ impl<'u> Update<'u> {
     fn make(
         &self,
         maker: &mut Maker<'_>,
+        damaged: &DamagedInodes,
         shift: Option<Shift>,
         now_ns: i128,
         each: &mut dyn FnMut(&Finding<'_>),
@@ -245,14 +252,14 @@ impl<'u> Update<'u> {
                     pending += 1;
                     None
                 }
-                Some(Made::Entry(entry)) => Some(self.judge(old, entry, now_ns, &mut updated, each)),
+                Some(Made::Entry(entry)) => Some(self.judge(old, entry, damaged, now_ns, &mut updated, each)),
                 Some(Made::WithoutXattrs(entry, error)) => {
                     is_read = false;
                     each(&Finding { error: Some(&error), ..finding(Verdict::Unreadable, &entry) });
                     let old = old.filter(|old| old.stat.file_type == entry.stat.file_type);
                     updated.keep(old.is_some());
                     let entry = Entry { xattrs: old.and_then(|old| old.xattrs), ..entry };
-                    old.is_some().then(|| self.judge(old, entry, now_ns, &mut updated, each))
+                    old.is_some().then(|| self.judge(old, entry, damaged, now_ns, &mut updated, each))
                 }
             };
             if let Some(seen) = new.filter(|_| !is_read) {
@@ -272,26 +279,52 @@ impl<'u> Update<'u> {
         &self,
         old: Option<Entry<'e>>,
         entry: Entry<'e>,
+        damaged: &'e DamagedInodes,
         now_ns: i128,
         updated: &mut Updated,
         each: &mut dyn FnMut(&Finding<'_>),
     ) -> Entry<'e> {
-        let (shift, changed) = (updated.shift.as_ref(), &[Field::Digests]);
-        match old.filter(|old| !self.accept.contains(old.path)) {
-            Some(old) if is_undecided(&old, &entry, shift) => {
-                updated.undecided += 1;
-                each(&Finding { new: Some(entry), changed, ..finding(Verdict::Modified, &old) });
-                old
-            }
-            Some(old) if is_corrupted(&old, &entry, shift) => {
-                updated.corrupted += 1;
-                each(&Finding { new: Some(entry), changed, ..finding(Verdict::Corrupted, &old) });
-                // With the old time, the next run would take the damage for an edit if the times have shifted.
-                let stat = Stat { mtime_ns: entry.stat.mtime_ns, ..old.stat };
-                Entry { stat, damaged_ns: old.damaged_ns.or(Some(now_ns)), ..old }
-            }
-            _ => entry,
+        if self.accept.contains(entry.path) {
+            return entry;
         }
+        let Some(old) = old else { return damaged.apply(entry) };
+        let Some((verdict, kept)) = kept(&old, &entry, updated.shift.as_ref(), now_ns) else {
+            return if old.digests == entry.digests { entry } else { damaged.apply(entry) };
+        };
+        *(if verdict == Verdict::Corrupted { &mut updated.corrupted } else { &mut updated.undecided }) += 1;
+        each(&Finding { new: Some(entry), changed: &[Field::Digests], ..finding(verdict, &old) });
+        kept
+    }
+
+    /// Finds the files that keep their records although they were read: new names of them get the same content.
+    fn damaged_inodes(
+        &self,
+        contents: &Contents<'_>,
+        shift: Option<&Shift>,
+        now_ns: i128,
+        budget: &Budget,
+    ) -> Result<DamagedInodes, Error> {
+        let (mut damaged, mut reserved) = (DamagedInodes::default(), Reservation::new(budget));
+        if !self.has_links {
+            return Ok(damaged);
+        }
+        let (start_ns, mut digests) = (self.old.header().start_ns, Vec::new());
+        merge(&mut self.old.entries()?, &mut self.tree.walk(), |old, new| {
+            if let (Some(old), Some(new)) = (old, new)
+                && let Some(file) = new.seen.file
+                && let Content::Read(row, stat) = contents.of(file)
+                && let old = verified_since(old.entry(), start_ns)
+                && !self.accept.contains(old.path)
+            {
+                contents.digests(row, &mut digests);
+                let entry = Entry { digests: &digests, ..Entry::new(old.path, stat) };
+                if let Some((_, kept)) = kept(&old, &entry, shift, now_ns) {
+                    damaged.add(&kept, &stat, &mut reserved)?;
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(damaged)
     }
 
     fn is_unchanged(&self, old: &Entry<'_>, new: &Stat) -> bool {
@@ -323,6 +356,22 @@ impl Updated {
 fn verified_since(old: Entry<'_>, start_ns: i128) -> Entry<'_> {
     let verified_ns = old.verified_ns.or((!old.digests.is_empty()).then_some(start_ns));
     Entry { verified_ns, ..old }
+}
+
+/// Returns the record that a file keeps because its content is, or may be, damaged, and the verdict on it.
+fn kept<'e>(
+    old: &Entry<'e>,
+    new: &Entry<'_>,
+    shift: Option<&Shift>,
+    now_ns: i128,
+) -> Option<(Verdict, Entry<'e>)> {
+    if is_undecided(old, new, shift) {
+        return Some((Verdict::Modified, *old));
+    }
+    // With the old time, the next run would take the damage for an edit if the times have shifted.
+    let stat = Stat { mtime_ns: new.stat.mtime_ns, ..old.stat };
+    let damaged_ns = old.damaged_ns.or(Some(now_ns));
+    is_corrupted(old, new, shift).then_some((Verdict::Corrupted, Entry { stat, damaged_ns, ..*old }))
 }
 
 /// Returns whether the content of a file differs although size and mtime are the same, apart from a shift of all

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use super::super::records::{Manifest, verify};
 use super::{damage, keep, mark, names, repair, said};
-use crate::harness::Dir;
+use crate::harness::{Dir, sha256};
 
 fn inode(dir: &Dir, path: &str) -> (u64, u64) {
     let metadata = fs::metadata(dir.path(path)).unwrap();
@@ -96,4 +96,43 @@ fn missing_hard_links_are_linked_again() {
     assert_eq!((first.1, inode(&dir, "b"), inode(&dir, "c")), (3, first, first));
     assert_eq!((second.1, inode(&dir, "y")), (2, second));
     verify(&dir, &[]).status(0);
+}
+
+/// A snapshot of hard links, made between the damage and the update, is no copy.
+#[test]
+fn new_links_of_a_damaged_file_are_not_recorded_as_good() {
+    for is_marked in [false, true] {
+        let dir = Dir::new();
+        dir.file("d/f", b"good").file("d/g", b"fine").file("other", b"edit").dir("a").dir("z");
+        keep(&dir);
+        damage(&dir.path("d/f"));
+        if is_marked {
+            mark(&dir);
+        }
+        dir.hard_link("d/f", "a/f").hard_link("d/f", "z/f").hard_link("d/g", "z/g");
+        fs::remove_file(dir.path("other")).unwrap();
+        dir.hard_link("d/f", "other");
+        let path = dir.aside("manifest");
+        let update = || {
+            let ftk = dir.ftk(["manifest", "update", ".", "--check", "100%"]).arg(&path).arg("-o").arg(&path);
+            ftk.run().status(1).stderr_has("'d/f' is corrupted");
+            Manifest::read(&path)
+        };
+        for _ in 0..2 {
+            let now = update();
+            for name in ["a/f", "d/f", "other", "z/f"] {
+                assert_eq!(now.entry(name)["digests"]["sha256"], sha256(b"good"), "{name}");
+                assert_eq!(now.entry(name)["damaged_ns"], now.entry("d/f")["damaged_ns"], "{name}");
+                assert!(now.entry(name)["damaged_ns"].is_i64());
+            }
+            assert!(now.entry("z/g")["damaged_ns"].is_null());
+        }
+        repair(&dir, &["--yes"]).status(0).stderr_has("  repaired 4 files, ");
+        for name in ["a/f", "d/f", "other", "z/f"] {
+            assert_eq!(fs::read(dir.path(name)).unwrap(), b"good");
+            assert_eq!(inode(&dir, name), inode(&dir, "d/f"));
+        }
+        // The manifest was rewritten, and its tree digests match.
+        verify(&dir, &["--ignore", "mtime"]).status(0);
+    }
 }
