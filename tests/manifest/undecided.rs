@@ -1,9 +1,11 @@
-//! Files with other content whose records have no time: nothing shows whether they were edited or are damaged.
+//! Files with other content of which nothing shows whether they were edited or are damaged: their records have no time,
+//! or they were damaged before.
 
-use std::fs;
+use std::fs::{self, File};
+use std::time::{Duration, SystemTime};
 
 use super::damage::flip;
-use super::records::{Manifest, json as objects, lines, seal};
+use super::records::{Manifest, create, json as objects, lines, seal};
 use super::repair::{copy, mark, repair};
 use crate::harness::{Dir, Run, sha256};
 
@@ -86,4 +88,62 @@ fn repair_lists_it_and_does_not_replace_it() {
     }
     mark(&dir);
     assert_eq!(Manifest::read(&dir.aside("manifest")).entry("a")["digests"]["sha256"], sha256(b"abc"));
+}
+
+/// Returns a tree with a damaged file that is marked, and was touched since.
+fn touched() -> Dir {
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("b", b"def").file("c", b"ghi");
+    create(&dir, &[]);
+    flip(&dir.path("a"));
+    run(&dir, "scrub", &[]).status(1);
+    touch(&dir);
+    dir
+}
+
+fn touch(dir: &Dir) {
+    let later = SystemTime::now() + Duration::from_secs(3600);
+    File::open(dir.path("a")).unwrap().set_modified(later).unwrap();
+}
+
+#[test]
+fn a_marked_file_that_was_touched_is_not_forgotten() {
+    let dir = touched();
+    let marked = Manifest::read(&dir.aside("manifest"));
+    assert!(marked.entry("a")["damaged_ns"].is_i64());
+    for _ in 0..2 {
+        let scrub = run(&dir, "scrub", &[]).status(1).stderr_has("  damaged earlier, changed since: a\n");
+        scrub.stderr_has("  1 damaged file changed since: see `ftk manifest update`   (status 1)\n");
+        let update = run(&dir, "update", &["-o", "../manifest"]).status(1);
+        update.stderr_has(
+            "ftk: 'a': damaged earlier, and only its time changed since: perhaps still damaged\n",
+        );
+        let now = Manifest::read(&dir.aside("manifest"));
+        for member in ["digests", "mtime_ns", "damaged_ns"] {
+            assert_eq!(now.entry("a")[member], marked.entry("a")[member]);
+        }
+    }
+    run(&dir, "update", &["-o", "../manifest", "--accept", "a"]).status(0).stderr_lacks("'a'");
+    assert!(Manifest::read(&dir.aside("manifest")).entry("a")["damaged_ns"].is_null());
+    run(&dir, "scrub", &[]).status(0);
+}
+
+#[test]
+fn a_restored_file_loses_its_mark_whatever_its_time() {
+    let dir = touched();
+    flip(&dir.path("a"));
+    run(&dir, "update", &["-o", "../manifest"]).status(0).stderr_lacks("damaged");
+    assert!(Manifest::read(&dir.aside("manifest")).entry("a")["damaged_ns"].is_null());
+}
+
+#[test]
+fn update_names_a_file_that_loses_its_mark() {
+    let dir = touched();
+    dir.file("a", b"a new text");
+    run(&dir, "scrub", &[]).status(1).stderr_has("  damaged earlier, changed since: a\n");
+    let update = run(&dir, "update", &["-o", "../manifest"]).status(0);
+    update
+        .stderr_has("ftk: 'a': damaged earlier, and its size or type changed since: recorded as it is now\n");
+    assert!(Manifest::read(&dir.aside("manifest")).entry("a")["damaged_ns"].is_null());
+    run(&dir, "scrub", &[]).status(0);
 }

@@ -11,11 +11,12 @@ use crate::stats::Stats;
 const REPEATED: usize = 100;
 
 /// Prints the summary except its last line: damaged files, the age of the oldest verification, and what is left for an
-/// update. Returns the outcome.
+/// update. `edited`: damaged files that were changed since. Returns the outcome.
 pub(super) fn say(
     scrubbed: &Scrubbed,
     left: &ForUpdate,
     damaged: &[Vec<u8>],
+    edited: &[Vec<u8>],
     now_ns: i128,
     console: &Console,
 ) -> Outcome {
@@ -26,7 +27,11 @@ pub(super) fn say(
         let more = human::count((damaged.len() - REPEATED) as u64, "more file");
         console.summary(format_args!("damaged: {more} (listed above)"));
     }
-    let outcome = match (scrubbed.unreadable, damaged.len() as u64 + scrubbed.undecided) {
+    for path in edited.iter().take(REPEATED) {
+        console.summary(format_args!("damaged earlier, changed since: {}", shown(path)));
+    }
+    let found = (damaged.len() + edited.len()) as u64 + scrubbed.undecided;
+    let outcome = match (scrubbed.unreadable, found) {
         (0, 0) => Outcome::Success,
         (0, _) => Outcome::Negative,
         _ => Outcome::Error,
@@ -38,6 +43,7 @@ pub(super) fn say(
             "file with other content and no recorded time",
             ", perhaps damaged: see update --accept PATH",
         ),
+        (edited.len() as u64, "damaged file", " changed since: see `ftk manifest update`"),
         (scrubbed.unreadable, "unreadable file", ""),
     ];
     for (n, what, hint) in counts.into_iter().filter(|(n, ..)| *n > 0) {
@@ -65,7 +71,8 @@ pub(super) fn say(
     }
     if scrubbed.never > 0 {
         let never = human::count(scrubbed.never, "file");
-        console.summary(format_args!("{never} not read since they were recorded"));
+        let they = if scrubbed.never == 1 { "it was" } else { "they were" };
+        console.summary(format_args!("{never} not read since {they} recorded"));
     }
     if let Some(round_ns) = scrubbed.round_ns {
         console.summary(format_args!("a full round takes {} at this pace", human::age(round_ns)));

@@ -169,7 +169,7 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     }
     findings.finish()?;
     record(&scrubbed, &scrub.left, damaged.len() as u64, &console.stats);
-    let outcome = say(&scrubbed, &scrub.left, &damaged, now_ns, console);
+    let outcome = say(&scrubbed, &scrub.left, &damaged, &scrub.edited, now_ns, console);
     let what = format!("{} verified", human::count(scrubbed.verified, "file"));
     run.say_done(&what, bytes, &header.algorithms);
     stored?;

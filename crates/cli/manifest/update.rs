@@ -125,11 +125,16 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let start_ns = update.start_ns(&read.rows, now_ns);
     let header = Header { root: args.root.as_bytes().to_vec(), start_ns, ..old.header().clone() };
     let mut each = |finding: &Finding<'_>| match (finding.error, finding.old, finding.new) {
-        (None, Some(_), Some(_)) if finding.verdict == Verdict::Modified => {
-            let path = quote(finding.path);
-            console.warning(format_args!(
-                "{path}: content differs, and the record has no time or no size: perhaps damaged"
-            ));
+        (None, Some(old), Some(_)) if finding.verdict == Verdict::Modified => {
+            let is_marked = old.damaged_ns.is_some();
+            let what = match finding.changed {
+                [Field::Digests] if is_marked => {
+                    "damaged earlier, and only its time changed since: perhaps still damaged"
+                }
+                [Field::Digests] => "content differs, and the record has no time or no size: perhaps damaged",
+                _ => "damaged earlier, and its size or type changed since: recorded as it is now",
+            };
+            console.warning(format_args!("{}: {what}", quote(finding.path)));
         }
         (None, Some(old), Some(new)) => {
             let digests = change(Field::Digests, [&old, &new], [algorithms; 2]);

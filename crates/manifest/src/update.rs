@@ -65,7 +65,7 @@ pub struct Updated {
     /// How many of them keep the old record of a damaged file.
     pub corrupted: u64,
     /// How many of them keep an old record because other content shows neither an edit nor damage: the record
-    /// lacks the size or the time.
+    /// lacks the size or the time, or it is marked as damaged and only the time has changed since.
     pub undecided: u64,
     /// How many entries of the tree are missing from the manifest, because something about them could not be
     /// read.
@@ -172,8 +172,8 @@ impl<'u> Update<'u> {
     }
 
     /// Writes the entries, after the files were read into `rows`. Corrupted files, and entries whose extended
-    /// attributes cannot be read, are passed to `each`; so are [undecided](Updated::undecided) files, with
-    /// [`Verdict::Modified`].
+    /// attributes cannot be read, are passed to `each`; so are [undecided](Updated::undecided) files, and those
+    /// that lose their mark because their type or size changed, with [`Verdict::Modified`].
     ///
     /// # Errors
     /// When the old manifest cannot be read or has changed meanwhile, when the new one cannot be written,
@@ -289,7 +289,17 @@ impl<'u> Update<'u> {
         }
         let Some(old) = old else { return damaged.apply(entry) };
         let Some((verdict, kept)) = kept(&old, &entry, updated.shift.as_ref(), now_ns) else {
-            return if old.digests == entry.digests { entry } else { damaged.apply(entry) };
+            if old.digests == entry.digests {
+                return entry;
+            }
+            if old.damaged_ns.is_some() {
+                each(&Finding {
+                    new: Some(entry),
+                    changed: &[Field::Size],
+                    ..finding(Verdict::Modified, &old)
+                });
+            }
+            return damaged.apply(entry);
         };
         *(if verdict == Verdict::Corrupted { &mut updated.corrupted } else { &mut updated.undecided }) += 1;
         each(&Finding { new: Some(entry), changed: &[Field::Digests], ..finding(verdict, &old) });

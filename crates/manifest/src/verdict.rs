@@ -79,15 +79,17 @@ impl Verdict {
 }
 
 /// Returns whether the content of a file differs, and the record does not show whether that is an edit or damage: it
-/// lacks the size or the time, and nothing that it has differs.
+/// lacks the size or the time and nothing that it has differs, or it is marked as damaged and only the time differs.
 pub(crate) fn is_undecided(old: &Entry<'_>, new: &Entry<'_>, shift: Option<&Shift>) -> bool {
     let is_same_size = old.size().is_none_or(|size| size == new.stat.size);
     old.stat.is_regular()
         && new.stat.is_regular()
         && old.digests != new.digests
-        && !old.knows_all(&[Field::Size, Field::Mtime])
         && is_same_size
-        && (!old.knows(Field::Mtime) || is_same_time(old, new, shift))
+        && match old.knows_all(&[Field::Size, Field::Mtime]) {
+            true => old.damaged_ns.is_some() && !is_same_time(old, new, shift),
+            false => !old.knows(Field::Mtime) || is_same_time(old, new, shift),
+        }
 }
 
 /// Returns whether two entries have the same mtime, or different ones that the shift explains.

@@ -74,6 +74,9 @@ impl Scrub<'_> {
                 Judged::Changed => {
                     *mark = Mark::CHANGED;
                     self.left.changed += 1;
+                    if item.is_damaged() {
+                        self.edited.push(self.tree.path_of(item.file));
+                    }
                 }
                 Judged::Undecided | Judged::Damaged => {
                     let verdict = if item.is_timed {

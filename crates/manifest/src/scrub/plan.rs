@@ -32,6 +32,8 @@ pub struct Scrub<'s> {
     pub shift: Option<Shift>,
     /// The recorded paths of damaged files that are missing, perhaps because they were renamed.
     pub lost: Vec<Vec<u8>>,
+    /// The paths of files that are marked as damaged and have another type, size or time since. They are not read.
+    pub edited: Vec<Vec<u8>>,
     pub(super) manifest: &'s Manifest,
     pub(super) tree: WalkedTree<'s>,
     pub(super) now_ns: i128,
@@ -100,6 +102,7 @@ impl<'s> Scrub<'s> {
             left: ForUpdate::default(),
             shift,
             lost: Vec::new(),
+            edited: Vec::new(),
             manifest,
             tree: *tree,
             now_ns,
@@ -134,7 +137,12 @@ impl<'s> Scrub<'s> {
                         let is_timed = old.knows_all(&[Field::Size, Field::Mtime]);
                         items.push(Item { verified_ns, record, file, size: seen.stat().size, is_timed });
                     }
-                    None => scrub.left.changed += 1,
+                    None => {
+                        scrub.left.changed += 1;
+                        if old.damaged_ns.is_some() {
+                            scrub.edited.push(old.path.to_vec());
+                        }
+                    }
                 },
                 None if failed.covers(old.path) => scrub.done.unreadable += 1,
                 None if old.damaged_ns.is_some() => scrub.lost.push(old.path.to_vec()),
