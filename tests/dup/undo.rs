@@ -132,4 +132,5 @@ fn h26_files_that_are_not_journals_are_errors() {
     for path in ["empty", "text", "missing"] {
         dir.ftk(["dup", "undo", path]).run().status(2).stderr_has(path);
     }
+    dir.ftk(["undo", "empty"]).run().status(2).stderr_has("'empty': it is empty: nothing was done\n");
 }

@@ -32,6 +32,8 @@ pub enum JournalError {
     Owner(u32),
     /// The journal has these permissions, which let other users write to it.
     Writable(u32),
+    /// The journal is an empty file: the run was killed before it did anything.
+    Empty,
     /// The first line is not the header of a journal.
     NotJournal,
     /// The journal has this version, which this ftk cannot read.
@@ -58,6 +60,7 @@ impl fmt::Display for JournalError {
                 f,
                 "other users may write to it (mode {mode:04o}): check every line of the journal, then chmod go-w"
             ),
+            Self::Empty => f.write_str("it is empty: nothing was done"),
             Self::NotJournal => f.write_str("it is not a journal of ftk"),
             Self::Version(version) => {
                 write!(
@@ -103,7 +106,7 @@ impl History {
         let mut line = Vec::new();
         let mut number = 0;
         if !next_line(&mut journal, &mut line, &mut number)? {
-            return Err(JournalError::NotJournal);
+            return Err(if line.is_empty() { JournalError::Empty } else { JournalError::NotJournal });
         }
         let Object(header): Object<HeaderRecord> =
             serde_json::from_slice(&line).map_err(|_| JournalError::NotJournal)?;

@@ -53,7 +53,7 @@ fn h26_files_that_are_not_journals_are_refused() {
         assert!(text.contains(from), "{from}");
         read(text.replacen(from, to, 1).as_bytes()).unwrap_err()
     };
-    assert!(matches!(read(b"").unwrap_err(), JournalError::NotJournal));
+    assert!(matches!(read(b"").unwrap_err(), JournalError::Empty));
     assert!(matches!(read(b"{}\n").unwrap_err(), JournalError::NotJournal));
     assert!(matches!(with("\"journal\"", "\"manifest\""), JournalError::NotJournal));
     assert!(matches!(with("\"version\":1", "\"version\":2"), JournalError::Version(2)));
