@@ -123,7 +123,9 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
     let mut damaged: Vec<Vec<u8>> = Vec::new();
     scrub.say_lost(&mut |finding| {
-        damaged.push(finding.path.to_vec());
+        if finding.verdict == Verdict::Missing {
+            damaged.push(finding.path.to_vec());
+        }
         findings.give(finding, None);
     });
     run.course = Some(console.progress.course("hash", scrub.planned(), args.time));

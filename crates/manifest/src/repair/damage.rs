@@ -234,7 +234,7 @@ impl Finder<'_> {
         let new = Entry { digests: &digests, ..Entry::new(old.path, stat) };
         match Verdict::of(old, &new, if is_same { &[] } else { &[Field::Digests] }, None) {
             Verdict::Corrupted => self.damaged(old, &stat)?,
-            _ if is_undecided(old, &new, None) => self.leave(old, Why::Undecided),
+            _ if !is_marked && is_undecided(old, &new, None) => self.leave(old, Why::Undecided),
             _ if !is_marked => {}
             _ if is_same => self.leave(old, Why::Healed),
             _ => self.leave(old, Why::Changed),

@@ -21,9 +21,10 @@ enum Judged {
 
 impl Scrub<'_> {
     /// Passes the recorded damaged files that are missing to `each`. Their records stay, since the files may have been
-    /// renamed.
+    /// renamed. Those that were changed since are passed with [`Verdict::Modified`].
     pub fn say_lost(&self, each: &mut dyn FnMut(&Finding<'_>)) {
         self.lost.iter().for_each(|path| each(&Finding::new(Verdict::Missing, path)));
+        self.edited.iter().for_each(|path| each(&Finding::new(Verdict::Modified, path)));
     }
 
     /// Judges the files of a batch, and passes damaged and unreadable ones to `each`, and with [`Verdict::Modified`] those
@@ -75,7 +76,9 @@ impl Scrub<'_> {
                     *mark = Mark::CHANGED;
                     self.left.changed += 1;
                     if item.is_damaged() {
-                        self.edited.push(self.tree.path_of(item.file));
+                        let path = self.tree.path_of(item.file);
+                        each(&Finding::new(Verdict::Modified, &path));
+                        self.edited.push(path);
                     }
                 }
                 Judged::Undecided | Judged::Damaged => {
