@@ -113,6 +113,7 @@ fn a_marked_file_that_was_touched_is_not_forgotten() {
     assert!(marked.entry("a")["damaged_ns"].is_i64());
     for _ in 0..2 {
         let scrub = run(&dir, "scrub", &[]).status(1).stderr_has("  damaged earlier, changed since: a\n");
+        let scrub = scrub.stdout("modified\ta\n");
         scrub.stderr_has("  1 damaged file changed since: see `ftk manifest update`   (status 1)\n");
         let update = run(&dir, "update", &["-o", "../manifest"]).status(1);
         update.stderr_has(
@@ -146,4 +147,19 @@ fn update_names_a_file_that_loses_its_mark() {
         .stderr_has("ftk: 'a': damaged earlier, and its size or type changed since: recorded as it is now\n");
     assert!(Manifest::read(&dir.aside("manifest")).entry("a")["damaged_ns"].is_null());
     run(&dir, "scrub", &[]).status(0);
+}
+
+/// The import reads only the list.
+#[test]
+fn files_of_an_imported_list_were_never_read() {
+    let dir = imported();
+    flip(&dir.path("a"));
+    let scrub = run(&dir, "scrub", &["--bytes", "1"]).status(0).stderr_lacks("every file was read");
+    scrub.stderr_has("  2 files not read since they were recorded\n");
+    let scrub = run(&dir, "scrub", &["--bytes", "1"]).status(0).stderr_lacks("every file was read");
+    scrub.stderr_has("  1 file not read since it was recorded\n");
+    run(&dir, "scrub", &["--bytes", "1"])
+        .status(0)
+        .stderr_has("  every file was read within ")
+        .stderr_lacks("recorded");
 }

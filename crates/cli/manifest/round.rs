@@ -54,7 +54,9 @@ pub(super) fn say(
             let days = human::age(u128::try_from(now_ns - oldest_ns).unwrap_or_default());
             Some(format!("every file was read within {days}"))
         }
-        None if scrubbed.files > 0 => Some("some files have no plausible time of verification".into()),
+        None if scrubbed.files > 0 => {
+            Some("some files have no plausible time of verification, or were never read".into())
+        }
         None => None,
     };
     if let Some(age) = age {

@@ -62,6 +62,13 @@ impl<'e> Entry<'e> {
         self.knows(Field::Size).then_some(self.stat.size)
     }
 
+    /// Returns when a run last read the content. `start_ns` is that in the manifest's header, a time before the files were
+    /// read that have no other time. `None` if the entry comes from another program, which records no ctime: then only
+    /// a list was read.
+    pub(crate) fn read_ns(&self, start_ns: i128) -> Option<i128> {
+        self.verified_ns.or(self.knows(Field::Ctime).then_some(start_ns))
+    }
+
     /// Returns whether the values of all these fields are known.
     pub fn knows_all(&self, fields: &[Field]) -> bool {
         fields.iter().all(|field| self.knows(*field))

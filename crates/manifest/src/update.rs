@@ -364,7 +364,7 @@ impl Updated {
 /// Returns a record with the time at which its content was last verified: if the record has none, the start of
 /// the old run. The new manifest has a later start, so the record must say it itself.
 fn verified_since(old: Entry<'_>, start_ns: i128) -> Entry<'_> {
-    let verified_ns = old.verified_ns.or((!old.digests.is_empty()).then_some(start_ns));
+    let verified_ns = old.read_ns(start_ns).filter(|_| !old.digests.is_empty());
     Entry { verified_ns, ..old }
 }
 

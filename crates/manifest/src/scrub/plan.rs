@@ -195,11 +195,11 @@ fn is_as_recorded(old: &Entry<'_>, seen: &Seen, shift: Option<&Shift>) -> bool {
     now.is_regular() && old.size().is_none_or(|size| size == now.size) && is_same_time()
 }
 
-/// Returns when a file was last verified. A time after this run is an error of a clock and means nothing.
+/// Returns when a file was last verified, or [`UNKNOWN`]. A time after this run is an error of a clock and means nothing.
 fn verified_ns(old: &Entry<'_>, start_ns: i128, now_ns: i128) -> i64 {
     if old.damaged_ns.is_some() {
         return DAMAGED;
     }
-    let verified_ns = old.verified_ns.unwrap_or(start_ns);
-    i64::try_from(verified_ns).ok().filter(|ns| i128::from(*ns) <= now_ns && *ns > UNKNOWN).unwrap_or(UNKNOWN)
+    let verified_ns = old.read_ns(start_ns).and_then(|ns| i64::try_from(ns).ok());
+    verified_ns.filter(|ns| i128::from(*ns) <= now_ns && *ns > UNKNOWN).unwrap_or(UNKNOWN)
 }
