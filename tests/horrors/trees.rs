@@ -521,6 +521,7 @@ fn h39_width_for_every_command() {
 #[test]
 fn h43_workers_and_readers_do_not_change_the_output() {
     let uring = uring();
+    let time = regex::bytes::Regex::new(",\"verified_ns\":[0-9]+").unwrap();
     for files in [1, 40, 300] {
         let scene = Scene::new(|dir, tree| {
             let mut content = bytes(5, 9000);
@@ -538,7 +539,6 @@ fn h43_workers_and_readers_do_not_change_the_output() {
                 let is_of_the_run =
                     |line: &&[u8]| line.starts_with(b"{\"ftk\":") || line.starts_with(b"{\"footer\":");
                 let lines = run.out.split(|&byte| byte == b'\n').filter(|line| !is_of_the_run(line));
-                let time = regex::bytes::Regex::new(",\"verified_ns\":[0-9]+").unwrap();
                 (run.code(), lines.map(|line| time.replace(line, b"").into_owned()).collect::<Vec<_>>())
             };
             let expected = lines("mono", "sync");
