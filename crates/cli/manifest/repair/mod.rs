@@ -38,7 +38,7 @@ use crate::stdout::Stdout;
 ///
 /// Without --yes, ftk only prints a plan. repair restores files that FILE marks as damaged. If it marks none, repair reads
 /// all files first: a file is damaged if its size and mtime are as recorded and its content is not, or if the disk fails
-/// to return it. A file that was edited is never replaced, nor is one that changes while repair runs.
+/// to return it. A file with a new size or mtime is never replaced, nor is one that changes while repair runs.
 ///
 /// The recorded content is searched in each COPY, first at the same path, then in all files of the same size. Only a file
 /// that was read and has the recorded digests is used, and the restored bytes are read back and checked. A repaired file
