@@ -104,7 +104,7 @@ fn damage_is_read_first_and_reported_until_it_is_repaired() {
     let run = scrub(&dir, &[])
         .status(1)
         .stderr_has("  damaged: d0/39\n")
-        .stderr_has("  1 damaged file; repair them");
+        .stderr_has("  1 damaged file: see `ftk manifest repair`");
     run.check(
         run.text().starts_with("corrupted\td0/39\tcontent changed, size and mtime did not, sha256 "),
         "the file",

@@ -37,7 +37,7 @@ pub(super) fn say(
         _ => Outcome::Error,
     };
     let counts = [
-        (damaged.len() as u64, "damaged file", "; repair them, or accept them with update --accept PATH"),
+        (damaged.len() as u64, "damaged file", ": see `ftk manifest repair`, or update --accept PATH"),
         (
             scrubbed.undecided,
             "file with other content and no recorded time",
