@@ -22,8 +22,7 @@ const USAGE: &str = "usage: cargo xtask ci [STEP...]   all that CI runs, or only
                                   benchmark ftk and its peers: find, find-cold, hash, hash-cold, lists, dup, dup-cold, cache,
                                   manifest, cmp, threads, scale, startup, kernels
        cargo xtask bench peers [--peers DIR]     list the peers, and install missing ones
-       cargo xtask bench report [RECORD] [--check]
-                                  show a record, and update the pages that quote it
+       cargo xtask bench report [--check]        update the charts and pages that show the records
        cargo xtask bench compare OLD NEW         show changes that exceed the noise
        cargo xtask soak [PART...] [--minutes N] [--kills N] [--ftk PROGRAM] [--quick] [--scratch DIR] [--keep]
                         [--peers DIR] [--records DIR]

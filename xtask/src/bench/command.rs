@@ -12,21 +12,14 @@ use super::machine::Machine;
 use super::options::Options;
 use super::peers::Peers;
 use super::record::{self, Outcome, Table};
-use super::{compare, floor, install, interrupt, once, report, tables};
+use super::{compare, floor, install, interrupt, markdown, once, report, tables};
 
 /// Runs `cargo xtask bench` with these arguments.
 pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
     match args {
         ["peers", rest @ ..] => install::run(folder(rest)?.as_deref())?,
-        ["report", rest @ ..] => {
-            let (checks, folders): (Vec<&str>, Vec<&str>) = rest.iter().partition(|arg| **arg == "--check");
-            let folder = match folders[..] {
-                [] => None,
-                [folder] => Some(Path::new(folder)),
-                _ => bail!("more than one record"),
-            };
-            return report::run(folder, !checks.is_empty());
-        }
+        ["report"] => return report::run(false),
+        ["report", "--check"] => return report::run(true),
         ["compare", old, new] => compare::run(Path::new(old), Path::new(new))?,
         // The benchmark runs this program itself with the following arguments.
         ["floor", root, threads] => floor::run(Path::new(root), threads.parse()?, false)?,
@@ -96,7 +89,7 @@ fn measure(options: Options) -> Result<ExitCode> {
         }
     }
     if bench.options.profile == RELEASE {
-        println!("\n{}", report::whole(&made, None));
+        println!("\n{}\n\n{}", markdown::LEGEND, report::whole(&made, None));
     }
     let wrong: Vec<_> = made.iter().flat_map(Table::wrong).collect();
     if !wrong.is_empty() {

@@ -34,7 +34,7 @@ pub(crate) fn machine(machine: &Machine) -> String {
 /// Returns a table: one grid per section, with a row per tool and a column per group, and its chart in `charts`.
 pub(crate) fn table(table: &Table, charts: Option<&str>) -> String {
     let Table { name, title, .. } = table;
-    let mut text = format!("## {title}\n");
+    let mut text = format!("### {title}\n");
     if let Some(charts) = charts {
         let _ = writeln!(text, "\n![{title}]({charts}/{name}.svg)");
     }
@@ -162,7 +162,7 @@ mod tests {
     fn a_grid_has_tools_down_and_groups_across() {
         let text = table(&example(), None);
         assert!(
-            text.starts_with("## Listing\n\n**small** (ext4, warm cache)\n\n| | all files |\n|---|---:|\n"),
+            text.starts_with("### Listing\n\n**small** (ext4, warm cache)\n\n| | all files |\n|---|---:|\n"),
             "{text}"
         );
         assert!(text.contains("\n| ftk | 20.0 ms (19.0-21.0), 2.0 MiB |\n"), "{text}");
@@ -215,7 +215,7 @@ mod tests {
         let mut example = example();
         example.sections[0].groups[0].note = Some("2 workers".into());
         let text = table(&example, Some("records/x"));
-        assert!(text.starts_with("## Listing\n\n![Listing](records/x/find.svg)\n\n**small**"), "{text}");
+        assert!(text.starts_with("### Listing\n\n![Listing](records/x/find.svg)\n\n**small**"), "{text}");
         assert!(text.contains("\n- all files: 2 workers\n"), "{text}");
     }
 

@@ -1,7 +1,7 @@
 //! The record of a run: a folder with one JSON file per table.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,14 @@ use super::case::is_ftk;
 use super::machine::Machine;
 use super::stats::Summary;
 use super::tree::Tree;
+
+/// All tables of one run of the benchmarks, which is one folder.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    /// The name of the folder: the day and the machine.
+    pub(crate) name: String,
+    pub(crate) tables: Vec<Table>,
+}
 
 /// One table, which is one file of a record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -192,13 +200,18 @@ pub(crate) fn load(folder: &Path) -> Result<Vec<Table>> {
     Ok(tables)
 }
 
-/// Returns the newest record. Names begin with the day.
-pub(crate) fn newest(records: &Path) -> Result<PathBuf> {
+/// Reads all records, the newest first. Names begin with the day.
+pub(crate) fn all(records: &Path) -> Result<Vec<Record>> {
     let folders = fs::read_dir(records).into_iter().flatten().flatten().map(|entry| entry.path());
-    let newest = folders.filter(|path| path.is_dir()).max();
-    newest.with_context(|| {
-        format!("there is no record in {}; `cargo xtask bench` makes one", records.display())
-    })
+    let mut folders: Vec<_> = folders.filter(|path| path.is_dir()).collect();
+    ensure!(
+        !folders.is_empty(),
+        "there is no record in {}; `cargo xtask bench` makes one",
+        records.display()
+    );
+    folders.sort_by(|a, b| b.cmp(a));
+    let name = |folder: &Path| folder.file_name().map(|name| name.display().to_string()).unwrap_or_default();
+    folders.iter().map(|folder| Ok(Record { name: name(folder), tables: load(folder)? })).collect()
 }
 
 #[cfg(test)]
@@ -243,14 +256,16 @@ pub(crate) mod tests {
         let records = tempfile::tempdir().unwrap();
         let records = records.path();
         let folder = records.join("2026-01-31-cpu");
-        fs::create_dir_all(records.join("2025-12-31-cpu")).unwrap();
         save(&folder, &[example()]).unwrap();
-        assert_eq!(newest(records).unwrap(), folder);
+        save(&records.join("2025-12-31-cpu"), &[example()]).unwrap();
+        let names: Vec<_> = all(records).unwrap().into_iter().map(|record| record.name).collect();
+        assert_eq!(names, ["2026-01-31-cpu", "2025-12-31-cpu"]);
         let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, ["find.json"]);
         let loaded = load(&folder).unwrap();
         assert_eq!(serde_json::to_value(&loaded).unwrap(), serde_json::to_value([example()]).unwrap());
         assert!(load(records).is_err());
+        assert!(all(&records.join("none")).is_err());
     }
 
     #[test]

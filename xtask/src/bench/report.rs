@@ -1,4 +1,4 @@
-//! Generates the pages and charts that show a record.
+//! Generates the pages and charts that show the records.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,41 +9,33 @@ use anyhow::{Context, Result};
 use super::chart::{self, Panel};
 use super::markdown;
 use super::options::RECORDS;
-use super::record::{self, Group, Section, Table};
+use super::record::{self, Group, Record, Section, Table};
 use super::splice::splice;
 
-/// The pages that show a record.
+/// The pages that show the records.
 const FRONT: &str = "README.md";
 const WHOLE: &str = "benches/README.md";
 
-/// Prints the record in `folder`, or the newest, and updates charts and pages. With `is_check` it writes nothing and
-/// fails if one is outdated.
-pub(crate) fn run(folder: Option<&Path>, is_check: bool) -> Result<ExitCode> {
-    if is_check {
-        return Ok(if is_current(folder)? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+/// The tables that the front page shows.
+const ON_FRONT_PAGE: [&str; 5] = ["find", "hash", "dup", "manifest", "cmp"];
+
+/// Brings charts and pages up to date. With `is_check` it writes nothing and fails if one is outdated.
+pub(crate) fn run(is_check: bool) -> Result<ExitCode> {
+    let records = record::all(Path::new(RECORDS))?;
+    let mut files = pages(&records)?.to_vec();
+    for record in &records {
+        files.extend(charts(&Path::new(RECORDS).join(&record.name), &record.tables));
     }
-    let folder = folder_or_newest(folder)?;
-    let tables = record::load(&folder)?;
-    println!("{}", whole(&tables, None));
-    for (path, text) in charts(&folder, &tables).into_iter().chain(pages(&folder, &tables)?) {
-        if !is_equal(&path, &text) {
-            fs::write(&path, text)?;
+    files.retain(|(path, text)| !is_equal(path, text));
+    for (path, text) in &files {
+        if is_check {
+            println!("{} does not show the records: run `cargo xtask bench report`", path.display());
+        } else {
+            fs::write(path, text)?;
             println!("{} is updated", path.display());
         }
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Whether charts and pages show the record in `folder`, or the newest. Prints those that do not.
-fn is_current(folder: Option<&Path>) -> Result<bool> {
-    let folder = folder_or_newest(folder)?;
-    let tables = record::load(&folder)?;
-    let files = charts(&folder, &tables).into_iter().chain(pages(&folder, &tables)?);
-    let stale: Vec<_> = files.filter(|(path, text)| !is_equal(path, text)).collect();
-    for (path, _) in &stale {
-        println!("{} does not show {}: run `cargo xtask bench report`", path.display(), folder.display());
-    }
-    Ok(stale.is_empty())
+    Ok(if is_check && !files.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Writes the charts of a record into its folder.
@@ -55,35 +47,42 @@ pub(crate) fn draw(folder: &Path, tables: &[Table]) -> Result<()> {
 pub(crate) fn whole(tables: &[Table], charts: Option<&str>) -> String {
     let Some(first) = tables.first() else { return String::new() };
     let tables: Vec<_> = tables.iter().map(|table| markdown::table(table, charts)).collect();
-    format!("{}\n{}\n\n{}", markdown::machine(&first.machine), markdown::LEGEND, tables.join("\n"))
-}
-
-fn folder_or_newest(folder: Option<&Path>) -> Result<PathBuf> {
-    folder.map_or_else(|| record::newest(Path::new(RECORDS)), |folder| Ok(folder.to_owned()))
+    format!("{}\n{}", markdown::machine(&first.machine), tables.join("\n"))
 }
 
 fn is_equal(path: &Path, text: &str) -> bool {
     fs::read(path).is_ok_and(|old| old == text.as_bytes())
 }
 
-/// Returns the up-to-date pages.
-fn pages(folder: &Path, tables: &[Table]) -> Result<[(PathBuf, String); 2]> {
-    let name = folder.file_name().context("a record has a name")?.display().to_string();
-    let whole = whole(tables, Some(&format!("records/{name}")));
+/// Returns the up-to-date pages: the front page with the newest record that has all its tables, and the page with all
+/// records.
+fn pages(records: &[Record]) -> Result<[(PathBuf, String); 2]> {
     let page = |path: &str, block: &str| {
         let old = fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
         Ok::<_, anyhow::Error>((path.into(), splice(&old, "bench", block).with_context(|| path.to_owned())?))
     };
-    Ok([
-        page(FRONT, &short(tables, &format!("{RECORDS}/{name}")))?,
-        page(WHOLE, &format!("Record `{name}`: {whole}"))?,
-    ])
+    let front = records.iter().find(|record| has_front_page(record));
+    let front = front.with_context(|| format!("no record has the tables {}", ON_FRONT_PAGE.join(", ")))?;
+    Ok([page(FRONT, &short(front))?, page(WHOLE, &every(records))?])
 }
 
-/// Returns the up-to-date charts: one per table, and one for the front page.
+/// Whether the record has every table of the front page.
+fn has_front_page(record: &Record) -> bool {
+    ON_FRONT_PAGE.iter().all(|name| record.tables.iter().any(|table| table.name == *name))
+}
+
+/// Returns the tables of all records.
+fn every(records: &[Record]) -> String {
+    let records = records.iter().map(|Record { name, tables }| {
+        format!("## Record `{name}`\n\n{}", whole(tables, Some(&format!("records/{name}"))))
+    });
+    format!("{}\n\n{}", markdown::LEGEND, records.collect::<Vec<_>>().join("\n"))
+}
+
+/// Returns the up-to-date charts: one per table, and one for the front page if it shows any of the tables.
 fn charts(folder: &Path, tables: &[Table]) -> Vec<(PathBuf, String)> {
     let mut charts: Vec<_> = tables.iter().map(|table| (&*table.name, chart(table))).collect();
-    charts.push(("overview", overview(tables)));
+    charts.extend(overview(tables).map(|text| ("overview", text)));
     charts.into_iter().map(|(name, text)| (folder.join(format!("{name}.svg")), text)).collect()
 }
 
@@ -99,24 +98,24 @@ fn chart(table: &Table) -> String {
     chart::bars(&table.title, &sections)
 }
 
-fn overview(tables: &[Table]) -> String {
+fn overview(tables: &[Table]) -> Option<String> {
     let mut panels = Vec::new();
     for table in tables {
         for (section, group) in table.groups().filter(|(section, group)| is_charted(table, section, group)) {
             panels.push(Panel { title: markdown::what(table, section, group), group });
         }
     }
-    chart::bars("ftk and others", &[(String::new(), panels)])
+    (!panels.is_empty()).then(|| chart::bars("ftk and others", &[(String::new(), panels)]))
 }
 
 /// The block of the front page: the chart, one row for each command, and the cases in the chart that ftk lost.
-fn short(tables: &[Table], folder: &str) -> String {
+fn short(Record { name, tables }: &Record) -> String {
     let Some(machine) = tables.first().map(|table| &table.machine) else { return String::new() };
     let losses: Vec<_> = tables.iter().flat_map(losses).collect();
     let losses = if losses.is_empty() { "nothing".to_owned() } else { losses.join("; ") };
     format!(
-        "![Times of ftk and other tools]({folder}/overview.svg)\n\n{}\n\
-         {}, {} logical CPUs, {}. The factor is the tool's time divided by ftk's: above 1 ftk is faster.\n\
+        "![Times of ftk and other tools]({RECORDS}/{name}/overview.svg)\n\n{}\n\
+         Record `{name}`: {}, {} logical CPUs, {}. The factor is the tool's time divided by ftk's: above 1 ftk is faster.\n\
          In this chart ftk is slower in: {losses}.\n\
          [All results, losses, commands and versions](benches/README.md); `cargo xtask bench` repeats them.",
         markdown::summary(tables, is_on_front_page),
@@ -175,6 +174,10 @@ mod tests {
     use super::*;
     use crate::bench::record::tests::example;
 
+    fn record(table: Table) -> Record {
+        Record { name: "x".into(), tables: vec![table] }
+    }
+
     #[test]
     fn the_front_page_has_one_row_for_a_command_and_the_chart_has_more() {
         let mut table = example();
@@ -183,28 +186,43 @@ mod tests {
             section.title = title.into();
             table.sections.push(section);
         }
-        let text = short(&[table.clone()], "records/x");
+        let text = short(&record(table.clone()));
         let rows: Vec<_> = text.lines().filter(|line| line.starts_with("| `find`")).collect();
         assert_eq!(rows.len(), 1);
         assert!(rows[0].contains("small"), "{text}");
-        assert_eq!(overview(&[table]).matches(r#"class="group""#).count(), 2);
+        assert_eq!(overview(&[table]).unwrap().matches(r#"class="group""#).count(), 2);
     }
 
     #[test]
     fn the_front_page_names_the_losses() {
-        let text = short(&[example()], "records/x");
+        let text = short(&record(example()));
         assert!(text.contains("slower in: `find` all files, small, warm cache (floor 0.50x).\n"), "{text}");
         let mut won = example();
         won.sections[0].groups[0].rows.retain(|row| row.tool != "floor");
-        assert!(short(&[won], "records/x").contains("slower in: nothing.\n"));
+        assert!(short(&record(won)).contains("slower in: nothing.\n"));
     }
 
     #[test]
     fn a_report_begins_with_the_machine() {
         let text = whole(&[example()], None);
         assert!(text.starts_with("ftk 0.1.0 abc1234, 2026-01-31, Intel"), "{text}");
-        assert!(text.contains(markdown::LEGEND) && text.contains("## Listing"));
+        assert!(text.contains("## Listing"));
         assert_eq!(whole(&[], None), "");
+    }
+
+    #[test]
+    fn a_record_of_some_tables_is_shown_and_leaves_the_front_page_alone() {
+        let mut full = record(example());
+        full.tables = ON_FRONT_PAGE.map(|name| Table { name: name.into(), ..example() }).into();
+        let mut partial =
+            record(Table { name: "cache".into(), title: "Digests of earlier runs".into(), ..example() });
+        partial.name = "y".into();
+        assert!(has_front_page(&full) && !has_front_page(&partial));
+        assert_eq!(overview(&partial.tables), None);
+        let text = every(&[partial, full]);
+        assert!(text.starts_with(markdown::LEGEND));
+        let headings: Vec<_> = text.lines().filter(|line| line.starts_with('#')).take(3).collect();
+        assert_eq!(headings, ["## Record `y`", "### Digests of earlier runs", "## Record `x`"]);
     }
 
     #[test]
