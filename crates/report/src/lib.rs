@@ -2,7 +2,7 @@
 //!
 //! [`Data`] is what a page shows: what uses the space, duplicates, changes and the age of verifications. [`page()`] makes
 //! one HTML file of it, with style and script inside. [`SpaceBuilder`] chooses the largest directories and files of a tree
-//! of any size, so that the page stays small.
+//! of any size, so that the page stays small; [`ChangesBuilder`] and [`HealthBuilder`] collect from manifests.
 //!
 //! The sources of the page are in `assets/`: a template, a style sheet, and modules of script that run in the browser as
 //! they are.
@@ -21,15 +21,19 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod changes;
 mod data;
+mod health;
 mod number;
 mod page;
 mod space;
 
+pub use changes::ChangesBuilder;
 pub use data::{
     Age, Change, ChangeCounts, ChangedDir, ChangedEntry, Changes, Damaged, Data, DuplicateFile,
     DuplicateGroup, Duplicates, Health, HealthOfDir, Problems,
 };
+pub use health::HealthBuilder;
 pub use number::Count;
 pub use page::page;
 pub use space::{Space, SpaceBuilder, Usage};
