@@ -47,7 +47,7 @@ export function showChanges(view, changes) {
     element(
       "tr",
       { className: kind },
-      element("td", {}, kind),
+      element("td", { className: "word" }, kind),
       element("th", { scope: "row" }, from ? `${from} → ${path}` : path),
       element("td", {}, old_bytes === null ? "" : bytes(old_bytes)),
       element("td", {}, new_bytes === null ? "" : bytes(new_bytes)),

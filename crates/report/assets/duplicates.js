@@ -84,7 +84,7 @@ export function showDuplicates(view, duplicates, title) {
 
   const group = (number) => {
     const { size_bytes, waste_bytes, files } = groups[number];
-    const legend = `${count(files.length)} files of ${bytes(size_bytes)}: ${bytes(waste_bytes)} too much`;
+    const legend = `${count(files.length)} files of ${bytes(size_bytes)}: ${bytes(waste_bytes)} wasted`;
     const fieldset = element("fieldset", {}, element("legend", {}, legend));
     const mark = () => {
       for (const label of fieldset.querySelectorAll("label")) {
@@ -137,7 +137,16 @@ export function showDuplicates(view, duplicates, title) {
   part("save").addEventListener("click", () => save(decisions.text(), `${title}.decisions.jsonl`));
 
   list();
-  map.zoom(0);
+  map.zoom(commonDirectory(tree));
+}
+
+/** Returns the innermost directory that contains all others. */
+export function commonDirectory(tree) {
+  let node = 0;
+  while (tree.children(node).length === 1 && tree.isDir(tree.children(node)[0])) {
+    [node] = tree.children(node);
+  }
+  return node;
 }
 
 /** Lets the browser save a text as a file. */

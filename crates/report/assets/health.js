@@ -8,7 +8,7 @@ export function showHealth(view, health) {
   const verified = BigInt(files) - BigInt(health.never_files);
   part("summary").textContent =
     `${count(verified)} of ${counted(files, "file")} (${bytes(size)}) have been verified since they were recorded` +
-    (health.oldest_s === null ? "." : `, the first of them on ${date(health.oldest_s)}.`);
+    (health.oldest_s === null ? "." : `; the oldest verification is of ${date(health.oldest_s)}.`);
   part("verdict").textContent =
     BigInt(total_damaged) === 0n ? "No file is marked as damaged." : `${counted(total_damaged, "damaged file")}:`;
   part("verdict").className = BigInt(total_damaged) === 0n ? "good" : "bad";

@@ -36,4 +36,4 @@ pub use data::{
 pub use health::HealthBuilder;
 pub use number::Count;
 pub use page::page;
-pub use space::{Space, SpaceBuilder, Usage};
+pub use space::{MAX_NODES, Space, SpaceBuilder, Usage};

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 
 import { Decisions } from "../../assets/decisions.js";
-import { wasteTree } from "../../assets/duplicates.js";
+import { commonDirectory, wasteTree } from "../../assets/duplicates.js";
 
 const group = (number, size, ...files) => ({
   size_bytes: size,
@@ -59,5 +59,7 @@ test("the file has the report's lines as they are, and a footer", () => {
 test("waste is shared by the directories of a group", () => {
   const tree = wasteTree([group(1, 30, "/a/b/x", "/c/x"), group(2, 10, "y", "/c/y")]);
   const sizes = Object.fromEntries(Array.from(tree.name.keys(), (node) => [tree.path(node), tree.size[node]]));
+  assert.equal(commonDirectory(tree), 0);
+  assert.equal(tree.path(commonDirectory(wasteTree([group(1, 30, "/a/b/x", "/a/c/x")]))), "//a");
   assert.deepEqual(sizes, { duplicates: 40, "/": 35, "//a": 15, "//a/b": 15, "//c": 20 });
 });
