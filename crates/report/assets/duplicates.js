@@ -140,13 +140,16 @@ export function showDuplicates(view, duplicates, title) {
   map.zoom(commonDirectory(tree));
 }
 
-/** Returns the innermost directory that contains all others. */
+/** Returns the innermost directory that contains everything. */
 export function commonDirectory(tree) {
   let node = 0;
-  while (tree.children(node).length === 1 && tree.isDir(tree.children(node)[0])) {
-    [node] = tree.children(node);
+  for (;;) {
+    const [child] = tree.children(node);
+    if (child === undefined || !tree.isDir(child) || tree.size[child] < tree.size[node]) {
+      return node;
+    }
+    node = child;
   }
-  return node;
 }
 
 /** Lets the browser save a text as a file. */
