@@ -73,7 +73,7 @@ impl SpaceBuilder {
     }
 
     /// Returns the columns of the page. `owner` returns the name of an owner.
-    pub fn finish(mut self, owner: impl Fn(u32) -> String) -> Space {
+    pub fn finish(mut self, owner: impl FnMut(u32) -> String) -> Space {
         while !self.open.is_empty() {
             self.close();
         }

@@ -41,7 +41,7 @@ enum Kind {
 }
 
 impl Space {
-    pub(super) fn new(nodes: &[Node], types: &Types, owner: impl Fn(u32) -> String) -> Self {
+    pub(super) fn new(nodes: &[Node], types: &Types, mut owner: impl FnMut(u32) -> String) -> Self {
         let mut space = Self::default();
         let (mut type_numbers, mut owner_numbers) = (Vec::new(), Vec::new());
         let mut push = |name: String, parent, kind, totals: &Totals| {
@@ -65,7 +65,8 @@ impl Space {
             push(format!("{} smaller {plural}", node.rest_entries), number, Kind::Rest, &node.rest);
         }
         space.types = type_numbers.into_iter().map(|number| types.name(number).to_owned()).collect();
-        space.owners = owner_numbers.into_iter().map(|uid| uid.map_or("unknown".into(), &owner)).collect();
+        space.owners =
+            owner_numbers.into_iter().map(|uid| uid.map_or("unknown".into(), &mut owner)).collect();
         space
     }
 
