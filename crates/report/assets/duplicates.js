@@ -85,7 +85,7 @@ export function showDuplicates(view, duplicates, title) {
   const group = (number) => {
     const { size_bytes, waste_bytes, files } = groups[number];
     const legend = `${count(files.length)} files of ${bytes(size_bytes)}: ${bytes(waste_bytes)} wasted`;
-    const fieldset = element("fieldset", {}, element("legend", {}, legend));
+    const fieldset = element("fieldset", { className: "group" }, element("legend", {}, legend));
     const mark = () => {
       for (const label of fieldset.querySelectorAll("label")) {
         const isKept = label.querySelector("input").checked;

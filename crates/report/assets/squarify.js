@@ -34,9 +34,7 @@ export function squarify(values, area) {
     let offset = 0;
     for (let at = start; at < end; at += 1) {
       const length = (values[at] / sum) * short;
-      rectangles.push(
-        w >= h ? { x, y: y + offset, w: depth, h: length } : { x: x + offset, y, w: length, h: depth },
-      );
+      rectangles.push(w >= h ? { x, y: y + offset, w: depth, h: length } : { x: x + offset, y, w: length, h: depth });
       offset += length;
     }
     if (w >= h) {

@@ -21,7 +21,9 @@ export function bytes(value) {
 
 /** Formats a count exactly, with commas between groups of three digits. */
 export function count(value) {
-  return BigInt(value).toString().replace(/\B(?=(\d{3})+$)/g, ",");
+  return BigInt(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** Returns "1 file" or "2 files". */

@@ -1,5 +1,5 @@
-import { bytes } from "./text.js";
 import { squarify } from "./squarify.js";
+import { bytes } from "./text.js";
 
 /** Sides in pixels: of a directory's title, of the gap inside it, and of the smallest rectangle that is divided. */
 const TITLE = 17;

@@ -242,7 +242,7 @@ fn narrow_wide_light_and_dark_pages_are_complete() {
 #[test]
 fn axe_finds_nothing() {
     // The rules of WCAG as a script, which the CI installs.
-    let axe = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/axe/node_modules/axe-core/axe.min.js");
+    let axe = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/web/node_modules/axe-core/axe.min.js");
     let axe = match fs::read_to_string(axe) {
         Ok(axe) => axe,
         Err(_) if std::env::var_os("CI").is_none() => return,

@@ -33,9 +33,15 @@ test("a rule keeps all files under a folder, by any of their names", () => {
   const decisions = new Decisions(duplicates);
   decisions.set(0, 0, true);
   assert.equal(decisions.keepUnder("/c"), 1);
-  assert.deepEqual([0, 1, 2].map((file) => decisions.isKept(0, file)), [false, true, false]);
+  assert.deepEqual(
+    [0, 1, 2].map((file) => decisions.isKept(0, file)),
+    [false, true, false],
+  );
   assert.equal(decisions.keepUnder("/b/"), 1);
-  assert.deepEqual([0, 1, 2].map((file) => decisions.isKept(0, file)), [false, true, false]);
+  assert.deepEqual(
+    [0, 1, 2].map((file) => decisions.isKept(0, file)),
+    [false, true, false],
+  );
   assert.equal(decisions.keepUnder("/none"), 0);
   assert.deepEqual(decisions.totals(), { groups: 1, files: 2, bytes: 2n * 9007199254740993n });
 });

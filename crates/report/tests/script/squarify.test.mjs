@@ -49,9 +49,15 @@ test("areas are in proportion, inside, and do not overlap", () => {
 test("values without size get no area", () => {
   const rectangles = squarify([5, 0, 0], area);
   assert.deepEqual(rectangles[0], area);
-  assert.deepEqual(rectangles.slice(1).map(({ w, h }) => w * h), [0, 0]);
+  assert.deepEqual(
+    rectangles.slice(1).map(({ w, h }) => w * h),
+    [0, 0],
+  );
   assert.deepEqual(squarify([], area), []);
-  assert.deepEqual(squarify([0], area).map(({ w, h }) => [w, h]), [[0, 0]]);
+  assert.deepEqual(
+    squarify([0], area).map(({ w, h }) => [w, h]),
+    [[0, 0]],
+  );
   assert.equal(squarify([1], { x: 0, y: 0, w: 0, h: 5 }).length, 1);
 });
 
