@@ -30,10 +30,10 @@ impl Types {
             return NONE;
         };
         let extension = &name[dot + 1..];
-        if extension.is_empty()
-            || extension.len() > MAX_LEN
-            || !extension.iter().all(u8::is_ascii_alphanumeric)
-        {
+        // `libc.so.6` has a version, not a type.
+        let is_word =
+            extension.iter().all(u8::is_ascii_alphanumeric) && !extension.iter().all(u8::is_ascii_digit);
+        if !is_word || extension.len() > MAX_LEN {
             return NONE;
         }
         let extension: String = extension.iter().map(|byte| byte.to_ascii_lowercase() as char).collect();
