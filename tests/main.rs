@@ -12,4 +12,5 @@ mod hash;
 mod horrors;
 mod manifest;
 mod recipes;
+mod report;
 mod select;

@@ -28,6 +28,7 @@ mod metrics;
 mod number;
 mod polite;
 mod progress;
+mod report;
 mod run;
 mod run_files;
 mod scan;
@@ -127,6 +128,7 @@ fn execute(args: &Args, console: &Console) -> Outcome {
         Command::Dup(args_of) => dup::run(args_of, &args.globals, console),
         Command::Manifest(args_of) => manifest::run(args_of, &args.globals, console),
         Command::Cmp(args_of) => cmp::run(args_of, &args.globals, console),
+        Command::Report(args_of) => report::run(args_of, &args.globals, console),
         Command::Undo(args_of) => undo::run(args_of, &args.globals, console),
         Command::Cache(args_of) => cache::run(args_of, &args.globals, console),
         Command::Calibrate(args_of) => calibrate::run(args_of, &args.globals, console),

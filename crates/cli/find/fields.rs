@@ -171,13 +171,13 @@ fn push_permissions(out: &mut Vec<u8>, file_type: FileType, mode: u32) {
 /// A cache of the names of users and groups. Those without a name are shown by their number, as in
 /// `ls` and `find`.
 #[derive(Default)]
-struct Owners {
+pub(crate) struct Owners {
     users: HashMap<u32, String>,
     groups: HashMap<u32, String>,
 }
 
 impl Owners {
-    fn user(&mut self, uid: u32) -> &str {
+    pub(crate) fn user(&mut self, uid: u32) -> &str {
         self.users.entry(uid).or_insert_with(|| match User::from_uid(Uid::from_raw(uid)) {
             Ok(Some(user)) => user.name,
             _ => uid.to_string(),

@@ -13,6 +13,8 @@ mod search;
 mod sorted;
 mod style;
 
+pub(crate) use fields::Owners;
+
 use std::ffi::OsString;
 
 use anyhow::bail;

@@ -35,6 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ftk-process", &["ftk-cache", "ftk-file", "ftk-hash", "ftk-inventory", "ftk-read", "ftk-sched"]),
     ("ftk-read", &["ftk-file"]),
     ("ftk-record", &["ftk-file"]),
+    ("ftk-report", &["ftk-hash", "ftk-record"]),
     ("ftk-sched", &[]),
     ("ftk-select", &["ftk-walk"]),
     ("ftk-walk", &[]),

@@ -1,0 +1,103 @@
+//! `ftk report`: a page that shows a tree in the browser.
+
+mod changes;
+mod inputs;
+mod links;
+mod manifest;
+mod tree;
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::bail;
+use clap::Args;
+use ftk_file::now_ns;
+use ftk_record::sanitize;
+use ftk_report::{Data, page};
+use indicatif::DecimalBytes;
+
+use crate::args::Globals;
+use crate::console::{Console, Outcome};
+use crate::human;
+use crate::list::{List, refuse_own_input};
+use crate::report::inputs::Input;
+use crate::selection::SelectionArgs;
+use crate::stdout::Stdout;
+
+/// Write a page that shows a tree in the browser
+///
+/// INPUT is a directory, a manifest, or an older and a newer manifest. The page shows what uses the space as a treemap; for
+/// manifests also what changed, and when files were last verified. It is one file, which needs no network, and contains the
+/// largest directories and files; smaller entries of a directory are shown as one.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ReportArgs {
+    /// A directory, a manifest, or an older and a newer manifest [default: .]
+    #[arg(value_name = "INPUT", num_args = 0..=2)]
+    inputs: Vec<OsString>,
+
+    /// Write to FILE, which appears only when it is complete
+    #[arg(short, long, value_name = "FILE", required_unless_present = "json", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
+}
+
+const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error, or a part of the tree could not be read
+
+Examples:
+  ftk report -o home.html ~             what uses the space
+  ftk report -o archive.html archive.jsonl
+                                        also when files were last verified
+  ftk report -o week.html monday.jsonl friday.jsonl
+                                        also what changed
+  ftk report --json /srv | jq .problems the data of the page";
+
+pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    let start = Instant::now();
+    let here = [OsString::from(".")];
+    let paths = if args.inputs.is_empty() { &here[..] } else { &args.inputs };
+    let stdout = Stdout::default();
+    let mut list = List::create(args.output.as_deref(), &stdout)?;
+    refuse_own_input(paths, &list.own())?;
+    let inputs = paths.iter().map(|path| Input::open(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    if let (Some(filter), true) =
+        (args.selection.filter(), inputs.iter().any(|it| !matches!(it, Input::Directory)))
+    {
+        bail!("{filter} cannot be used with a manifest");
+    }
+    let mut data = Data {
+        program: env!("CARGO_PKG_VERSION").into(),
+        inputs: paths.iter().map(|path| sanitize(path.as_bytes()).into()).collect(),
+        made_s: seconds(now_ns()),
+        ..Data::default()
+    };
+    let outcome = match &*inputs {
+        [Input::Directory] => {
+            tree::fill(&mut data, &paths[0], &args.selection, &list.own(), globals, console)?
+        }
+        [Input::Manifest(manifest)] => manifest::fill(&mut data, manifest, &paths[0])?,
+        [Input::Manifest(old), Input::Manifest(new)] => {
+            let names = [&*paths[0], &*paths[1]];
+            changes::fill(&mut data, [old, new], names, globals)?
+                .max(manifest::fill(&mut data, new, &paths[1])?)
+        }
+        _ => bail!("the input must be one directory, one manifest or two manifests"),
+    };
+    let text = if args.output.is_some() && !globals.json { page(&data) } else { data.to_json() + "\n" };
+    list.write(text.as_bytes());
+    list.finish()?;
+    let took = human::time(start.elapsed());
+    console.summary(format_args!("{} for {} in {took}", DecimalBytes(text.len() as u64), data.title));
+    Ok(outcome)
+}
+
+/// Returns whole seconds, rounded down.
+fn seconds(ns: i128) -> i64 {
+    let seconds = ns.div_euclid(1_000_000_000);
+    seconds.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+}

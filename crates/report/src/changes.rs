@@ -1,0 +1,140 @@
+//! What differs between two manifests.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use ftk_record::sanitize;
+
+use crate::data::{Change, ChangeCounts, ChangedDir, ChangedEntry, Changes};
+
+/// The largest number of changed entries and of directories on a page.
+const LISTED: usize = 5_000;
+
+/// Collects changes. Memory is proportional to the number of directories in which something changed.
+#[derive(Debug, Default)]
+pub struct ChangesBuilder {
+    counts: ChangeCounts,
+    dirs: BTreeMap<Vec<u8>, ChangeCounts>,
+    /// The entries that matter most; the least of them first.
+    rows: BinaryHeap<Reverse<Row>>,
+    total: u64,
+}
+
+/// An entry, ordered by how much it matters: damage first, then by size, then by path.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Row {
+    is_corrupted: bool,
+    bytes: u64,
+    path: Reverse<Vec<u8>>,
+    kind: Change,
+    from: Option<Vec<u8>>,
+    sizes: [Option<u64>; 2],
+}
+
+impl ChangeCounts {
+    fn add(&mut self, kind: Change) {
+        *match kind {
+            Change::Corrupted => &mut self.corrupted,
+            Change::Added => &mut self.added,
+            Change::Removed => &mut self.removed,
+            Change::Modified => &mut self.modified,
+            Change::Moved => &mut self.moved,
+            Change::Metadata => &mut self.metadata,
+        } += 1;
+    }
+
+    fn total(&self) -> u64 {
+        let Self { corrupted, added, removed, modified, moved, metadata } = *self;
+        corrupted + added + removed + modified + moved + metadata
+    }
+}
+
+impl ChangesBuilder {
+    /// Adds the change of the entry at `path` below the root; `from` is the old path of a moved one. `sizes`: in bytes, in
+    /// the old and the new manifest; absent for what is not a file there.
+    pub fn add(&mut self, kind: Change, path: &[u8], from: Option<&[u8]>, sizes: [Option<u64>; 2]) {
+        self.counts.add(kind);
+        self.total += 1;
+        let dir = path.iter().rposition(|byte| *byte == b'/').map_or(&b"."[..], |slash| &path[..slash]);
+        match self.dirs.get_mut(dir) {
+            Some(counts) => counts.add(kind),
+            None => self.dirs.entry(dir.to_vec()).or_default().add(kind),
+        }
+        let row = Row {
+            is_corrupted: kind == Change::Corrupted,
+            bytes: sizes.into_iter().flatten().max().unwrap_or(0),
+            path: Reverse(path.to_vec()),
+            kind,
+            from: from.map(<[u8]>::to_vec),
+            sizes,
+        };
+        self.rows.push(Reverse(row));
+        if self.rows.len() > LISTED {
+            self.rows.pop();
+        }
+    }
+
+    /// Returns the data of the page.
+    pub fn finish(self) -> Changes {
+        let Self { counts, dirs, rows, total } = self;
+        let total_dirs = dirs.len() as u64;
+        let mut dirs: Vec<_> = dirs.into_iter().collect();
+        dirs.sort_by(|a, b| (b.1.total(), &a.0).cmp(&(a.1.total(), &b.0)));
+        dirs.truncate(LISTED);
+        let rows: Vec<_> = rows.into_sorted_vec().into_iter().map(|Reverse(row)| entry(row)).collect();
+        Changes {
+            counts,
+            dirs: dirs
+                .into_iter()
+                .map(|(path, counts)| ChangedDir { path: sanitize(&path).into(), counts })
+                .collect(),
+            total_dirs: total_dirs.into(),
+            omitted_rows: (total - rows.len() as u64).into(),
+            rows,
+        }
+    }
+}
+
+fn entry(row: Row) -> ChangedEntry {
+    let [old_bytes, new_bytes] = row.sizes.map(|size| size.map(Into::into));
+    ChangedEntry {
+        kind: row.kind,
+        path: sanitize(&row.path.0).into(),
+        from: row.from.map(|from| sanitize(&from).into()),
+        old_bytes,
+        new_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_comes_first_then_the_largest() {
+        let mut builder = ChangesBuilder::default();
+        builder.add(Change::Added, b"a/x", None, [None, Some(10)]);
+        builder.add(Change::Removed, b"a/y", None, [Some(30), None]);
+        builder.add(Change::Corrupted, b"z", None, [Some(1), Some(1)]);
+        builder.add(Change::Moved, b"b/n", Some(b"a/\xff"), [Some(20), Some(20)]);
+        let changes = builder.finish();
+        let rows: Vec<_> = changes.rows.iter().map(|row| &*row.path).collect();
+        assert_eq!(rows, ["z", "a/y", "b/n", "a/x"]);
+        assert_eq!(changes.rows[2].from.as_deref(), Some("a/\\xff"));
+        let dirs: Vec<_> = changes.dirs.iter().map(|dir| (&*dir.path, dir.counts.total())).collect();
+        assert_eq!(dirs, [("a", 2), (".", 1), ("b", 1)]);
+        assert_eq!(changes.counts.total(), 4);
+    }
+
+    #[test]
+    fn many_changes_are_counted_and_the_largest_shown() {
+        let mut builder = ChangesBuilder::default();
+        for n in 0..2 * LISTED as u64 {
+            builder.add(Change::Added, format!("d/{n}").as_bytes(), None, [None, Some(n)]);
+        }
+        let changes = builder.finish();
+        assert_eq!((changes.rows.len(), changes.omitted_rows.0), (LISTED, LISTED as u128));
+        assert_eq!(changes.rows[LISTED - 1].new_bytes.unwrap().0, LISTED as u128);
+        assert_eq!(changes.dirs[0].counts.added, 2 * LISTED as u64);
+    }
+}

@@ -1,0 +1,327 @@
+//! Chooses the largest nodes of a tree while its entries pass by.
+
+use ftk_record::sanitize;
+
+use super::Usage;
+use super::columns::Space;
+use super::nodes::{Node, Totals, prune};
+use super::types::Types;
+
+/// Chooses the largest directories and files of a tree.
+///
+/// Entries come in the order of a manifest: sorted by the bytes of their paths, a directory before what is in it. Memory
+/// does not grow with the number of entries: it is proportional to the limit and to the depth of the tree. The result is
+/// the same as if all entries were sorted by size.
+#[derive(Debug)]
+pub struct SpaceBuilder {
+    limit: usize,
+    /// The number of nodes at which the smallest are removed.
+    prune_at: usize,
+    nodes: Vec<Node>,
+    types: Types,
+    /// The directories from the root to the last entry.
+    open: Vec<Open>,
+    /// The path of the last of them, with a `/` at its end; empty for the root.
+    path: Vec<u8>,
+}
+
+/// A directory whose entries may still come.
+#[derive(Debug)]
+struct Open {
+    node: usize,
+    /// The length of its path, with the `/`.
+    path_len: usize,
+    /// Directories in it whose entries may still come: `a` while `a-b` and its entries pass by, because `a-b` sorts before
+    /// `a/x`. Each name begins with the one before.
+    waiting: Vec<(Vec<u8>, usize)>,
+}
+
+impl SpaceBuilder {
+    /// Creates a builder that keeps about `limit` nodes; the root is called `root`.
+    pub fn new(root: &[u8], limit: usize) -> Self {
+        let node = Node {
+            name: sanitize(root).into(),
+            parent: 0,
+            is_dir: true,
+            is_open: true,
+            totals: Totals::NONE,
+            rest: Totals::NONE,
+            rest_entries: 0,
+        };
+        let open = vec![Open { node: 0, path_len: 0, waiting: Vec::new() }];
+        let limit = limit.max(1);
+        Self { limit, prune_at: 2 * limit, nodes: vec![node], types: Types::new(), open, path: Vec::new() }
+    }
+
+    /// Adds the root's own usage.
+    pub fn root(&mut self, usage: &Usage) {
+        self.nodes[0].totals.add(&Totals::of(usage, None));
+    }
+
+    /// Adds the directory at `path` below the root.
+    pub fn dir(&mut self, path: &[u8], usage: &Usage) {
+        let name = self.go_to(path);
+        self.declare(name, Totals::of(usage, None));
+    }
+
+    /// Adds the file, link or special file at `path` below the root.
+    pub fn file(&mut self, path: &[u8], usage: &Usage) {
+        let name = self.go_to(path);
+        let totals = Totals::of(usage, Some(self.types.of(name)));
+        self.add_to_last(&totals);
+        self.push(name, false, totals);
+    }
+
+    /// Returns the columns of the page. `owner` returns the name of an owner.
+    pub fn finish(mut self, owner: impl FnMut(u32) -> String) -> Space {
+        while !self.open.is_empty() {
+            self.close();
+        }
+        prune(&mut self.nodes, self.limit);
+        Space::new(&self.nodes, &self.types, owner)
+    }
+
+    /// Opens the directory of `path`, and closes those that are not above it. Returns the name in it.
+    fn go_to<'p>(&mut self, path: &'p [u8]) -> &'p [u8] {
+        while !path.starts_with(&self.path) {
+            self.close();
+        }
+        loop {
+            let below = &path[self.path.len()..];
+            let Some(slash) = below.iter().position(|byte| *byte == b'/') else { return below };
+            self.enter(&below[..slash]);
+        }
+    }
+
+    /// Opens a directory in the last one. One that was not added, because options excluded it, uses nothing itself.
+    fn enter(&mut self, name: &[u8]) {
+        if !self.last().waiting.iter().any(|(waiting, _)| waiting == name) {
+            self.declare(name, Totals::NONE);
+        }
+        while let Some((waiting, node)) = self.last_mut().waiting.pop() {
+            if waiting == name {
+                self.path.extend_from_slice(name);
+                self.path.push(b'/');
+                self.open.push(Open { node, path_len: self.path.len(), waiting: Vec::new() });
+                return;
+            }
+            self.close_node(node);
+        }
+    }
+
+    /// Adds a directory to the last one, and closes those whose entries can no longer come.
+    fn declare(&mut self, name: &[u8], totals: Totals) {
+        while let Some((waiting, node)) = self.last_mut().waiting.pop_if(|it| !may_follow(&it.0, name)) {
+            debug_assert!(*waiting < *name, "the entries are sorted");
+            self.close_node(node);
+        }
+        let node = self.push(name, true, totals);
+        self.last_mut().waiting.push((name.to_vec(), node));
+    }
+
+    /// Closes the last directory.
+    fn close(&mut self) {
+        while let Some((_, node)) = self.last_mut().waiting.pop() {
+            self.close_node(node);
+        }
+        let closed = self.open.pop().expect("a directory is open").node;
+        match self.open.last() {
+            Some(above) => {
+                self.path.truncate(above.path_len);
+                self.close_node(closed);
+            }
+            None => self.nodes[closed].is_open = false,
+        }
+    }
+
+    /// Adds what a directory uses to the last one, in which it lies.
+    fn close_node(&mut self, node: usize) {
+        self.nodes[node].is_open = false;
+        let totals = self.nodes[node].totals;
+        self.add_to_last(&totals);
+    }
+
+    fn add_to_last(&mut self, totals: &Totals) {
+        let node = self.last().node;
+        self.nodes[node].totals.add(totals);
+    }
+
+    fn push(&mut self, name: &[u8], is_dir: bool, totals: Totals) -> usize {
+        if self.nodes.len() >= self.prune_at {
+            let numbers = prune(&mut self.nodes, self.limit);
+            let number = |node: &mut usize| *node = numbers[*node].expect("open nodes are kept");
+            for open in &mut self.open {
+                number(&mut open.node);
+                open.waiting.iter_mut().for_each(|(_, node)| number(node));
+            }
+            self.prune_at = 2 * self.nodes.len().max(self.limit);
+        }
+        let node = Node {
+            name: sanitize(name).into(),
+            parent: self.last().node,
+            is_dir,
+            is_open: is_dir,
+            totals,
+            rest: Totals::NONE,
+            rest_entries: 0,
+        };
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    fn last(&self) -> &Open {
+        self.open.last().expect("the root is open")
+    }
+
+    fn last_mut(&mut self) -> &mut Open {
+        self.open.last_mut().expect("the root is open")
+    }
+}
+
+/// Whether entries of the directory `dir` can come after the entry `name` next to it: `a/x` comes after `a-b`.
+fn may_follow(dir: &[u8], name: &[u8]) -> bool {
+    name.strip_prefix(dir).and_then(<[u8]>::first).is_some_and(|next| *next < b'/')
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn usage(size: u64) -> Usage {
+        Usage { allocated: size, apparent: size, mtime_s: size as i64, uid: Some(7), waste: 0 }
+    }
+
+    /// Returns each node's path, kind and sizes.
+    fn shown(builder: SpaceBuilder) -> BTreeMap<String, (String, u64)> {
+        let json = serde_json::to_value(builder.finish(|uid| uid.to_string())).unwrap();
+        let column = |name: &str| json[name].as_array().unwrap().clone();
+        let (names, parents, kinds) = (column("name"), column("parent"), column("kind"));
+        let sizes = column("allocated_bytes");
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let mut paths: Vec<String> = Vec::new();
+        for (node, parent) in parents.iter().enumerate() {
+            let parent = parent.as_u64().unwrap() as usize;
+            assert!(node == 0 || parent < node);
+            paths.push(if node == 0 {
+                String::new()
+            } else {
+                format!("{}/{}", paths[parent], text(&names[node]))
+            });
+        }
+        (0..names.len())
+            .map(|at| (paths[at].clone(), (text(&kinds[at]), sizes[at].as_u64().unwrap())))
+            .collect()
+    }
+
+    #[test]
+    fn a_directory_contains_its_entries_although_others_sort_between() {
+        let mut builder = SpaceBuilder::new(b"r", 100);
+        builder.root(&usage(1));
+        builder.dir(b"a", &usage(2));
+        builder.dir(b"a-b", &usage(4));
+        builder.file(b"a-b/y", &usage(8));
+        builder.file(b"a.c", &usage(16));
+        builder.file(b"a/x", &usage(32));
+        builder.dir(b"empty", &usage(64));
+        builder.file(b"left/out/z", &usage(128));
+        let expected = [
+            ("", "d", 255),
+            ("/a", "d", 34),
+            ("/a-b", "d", 12),
+            ("/a-b/y", "f", 8),
+            ("/a.c", "f", 16),
+            ("/a/x", "f", 32),
+            ("/empty", "d", 64),
+            ("/left", "d", 128),
+            ("/left/out", "d", 128),
+            ("/left/out/z", "f", 128),
+        ];
+        let expected = expected.map(|(path, kind, size)| (path.to_owned(), (kind.to_owned(), size)));
+        assert_eq!(shown(builder), expected.into_iter().collect());
+    }
+
+    #[test]
+    fn small_entries_are_one_node() {
+        let mut builder = SpaceBuilder::new(b"r", 3);
+        for n in 0..100 {
+            builder.file(format!("d/f{n:02}").as_bytes(), &usage(if n == 50 { 1000 } else { 1 }));
+        }
+        let shown = shown(builder);
+        assert_eq!(shown["/d"].1, 1099);
+        assert_eq!(shown["/d/f50"], ("f".into(), 1000));
+        assert_eq!(shown["/d/99 smaller entries"], ("r".into(), 99));
+        assert_eq!(shown.len(), 4);
+    }
+
+    #[test]
+    fn totals_beyond_64_bits_are_exact() {
+        let mut builder = SpaceBuilder::new(b"r", 9);
+        for name in [b"a", b"b", b"c"] {
+            builder.file(name, &usage(u64::MAX));
+        }
+        let json = serde_json::to_value(builder.finish(|_| String::new())).unwrap();
+        assert_eq!(json["apparent_bytes"][0], (3 * u128::from(u64::MAX)).to_string());
+    }
+
+    /// Paths of a few letters, among them those that sort around `/`.
+    fn paths() -> impl Strategy<Value = BTreeMap<String, u64>> {
+        let name = "[a-b.0-]{1,2}";
+        let path = prop::collection::vec(name, 1..5).prop_map(|names| names.join("/"));
+        prop::collection::btree_map(path, 0..50_u64, 0..60)
+    }
+
+    proptest! {
+        /// The sizes are those of a naive sum, and the nodes are the largest ones.
+        #[test]
+        fn the_largest_nodes_are_kept(files in paths(), limit in 1..40_usize) {
+            let mut sums: BTreeMap<String, (bool, u64)> = BTreeMap::new();
+            sums.insert(String::new(), (true, 0));
+            let mut entries: BTreeMap<String, Option<u64>> = BTreeMap::new();
+            for (path, size) in &files {
+                for (slash, _) in path.match_indices('/') {
+                    entries.insert(path[..slash].into(), None);
+                }
+                entries.entry(path.clone()).or_insert(Some(*size));
+            }
+            let is_dir = |path: &str| entries.keys().any(|it| it.strip_prefix(path).is_some_and(|it| it.starts_with('/')));
+            let mut builder = SpaceBuilder::new(b"r", limit);
+            for (path, size) in &entries {
+                let is_dir = is_dir(path);
+                let size = if is_dir { 3 } else { size.unwrap_or(0) };
+                if is_dir {
+                    builder.dir(path.as_bytes(), &usage(size));
+                } else {
+                    builder.file(path.as_bytes(), &usage(size));
+                }
+                sums.entry(format!("/{path}")).or_insert((is_dir, 0)).1 += size;
+                for (slash, _) in format!("/{path}").match_indices('/') {
+                    sums.get_mut(&format!("/{path}")[..slash]).unwrap().1 += size;
+                }
+            }
+            let shown = shown(builder);
+            let mut kept: Vec<u64> = Vec::new();
+            for (path, (kind, size)) in &shown {
+                if kind == "r" {
+                    continue;
+                }
+                prop_assert_eq!(sums[path], (kind == "d", *size), "{}", path);
+                kept.push(*size);
+                if kind == "d" {
+                    let inside = shown.iter().filter(|it| it.0.rsplit_once('/').is_some_and(|it| it.0 == path));
+                    let own = if path.is_empty() { 0 } else { 3 };
+                    prop_assert_eq!(inside.map(|it| it.1.1).sum::<u64>() + own, *size, "{}", path);
+                }
+            }
+            let mut all: Vec<u64> = sums.values().map(|it| it.1).collect();
+            all.sort_unstable_by(|a, b| b.cmp(a));
+            all.truncate(limit.max(1));
+            kept.sort_unstable_by(|a, b| b.cmp(a));
+            prop_assert_eq!(kept, all);
+        }
+    }
+}

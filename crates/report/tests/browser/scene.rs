@@ -1,0 +1,121 @@
+//! Data of pages.
+
+use ftk_report::{
+    Change, ChangesBuilder, Data, DuplicateFile, DuplicateGroup, Duplicates, HealthBuilder, Problems,
+    SpaceBuilder, Usage,
+};
+
+/// Names that would do something if they were markup, or change how others look, as the page shows them.
+pub(crate) const HOSTILE: [&str; 5] = [
+    "<img src=x onerror=\"window.pwned=1\">",
+    "</script><script>window.pwned=1</script>",
+    "evil\\u{202e}gpj.exe",
+    "bell\\u{7}",
+    "latin-\\xff.txt",
+];
+
+/// The same names as bytes.
+const RAW: [&[u8]; 5] = [
+    b"<img src=x onerror=\"window.pwned=1\">",
+    b"<\x2fscript><script>window.pwned=1<\x2fscript>",
+    "evil\u{202e}gpj.exe".as_bytes(),
+    b"bell\x07",
+    b"latin-\xff.txt",
+];
+
+const DAY_S: i64 = 86_400;
+const NOW_S: i64 = 1_790_000_000;
+
+/// Numbers that are the same in every run (a linear congruential generator with Knuth's constants for MMIX).
+fn random() -> impl FnMut(u64) -> u64 {
+    let mut state = 1_u64;
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    }
+}
+
+fn usage(random: &mut impl FnMut(u64) -> u64) -> Usage {
+    let apparent = random(1000) * random(1000) * random(200) + 1;
+    Usage {
+        allocated: apparent.next_multiple_of(4096),
+        apparent,
+        mtime_s: NOW_S - random(4000) as i64 * DAY_S,
+        uid: Some([0, 1000, 33][random(3) as usize]),
+        waste: if random(5) == 0 { apparent } else { 0 },
+    }
+}
+
+const EXTENSIONS: [&str; 8] = ["jpg", "mov", "rs", "txt", "pdf", "tar", "zip", "o"];
+
+/// Returns a page with all views.
+pub(crate) fn data() -> Data {
+    let mut random = random();
+    let mut space = SpaceBuilder::new(b"/home/ann", 20_000);
+    let mut paths: Vec<Vec<u8>> =
+        RAW.iter().map(|name| [b"odd/", name.to_vec().leak() as &[u8]].concat()).collect();
+    // A name with a slash would be two names.
+    paths.retain(|path| path.iter().filter(|byte| **byte == b'/').count() == 1);
+    for n in 0..24 * 40 {
+        let extension = EXTENSIONS[n / 40 % 8];
+        paths.push(format!("dir{}/sub{:02}/file{:02}.{extension}", n / 240, n / 40, n % 40).into_bytes());
+    }
+    paths.sort();
+    for path in &paths {
+        space.file(path, &usage(&mut random));
+    }
+    let groups = (0..120_u64).map(|n| {
+        let name = |copy| format!("/home/ann/pictures{copy}/album{}/img{n}.jpg", n % 7);
+        let mut files: Vec<_> =
+            (0..3).map(|copy| DuplicateFile { names: vec![name(copy)], mtime_s: NOW_S }).collect();
+        if let Some(hostile) = HOSTILE.get(n as usize) {
+            files[0].names.push((*hostile).into());
+        }
+        let size = (130 - n) * 100_000;
+        let line = format!("{{\"group\":{},\"size_bytes\":{size}}}", n + 1);
+        DuplicateGroup { size_bytes: size.into(), waste_bytes: (2 * size).into(), files, line }
+    });
+    let mut changes = ChangesBuilder::default();
+    changes.add(Change::Corrupted, b"film/a.mov", None, [Some(100), Some(100)]);
+    for (n, name) in RAW.iter().enumerate() {
+        changes.add(Change::Moved, name, Some(b"before"), [Some(n as u64); 2]);
+        changes.add(Change::Added, &[b"new/", *name].concat(), None, [None, Some(5)]);
+    }
+    let mut health = HealthBuilder::new(NOW_S);
+    for (n, path) in paths.iter().enumerate() {
+        let verified_s = (n % 9 != 0).then(|| NOW_S - n as i64 * DAY_S / 4);
+        health.file(path, 1000, verified_s, (n % 200 == 5).then_some(NOW_S - DAY_S));
+    }
+    Data {
+        program: "0.1.0".into(),
+        title: "/home/ann".into(),
+        made_s: NOW_S,
+        inputs: vec!["/home/ann".into()],
+        problems: Problems {
+            unreadable: 1_u64.into(),
+            excluded: 0_u64.into(),
+            messages: HOSTILE.iter().map(|name| format!("cannot open {name}")).collect(),
+        },
+        space: Some(space.finish(|uid| if uid == 0 { "root".into() } else { format!("user {uid}") })),
+        duplicates: Some(Duplicates {
+            header: r#"{"ftk":"dup-decisions"}"#.into(),
+            groups: groups.collect(),
+            total_groups: 300_u64.into(),
+            total_waste_bytes: 3_000_000_000_u64.into(),
+        }),
+        changes: Some(changes.finish()),
+        health: Some(health.finish()),
+    }
+}
+
+/// Returns a page with as many nodes as any page has.
+pub(crate) fn large() -> Data {
+    let mut random = random();
+    let mut space = SpaceBuilder::new(b"/srv", ftk_report::MAX_NODES);
+    for n in 0..300_000 {
+        let path = format!("a{:02}/b{:03}/file-{:06}.{}", n / 30_000, n / 300, n, EXTENSIONS[n % 8]);
+        space.file(path.as_bytes(), &usage(&mut random));
+    }
+    let space = Some(space.finish(|uid| uid.to_string()));
+    Data { program: "0.1.0".into(), title: "/srv".into(), made_s: NOW_S, space, ..Data::default() }
+}

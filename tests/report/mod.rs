@@ -1,0 +1,135 @@
+//! `ftk report`: the data of the page, compared with GNU du, and the page itself.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::harness::{Dir, Ftk};
+
+/// Returns the data of a report.
+fn data(ftk: Ftk) -> Value {
+    serde_json::from_str(ftk.run().status(0).text()).unwrap()
+}
+
+/// Returns one value of the root.
+fn of_root(data: &Value, column: &str) -> u64 {
+    data["space"][column][0].as_u64().unwrap()
+}
+
+fn tree() -> Dir {
+    let dir = Dir::new();
+    dir.file("a/x.jpg", &[b'x'; 10_000]).file("a-b/y.txt", &[b'y'; 5_000]).file("z", b"").dir("empty");
+    dir.hard_link("a/x.jpg", "linked.jpg");
+    dir
+}
+
+#[test]
+fn the_root_has_the_totals_of_du() {
+    let dir = tree();
+    let data = data(dir.ftk(["report", "--json", "."]));
+    let du = |option: &str| {
+        let output =
+            Command::new("du").args(["-s", "--block-size=1", option, "."]).current_dir(dir.path("")).output();
+        let text = String::from_utf8(output.unwrap().stdout).unwrap();
+        text.split('\t').next().unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!(of_root(&data, "allocated_bytes"), du("--one-file-system"));
+    assert_eq!(of_root(&data, "files"), 4);
+    assert_eq!(data["title"], ".");
+    assert_eq!((&data["ftk"], &data["version"]), (&Value::from("report"), &Value::from(1)));
+}
+
+#[test]
+fn a_manifest_gives_the_space_of_its_tree() {
+    let dir = tree();
+    dir.ftk(["manifest", "create", ".", "-o"]).arg(dir.aside("manifest")).run().status(0);
+    let from_tree = data(dir.ftk(["report", "--json", "."]));
+    let from_manifest = data(dir.ftk(["report", "--json"]).arg(dir.aside("manifest")));
+    assert_eq!(from_tree["space"], from_manifest["space"]);
+    assert_eq!(from_tree["health"], Value::Null);
+    assert_eq!(from_manifest["health"]["never_files"], 4);
+    assert_eq!(from_manifest["changes"], Value::Null);
+}
+
+#[test]
+fn two_manifests_give_the_changes() {
+    let dir = tree();
+    dir.ftk(["manifest", "create", ".", "-o"]).arg(dir.aside("old")).run().status(0);
+    dir.file("new/n", b"1").file("z", b"changed");
+    fs::remove_file(dir.path("a-b/y.txt")).unwrap();
+    dir.ftk(["manifest", "create", ".", "-o"]).arg(dir.aside("new")).run().status(0);
+    let data = data(dir.ftk(["report", "--json"]).arg(dir.aside("old")).arg(dir.aside("new")));
+    let counts = &data["changes"]["counts"];
+    assert_eq!(
+        (&counts["added"], &counts["removed"], &counts["modified"]),
+        (&2.into(), &1.into(), &1.into())
+    );
+    let rows = data["changes"]["rows"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["path"] == "a-b/y.txt").unwrap();
+    assert_eq!(
+        (&row["kind"], &row["old_bytes"], &row["new_bytes"]),
+        (&"removed".into(), &5000.into(), &Value::Null)
+    );
+}
+
+#[test]
+fn the_page_is_one_file_and_skips_itself() {
+    let dir = tree();
+    dir.ftk(["report", "-o", "page.html"]).run().status(0).stdout("");
+    let page = fs::read_to_string(dir.path("page.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"), "{page}");
+    assert!(page.contains("x.jpg") && !page.contains("page.html"));
+    assert!(page.len() < 200_000, "{}", page.len());
+    assert!(!page.contains("http://") && !page.contains("https://"));
+}
+
+#[test]
+fn unreadable_directories_are_on_the_page_and_in_the_status() {
+    let dir = tree();
+    dir.dir("locked/inner").lock("locked");
+    let run = dir.ftk(["report", "--json", "."]).unprivileged(&dir).run().status(2).stderr_has("locked");
+    let data: Value = serde_json::from_str(run.text()).unwrap();
+    assert_eq!(data["problems"]["unreadable"], 1);
+    assert_eq!(data["problems"]["messages"][0], "./locked");
+}
+
+#[test]
+fn what_options_exclude_is_counted() {
+    let dir = tree();
+    let data = data(dir.ftk(["report", "--json", ".", "-E", "a-b"]));
+    assert_eq!(data["problems"]["excluded"], 1);
+    assert!(!data["space"]["name"].as_array().unwrap().contains(&"a-b".into()));
+}
+
+#[test]
+fn wrong_inputs_are_refused() {
+    let dir = tree();
+    dir.file("text", b"no manifest\n").file("m", b"");
+    dir.ftk(["report", "-o", "p", "nothing"]).run().status(2).stderr_has("nothing");
+    dir.ftk(["report", "-o", "p", "text"]).run().status(2).stderr_has("text");
+    dir.ftk(["report", "-o", "p", ".", "."]).run().status(2).stderr_has("one directory");
+    dir.ftk(["report", "."]).run().status(2).stderr_has("--output");
+    dir.ftk(["report", "-o", "p", "--files-from", "text"]).run().status(2).stderr_has("--files-from");
+    dir.ftk(["manifest", "create", "a", "-o", "man"]).run().status(0);
+    dir.ftk(["report", "-o", "man", "man"]).run().status(2).stderr_has("both input and output");
+    dir.ftk(["report", "-o", "p", "-S", "+1", "man"]).run().status(2).stderr_has("--size cannot be used");
+    let whole = fs::read(dir.path("man")).unwrap();
+    let last = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap();
+    dir.file("cut", &whole[..=last]);
+    dir.ftk(["report", "-o", "p", "cut"]).run().status(2).stderr_has("cut");
+    assert!(!dir.path("p").exists());
+}
+
+#[test]
+fn an_empty_tree_and_huge_sizes_have_a_page() {
+    let dir = Dir::new();
+    let empty = data(dir.ftk(["report", "--json"]));
+    assert_eq!(empty["space"]["name"], Value::from(vec!["."]));
+    // The largest length on ext4 is 16 TiB; the sum of its holes is 0.
+    let huge = fs::File::create(dir.path("huge")).unwrap();
+    huge.set_len(1 << 43).unwrap();
+    let data = data(dir.ftk(["report", "--json"]));
+    assert!(of_root(&data, "apparent_bytes") >= 1 << 43);
+    assert!(of_root(&data, "allocated_bytes") < 1 << 20);
+}
