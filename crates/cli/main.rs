@@ -34,6 +34,7 @@ mod run_files;
 mod scan;
 mod selection;
 mod signals;
+mod size;
 mod starts;
 mod stats;
 mod stdout;

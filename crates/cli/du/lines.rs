@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use ftk_usage::{Listing, Measure, Usage};
 
-use super::size::Unit;
+use crate::size::Unit;
 use crate::stdout::{Lines, Stdout};
 
 /// Prints a line for each row: bytes, unless there is a unit. Names are raw bytes.

@@ -4,7 +4,6 @@ mod dump;
 mod from;
 mod json;
 mod lines;
-mod size;
 mod source;
 mod tree;
 
@@ -16,13 +15,13 @@ use ftk_usage::{Keep, Measure};
 use ftk_walk::Follow;
 use indicatif::HumanCount;
 
-use self::size::Unit;
 use self::source::Counted;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::human;
 use crate::number::at_least;
 use crate::selection::SelectionArgs;
+use crate::size::Unit;
 use crate::stdout::Stdout;
 
 /// Show what uses the space, the largest first

@@ -6,7 +6,7 @@ use ftk_record::sanitize;
 use ftk_usage::{Listing, Measure, Rest, Usage};
 use indicatif::HumanCount;
 
-use super::size::Unit;
+use crate::size::Unit;
 use crate::stdout::{Lines, Stdout};
 
 /// The width of names, guides included, before the number of files.
