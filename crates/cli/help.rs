@@ -20,8 +20,8 @@ use crate::{console, foreign};
 /// Print the help of a command, or a help topic
 ///
 /// `ftk help selection` explains the options that choose entries, which most commands share. `ftk help global` explains
-/// the options of all commands. `ftk help coming-from` lists options of find, fd, fdupes, jdupes, fclones, rmlint, hashdeep,
-/// diff, cmp and AIDE, and their counterparts in ftk.
+/// the options of all commands. `ftk help coming-from` lists options of find, fd, du, ncdu, dust, fdupes, jdupes, fclones,
+/// rmlint, hashdeep, diff, cmp and AIDE, and their counterparts in ftk.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct HelpArgs {

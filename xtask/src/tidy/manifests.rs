@@ -37,6 +37,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ftk-record", &["ftk-file"]),
     ("ftk-sched", &[]),
     ("ftk-select", &["ftk-walk"]),
+    ("ftk-usage", &["ftk-inventory", "ftk-record", "ftk-walk"]),
     ("ftk-walk", &[]),
 ];
 
