@@ -4,6 +4,7 @@ mod cache;
 mod ceilings;
 mod cmp;
 mod command;
+mod du;
 mod dup;
 mod faults;
 mod find;

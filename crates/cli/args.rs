@@ -14,6 +14,7 @@ use crate::calibrate::CalibrateArgs;
 use crate::cmp::CmpArgs;
 use crate::completions::CompletionsArgs;
 use crate::describe::DescribeArgs;
+use crate::du::DuArgs;
 use crate::dup::DupArgs;
 use crate::find::FindArgs;
 use crate::foreign;
@@ -89,6 +90,7 @@ impl Args {
         let rest = words.get(1..)?;
         match rest.first()?.to_str()? {
             "find" => Self::of(rest, Command::Find),
+            "du" => Self::of(rest, Command::Du),
             "hash" => Self::of(rest, Command::Hash),
             "dup" => Self::of(rest, |args| Command::Dup(Box::new(args))),
             "manifest" => Self::of(rest, Command::Manifest),
@@ -169,6 +171,7 @@ fn one_screen() -> String {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Find(FindArgs),
+    Du(DuArgs),
     Hash(HashArgs),
     Dup(Box<DupArgs>),
     Manifest(ManifestArgs),
@@ -189,6 +192,7 @@ impl Command {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Find(_) => "find",
+            Self::Du(_) => "du",
             Self::Hash(_) => "hash",
             Self::Dup(_) => "dup",
             Self::Manifest(_) => "manifest",

@@ -20,8 +20,8 @@ use crate::{console, foreign};
 /// Print the help of a command, or a help topic
 ///
 /// `ftk help selection` explains the options that choose entries, which most commands share. `ftk help global` explains
-/// the options of all commands. `ftk help coming-from` lists options of find, fd, fdupes, jdupes, fclones, rmlint, hashdeep,
-/// diff, cmp and AIDE, and their counterparts in ftk.
+/// the options of all commands. `ftk help coming-from` lists options of find, fd, du, ncdu, dust, fdupes, jdupes, fclones,
+/// rmlint, hashdeep, diff, cmp and AIDE, and their counterparts in ftk.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct HelpArgs {
@@ -101,7 +101,8 @@ impl Topic {
 /// Whether the help of a command shows its argument of this id. Commands inherit the global ones.
 fn is_shown(command: &Command, arg: &Arg) -> bool {
     let own = command.get_arguments().find(|own| own.get_id() == arg.get_id());
-    own.map_or(arg.is_global_set(), |own| !own.is_hide_set())
+    let is_same = |own: &Arg| own.get_help_heading() == arg.get_help_heading();
+    own.map_or(arg.is_global_set(), |own| !own.is_hide_set() && is_same(own))
 }
 
 /// Puts words into lines that fit a terminal of 80 columns, indented by two.
@@ -121,7 +122,8 @@ fn lines(words: &[String]) -> Vec<String> {
 }
 
 /// Global options without effect on a command, which its help does not show.
-const WITHOUT_EFFECT: [(&str, &[&str]); 10] = [
+const WITHOUT_EFFECT: [(&str, &[&str]); 11] = [
+    ("du", &["io", "limit_rate"]),
     ("find", &["io", "limit_rate"]),
     ("cmp", &["io"]),
     ("calibrate", &["threads", "io", "memory", "polite", "limit_rate", "progress"]),
@@ -195,8 +197,11 @@ fn arranged_below(command: Command, explained: &BTreeSet<Id>) -> Command {
         true => command.arg(global.clone().hide(true)),
         false => command.arg(global.clone().hide_short_help(true)),
     };
-    let command = command
-        .mut_args(|arg| if explained.contains(arg.get_id()) { arg.hide_short_help(true) } else { arg });
+    // An option under another heading has a meaning of its own.
+    let is_explained = |arg: &Arg| {
+        explained.contains(arg.get_id()) && arg.get_help_heading().is_none_or(|it| it != "Output")
+    };
+    let command = command.mut_args(|arg| if is_explained(&arg) { arg.hide_short_help(true) } else { arg });
     let command = globals.get_arguments().fold(command, hide);
     let end = command.get_after_help().map(StyledStr::to_string).unwrap_or_default();
     let long_end = command.get_after_long_help().map_or_else(|| end.clone(), StyledStr::to_string);

@@ -11,6 +11,7 @@ mod colour;
 mod completions;
 mod console;
 mod describe;
+mod du;
 mod dup;
 mod find;
 mod foreign;
@@ -34,6 +35,7 @@ mod run_files;
 mod scan;
 mod selection;
 mod signals;
+mod size;
 mod starts;
 mod stats;
 mod stdout;
@@ -124,6 +126,7 @@ fn run() -> Outcome {
 fn execute(args: &Args, console: &Console) -> Outcome {
     let outcome = match &args.command {
         Command::Find(args_of) => find::run(args_of, &args.globals, console),
+        Command::Du(args_of) => du::run(args_of, &args.globals, console),
         Command::Hash(args_of) => hash::run(args_of, &args.globals, console),
         Command::Dup(args_of) => dup::run(args_of, &args.globals, console),
         Command::Manifest(args_of) => manifest::run(args_of, &args.globals, console),

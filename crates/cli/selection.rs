@@ -210,6 +210,22 @@ impl SelectionArgs {
         .find_map(|(is_given, name)| is_given.then_some(name))
     }
 
+    /// Returns the value of `--max-depth`.
+    pub(crate) fn max_depth(&self) -> Option<u32> {
+        self.walk.max_depth
+    }
+
+    /// Returns the selection without `--max-depth`, for a command that uses this option for its output.
+    pub(crate) fn without_max_depth(mut self) -> Self {
+        self.walk.max_depth = None;
+        self
+    }
+
+    /// Whether `--one-file-system` was given.
+    pub(crate) fn one_file_system(&self) -> bool {
+        self.walk.one_file_system
+    }
+
     /// Returns the values of `--name`.
     pub(crate) fn names(&self) -> &[OsString] {
         &self.names.name

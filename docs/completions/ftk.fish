@@ -46,6 +46,7 @@ complete -c ftk -n "__fish_ftk_needs_command" -s v -l verbose -d 'Explain on sta
 complete -c ftk -n "__fish_ftk_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_needs_command" -s V -l version -d 'Print version'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "find" -d 'List the entries of trees, or run commands for them'
+complete -c ftk -n "__fish_ftk_needs_command" -f -a "du" -d 'Show what uses the space, the largest first'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "hash" -d 'Print the digest of every file; check and compare checksum lists'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "dup" -d 'Find identical files; link or remove copies on request'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "manifest" -d 'Record a tree, and verify it later'
@@ -57,6 +58,20 @@ complete -c ftk -n "__fish_ftk_needs_command" -f -a "completions" -d 'Print a sc
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "man" -d 'Write the manual pages, one per command'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "help" -d 'Print the help of a command, or a help topic'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "describe" -d 'Print all commands and options as JSON, for tools'
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l sort -d 'Sort by path, name, size, mtime or extension, ascending [default: path]' -r -f -a "path\t''
+name\t''
+size\t''
+mtime\t''
+extension\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l hyperlink -d 'Make paths links that a terminal can open: auto, always or never [default: never]' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l group-by -d 'Print count, bytes and share of each extension, type, owner, year, depth or directory' -r -f -a "extension\t''
+type\t''
+owner\t''
+year\t''
+depth\t''
+directory\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l format -d 'Print these fields, such as \'{size} {path}\'' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l max-results -d 'Stop after N entries' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l exec -d 'Run CMD for each entry; `\\;` or `{} +` ends CMD' -r
@@ -97,7 +112,9 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -l stats -d 'Write statist
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s c -l count -d 'Print only the number of entries'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s 0 -l null -d 'End each record with NUL instead of newline'
-complete -c ftk -n "__fish_ftk_using_subcommand find" -l sort -d 'Sort by the bytes of the path'
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l reverse -d 'Reverse the order of --sort'
+complete -c ftk -n "__fish_ftk_using_subcommand find" -s l -l long -d 'Print permissions, links, owner, size, mtime, path and link target'
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l human-readable -d 'With --long or --group-by: print sizes such as 1.5K and 234M, like `ls -h`'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l empty -d 'Match empty files and empty directories'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l ignore-files -d 'Skip what .gitignore and .ignore files exclude'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l no-hidden -d 'Skip names that begin with a dot, and everything below them'
@@ -108,6 +125,58 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -l json -d 'Print JSON on 
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l top -d 'Print the N largest entries [default: 20; no limit with -s, -d or -a]' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l format -d 'Write the whole tree in the format of another tool' -r -f -a "ncdu\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l from -d 'Read the tree from FILE, not from the disk; `-`: standard input' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s e -l extension -d 'Match names with this extension, ignoring case; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s n -l name -d 'Match names against this glob; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l iname -d 'Like --name, ignoring case' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l path -d 'Match paths against this glob; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l regex -d 'Match paths against this regular expression; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s t -l type -d 'Match entries of these types; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s S -l size -d 'Match sizes: `+N` larger, `-N` smaller, `N` exact; repeat for a range' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l newer -d 'Match entries modified more recently than FILE' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l changed-within -d 'Match entries modified within this period, or since a date' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l changed-before -d 'Match entries modified longer ago than this, or before a date' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l owner -d 'Match the owner, by name or numeric id; `!` negates; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l perm -d 'Match permission bits, in octal; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l files-from -d 'Read more starting points from FILE, one per line; `-`: standard input' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l files0-from -d 'Like --files-from, with NUL after each path: safe for every name' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s d -l max-depth -d 'Print only entries at most N levels below a PATH; all of them are counted' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l io -d 'How to read files' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l help -d 'Print help'
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s a -l all -d 'Print files too, not only directories'
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s s -l summarize -d 'Print only a sum for each PATH'
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s h -l human-readable -d 'Print sizes such as 1.5K and 234M, rounded up to powers of 1,024'
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l apparent-size -d 'Compare and print sizes of files, not the space that they use'
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s 0 -l null -d 'End each line with NUL instead of newline'
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l empty -d 'Match empty files and empty directories'
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l ignore-files -d 'Skip what .gitignore and .ignore files exclude'
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l no-hidden -d 'Skip names that begin with a dot, and everything below them'
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s x -l one-file-system -d 'Stay on the file system of each starting point'
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s a -l algorithm -d 'Digest algorithm [default: sha256]' -r -f -a "sha256\t''
 sha1\t''
 sha512\t''

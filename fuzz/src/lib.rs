@@ -13,6 +13,7 @@ mod journals;
 mod json;
 mod lists;
 mod manifests;
+mod ncdu_trees;
 mod other_formats;
 mod other_lists;
 mod paths;
@@ -29,6 +30,7 @@ pub use globs::globs;
 pub use journals::journals;
 pub use lists::{json_paths, names, sum_lists};
 pub use manifests::manifests;
+pub use ncdu_trees::ncdu_trees;
 pub use other_formats::imports;
 pub use other_lists::{bag_manifests, hashdeep_lists};
 pub use paths::path_lists;
@@ -56,6 +58,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("json_paths", json_paths),
     ("manifests", manifests),
     ("names", names),
+    ("ncdu_trees", ncdu_trees),
     ("path_lists", path_lists),
     ("reports", reports),
     ("sealed", sealed),

@@ -10,8 +10,9 @@ fn page(args: &[&str]) -> String {
 }
 
 /// Every command; its words as `ftk help` accepts them.
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 28] = [
     "find",
+    "du",
     "hash",
     "dup",
     "dup prune",
@@ -45,7 +46,10 @@ const TOPICS: [&str; 2] = ["selection", "global"];
 
 /// Every help page with its command line.
 fn pages() -> impl Iterator<Item = (String, String)> {
-    let of_commands = COMMANDS.iter().flat_map(|it| [format!("{it} -h"), format!("{it} --help")]);
+    // -h of du is that of GNU du.
+    let short = |command: &&&str| **command != "du";
+    let of_commands = COMMANDS.iter().filter(short).map(|it| format!("{it} -h"));
+    let of_commands = of_commands.chain(COMMANDS.iter().map(|it| format!("{it} --help")));
     let of_topics = TOPICS.iter().map(|it| format!("help {it}"));
     let lines = ["-h".to_owned(), "--help".to_owned()].into_iter().chain(of_commands).chain(of_topics);
     lines.map(|line| {
@@ -113,6 +117,13 @@ fn ftk() {
 fn find() {
     assert_snapshot!("find-short", page(&["find", "-h"]));
     assert_snapshot!("find-long", page(&["find", "--help"]));
+}
+
+#[test]
+fn du() {
+    let dir = Dir::new();
+    dir.ftk(["du", "-h", "-s", "-t", "f"]).run().status(0).stdout("0\t.\n");
+    assert_snapshot!("du-long", page(&["du", "--help"]));
 }
 
 #[test]

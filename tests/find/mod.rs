@@ -6,5 +6,7 @@ mod exec;
 mod format;
 mod gnu;
 mod json;
+mod long;
 mod output;
 mod requests;
+mod sort;

@@ -164,3 +164,33 @@ fn h77_totals_are_the_same_in_every_run() {
         }
     }
 }
+
+/// Hard links in directories that many workers list at the same time.
+#[test]
+fn h77_hard_links_count_for_the_same_directory_in_every_run() {
+    let dir = Dir::new();
+    for nth in 0..300_u64 {
+        dir.file(format!("{}/{}/f{nth}", nth % 7, nth % 11), &bytes(nth, 10 * nth as usize));
+        for link in 1..4 {
+            let nth_dir = (nth * link) % 13;
+            dir.dir(format!("{nth_dir}/x{link}/y"));
+            dir.hard_link(&format!("{}/{}/f{nth}", nth % 7, nth % 11), &format!("{nth_dir}/x{link}/y/{nth}"));
+        }
+    }
+    for args in [&["-d9"][..], &["-a", "--apparent-size"], &["-a", "--top", "9"], &["-s"], &["--json"]] {
+        let first = dir.ftk(["du", "-j", "mono"]).args(args).run().status(0);
+        for threads in ["2", "8", "8", "8"] {
+            dir.ftk(["du", "-j", threads]).args(args).run().status(0).stdout(&first.out);
+        }
+        let mut roots: Vec<_> = (0..13).map(|nth| nth.to_string()).collect();
+        let lines = |roots: &[String]| {
+            let run = dir.ftk(["du"]).args(args).args(roots).run().status(0);
+            let mut lines: Vec<_> = run.text().lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        let forwards = lines(&roots);
+        roots.reverse();
+        assert!(lines(&roots) == forwards, "the order of the arguments changes the sums");
+    }
+}

@@ -117,7 +117,7 @@ impl<'f> Fields<'f> {
     }
 }
 
-fn push_shown(out: &mut Vec<u8>, escape: bool, name: &[u8]) {
+pub(super) fn push_shown(out: &mut Vec<u8>, escape: bool, name: &[u8]) {
     if escape {
         out.extend_from_slice(sanitize(name).as_bytes());
     } else {
@@ -153,7 +153,7 @@ fn letter(file_type: FileType) -> u8 {
 }
 
 /// Appends the permissions like `ls -l`: `-rwxr-sr-t`.
-fn push_permissions(out: &mut Vec<u8>, file_type: FileType, mode: u32) {
+pub(super) fn push_permissions(out: &mut Vec<u8>, file_type: FileType, mode: u32) {
     out.push(if file_type == FileType::Regular { b'-' } else { letter(file_type) });
     for (class, special, marked) in [(6, 0o4000, b's'), (3, 0o2000, b's'), (0, 0o1000, b't')] {
         let bits = mode >> class;

@@ -4,9 +4,11 @@ use std::sync::mpsc::SyncSender;
 
 use ftk_walk::{Directory, Entry, Step, Visitor, WalkError};
 
+use super::group::Groups;
 use super::render::Render;
 use super::search::Limit;
 use super::sorted::Unsorted;
+use super::top::Top;
 use crate::console::{Console, Outcome};
 use crate::scan::walk_error;
 use crate::stdout::Lines;
@@ -21,6 +23,10 @@ pub(super) enum Sink<'l> {
     Lines { lines: Lines<'l>, render: Render<'l> },
     /// Records are kept, to be sorted after the walk.
     Sort(Unsorted<'l>),
+    /// The records of the first entries in an order are kept.
+    Top(Top<'l>),
+    /// Entries are counted by group.
+    Group(Groups),
     /// The queue of the workers that run commands.
     Commands(SyncSender<Vec<u8>>),
 }
@@ -61,6 +67,14 @@ impl<'l> Lister<'l> {
             }
             Sink::Sort(unsorted) => match unsorted.add(dir, entry) {
                 Ok(step) => Some(step),
+                Err(error) => return self.skip(error),
+            },
+            Sink::Top(top) => match top.add(dir, entry) {
+                Ok(()) => Some(Step::Descend),
+                Err(error) => return self.skip(error),
+            },
+            Sink::Group(groups) => match groups.add(dir, entry) {
+                Ok(()) => Some(Step::Descend),
                 Err(error) => return self.skip(error),
             },
             Sink::Commands(queue) => {

@@ -4,14 +4,19 @@ mod colours;
 mod exec;
 mod fields;
 mod format;
+mod group;
+mod hyperlink;
 pub(crate) mod json;
 mod lister;
+mod long;
 mod modes;
+mod order;
 mod parts;
 mod render;
 mod search;
 mod sorted;
 mod style;
+mod top;
 
 pub(crate) use fields::Owners;
 
@@ -23,8 +28,10 @@ use ftk_walk::Follow;
 
 use self::exec::{Commands, Templates};
 use self::format::Format;
+use self::group::GroupBy;
+use self::order::{Order, SortKey};
 use self::search::{Limit, Search};
-use crate::args::Globals;
+use crate::args::{Globals, When};
 use crate::console::{Console, Outcome};
 use crate::number::at_least;
 use crate::selection::SelectionArgs;
@@ -64,9 +71,41 @@ struct OutputArgs {
     #[arg(short = '0', long = "null", conflicts_with_all = ["exec", "exec-batch"])]
     null: bool,
 
-    /// Sort by the bytes of the path
-    #[arg(long)]
-    sort: bool,
+    /// Sort by path, name, size, mtime or extension, ascending [default: path]
+    ///
+    /// Names are compared as bytes. Entries with equal keys are sorted by path.
+    #[arg(long, value_name = "KEY", num_args = 0..=1, require_equals = true, default_missing_value = "path")]
+    sort: Option<SortKey>,
+
+    /// Reverse the order of --sort
+    #[arg(long, requires = "sort")]
+    reverse: bool,
+
+    /// Print permissions, links, owner, size, mtime, path and link target
+    ///
+    /// Times are local.
+    #[arg(short, long, conflicts_with_all = ["count", "format", "exec", "exec-batch"])]
+    long: bool,
+
+    /// With --long or --group-by: print sizes such as 1.5K and 234M, like `ls -h`
+    #[arg(long, conflicts_with_all = ["count", "format", "exec", "exec-batch"])]
+    human_readable: bool,
+
+    /// Make paths links that a terminal can open: auto, always or never [default: never]
+    ///
+    /// Without a value, the same as `auto`: only on a terminal.
+    #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, require_equals = true)]
+    #[arg(hide_possible_values = true, default_missing_value = "auto")]
+    #[arg(conflicts_with_all = ["count", "format", "exec", "exec-batch", "group_by"])]
+    hyperlink: Option<When>,
+
+    /// Print count, bytes and share of each extension, type, owner, year, depth or directory
+    ///
+    /// The groups with the most bytes come first. Bytes are sizes; directories count as 0. Extensions ignore case. The year
+    /// is that of the last content change, in the local time zone. The directory is the one that contains the entry.
+    #[arg(long, value_enum, value_name = "KEY", hide_possible_values = true)]
+    #[arg(conflicts_with_all = ["count", "format", "exec", "exec-batch", "sort", "long"])]
+    group_by: Option<GroupBy>,
 
     /// Print these fields, such as '{size} {path}'
     ///
@@ -88,7 +127,7 @@ struct OutputArgs {
 
     /// Stop after N entries
     ///
-    /// With --sort, these are the first by path.
+    /// With --sort, prints the first N in that order, in memory for N entries. With --group-by, prints the first N groups.
     #[arg(long, value_name = "N", value_parser = at_least(1_u64))]
     max_results: Option<u64>,
 }
@@ -109,8 +148,9 @@ Examples:
   ftk find -t f -c /srv                   the number of files
   ftk find -e jpg -e png -S +10M          large pictures
   ftk find -q -n core /var && echo found  only set the exit status
-  ftk find -t f --format '{size}\\t{path}' | sort -rn | head
+  ftk find -t f -l --sort=size --reverse --max-results 10
                                           the largest files
+  ftk find -t f --group-by extension      which kinds of files use the space
   ftk find --json -t f /srv | jq -r 'select(.nlink > 1).path'
                                           files with several hard links
   ftk find -e flac --exec ffmpeg -i {} {.}.mp3 \\;
@@ -130,12 +170,18 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
         globals,
         console,
         // With --quiet, one match decides the exit status.
-        limit: if globals.quiet { Some(1) } else { args.output.max_results }.map(Limit::new),
+        limit: match args.output.group_by {
+            _ if globals.quiet => Some(1),
+            Some(_) => None,
+            None => args.output.max_results,
+        }
+        .map(Limit::new),
     };
     let out = Stdout::default();
     let outcome = match plan {
         _ if globals.quiet => modes::answer(&search),
-        Some(plan) => modes::run_commands(&plan, args.output.sort, &search, &out)?,
+        Some(plan) => modes::run_commands(&plan, args.output.order(), &search, &out)?,
+        None if args.output.group_by.is_some() => modes::group(&args.output, &search, &out),
         None if args.output.count => modes::count(&search, &out),
         None => modes::list(&args.output, &search, &out)?,
     };
@@ -143,11 +189,28 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
     Ok(outcome)
 }
 
+impl OutputArgs {
+    /// Returns the order of the output, if it is sorted.
+    fn order(&self) -> Option<Order> {
+        self.sort.map(|key| Order { key, reverse: self.reverse })
+    }
+}
+
 impl FindArgs {
     /// Refuses conflicts with global options, which clap cannot declare here.
     fn refuse_conflicts_with(&self, globals: &Globals) -> anyhow::Result<()> {
         let refused = [
             (globals.json && self.output.format.is_some(), "--json cannot be used with --format"),
+            (globals.json && self.output.long, "--json cannot be used with --long: it has all these members"),
+            (
+                globals.json && self.output.human_readable,
+                "--json cannot be used with --human-readable: it has bytes",
+            ),
+            (globals.json && self.output.hyperlink.is_some(), "--json cannot be used with --hyperlink"),
+            (
+                self.output.human_readable && !self.output.long && self.output.group_by.is_none(),
+                "--human-readable needs --long or --group-by",
+            ),
             (globals.json && self.output.null, "--json cannot be used with --null: each object is one line"),
             (globals.json && !self.commands.is_empty(), "--json cannot be used with --exec or --exec-batch"),
             (
@@ -182,13 +245,31 @@ mod tests {
     fn output_options_are_parsed() {
         let args = parse(&["a", "--sort", "-0", "--format", "{size}", "--max-results", "3", "b"]).unwrap();
         assert_eq!(args.paths, ["a", "b"]);
-        let OutputArgs { count, null, sort, format, max_results } = args.output;
-        assert_eq!((count, null, sort, max_results), (false, true, true, Some(3)));
+        let OutputArgs { count, null, sort, format, max_results, .. } = args.output;
+        assert_eq!((count, null, sort, max_results), (false, true, Some(SortKey::Path), Some(3)));
         assert_eq!(format, Some(Format::parse("{size}").unwrap()));
         assert!(parse(&["-c"]).unwrap().output.count && parse(&["--count"]).unwrap().output.count);
         assert!(parse(&["--null"]).unwrap().output.null);
         let list = parse(&["--format", "- {path}"]).unwrap().output.format;
         assert_eq!(list, Some(Format::parse("- {path}").unwrap()));
+    }
+
+    #[test]
+    fn sort_never_consumes_the_next_argument() {
+        let args = parse(&["--sort", "size"]).unwrap();
+        assert_eq!((args.paths, args.output.sort), (vec!["size".into()], Some(SortKey::Path)));
+        for (value, key) in [
+            ("path", SortKey::Path),
+            ("name", SortKey::Name),
+            ("size", SortKey::Size),
+            ("mtime", SortKey::Mtime),
+            ("extension", SortKey::Extension),
+        ] {
+            let args = parse(&[&format!("--sort={value}"), "--reverse", "-l", "--hyperlink", "a"]).unwrap();
+            assert_eq!(args.output.order(), Some(Order { key, reverse: true }));
+            assert!(args.output.long && args.output.hyperlink == Some(When::Auto));
+            assert_eq!(args.paths, ["a"]);
+        }
     }
 
     #[test]
@@ -200,6 +281,15 @@ mod tests {
             &["-0", "--exec", "a"],
             &["--format", "{path}", "--exec-batch", "a"],
             &["--max-results", "0"],
+            &["--reverse"],
+            &["--sort=ctime"],
+            &["--sort="],
+            &["-l", "-c"],
+            &["-l", "--format", "{path}"],
+            &["--group-by", "extension", "--sort"],
+            &["--group-by", "color"],
+            &["--group-by"],
+            &["--hyperlink=maybe"],
             &["--format", "{paht}"],
         ] {
             assert!(parse(line).is_err(), "{line:?}");

@@ -6,7 +6,10 @@ use ftk_sched::logical_cpus;
 
 use super::OutputArgs;
 use super::exec::{self, Templates};
+use super::group;
 use super::lister::Sink;
+use super::order::Order;
+use super::render::Render;
 use super::search::Search;
 use super::style::Style;
 use crate::console::Outcome;
@@ -33,20 +36,43 @@ pub(super) fn count(search: &Search<'_>, out: &Stdout) -> Outcome {
 /// Runs commands for each entry, or for many at once.
 pub(super) fn run_commands(
     templates: &Templates,
-    sort: bool,
+    order: Option<Order>,
     search: &Search<'_>,
     out: &Stdout,
 ) -> anyhow::Result<Outcome> {
     let at_once = search.globals.workers().unwrap_or_else(logical_cpus);
     let find = |queue: SyncSender<Vec<u8>>| {
-        if sort {
-            search.scan_sorted(|path| queue.send(path.to_vec()).is_ok())
-        } else {
-            Ok(search.walk(|| Sink::Commands(queue.clone())).outcome)
+        let send = |path: &[u8]| queue.send(path.to_vec()).is_ok();
+        match order {
+            Some(order) => sorted_paths(order, search, send),
+            None => Ok(search.walk(|| Sink::Commands(queue.clone())).outcome),
         }
     };
     let (found, ran) = exec::run(templates, at_once, out, search.console, find)?;
     Ok(ran.max(found?))
+}
+
+/// Passes all paths to `accept`, sorted, until it returns `false`.
+fn sorted_paths(
+    order: Order,
+    search: &Search<'_>,
+    mut accept: impl FnMut(&[u8]) -> bool,
+) -> anyhow::Result<Outcome> {
+    if order.is_by_path() && search.limit.is_none() {
+        return search.scan_sorted(accept);
+    }
+    search.walk_sorted(order, || Render::Nothing, |path, _| accept(path))
+}
+
+/// Prints count, bytes and share of each group.
+pub(super) fn group(args: &OutputArgs, search: &Search<'_>, out: &Stdout) -> Outcome {
+    let Some(by) = args.group_by else { return Outcome::Success };
+    let (parts, tally) = search.walk_groups(by);
+    let most = args.max_results.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+    let form =
+        group::Form { json: search.globals.json, null: args.null, human_readable: args.human_readable };
+    group::print(by, parts, most, form, out);
+    tally.outcome
 }
 
 /// Prints all entries.
@@ -54,11 +80,14 @@ pub(super) fn list(args: &OutputArgs, search: &Search<'_>, out: &Stdout) -> anyh
     let style = Style::new(args, search.globals);
     let mut lines = Lines::new(out);
     let outcome = match &style {
-        Style::Plain { end } if args.sort => search.scan_sorted(|path| lines.path(path, b"", *end))?,
+        Style::Plain { end } if let Some(order) = args.order() => {
+            sorted_paths(order, search, |path| lines.path(path, b"", *end))?
+        }
         Style::Plain { end } => search.walk(|| Sink::Paths { lines: Lines::new(out), end: *end }).outcome,
-        Style::Rendered(form) if args.sort => search.walk_sorted(
+        Style::Rendered(form) if let Some(order) = args.order() => search.walk_sorted(
+            order,
             || form.render(&search.roots),
-            |record| lines.line(|line| line.extend_from_slice(record)),
+            |_, record| lines.line(|line| line.extend_from_slice(record)),
         )?,
         Style::Rendered(form) => {
             let render = || form.render(&search.roots);

@@ -2,21 +2,26 @@
 
 use std::ffi::CString;
 
-use ftk_record::sanitize;
 use ftk_walk::{Entry, FileType, Op, WalkError};
 use rustix::fs::readlinkat;
 
 use super::colours::Colours;
-use super::fields::Fields;
+use super::fields::{Fields, push_shown};
+use super::hyperlink::Hyperlinks;
 use super::json;
+use super::long::Long;
 
 /// A writer of records, for one worker.
 pub(super) enum Render<'r> {
-    /// The path for people: in colours if wanted, with control characters escaped on a terminal.
+    /// Nothing: the path is enough.
+    Nothing,
+    /// The path for people.
     Shown {
-        colours: Option<&'r Colours>,
-        escape: bool,
+        name: ShownName<'r>,
+        end: u8,
     },
+    /// A line of `--long`.
+    Long(Box<Long<'r>>),
     Json,
     /// The text of `--format`.
     Fields {
@@ -34,14 +39,12 @@ impl Render<'_> {
         entry: &mut Entry<'_>,
     ) -> Result<(), WalkError> {
         match self {
-            Self::Shown { colours: Some(colours), escape } => {
-                colours.push(out, dir, entry, *escape);
-                out.push(b'\n');
+            Self::Nothing => {}
+            Self::Shown { name, end } => {
+                name.push(out, dir, entry);
+                out.push(*end);
             }
-            Self::Shown { colours: None, .. } => {
-                out.extend_from_slice(sanitize(&[dir, entry.name()].concat()).as_bytes());
-                out.push(b'\n');
-            }
+            Self::Long(long) => long.push(out, dir, entry)?,
             Self::Json => {
                 json::push(out, &[dir, entry.name()].concat(), entry)?;
                 out.push(b'\n');
@@ -52,6 +55,30 @@ impl Render<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// How paths are shown to people: in colours and as links if wanted, with control characters escaped on a terminal.
+#[derive(Clone, Copy)]
+pub(super) struct ShownName<'r> {
+    pub(super) colours: Option<&'r Colours>,
+    pub(super) links: Option<&'r Hyperlinks>,
+    pub(super) escape: bool,
+}
+
+impl ShownName<'_> {
+    /// Appends the path made of `dir` and the entry's name.
+    pub(super) fn push(&self, out: &mut Vec<u8>, dir: &[u8], entry: &mut Entry<'_>) {
+        if let Some(links) = self.links {
+            links.begin(out, &[dir, entry.name()].concat());
+        }
+        match self.colours {
+            Some(colours) => colours.push(out, dir, entry, self.escape),
+            None => push_shown(out, self.escape, &[dir, entry.name()].concat()),
+        }
+        if self.links.is_some() {
+            Hyperlinks::end(out);
+        }
     }
 }
 

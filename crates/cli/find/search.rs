@@ -8,9 +8,12 @@ use ftk_inventory::{Budget, Keep};
 use ftk_select::{Selection, Skipped};
 use ftk_walk::{Follow, Step, Walker};
 
+use super::group::{GroupBy, Groups};
 use super::lister::{Lister, Sink};
+use super::order::Order;
 use super::render::Render;
 use super::sorted::{Unsorted, sort};
+use super::top::Top;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::scan::{none_of, say_skipped, scan, too_large, walk, walker};
@@ -22,7 +25,7 @@ pub(super) struct Search<'s> {
     pub(super) selection: &'s Selection,
     pub(super) globals: &'s Globals,
     pub(super) console: &'s Console,
-    /// The maximal number of entries. If sorted, the first ones by path.
+    /// The maximal number of entries. If sorted, the first ones in that order.
     pub(super) limit: Option<Limit>,
 }
 
@@ -40,20 +43,39 @@ impl Search<'_> {
             Sink::Paths { mut lines, .. } | Sink::Lines { mut lines, .. } => {
                 lines.flush();
             }
-            Sink::Count | Sink::Sort(_) | Sink::Commands(_) => {}
+            Sink::Count | Sink::Sort(_) | Sink::Top(_) | Sink::Group(_) | Sink::Commands(_) => {}
         })
     }
 
-    /// Walks, keeps the records of all entries, and then passes them to `accept`, sorted by path, until it
-    /// returns `false`.
+    /// Walks, keeps the records of all entries, or of the first ones if there is a limit, and then passes their paths and
+    /// records to `accept`, sorted, until it returns `false`.
     pub(super) fn walk_sorted<'l>(
         &'l self,
+        order: Order,
         mut render: impl FnMut() -> Render<'l>,
-        mut accept: impl FnMut(&[u8]) -> bool,
+        mut accept: impl FnMut(&[u8], &[u8]) -> bool,
     ) -> anyhow::Result<Outcome> {
+        if let Some(most) = self.limit.as_ref().map(Limit::left) {
+            let (mut parts, most) = (Vec::new(), usize::try_from(most).unwrap_or(usize::MAX));
+            let mut sink = || Sink::Top(Top::new(render(), order, most));
+            let tally = self.walk_with(
+                || Lister::new(sink(), None, self.console),
+                |sink| {
+                    if let Sink::Top(part) = sink {
+                        parts.push(part);
+                    }
+                },
+            );
+            for first in Top::merge(parts, most) {
+                if !accept(&first.path, &first.record) {
+                    break;
+                }
+            }
+            return Ok(tally.outcome);
+        }
         let budget = self.budget();
         let mut parts = Vec::new();
-        let mut sink = || Sink::Sort(Unsorted::new(render(), budget.clone()));
+        let mut sink = || Sink::Sort(Unsorted::new(render(), order, budget.clone()));
         let tally = self.walk_with(
             || Lister::new(sink(), None, self.console),
             |sink| {
@@ -62,15 +84,15 @@ impl Search<'_> {
                 }
             },
         );
-        for record in sort(&parts).with_context(|| too_large(&budget))? {
-            if !self.pass_on(|| accept(record)) {
+        for (path, record) in sort(&parts, order).with_context(|| too_large(&budget))? {
+            if !accept(path, record) {
                 break;
             }
         }
         Ok(tally.outcome)
     }
 
-    /// Lists all paths, and then passes them to `accept`, sorted, until it returns `false`. Keeps only names,
+    /// Lists all paths, and then passes them to `accept`, sorted by path, until it returns `false`. Keeps only names,
     /// which needs much less memory than keeping records.
     pub(super) fn scan_sorted(&self, mut accept: impl FnMut(&[u8]) -> bool) -> anyhow::Result<Outcome> {
         let scan = scan(self.walker(), self.selection, Keep::All, &self.budget(), "", self.console)?;
@@ -78,7 +100,7 @@ impl Search<'_> {
         let mut is_empty = true;
         while let Some(item) = order.next() {
             is_empty = false;
-            if !self.pass_on(|| accept(item.path)) {
+            if !accept(item.path) {
                 break;
             }
         }
@@ -88,12 +110,16 @@ impl Search<'_> {
         Ok(scan.outcome)
     }
 
-    /// Passes on one entry if the limit allows it. Returns whether to continue.
-    fn pass_on(&self, accept: impl FnOnce() -> bool) -> bool {
-        match Limit::claim(self.limit.as_ref()) {
-            Some(step) => accept() && step != Step::Stop,
-            None => false,
-        }
+    /// Walks, and returns the groups of all workers.
+    pub(super) fn walk_groups(&self, by: GroupBy) -> (Vec<Groups>, Tally) {
+        let mut parts = Vec::new();
+        let lister = || Lister::new(Sink::Group(Groups::new(by)), None, self.console);
+        let tally = self.walk_with(lister, |sink| {
+            if let Sink::Group(part) = sink {
+                parts.push(part);
+            }
+        });
+        (parts, tally)
     }
 
     fn walk_with<'l>(&self, mut lister: impl FnMut() -> Lister<'l>, mut done: impl FnMut(Sink<'l>)) -> Tally {
@@ -135,6 +161,11 @@ pub(super) struct Limit(AtomicU64);
 impl Limit {
     pub(super) fn new(most: u64) -> Self {
         Self(AtomicU64::new(most))
+    }
+
+    /// Returns the number of entries that may still be found.
+    fn left(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
     }
 
     /// Counts one entry. Returns how to go on after it, or `None` if the limit had been reached before.

@@ -6,7 +6,9 @@ use super::OutputArgs;
 use super::colours::Colours;
 use super::fields::Fields;
 use super::format::Format;
-use super::render::Render;
+use super::hyperlink::Hyperlinks;
+use super::long::{Columns, Long};
+use super::render::{Render, ShownName};
 use crate::args::Globals;
 use crate::stdout::Stdout;
 
@@ -20,10 +22,13 @@ pub(super) enum Style<'s> {
 
 /// A format other than plain paths.
 pub(super) enum Rendered<'s> {
-    /// The path for people.
+    /// The path for people, after the metadata if `long`.
     Shown {
         colours: Option<Colours>,
+        links: Option<Hyperlinks>,
+        long: Option<Columns>,
         escape: bool,
+        end: u8,
     },
     Json,
     Format {
@@ -38,13 +43,15 @@ impl<'s> Style<'s> {
         let end = if args.null { 0 } else { b'\n' };
         // With --null, names are raw bytes even on a terminal.
         let escape = !args.null && Stdout::is_terminal();
+        let links = args.hyperlink.filter(|_| !args.null).and_then(Hyperlinks::wanted);
+        let long = args.long.then_some(Columns { human_readable: args.human_readable });
         Self::Rendered(match &args.format {
             _ if globals.json => Rendered::Json,
             Some(format) => Rendered::Format { format, end, escape },
-            None if args.null => return Self::Plain { end },
-            None => match Colours::wanted() {
-                None if !escape => return Self::Plain { end },
-                colours => Rendered::Shown { colours, escape },
+            None if args.null && long.is_none() => return Self::Plain { end },
+            None => match Colours::wanted().filter(|_| !args.null) {
+                None if !escape && links.is_none() && long.is_none() => return Self::Plain { end },
+                colours => Rendered::Shown { colours, links, long, escape, end },
             },
         })
     }
@@ -54,7 +61,13 @@ impl Rendered<'_> {
     /// Creates the writer for one worker. `roots` are the starting points.
     pub(super) fn render<'r>(&'r self, roots: &'r [CString]) -> Render<'r> {
         match self {
-            Self::Shown { colours, escape } => Render::Shown { colours: colours.as_ref(), escape: *escape },
+            Self::Shown { colours, links, long, escape, end } => {
+                let name = ShownName { colours: colours.as_ref(), links: links.as_ref(), escape: *escape };
+                match long {
+                    Some(columns) => Render::Long(Box::new(Long::new(*columns, name, *end))),
+                    None => Render::Shown { name, end: *end },
+                }
+            }
             Self::Json => Render::Json,
             Self::Format { format, end, escape } => {
                 Render::Fields { fields: Box::new(Fields::new(format, roots, *escape)), end: *end }

@@ -47,18 +47,33 @@ impl Row {
 pub(super) const FIND: &str = "GNU find";
 
 /// The sections of the page, in order.
-pub(super) const TOOLS: [&str; 11] =
-    ["find", "fd", "fdupes", "jdupes", "fclones", "rmlint", "hashdeep", "sha256sum", "diff", "cmp", "AIDE"];
+pub(super) const TOOLS: [&str; 14] = [
+    "find",
+    "fd",
+    "du",
+    "ncdu",
+    "dust",
+    "fdupes",
+    "jdupes",
+    "fclones",
+    "rmlint",
+    "hashdeep",
+    "sha256sum",
+    "diff",
+    "cmp",
+    "AIDE",
+];
 
 type Commands = &'static [&'static str];
 
 /// Commands with filters by name and place.
-const BY_NAME: Commands = &["find", "hash", "dup", "dup prune", "cmp", "manifest create"];
+const BY_NAME: Commands = &["find", "du", "hash", "dup", "dup prune", "cmp", "manifest create"];
 /// The commands of `BY_NAME` in which every operand is a path. `cmp` has numbers after its two paths.
-const WITH_PATHS: Commands = &["find", "hash", "dup", "dup prune", "manifest create"];
+const WITH_PATHS: Commands = &["find", "du", "hash", "dup", "dup prune", "manifest create"];
 /// Commands with all filters.
-const WALKERS: Commands = &["find", "hash", "dup", "dup prune", "cmp"];
+const WALKERS: Commands = &["find", "du", "hash", "dup", "dup prune", "cmp"];
 const F: Commands = &["find"];
+const DU: Commands = &["du"];
 const HASH: Commands = &["hash"];
 const DUP: Commands = &["dup", "dup prune"];
 const REPORT: Commands = &["dup"];
@@ -168,7 +183,7 @@ pub(super) const TABLE: &[Row] = &[
     find("-fprint FILE", F, "redirect standard output"),
     find("-fprint0 FILE", F, "use `--null`, and redirect standard output"),
     find("-fprintf FILE FORMAT", F, "use `--format`, and redirect standard output"),
-    find("-ls", F, "use `--format '{permissions} {user} {group} {size} {mtime} {path}'`"),
+    find("-ls", F, "use `--long`"),
     find("-fls FILE", F, "use `--format`, and redirect standard output"),
     find("-quit", F, "use `--max-results 1`"),
     find("-noleaf", BY_NAME, "omit it"),
@@ -195,8 +210,7 @@ pub(super) const TABLE: &[Row] = &[
     row("fd", "-s", F, "omit it: `--name` and `--regex` compare exactly"),
     row("fd", "--full-path", F, "use `--path GLOB` or `--regex`"),
     row("fd", "-p", F, "use `--path GLOB` or `--regex`"),
-    row("fd", "--list-details", F, "use `--format '{permissions} {user} {group} {size} {mtime} {path}'`"),
-    row("fd", "-l", F, "use `--format '{permissions} {user} {group} {size} {mtime} {path}'`"),
+    row("fd", "--list-details", F, "use `--long`"),
     row("fd", "--absolute-path", F, "give an absolute starting point, such as \"$PWD\""),
     row("fd", "-d 2", F, "use `--max-depth`"),
     row("fd", "--maxdepth 2", BY_NAME, "use `--max-depth`"),
@@ -218,6 +232,40 @@ pub(super) const TABLE: &[Row] = &[
     row("fd", "--show-errors", F, "omit it: errors are always shown"),
     differs("fd", "-x CMD", F, "--one-file-system", "use `--exec`"),
     row("fd", "-X CMD", F, "use `--exec-batch`"),
+    row("GNU du", "--bytes", DU, "use `--apparent-size`; sizes are in bytes unless `--human-readable`"),
+    row("GNU du", "-b", DU, "use `--apparent-size`; sizes are in bytes unless `--human-readable`"),
+    row("GNU du", "--total", DU, "omit it: the summary has the sum of every PATH"),
+    row("GNU du", "-c", DU, "omit it: the summary has the sum of every PATH"),
+    row("GNU du", "--block-size 1K", DU, "omit it: sizes are in bytes unless `--human-readable`"),
+    row("GNU du", "-B 1K", DU, "omit it: sizes are in bytes unless `--human-readable`"),
+    row("GNU du", "-k", DU, "omit it: sizes are in bytes unless `--human-readable`"),
+    row("GNU du", "-m", DU, "omit it: sizes are in bytes unless `--human-readable`"),
+    row("GNU du, ncdu", "--si", DU, "omit it: a terminal shows powers of 1,000"),
+    row("GNU du", "--count-links", DU, "ftk counts an inode with several links once"),
+    row("GNU du", "-l", DU, "ftk counts an inode with several links once"),
+    row("GNU du", "--separate-dirs", DU, "use `ftk find --group-by directory`"),
+    row("GNU du", "--threshold 1M", DU, "use `--top`, or `--json` and a filter"),
+    differs("GNU du", "-t 1M", DU, "--type", "use `--top`, or `--json` and a filter"),
+    row("GNU du", "--inodes", DU, "use `--json`, which has the numbers of files and directories"),
+    row("GNU du", "--time", DU, "use `ftk find --long`"),
+    row("GNU du", "--dereference", DU, "use `--follow`"),
+    row("GNU du", "--dereference-args", DU, "use `--follow`"),
+    row("GNU du", "-D", DU, "use `--follow`"),
+    row("GNU du", "--no-dereference", DU, "omit it: links are followed only with `--follow`"),
+    row("GNU du", "-P", DU, "omit it: links are followed only with `--follow`"),
+    row("GNU du, ncdu", "--exclude-from FILE", DU, "use `--exclude GLOB` for each pattern"),
+    row("GNU du, ncdu", "-X FILE", DU, "use `--exclude GLOB` for each pattern"),
+    row("ncdu", "-o FILE", DU, "use `--format ncdu`"),
+    row("ncdu", "-f FILE", DU, "use `--from FILE`"),
+    row("ncdu", "--exclude-kernfs", DU, "omit it: file systems such as proc are skipped below other ones"),
+    differs("dust", "-n 30", DU, "--name", "use `--top`"),
+    row("dust", "--number-of-lines 30", DU, "use `--top`"),
+    row("dust", "--only-dir", DU, "omit it: files are listed only with `--all`"),
+    row("dust", "--only-file", DU, "use `--all` and `--type f`"),
+    row("dust", "--ignore-directory d", DU, "use `--exclude`"),
+    row("dust", "--ignore-all-in-file FILE", DU, "use `--exclude`"),
+    row("dust", "--ignore_hidden", DU, "use `--no-hidden`"),
+    row("dust", "--limit-filesystem", DU, "use `--one-file-system`"),
     row("fdupes, jdupes", "--recurse", DUP, "omit it: directories are always searched, and `-r` is accepted"),
     row("fdupes, jdupes", "--noempty", DUP, "omit it: empty files are skipped unless `--min-size 0`"),
     differs("fdupes", "-n DIR", DUP, "--name", "omit it: empty files are skipped unless `--min-size 0`"),

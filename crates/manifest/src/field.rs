@@ -211,7 +211,7 @@ impl Field {
 
     /// Returns whether `entry` has the member.
     #[inline(always)]
-    pub(crate) fn is_of(self, entry: &Entry<'_>) -> bool {
+    pub fn is_of(self, entry: &Entry<'_>) -> bool {
         match self {
             // A number of blocks that cannot be bytes is implausible.
             Self::Allocated => entry.knows(self) && entry.stat.blocks.checked_mul(BLOCK).is_some(),

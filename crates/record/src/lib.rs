@@ -39,6 +39,8 @@ mod changes;
 mod hashdeep;
 mod json;
 mod lines;
+mod ncdu;
+mod ncdu_reader;
 mod object;
 mod output;
 mod parse;
@@ -61,6 +63,8 @@ pub use hashdeep::{
 };
 pub use json::{PathError, RecordWriter, read_base64, read_path, write_path, write_record, write_string};
 pub use lines::{MAX_LINE, read_line};
+pub use ncdu::{NcduMissing, NcduObject, write_ncdu_object, write_ncdu_start};
+pub use ncdu_reader::{NcduEntry, NcduError, NcduEvent, NcduReader};
 pub use object::Object;
 pub use output::Output;
 pub use parse::{Encoding, SumError, SumLine};

@@ -38,6 +38,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ftk-report", &["ftk-hash", "ftk-record"]),
     ("ftk-sched", &[]),
     ("ftk-select", &["ftk-walk"]),
+    ("ftk-usage", &["ftk-inventory", "ftk-record", "ftk-walk"]),
     ("ftk-walk", &[]),
 ];
 

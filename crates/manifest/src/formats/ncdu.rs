@@ -1,10 +1,8 @@
 //! Writes the JSON of `ncdu -o`, version 1.2.
 //!
-//! A directory is an array of its own object and its contents. Names are strings of bytes: like ncdu itself, this writes
-//! bytes that are not UTF-8 as they are, although no JSON parser other than ncdu's accepts them.
+//! `record` writes the objects; this arranges them.
 
-use std::io::Write as _;
-
+use ftk_record::{NcduObject, write_ncdu_object, write_ncdu_start};
 use ftk_walk::FileType;
 
 use super::open_dirs::OpenDirs;
@@ -45,11 +43,8 @@ fn type_bits(file_type: FileType) -> u32 {
 impl Ncdu {
     /// Appends the first line.
     pub(super) fn new(out: &mut Vec<u8>, header: &Header) -> Self {
-        let seconds = header.start_ns.div_euclid(1_000_000_000).max(0);
-        let version = env!("CARGO_PKG_VERSION");
-        // Writing to a Vec cannot fail.
-        let _ =
-            writeln!(out, "[1,2,{{\"progname\":\"ftk\",\"progver\":\"{version}\",\"timestamp\":{seconds}}},");
+        let seconds = header.start_ns.div_euclid(1_000_000_000);
+        write_ncdu_start(out, u64::try_from(seconds).unwrap_or_default());
         let root = if header.root.is_empty() { ROOT.to_vec() } else { header.root.clone() };
         Self { root, is_root_written: false, root_dev: None, dirs: OpenDirs::new() }
     }
@@ -69,7 +64,6 @@ impl Ncdu {
         while let Some(missing) = self.dirs.missing(path) {
             let mut object = Vec::new();
             push_name(&mut object, name_of(missing));
-            object.push(b'}');
             self.dirs.push(missing, Dir { unwritten: Some(object), dev: None });
         }
         let mut parent_dev = self.root_dev;
@@ -110,10 +104,7 @@ impl Ncdu {
                 self.root_dev = entry.knows(Field::Dev).then_some(entry.stat.dev);
                 push_object(out, entry, &self.root, None);
             }
-            None => {
-                push_name(out, &self.root);
-                out.push(b'}');
-            }
+            None => push_name(out, &self.root),
         }
     }
 }
@@ -129,54 +120,31 @@ fn close(out: &mut Vec<u8>, dir: Dir) {
 /// Appends the object of an entry. `parent_dev` is the device of its directory.
 fn push_object(out: &mut Vec<u8>, entry: &Entry<'_>, name: &[u8], parent_dev: Option<u64>) {
     let stat = &entry.stat;
-    push_name(out, name);
-    let mut number = |is_known: bool, name: &str, value: u64| {
-        if is_known {
-            out.extend_from_slice(name.as_bytes());
-            out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
-        }
-    };
-    number(entry.knows(Field::Size), ",\"asize\":", stat.size);
-    number(Field::Allocated.is_of(entry), ",\"dsize\":", stat.blocks.saturating_mul(512));
-    number(entry.knows(Field::Dev) && parent_dev != Some(stat.dev), ",\"dev\":", stat.dev);
-    number(entry.knows(Field::Uid), ",\"uid\":", stat.uid.into());
-    number(entry.knows(Field::Gid), ",\"gid\":", stat.gid.into());
-    number(entry.knows(Field::Mode), ",\"mode\":", (type_bits(stat.file_type) | stat.mode).into());
-    if let Ok(seconds) = u64::try_from(stat.mtime_ns.div_euclid(1_000_000_000)) {
-        number(entry.knows(Field::Mtime), ",\"mtime\":", seconds);
-    }
     let is_linked = stat.file_type != FileType::Directory
         && entry.knows_all(&[Field::Dev, Field::Ino, Field::Nlink])
         && stat.nlink > 1;
-    if is_linked {
-        number(true, ",\"ino\":", stat.ino);
-        number(true, ",\"hlnkc\":true,\"nlink\":", stat.nlink);
-    }
-    if !matches!(stat.file_type, FileType::Regular | FileType::Directory) {
-        out.extend_from_slice(b",\"notreg\":true");
-    }
-    out.push(b'}');
+    let seconds = u64::try_from(stat.mtime_ns.div_euclid(1_000_000_000)).ok();
+    write_ncdu_object(
+        out,
+        &NcduObject {
+            name,
+            apparent_bytes: entry.knows(Field::Size).then_some(stat.size),
+            allocated_bytes: Field::Allocated.is_of(entry).then(|| stat.blocks.saturating_mul(512)),
+            dev: (entry.knows(Field::Dev) && parent_dev != Some(stat.dev)).then_some(stat.dev),
+            uid: entry.knows(Field::Uid).then_some(stat.uid),
+            gid: entry.knows(Field::Gid).then_some(stat.gid),
+            mode: entry.knows(Field::Mode).then_some(type_bits(stat.file_type) | stat.mode),
+            mtime: seconds.filter(|_| entry.knows(Field::Mtime)),
+            link: is_linked.then_some((stat.ino, stat.nlink)),
+            is_special: !matches!(stat.file_type, FileType::Regular | FileType::Directory),
+            missing: None,
+        },
+    );
 }
 
-/// Appends the start of an object.
+/// Appends the object of a directory of which only the name is known.
 fn push_name(out: &mut Vec<u8>, name: &[u8]) {
-    out.extend_from_slice(b"{\"name\":\"");
-    let is_plain = |byte: u8| (byte >= b' ') & (byte != b'"') & (byte != b'\\') & (byte != 0x7f);
-    if name.iter().fold(true, |plain, byte| plain & is_plain(*byte)) {
-        out.extend_from_slice(name);
-    } else {
-        for &byte in name {
-            match byte {
-                b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
-                byte if is_plain(byte) => out.push(byte),
-                byte => {
-                    let digit = |value: u8| b"0123456789abcdef"[usize::from(value)];
-                    out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)]);
-                }
-            }
-        }
-    }
-    out.push(b'"');
+    write_ncdu_object(out, &NcduObject { name, ..NcduObject::default() });
 }
 
 fn name_of(path: &[u8]) -> &[u8] {

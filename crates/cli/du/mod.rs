@@ -1,0 +1,203 @@
+//! `ftk du`: shows what uses the space, the largest first.
+
+mod dump;
+mod from;
+mod json;
+mod lines;
+mod source;
+mod tree;
+
+use std::ffi::OsString;
+
+use anyhow::bail;
+use clap::{ArgAction, Args, ValueEnum};
+use ftk_usage::{Keep, Measure};
+use ftk_walk::Follow;
+use indicatif::HumanCount;
+
+use self::source::Counted;
+use crate::args::Globals;
+use crate::console::{Console, Outcome};
+use crate::human;
+use crate::number::at_least;
+use crate::selection::SelectionArgs;
+use crate::size::Unit;
+use crate::stdout::Stdout;
+
+/// Show what uses the space, the largest first
+///
+/// Adds up the allocated space of everything below each PATH, directories included. A file with several hard links counts
+/// once, for the first of its paths in byte order, so the sums are the same in every run. If a PATH is below another one, it
+/// counts only there.
+///
+/// On a terminal, prints the largest directories as a tree. Otherwise, prints lines of bytes, a tab and the path. With
+/// -s, -d or -a, prints the same directories and files as GNU du.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, disable_help_flag = true)]
+#[command(mut_arg("max_depth", |arg| arg.short('d').help(DEPTH).long_help(DEPTH_MORE).help_heading("Output")))]
+pub(crate) struct DuArgs {
+    /// Files and directories to add up [default: .]
+    #[arg(value_name = "PATH")]
+    paths: Vec<OsString>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
+}
+
+const DEPTH: &str = "Print only entries at most N levels below a PATH; all of them are counted";
+const DEPTH_MORE: &str = "Print only entries at most N levels below a PATH; all of them are counted\n\n\
+    Unlike in other commands, this skips nothing. Prints all directories up to that depth, unless --top is given.";
+
+/// What is printed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+struct OutputArgs {
+    /// Print help
+    #[arg(long, action = ArgAction::HelpLong)]
+    help: Option<bool>,
+
+    /// Print the N largest entries [default: 20; no limit with -s, -d or -a]
+    #[arg(long, value_name = "N", value_parser = at_least(1_usize), conflicts_with = "format")]
+    top: Option<usize>,
+
+    /// Print files too, not only directories
+    ///
+    /// Prints all of them, unless --top is given.
+    #[arg(short, long, conflicts_with_all = ["summarize", "format"])]
+    all: bool,
+
+    /// Print only a sum for each PATH
+    #[arg(short, long, conflicts_with_all = ["max_depth", "format"])]
+    summarize: bool,
+
+    /// Print sizes such as 1.5K and 234M, rounded up to powers of 1,024
+    ///
+    /// This is -h of GNU du. `ftk du --help` prints the help.
+    #[arg(short = 'h', long, conflicts_with = "format")]
+    human_readable: bool,
+
+    /// Compare and print sizes of files, not the space that they use
+    #[arg(long, conflicts_with = "format")]
+    apparent_size: bool,
+
+    /// End each line with NUL instead of newline
+    #[arg(short = '0', long = "null", conflicts_with = "format")]
+    null: bool,
+
+    /// Write the whole tree in the format of another tool
+    ///
+    /// ncdu: the JSON of `ncdu -o`, which `ncdu -f` and gdu can show.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<DumpFormat>,
+
+    /// Read the tree from FILE, not from the disk; `-`: standard input
+    ///
+    /// FILE is a manifest that records allocated_bytes, or the JSON of `ncdu -o` or gdu. It may be compressed with
+    /// Zstandard.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["paths", "format", "files_from", "files0_from"])]
+    from: Option<OsString>,
+}
+
+/// The value of `--format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DumpFormat {
+    Ncdu,
+}
+
+/// Lines without `--top`, unless an option of GNU du asks for all entries.
+const TOP: usize = 20;
+
+const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error
+
+Examples:
+  ftk du /srv                     the 20 largest directories
+  ftk du -a --top 30 /srv         the 30 largest directories and files
+  ftk du -sh /home/*              a sum for each
+  ftk du --json -d 2 | jq -r 'select(.allocated_bytes > 1e9).path'
+                                  directories of more than 1 GB
+  ftk du --format ncdu /srv | ncdu -f-
+                                  browse the tree with ncdu";
+
+pub(crate) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    args.refuse_conflicts_with(globals)?;
+    if args.output.format == Some(DumpFormat::Ncdu) {
+        return dump::run(args, globals, console);
+    }
+    let Counted { usage, unreadable, outcome, start } = source::count(args, globals, console)?;
+    let out = Stdout::default();
+    let (top, unit) = (args.top(), args.unit());
+    let listing = usage.listing(top, args.measure());
+    if globals.json {
+        json::print(&usage, &listing, &out);
+    } else if Stdout::is_terminal() && !args.output.null {
+        tree::print(&usage, &listing, args.measure(), unit, &out);
+    } else {
+        lines::print(&usage, &listing, args.measure(), unit, args.output.null, &out);
+    }
+    out.finish()?;
+    let total = usage.total();
+    let files = human::count(total.files, "file");
+    let directories = match total.directories {
+        1 => "1 directory".to_owned(),
+        n => format!("{} directories", HumanCount(n)),
+    };
+    let sum = Unit::Decimal.format(total.bytes(args.measure()));
+    let unreadable = match unreadable {
+        0 => String::new(),
+        n => format!("; {} unreadable (status 2)", HumanCount(n)),
+    };
+    console.summary(format_args!(
+        "{files}, {directories}, {sum} in {}{unreadable}",
+        human::time(start.elapsed())
+    ));
+    Ok(outcome)
+}
+
+impl DuArgs {
+    /// Refuses conflicts that clap cannot declare here.
+    fn refuse_conflicts_with(&self, globals: &Globals) -> anyhow::Result<()> {
+        if globals.json && self.output.format.is_some() {
+            bail!("--json cannot be used with --format");
+        }
+        if globals.json && self.output.null {
+            bail!("--json cannot be used with --null: each object is one line");
+        }
+        if globals.json && self.output.human_readable {
+            bail!("--json cannot be used with --human-readable: it has bytes");
+        }
+        let filter = self.selection.clone().without_max_depth().filter();
+        if let (Some(_), Some(filter)) = (&self.output.from, filter) {
+            bail!("--from cannot be used with {filter}: the file has been written with its own selection");
+        }
+        if self.output.from.is_some() && self.selection.follow(Follow::Never) == Follow::Always {
+            bail!("--from cannot be used with --follow");
+        }
+        Ok(())
+    }
+
+    fn measure(&self) -> Measure {
+        if self.output.apparent_size { Measure::Apparent } else { Measure::Allocated }
+    }
+
+    fn depth(&self) -> Option<u32> {
+        if self.output.summarize { Some(0) } else { self.selection.max_depth() }
+    }
+
+    /// Returns the number of lines.
+    fn top(&self) -> Option<usize> {
+        let is_gnu = self.output.all || self.depth().is_some();
+        self.output.top.or(if is_gnu { None } else { Some(TOP) })
+    }
+
+    fn unit(&self) -> Option<Unit> {
+        self.output.human_readable.then_some(Unit::Binary)
+    }
+
+    fn keep(&self) -> Keep {
+        Keep { depth: self.depth(), files: self.output.all, top: self.top(), measure: self.measure() }
+    }
+}

@@ -1,0 +1,64 @@
+//! Counts the trees of a walk, or that of a file.
+
+use std::time::Instant;
+
+use anyhow::Context as _;
+use ftk_inventory::Budget;
+use ftk_usage::{Count, Usage};
+use ftk_walk::Follow;
+
+use super::{DuArgs, from};
+use crate::args::Globals;
+use crate::console::{Console, Outcome};
+use crate::scan::{none_of, say_skipped, too_large, walk, walk_error, walker};
+use crate::stdout::Stdout;
+
+/// What was counted.
+pub(super) struct Counted {
+    pub(super) usage: Usage,
+    /// Entries that could not be examined or listed.
+    pub(super) unreadable: u64,
+    pub(super) outcome: Outcome,
+    pub(super) start: Instant,
+}
+
+/// Counts what the arguments name, and reports errors and skipped entries.
+///
+/// # Errors
+/// If the table of directories does not fit into the allowed memory, or a file cannot be read.
+pub(super) fn count(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow::Result<Counted> {
+    let start = Instant::now();
+    let budget = Budget::new(globals.memory());
+    if let Some(file) = &args.output.from {
+        return from::count(file, args, &budget, console);
+    }
+    let own: Vec<_> = Stdout::identity().into_iter().collect();
+    let selection = args.selection.clone().without_max_depth().compile(&own, console)?;
+    let roots = args.selection.starts.read(&args.paths, &[c"."])?;
+    let follow = args.selection.follow(Follow::Never);
+    let keep = args.keep();
+    let visitor = |worker| {
+        let count = Count::new(worker, &keep, &budget, follow == Follow::Always);
+        count.one_file_system(args.selection.one_file_system())
+    };
+    let walker = walker(roots, follow, globals);
+    let (counts, skipped) = walk(walker, &selection, console.progress, console, visitor);
+    let (mut parts, mut errors) = (Vec::with_capacity(counts.len()), Vec::new());
+    for count in counts {
+        parts.push(count.part);
+        errors.extend(count.errors);
+    }
+    errors.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    errors.iter().for_each(|error| walk_error(error, console));
+    let usage = Usage::merge(parts).with_context(|| too_large(&budget))?;
+    say_skipped(skipped, Default::default(), console);
+    let total = usage.total();
+    if total.files == 0
+        && total.directories == 0
+        && let Some(none) = none_of(skipped)
+    {
+        console.summary(none);
+    }
+    let outcome = if errors.is_empty() { Outcome::Success } else { Outcome::Error };
+    Ok(Counted { usage, unreadable: errors.len() as u64, outcome, start })
+}

@@ -1,0 +1,53 @@
+//! The order of sorted output.
+
+use std::cmp::Ordering;
+
+use clap::ValueEnum;
+use ftk_walk::{Entry, WalkError};
+
+use super::parts;
+
+/// What entries are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum SortKey {
+    Path,
+    Name,
+    Size,
+    Mtime,
+    Extension,
+}
+
+/// The order of entries. Equal keys are ordered by path, so the order is the same in every run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Order {
+    pub(super) key: SortKey,
+    pub(super) reverse: bool,
+}
+
+impl Order {
+    /// Whether this is the order of paths, not reversed.
+    pub(super) fn is_by_path(self) -> bool {
+        self.key == SortKey::Path && !self.reverse
+    }
+
+    /// Returns the number that the entry is sorted by, or `None` if that is text.
+    pub(super) fn number(self, entry: &mut Entry<'_>) -> Result<Option<i128>, WalkError> {
+        Ok(match self.key {
+            SortKey::Path | SortKey::Name | SortKey::Extension => None,
+            SortKey::Size => Some(entry.metadata()?.size.into()),
+            SortKey::Mtime => Some(entry.metadata()?.mtime_ns),
+        })
+    }
+
+    /// Compares two entries: their numbers, which must be 0 if they have none, and their paths.
+    pub(super) fn cmp(self, a: (i128, &[u8]), b: (i128, &[u8])) -> Ordering {
+        let by_key = match self.key {
+            SortKey::Path => Ordering::Equal,
+            SortKey::Size | SortKey::Mtime => a.0.cmp(&b.0),
+            SortKey::Name => parts::name(a.1).cmp(parts::name(b.1)),
+            SortKey::Extension => parts::split_extension(a.1).1.cmp(parts::split_extension(b.1).1),
+        };
+        let order = by_key.then_with(|| a.1.cmp(b.1));
+        if self.reverse { order.reverse() } else { order }
+    }
+}

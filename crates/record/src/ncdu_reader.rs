@@ -1,0 +1,485 @@
+//! Reads ncdu's JSON as a stream of events, in memory for one name and the device of each open directory.
+
+use std::fmt;
+use std::io::{self, BufRead, ErrorKind};
+
+use crate::lines::MAX_LINE;
+use crate::ncdu::NcduMissing;
+
+/// The deepest nesting in a value that is skipped.
+const MAX_NESTING: usize = 128;
+
+/// What the file says about an entry. Unknown members are skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NcduEntry<'r> {
+    /// The name; for the root its path. Not empty, and without NUL; below the root also without `/`.
+    pub name: &'r [u8],
+    /// The size in bytes; 0 if the file does not say, and for a further link of an inode in a file of gdu.
+    pub apparent_bytes: u64,
+    /// The allocated bytes; 0 as for `apparent_bytes`.
+    pub allocated_bytes: u64,
+    /// For an entry that may have several hard links: device and inode number. The device is that of the nearest
+    /// directory above that has one, and 0 if none has.
+    pub link: Option<(u64, u64)>,
+    /// Why the contents are missing.
+    pub missing: Option<NcduMissing>,
+    /// Whether the program did not count the entry, because of a pattern or a file system.
+    pub is_excluded: bool,
+}
+
+/// The next part of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NcduEvent<'r> {
+    /// A directory begins. The first event is that of the root.
+    Open(NcduEntry<'r>),
+    /// An entry that is not a directory, or a directory that was not entered.
+    Item(NcduEntry<'r>),
+    /// The innermost directory ends.
+    Close,
+}
+
+/// Why a file cannot be read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum NcduError {
+    /// Reading failed.
+    Io(io::Error),
+    /// The file is not the JSON of ncdu.
+    Syntax {
+        /// The number of bytes before the place.
+        offset: u64,
+        /// What is wrong there.
+        what: &'static str,
+    },
+}
+
+impl fmt::Display for NcduError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::Syntax { offset, what } => {
+                write!(f, "not the JSON of ncdu: {what} (at byte {})", offset + 1)
+            }
+        }
+    }
+}
+
+impl std::error::Error for NcduError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(error) => error.source(),
+            Self::Syntax { .. } => None,
+        }
+    }
+}
+
+impl From<io::Error> for NcduError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// A reader of ncdu's JSON.
+#[derive(Debug)]
+pub struct NcduReader<R> {
+    input: R,
+    offset: u64,
+    is_started: bool,
+    is_finished: bool,
+    /// Whether gdu wrote the file.
+    is_gdu: bool,
+    /// The device of each open directory.
+    devs: Vec<u64>,
+    name: Vec<u8>,
+    text: Vec<u8>,
+}
+
+/// The members of an object, apart from its name.
+#[derive(Default)]
+struct Members {
+    apparent_bytes: u64,
+    allocated_bytes: u64,
+    dev: Option<u64>,
+    ino: Option<u64>,
+    is_linked: bool,
+    missing: Option<NcduMissing>,
+    is_excluded: bool,
+}
+
+impl<R: BufRead> NcduReader<R> {
+    /// Creates a reader.
+    pub fn new(input: R) -> Self {
+        Self {
+            input,
+            offset: 0,
+            is_started: false,
+            is_finished: false,
+            is_gdu: false,
+            devs: Vec::new(),
+            name: Vec::new(),
+            text: Vec::new(),
+        }
+    }
+
+    /// Returns the next part of the tree, or `None` after the end of the file.
+    ///
+    /// # Errors
+    /// If the input cannot be read, ends early, or is not the JSON of ncdu. The reader cannot be used after an error.
+    #[expect(clippy::should_implement_trait, reason = "an entry borrows the reader's memory")]
+    pub fn next(&mut self) -> Result<Option<NcduEvent<'_>>, NcduError> {
+        if self.is_finished {
+            return Ok(None);
+        }
+        if !self.is_started {
+            self.is_started = true;
+            self.header()?;
+            return self.open().map(Some);
+        }
+        if self.devs.is_empty() {
+            self.end()?;
+            self.is_finished = true;
+            return Ok(None);
+        }
+        match self.token()? {
+            b']' => {
+                self.devs.pop();
+                Ok(Some(NcduEvent::Close))
+            }
+            b',' => match self.token()? {
+                b'[' => self.open().map(Some),
+                b'{' => {
+                    let members = self.members()?;
+                    Ok(Some(NcduEvent::Item(self.entry(&members))))
+                }
+                _ => self.refuse("expected an entry"),
+            },
+            _ => self.refuse("expected `,` or `]`"),
+        }
+    }
+
+    /// Reads everything before the object of the root.
+    fn header(&mut self) -> Result<(), NcduError> {
+        self.expect(b'[', "expected `[`")?;
+        if self.peek_token()?.is_none_or(|byte| !byte.is_ascii_digit()) || self.number()? != 1 {
+            return self.refuse("expected version 1 of the format");
+        }
+        self.expect(b',', "expected `,`")?;
+        self.number()?;
+        self.expect(b',', "expected `,`")?;
+        self.expect(b'{', "expected an object about the program")?;
+        if self.peek_token()? == Some(b'}') {
+            self.bump();
+        } else {
+            self.program()?;
+        }
+        self.expect(b',', "expected `,`")?;
+        self.expect(b'[', "expected the root directory")
+    }
+
+    /// Reads the object about the program, after its `{`.
+    fn program(&mut self) -> Result<(), NcduError> {
+        loop {
+            self.expect(b'"', "expected a member")?;
+            self.string()?;
+            self.expect(b':', "expected `:`")?;
+            if self.text == b"progname" {
+                self.expect(b'"', "expected a string")?;
+                self.string()?;
+                self.is_gdu = self.text == b"gdu";
+            } else {
+                self.skip_value()?;
+            }
+            match self.token()? {
+                b',' => {}
+                b'}' => return Ok(()),
+                _ => return self.refuse("expected `,` or `}`"),
+            }
+        }
+    }
+
+    /// Reads everything after the root. Later minor versions of the format may have more values there.
+    fn end(&mut self) -> Result<(), NcduError> {
+        loop {
+            match self.token()? {
+                b',' => self.skip_value()?,
+                b']' => break,
+                _ => return self.refuse("expected `,` or `]`"),
+            }
+        }
+        match self.peek_token()? {
+            None => Ok(()),
+            Some(_) => self.refuse("expected the end of the file"),
+        }
+    }
+
+    /// Reads the object of a directory.
+    fn open(&mut self) -> Result<NcduEvent<'_>, NcduError> {
+        self.expect(b'{', "expected the object of a directory")?;
+        let members = self.members()?;
+        let dev = members.dev.or(self.devs.last().copied());
+        self.devs.push(dev.unwrap_or_default());
+        // The members of the directory itself refer to its own device.
+        Ok(NcduEvent::Open(self.entry(&members)))
+    }
+
+    fn entry(&self, members: &Members) -> NcduEntry<'_> {
+        let dev = members.dev.or(self.devs.last().copied()).unwrap_or_default();
+        // gdu does not mark the link that it counts, but all further links of the inode.
+        let is_counted_elsewhere = self.is_gdu && members.is_linked;
+        NcduEntry {
+            name: &self.name,
+            apparent_bytes: if is_counted_elsewhere { 0 } else { members.apparent_bytes },
+            allocated_bytes: if is_counted_elsewhere { 0 } else { members.allocated_bytes },
+            link: members.ino.filter(|_| members.is_linked && !self.is_gdu).map(|ino| (dev, ino)),
+            missing: members.missing,
+            is_excluded: members.is_excluded,
+        }
+    }
+
+    /// Reads the members of an object, after its `{`.
+    fn members(&mut self) -> Result<Members, NcduError> {
+        let mut members = Members::default();
+        self.name.clear();
+        if self.peek_token()? == Some(b'}') {
+            return self.refuse("an entry has no name");
+        }
+        loop {
+            self.expect(b'"', "expected a member")?;
+            self.string()?;
+            self.expect(b':', "expected `:`")?;
+            self.member(&mut members)?;
+            match self.token()? {
+                b',' => {}
+                b'}' => break,
+                _ => return self.refuse("expected `,` or `}`"),
+            }
+        }
+        if self.name.is_empty() {
+            return self.refuse("an entry has no name");
+        }
+        let is_root = self.devs.is_empty();
+        if self.name.iter().any(|byte| *byte == 0 || (*byte == b'/' && !is_root)) {
+            return self.refuse("a name contains NUL or `/`");
+        }
+        Ok(members)
+    }
+
+    /// Reads the value of the member whose name is in `text`.
+    fn member(&mut self, members: &mut Members) -> Result<(), NcduError> {
+        match &*self.text {
+            b"name" if !self.name.is_empty() => return self.refuse("an entry has two names"),
+            b"name" => {
+                self.expect(b'"', "expected a string")?;
+                self.string()?;
+                std::mem::swap(&mut self.name, &mut self.text);
+            }
+            b"asize" => members.apparent_bytes = self.number()?,
+            b"dsize" => members.allocated_bytes = self.number()?,
+            b"dev" => members.dev = Some(self.number()?),
+            b"ino" => members.ino = Some(self.number()?),
+            b"nlink" => members.is_linked |= self.number()? > 1,
+            b"hlnkc" => members.is_linked |= self.boolean()?,
+            b"read_error" => {
+                if self.boolean()? {
+                    members.missing = Some(NcduMissing::Unreadable);
+                }
+            }
+            b"excluded" => {
+                self.expect(b'"', "expected a string")?;
+                self.string()?;
+                members.is_excluded = true;
+                if matches!(&*self.text, b"otherfs" | b"othfs") {
+                    members.missing = Some(NcduMissing::OtherFileSystem);
+                }
+            }
+            _ => self.skip_value()?,
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<u64, NcduError> {
+        let mut value: Option<u64> = None;
+        self.peek_token()?;
+        while let Some(digit) = self.peek()?.filter(u8::is_ascii_digit) {
+            let next =
+                value.unwrap_or(0).checked_mul(10).and_then(|it| it.checked_add(u64::from(digit - b'0')));
+            let Some(next) = next else { return self.refuse("a number is too large") };
+            value = Some(next);
+            self.bump();
+        }
+        match (value, self.peek()?) {
+            (Some(value), None | Some(b',' | b']' | b'}' | b' ' | b'\t' | b'\r' | b'\n')) => Ok(value),
+            _ => self.refuse("expected a whole number"),
+        }
+    }
+
+    fn boolean(&mut self) -> Result<bool, NcduError> {
+        let word: &[u8] = match self.peek_token()? {
+            Some(b't') => b"true",
+            Some(b'f') => b"false",
+            _ => return self.refuse("expected true or false"),
+        };
+        for byte in word {
+            self.expect_next(*byte, "expected true or false")?;
+        }
+        Ok(word == b"true")
+    }
+
+    /// Reads a string into `text`, after its quote.
+    fn string(&mut self) -> Result<(), NcduError> {
+        self.text.clear();
+        loop {
+            let buffer = fill(&mut self.input)?;
+            if buffer.is_empty() {
+                return self.refuse(ENDS_EARLY);
+            }
+            let at = memchr::memchr2(b'"', b'\\', buffer);
+            let part = &buffer[..at.unwrap_or(buffer.len())];
+            self.text.extend_from_slice(part);
+            let used = part.len() + usize::from(at.is_some());
+            let end = at.map(|at| buffer[at]);
+            self.input.consume(used);
+            self.offset += used as u64;
+            match end {
+                _ if self.text.len() > MAX_LINE => return self.refuse("a string is too long"),
+                Some(b'"') => return Ok(()),
+                Some(_) => self.escape()?,
+                None => {}
+            }
+        }
+    }
+
+    /// Reads an escape into `text`, after its backslash.
+    fn escape(&mut self) -> Result<(), NcduError> {
+        let byte = match self.next_byte()? {
+            byte @ (b'"' | b'\\' | b'/') => byte,
+            b'b' => 8,
+            b'f' => 12,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'u' => {
+                let mut unit = self.code_unit()?;
+                if (0xd800..0xdc00).contains(&unit) {
+                    self.expect_next(b'\\', "half of a surrogate pair")?;
+                    self.expect_next(b'u', "half of a surrogate pair")?;
+                    let low = self.code_unit()?;
+                    if !(0xdc00..0xe000).contains(&low) {
+                        return self.refuse("half of a surrogate pair");
+                    }
+                    unit = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+                }
+                let Some(char) = char::from_u32(unit) else { return self.refuse("half of a surrogate pair") };
+                self.text.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+                return Ok(());
+            }
+            _ => return self.refuse("an unknown escape"),
+        };
+        self.text.push(byte);
+        Ok(())
+    }
+
+    fn code_unit(&mut self) -> Result<u32, NcduError> {
+        let mut unit = 0;
+        for _ in 0..4 {
+            let Some(digit) = char::from(self.next_byte()?).to_digit(16) else {
+                return self.refuse("expected four hexadecimal digits");
+            };
+            unit = unit * 16 + digit;
+        }
+        Ok(unit)
+    }
+
+    /// Skips a value of any kind.
+    fn skip_value(&mut self) -> Result<(), NcduError> {
+        let mut closers = Vec::new();
+        loop {
+            match self.token()? {
+                b'"' => self.string()?,
+                b'[' => closers.push(b']'),
+                b'{' => closers.push(b'}'),
+                byte @ (b']' | b'}') if closers.last() == Some(&byte) => drop(closers.pop()),
+                b',' | b':' if !closers.is_empty() => continue,
+                b'-' | b'0'..=b'9' | b'a'..=b'z' => {
+                    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+                    while self.peek()?.as_ref().is_some_and(is_part) {
+                        self.bump();
+                    }
+                }
+                _ => return self.refuse("expected a value"),
+            }
+            match closers.len() {
+                0 => return Ok(()),
+                1..=MAX_NESTING => {}
+                _ => return self.refuse("a value is nested too deeply"),
+            }
+        }
+    }
+
+    fn expect(&mut self, byte: u8, what: &'static str) -> Result<(), NcduError> {
+        self.peek_token()?;
+        self.expect_next(byte, what)
+    }
+
+    fn expect_next(&mut self, byte: u8, what: &'static str) -> Result<(), NcduError> {
+        match self.peek()? {
+            Some(next) if next == byte => {
+                self.bump();
+                Ok(())
+            }
+            None => self.refuse(ENDS_EARLY),
+            Some(_) => self.refuse(what),
+        }
+    }
+
+    /// Returns the next byte that is not white space.
+    fn token(&mut self) -> Result<u8, NcduError> {
+        self.peek_token()?;
+        self.next_byte()
+    }
+
+    fn peek_token(&mut self) -> Result<Option<u8>, NcduError> {
+        while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.peek()? {
+            self.bump();
+        }
+        self.peek()
+    }
+
+    fn next_byte(&mut self) -> Result<u8, NcduError> {
+        match self.peek()? {
+            Some(byte) => {
+                self.bump();
+                Ok(byte)
+            }
+            None => self.refuse(ENDS_EARLY),
+        }
+    }
+
+    fn peek(&mut self) -> Result<Option<u8>, NcduError> {
+        Ok(fill(&mut self.input)?.first().copied())
+    }
+
+    /// Consumes the byte that was peeked at.
+    fn bump(&mut self) {
+        self.input.consume(1);
+        self.offset += 1;
+    }
+
+    fn refuse<T>(&self, what: &'static str) -> Result<T, NcduError> {
+        Err(NcduError::Syntax { offset: self.offset, what })
+    }
+}
+
+const ENDS_EARLY: &str = "the file ends early";
+
+fn fill(input: &mut impl BufRead) -> io::Result<&[u8]> {
+    // A second call after an interrupted one returns the same buffer, so it is the result of the first success.
+    loop {
+        match input.fill_buf() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(_) => break,
+        }
+    }
+    input.fill_buf()
+}

@@ -1,0 +1,124 @@
+//! The visitor that counts during a walk.
+
+use ftk_inventory::Budget;
+use ftk_walk::{Directory, Entry, FileType, Step, Visitor, WalkError};
+
+use crate::part::Node;
+use crate::{Facts, Keep, Part};
+
+/// Counts the entries that one worker of a walk is shown.
+///
+/// A directory counts when the walk descends into it, and a directory that is not shown is not counted itself, but what is
+/// shown of its contents is. Every entry that is shown is examined by one system call.
+#[derive(Debug)]
+pub struct Count {
+    /// What was counted.
+    pub part: Part,
+    /// What could not be examined or listed.
+    pub errors: Vec<WalkError>,
+    follows: bool,
+    one_file_system: bool,
+    /// What the directory that was shown last uses itself, until the walk descends into it.
+    shown: Option<Facts>,
+    /// The device of the starting point of the current directory.
+    root_dev: u64,
+    /// The path of the current directory, with a slash at its end, if paths are needed.
+    dir: Vec<u8>,
+}
+
+impl Count {
+    /// Creates a visitor for worker number `worker`. `follows`: whether the walk follows all links.
+    pub fn new(worker: usize, keep: &Keep, budget: &Budget, follows: bool) -> Self {
+        Self {
+            part: Part::new(worker, keep, budget),
+            errors: Vec::new(),
+            follows,
+            one_file_system: false,
+            shown: None,
+            root_dev: 0,
+            dir: Vec::new(),
+        }
+    }
+
+    /// Sets whether entries on other file systems than that of their starting point are not counted. The walk must not
+    /// enter directories there. The default is `false`.
+    #[must_use]
+    pub fn one_file_system(self, one_file_system: bool) -> Self {
+        Self { one_file_system, ..self }
+    }
+
+    fn count(&mut self, node: Node, entry: &mut Entry<'_>) -> Result<(), WalkError> {
+        let metadata = *entry.metadata()?;
+        let is_elsewhere = self.one_file_system && metadata.dev != self.root_dev;
+        if is_elsewhere {
+            return Ok(());
+        }
+        let facts = Facts::of(&metadata, self.follows);
+        if metadata.file_type == FileType::Directory {
+            self.shown = Some(facts);
+        } else {
+            self.part.add_file(node, entry.name(), &facts, || [&self.dir, entry.name()].concat());
+        }
+        Ok(())
+    }
+}
+
+impl Visitor for Count {
+    type Dir = Node;
+
+    fn root(&mut self, root: &mut Entry<'_>) -> Step {
+        self.shown = None;
+        let metadata = match root.metadata() {
+            Ok(metadata) => *metadata,
+            Err(error) => return self.error(error),
+        };
+        let facts = Facts::of(&metadata, self.follows);
+        if metadata.file_type == FileType::Directory {
+            self.shown = Some(facts);
+        } else {
+            let node = self.part.root(root.name(), false);
+            self.part.add_directory(node, &facts, false);
+        }
+        Step::Descend
+    }
+
+    fn descend(&mut self, from: Option<&Node>, entry: &Entry<'_>) -> Node {
+        let node = match from {
+            Some(from) => self.part.directory(*from, entry.name()),
+            None => self.part.root(entry.name(), true),
+        };
+        if let Some(facts) = self.shown.take() {
+            self.part.add_directory(node, &facts, true);
+        }
+        node
+    }
+
+    fn enter(&mut self, _node: &Node, dir: &Directory<'_>) -> Step {
+        self.root_dev = dir.root_dev();
+        if self.part.largest.is_some() {
+            self.dir.clear();
+            dir.push_path(&mut self.dir);
+            if !self.dir.ends_with(b"/") {
+                self.dir.push(b'/');
+            }
+        }
+        Step::Descend
+    }
+
+    fn entry(&mut self, node: &Node, entry: &mut Entry<'_>) -> Step {
+        self.shown = None;
+        if let Err(error) = self.count(*node, entry) {
+            self.errors.push(error);
+        }
+        if self.part.full.is_some() { Step::Stop } else { Step::Descend }
+    }
+
+    fn leave(&mut self, _node: &Node) {
+        self.part.reserve();
+    }
+
+    fn error(&mut self, error: WalkError) -> Step {
+        self.errors.push(error);
+        Step::Next
+    }
+}

@@ -1,0 +1,130 @@
+//! Chooses and sorts the entries that people look at.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet};
+
+use crate::{Item, Measure, Sum, Usage};
+
+/// One line of a listing.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// What the line is about.
+    pub item: Item,
+    /// Its sum.
+    pub sum: Sum,
+    /// Entries in this directory that are not in the listing, if others are.
+    pub rest: Option<Rest>,
+}
+
+/// Entries of a directory that are not in the listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// Their number, without what is below them.
+    pub entries: u64,
+    /// What they use, and what the directory itself uses. Only the bytes are counted.
+    pub sum: Sum,
+}
+
+/// The chosen entries. Each directory stands before its contents, and the largest first; the first names if they are
+/// equally large.
+#[derive(Debug)]
+pub struct Listing {
+    /// The lines.
+    pub rows: Vec<Row>,
+    /// Starting points that are not in the listing.
+    pub rest: Option<Rest>,
+}
+
+impl Usage {
+    /// Lists the `top` largest entries; all of them for `None`.
+    ///
+    /// A directory is at least as large as its contents, so the listing contains every directory above its entries.
+    /// Directories in which nothing was counted are not listed, starting points excepted.
+    pub fn listing(&self, top: Option<usize>, measure: Measure) -> Listing {
+        let chosen = top.map(|top| self.largest(top, measure));
+        let is_chosen = |item: &Item| chosen.as_ref().is_none_or(|chosen| chosen.contains(item));
+        let in_order = |items: &mut Vec<Item>| items.sort_unstable_by_key(|item| self.rank(*item, measure));
+        let mut rows = Vec::new();
+        let mut waiting: Vec<_> = self.roots().iter().map(|root| Item::Dir(*root)).collect();
+        let roots = waiting.len();
+        waiting.retain(is_chosen);
+        let hidden_roots = (roots - waiting.len()) as u64;
+        let mut rest = self.total();
+        in_order(&mut waiting);
+        waiting.iter().for_each(|root| subtract(&mut rest, self.sum_of(*root)));
+        let rest = (hidden_roots > 0).then_some(Rest { entries: hidden_roots, sum: rest });
+        waiting.reverse();
+        while let Some(item) = waiting.pop() {
+            let sum = self.sum_of(item);
+            let mut row = Row { item, sum, rest: None };
+            if let Item::Dir(dir) = item {
+                let mut files_here = sum.files;
+                let (mut shown, mut hidden, mut left) = (Vec::new(), 0, sum);
+                for child in self.shown_children(dir) {
+                    let of_child = self.sum_of(child);
+                    if let Item::Dir(_) = child {
+                        files_here = files_here.saturating_sub(of_child.files);
+                        hidden += u64::from(!is_chosen(&child));
+                    } else if is_chosen(&child) {
+                        files_here = files_here.saturating_sub(1);
+                    }
+                    if is_chosen(&child) {
+                        subtract(&mut left, of_child);
+                        shown.push(child);
+                    }
+                }
+                let entries = hidden + files_here;
+                if !shown.is_empty() && top.is_some() && entries > 0 {
+                    row.rest = Some(Rest { entries, sum: left });
+                }
+                in_order(&mut shown);
+                waiting.extend(shown.into_iter().rev());
+            }
+            rows.push(row);
+        }
+        Listing { rows, rest }
+    }
+
+    /// Returns the largest entries. Opens directories from the largest to the smallest, so it looks at few others.
+    fn largest(&self, top: usize, measure: Measure) -> HashSet<Item> {
+        // Of equally large entries, those of the directory that was opened first come first.
+        let mut heap: BinaryHeap<_> = self
+            .roots()
+            .iter()
+            .map(|root| {
+                (self.sum(*root).bytes(measure), Reverse((0, self.name(Item::Dir(*root)), Item::Dir(*root))))
+            })
+            .collect();
+        let mut chosen = HashSet::new();
+        while chosen.len() < top
+            && let Some((_, Reverse((_, _, item)))) = heap.pop()
+        {
+            chosen.insert(item);
+            if let Item::Dir(dir) = item {
+                let child = |child| {
+                    (self.sum_of(child).bytes(measure), Reverse((chosen.len(), self.name(child), child)))
+                };
+                heap.extend(self.shown_children(dir).map(child));
+            }
+        }
+        chosen
+    }
+
+    fn shown_children(&self, dir: crate::DirId) -> impl Iterator<Item = Item> {
+        self.children(dir).filter(|child| {
+            let Sum { files, directories, .. } = self.sum_of(*child);
+            files > 0 || directories > 0
+        })
+    }
+
+    /// The order among entries of one directory.
+    fn rank(&self, item: Item, measure: Measure) -> (Reverse<u128>, &[u8], Item) {
+        (Reverse(self.sum_of(item).bytes(measure)), self.name(item), item)
+    }
+}
+
+/// Subtracts the bytes of a part.
+fn subtract(from: &mut Sum, part: Sum) {
+    from.apparent -= part.apparent;
+    from.allocated -= part.allocated;
+}

@@ -1,0 +1,156 @@
+//! What is printed: the tree, lines, and JSON.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::tree;
+use crate::harness::{Dir, Run, bytes, needs};
+
+/// Sizes that do not depend on the file system: only regular files, and their sizes.
+const EXACT: [&str; 4] = ["du", "--apparent-size", "-t", "f"];
+
+fn scene() -> Dir {
+    let dir = Dir::new();
+    dir.file("srv/photos/2019/a", &bytes(1, 8_120)).file("srv/photos/raw/b", &bytes(2, 4_010));
+    dir.file("srv/backup/c", &bytes(3, 6_900)).file("srv/d", &bytes(4, 10));
+    for nth in 0..31 {
+        dir.file(format!("srv/small{nth}/e"), &bytes(nth, 4));
+    }
+    dir
+}
+
+fn on_a_terminal(dir: &Dir, args: &str) -> Run {
+    let shell = format!("{} {args} 2>/dev/null", env!("CARGO_BIN_EXE_ftk"));
+    dir.ftk([] as [&str; 0]).instead(dir, ["script", "-qec", &shell, "/dev/null"]).run()
+}
+
+#[test]
+fn a_tree_on_a_terminal() {
+    needs!("script");
+    let dir = scene();
+    let run = on_a_terminal(&dir, "du --apparent-size -t f --top 5 srv").status(0);
+    let expected = "
+    19 kB  100 %  srv
+    12 kB   63 %  ├─ photos                                     2
+   8.1 kB   42 %  │  ├─ 2019                                    1
+   4.0 kB   21 %  │  └─ raw                                     1
+   6.9 kB   36 %  ├─ backup                                     1
+    134 B    1 %  └─ (32 smaller)
+";
+    assert_eq!(format!("\n{}", run.text().replace('\r', "")), expected);
+    let run = on_a_terminal(&dir, "du --apparent-size -t f -sh srv srv/d").status(0);
+    assert_eq!(run.text().replace('\r', ""), "      19K  100 %  srv\n       10    0 %  srv/d\n");
+}
+
+#[test]
+fn names_cannot_act_on_a_terminal() {
+    needs!("script");
+    let dir = tree();
+    let run = on_a_terminal(&dir, "du -a odd").status(0);
+    run.check(!run.out.contains(&0x1b) && run.text().contains("\\x1b[31m"), "escaped");
+    let run = on_a_terminal(&dir, "du --format ncdu odd").status(0);
+    run.check(!run.out.contains(&0x1b), "escaped");
+}
+
+#[test]
+fn lines_elsewhere() {
+    let dir = scene();
+    let lines =
+        "19164\tsrv\n12130\tsrv/photos\n8120\tsrv/photos/2019\n4010\tsrv/photos/raw\n6900\tsrv/backup\n";
+    dir.ftk(EXACT).args(["--top", "5", "srv"]).run().status(0).stdout(lines);
+    let run = dir.ftk(EXACT).arg("srv").run().status(0);
+    run.check(run.text().lines().count() == 20, "twenty without an option");
+    let run = dir.ftk(EXACT).args(["-d9", "srv"]).run().status(0);
+    run.check(run.text().lines().count() == 36, "all of them");
+    dir.ftk(EXACT).args(["-s0", "srv"]).run().status(0).stdout(b"19164\tsrv\0");
+    let run = dir.ftk(EXACT).args(["-a", "--top", "3", "srv"]).run().status(0);
+    run.stdout("19164\tsrv\n12130\tsrv/photos\n8120\tsrv/photos/2019\n");
+    let run = dir.ftk(EXACT).args(["-ad1", "srv"]).run().status(0);
+    run.check(run.text().contains("\n10\tsrv/d\n"), "files too");
+}
+
+#[test]
+fn equally_large_entries_are_sorted_by_name() {
+    let dir = Dir::new();
+    for name in ["c", "a", "b", "e", "d"] {
+        dir.file(format!("{name}/x"), b"1");
+    }
+    for threads in ["mono", "8"] {
+        let run = dir.ftk(EXACT).args(["--top", "4", "-j", threads]).run().status(0);
+        run.stdout("5\t.\n1\t./a\n1\t./b\n1\t./c\n");
+        let run = dir.ftk(EXACT).args(["-a", "--top", "3", "-d1", "-j", threads]).run().status(0);
+        run.stdout("5\t.\n1\t./a\n1\t./b\n");
+    }
+}
+
+#[test]
+fn json_has_the_root_first() {
+    let dir = tree();
+    let run = dir.ftk(["du", "--json", "-a"]).run().status(0);
+    let lines: Vec<Value> = run.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        (&lines[0]["path"], &lines[0]["depth"], &lines[0]["type"]),
+        (&".".into(), &0.into(), &"directory".into())
+    );
+    let sum = |name: &str| {
+        let files = lines.iter().filter(|line| line["type"] == "file");
+        files.map(|line| line[name].as_u64().unwrap()).sum::<u64>()
+    };
+    let own: u64 = dir_sizes(&dir);
+    assert_eq!(lines[0]["apparent_bytes"], sum("apparent_bytes") + own);
+    let files = lines[0]["files"].as_u64().unwrap();
+    // Of three inodes with several links, one each is an entry of the output.
+    assert_eq!(lines.iter().filter(|line| line["type"] == "file").count() as u64, files - 3);
+    let directories = lines.iter().filter(|line| line["type"] == "directory").count() as u64;
+    assert_eq!(lines[0]["directories"], directories);
+    assert!(lines.iter().any(|line| line["path_b64"] == "Li9vZGQv/w=="), "a name that is not UTF-8");
+}
+
+/// The sizes of all directories.
+fn dir_sizes(dir: &Dir) -> u64 {
+    let run = dir.ftk(["find", "-t", "d", "--format", "{size}"]).run().status(0);
+    run.text().lines().map(|line| line.parse::<u64>().unwrap()).sum()
+}
+
+#[test]
+fn conflicts_and_bad_values_are_refused() {
+    let dir = Dir::new();
+    for (args, why) in [
+        (&["--top", "0"][..], "expected a whole number, 1 or more"),
+        (&["-s", "-a"], "cannot be used with"),
+        (&["-s", "-d1"], "cannot be used with"),
+        (&["--json", "-0"], "--json cannot be used with --null"),
+        (&["--json", "-h"], "--json cannot be used with --human-readable"),
+        (&["-d", "x"], "expected a whole number"),
+        (&["--format", "xml"], "ncdu"),
+        (&["nothing"], "cannot stat 'nothing'"),
+    ] {
+        dir.ftk(["du"]).args(args).run().status(2).stderr_has(why);
+    }
+}
+
+#[test]
+fn help_is_long_only() {
+    let dir = scene();
+    dir.ftk(["du", "-h", "-s", "--apparent-size", "-t", "f"]).run().status(0).stdout("19K\t.\n");
+    let long = dir.ftk(["du", "--help"]).run().status(0);
+    dir.ftk(["help", "du"]).run().status(0).stdout(&long.out);
+}
+
+#[test]
+fn filters_that_match_nothing() {
+    let dir = scene();
+    let run = dir.ftk(["du", "-s", "-n", "nothing", "srv"]).run().status(0).stdout("0\tsrv\n");
+    run.stderr_has("the filters match none of");
+}
+
+#[test]
+fn the_summary_counts() {
+    let dir = Dir::new();
+    dir.file("a/x", b"").file("y", b"");
+    dir.ftk(["du", "-s"]).run().status(0).stderr_has("  2 files, 2 directories, ");
+    dir.ftk(["du", "-sq"]).run().status(0).stderr("");
+    fs::remove_dir_all(dir.path("a")).unwrap();
+    dir.ftk(["du", "-s"]).run().status(0).stderr_has("  1 file, 1 directory, ");
+}
