@@ -12,6 +12,7 @@ mod completions;
 mod console;
 mod describe;
 mod dup;
+mod expression;
 mod find;
 mod foreign;
 mod hash;

@@ -2,6 +2,7 @@
 
 mod colours;
 mod exec;
+mod explain;
 mod fields;
 mod format;
 pub(crate) mod json;
@@ -39,6 +40,13 @@ pub(crate) struct FindArgs {
     /// Starting points [default: .]
     #[arg(value_name = "PATH")]
     paths: Vec<OsString>,
+
+    /// Print which rules select PATH or not, instead of listing; repeatable
+    ///
+    /// PATH is an entry below a starting point. Each rule of the options is printed with its result, in order, and the
+    /// line of an ignore file with its place. If a directory above PATH is skipped or not entered, the output names it.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["count", "format", "exec", "exec-batch"])]
+    explain: Vec<OsString>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -132,6 +140,7 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
     };
     let out = Stdout::default();
     let outcome = match plan {
+        _ if !args.explain.is_empty() => explain::explain(&args.explain, &search, &out),
         _ if globals.quiet => modes::answer(&search),
         Some(plan) => modes::run_commands(&plan, args.output.sort, &search, &out)?,
         None if args.output.count => modes::count(&search, &out),
@@ -152,6 +161,7 @@ impl FindArgs {
                 globals.quiet && !self.commands.is_empty(),
                 "--quiet cannot be used with --exec or --exec-batch",
             ),
+            (globals.quiet && !self.explain.is_empty(), "--quiet cannot be used with --explain"),
         ];
         match refused.into_iter().find(|(is_refused, _)| *is_refused) {
             Some((_, why)) => bail!(why),

@@ -266,11 +266,11 @@ impl SelectionBuilder {
             [rule] => Node::compile(rule.expr())?,
             rules => Node::compile(&Expr::All(rules.iter().map(|rule| rule.expr().clone()).collect()))?,
         };
-        let exprs = || rules.iter().map(Rule::expr).chain(self.excluded_expressions.iter().map(Expression::tree));
+        let exprs =
+            || rules.iter().map(Rule::expr).chain(self.excluded_expressions.iter().map(Expression::tree));
         let tests_ignored = exprs().any(|expr| expr.has(|term| *term == Term::Ignored));
-        let needs_paths = self.ignore_files
-            || excluded.needs_paths()
-            || exprs().any(|expr| expr.has(Term::needs_path));
+        let needs_paths =
+            self.ignore_files || excluded.needs_paths() || exprs().any(|expr| expr.has(Term::needs_path));
         Ok(Selection {
             test,
             own: self.own,

@@ -43,9 +43,9 @@ impl Owner {
 
 impl fmt::Display for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = |part: Option<Part>| part.map_or_else(String::new, |Part { id, not }| {
-            format!("{}{id}", if not { "!" } else { "" })
-        });
+        let part = |part: Option<Part>| {
+            part.map_or_else(String::new, |Part { id, not }| format!("{}{id}", if not { "!" } else { "" }))
+        };
         let colon = if self.group.is_some() { ":" } else { "" };
         write!(f, "{}{colon}{}", part(self.user), part(self.group))
     }

@@ -23,8 +23,7 @@ pub(super) struct Property {
 }
 
 /// Parses the value of a comparison.
-pub(super) type ParseValue =
-    fn(Comparison, &Text<'_>, &ExpressionContext<'_>) -> Result<Value, Fault>;
+pub(super) type ParseValue = fn(Comparison, &Text<'_>, &ExpressionContext<'_>) -> Result<Value, Fault>;
 
 /// A comparison with a value.
 pub(super) struct Value {

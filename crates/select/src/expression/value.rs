@@ -33,8 +33,7 @@ impl<'t> Text<'t> {
 
     /// Returns whether byte number `nth` was written as `\xHH`.
     fn is_exact(&self, nth: usize) -> bool {
-        matches!(self.token.kind, Kind::Quoted { .. })
-            && self.source[self.offset(nth)..].starts_with(b"\\x")
+        matches!(self.token.kind, Kind::Quoted { .. }) && self.source[self.offset(nth)..].starts_with(b"\\x")
     }
 
     /// Makes the error for byte number `nth`.
@@ -50,14 +49,12 @@ impl<'t> Text<'t> {
 
     /// Returns the value as text, for values that cannot be anything else.
     pub(super) fn str(&self) -> Result<&str, Fault> {
-        str::from_utf8(&self.bytes).map_err(|error| self.fault(error.valid_up_to(), "this value is not UTF-8"))
+        str::from_utf8(&self.bytes)
+            .map_err(|error| self.fault(error.valid_up_to(), "this value is not UTF-8"))
     }
 
     /// Parses the value.
-    pub(super) fn parse<T>(
-        &self,
-        parse: impl FnOnce(&str) -> Result<T, ParseError>,
-    ) -> Result<T, Fault> {
+    pub(super) fn parse<T>(&self, parse: impl FnOnce(&str) -> Result<T, ParseError>) -> Result<T, Fault> {
         parse(self.str()?).map_err(|error| self.fault_of(error))
     }
 
@@ -67,7 +64,8 @@ impl<'t> Text<'t> {
         let special = |(nth, byte): (usize, &u8)| b"*?[]{}\\,!^-".contains(byte) && self.is_exact(nth);
         if let Some(nth) = self.bytes.iter().enumerate().position(special) {
             let byte = char::from(self.bytes[nth]);
-            let problem = format!("`\\x{:02x}` is `{byte}`, which globs use: write \\{byte}", self.bytes[nth]);
+            let problem =
+                format!("`\\x{:02x}` is `{byte}`, which globs use: write \\{byte}", self.bytes[nth]);
             return Err(self.fault(nth, problem));
         }
         Ok(Pattern { glob: self.bytes.to_vec(), ignore_case })

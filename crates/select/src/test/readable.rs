@@ -14,7 +14,9 @@ pub(super) fn is_readable(entry: &Entry<'_>) -> io::Result<bool> {
     match retry_on_intr(access) {
         Ok(()) => Ok(true),
         Err(Errno::ACCESS | Errno::PERM) => Ok(false),
-        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if entry.file_type() == FileType::Symlink => Ok(false),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if entry.file_type() == FileType::Symlink => {
+            Ok(false)
+        }
         Err(error) => Err(error.into()),
     }
 }
