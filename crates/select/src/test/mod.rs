@@ -93,3 +93,6 @@ impl std::ops::BitOrAssign for Needs {
         self.calls |= other.calls;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -58,7 +58,7 @@ pub(crate) fn stat_with(
     let flags = flags(follow) | AtFlags::NO_AUTOMOUNT;
     match retry_on_intr(|| statx(at, path, flags, mask(fields))) {
         Err(Errno::NOSYS) => stat_at(at, path, follow), // Linux before 4.11, and some sandboxes
-        stat => Ok(metadata(&stat?)),
+        stat => Ok(metadata(&stat?, fields)),
     }
 }
 
@@ -82,9 +82,9 @@ fn mask(fields: Fields) -> StatxFlags {
     wanted.fold(StatxFlags::TYPE, |mask, (_, bit)| mask | bit)
 }
 
-fn metadata(stat: &Statx) -> Metadata {
+fn metadata(stat: &Statx, fields: Fields) -> Metadata {
     let file_type = FileType::from_mode(stat.stx_mode.into());
-    let has = |field: StatxFlags| stat.stx_mask & field.bits() != 0;
+    let has = |field, flag: StatxFlags| fields.contains(field) && stat.stx_mask & flag.bits() != 0;
     Metadata {
         file_type,
         mode: u32::from(stat.stx_mode) & 0o7777,
@@ -100,8 +100,8 @@ fn metadata(stat: &Statx) -> Metadata {
         mtime_ns: nanoseconds(stat.stx_mtime.tv_sec, stat.stx_mtime.tv_nsec),
         ctime_ns: nanoseconds(stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec),
         atime_ns: nanoseconds(stat.stx_atime.tv_sec, stat.stx_atime.tv_nsec),
-        birth_ns: has(StatxFlags::BTIME).then(|| nanoseconds(stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec)),
-        mount: has(StatxFlags::MNT_ID).then_some(stat.stx_mnt_id),
+        birth_ns: has(Fields::BIRTH, StatxFlags::BTIME).then(|| nanoseconds(stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec)),
+        mount: has(Fields::MOUNT, StatxFlags::MNT_ID).then_some(stat.stx_mnt_id),
     }
 }
 
