@@ -105,6 +105,7 @@ Exit status: 0: success; 1: no match (only with -q); 2: any error
 Examples:
   ftk find -t f -c /srv                   the number of files
   ftk find -e jpg -e png -S +10M          large pictures
+  ftk find --where 'empty or size > 1G'    an expression
   ftk find -t f -n '*.log' --exec gzip    run a command for each file
   ftk find -q -n core /var && echo found  only set the exit status";
 
@@ -114,6 +115,7 @@ Exit status: 0: success; 1: no match (only with -q); 2: any error
 Examples:
   ftk find -t f -c /srv                   the number of files
   ftk find -e jpg -e png -S +10M          large pictures
+  ftk find --where 'empty or size > 1G'    an expression
   ftk find -q -n core /var && echo found  only set the exit status
   ftk find -t f --format '{size}\\t{path}' | sort -rn | head
                                           the largest files

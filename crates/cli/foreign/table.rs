@@ -46,6 +46,10 @@ impl Row {
 
 pub(super) const FIND: &str = "GNU find";
 
+/// Why `ftk find` deletes nothing, and what to use instead.
+pub(super) const NO_DELETE: &str = "ftk find never deletes, because a wrong filter would delete the wrong files at \
+    once: check the list, then use `--exec-batch rm --`; for copies use `ftk dup prune`";
+
 /// The sections of the page, in order.
 pub(super) const TOOLS: [&str; 11] =
     ["find", "fd", "fdupes", "jdupes", "fclones", "rmlint", "hashdeep", "sha256sum", "diff", "cmp", "AIDE"];
@@ -119,13 +123,13 @@ pub(super) const TABLE: &[Row] = &[
     find("-noignore_readdir_race", BY_NAME, "omit it"),
     find("-mtime -2", WALKERS, "use `--changed-within 2d`, or `--changed-before 3d` for +2"),
     find("-mmin -10", WALKERS, "use `--changed-within 10min`, or `--changed-before 10min` for +10"),
-    find("-atime -2", WALKERS, "ftk tests only mtime: `--changed-within 2d`"),
-    find("-amin -10", WALKERS, "ftk tests only mtime: `--changed-within 10min`"),
-    find("-ctime -2", WALKERS, "ftk tests only mtime: `--changed-within 2d`"),
-    find("-cmin -10", WALKERS, "ftk tests only mtime: `--changed-within 10min`"),
+    find("-atime -2", WALKERS, "use `--where 'atime < 2d'`"),
+    find("-amin -10", WALKERS, "use `--where 'atime < 10min'`"),
+    find("-ctime -2", WALKERS, "use `--where 'ctime < 2d'`"),
+    find("-cmin -10", WALKERS, "use `--where 'ctime < 10min'`"),
     find("-daystart", WALKERS, "use `--changed-within today`"),
     find("-perm 644", WALKERS, "use `--perm`"),
-    find("-readable", WALKERS, "ftk tests only the permission bits: `--perm`"),
+    find("-readable", WALKERS, "use `--where readable`"),
     find("-writable", WALKERS, "ftk tests only the permission bits: `--perm`"),
     find("-executable", WALKERS, "ftk tests only the permission bits: `--perm /111`"),
     find("-user root", WALKERS, "use `--owner root`"),
@@ -137,22 +141,22 @@ pub(super) const TABLE: &[Row] = &[
     find("-links 2", WALKERS, "use `--links`"),
     find("-samefile FILE", WALKERS, "use `--samefile`"),
     find("-inum 7", WALKERS, "use `--samefile` with one of the names"),
-    find("-fstype ext4", WALKERS, "ftk has no such test"),
+    find("-fstype ext4", WALKERS, "use `--where 'fstype = ext4'`"),
     find("-maxdepth 2", BY_NAME, "use `--max-depth`"),
     find("-mindepth 2", BY_NAME, "use `--min-depth`"),
     find("-depth", BY_NAME, "omit it"),
     find("-xdev", BY_NAME, "use `--one-file-system`"),
     find("-mount", BY_NAME, "use `--one-file-system`"),
     find("-follow", WALKERS, "use `--follow`"),
-    find("-prune", BY_NAME, "use `--exclude GLOB`"),
-    find("-not", BY_NAME, "use `--exclude GLOB` for names"),
-    find("!", WITH_PATHS, "use `--exclude GLOB` for names"),
-    find("-or", BY_NAME, "give the filter twice: filters of one kind are alternatives"),
-    find("-o", F, "give the filter twice: filters of one kind are alternatives"),
+    find("-prune", BY_NAME, "use `--exclude GLOB` or `--exclude-where EXPR`"),
+    find("-not", BY_NAME, "use `--where 'not ...'`"),
+    find("!", WITH_PATHS, "use `--where 'not ...'`"),
+    find("-or", BY_NAME, "use `--where '... or ...'`; filters of one kind are alternatives"),
+    find("-o", F, "use `--where '... or ...'`; filters of one kind are alternatives"),
     find("-and", BY_NAME, "omit it: an entry must pass every kind of filter"),
     find("-a", F, "omit it: an entry must pass every kind of filter"),
-    find("(", WITH_PATHS, "ftk has no parentheses"),
-    find(")", WITH_PATHS, "ftk has no parentheses"),
+    find("(", WITH_PATHS, "use `--where` for an expression with parentheses"),
+    find(")", WITH_PATHS, "use `--where` for an expression with parentheses"),
     find("-true", BY_NAME, "omit it"),
     find("-false", BY_NAME, "ftk has no such test"),
     find("-exec CMD {} ;", F, "use `--exec`, or `--exec-batch` for `{} +`"),
@@ -160,7 +164,7 @@ pub(super) const TABLE: &[Row] = &[
     find("-execdir CMD {} ;", F, "use `--exec` with {//} for the directory and {/} for the name"),
     find("-ok CMD {} ;", F, "use `--exec`, which does not ask"),
     find("-okdir CMD {} ;", F, "use `--exec`, which does not ask"),
-    find("-delete", F, "check the list, then use `--exec rm`"),
+    find("-delete", F, NO_DELETE),
     find("-delete", DUP, "use `ftk dup prune --action delete`"),
     find("-print", F, "omit it: every match is printed"),
     find("-print0", &["find", "hash", "dup", "manifest unique"], "use `--null`"),

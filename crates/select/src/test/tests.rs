@@ -27,30 +27,32 @@ fn facts() -> impl Strategy<Value = Facts> {
     let types = [FileType::Regular, FileType::Symlink, FileType::Fifo];
     let place = (select(names.to_vec()), select(types.to_vec()), 0_u32..3, any::<bool>());
     let numbers = (0_u64..3, 0_u64..3, -1_i128..2, 0_u32..3, select(vec![0o644, 0o755, 0]));
-    (place, numbers).prop_map(|(((name, path), file_type, depth, is_ignored), (size, nlink, time, id, mode))| Facts {
-        name,
-        path,
-        file_type,
-        depth,
-        is_ignored,
-        metadata: Metadata {
+    (place, numbers).prop_map(
+        |(((name, path), file_type, depth, is_ignored), (size, nlink, time, id, mode))| Facts {
+            name,
+            path,
             file_type,
-            mode,
-            uid: id,
-            gid: 2 - id,
-            dev: 1,
-            rdev: 0,
-            ino: size,
-            nlink,
-            size,
-            blocks: 0,
-            mtime_ns: time,
-            ctime_ns: -time,
-            atime_ns: 0,
-            birth_ns: Some(time + 1),
-            mount: None,
+            depth,
+            is_ignored,
+            metadata: Metadata {
+                file_type,
+                mode,
+                uid: id,
+                gid: 2 - id,
+                dev: 1,
+                rdev: 0,
+                ino: size,
+                nlink,
+                size,
+                blocks: 0,
+                mtime_ns: time,
+                ctime_ns: -time,
+                atime_ns: 0,
+                birth_ns: Some(time + 1),
+                mount: None,
+            },
         },
-    })
+    )
 }
 
 fn term() -> impl Strategy<Value = Term> {

@@ -100,7 +100,8 @@ fn metadata(stat: &Statx, fields: Fields) -> Metadata {
         mtime_ns: nanoseconds(stat.stx_mtime.tv_sec, stat.stx_mtime.tv_nsec),
         ctime_ns: nanoseconds(stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec),
         atime_ns: nanoseconds(stat.stx_atime.tv_sec, stat.stx_atime.tv_nsec),
-        birth_ns: has(Fields::BIRTH, StatxFlags::BTIME).then(|| nanoseconds(stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec)),
+        birth_ns: has(Fields::BIRTH, StatxFlags::BTIME)
+            .then(|| nanoseconds(stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec)),
         mount: has(Fields::MOUNT, StatxFlags::MNT_ID).then_some(stat.stx_mnt_id),
     }
 }
