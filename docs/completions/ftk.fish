@@ -57,6 +57,7 @@ complete -c ftk -n "__fish_ftk_needs_command" -f -a "completions" -d 'Print a sc
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "man" -d 'Write the manual pages, one per command'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "help" -d 'Print the help of a command, or a help topic'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "describe" -d 'Print all commands and options as JSON, for tools'
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l explain -d 'Print which rules select PATH or not, instead of listing; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l format -d 'Print these fields, such as \'{size} {path}\'' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l max-results -d 'Stop after N entries' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l exec -d 'Run CMD for each entry; `\\;` or `{} +` ends CMD' -r
@@ -75,6 +76,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -l owner -d 'Match the own
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l where -d 'Match entries for which this expression is true' -r
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l exclude-where -d 'Skip entries for which this expression is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l max-depth -d 'Skip entries deeper than N' -r
@@ -141,6 +144,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand hash" -l owner -d 'Match the own
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l where -d 'Match entries for which this expression is true' -r
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l exclude-where -d 'Skip entries for which this expression is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l max-depth -d 'Skip entries deeper than N' -r
@@ -210,6 +215,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l where -d 'Match entries for which this expression is true' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l exclude-where -d 'Skip entries for which this expression is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l max-depth -d 'Skip entries deeper than N' -r
@@ -274,6 +281,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l where -d 'Match entries for which this expression is true' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l exclude-where -d 'Skip entries for which this expression is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l max-depth -d 'Skip entries deeper than N' -r
@@ -415,6 +424,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l path -d 'Match paths against this glob; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l regex -d 'Match paths against this regular expression; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s t -l type -d 'Match entries of these types; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l where -d 'Match entries for which this expression is true' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l exclude-where -d 'Skip entries for which this expression is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l max-depth -d 'Skip entries deeper than N' -r
@@ -707,6 +718,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l owner -d 'Match the owne
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l where -d 'Match entries for which this expression is true' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l exclude-where -d 'Skip entries for which this expression is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l max-depth -d 'Skip entries deeper than N' -r

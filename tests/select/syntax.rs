@@ -126,11 +126,11 @@ fn only_what_names_let_through_is_examined() {
     needs!("strace");
     let dir = Dir::new();
     dir.file("a.c", &[0; 20_000]).file("b.c", b"").file("c.h", &[0; 20_000]).file("d.o", b"");
-    let examined = |expression: &str| {
+    let examined_by = |options: &[&str]| {
         let log = dir.aside("log");
         let strace =
             ["strace", "-f", "-qq", "-e", "trace=%%stat,%file,faccessat2", "-o", log.to_str().unwrap()];
-        dir.ftk(["find", "--where", expression]).under(&dir, strace).run().status(0);
+        dir.ftk(["find"]).args(options).under(&dir, strace).run().status(0);
         let log = fs::read_to_string(log).unwrap();
         let mut calls = Vec::new();
         for call in log.lines().filter(|call| call.contains("stat") || call.contains("access")) {
@@ -146,6 +146,7 @@ fn only_what_names_let_through_is_examined() {
         calls.sort();
         calls.join(", ")
     };
+    let examined = |expression: &str| examined_by(&["--where", expression]);
     assert_eq!(examined("name = \"*.c\" and size > 10k"), "a.c SIZE, b.c SIZE");
     assert_eq!(examined("size > 10k and name = \"*.c\""), "a.c SIZE, b.c SIZE");
     assert_eq!(examined("not (not name = b.c or size > 10k)"), "b.c SIZE");
@@ -156,6 +157,12 @@ fn only_what_names_let_through_is_examined() {
     assert_eq!(examined("type = d or name = a.c and user = 0 and links = 1"), "a.c NLINK|UID");
     assert_eq!(examined("name = a.c or name = *.h and readable and size > 0"), "c.h SIZE, c.h access");
     assert_eq!(examined("type = f and depth < 3 and not hidden"), "");
+    // What the output needs is read by the same call.
+    for output in [&["--json"][..], &["--json", "--sort"], &["--format", "{path} {mtime}"]] {
+        let calls = examined_by(&[&["--where", "name = b.c and size = 0"], output].concat());
+        assert_eq!(calls.matches("b.c").count(), 1, "{calls}");
+    }
+    assert_eq!(examined_by(&["-n", "b.c", "-S", "0"]), "b.c SIZE");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Collects records and sorts them by path.
 
 use ftk_inventory::{Budget, Full};
-use ftk_walk::{Entry, Step, WalkError};
+use ftk_walk::{Entry, Fields, Step, WalkError};
 
 use super::render::Render;
 
@@ -30,6 +30,11 @@ impl<'r> Unsorted<'r> {
     /// Creates an empty collection, whose memory is reserved from `budget`.
     pub(super) fn new(render: Render<'r>, budget: Budget) -> Self {
         Self { render, bytes: Vec::new(), records: Vec::new(), budget, reserved: 0, full: None }
+    }
+
+    /// Returns the metadata that records need.
+    pub(super) fn reads(&self) -> Fields {
+        self.render.reads()
     }
 
     /// Adds a record. If the budget is exceeded, the walk stops and [`sort`] returns the error.
