@@ -13,6 +13,7 @@ mod console;
 mod describe;
 mod du;
 mod dup;
+mod expression;
 mod find;
 mod foreign;
 mod hash;

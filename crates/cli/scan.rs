@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use ftk_inventory::{Budget, Collect, Inventory, Keep, Skipped as NotRegular};
 use ftk_select::{Filtered, Selection, Skipped};
-use ftk_walk::{Directory, Entry, FileType, Follow, Op, Repeat, Step, Visitor, WalkError, Walker};
+use ftk_walk::{Directory, Entry, Fields, FileType, Follow, Op, Repeat, Step, Visitor, WalkError, Walker};
 use indicatif::HumanCount;
 
 use crate::args::Globals;
@@ -160,6 +160,10 @@ impl<V: Visitor> Visitor for Counted<'_, V> {
     fn leave(&mut self, tag: &V::Dir) {
         self.all.fetch_add(std::mem::take(&mut self.entries), Ordering::Relaxed);
         self.visitor.leave(tag);
+    }
+
+    fn reads(&self) -> Fields {
+        self.visitor.reads()
     }
 
     fn filtered(&mut self, tag: &V::Dir) {

@@ -1,7 +1,8 @@
 //! The selection options, shared by every command that searches trees.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -9,11 +10,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::ArgAction;
 use ftk_record::quote;
-use ftk_select::{Links, Owner, ParseError, Perm, Selection, Size, Time, Types};
+use ftk_select::{Links, NamedFile, Owner, ParseError, Perm, Selection, Size, Time, Types};
 use ftk_walk::Follow;
 use jiff::Zoned;
 
 use crate::console::Console;
+use crate::expression::ExpressionArgs;
 use crate::number::at_least;
 use crate::starts::StartArgs;
 
@@ -26,6 +28,9 @@ pub(crate) struct SelectionArgs {
 
     #[command(flatten)]
     inode: InodeArgs,
+
+    #[command(flatten)]
+    expressions: ExpressionArgs,
 
     #[command(flatten)]
     walk: WalkArgs,
@@ -175,8 +180,11 @@ pub(crate) struct RecursiveArg {
 
 impl SelectionArgs {
     /// Returns a selection by name and place alone: both stay the same when a file changes.
-    pub(crate) fn by_place(names: NameArgs, walk: WalkArgs) -> Self {
-        Self { names, inode: InodeArgs::default(), walk, starts: StartArgs::default() }
+    ///
+    /// Terms of the expressions that may change are errors when the selection is compiled.
+    pub(crate) fn by_place(names: NameArgs, expressions: ExpressionArgs, walk: WalkArgs) -> Self {
+        let expressions = expressions.by_place();
+        Self { names, inode: InodeArgs::default(), expressions, walk, starts: StartArgs::default() }
     }
 
     /// Returns the long option of the first filter that was given. `--follow` is not a filter: it skips
@@ -208,6 +216,7 @@ impl SelectionArgs {
         ]
         .into_iter()
         .find_map(|(is_given, name)| is_given.then_some(name))
+        .or_else(|| self.expressions.filter())
     }
 
     /// Returns the value of `--max-depth`.
@@ -269,6 +278,11 @@ impl SelectionArgs {
             let as_this = self.metadata(file)?;
             builder = builder.same_file(as_this.dev(), as_this.ino());
         }
+        builder = self.expressions.add_to(builder, &|path| {
+            let of = self.stat(Path::new(OsStr::from_bytes(path)))?;
+            let mtime_ns = i128::from(of.mtime()) * 1_000_000_000 + i128::from(of.mtime_nsec());
+            Ok(NamedFile { dev: of.dev(), ino: of.ino(), mtime_ns })
+        })?;
         builder =
             own.iter().chain(&console.own).fold(builder, |builder, &(dev, ino)| builder.skip_file(dev, ino));
         Ok(builder.build()?)
@@ -281,8 +295,11 @@ impl SelectionArgs {
 
     /// Returns the metadata of a FILE named by an option; a link is followed only with `-L`, as in the walk.
     fn metadata(&self, file: &Path) -> anyhow::Result<fs::Metadata> {
-        let metadata = if self.walk.follow { file.metadata() } else { file.symlink_metadata() };
-        metadata.with_context(|| format!("cannot stat {}", quote(file.as_os_str().as_bytes())))
+        self.stat(file).with_context(|| format!("cannot stat {}", quote(file.as_os_str().as_bytes())))
+    }
+
+    fn stat(&self, file: &Path) -> io::Result<fs::Metadata> {
+        if self.walk.follow { file.metadata() } else { file.symlink_metadata() }
     }
 }
 

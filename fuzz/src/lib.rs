@@ -36,7 +36,7 @@ pub use other_lists::{bag_manifests, hashdeep_lists};
 pub use paths::path_lists;
 pub use reports::reports;
 pub use sealed::sealed;
-pub use selections::{ignore_files, selections};
+pub use selections::{expressions, ignore_files, selections};
 pub use values::{constants, values};
 
 /// A target: a function that is run on each input.
@@ -49,6 +49,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("constants", constants),
     ("digests", digests),
     ("engines", engines),
+    ("expressions", expressions),
     ("formats", formats),
     ("globs", globs),
     ("hashdeep_lists", hashdeep_lists),

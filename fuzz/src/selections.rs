@@ -1,13 +1,16 @@
-//! Globs, regular expressions and ignore files must be refused or accepted without a panic, and must never
+//! Globs, regular expressions, expressions and ignore files must be refused or accepted without a panic, and must never
 //! select an entry that does not exist.
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 
-use ftk_select::{Filtered, Selection, SelectionBuilder};
+use ftk_select::{Expression, ExpressionContext, Filtered, NamedFile, Selection, SelectionBuilder};
 use ftk_walk::{Entry, Step, Visitor, WalkError, Walker};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use tempfile::TempDir;
 
 /// The entries of the tree that is walked.
@@ -45,6 +48,41 @@ pub fn selections(data: &[u8]) {
         assert!(matched.is_subset(&listed(&Selection::builder().iname(glob))));
     }
     assert!(listed(&Selection::builder().regex(regex)).is_subset(&all));
+}
+
+/// Uses the input as an expression. An error must point into it, and each entry must match either the expression or
+/// its negation.
+pub fn expressions(data: &[u8]) {
+    let now = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
+    let file = |path: &[u8]| match path {
+        b"" => Err(io::ErrorKind::NotFound.into()),
+        path => Ok(NamedFile { dev: 1, ino: path.len() as u64, mtime_ns: -1 }),
+    };
+    let parse = |text: &[u8]| Expression::parse(text, &ExpressionContext { now: &now, file: &file });
+    let expression = match parse(data) {
+        Ok(expression) => expression,
+        Err(error) => {
+            assert!(error.span.start <= error.span.end && error.span.end <= data.len(), "{error:?}");
+            assert!(!error.problem.is_empty());
+            return;
+        }
+    };
+    // A deep expression cannot have more parentheses.
+    let Ok(negation) = parse(&[b"not (", data, b")"].concat()) else { return };
+    let is_decided = !data.to_ascii_lowercase().windows(5).any(|word| word == b"birth" || word == b"fstyp");
+    if !is_decided {
+        return;
+    }
+    let matching = listed(&Selection::builder().expression(expression.clone()));
+    let other = listed(&Selection::builder().expression(negation));
+    assert!(matching.is_disjoint(&other));
+    let both: BTreeSet<_> = matching.union(&other).cloned().collect();
+    // All patterns together may be too large, in the expression and in its negation.
+    if Selection::builder().expression(expression.clone()).build().is_ok() {
+        assert_eq!(both, listed(&Selection::builder()));
+    }
+    let left = listed(&Selection::builder().exclude_expression(expression));
+    assert!(left.is_subset(&both));
 }
 
 /// Uses the input as the `.gitignore` of a tree.

@@ -32,7 +32,7 @@ fn bash_completes_commands_options_and_values() {
     needs!("bash");
     let dir = Dir::new();
     assert_eq!(completed(&dir, &["ha"]), set(["hash"]));
-    assert_eq!(completed(&dir, &["find", "--exc"]), set(["--exclude"]));
+    assert_eq!(completed(&dir, &["find", "--exc"]), set(["--exclude", "--exclude-where"]));
     assert_eq!(
         completed(&dir, &["hash", "--algorithm", "sha"]),
         set(["sha1", "sha224", "sha256", "sha384", "sha512", "sha3-256", "sha3-512"])

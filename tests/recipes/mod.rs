@@ -3,6 +3,7 @@
 //! The pages are the only source of commands and outputs. `FTK_UPDATE_DOCS=1 cargo test --test integration recipes`
 //! replaces the outputs that differ.
 
+mod expressions;
 mod filters;
 mod nightly;
 mod page;

@@ -18,7 +18,7 @@ use crate::harness::{Dir, gnu_find, needs, records, sorted};
 
 /// An entry to create. Times are seconds and nanoseconds.
 #[derive(Clone, Debug)]
-struct Node {
+pub(super) struct Node {
     kind: Kind,
     mode: u32,
     owner: (u32, u32),
@@ -36,9 +36,9 @@ enum Kind {
     Dir(BTreeMap<&'static [u8], Node>),
 }
 
-const TIMES: [(i64, i64); 5] = [(-1, 0), (0, 0), (1_000_000, 0), (1_000_000, 1), (1_000_001, 0)];
+pub(super) const TIMES: [(i64, i64); 5] = [(-1, 0), (0, 0), (1_000_000, 0), (1_000_000, 1), (1_000_001, 0)];
 
-fn node() -> impl Strategy<Value = Node> {
+pub(super) fn node() -> impl Strategy<Value = Node> {
     let leaf = prop_oneof![
         6 => select(vec![0, 0, 1, 1023, 1024, 1025]).prop_map(Kind::File),
         2 => select(vec!["dir", "file", "nowhere"]).prop_map(Kind::Link),
@@ -56,7 +56,7 @@ fn node() -> impl Strategy<Value = Node> {
     })
 }
 
-const NAMES: [&[u8]; 13] = [
+pub(super) const NAMES: [&[u8]; 13] = [
     b"a",
     b"b.c",
     b"B.C",
@@ -80,13 +80,13 @@ fn make_link_target(to: &Path) {
     }
 }
 
-fn make_file(path: &Path, len: u64) {
+pub(super) fn make_file(path: &Path, len: u64) {
     let file = File::create(path).unwrap();
     file.set_len(len).unwrap();
     file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000)).unwrap();
 }
 
-fn make(dir: &Dir, path: &Path, node: &Node) {
+pub(super) fn make(dir: &Dir, path: &Path, node: &Node) {
     match &node.kind {
         Kind::File(len) => File::create(path).unwrap().set_len(*len).unwrap(),
         Kind::Link("dir") => {
@@ -122,7 +122,7 @@ fn make(dir: &Dir, path: &Path, node: &Node) {
 }
 
 /// A filter as written for ftk and for GNU find.
-type Both = (Vec<String>, Vec<String>);
+pub(super) type Both = (Vec<String>, Vec<String>);
 
 /// A random search. GNU find needs its arguments partly before and partly after what it prunes.
 #[derive(Clone, Debug)]
@@ -171,7 +171,7 @@ impl Search {
     }
 }
 
-fn both(ours: &[&str], theirs: &[&str]) -> Both {
+pub(super) fn both(ours: &[&str], theirs: &[&str]) -> Both {
     let owned = |args: &[&str]| args.iter().map(|&arg| arg.to_owned()).collect();
     (owned(ours), owned(theirs))
 }

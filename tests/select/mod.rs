@@ -5,3 +5,5 @@ mod gnu;
 mod ignore;
 mod refused;
 mod starts;
+mod syntax;
+mod where_gnu;

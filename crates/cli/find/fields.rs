@@ -32,6 +32,20 @@ impl<'f> Fields<'f> {
         Self { format, roots, escape, zone, owners: Owners::default(), path: Vec::new() }
     }
 
+    /// Returns the metadata that the fields need.
+    pub(super) fn reads(&self) -> ftk_walk::Fields {
+        use Field::{Depth, Dir, Ext, Name, Path, Relative, Root, Stem, Target, Type};
+
+        let is_listed = |part: &Part| match part {
+            Part::Text(_) => true,
+            Part::Field(field) => {
+                matches!(field, Path | Name | Dir | Stem | Ext | Relative | Root | Depth | Type | Target)
+            }
+        };
+        let are_listed = self.format.parts.iter().all(is_listed);
+        if are_listed { ftk_walk::Fields::NONE } else { ftk_walk::Fields::BASIC }
+    }
+
     /// Appends the formatted text for an entry, whose path is `dir` and its name.
     pub(super) fn push(
         &mut self,

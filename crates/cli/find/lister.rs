@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::SyncSender;
 
-use ftk_walk::{Directory, Entry, Step, Visitor, WalkError};
+use ftk_walk::{Directory, Entry, Fields, Step, Visitor, WalkError};
 
 use super::group::Groups;
 use super::render::Render;
@@ -113,6 +113,14 @@ impl Visitor for Lister<'_> {
 
     fn entry(&mut self, _tag: &(), entry: &mut Entry<'_>) -> Step {
         self.list(entry)
+    }
+
+    fn reads(&self) -> Fields {
+        match &self.sink {
+            Sink::Lines { render, .. } => render.reads(),
+            Sink::Sort(unsorted) => unsorted.reads(),
+            Sink::Count | Sink::Paths { .. } | Sink::Commands(_) => Fields::NONE,
+        }
     }
 
     fn leave(&mut self, _tag: &()) {

@@ -2,6 +2,7 @@
 
 mod colours;
 mod exec;
+mod explain;
 mod fields;
 mod format;
 mod group;
@@ -48,6 +49,13 @@ pub(crate) struct FindArgs {
     /// Starting points [default: .]
     #[arg(value_name = "PATH")]
     paths: Vec<OsString>,
+
+    /// Print which rules select PATH or not, instead of listing; repeatable
+    ///
+    /// PATH is an entry below a starting point. Each rule of the options is printed with its result, in order, and the
+    /// line of an ignore file with its place. If a directory above PATH is skipped or not entered, the output names it.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["count", "format", "exec", "exec-batch"])]
+    explain: Vec<OsString>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -138,6 +146,7 @@ Exit status: 0: success; 1: no match (only with -q); 2: any error
 Examples:
   ftk find -t f -c /srv                   the number of files
   ftk find -e jpg -e png -S +10M          large pictures
+  ftk find --where 'empty or size > 1G'    an expression
   ftk find -t f -n '*.log' --exec gzip    run a command for each file
   ftk find -q -n core /var && echo found  only set the exit status";
 
@@ -147,6 +156,7 @@ Exit status: 0: success; 1: no match (only with -q); 2: any error
 Examples:
   ftk find -t f -c /srv                   the number of files
   ftk find -e jpg -e png -S +10M          large pictures
+  ftk find --where 'empty or size > 1G'    an expression
   ftk find -q -n core /var && echo found  only set the exit status
   ftk find -t f -l --sort=size --reverse --max-results 10
                                           the largest files
@@ -179,6 +189,7 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
     };
     let out = Stdout::default();
     let outcome = match plan {
+        _ if !args.explain.is_empty() => explain::explain(&args.explain, &search, &out),
         _ if globals.quiet => modes::answer(&search),
         Some(plan) => modes::run_commands(&plan, args.output.order(), &search, &out)?,
         None if args.output.group_by.is_some() => modes::group(&args.output, &search, &out),
@@ -217,6 +228,7 @@ impl FindArgs {
                 globals.quiet && !self.commands.is_empty(),
                 "--quiet cannot be used with --exec or --exec-batch",
             ),
+            (globals.quiet && !self.explain.is_empty(), "--quiet cannot be used with --explain"),
         ];
         match refused.into_iter().find(|(is_refused, _)| *is_refused) {
             Some((_, why)) => bail!(why),

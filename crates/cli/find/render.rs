@@ -31,6 +31,15 @@ pub(super) enum Render<'r> {
 }
 
 impl Render<'_> {
+    /// Returns the metadata that records need.
+    pub(super) fn reads(&self) -> ftk_walk::Fields {
+        match self {
+            Self::Shown { colours: None, .. } => ftk_walk::Fields::NONE,
+            Self::Shown { .. } | Self::Json => ftk_walk::Fields::BASIC,
+            Self::Fields { fields, .. } => fields.reads(),
+        }
+    }
+
     /// Appends the record of an entry, whose path is `dir` and its name. An error may leave a partial record.
     pub(super) fn push(
         &mut self,

@@ -1,7 +1,7 @@
 //! Collects records and sorts them.
 
 use ftk_inventory::{Budget, Full};
-use ftk_walk::{Entry, Step, WalkError};
+use ftk_walk::{Entry, Fields, Step, WalkError};
 
 use super::order::Order;
 use super::render::Render;
@@ -35,6 +35,11 @@ impl<'r> Unsorted<'r> {
     pub(super) fn new(render: Render<'r>, order: Order, budget: Budget) -> Self {
         let (bytes, records, numbers) = (Vec::new(), Vec::new(), Vec::new());
         Self { render, order, bytes, records, numbers, budget, reserved: 0, full: None }
+    }
+
+    /// Returns the metadata that records need.
+    pub(super) fn reads(&self) -> Fields {
+        self.render.reads()
     }
 
     /// Adds a record. If the budget is exceeded, the walk stops and [`sort`] returns the error.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::table::TABLE;
+use super::table::{NO_DELETE, TABLE};
 use super::{Row, command_of, hint, plain, see};
 use crate::line::{Line, Role, Word};
 
@@ -24,6 +24,9 @@ pub(crate) fn explain(error: &mut clap::Error, line: &Line) -> Option<String> {
             let rejected = argument.split('=').next().unwrap_or_default();
             if let Some(hint) = hint(rejected, command) {
                 return Some(hint);
+            }
+            if (rejected, command) == ("--delete", "find") {
+                return Some(format!("there is no --delete: {}", plain(NO_DELETE)));
             }
             if let Some(suggested) = string(error, ContextKind::SuggestedArg)
                 && !is_slip(rejected, &suggested)

@@ -145,7 +145,9 @@ mod tests {
                         at = below;
                     }
                     assert!(!std::ptr::eq(at, &definition), "{command}: {}", row.here);
-                    for option in words.iter().filter(|word| word.len() > 1 && word.starts_with('-')) {
+                    for option in
+                        words.iter().filter(|word| word.len() > 1 && word.starts_with('-') && **word != "--")
+                    {
                         let name = option.split('=').next().unwrap();
                         let has = at.get_arguments().any(|arg| match name.strip_prefix("--") {
                             Some(long) => {

@@ -111,20 +111,20 @@ struct Mode {
     /// in data/ must be in every manifest. Payload-Oxum must be right, and nothing may be left to fetch. Paths that lead
     /// out of the bag are errors, and no link in it is followed. The exit status is 1 if the bag is not valid; it is 2 if
     /// something cannot be checked.
-    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "WalkArgs", "StartArgs", "tag", "algorithms"])]
+    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "StartArgs", "tag", "algorithms"])]
     bag: bool,
 
     /// Compare two checksum lists, the PATHs OLD and NEW
     ///
     /// No file named in the lists is read.
-    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "WalkArgs", "StartArgs", "tag"])]
+    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "StartArgs", "tag"])]
     diff: bool,
 
     /// Print the digest of each line of one PATH, in input order
     ///
     /// Prints only the digests, one per line. A newline is not part of its line; a carriage return is. The last line
     /// may lack its newline. With --zero, lines and digests end with NUL. With --json, prints one object per line.
-    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "WalkArgs", "StartArgs", "tag"])]
+    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "StartArgs", "tag"])]
     lines: bool,
 
     /// Print one digest of each directory PATH as a whole

@@ -12,6 +12,7 @@ use ftk_record::quote;
 use ftk_select::Selection;
 
 use crate::console::Console;
+use crate::expression::ExpressionArgs;
 use crate::selection::{NameArgs, SelectionArgs, WalkArgs};
 
 /// The options that select entries by name and place. Recorded properties such as sizes and times must not
@@ -27,6 +28,9 @@ pub(super) struct ScopeArgs {
 struct Options {
     #[command(flatten)]
     names: NameArgs,
+
+    #[command(flatten)]
+    expressions: ExpressionArgs,
 
     #[command(flatten)]
     walk: WalkArgs,
@@ -77,9 +81,13 @@ impl FromArgMatches for ScopeArgs {
                 ),
             ));
         }
-        let Options { names, walk } = Options::from_arg_matches(matches)?;
+        let Options { names, expressions, walk } = Options::from_arg_matches(matches)?;
         let follows = matches.get_flag(FOLLOW);
-        Ok(Self { selection: SelectionArgs::by_place(names, walk), words: words(matches), follows })
+        Ok(Self {
+            selection: SelectionArgs::by_place(names, expressions, walk),
+            words: words(matches),
+            follows,
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

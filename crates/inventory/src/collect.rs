@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::io;
 
 use ftk_file::Symlinks;
-use ftk_walk::{Directory, Entry, FileType, Metadata, Op, Repeat, Step, Visitor, WalkError};
+use ftk_walk::{Directory, Entry, Fields, FileType, Metadata, Op, Repeat, Step, Visitor, WalkError};
 use rustix::fs::readlinkat;
 
 use crate::names::Name;
@@ -220,6 +220,14 @@ impl Visitor for Collect {
                 self.skipped.count(file_type);
                 Step::Next
             }
+        }
+    }
+
+    fn reads(&self) -> Fields {
+        match self.keep {
+            Keep::Files | Keep::All => Fields::NONE,
+            Keep::Sizes | Keep::Times => Fields::BASIC,
+            Keep::Stats { .. } => Fields::BASIC | Fields::BIRTH,
         }
     }
 

@@ -47,6 +47,7 @@ pub(crate) fn metadata(ino: u64, file_type: FileType) -> Metadata {
         ctime_ns: i128::from(ino) * 123_456_789_123,
         atime_ns: 0,
         birth_ns: (!ino.is_multiple_of(4)).then_some(i128::from(ino) * -987_654_321),
+        mount: None,
     }
 }
 

@@ -29,13 +29,15 @@ pub struct Header {
 /// The options that a manifest can record, in their long form, and whether each has a value after a `=`.
 ///
 /// These options select entries by name, type and place. `docs/manifest-format.md` lists them.
-pub const OPTIONS: [(&str, bool); 12] = [
+pub const OPTIONS: [(&str, bool); 14] = [
     ("extension", true),
     ("name", true),
     ("iname", true),
     ("path", true),
     ("regex", true),
     ("type", true),
+    ("where", true),
+    ("exclude-where", true),
     ("exclude", true),
     ("ignore-files", false),
     ("no-hidden", false),

@@ -6,12 +6,12 @@ use crate::ParseError;
 
 /// A test for a number: `N` exactly, `+N` greater, `-N` less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bound {
-    ordering: Ordering,
-    value: u64,
+pub(crate) struct Bound<T> {
+    pub(crate) ordering: Ordering,
+    pub(crate) value: T,
 }
 
-impl Bound {
+impl Bound<u64> {
     /// Parses the sign, and calls `number` to parse the rest.
     pub(crate) fn parse(
         text: &str,
@@ -25,8 +25,10 @@ impl Bound {
         let value = number(&text[sign..]).map_err(|error| error.offset_by(sign))?;
         Ok(Self { ordering, value })
     }
+}
 
-    pub(crate) fn matches(self, number: u64) -> bool {
+impl<T: Ord> Bound<T> {
+    pub(crate) fn matches(&self, number: &T) -> bool {
         number.cmp(&self.value) == self.ordering
     }
 }

@@ -1,28 +1,40 @@
 //! The builder of a selection.
 
-use crate::extensions::Extensions;
-use crate::glob::{Globs, Pattern};
-use crate::inode::Inode;
-use crate::paths::{Excluded, Paths};
-use crate::{Links, Owner, ParseError, PatternError, Perm, Selection, Size, Time, Types};
+use std::cmp::Ordering;
+
+use crate::bound::Bound;
+use crate::expression::{Expr, Stamp, Term};
+use crate::glob::Pattern;
+use crate::paths::{Excluded, check_glob};
+use crate::selection::Rule;
+use crate::test::Node;
+use crate::{Expression, Links, Owner, ParseError, PatternError, Perm, Selection, Size, Time, Types};
 
 /// A builder of a [`Selection`]. By default everything is selected.
 ///
 /// Calls of the same kind are alternatives: an entry must match one of each kind. The exceptions are sizes,
-/// link counts and modification times: an entry must match all of them, so that two make a range.
+/// link counts, modification times and expressions: an entry must match all of them, so that two make a range.
 ///
 /// Globs are bytes. A glob that is not UTF-8 must be a whole name, a prefix and `*`, or `*` and a suffix.
 #[derive(Clone, Debug, Default)]
 pub struct SelectionBuilder {
     types: Option<Types>,
-    extensions: Extensions,
+    extensions: Vec<Term>,
     names: Vec<Pattern>,
     paths: Vec<Pattern>,
-    regexes: Vec<String>,
-    inode: Inode,
+    regexes: Vec<Term>,
+    sizes: Vec<Term>,
+    links: Vec<Term>,
+    since: Option<Time>,
+    before: Option<Time>,
+    owners: Vec<Term>,
+    perms: Vec<Term>,
+    same: Vec<Term>,
     empty: bool,
+    expressions: Vec<Expression>,
     own: Vec<(u64, u64)>,
     excluded: Vec<Vec<u8>>,
+    excluded_expressions: Vec<Expression>,
     min_depth: u32,
     max_depth: Option<u32>,
     one_file_system: bool,
@@ -44,7 +56,9 @@ impl SelectionBuilder {
     /// dot in `extension` is ignored. An extension may have several parts, as in `tar.gz`.
     #[must_use]
     pub fn extension(mut self, extension: impl AsRef<[u8]>) -> Self {
-        self.extensions.push(extension.as_ref());
+        let extension = extension.as_ref();
+        let extension = extension.strip_prefix(b".").unwrap_or(extension);
+        self.extensions.push(Term::Extension(extension.into()));
         self
     }
 
@@ -79,49 +93,49 @@ impl SelectionBuilder {
     /// for bytes: `.` matches any byte including a newline, and classes and case are ASCII.
     #[must_use]
     pub fn regex(mut self, regex: impl Into<String>) -> Self {
-        self.regexes.push(regex.into());
+        self.regexes.push(Term::PathRegex(regex.into()));
         self
     }
 
     /// Selects entries of this size, of any type. The size of a directory is the one that the system reports.
     #[must_use]
     pub fn size(mut self, size: Size) -> Self {
-        self.inode.sizes.push(size);
+        self.sizes.push(Term::Size(size.0));
         self
     }
 
     /// Selects entries modified at this time or later.
     #[must_use]
     pub fn changed_since(mut self, time: Time) -> Self {
-        self.inode.since = self.inode.since.max(Some(time));
+        self.since = self.since.max(Some(time));
         self
     }
 
     /// Selects entries modified before this time.
     #[must_use]
     pub fn changed_before(mut self, time: Time) -> Self {
-        self.inode.before = Some(self.inode.before.map_or(time, |before| before.min(time)));
+        self.before = Some(self.before.map_or(time, |before| before.min(time)));
         self
     }
 
     /// Selects entries of this user and group.
     #[must_use]
     pub fn owner(mut self, owner: Owner) -> Self {
-        self.inode.owners.push(owner);
+        self.owners.push(Term::Owner(owner));
         self
     }
 
     /// Selects entries with these permission bits.
     #[must_use]
     pub fn perm(mut self, perm: Perm) -> Self {
-        self.inode.perms.push(perm);
+        self.perms.push(Term::Perm(perm));
         self
     }
 
     /// Selects entries with this number of hard links.
     #[must_use]
     pub fn links(mut self, links: Links) -> Self {
-        self.inode.links.push(links);
+        self.links.push(Term::Links(links.0));
         self
     }
 
@@ -131,7 +145,7 @@ impl SelectionBuilder {
     /// listing reports another inode number.
     #[must_use]
     pub fn same_file(mut self, dev: u64, ino: u64) -> Self {
-        self.inode.same.push((dev, ino));
+        self.same.push(Term::SameFile(dev, ino));
         self
     }
 
@@ -141,6 +155,20 @@ impl SelectionBuilder {
     #[must_use]
     pub fn empty(mut self, yes: bool) -> Self {
         self.empty = yes;
+        self
+    }
+
+    /// Selects entries that match this expression.
+    #[must_use]
+    pub fn expression(mut self, expression: Expression) -> Self {
+        self.expressions.push(expression);
+        self
+    }
+
+    /// Skips entries that match this expression, and everything below them. Starting points are never skipped.
+    #[must_use]
+    pub fn exclude_expression(mut self, expression: Expression) -> Self {
+        self.excluded_expressions.push(expression);
         self
     }
 
@@ -228,25 +256,69 @@ impl SelectionBuilder {
             return Err(PatternError::glob(glob, ParseError::new(at, problem)));
         }
         let excluded = Excluded::new(&self.excluded)?;
-        let paths = Paths::new(self.paths, &self.regexes)?;
-        let has_paths = !paths.is_empty();
-        let needs_paths = self.ignore_files || has_paths || excluded.needs_paths();
+        let mut excluded_expressions = Vec::new();
+        for expression in &self.excluded_expressions {
+            excluded_expressions.push((expression.clone(), Node::compile(expression.tree())?));
+        }
+        let rules = self.rules()?;
+        let test = match &rules[..] {
+            [] => Node::compile(&Expr::All(Vec::new()))?,
+            [rule] => Node::compile(rule.expr())?,
+            rules => Node::compile(&Expr::All(rules.iter().map(|rule| rule.expr().clone()).collect()))?,
+        };
+        let exprs =
+            || rules.iter().map(Rule::expr).chain(self.excluded_expressions.iter().map(Expression::tree));
+        let tests_ignored = exprs().any(|expr| expr.has(|term| *term == Term::Ignored));
+        let needs_paths =
+            self.ignore_files || excluded.needs_paths() || exprs().any(|expr| expr.has(Term::needs_path));
         Ok(Selection {
-            types: self.types.unwrap_or(Types::ALL),
-            extensions: self.extensions,
-            names: Globs::new(&self.names)?,
-            paths: has_paths.then_some(paths),
-            inode: (!self.inode.is_empty()).then_some(self.inode),
-            empty: self.empty,
+            test,
             own: self.own,
             excluded: (!self.excluded.is_empty()).then_some(excluded),
+            excluded_expressions,
+            excluded_globs: self.excluded,
             min_depth: self.min_depth,
             max_depth: self.max_depth.unwrap_or(u32::MAX),
             one_file_system: self.one_file_system,
             no_hidden: self.no_hidden,
             ignore_files: self.ignore_files,
+            tests_ignored,
             needs_paths,
+            rules,
         })
+    }
+
+    /// Returns the rules that an entry must match, in the order of the options in the help.
+    fn rules(&self) -> Result<Vec<Rule>, PatternError> {
+        let mut paths = Vec::new();
+        for pattern in &self.paths {
+            paths.push(Term::Path(check_glob(pattern.clone())?));
+        }
+        let mut rules = Vec::new();
+        let mut one_of = |option, terms: Vec<Term>| {
+            if !terms.is_empty() {
+                rules.push(Rule::Option(option, Expr::any(terms)));
+            }
+        };
+        one_of("--extension", self.extensions.clone());
+        one_of("--name", self.names.iter().cloned().map(Term::Name).collect());
+        one_of("--path", paths);
+        one_of("--regex", self.regexes.clone());
+        one_of("--type", self.types.into_iter().map(Term::Type).collect());
+        self.sizes.iter().for_each(|size| one_of("--size", vec![size.clone()]));
+        let modified = |ordering, time: Time| Term::Time(Stamp::Modified, Bound { ordering, value: time.0 });
+        // At this time or later.
+        let since = self.since.map(|since| modified(Ordering::Greater, Time(since.0 - 1)));
+        one_of("--changed-within", since.into_iter().collect());
+        let before = self.before.map(|before| modified(Ordering::Less, before));
+        one_of("--changed-before", before.into_iter().collect());
+        one_of("--owner", self.owners.clone());
+        one_of("--perm", self.perms.clone());
+        self.links.iter().for_each(|links| one_of("--links", vec![links.clone()]));
+        one_of("--samefile", self.same.clone());
+        one_of("--empty", self.empty.then_some(Term::Empty).into_iter().collect());
+        rules.extend(self.expressions.iter().cloned().map(Rule::Where));
+        Ok(rules)
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use ftk_walk::{Directory, Entry, FileType, Op, Repeat, Step, Visitor, WalkError};
+use ftk_walk::{Directory, Entry, Fields, FileType, Op, Repeat, Step, Visitor, WalkError};
 
 use crate::ignoring::IgnoreRules;
+use crate::selection::last_part;
+use crate::test::Seen;
 use crate::{Selection, Skipped};
 
 /// A visitor that shows the selected entries to an inner visitor.
@@ -15,20 +17,24 @@ use crate::{Selection, Skipped};
 /// hidden names do not apply to them; everything else does.
 #[derive(Debug)]
 pub struct Filtered<'s, V> {
-    selection: &'s Selection,
+    pub(crate) selection: &'s Selection,
     inner: V,
     skipped: Skipped,
+    /// The metadata that the inner visitor will read.
+    reads: Fields,
     /// Whether entries at the current depth may be shown.
-    lists: bool,
+    pub(crate) lists: bool,
     /// Whether directories at the current depth may be entered.
-    descends: bool,
+    pub(crate) descends: bool,
     /// The path of the directory being listed, with a slash after each name, if any test needs paths. It
     /// begins at the topmost directory with ignore files that apply, or else below the starting point.
-    path: Vec<u8>,
+    pub(crate) path: Vec<u8>,
     /// Length of the part of `path` that is above the starting point's entries.
-    above_root: usize,
+    pub(crate) above_root: usize,
     /// The ignore rules that apply in the directory being listed.
-    rules: Option<Arc<IgnoreRules>>,
+    pub(crate) rules: Option<Arc<IgnoreRules>>,
+    /// Whether the current entry is ignored, or is in an ignored directory.
+    pub(crate) is_ignored: bool,
 }
 
 /// The tag of a queued directory.
@@ -38,14 +44,44 @@ pub struct Tag<D> {
     root_len: usize,
     /// The ignore rules of the parent, or for a starting point the rules above it.
     rules: Option<Arc<IgnoreRules>>,
+    /// Whether the directory is ignored, or is in an ignored directory.
+    is_ignored: bool,
     inner: D,
+}
+
+/// The reason why an entry and everything below it is skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Prune {
+    Hidden,
+    Excluded,
+    Ignored,
+    /// The visitor wants to stop, after an error.
+    Stop,
+}
+
+/// The reason why a directory is not entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Barrier {
+    OtherFileSystem,
+    Pseudo,
+    Own,
 }
 
 impl<'s, V: Visitor> Filtered<'s, V> {
     /// Wraps `inner` with `selection`.
     pub fn new(selection: &'s Selection, inner: V) -> Self {
-        let (skipped, path) = (Skipped::default(), Vec::new());
-        Self { selection, inner, skipped, lists: false, descends: false, path, above_root: 0, rules: None }
+        Self {
+            selection,
+            reads: inner.reads(),
+            inner,
+            skipped: Skipped::default(),
+            lists: false,
+            descends: false,
+            path: Vec::new(),
+            above_root: 0,
+            rules: None,
+            is_ignored: false,
+        }
     }
 
     /// Returns the inner visitor, and the counts of what was skipped.
@@ -84,25 +120,32 @@ impl<'s, V: Visitor> Filtered<'s, V> {
 
     /// Shows an entry of a directory if it is selected, and returns the next step.
     fn entry_of(&mut self, tag: &Tag<V::Dir>, entry: &mut Entry<'_>) -> Step {
-        if self.selection.no_hidden && entry.name().starts_with(b".") {
-            self.skipped.hidden += 1;
-            return Step::Next;
-        }
         let dir_len = self.path.len();
         if self.selection.needs_paths {
             self.path.extend_from_slice(entry.name());
         }
-        let step = if self.is_pruned(entry) {
-            Step::Next
-        } else {
-            self.offer(entry, false, |inner, entry| inner.entry(&tag.inner, entry))
+        let step = match self.pruned(tag, entry) {
+            None => self.offer(entry, false, |inner, entry| inner.entry(&tag.inner, entry)),
+            Some(Prune::Stop) => Step::Stop,
+            Some(reason) => {
+                match reason {
+                    Prune::Hidden => self.skipped.hidden += 1,
+                    Prune::Ignored => self.skipped.ignored += 1,
+                    Prune::Excluded | Prune::Stop => self.count_filtered(entry),
+                }
+                Step::Next
+            }
         };
         self.path.truncate(dir_len);
         step
     }
 
     fn matches(&mut self, entry: &mut Entry<'_>, is_root: bool) -> Result<bool, WalkError> {
-        if !self.lists || !self.selection.matches(entry, is_root, self.below_root())? {
+        let matches = |this: &Self, entry: &mut Entry<'_>| {
+            let name = entry.name();
+            this.selection.test.matches(&this.seen(entry, name, is_root), entry, this.reads)
+        };
+        if !self.lists || !matches(self, entry)? {
             if !is_root || entry.file_type() != FileType::Directory {
                 self.count_filtered(entry);
             }
@@ -113,6 +156,15 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         Ok(!is_own)
     }
 
+    /// Returns what the tests see of an entry. The name and path of a starting point are its last name.
+    pub(crate) fn seen<'e>(&'e self, entry: &Entry<'_>, name: &'e [u8], is_root: bool) -> Seen<'e> {
+        if is_root {
+            let name = last_part(name);
+            return Seen::new(entry, name, name, false);
+        }
+        Seen::new(entry, name, self.below_root(), self.is_ignored)
+    }
+
     fn count_filtered(&mut self, entry: &Entry<'_>) {
         match entry.file_type() {
             FileType::Regular => self.skipped.filtered_files += 1,
@@ -121,22 +173,55 @@ impl<'s, V: Visitor> Filtered<'s, V> {
     }
 
     /// Returns the path below the starting point. Only valid if some test needs paths.
-    fn below_root(&self) -> &[u8] {
+    pub(crate) fn below_root(&self) -> &[u8] {
         &self.path[self.above_root..]
     }
 
-    /// Returns whether the entry and everything below it is skipped.
-    fn is_pruned(&mut self, entry: &Entry<'_>) -> bool {
-        if let Some(excluded) = &self.selection.excluded
+    /// Returns why the entry and everything below it is skipped, or `None` if it is not.
+    fn pruned(&mut self, tag: &Tag<V::Dir>, entry: &mut Entry<'_>) -> Option<Prune> {
+        let selection = self.selection;
+        if selection.no_hidden && entry.name().starts_with(b".") {
+            return Some(Prune::Hidden);
+        }
+        if let Some(excluded) = &selection.excluded
             && excluded.matches(entry.name(), self.below_root(), entry.file_type())
         {
-            self.count_filtered(entry);
-            return true;
+            return Some(Prune::Excluded);
         }
-        let Some(rules) = &self.rules else { return false };
-        let ignored = rules.ignore(&self.path, entry.file_type() == FileType::Directory);
-        self.skipped.ignored += u64::from(ignored);
-        ignored
+        self.is_ignored = self.ignores(tag, entry);
+        if selection.ignore_files && self.is_ignored {
+            return Some(Prune::Ignored);
+        }
+        for (_, node) in &selection.excluded_expressions {
+            let seen = self.seen(entry, entry.name(), false);
+            match node.matches(&seen, entry, Fields::NONE) {
+                Ok(true) => return Some(Prune::Excluded),
+                Ok(false) => {}
+                // What cannot be tested is skipped, and the error says so.
+                Err(error) => {
+                    let stops = self.inner.error(error) == Step::Stop;
+                    return Some(if stops { Prune::Stop } else { Prune::Excluded });
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns why a directory is not entered, or `None` if it is.
+    pub(crate) fn barrier(&self, dir: &Directory<'_>) -> Option<Barrier> {
+        if self.selection.one_file_system && dir.dev() != dir.root_dev() {
+            return Some(Barrier::OtherFileSystem);
+        }
+        if dir.is_mount() && dir.is_pseudo() {
+            return Some(Barrier::Pseudo);
+        }
+        self.selection.own.contains(&(dir.dev(), dir.ino())).then_some(Barrier::Own)
+    }
+
+    /// Returns whether ignore files ignore the entry, or a directory above it.
+    pub(crate) fn ignores(&self, tag: &Tag<V::Dir>, entry: &Entry<'_>) -> bool {
+        let is_dir = entry.file_type() == FileType::Directory;
+        tag.is_ignored || self.rules.as_ref().is_some_and(|rules| rules.ignore(&self.path, is_dir))
     }
 
     /// Sets `path` to the path of a directory, and reads its ignore files.
@@ -149,7 +234,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         let above = tag.rules.as_ref().map_or(&b""[..], |rules| rules.above_root());
         self.above_root = above.len();
         self.path.splice(..tag.root_len, above.iter().copied());
-        if !self.selection.ignore_files {
+        if !self.selection.reads_ignore_files() {
             return Step::Descend;
         }
         let (rules, errors) = IgnoreRules::of(dir, tag.rules.as_ref(), self.path.len());
@@ -168,7 +253,7 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
 
     fn root(&mut self, root: &mut Entry<'_>) -> Step {
         self.set_depth(0);
-        if self.selection.ignore_files && root.file_type() == FileType::Directory {
+        if self.selection.reads_ignore_files() && root.file_type() == FileType::Directory {
             let (rules, errors) = IgnoreRules::above(root.name_c());
             self.rules = rules;
             if self.report(errors) == Step::Stop {
@@ -182,27 +267,23 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
     }
 
     fn descend(&mut self, from: Option<&Self::Dir>, entry: &Entry<'_>) -> Self::Dir {
-        let (root_len, rules) = match from {
-            Some(from) => (from.root_len, self.rules.clone()),
+        let (root_len, rules, is_ignored) = match from {
+            Some(from) => (from.root_len, self.rules.clone(), self.is_ignored),
             None => {
                 let slash = usize::from(!entry.name().ends_with(b"/"));
-                (entry.name().len() + slash, self.rules.take())
+                (entry.name().len() + slash, self.rules.take(), false)
             }
         };
-        Tag { root_len, rules, inner: self.inner.descend(from.map(|from| &from.inner), entry) }
+        Tag { root_len, rules, is_ignored, inner: self.inner.descend(from.map(|from| &from.inner), entry) }
     }
 
     fn enter(&mut self, tag: &Self::Dir, dir: &Directory<'_>) -> Step {
-        if self.selection.one_file_system && dir.dev() != dir.root_dev() {
-            self.skipped.other_file_systems += 1;
-            return Step::Next;
-        }
-        if dir.is_mount() && dir.is_pseudo() {
-            self.skipped.pseudo_file_systems += 1;
-            return Step::Next;
-        }
-        if self.selection.own.contains(&(dir.dev(), dir.ino())) {
-            self.skipped.own_output += 1;
+        if let Some(barrier) = self.barrier(dir) {
+            match barrier {
+                Barrier::OtherFileSystem => self.skipped.other_file_systems += 1,
+                Barrier::Pseudo => self.skipped.pseudo_file_systems += 1,
+                Barrier::Own => self.skipped.own_output += 1,
+            }
             return Step::Next;
         }
         self.set_depth(dir.depth() + 1);
@@ -219,6 +300,10 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
             self.inner.filtered(&tag.inner);
         }
         step
+    }
+
+    fn reads(&self) -> Fields {
+        self.reads
     }
 
     fn filtered(&mut self, tag: &Self::Dir) {

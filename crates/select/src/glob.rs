@@ -48,7 +48,7 @@ impl Glob {
 }
 
 /// The text of a glob, and whether case is ignored.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
     pub(crate) glob: Vec<u8>,
     pub(crate) ignore_case: bool,

@@ -38,7 +38,8 @@
 //! # Cost
 //!
 //! Names and paths are bytes. Tests on name, type and path come first and make no system call. Metadata is
-//! read at most once per entry, and only if the entry passes them. Nothing is allocated per entry.
+//! read at most once per entry, only if these tests do not decide, and only the fields that the rest needs.
+//! Nothing is allocated per entry.
 //!
 //! # Environment
 //!
@@ -48,13 +49,13 @@
 
 mod bound;
 mod builder;
-mod empty;
 mod error;
+mod explain;
+mod expression;
 mod extensions;
 mod filtered;
 mod glob;
 mod ignoring;
-mod inode;
 mod links;
 mod owner;
 mod paths;
@@ -62,11 +63,14 @@ mod perm;
 mod selection;
 mod size;
 mod skipped;
+mod test;
 mod time;
 mod types;
 
 pub use builder::SelectionBuilder;
 pub use error::{ParseError, PatternError};
+pub use explain::{Explain, Explanation, Fate, Finding};
+pub use expression::{Expression, ExpressionContext, ExpressionError, NamedFile};
 pub use filtered::Filtered;
 pub use glob::Glob;
 pub use links::Links;

@@ -7,12 +7,12 @@ use crate::bound::Bound;
 
 /// A test for the number of hard links: `N` exactly, `+N` more, `-N` fewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Links(Bound);
+pub struct Links(pub(crate) Bound<u64>);
 
 impl Links {
     /// Returns whether a number of links matches.
     pub fn matches(self, links: u64) -> bool {
-        self.0.matches(links)
+        self.0.matches(&links)
     }
 }
 

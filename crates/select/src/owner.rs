@@ -1,7 +1,9 @@
 //! The test for user and group.
 
+use std::fmt;
 use std::str::FromStr;
 
+use ftk_walk::Fields;
 use nix::unistd::{Group, User};
 
 use crate::ParseError;
@@ -29,6 +31,23 @@ impl Owner {
     pub fn matches(self, uid: u32, gid: u32) -> bool {
         let is_match = |part: Option<Part>, id| part.is_none_or(|part| (part.id == id) != part.not);
         is_match(self.user, uid) && is_match(self.group, gid)
+    }
+
+    /// Returns the fields that the test needs.
+    pub(crate) fn fields(self) -> Fields {
+        let user = if self.user.is_some() { Fields::UID } else { Fields::NONE };
+        let group = if self.group.is_some() { Fields::GID } else { Fields::NONE };
+        user | group
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = |part: Option<Part>| {
+            part.map_or_else(String::new, |Part { id, not }| format!("{}{id}", if not { "!" } else { "" }))
+        };
+        let colon = if self.group.is_some() { ":" } else { "" };
+        write!(f, "{}{colon}{}", part(self.user), part(self.group))
     }
 }
 

@@ -7,39 +7,18 @@ use regex_syntax::{Error as SyntaxError, ParserBuilder};
 use crate::glob::{Globs, Pattern};
 use crate::{ParseError, PatternError};
 
-/// Globs and regular expressions for paths. One of each must match, if there are any.
-#[derive(Clone, Debug)]
-pub(crate) struct Paths {
-    globs: Globs,
-    /// `None` if there are no expressions. Compiling an empty set would cost each run 70,000 instructions.
-    regexes: Option<RegexSet>,
+/// Checks a glob for paths, and makes it one for the path below the starting point.
+pub(crate) fn check_glob(pattern: Pattern) -> Result<Pattern, PatternError> {
+    if pattern.glob.ends_with(b"/") {
+        let problem = "paths do not end with `/`, so nothing would match: use a filter on types";
+        let error = ParseError::new(pattern.glob.len() - 1, problem);
+        return Err(PatternError::glob(&pattern.glob, error));
+    }
+    Ok(Pattern { glob: below_root(&pattern.glob).into(), ..pattern })
 }
 
-impl Paths {
-    pub(crate) fn new(mut globs: Vec<Pattern>, regexes: &[String]) -> Result<Self, PatternError> {
-        for pattern in &mut globs {
-            if pattern.glob.ends_with(b"/") {
-                let problem = "paths do not end with `/`, so nothing would match: use a filter on types";
-                let error = ParseError::new(pattern.glob.len() - 1, problem);
-                return Err(PatternError::glob(&pattern.glob, error));
-            }
-            pattern.glob = below_root(&pattern.glob).into();
-        }
-        let regexes = if regexes.is_empty() { None } else { Some(compile(regexes)?) };
-        Ok(Self { globs: Globs::new(&globs)?, regexes })
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.globs.is_empty() && self.regexes.is_none()
-    }
-
-    pub(crate) fn matches(&self, path: &[u8]) -> bool {
-        (self.globs.is_empty() || self.globs.matches(path))
-            && self.regexes.as_ref().is_none_or(|regexes| regexes.is_match(path))
-    }
-}
-
-fn compile(regexes: &[String]) -> Result<RegexSet, PatternError> {
+/// Compiles regular expressions, one of which must match.
+pub(crate) fn compile_regexes(regexes: &[&str]) -> Result<RegexSet, PatternError> {
     // Parse each by itself to get the position of an error.
     for regex in regexes {
         let mut parser = ParserBuilder::new().unicode(false).utf8(false).dot_matches_new_line(true).build();
@@ -139,10 +118,14 @@ mod tests {
         );
     }
 
+    fn glob(glob: &str) -> Result<Pattern, PatternError> {
+        check_glob(Pattern { glob: glob.into(), ignore_case: false })
+    }
+
     fn is_match(globs: &[&str], regexes: &[&str], path: &[u8]) -> bool {
-        let pattern = |glob: &&str| Pattern { glob: (*glob).into(), ignore_case: false };
-        let regexes: Vec<_> = regexes.iter().map(|&regex| regex.to_owned()).collect();
-        Paths::new(globs.iter().map(pattern).collect(), &regexes).unwrap().matches(path)
+        let globs: Vec<_> = globs.iter().map(|text| glob(text).unwrap()).collect();
+        (globs.is_empty() || Globs::new(&globs).unwrap().matches(path))
+            && (regexes.is_empty() || compile_regexes(regexes).unwrap().is_match(path))
     }
 
     #[test]
@@ -170,13 +153,13 @@ mod tests {
             ("*", "repetition operator missing expression (at byte 1)"),
             (r"a\p{Greek}", "Unicode not allowed here (at byte 2)"),
         ] {
-            let error = Paths::new(Vec::new(), &["ok".into(), regex.into()]).unwrap_err();
+            let error = compile_regexes(&["ok", regex]).unwrap_err();
             assert_eq!((error.kind, &*error.pattern), ("regular expression", regex.as_bytes()));
             assert_eq!(error.source.to_string(), message);
         }
-        let huge = Paths::new(Vec::new(), &["(a{1000}){1000}".into()]).unwrap_err();
+        let huge = compile_regexes(&["(a{1000}){1000}"]).unwrap_err();
         assert!(huge.source.problem.contains("size limit"), "{}", huge.source);
-        let slash = Paths::new(vec![Pattern { glob: b"a/".into(), ignore_case: false }], &[]).unwrap_err();
+        let slash = glob("a/").unwrap_err();
         assert_eq!(slash.source.at, 1);
     }
 }

@@ -1,5 +1,6 @@
 //! The test for permission bits.
 
+use std::fmt;
 use std::str::FromStr;
 
 use crate::ParseError;
@@ -29,6 +30,17 @@ impl Perm {
             Test::All => mode & self.bits == self.bits,
             Test::Any => mode & self.bits != 0 || self.bits == 0,
         }
+    }
+}
+
+impl fmt::Display for Perm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = match self.test {
+            Test::Exactly => "",
+            Test::All => "-",
+            Test::Any => "/",
+        };
+        write!(f, "{sign}{:o}", self.bits)
     }
 }
 

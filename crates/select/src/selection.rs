@@ -2,33 +2,50 @@
 
 use ftk_walk::{Entry, FileType, WalkError};
 
-use crate::empty::is_empty;
-use crate::extensions::Extensions;
-use crate::glob::Globs;
-use crate::inode::Inode;
-use crate::paths::{Excluded, Paths};
-use crate::{SelectionBuilder, Types};
+use crate::expression::Expr;
+use crate::paths::Excluded;
+use crate::test::Node;
+use crate::{Expression, SelectionBuilder};
 
 /// A compiled selection of entries. [`SelectionBuilder`] makes it, and all workers of a walk share it.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    pub(crate) types: Types,
-    pub(crate) extensions: Extensions,
-    /// If it is empty, every name matches.
-    pub(crate) names: Globs,
-    pub(crate) paths: Option<Paths>,
-    pub(crate) inode: Option<Inode>,
-    pub(crate) empty: bool,
+    /// All rules together.
+    pub(crate) test: Node,
     /// Device and inode numbers of files that the run writes itself. They are skipped under every name.
     pub(crate) own: Vec<(u64, u64)>,
     pub(crate) excluded: Option<Excluded>,
+    /// An entry that matches one is skipped, with everything below it.
+    pub(crate) excluded_expressions: Vec<(Expression, Node)>,
     pub(crate) min_depth: u32,
     pub(crate) max_depth: u32,
     pub(crate) one_file_system: bool,
     pub(crate) no_hidden: bool,
     pub(crate) ignore_files: bool,
+    /// Whether an expression tests if entries are ignored.
+    pub(crate) tests_ignored: bool,
     /// Whether any test needs the path of an entry.
     pub(crate) needs_paths: bool,
+    /// The sources of `test` and `excluded`, for explanations.
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) excluded_globs: Vec<Vec<u8>>,
+}
+
+/// A rule that an entry must match.
+#[derive(Clone, Debug)]
+pub(crate) enum Rule {
+    /// An option of the command line, by its name.
+    Option(&'static str, Expr),
+    Where(Expression),
+}
+
+impl Rule {
+    pub(crate) fn expr(&self) -> &Expr {
+        match self {
+            Self::Option(_, expr) => expr,
+            Self::Where(expression) => expression.tree(),
+        }
+    }
 }
 
 impl Selection {
@@ -37,31 +54,9 @@ impl Selection {
         SelectionBuilder::default()
     }
 
-    /// Returns whether an entry passes every test except those on depth. Tests that make system calls come
-    /// last.
-    ///
-    /// `path` is the path below the starting point, if any test needs paths. The name and path of a starting
-    /// point are its last name.
-    pub(crate) fn matches(
-        &self,
-        entry: &mut Entry<'_>,
-        is_root: bool,
-        path: &[u8],
-    ) -> Result<bool, WalkError> {
-        let name = if is_root { last_part(entry.name()) } else { entry.name() };
-        let passes = self.types.matches(entry.file_type())
-            && self.extensions.matches(name)
-            && (self.names.is_empty() || self.names.matches(name))
-            && self.paths.as_ref().is_none_or(|paths| paths.matches(if is_root { name } else { path }));
-        if !passes {
-            return Ok(false);
-        }
-        if let Some(inode) = &self.inode
-            && !(inode.may_match(entry) && inode.matches(entry.metadata()?))
-        {
-            return Ok(false);
-        }
-        Ok(!self.empty || is_empty(entry)?)
+    /// Returns whether ignore files must be read.
+    pub(crate) fn reads_ignore_files(&self) -> bool {
+        self.ignore_files || self.tests_ignored
     }
 
     /// Returns whether this is a file that the run writes itself.
@@ -79,7 +74,7 @@ impl Selection {
 }
 
 /// Returns the last name of a path, without trailing slashes. A path that consists of slashes gives `/`.
-fn last_part(path: &[u8]) -> &[u8] {
+pub(crate) fn last_part(path: &[u8]) -> &[u8] {
     match path.iter().rposition(|&byte| byte != b'/') {
         Some(end) => path[..=end].rsplit(|&byte| byte == b'/').next().unwrap_or(path),
         None => &path[..path.len().min(1)],

@@ -9,12 +9,12 @@ use crate::bound::Bound;
 ///
 /// Sizes are not rounded. [`parse_bytes`] parses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size(Bound);
+pub struct Size(pub(crate) Bound<u64>);
 
 impl Size {
     /// Returns whether a size matches.
     pub fn matches(self, bytes: u64) -> bool {
-        self.0.matches(bytes)
+        self.0.matches(&bytes)
     }
 }
 

@@ -29,17 +29,37 @@ impl Time {
     /// # Errors
     /// If the text has another form, or the time is outside the years -9999 to 9999.
     pub fn parse(text: &str, now: &Zoned) -> Result<Self, ParseError> {
-        if let Some(seconds) = text.strip_prefix('@') {
-            return epoch(seconds).map_err(|error| error.offset_by(1));
-        }
-        if let Some(days) = ["today", "yesterday"].iter().position(|word| *word == text) {
-            return day(days as i32, now).map(|moment| Self(moment.as_nanosecond()));
-        }
-        let year = text.bytes().take_while(u8::is_ascii_digit).count();
-        let moment =
-            if year == 4 && text[year..].starts_with('-') { date(text, now) } else { ago(text, now) };
-        moment.map(|moment| Self(moment.as_nanosecond()))
+        parse_form(text, now).map(|(time, _)| time)
     }
+}
+
+/// What a text means, besides the time that it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A duration before now.
+    Age,
+    /// A day without a time.
+    Day,
+    /// A point in time.
+    Moment,
+}
+
+/// Parses a time like [`Time::parse`], and returns its form too.
+pub(crate) fn parse_form(text: &str, now: &Zoned) -> Result<(Time, Form), ParseError> {
+    if let Some(seconds) = text.strip_prefix('@') {
+        return epoch(seconds).map(|time| (time, Form::Moment)).map_err(|error| error.offset_by(1));
+    }
+    let days = ["today", "yesterday"].iter().position(|word| *word == text);
+    let year = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (moment, form) = match days {
+        Some(days) => (day(days as i32, now)?, Form::Day),
+        None if year == 4 && text[year..].starts_with('-') => {
+            let form = if text.len() == "2024-01-31".len() { Form::Day } else { Form::Moment };
+            (date(text, now)?, form)
+        }
+        None => (ago(text, now)?, Form::Age),
+    };
+    Ok((Time(moment.as_nanosecond()), form))
 }
 
 /// Returns the start of the day that is this many days before the day of `now`.

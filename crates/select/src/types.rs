@@ -1,5 +1,6 @@
 //! The test for types.
 
+use std::fmt;
 use std::ops::BitOrAssign;
 use std::str::FromStr;
 
@@ -33,6 +34,16 @@ impl From<FileType> for Types {
 impl BitOrAssign for Types {
     fn bitor_assign(&mut self, other: Self) {
         self.0 |= other.0;
+    }
+}
+
+impl fmt::Display for Types {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letters = "fdlpsbc".chars().enumerate().filter(|(nth, _)| self.0 & (1 << nth) != 0);
+        for (nth, (_, letter)) in letters.enumerate() {
+            write!(f, "{}{letter}", if nth > 0 { "," } else { "" })?;
+        }
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::node::{Id, Place};
 use crate::sys::{self, CWD};
-use crate::{FileType, Metadata, Op, WalkError};
+use crate::{Fields, FileType, Metadata, Op, WalkError};
 
 /// Returns whether `fd` is on a pseudo file system, such as proc, sysfs or cgroup.
 ///
@@ -101,13 +101,16 @@ pub struct Entry<'a> {
     fd: BorrowedFd<'a>,
     root: usize,
     metadata: Option<Metadata>,
+    /// The fields of `metadata` that were read.
+    known: Fields,
 }
 
 impl<'a> Entry<'a> {
     /// Makes the entry of starting point number `root`. If `via_link`, `metadata` is that of a link's target.
     pub(crate) fn of_root(name: &'a CStr, root: usize, via_link: bool, metadata: Metadata) -> Self {
         let Metadata { ino, file_type, .. } = metadata;
-        Self { name, ino, file_type, via_link, place: None, fd: CWD, root, metadata: Some(metadata) }
+        let (place, metadata, known) = (None, Some(metadata), Fields::BASIC);
+        Self { name, ino, file_type, via_link, place, fd: CWD, root, metadata, known }
     }
 
     /// Makes an entry from what the listing of the directory `fd` says about `name`.
@@ -122,9 +125,10 @@ impl<'a> Entry<'a> {
     ) -> Result<Self, WalkError> {
         let root = place.root_number();
         let place = Some(place);
-        let known = file_type.unwrap_or(FileType::Regular);
+        let (metadata, known) = (None, Fields::NONE);
+        let listed = file_type.unwrap_or(FileType::Regular);
         let mut entry =
-            Self { name, ino, file_type: known, via_link: false, place, fd, root, metadata: None };
+            Self { name, ino, file_type: listed, via_link: false, place, fd, root, metadata, known };
         if file_type.is_none() {
             entry.file_type = entry.metadata()?.file_type;
         }
@@ -138,6 +142,7 @@ impl<'a> Entry<'a> {
                 self.file_type = target.file_type;
                 self.via_link = true;
                 self.metadata = Some(target);
+                self.known = Fields::BASIC;
                 Ok(())
             }
             Err(error) if sys::is_dangling(&error) => Ok(()),
@@ -147,11 +152,11 @@ impl<'a> Entry<'a> {
     }
 
     /// Returns the name without its directory, as bytes; for a starting point the path as given.
-    pub fn name(&self) -> &[u8] {
+    pub fn name(&self) -> &'a [u8] {
         self.name.to_bytes()
     }
     /// Returns the name as a C string, for system calls.
-    pub fn name_c(&self) -> &CStr {
+    pub fn name_c(&self) -> &'a CStr {
         self.name
     }
     /// Returns the inode number that the listing of the directory reports.
@@ -185,29 +190,42 @@ impl<'a> Entry<'a> {
     /// # Errors
     /// If `stat` fails, for example because the entry was removed.
     pub fn metadata(&mut self) -> Result<&Metadata, WalkError> {
-        match self.metadata {
-            Some(metadata) => Ok(self.metadata.insert(metadata)),
-            None => self.read_metadata(sys::stat_at),
-        }
+        self.metadata_with(Fields::BASIC)
     }
     /// Returns the metadata with the [time of birth](Metadata::birth_ns); for a followed link, that of its
     /// target.
     ///
-    /// This always makes a system call. It replaces [`metadata`](Self::metadata) and costs slightly more. Later
-    /// calls of `metadata` return the same without another system call.
+    /// This costs slightly more than [`metadata`](Self::metadata).
     ///
     /// # Errors
     /// As for [`metadata`](Self::metadata).
     pub fn metadata_with_birth(&mut self) -> Result<&Metadata, WalkError> {
-        self.read_metadata(sys::stat_with_birth)
+        self.metadata_with(Fields::BASIC | Fields::BIRTH)
     }
-
-    fn read_metadata(
-        &mut self,
-        stat: fn(BorrowedFd<'_>, &CStr, bool) -> io::Result<Metadata>,
-    ) -> Result<&Metadata, WalkError> {
-        match stat(self.fd, self.name, self.via_link) {
-            Ok(metadata) => Ok(self.metadata.insert(metadata)),
+    /// Returns metadata in which these fields are valid; for a followed link, that of its target.
+    ///
+    /// Makes a system call only if a field is needed that no earlier call has read. It requests exactly these
+    /// fields and those known before. That can be cheaper than [`metadata`](Self::metadata) on network file
+    /// systems. The values of other fields are unspecified.
+    ///
+    /// # Errors
+    /// As for [`metadata`](Self::metadata).
+    pub fn metadata_with(&mut self, fields: Fields) -> Result<&Metadata, WalkError> {
+        if let Some(metadata) = self.metadata
+            && self.known.contains(fields)
+        {
+            return Ok(self.metadata.insert(metadata));
+        }
+        let wanted = self.known | fields;
+        let read = match wanted {
+            Fields::BASIC => sys::stat_at(self.fd, self.name, self.via_link),
+            _ => sys::stat_with(self.fd, self.name, self.via_link, wanted),
+        };
+        match read {
+            Ok(metadata) => {
+                self.known = wanted;
+                Ok(self.metadata.insert(metadata))
+            }
             Err(error) => Err(self.error(Op::Stat, error)),
         }
     }

@@ -173,6 +173,7 @@
 
 mod entry;
 mod error;
+mod fields;
 mod idle;
 mod metadata;
 mod node;
@@ -186,6 +187,7 @@ mod worker;
 
 pub use entry::{Directory, Entry, Repeat, is_pseudo};
 pub use error::{Op, WalkError};
+pub use fields::Fields;
 pub use metadata::{FileType, Metadata};
 pub use opener::make_room;
 pub use visitor::{Step, Visitor};

@@ -83,6 +83,9 @@ pub struct Metadata {
     /// Time when the inode was created. `None` unless
     /// [`metadata_with_birth`](crate::Entry::metadata_with_birth) requested it and the file system records it.
     pub birth_ns: Option<i128>,
+    /// Number of the mount that holds the entry, as in `/proc/self/mountinfo`. `None` unless
+    /// [`Fields::MOUNT`](crate::Fields::MOUNT) requested it and the system reports it (Linux 5.8 and later).
+    pub mount: Option<u64>,
 }
 
 impl Metadata {

@@ -1,6 +1,6 @@
 //! The trait that callers implement.
 
-use crate::{Directory, Entry, Repeat, WalkError};
+use crate::{Directory, Entry, Fields, Repeat, WalkError};
 
 /// A visitor's answer: what the walk does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,14 @@ pub trait Visitor: Send {
     /// Called instead of `enter`, and only with [`Follow::Always`](crate::Follow::Always).
     fn again(&mut self, repeat: &Repeat<'_>) {
         let _ = repeat;
+    }
+
+    /// Returns the metadata that this visitor reads of most entries it receives. Default: none.
+    ///
+    /// A visitor that filters entries for this one reads these fields together with those that it tests, by
+    /// one system call. This is only a hint: [`Entry::metadata`] always works.
+    fn reads(&self) -> Fields {
+        Fields::NONE
     }
 
     /// Tells that an entry of the directory entered last is not shown.

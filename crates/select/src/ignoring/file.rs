@@ -15,7 +15,24 @@ const MAX_LEN: u64 = 4 << 20;
 
 /// The lines of one ignore file.
 #[derive(Debug, Default)]
-pub(super) struct Lines(Box<[Line]>);
+pub(super) struct Lines(Box<[Numbered]>);
+
+/// A line, and where it comes from.
+#[derive(Debug)]
+pub(crate) struct Numbered {
+    /// The number of the line in its file, from 1.
+    pub(crate) number: usize,
+    /// The line as it is written.
+    pub(crate) text: Box<[u8]>,
+    line: Line,
+}
+
+impl Numbered {
+    /// Returns whether an entry that matches is ignored.
+    pub(crate) fn ignores(&self) -> bool {
+        !self.line.is_negated
+    }
+}
 
 impl Lines {
     /// Reads the file `path`, relative to `at`. If that fails, returns no lines, and the error.
@@ -30,20 +47,22 @@ impl Lines {
 
     fn parse(content: &[u8]) -> Self {
         let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
-        let lines = content.split(|&byte| byte == b'\n');
-        Self(lines.filter_map(|line| Line::parse(line.strip_suffix(b"\r").unwrap_or(line))).collect())
+        let lines = content.split(|&byte| byte == b'\n').enumerate();
+        let parse = |(nth, text): (usize, &[u8])| {
+            let text = text.strip_suffix(b"\r").unwrap_or(text);
+            Some(Numbered { number: nth + 1, text: text.into(), line: Line::parse(text)? })
+        };
+        Self(lines.filter_map(parse).collect())
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns `Some(true)` if the last line that matches ignores the entry, `Some(false)` if it is negated,
-    /// and `None` if no line matches. `path` is relative to the directory of the file.
-    pub(super) fn ignores(&self, path: &[u8], is_dir: bool) -> Option<bool> {
+    /// Returns the last line that matches. `path` is relative to the directory of the file.
+    pub(super) fn find(&self, path: &[u8], is_dir: bool) -> Option<&Numbered> {
         let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-        let line = self.0.iter().rev().find(|line| line.matches(path, name, is_dir))?;
-        Some(!line.is_negated)
+        self.0.iter().rev().find(|numbered| numbered.line.matches(path, name, is_dir))
     }
 }
 

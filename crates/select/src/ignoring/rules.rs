@@ -5,13 +5,13 @@ use std::io;
 use std::iter::successors;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ftk_walk::{Directory, Op, WalkError};
 use rustix::fs::{AtFlags, CWD, statat};
 
-use super::file::Lines;
+use super::file::{Lines, Numbered};
 
 /// The ignore files of a directory, with a link to those of the directories above.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub(crate) struct IgnoreRules {
     above_root: Arc<[u8]>,
     /// Length of this directory's path relative to the topmost one, with a slash after each name.
     skip: usize,
+    /// The directory, if it is above the starting point.
+    dir: Option<PathBuf>,
     files: Files,
 }
 
@@ -55,7 +57,8 @@ impl IgnoreRules {
             let (files, failed) = Files::read(CWD, dir);
             errors.extend(failed.map(|(name, error)| failure(dir.as_os_str().as_bytes(), name, error)));
             let above_root = Arc::clone(&above_root);
-            up = Some(Arc::new(Self { up, above_root, skip: len_with_slash(dir) - top, files }));
+            let (skip, dir) = (len_with_slash(dir) - top, Some(dir.into()));
+            up = Some(Arc::new(Self { up, above_root, skip, dir, files }));
         }
         (up, errors)
     }
@@ -79,7 +82,7 @@ impl IgnoreRules {
             return (up.cloned(), errors);
         }
         let above_root = up.map_or_else(Arc::default, |up| Arc::clone(&up.above_root));
-        (Some(Arc::new(Self { up: up.cloned(), above_root, skip, files })), errors)
+        (Some(Arc::new(Self { up: up.cloned(), above_root, skip, dir: None, files })), errors)
     }
 
     /// Returns the path of the starting point relative to the topmost directory whose ignore files apply,
@@ -88,23 +91,55 @@ impl IgnoreRules {
         &self.above_root
     }
 
-    /// Returns whether an entry is ignored. `path` is relative to the topmost directory whose ignore
-    /// files apply.
-    pub(crate) fn ignore(&self, path: &[u8], is_dir: bool) -> bool {
+    /// Returns the line that decides whether an entry is ignored, if a line matches. `path` is relative to the
+    /// topmost directory whose ignore files apply.
+    pub(crate) fn find(&self, path: &[u8], is_dir: bool) -> Option<Decisive<'_>> {
         let levels = || successors(Some(self), |level| level.up.as_deref());
-        let ignores = |level: &Self, lines: &Lines| lines.ignores(&path[level.skip..], is_dir);
-        if let Some(ignored) = levels().find_map(|level| ignores(level, &level.files.ignore)) {
-            return ignored;
+        if let Some(decisive) =
+            levels().find_map(|level| level.find_in(&level.files.ignore, ".ignore", path, is_dir))
+        {
+            return Some(decisive);
         }
         for level in levels() {
             let files = &level.files;
-            let ignored = ignores(level, &files.git).or_else(|| ignores(level, &files.exclude));
-            if ignored.is_some() || files.is_repository {
-                return ignored == Some(true);
+            let decisive = level
+                .find_in(&files.git, ".gitignore", path, is_dir)
+                .or_else(|| level.find_in(&files.exclude, ".git/info/exclude", path, is_dir));
+            if decisive.is_some() || files.is_repository {
+                return decisive;
             }
         }
-        false
+        None
     }
+
+    /// Returns the last line of one file of this level that matches.
+    fn find_in<'r>(
+        &'r self,
+        lines: &'r Lines,
+        file: &'static str,
+        path: &[u8],
+        is_dir: bool,
+    ) -> Option<Decisive<'r>> {
+        let line = lines.find(&path[self.skip..], is_dir)?;
+        Some(Decisive { dir: &self.dir, skip: self.skip, file, line })
+    }
+
+    /// Returns whether an entry is ignored.
+    pub(crate) fn ignore(&self, path: &[u8], is_dir: bool) -> bool {
+        self.find(path, is_dir).is_some_and(|decisive| decisive.line.ignores())
+    }
+}
+
+/// The line that decides whether an entry is ignored.
+#[derive(Debug)]
+pub(crate) struct Decisive<'r> {
+    /// The directory of the file, if it is above the starting point.
+    pub(crate) dir: &'r Option<PathBuf>,
+    /// Length of the directory's path relative to the topmost one, with a slash after each name.
+    pub(crate) skip: usize,
+    /// The file in that directory.
+    pub(crate) file: &'static str,
+    pub(crate) line: &'r Numbered,
 }
 
 /// Drops the chain of levels in a loop. Recursion would overflow the stack in deep trees.
@@ -161,7 +196,8 @@ mod tests {
                 exclude: Lines::default(),
                 is_repository: false,
             };
-            rules = Some(Arc::new(IgnoreRules { up: rules, above_root: Arc::default(), skip: 0, files }));
+            let above_root = Arc::default();
+            rules = Some(Arc::new(IgnoreRules { up: rules, above_root, skip: 0, dir: None, files }));
         }
         assert!(!rules.as_ref().is_some_and(|rules| rules.ignore(b"x", false)));
         drop(rules);

@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, OFlags, RawDir, RawDirEntry, Statx, StatxFlags, fstatf
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{flags, nanoseconds, stat_at};
-use crate::{FileType, Metadata};
+use crate::{Fields, FileType, Metadata};
 
 /// Prevents updates of access times, which are writes. Fails with `EPERM` for directories of other users.
 pub(crate) const NO_ATIME: OFlags = OFlags::NOATIME;
@@ -47,20 +47,44 @@ impl<'a> Listing<'a> {
     }
 }
 
-/// Returns the metadata like [`stat_at`], with the time of birth, from one call of `statx`.
-pub(crate) fn stat_with_birth(at: BorrowedFd<'_>, path: &CStr, follow: bool) -> io::Result<Metadata> {
+/// Returns metadata with these fields, from one call of `statx`.
+pub(crate) fn stat_with(
+    at: BorrowedFd<'_>,
+    path: &CStr,
+    follow: bool,
+    fields: Fields,
+) -> io::Result<Metadata> {
     // `fstatat` never mounts an automount point; `statx` does unless told not to.
     let flags = flags(follow) | AtFlags::NO_AUTOMOUNT;
-    let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
-    match retry_on_intr(|| statx(at, path, flags, wanted)) {
+    match retry_on_intr(|| statx(at, path, flags, mask(fields))) {
         Err(Errno::NOSYS) => stat_at(at, path, follow), // Linux before 4.11, and some sandboxes
-        stat => Ok(metadata(&stat?)),
+        stat => Ok(metadata(&stat?, fields)),
     }
 }
 
-fn metadata(stat: &Statx) -> Metadata {
+/// Returns the mask for `statx`. The type is always part of it.
+fn mask(fields: Fields) -> StatxFlags {
+    let bits = [
+        (Fields::MODE, StatxFlags::MODE),
+        (Fields::NLINK, StatxFlags::NLINK),
+        (Fields::UID, StatxFlags::UID),
+        (Fields::GID, StatxFlags::GID),
+        (Fields::ATIME, StatxFlags::ATIME),
+        (Fields::MTIME, StatxFlags::MTIME),
+        (Fields::CTIME, StatxFlags::CTIME),
+        (Fields::INO, StatxFlags::INO),
+        (Fields::SIZE, StatxFlags::SIZE),
+        (Fields::BLOCKS, StatxFlags::BLOCKS),
+        (Fields::BIRTH, StatxFlags::BTIME),
+        (Fields::MOUNT, StatxFlags::MNT_ID),
+    ];
+    let wanted = bits.into_iter().filter(|(field, _)| fields.contains(*field));
+    wanted.fold(StatxFlags::TYPE, |mask, (_, bit)| mask | bit)
+}
+
+fn metadata(stat: &Statx, fields: Fields) -> Metadata {
     let file_type = FileType::from_mode(stat.stx_mode.into());
-    let has_birth = stat.stx_mask & StatxFlags::BTIME.bits() != 0;
+    let has = |field, flag: StatxFlags| fields.contains(field) && stat.stx_mask & flag.bits() != 0;
     Metadata {
         file_type,
         mode: u32::from(stat.stx_mode) & 0o7777,
@@ -76,7 +100,9 @@ fn metadata(stat: &Statx) -> Metadata {
         mtime_ns: nanoseconds(stat.stx_mtime.tv_sec, stat.stx_mtime.tv_nsec),
         ctime_ns: nanoseconds(stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec),
         atime_ns: nanoseconds(stat.stx_atime.tv_sec, stat.stx_atime.tv_nsec),
-        birth_ns: has_birth.then(|| nanoseconds(stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec)),
+        birth_ns: has(Fields::BIRTH, StatxFlags::BTIME)
+            .then(|| nanoseconds(stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec)),
+        mount: has(Fields::MOUNT, StatxFlags::MNT_ID).then_some(stat.stx_mnt_id),
     }
 }
 

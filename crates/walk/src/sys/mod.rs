@@ -18,9 +18,9 @@ mod linux;
 mod portable;
 
 #[cfg(all(target_os = "linux", not(ftk_portable)))]
-pub(crate) use linux::{Listing, NO_ATIME, is_pseudo, stat_with_birth};
+pub(crate) use linux::{Listing, NO_ATIME, is_pseudo, stat_with};
 #[cfg(not(all(target_os = "linux", not(ftk_portable))))]
-pub(crate) use portable::{Listing, NO_ATIME, is_pseudo, stat_with_birth};
+pub(crate) use portable::{Listing, NO_ATIME, is_pseudo, stat_with};
 pub(crate) use rustix::fs::CWD;
 
 /// The size of the longest path that a system call accepts, including its terminating NUL.
@@ -94,6 +94,7 @@ fn metadata(stat: &Stat) -> Metadata {
         ctime_ns: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
         atime_ns: nanoseconds(stat.st_atime, stat.st_atime_nsec),
         birth_ns: None,
+        mount: None,
     }
 }
 

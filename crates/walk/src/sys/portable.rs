@@ -8,7 +8,7 @@ use rustix::fs::{Dir, DirEntry, OFlags};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use super::stat_at;
-use crate::Metadata;
+use crate::{Fields, Metadata};
 
 /// Empty, because not every system has `O_NOATIME`.
 pub(crate) const NO_ATIME: OFlags = OFlags::empty();
@@ -44,8 +44,13 @@ impl Listing {
     }
 }
 
-/// Returns the metadata without the time of birth: there is no portable way to find out.
-pub(crate) fn stat_with_birth(at: BorrowedFd<'_>, path: &CStr, follow: bool) -> io::Result<Metadata> {
+/// Returns the metadata without the time of birth and the mount: there is no portable way to find out.
+pub(crate) fn stat_with(
+    at: BorrowedFd<'_>,
+    path: &CStr,
+    follow: bool,
+    _fields: Fields,
+) -> io::Result<Metadata> {
     stat_at(at, path, follow)
 }
 

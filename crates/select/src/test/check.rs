@@ -1,0 +1,159 @@
+//! The tests of single properties.
+
+use std::io;
+
+use ftk_walk::{Entry, Fields, FileType, Metadata, Op, WalkError};
+use regex::bytes::RegexSet;
+
+use super::empty::has_no_entries;
+use super::mounts::Mounts;
+use super::readable::is_readable;
+use super::{Seen, Verdict};
+use crate::bound::Bound;
+use crate::expression::Stamp;
+use crate::extensions::Extensions;
+use crate::glob::Globs;
+use crate::{Owner, Perm, Types};
+
+/// A test of one property. Tests of several names, paths or extensions are combined in one.
+#[derive(Clone, Debug)]
+pub(crate) enum Test {
+    Type(Types),
+    Hidden,
+    Ignored,
+    Depth(Bound<u64>),
+    Extension(Extensions),
+    Name(Globs),
+    Path(Globs),
+    NameRegex(RegexSet),
+    PathRegex(RegexSet),
+    Size(Bound<u64>),
+    Links(Bound<u64>),
+    Time(Stamp, Bound<i128>),
+    Owner(Owner),
+    Perm(Perm),
+    SameFile(u64, u64),
+    FsType(Mounts),
+    Empty,
+    Readable,
+}
+
+impl Test {
+    /// Returns the order in which tests are made: cheap ones first.
+    pub(super) fn cost(&self) -> u8 {
+        match self {
+            Self::Type(_) | Self::Hidden | Self::Ignored | Self::Depth(_) => 0,
+            Self::Extension(_) => 1,
+            Self::Name(_) => 2,
+            Self::Path(_) => 3,
+            Self::NameRegex(_) | Self::PathRegex(_) => 4,
+            Self::Size(_)
+            | Self::Links(_)
+            | Self::Time(..)
+            | Self::Owner(_)
+            | Self::Perm(_)
+            | Self::SameFile(..) => 5,
+            Self::FsType(_) => 6,
+            Self::Readable => 7,
+            Self::Empty => 8,
+        }
+    }
+
+    pub(super) fn decide(&self, seen: &Seen<'_>) -> Verdict {
+        match self {
+            Self::Type(types) => types.matches(seen.file_type).into(),
+            Self::Hidden => (seen.name.starts_with(b".") && !matches!(seen.name, b"." | b"..")).into(),
+            Self::Ignored => seen.is_ignored.into(),
+            Self::Depth(bound) => bound.matches(&seen.depth.into()).into(),
+            Self::Extension(extensions) => extensions.matches(seen.name).into(),
+            Self::Name(globs) => globs.matches(seen.name).into(),
+            Self::Path(globs) => globs.matches(seen.path).into(),
+            Self::NameRegex(regexes) => regexes.is_match(seen.name).into(),
+            Self::PathRegex(regexes) => regexes.is_match(seen.path).into(),
+            Self::Empty => match seen.file_type {
+                FileType::Regular => of(seen, Fields::SIZE, |metadata| (metadata.size == 0).into()),
+                FileType::Directory => Verdict::call(),
+                _ => Verdict::No,
+            },
+            Self::Readable => Verdict::call(),
+            Self::SameFile(_, ino) if !may_be(seen, *ino) => Verdict::No,
+            _ => of(seen, self.fields(), |metadata| self.decide_by(metadata)),
+        }
+    }
+
+    /// The fields that the test needs.
+    fn fields(&self) -> Fields {
+        match self {
+            Self::Size(_) => Fields::SIZE,
+            Self::Links(_) => Fields::NLINK,
+            Self::Time(Stamp::Modified, _) => Fields::MTIME,
+            Self::Time(Stamp::Changed, _) => Fields::CTIME,
+            Self::Time(Stamp::Accessed, _) => Fields::ATIME,
+            Self::Time(Stamp::Born, _) => Fields::BIRTH,
+            Self::Owner(owner) => owner.fields(),
+            Self::Perm(_) => Fields::MODE,
+            Self::SameFile(..) => Fields::INO,
+            Self::FsType(_) => Fields::MOUNT,
+            _ => Fields::NONE,
+        }
+    }
+
+    /// Decides by the metadata. If the file system does not record it, [`call`](Self::call) gives the error.
+    fn decide_by(&self, metadata: &Metadata) -> Verdict {
+        match self {
+            Self::Size(bound) => bound.matches(&metadata.size).into(),
+            Self::Links(bound) => bound.matches(&metadata.nlink).into(),
+            Self::Time(stamp, bound) => {
+                time(*stamp, metadata).map_or(Verdict::call(), |time| bound.matches(&time).into())
+            }
+            Self::Owner(owner) => owner.matches(metadata.uid, metadata.gid).into(),
+            Self::Perm(perm) => perm.matches(metadata.mode).into(),
+            Self::SameFile(dev, ino) => ((metadata.dev, metadata.ino) == (*dev, *ino)).into(),
+            Self::FsType(mounts) => mounts.matches(metadata).map_or(Verdict::call(), Verdict::from),
+            _ => Verdict::call(),
+        }
+    }
+
+    /// Decides by a system call, after `decide` could not.
+    pub(super) fn call(&self, seen: &Seen<'_>, entry: &Entry<'_>) -> Result<bool, WalkError> {
+        let fail = |op, error| {
+            let mut path = Vec::new();
+            entry.push_path(&mut path);
+            WalkError::new(op, path, error)
+        };
+        match self {
+            Self::Empty => has_no_entries(entry).map_err(|error| fail(Op::Open, error)),
+            Self::Readable => is_readable(entry).map_err(|error| fail(Op::Stat, error)),
+            Self::FsType(mounts) => {
+                let found = seen.metadata.and_then(|metadata| mounts.again().matches(metadata));
+                let problem = || io::Error::other("the type of its file system is unknown");
+                found.ok_or_else(|| fail(Op::Stat, problem()))
+            }
+            _ => {
+                let problem = "the file system does not record the time of birth";
+                Err(fail(Op::Stat, io::Error::other(problem)))
+            }
+        }
+    }
+}
+
+fn of(seen: &Seen<'_>, fields: Fields, decide: impl FnOnce(&Metadata) -> Verdict) -> Verdict {
+    seen.metadata.map_or(Verdict::fields(fields), decide)
+}
+
+/// Returns whether the entry may have this inode number, as far as its listing shows.
+///
+/// For a mount point, the listing reports the inode of the covered directory, and for a followed link that of
+/// the link. So these can always match.
+fn may_be(seen: &Seen<'_>, ino: u64) -> bool {
+    seen.via_link || seen.file_type == FileType::Directory || seen.ino == ino
+}
+
+fn time(stamp: Stamp, metadata: &Metadata) -> Option<i128> {
+    match stamp {
+        Stamp::Modified => Some(metadata.mtime_ns),
+        Stamp::Changed => Some(metadata.ctime_ns),
+        Stamp::Accessed => Some(metadata.atime_ns),
+        Stamp::Born => metadata.birth_ns,
+    }
+}

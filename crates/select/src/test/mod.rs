@@ -1,0 +1,98 @@
+//! The compiled form of all filters: a tree of tests that asks for as little as possible.
+//!
+//! A test gives its [`Verdict`] from what the listing says, or tells what it needs. So an expression is first
+//! decided by names alone. If that is not enough, one `statx` reads exactly the fields that the undecided
+//! tests need. Tests with system calls of their own come last.
+
+mod check;
+mod compile;
+mod empty;
+mod mounts;
+mod node;
+mod readable;
+
+use ftk_walk::{Entry, Fields, FileType, Metadata};
+
+pub(crate) use node::Node;
+
+/// What is known about an entry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<'e> {
+    /// The last name of a starting point, the name of any other entry.
+    pub(crate) name: &'e [u8],
+    /// The path below the starting point, if any test needs it. For a starting point the same as `name`.
+    pub(crate) path: &'e [u8],
+    /// Whether ignore files ignore the entry, if any test needs to know.
+    pub(crate) is_ignored: bool,
+    file_type: FileType,
+    via_link: bool,
+    ino: u64,
+    depth: u32,
+    metadata: Option<&'e Metadata>,
+}
+
+impl<'e> Seen<'e> {
+    pub(crate) fn new(entry: &Entry<'_>, name: &'e [u8], path: &'e [u8], is_ignored: bool) -> Self {
+        Self {
+            name,
+            path,
+            is_ignored,
+            file_type: entry.file_type(),
+            via_link: entry.via_link(),
+            ino: entry.ino(),
+            depth: entry.depth(),
+            metadata: None,
+        }
+    }
+
+    fn with<'m>(self, metadata: &'m Metadata) -> Seen<'m>
+    where
+        'e: 'm,
+    {
+        Seen { metadata: Some(metadata), ..self }
+    }
+}
+
+/// The result of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Yes,
+    No,
+    Needs(Needs),
+}
+
+/// What a test needs before it can decide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Needs {
+    pub(crate) fields: Fields,
+    /// Whether the test makes a system call of its own.
+    pub(crate) calls: bool,
+}
+
+impl Verdict {
+    /// The verdict of a test on these fields without metadata.
+    fn fields(fields: Fields) -> Self {
+        Self::Needs(Needs { fields, calls: false })
+    }
+
+    /// The verdict of a test that makes a system call.
+    fn call() -> Self {
+        Self::Needs(Needs { fields: Fields::NONE, calls: true })
+    }
+}
+
+impl From<bool> for Verdict {
+    fn from(matches: bool) -> Self {
+        if matches { Self::Yes } else { Self::No }
+    }
+}
+
+impl std::ops::BitOrAssign for Needs {
+    fn bitor_assign(&mut self, other: Self) {
+        self.fields |= other.fields;
+        self.calls |= other.calls;
+    }
+}
+
+#[cfg(test)]
+mod tests;
