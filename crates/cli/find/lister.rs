@@ -119,6 +119,8 @@ impl Visitor for Lister<'_> {
         match &self.sink {
             Sink::Lines { render, .. } => render.reads(),
             Sink::Sort(unsorted) => unsorted.reads(),
+            Sink::Top(top) => top.reads(),
+            Sink::Group(_) => Fields::BASIC,
             Sink::Count | Sink::Paths { .. } | Sink::Commands(_) => Fields::NONE,
         }
     }

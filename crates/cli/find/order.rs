@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use clap::ValueEnum;
-use ftk_walk::{Entry, WalkError};
+use ftk_walk::{Entry, Fields, WalkError};
 
 use super::parts;
 
@@ -28,6 +28,14 @@ impl Order {
     /// Whether this is the order of paths, not reversed.
     pub(super) fn is_by_path(self) -> bool {
         self.key == SortKey::Path && !self.reverse
+    }
+
+    /// Returns the metadata that it needs.
+    pub(super) fn reads(self) -> Fields {
+        match self.key {
+            SortKey::Path | SortKey::Name | SortKey::Extension => Fields::NONE,
+            SortKey::Size | SortKey::Mtime => Fields::BASIC,
+        }
     }
 
     /// Returns the number that the entry is sorted by, or `None` if that is text.

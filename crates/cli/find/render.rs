@@ -34,8 +34,10 @@ impl Render<'_> {
     /// Returns the metadata that records need.
     pub(super) fn reads(&self) -> ftk_walk::Fields {
         match self {
-            Self::Shown { colours: None, .. } => ftk_walk::Fields::NONE,
-            Self::Shown { .. } | Self::Json => ftk_walk::Fields::BASIC,
+            Self::Nothing | Self::Shown { name: ShownName { colours: None, .. }, .. } => {
+                ftk_walk::Fields::NONE
+            }
+            Self::Shown { .. } | Self::Long(_) | Self::Json => ftk_walk::Fields::BASIC,
             Self::Fields { fields, .. } => fields.reads(),
         }
     }

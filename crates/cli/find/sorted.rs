@@ -39,7 +39,7 @@ impl<'r> Unsorted<'r> {
 
     /// Returns the metadata that records need.
     pub(super) fn reads(&self) -> Fields {
-        self.render.reads()
+        self.render.reads() | self.order.reads()
     }
 
     /// Adds a record. If the budget is exceeded, the walk stops and [`sort`] returns the error.

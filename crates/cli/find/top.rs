@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use ftk_walk::{Entry, WalkError};
+use ftk_walk::{Entry, Fields, WalkError};
 
 use super::order::Order;
 use super::render::Render;
@@ -30,6 +30,11 @@ impl<'r> Top<'r> {
     /// Keeps at most `most` entries.
     pub(super) fn new(render: Render<'r>, order: Order, most: usize) -> Self {
         Self { render, order, most, heap: BinaryHeap::new(), path: Vec::new() }
+    }
+
+    /// Returns the metadata that the order needs. Few entries get a record.
+    pub(super) fn reads(&self) -> Fields {
+        self.order.reads()
     }
 
     /// Keeps the entry if it is among the first ones. Only then its record is made.

@@ -1,7 +1,7 @@
 //! The visitor that counts during a walk.
 
 use ftk_inventory::Budget;
-use ftk_walk::{Directory, Entry, FileType, Step, Visitor, WalkError};
+use ftk_walk::{Directory, Entry, Fields, FileType, Step, Visitor, WalkError};
 
 use crate::part::Node;
 use crate::{Facts, Keep, Part};
@@ -111,6 +111,10 @@ impl Visitor for Count {
             self.errors.push(error);
         }
         if self.part.full.is_some() { Step::Stop } else { Step::Descend }
+    }
+
+    fn reads(&self) -> Fields {
+        Fields::BASIC
     }
 
     fn leave(&mut self, _node: &Node) {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use ftk_inventory::{Budget, Full};
 use ftk_record::{NcduMissing, NcduObject, write_ncdu_object, write_ncdu_start};
-use ftk_walk::{Directory, Entry, FileType, Metadata, Step, Visitor, WalkError};
+use ftk_walk::{Directory, Entry, Fields, FileType, Metadata, Step, Visitor, WalkError};
 
 use crate::names::Place;
 
@@ -158,6 +158,10 @@ impl Visitor for Dump {
         self.text.truncate(self.body_start + len);
         self.bodies.push((*place, self.body_start..self.body_start + len));
         self.reserve();
+    }
+
+    fn reads(&self) -> Fields {
+        Fields::BASIC
     }
 
     fn error(&mut self, error: WalkError) -> Step {
