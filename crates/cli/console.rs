@@ -231,7 +231,9 @@ fn in_one_line(text: &str) -> String {
     }
     let command = &Line::of_process().command;
     let space = if command.is_empty() { "" } else { " " };
-    parts.push(format!("see `ftk {command}{space}-h`"));
+    // -h of du prints human-readable sizes, as in GNU du.
+    let help = if command == "du" { "--help" } else { "-h" };
+    parts.push(format!("see `ftk {command}{space}{help}`"));
     parts.join("; ")
 }
 

@@ -58,7 +58,7 @@ complete -c ftk -n "__fish_ftk_needs_command" -f -a "completions" -d 'Print a sc
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "man" -d 'Write the manual pages, one per command'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "help" -d 'Print the help of a command, or a help topic'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "describe" -d 'Print all commands and options as JSON, for tools'
-complete -c ftk -n "__fish_ftk_using_subcommand find" -l sort -d 'Sort by path, name, size, mtime or extension, ascending [default: path]' -r -f -a "path\t''
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l sort -d 'Sort by path, or by name, size, mtime or extension' -r -f -a "path\t''
 name\t''
 size\t''
 mtime\t''

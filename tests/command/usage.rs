@@ -69,7 +69,7 @@ fn misspelled_words_are_answered_with_suggestions() {
 #[test]
 fn other_tools_get_no_suggestion() {
     let dir = Dir::new();
-    for tool in ["du", "cp", "mv"] {
+    for tool in ["df", "cp", "mv"] {
         let expected = format!("ftk: unknown command '{tool}'; see `ftk -h`\n");
         dir.ftk([tool, "x"]).run().status(2).stdout("").stderr(&expected);
     }

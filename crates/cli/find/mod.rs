@@ -79,9 +79,9 @@ struct OutputArgs {
     #[arg(short = '0', long = "null", conflicts_with_all = ["exec", "exec-batch"])]
     null: bool,
 
-    /// Sort by path, name, size, mtime or extension, ascending [default: path]
+    /// Sort by path, or by name, size, mtime or extension
     ///
-    /// Names are compared as bytes. Entries with equal keys are sorted by path.
+    /// Without a value, by path. The order is ascending. Text is compared as bytes. Entries with equal keys are sorted by path.
     #[arg(long, value_name = "KEY", num_args = 0..=1, require_equals = true, default_missing_value = "path")]
     sort: Option<SortKey>,
 

@@ -24,7 +24,7 @@ pub(super) enum Style<'s> {
 pub(super) enum Rendered<'s> {
     /// The path for people, after the metadata if `long`.
     Shown {
-        colours: Option<Colours>,
+        colours: Option<Box<Colours>>,
         links: Option<Hyperlinks>,
         long: Option<Columns>,
         escape: bool,
@@ -51,7 +51,7 @@ impl<'s> Style<'s> {
             None if args.null && long.is_none() => return Self::Plain { end },
             None => match Colours::wanted().filter(|_| !args.null) {
                 None if !escape && links.is_none() && long.is_none() => return Self::Plain { end },
-                colours => Rendered::Shown { colours, links, long, escape, end },
+                colours => Rendered::Shown { colours: colours.map(Box::new), links, long, escape, end },
             },
         })
     }
@@ -62,7 +62,7 @@ impl Rendered<'_> {
     pub(super) fn render<'r>(&'r self, roots: &'r [CString]) -> Render<'r> {
         match self {
             Self::Shown { colours, links, long, escape, end } => {
-                let name = ShownName { colours: colours.as_ref(), links: links.as_ref(), escape: *escape };
+                let name = ShownName { colours: colours.as_deref(), links: links.as_ref(), escape: *escape };
                 match long {
                     Some(columns) => Render::Long(Box::new(Long::new(*columns, name, *end))),
                     None => Render::Shown { name, end: *end },

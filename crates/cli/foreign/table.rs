@@ -249,7 +249,6 @@ pub(super) const TABLE: &[Row] = &[
     row("GNU du", "-l", DU, "ftk counts an inode with several links once"),
     row("GNU du", "--separate-dirs", DU, "use `ftk find --group-by directory`"),
     row("GNU du", "--threshold 1M", DU, "use `--top`, or `--json` and a filter"),
-    differs("GNU du", "-t 1M", DU, "--type", "use `--top`, or `--json` and a filter"),
     row("GNU du", "--inodes", DU, "use `--json`, which has the numbers of files and directories"),
     row("GNU du", "--time", DU, "use `ftk find --long`"),
     row("GNU du", "--dereference", DU, "use `--follow`"),
