@@ -1,7 +1,6 @@
 //! The options with expressions, and the message about an expression that is wrong.
 
 use std::ffi::OsString;
-use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -24,7 +23,7 @@ pub(crate) struct ExpressionArgs {
     #[arg(long = "where", value_name = "EXPR")]
     wanted: Vec<OsString>,
 
-    /// Skip entries for which this expression is true, and everything below them
+    /// Skip entries for which this is true, and everything below them
     ///
     /// Repeatable. A directory that is skipped is not entered. Starting points are never skipped.
     #[arg(long = "exclude-where", value_name = "EXPR")]
@@ -54,7 +53,7 @@ impl ExpressionArgs {
     pub(crate) fn add_to(
         &self,
         builder: SelectionBuilder,
-        file: &dyn Fn(&[u8]) -> io::Result<NamedFile>,
+        file: &dyn Fn(&[u8]) -> Result<NamedFile, String>,
     ) -> anyhow::Result<SelectionBuilder> {
         if self.filter().is_none() {
             return Ok(builder);
@@ -119,7 +118,7 @@ mod tests {
 
     fn complaint(text: &[u8]) -> String {
         let now = Zoned::now();
-        let context = ExpressionContext { now: &now, file: &|_| Err(io::ErrorKind::NotFound.into()) };
+        let context = ExpressionContext { now: &now, file: &|_| Err(String::new()) };
         message("--where", text, &Expression::parse(text, &context).unwrap_err())
     }
 

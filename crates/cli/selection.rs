@@ -14,7 +14,7 @@ use ftk_select::{Links, NamedFile, Owner, ParseError, Perm, Selection, Size, Tim
 use ftk_walk::Follow;
 use jiff::Zoned;
 
-use crate::console::Console;
+use crate::console::{Console, cause};
 use crate::expression::ExpressionArgs;
 use crate::number::at_least;
 use crate::starts::StartArgs;
@@ -279,7 +279,7 @@ impl SelectionArgs {
             builder = builder.same_file(as_this.dev(), as_this.ino());
         }
         builder = self.expressions.add_to(builder, &|path| {
-            let of = self.stat(Path::new(OsStr::from_bytes(path)))?;
+            let of = self.stat(Path::new(OsStr::from_bytes(path))).map_err(|error| cause(&error))?;
             let mtime_ns = i128::from(of.mtime()) * 1_000_000_000 + i128::from(of.mtime_nsec());
             Ok(NamedFile { dev: of.dev(), ino: of.ino(), mtime_ns })
         })?;

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs;
-use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 
 use ftk_select::{Expression, ExpressionContext, Filtered, NamedFile, Selection, SelectionBuilder};
@@ -55,7 +54,7 @@ pub fn selections(data: &[u8]) {
 pub fn expressions(data: &[u8]) {
     let now = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
     let file = |path: &[u8]| match path {
-        b"" => Err(io::ErrorKind::NotFound.into()),
+        b"" => Err("no such file".to_owned()),
         path => Ok(NamedFile { dev: 1, ino: path.len() as u64, mtime_ns: -1 }),
     };
     let parse = |text: &[u8]| Expression::parse(text, &ExpressionContext { now: &now, file: &file });

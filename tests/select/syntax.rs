@@ -53,7 +53,7 @@ fn errors_show_the_place_and_what_was_expected() {
         ("group = \"no one\"", "there is no group `no one`\n       group = \"no one\"\n                ^"),
         ("user = a:b", "a user has no `:`"),
         ("perm = 888", "`8` is not an octal digit\n"),
-        ("samefile = missing", "cannot stat `missing`: "),
+        ("samefile = missing", "cannot stat `missing`: no such file or directory\n"),
         ("name = 'a'", "single quotes have no meaning\n       name = 'a'\n              ^ double quotes\n"),
         ("not", "the expression is incomplete"),
         ("name = \u{1b}[31m", "`\\u{1b}[31m` does not"),

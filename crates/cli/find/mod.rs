@@ -54,7 +54,8 @@ pub(crate) struct FindArgs {
     ///
     /// PATH is an entry below a starting point. Each rule of the options is printed with its result, in order, and the
     /// line of an ignore file with its place. If a directory above PATH is skipped or not entered, the output names it.
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["count", "format", "exec", "exec-batch"])]
+    #[arg(long, value_name = "PATH", help_heading = "Output")]
+    #[arg(conflicts_with_all = ["count", "format", "exec", "exec-batch"])]
     explain: Vec<OsString>,
 
     #[command(flatten)]
@@ -146,7 +147,7 @@ Exit status: 0: success; 1: no match (only with -q); 2: any error
 Examples:
   ftk find -t f -c /srv                   the number of files
   ftk find -e jpg -e png -S +10M          large pictures
-  ftk find --where 'empty or size > 1G'    an expression
+  ftk find --where 'empty or size > 1G'   an expression
   ftk find -t f -n '*.log' --exec gzip    run a command for each file
   ftk find -q -n core /var && echo found  only set the exit status";
 
@@ -156,7 +157,7 @@ Exit status: 0: success; 1: no match (only with -q); 2: any error
 Examples:
   ftk find -t f -c /srv                   the number of files
   ftk find -e jpg -e png -S +10M          large pictures
-  ftk find --where 'empty or size > 1G'    an expression
+  ftk find --where 'empty or size > 1G'   an expression
   ftk find -q -n core /var && echo found  only set the exit status
   ftk find -t f -l --sort=size --reverse --max-results 10
                                           the largest files

@@ -11,7 +11,6 @@ mod tree;
 mod value;
 
 use std::fmt;
-use std::io;
 
 use jiff::Zoned;
 
@@ -40,8 +39,8 @@ pub struct Expression {
 pub struct ExpressionContext<'c> {
     /// The current time and time zone, for durations and dates.
     pub now: &'c Zoned,
-    /// Returns a file that the expression names, for `samefile` and `newer`.
-    pub file: &'c dyn Fn(&[u8]) -> io::Result<NamedFile>,
+    /// Returns a file that the expression names, for `samefile` and `newer`, or why it cannot be examined.
+    pub file: &'c dyn Fn(&[u8]) -> Result<NamedFile, String>,
 }
 
 /// A file that an expression names.

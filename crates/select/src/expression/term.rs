@@ -250,8 +250,8 @@ fn time(
 }
 
 fn file(text: &Text<'_>, context: &ExpressionContext<'_>) -> Result<NamedFile, Fault> {
-    (context.file)(&text.bytes).map_err(|error| {
+    (context.file)(&text.bytes).map_err(|cause| {
         let path = String::from_utf8_lossy(&text.bytes);
-        text.fault(0, format!("cannot stat `{path}`: {error}"))
+        text.fault(0, format!("cannot stat `{path}`: {cause}"))
     })
 }

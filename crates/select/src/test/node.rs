@@ -32,7 +32,6 @@ impl Node {
         }
     }
 
-    #[cold]
     fn matches_with_calls(
         &self,
         seen: &Seen<'_>,
