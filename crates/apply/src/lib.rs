@@ -108,7 +108,7 @@ mod trust;
 mod undo;
 
 pub use action::{Action, ActionKind, ActionOptions, Freed};
-pub use check::{Check, check, shared};
+pub use check::{Check, check};
 pub use engine::Engine;
 pub use history::JournalError;
 pub use journal::Journal;
@@ -117,5 +117,6 @@ pub use reach::Reach;
 pub use refusal::{ActError, Difference, Refusal, Side};
 pub use restore::{HasContent, RecordedMetadata, Restore, RestoreName, Restored, Restorer};
 pub use seen::{Seen, Step};
+pub use share::shared_bytes;
 pub use trust::open_journal;
 pub use undo::{Undo, Undone, undo};

@@ -4,6 +4,7 @@
 mod act;
 mod action;
 mod apply;
+mod examined;
 mod keep;
 mod options;
 mod plan;

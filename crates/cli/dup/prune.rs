@@ -9,7 +9,9 @@ use std::path::PathBuf;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use ftk_apply::Journal;
+use ftk_dedup::SurveyOptions;
 use ftk_record::quote;
+use ftk_sched::{Team, physical_cores};
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
@@ -80,9 +82,10 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let totals = search.groups.totals();
     let most = totals.files - totals.groups;
     let job = Job { action, action_options, rules, roots, most, json: globals.json };
-    let mut groups = search.groups(console);
-    let outcome = job.run(&mut groups, journal, args.act.script, console)?;
-    Ok(outcome.max(groups.outcome()).max(search.outcome))
+    let team = Team::new(globals.workers().unwrap_or_else(physical_cores));
+    let mut examined = search.examine(SurveyOptions { team, with_paths: true, shared: None }, console);
+    let outcome = job.run(&mut examined.groups(), journal, args.act.script, console)?;
+    Ok(outcome.max(examined.outcome()).max(search.outcome))
 }
 
 /// Creates the journal if the plan is to be carried out, and prints its path before anything else.

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use ftk_dedup::report::Group;
+use ftk_dedup::Surveyed;
 use ftk_inventory::Inventory;
 use ftk_record::{quote, sanitize};
 use indicatif::{DecimalBytes, HumanCount};
@@ -17,25 +17,23 @@ use crate::colour::Tone;
 ///     backup/2019/trip/IMG_2041.CR2
 ///     backup (copy)/2019/trip/IMG_2041.CR2   ⛓ hard link of the one above
 /// ```
-pub(super) fn push_group(out: &mut Vec<u8>, group: &Group, is_coloured: bool) {
-    let Group { size, members, .. } = group;
-    let clusters = group.clusters();
-    let files = clusters.iter().max().map_or(0, |last| last + 1);
-    let waste = DecimalBytes(size.saturating_mul(files.saturating_sub(1) as u64));
-    let names = HumanCount(members.len() as u64);
+pub(super) fn push_group(out: &mut Vec<u8>, size: u64, names: &[Surveyed], is_coloured: bool) {
+    let files = names.iter().map(|name| name.cluster).max().map_or(0, |last| last + 1);
+    let waste = DecimalBytes(size.saturating_mul(files.saturating_sub(1).into()));
+    let n_names = HumanCount(names.len() as u64);
     // Writing to a Vec cannot fail.
     let (head, link) = (Tone::Notable.style(is_coloured), Tone::Minor.style(is_coloured));
-    let _ = writeln!(out, "  {head}{names} × {}   wastes {waste}{head:#}", DecimalBytes(*size));
-    let mut named = 0;
-    for (nth, (member, &cluster)) in members.iter().zip(&clusters).enumerate() {
+    let _ = writeln!(out, "  {head}{n_names} × {}   wastes {waste}{head:#}", DecimalBytes(size));
+    let mut first_names = Vec::new();
+    for (nth, Surveyed { cluster, member, .. }) in names.iter().enumerate() {
         let _ = write!(out, "    {}", sanitize(&member.path));
-        if cluster == named {
-            named += 1;
-        } else if clusters[nth - 1] == cluster {
+        if *cluster as usize == first_names.len() {
+            first_names.push(nth);
+        } else if names[nth - 1].cluster == *cluster {
             let _ = write!(out, "   {link}⛓ hard link of the one above{link:#}");
         } else {
-            let first = clusters.iter().position(|&it| it == cluster).expect("it appeared before");
-            let _ = write!(out, "   {link}⛓ hard link of{link:#} {}", quote(&members[first].path));
+            let first = &names[first_names[*cluster as usize]].member.path;
+            let _ = write!(out, "   {link}⛓ hard link of{link:#} {}", quote(first));
         }
         out.push(b'\n');
     }

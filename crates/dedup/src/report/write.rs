@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use ftk_file::Version;
-use ftk_hash::Algorithm;
+use ftk_hash::{Algorithm, Digest};
 use ftk_record::{Seal, write_path, write_record};
 
 use super::{Group, KIND, ReportError, VERSION};
@@ -62,6 +62,10 @@ pub struct Writer {
     seal: Seal,
     /// The number of groups written so far.
     groups: u64,
+    /// The start of each line of the current group.
+    head: String,
+    /// The current line.
+    line: Vec<u8>,
 }
 
 impl Writer {
@@ -78,34 +82,43 @@ impl Writer {
         let mut seal = Seal::new();
         seal.line(&line);
         out.append(&mut line);
-        Ok(Self { seal, groups: 0 })
+        Ok(Self { seal, groups: 0, head: String::new(), line: Vec::new() })
     }
 
-    /// Appends a group, in several lines if it is very long.
+    /// Appends a group.
     pub fn group(&mut self, group: &Group, out: &mut Vec<u8>) {
-        self.groups += 1;
-        let (number, Group { size, digest, members }) = (self.groups, group);
-        let clusters = group.clusters();
-        let mut members = members.iter().zip(clusters).peekable();
-        let mut is_begun = false;
-        while members.peek().is_some() || !is_begun {
-            is_begun = true;
-            self.line(out, |out| {
-                let start = out.len();
-                // Writing to a `Vec` cannot fail.
-                let _ = write!(
-                    out,
-                    "{{\"group\":{number},\"size_bytes\":{size},\"digest\":\"{digest}\",\"members\":["
-                );
-                let mut comma = "";
-                while let Some((member, cluster)) = members.next_if(|_| out.len() - start < LONG) {
-                    let _ = write!(out, "{comma}");
-                    push_member(out, member, cluster);
-                    comma = ",";
-                }
-                out.extend_from_slice(b"]}");
-            });
+        self.begin_group(group.size, &group.digest);
+        for (member, cluster) in group.members.iter().zip(group.clusters()) {
+            self.member(member, cluster as u64, out);
         }
+        self.end_group(out);
+    }
+
+    /// Begins a group. Its [members](Self::member) follow one by one, so that they need not fit into memory.
+    pub fn begin_group(&mut self, size: u64, digest: &Digest) {
+        self.groups += 1;
+        self.head = format!("{{\"group\":{},\"size_bytes\":{size},\"digest\":\"{digest}\",\"members\":[", self.groups);
+        self.begin_line();
+    }
+
+    /// Appends a member of the current group. `cluster` is the number of its file in the group. If the line is
+    /// very long, the group continues in another one.
+    pub fn member(&mut self, member: &Member, cluster: u64, out: &mut Vec<u8>) {
+        if self.line.len() >= LONG {
+            self.end_group(out);
+            self.begin_line();
+        }
+        if self.line.last() == Some(&b'}') {
+            self.line.push(b',');
+        }
+        push_member(&mut self.line, member, cluster);
+    }
+
+    /// Ends the current group.
+    pub fn end_group(&mut self, out: &mut Vec<u8>) {
+        self.line.extend_from_slice(b"]}\n");
+        self.seal.line(&self.line);
+        out.append(&mut self.line);
     }
 
     /// Ends the report: appends its footer.
@@ -113,15 +126,13 @@ impl Writer {
         self.seal.footer(out);
     }
 
-    fn line(&mut self, out: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
-        let start = out.len();
-        push(out);
-        out.push(b'\n');
-        self.seal.line(&out[start..]);
+    fn begin_line(&mut self) {
+        self.line.clear();
+        self.line.extend_from_slice(self.head.as_bytes());
     }
 }
 
-fn push_member(out: &mut Vec<u8>, member: &Member, cluster: usize) {
+fn push_member(out: &mut Vec<u8>, member: &Member, cluster: u64) {
     let Member { path, root, version: Version { dev, ino, mtime_ns, ctime_ns, .. }, nlink, blocks, .. } =
         member;
     out.push(b'{');
