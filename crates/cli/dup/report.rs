@@ -1,23 +1,23 @@
 //! `ftk dup PATH...`: prints the groups in one of several formats. Changes nothing.
 
-mod csv;
-mod text;
+pub(super) mod csv;
+pub(super) mod text;
 
 use std::env;
-use std::ffi::{CString, OsString};
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ftk_dedup::report::{Header, Writer};
 use ftk_dedup::{Group, Member, SurveyOptions, Surveyed};
 use ftk_file::File;
-use ftk_hash::Digest;
+use ftk_hash::{Algorithm, Digest};
 use ftk_sched::{Team, physical_cores};
 
 use self::text::Fdupes;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
-use crate::dup::options::{Format, OutputArgs, SearchArgs};
+use crate::dup::options::{Format, OutputArgs, SearchArgs, SizeArgs};
 use crate::dup::examined::{Examined, Part};
 use crate::dup::search::{Search, SearchContext, search};
 use crate::dup::sharing::Sharing;
@@ -46,7 +46,10 @@ pub(super) fn run(
     let (mut json, mut head) = (None, Vec::new());
     let search = search(args, context, globals, console, |_, roots| {
         if format == Format::Json {
-            json = Some(Writer::new(&header(args, roots, start), &mut head)?);
+            let roots: Vec<_> = roots.iter().map(|root| root.as_bytes().to_vec()).collect();
+            let algorithm = args.equal.algorithm.algorithm();
+            let header = header(algorithm, args.equal.verify, &args.sizes, &roots, &[], start);
+            json = Some(Writer::new(&header, &mut head)?);
         }
         Ok(())
     })?;
@@ -126,7 +129,8 @@ fn push_groups(
             Format::Screen => {
                 whole.append(&mut names);
                 if is_last {
-                    list.line(|out| text::push_group(out, size, &whole, is_coloured));
+                    let lines: Vec<_> = whole.iter().map(line).collect();
+                    list.line(|out| text::push_group(out, size, &lines, is_coloured));
                     whole.clear();
                 }
             }
@@ -150,6 +154,10 @@ fn push_groups(
         list.line(|out| json.finish(out));
     }
     tally
+}
+
+fn line(name: &Surveyed) -> text::Line<'_> {
+    text::Line { path: &name.member.path, cluster: name.cluster as usize, place: None }
 }
 
 /// Returns the space of the file of a member. It counts this name only.
@@ -176,16 +184,25 @@ fn push_json(
     }
 }
 
-fn header(args: &SearchArgs, roots: &[CString], start: SystemTime) -> Header<'static> {
+/// Returns the header of a report of these starting points, which are those of `manifests` if there are any.
+pub(super) fn header(
+    algorithm: Algorithm,
+    is_verified: bool,
+    sizes: &SizeArgs,
+    roots: &[Vec<u8>],
+    manifests: &[Vec<u8>],
+    start: SystemTime,
+) -> Header<'static> {
     Header {
         program: env!("CARGO_PKG_VERSION"),
-        algorithm: args.equal.algorithm.algorithm(),
-        is_verified: args.equal.verify,
-        min_size: args.sizes.min_size,
-        max_size: args.sizes.max_size,
+        algorithm,
+        is_verified,
+        min_size: sizes.min_size,
+        max_size: sizes.max_size,
         start_ns: start.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos(),
         directory: env::current_dir().ok().map(|path| path.into_os_string().into_vec()),
-        roots: roots.iter().map(|root| root.as_bytes().to_vec()).collect(),
+        roots: roots.to_vec(),
+        manifests: manifests.to_vec(),
         arguments: env::args_os().skip(1).map(OsString::into_vec).collect(),
     }
 }

@@ -33,6 +33,11 @@ impl From<Totals> for Tally {
 }
 
 impl Tally {
+    /// Returns the number of groups.
+    pub(super) fn groups(&self) -> u64 {
+        self.groups
+    }
+
     /// Adds a group.
     pub(super) fn add(&mut self, group: GroupTally) {
         let GroupTally { size, names, mut n_files, mut space, linked, .. } = group;

@@ -11,11 +11,11 @@ use ftk_record::quote;
 use crate::input;
 
 /// A manifest whose seal has been checked.
-pub(super) struct Input {
-    pub(super) manifest: Manifest,
+pub(crate) struct Input {
+    pub(crate) manifest: Manifest,
     /// Device and inode of the manifest, if it is a regular file. A walk skips this file, since it is not a
     /// part of the tree that it describes.
-    pub(super) own: Option<(u64, u64)>,
+    pub(crate) own: Option<(u64, u64)>,
 }
 
 impl Input {
@@ -23,7 +23,7 @@ impl Input {
     ///
     /// # Errors
     /// If the file cannot be read, is not a manifest, or is incomplete or damaged.
-    pub(super) fn open(path: &OsStr) -> anyhow::Result<Self> {
+    pub(crate) fn open(path: &OsStr) -> anyhow::Result<Self> {
         let name = || quote(path.as_encoded_bytes());
         let file = input::open(path).with_context(|| format!("cannot open {}", name()))?;
         let metadata = file.metadata().with_context(|| format!("cannot stat {}", name()))?;

@@ -8,7 +8,7 @@ mod fields;
 mod format;
 mod guard;
 mod import;
-mod input;
+pub(crate) mod input;
 mod lock;
 mod pace;
 mod reading;

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use data_encoding::BASE64;
-use ftk_dedup::Surveyed;
+use ftk_dedup::{RecordedName, Surveyed};
 use ftk_hash::Digest;
 use ftk_record::sanitize;
 
@@ -11,6 +11,37 @@ use ftk_record::sanitize;
 /// other column of the two is empty.
 pub(super) const HEADER: &[u8] =
     b"group,size_bytes,digest,path,path_b64,root,cluster,dev,ino,nlink,allocated_bytes,mtime_ns,ctime_ns\r\n";
+
+/// The header row of a report of manifests. An unknown value is an empty field.
+pub(in crate::dup) const RECORDED_HEADER: &[u8] =
+    b"group,size_bytes,digest,path,path_b64,root,cluster,fs,ino,nlink,allocated_bytes,mtime_ns,ctime_ns,manifest,manifest_b64\r\n";
+
+/// Appends the row of a recorded member, like [`push_member`].
+pub(in crate::dup) fn push_recorded(
+    out: &mut Vec<u8>,
+    number: u64,
+    name: &RecordedName,
+    manifest: &[u8],
+    is_shown: bool,
+) {
+    let RecordedName { size, digest, cluster, member, .. } = name;
+    // Writing to a Vec cannot fail.
+    let _ = write!(out, "{number},{size},{digest},");
+    push_path(out, &member.path, is_shown);
+    let _ = write!(out, ",{},{cluster},", member.manifest);
+    member.fs.iter().for_each(|fs| _ = write!(out, "{}", Digest::from_bytes(fs.as_bytes())));
+    for value in [member.ino, member.nlink, member.allocated] {
+        out.push(b',');
+        value.iter().for_each(|value| _ = write!(out, "{value}"));
+    }
+    for value in [member.mtime_ns, member.ctime_ns] {
+        out.push(b',');
+        value.iter().for_each(|value| _ = write!(out, "{value}"));
+    }
+    out.push(b',');
+    push_path(out, manifest, is_shown);
+    out.extend_from_slice(b"\r\n");
+}
 
 /// Appends the row of a member. `number` counts groups from 1. `is_shown`: the output goes to a terminal, so
 /// control characters are escaped.

@@ -19,6 +19,7 @@ fn header(roots: Vec<Vec<u8>>) -> Header<'static> {
         start_ns: 1,
         directory: Some(b"/\xff".to_vec()),
         roots,
+        manifests: Vec::new(),
         arguments: vec![b"dup".to_vec(), b"--json".to_vec(), b"\xff\n".to_vec()],
     }
 }
