@@ -87,9 +87,10 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
     preflight(pairs_in(&groups, &roots), &action, console)?;
     let references = protect(&mut groups, &mut roots, references)?;
     let journal = journal_of(&args.act, console)?;
-    let (action_options, rules) = (args.act.action_options(), args.keep.rules(references));
+    let (action_options, rules) = (args.act.action_options(), args.keep.rules(references)?);
+    let rule_use = args.keep.rule_use();
     let most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();
-    let job = Job { action, action_options, rules, roots, most, json: globals.json };
+    let job = Job { action, action_options, rules, rule_use, roots, most, json: globals.json };
     let done = job.run(&mut groups.into_iter(), journal, args.act.script, console)?;
     Ok(outcome.max(done))
 }

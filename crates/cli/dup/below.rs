@@ -42,7 +42,8 @@ impl Below {
         }
         // Steps for files in a directory that no longer exists will be refused.
         let resolved = fs::canonicalize(parent);
-        let is_below = resolved.is_ok_and(|parent| self.directories.iter().any(|dir| parent.starts_with(dir)));
+        let is_below =
+            resolved.is_ok_and(|parent| self.directories.iter().any(|dir| parent.starts_with(dir)));
         *last = Some((parent.to_owned(), is_below));
         is_below
     }

@@ -4,6 +4,7 @@
 mod act;
 mod action;
 mod apply;
+mod ask;
 mod below;
 mod examined;
 mod keep;
@@ -14,6 +15,7 @@ mod prune;
 mod recorded;
 mod report;
 mod resolve;
+mod rule_use;
 mod search;
 mod sharing;
 mod step_printer;

@@ -92,7 +92,12 @@ pub(super) fn run(
     let groups = search.finish().context(TEMPORARY)?;
     let contradicting = say_contradictions(&groups, &sources, console)?;
     let elapsed_ns = nanos(begun.elapsed());
-    console.stats.phase(Phase { phase: "manifests", elapsed_ns, files: Some(counts.compared), ..Phase::default() });
+    console.stats.phase(Phase {
+        phase: "manifests",
+        elapsed_ns,
+        files: Some(counts.compared),
+        ..Phase::default()
+    });
 
     if format == Format::Csv {
         head.extend_from_slice(csv::RECORDED_HEADER);
@@ -104,7 +109,9 @@ pub(super) fn run(
     let is_whole = !list.is_over();
     match (format, globals.json) {
         (Format::Summary, true) => list.line(|out| tally.push_json(out)),
-        (Format::Summary, false) => list.line(|out| out.extend_from_slice(format!("{}\n", tally.text()).as_bytes())),
+        (Format::Summary, false) => {
+            list.line(|out| out.extend_from_slice(format!("{}\n", tally.text()).as_bytes()))
+        }
         _ => {}
     }
     list.finish()?;
@@ -118,7 +125,8 @@ pub(super) fn run(
     Ok(if contradicting + counts.unsized_files > 0 { Outcome::Error } else { Outcome::Success })
 }
 
-const TEMPORARY: &str = "cannot sort in temporary files (set TMPDIR to a directory with more space, or raise --memory)";
+const TEMPORARY: &str =
+    "cannot sort in temporary files (set TMPDIR to a directory with more space, or raise --memory)";
 
 /// Opens the manifests and chooses the algorithm.
 fn open(paths: &[OsString]) -> anyhow::Result<Sources> {
@@ -163,7 +171,8 @@ const SECURE: usize = 8;
 /// Returns the preferred algorithm that all manifests have.
 fn common(paths: &[OsString], manifests: &[Manifest]) -> anyhow::Result<Algorithm> {
     let has = |manifest: &Manifest, algorithm| manifest.header().algorithms.contains(algorithm);
-    let common = PREFERENCE.iter().find(|algorithm| manifests.iter().all(|manifest| has(manifest, algorithm)));
+    let common =
+        PREFERENCE.iter().find(|algorithm| manifests.iter().all(|manifest| has(manifest, algorithm)));
     common.copied().with_context(|| {
         let names = |manifest: &Manifest| {
             manifest.header().algorithms.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
@@ -251,10 +260,13 @@ fn say_contradictions(groups: &RecordedGroups, sources: &Sources, console: &Cons
         if last.replace(name.file) != Some(name.file) {
             files += 1;
         }
-        let place = format_args!("{} in {}", quote(&name.path), quote(&sources.paths[name.manifest])).to_string();
+        let place =
+            format_args!("{} in {}", quote(&name.path), quote(&sources.paths[name.manifest])).to_string();
         console.error_of(
             "contradiction",
-            format_args!("{place}: its inode is recorded with different digests: not compared (inode {files})"),
+            format_args!(
+                "{place}: its inode is recorded with different digests: not compared (inode {files})"
+            ),
         );
     }
     Ok(files)
@@ -275,11 +287,16 @@ fn say_done(sources: &Sources, counts: Counts, contradicting: u64, took: Duratio
         }
     }
     if contradicting > 0 {
-        line += &format!("; {} with contradicting digests: not compared (status 2)", human::count(contradicting, "file"));
+        line += &format!(
+            "; {} with contradicting digests: not compared (status 2)",
+            human::count(contradicting, "file")
+        );
     }
     console.summary(line);
     if PREFERENCE[SECURE..].contains(&algorithm) {
-        console.summary(format_args!("{algorithm} finds accidental duplicates; files can be crafted to have equal digests"));
+        console.summary(format_args!(
+            "{algorithm} finds accidental duplicates; files can be crafted to have equal digests"
+        ));
     }
     console.summary("no file was read: the groups are candidates until `ftk dup apply` compares their bytes");
 }
@@ -407,7 +424,9 @@ mod tests {
 
     #[test]
     fn paths_are_joined_with_one_slash() {
-        for (root, path, expected) in [("/", "a", "/a"), ("a", "b/c", "a/b/c"), ("a", ".", "a"), ("/a/", "b", "/a/b")] {
+        for (root, path, expected) in
+            [("/", "a", "/a"), ("a", "b/c", "a/b/c"), ("a", ".", "a"), ("/a/", "b", "/a/b")]
+        {
             assert_eq!(joined(root.as_bytes(), path.as_bytes()), expected.as_bytes());
         }
     }

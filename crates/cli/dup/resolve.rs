@@ -59,7 +59,10 @@ pub(super) fn resolve(
                 Ok(found) => members.push(found),
                 Err(what) => {
                     let (path, manifest) = (finder.path(member), quote(&manifests[member.manifest]));
-                    console.error_of("resolve", format_args!("{} of {manifest}: {what}: not considered", quote(&path)));
+                    console.error_of(
+                        "resolve",
+                        format_args!("{} of {manifest}: {what}: not considered", quote(&path)),
+                    );
                     outcome = Outcome::Error;
                 }
             }
@@ -72,13 +75,16 @@ pub(super) fn resolve(
             resolved.push(group);
         }
     }
-    for ((n, manifest), root) in absent.into_iter().zip(&manifests).zip(recorded_roots).filter(|((n, _), _)| *n > 0) {
+    for ((n, manifest), root) in
+        absent.into_iter().zip(&manifests).zip(recorded_roots).filter(|((n, _), _)| *n > 0)
+    {
         let (files, manifest, root) = (human::count(n, "file"), quote(manifest), quote(root));
         console.warning(format_args!(
             "{files} of {manifest} are not considered: its root {root} is not here (add --root FILE=DIR)"
         ));
     }
-    let roots = trees.into_iter().map(|tree| if tree.fd.is_some() { tree.path } else { Vec::new() }).collect();
+    let roots =
+        trees.into_iter().map(|tree| if tree.fd.is_some() { tree.path } else { Vec::new() }).collect();
     Ok(Resolved { groups: resolved, roots, outcome })
 }
 
@@ -98,13 +104,18 @@ fn given(roots: &[OsString], manifests: &[Vec<u8>]) -> anyhow::Result<HashMap<us
         let value = value.as_bytes();
         // A name may contain `=`.
         let splits = (0..value.len()).filter(|&at| value[at] == b'=');
-        let mut splits = splits.filter_map(|at| Some((manifest_named(&value[..at], manifests)?, &value[at + 1..])));
+        let mut splits =
+            splits.filter_map(|at| Some((manifest_named(&value[..at], manifests)?, &value[at + 1..])));
         let Some((nth, dir)) = splits.next() else {
             let names = manifests.iter().map(|name| quote(name)).collect::<Vec<_>>().join(", ");
             bail!("--root {}: expected FILE=DIR, where FILE is one of {names}", quote(value));
         };
         ensure!(!dir.is_empty(), "--root {}: the directory is missing", quote(value));
-        ensure!(given.insert(nth, dir.to_vec()).is_none(), "--root is given twice for {}", quote(&manifests[nth]));
+        ensure!(
+            given.insert(nth, dir.to_vec()).is_none(),
+            "--root is given twice for {}",
+            quote(&manifests[nth])
+        );
     }
     Ok(given)
 }
@@ -193,7 +204,8 @@ impl Finder<'_> {
         let cut = below.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
         let (dir, name) = below.split_at(cut);
         let root = self.trees[member.manifest].fd.as_ref().expect("the tree is mounted");
-        let is_open = |(manifest, path, _): &(usize, Vec<u8>, OwnedFd)| *manifest == member.manifest && path == dir;
+        let is_open =
+            |(manifest, path, _): &(usize, Vec<u8>, OwnedFd)| *manifest == member.manifest && path == dir;
         if !self.parent.as_ref().is_some_and(is_open) {
             let names = dir.split(|&byte| byte == b'/').filter(|name| !name.is_empty());
             let fd = if dir.is_empty() {
@@ -276,7 +288,8 @@ mod tests {
 
     #[test]
     fn manifests_are_named_by_path_or_by_a_unique_last_part() {
-        let manifests = ["lists/a.jsonl", "b=c.jsonl", "x/same", "y/same"].map(|name| name.as_bytes().to_vec());
+        let manifests =
+            ["lists/a.jsonl", "b=c.jsonl", "x/same", "y/same"].map(|name| name.as_bytes().to_vec());
         for (name, nth) in [
             ("lists/a.jsonl", Some(0)),
             ("a.jsonl", Some(0)),

@@ -50,11 +50,14 @@ impl Tally {
         self.waste = self.waste.saturating_add(size.saturating_mul(n_files.saturating_sub(1)));
         // Shared blocks are stored once, so one of the files that share them does not count.
         let extents = space.shared - space.most_shared;
-        self.shared = self.shared.saturating_add(size.saturating_mul(names - n_files)).saturating_add(extents);
+        self.shared =
+            self.shared.saturating_add(size.saturating_mul(names - n_files)).saturating_add(extents);
         // One file is kept. This assumes the one that would free the least.
         let frees = space.is_known.then(|| space.frees - space.least_freed.unwrap_or_default());
         self.free = match (self.free, frees) {
-            (free, Some(frees)) if self.groups == 1 || free.is_some() => Some(free.unwrap_or_default() + frees),
+            (free, Some(frees)) if self.groups == 1 || free.is_some() => {
+                Some(free.unwrap_or_default() + frees)
+            }
             _ => None,
         };
     }
@@ -230,7 +233,10 @@ mod tests {
         let mut tally = Tally::default();
         for spaces in [[Some((4096, 1)); 2], [None, Some((4096, 1))], [Some((4096, 1)); 2]] {
             let mut group = GroupTally::new(1000, false);
-            spaces.iter().zip(0..).for_each(|(&allocated, file)| group.add(file, FileSpace { allocated, ..unknown }));
+            spaces
+                .iter()
+                .zip(0..)
+                .for_each(|(&allocated, file)| group.add(file, FileSpace { allocated, ..unknown }));
             tally.add(group);
         }
         assert_eq!((tally.groups, tally.waste, tally.free), (3, 3000, None));

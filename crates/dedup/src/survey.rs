@@ -15,7 +15,7 @@ use crate::path_order::by_path;
 use crate::{Groups, Member};
 
 /// Names that are examined together. Their members take about 8 MiB. A larger group comes in several pieces.
-const BATCH: usize = 32 << 10;
+const BATCH: usize = if cfg!(test) { 1000 } else { 32 << 10 };
 
 /// Names that a worker claims at a time. A batch of so few names is examined by the calling thread alone.
 const CLAIM: usize = 256;
@@ -37,7 +37,10 @@ pub struct SurveyOptions<'s> {
 
 impl fmt::Debug for SurveyOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SurveyOptions").field("team", &self.team).field("with_paths", &self.with_paths).finish()
+        f.debug_struct("SurveyOptions")
+            .field("team", &self.team)
+            .field("with_paths", &self.with_paths)
+            .finish()
     }
 }
 
@@ -82,7 +85,10 @@ pub struct Survey<'s> {
 
 impl fmt::Debug for Survey<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Survey").field("current", &self.current).field("ready", &self.ready).finish_non_exhaustive()
+        f.debug_struct("Survey")
+            .field("current", &self.current)
+            .field("ready", &self.ready)
+            .finish_non_exhaustive()
     }
 }
 
@@ -117,7 +123,8 @@ impl<'s> Survey<'s> {
     fn examine(&mut self) {
         let (mut names, mut pieces) = (Vec::new(), Vec::new());
         while names.len() < BATCH {
-            let next = self.current.take().or_else(|| Some(Rest::new(self.groups.next()?, self.examiner.inventory)));
+            let next =
+                self.current.take().or_else(|| Some(Rest::new(self.groups.next()?, self.examiner.inventory)));
             let Some(mut rest) = next else { break };
             let start = names.len();
             names.extend(rest.names.by_ref().take(BATCH - start));
@@ -138,7 +145,6 @@ impl<'s> Survey<'s> {
         }
         self.ready.extend(pieces.into_iter().rev().map(|(piece, _)| piece));
     }
-
 }
 
 impl Examiner<'_> {
@@ -157,7 +163,9 @@ impl Examiner<'_> {
             loop {
                 // Relaxed: the counter only hands out numbers.
                 let start = next.fetch_add(CLAIM, Ordering::Relaxed);
-                let Some(claim) = names.get(start..names.len().min(start + CLAIM)).filter(|it| !it.is_empty()) else {
+                let Some(claim) =
+                    names.get(start..names.len().min(start + CLAIM)).filter(|it| !it.is_empty())
+                else {
                     return parts;
                 };
                 let state = |&(file, cluster): &(FileNo, u32)| {

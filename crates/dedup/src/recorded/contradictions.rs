@@ -75,7 +75,8 @@ impl Identities {
 impl Contradicting {
     /// Returns the number of the file if this entry contradicts another one.
     pub(super) fn file(&self, manifest: u64, entry: u64) -> Option<u64> {
-        let at = self.entries.binary_search_by_key(&(manifest, entry), |&(manifest, entry, _)| (manifest, entry));
+        let at =
+            self.entries.binary_search_by_key(&(manifest, entry), |&(manifest, entry, _)| (manifest, entry));
         Some(self.entries[at.ok()?].2)
     }
 }

@@ -204,7 +204,8 @@ fn by_waste(
         while found.front().is_some_and(|found| found.nth < nth) {
             found.pop_front();
         }
-        let Some(&Found { waste, has_hard_links, .. }) = found.front().filter(|found| found.nth == nth) else {
+        let Some(&Found { waste, has_hard_links, .. }) = found.front().filter(|found| found.nth == nth)
+        else {
             continue;
         };
         sorter.add(|out| {

@@ -39,9 +39,9 @@ struct Run {
 }
 
 impl Sorter {
-    /// Creates an empty sorter that uses about this much memory, but at least 1 MiB.
+    /// Creates an empty sorter that uses about this much memory, but at least 16 KiB.
     pub(crate) fn new(memory: u64) -> Self {
-        let limit = usize::try_from(memory).unwrap_or(usize::MAX).max(1 << 20);
+        let limit = usize::try_from(memory).unwrap_or(usize::MAX).max(16 << 10);
         Self { bytes: Vec::new(), spans: Vec::new(), runs: Vec::new(), limit }
     }
 
@@ -120,7 +120,10 @@ impl Sorted {
     /// Returns a reader of the records in order.
     pub(crate) fn iter(&self) -> io::Result<Merged<'_>> {
         let of_run = |run| Source { record: Vec::new(), rest: Rest::File(RunReader::new(run)) };
-        let of_memory = Source { record: Vec::new(), rest: Rest::Memory { bytes: &self.bytes, spans: self.spans.iter() } };
+        let of_memory = Source {
+            record: Vec::new(),
+            rest: Rest::Memory { bytes: &self.bytes, spans: self.spans.iter() },
+        };
         let mut sources = BinaryHeap::with_capacity(self.runs.len() + 1);
         for mut source in self.runs.iter().map(of_run).chain([of_memory]) {
             if source.advance()? {

@@ -94,7 +94,10 @@ impl fmt::Display for RecordError {
             Self::NotHeader => f.write_str("not the header of a report of `ftk dup --json`"),
             Self::NotReport => f.write_str("this is not a report of `ftk dup --json`"),
             Self::Version(version) => {
-                write!(f, "report version {version} is not supported; this ftk reads {VERSION} and {RECORDED_VERSION}")
+                write!(
+                    f,
+                    "report version {version} is not supported; this ftk reads {VERSION} and {RECORDED_VERSION}"
+                )
             }
             Self::Algorithm => f.write_str("unknown digest algorithm"),
             Self::Path(error) => error.fmt(f),

@@ -132,7 +132,8 @@ impl ReportParser {
     fn group(&mut self, line: &[u8], algorithm: Algorithm) -> Result<(), RecordError> {
         if self.manifests.is_some() {
             let Object(record): Object<Record<'_, RecordedMemberRecord>> = parse(line)?;
-            let (digest, is_new) = self.head(&record, algorithm, self.recorded.last().map(|it| (it.size, it.digest)))?;
+            let (digest, is_new) =
+                self.head(&record, algorithm, self.recorded.last().map(|it| (it.size, it.digest)))?;
             let members = record.members.into_iter().map(|Object(member)| self.recorded_member(member));
             let mut members = members.collect::<Result<Vec<_>, _>>()?;
             match self.recorded.last_mut().filter(|_| !is_new) {
@@ -141,7 +142,8 @@ impl ReportParser {
             }
         } else {
             let Object(record): Object<Record<'_, MemberRecord>> = parse(line)?;
-            let (digest, is_new) = self.head(&record, algorithm, self.groups.last().map(|it| (it.size, it.digest)))?;
+            let (digest, is_new) =
+                self.head(&record, algorithm, self.groups.last().map(|it| (it.size, it.digest)))?;
             let size = record.size_bytes;
             let members = record.members.into_iter().map(|Object(member)| self.member(member, size));
             let mut members = members.collect::<Result<Vec<_>, _>>()?;

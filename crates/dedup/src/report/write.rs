@@ -103,7 +103,10 @@ impl Writer {
     /// Begins a group. Its [members](Self::member) follow one by one, so that they need not fit into memory.
     pub fn begin_group(&mut self, size: u64, digest: &Digest) {
         self.groups += 1;
-        self.head = format!("{{\"group\":{},\"size_bytes\":{size},\"digest\":\"{digest}\",\"members\":[", self.groups);
+        self.head = format!(
+            "{{\"group\":{},\"size_bytes\":{size},\"digest\":\"{digest}\",\"members\":[",
+            self.groups
+        );
         self.begin_line();
     }
 
