@@ -110,7 +110,7 @@ mod undo;
 pub use action::{Action, ActionKind, ActionOptions, Freed};
 pub use check::{Check, check};
 pub use engine::Engine;
-pub use history::JournalError;
+pub use history::{JournalError, JournalSummary, summarize};
 pub use journal::Journal;
 pub use probe::{Obstacle, probe};
 pub use reach::Reach;
