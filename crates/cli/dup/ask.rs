@@ -18,8 +18,11 @@ use crate::dup::action::ActionArgs;
 use crate::dup::plan::date;
 use crate::human;
 
+/// The name of a rule, and the rule.
+type Named = (&'static str, fn() -> KeepRule);
+
 /// Rules that are shown next to the copies that they would keep.
-const RULES: [(&str, fn() -> KeepRule); 6] = [
+const RULES: [Named; 6] = [
     ("first", || KeepRule::First),
     ("oldest", || KeepRule::Oldest),
     ("newest", || KeepRule::Newest),

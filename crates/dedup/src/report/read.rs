@@ -119,7 +119,9 @@ impl ReportParser {
             self.roots.push(root.path()?);
         }
         if is_recorded {
-            let manifests = header.manifests.into_iter().map(|Object(manifest)| manifest.path());
+            let manifests: Vec<Object<NameRecord>> =
+                serde_json::from_value(header.manifests).map_err(|_| RecordError::Manifests)?;
+            let manifests = manifests.into_iter().map(|Object(manifest)| manifest.path());
             let manifests: Vec<_> = manifests.collect::<Result<_, _>>()?;
             if manifests.len() != self.roots.len() {
                 return Err(RecordError::Manifests);
@@ -240,8 +242,9 @@ struct Header<'j> {
     directory: Option<String>,
     directory_b64: Option<String>,
     roots: Vec<Object<NameRecord>>,
+    /// Only reports of manifests have this. Elsewhere it is unknown and ignored.
     #[serde(default)]
-    manifests: Vec<Object<NameRecord>>,
+    manifests: serde_json::Value,
 }
 
 #[derive(Deserialize)]
