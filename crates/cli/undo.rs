@@ -1,9 +1,11 @@
 //! `ftk undo`, also `ftk dup undo`: reverts a run by its journal.
 
+mod journals;
+
 use std::ffi::OsString;
 use std::io::BufReader;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
@@ -16,6 +18,7 @@ use crate::console::{Console, Outcome, reason};
 use crate::human;
 use crate::signals::DeferredSignals;
 use crate::stdout::{Lines, Stdout};
+use crate::undo::journals::{last, list};
 
 /// Undo a run of `dup prune`, `dup apply` or `manifest repair`
 ///
@@ -25,30 +28,59 @@ use crate::stdout::{Lines, Stdout};
 /// before are skipped, so that you can repeat an interrupted undo. Files that were deleted without a quarantine cannot be
 /// restored: the exit status is then 2.
 ///
+/// The summary says how many files are left to restore, so you can see whether a repeated or interrupted undo is complete.
+///
 /// The journal must be a regular file that belongs to you or to root and that no other user can write to. Set-user-ID
 /// bits, set-group-ID bits and capabilities are restored only if the file that provides the content has them.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct UndoArgs {
     /// The journal, whose path the run printed
-    #[arg(value_name = "JOURNAL")]
-    journal: OsString,
+    #[arg(value_name = "JOURNAL", required_unless_present_any = ["last", "list"], conflicts_with_all = ["last", "list"])]
+    journal: Option<OsString>,
+
+    /// Undo the most recent run
+    ///
+    /// Finds the newest journal in $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk. Journals written with --journal to
+    /// other places are not found.
+    #[arg(long, conflicts_with = "list")]
+    last: bool,
+
+    /// List the runs whose journals are found, the newest first
+    ///
+    /// Changes nothing. Each line has the start of the run, the number of its steps, and its journal. The steps of runs
+    /// that were undone are listed too.
+    #[arg(long)]
+    list: bool,
 }
 
 const EXAMPLES: &str = "\
 Exit status: 0: success; 2: any error, or a file could not be restored
 
 Examples:
+  ftk undo --list
+  ftk undo --last
   ftk undo ~/.local/state/ftk/dup-20260102T030405Z-Ab3dE6.jsonl";
 
 pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let shown = quote(args.journal.as_bytes());
-    let journal = open_journal(Path::new(&args.journal)).with_context(|| format!("cannot undo {shown}"))?;
+    if args.list {
+        return list(globals, console);
+    }
+    let path = match &args.journal {
+        Some(path) => PathBuf::from(path),
+        None => {
+            let path = last(console)?;
+            console.summary(format_args!("journal: {}", quote(path.as_os_str().as_bytes())));
+            path
+        }
+    };
+    let shown = quote(path.as_os_str().as_bytes());
+    let journal = open_journal(&path).with_context(|| format!("cannot undo {shown}"))?;
     let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
     let out = Stdout::default();
     let mut lines = Lines::new(&out);
     let is_coloured = colour::wanted();
-    let (mut restored, mut removed, mut failed, mut reduced) = (0, 0, 0, 0);
+    let (mut restored, mut removed, mut failed, mut reduced, mut untouched) = (0, 0, 0, 0, 0);
     let ended = undo(BufReader::new(journal), &signals.stop, |step, result| {
         let (word, why) = match result {
             Ok(Undone::Restored) => {
@@ -65,7 +97,10 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
                 removed += 1;
                 ("remove", "it was created by the run".into())
             }
-            Ok(Undone::AsItWas) => ("leave", "nothing to undo".into()),
+            Ok(Undone::AsItWas) => {
+                untouched += 1;
+                ("leave", "nothing to undo".into())
+            }
             Err(ActError::Stopped) => {
                 failed += 1;
                 ("not done", String::new())
@@ -88,9 +123,22 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
         if reduced == 0 { String::new() } else { format!("; {reduced} without set-ID bits or capabilities") };
     let removals =
         if removed == 0 { String::new() } else { format!("; removed {}", human::count(removed, "file")) };
+    let before = match untouched {
+        0 => String::new(),
+        n => format!("; {} needed nothing", human::count(n, "file")),
+    };
     if ended.is_ok() || restored + removed > 0 {
         let restored = human::count(restored, "file");
-        console.summary(format_args!("restored {restored}{removals}{reductions}{failures}"));
+        console.summary(format_args!("restored {restored}{removals}{before}{reductions}{failures}"));
+    }
+    if ended.is_ok() {
+        console.summary(match failed {
+            0 => "nothing is left to undo".into(),
+            n => format!(
+                "{} left to undo: repeat this command when the cause is gone",
+                human::count(n, "file")
+            ),
+        });
     }
     signals.raise_again();
     ended.with_context(|| format!("cannot undo {shown}"))?;

@@ -16,26 +16,47 @@ pub fn reports(data: &[u8]) {
     let _ = report::read(data, true);
     let texts = texts(data);
     let read = report::read(&seal(&texts)[..], false);
-    if texts.iter().all(|line| str::from_utf8(line).is_ok()) {
+    let is_recorded = read.as_ref().is_ok_and(|report| report.recorded.is_some());
+    if !is_recorded && texts.iter().all(|line| str::from_utf8(line).is_ok()) {
         assert_eq!(read.as_ref().ok(), by_hand(&texts).as_ref(), "{read:?}");
     }
     let Ok(report) = read else { return };
-    let digest_len = report.groups.first().map(|group| group.digest.as_bytes().len());
+    let recorded = report.recorded.iter().flat_map(|recorded| &recorded.groups).map(|group| group.digest);
+    let digest = report.groups.iter().map(|group| group.digest).chain(recorded).next();
+    let algorithm = Algorithm::ALL.into_iter().filter(|it| it.identifies_content()).find(|it| match digest {
+        Some(digest) => it.digest_len() == digest.as_bytes().len(),
+        None => true,
+    });
+    // The first algorithms with 16 bytes are not those of reports of trees.
+    let algorithm = match algorithm.expect("digests of an algorithm") {
+        Algorithm::Md5 => Algorithm::Xxh128,
+        other => other,
+    };
     let header = report::Header {
         program: "",
-        algorithm: if digest_len == Some(16) { Algorithm::Xxh128 } else { Algorithm::Sha256 },
+        algorithm,
         is_verified: false,
         min_size: 0,
         max_size: None,
         start_ns: 0,
         directory: report.directory.clone(),
         roots: report.roots.clone(),
+        manifests: report.recorded.as_ref().map(|it| it.manifests.clone()).unwrap_or_default(),
         arguments: Vec::new(),
     };
     let mut file = Vec::new();
     let mut writer = report::Writer::new(&header, &mut file).expect("it fitted before");
     report.groups.iter().for_each(|group| writer.group(group, &mut file));
+    for group in report.recorded.iter().flat_map(|recorded| &recorded.groups) {
+        writer.begin_group(group.size, &group.digest);
+        group.members.iter().for_each(|member| writer.recorded_member(member, 0, &mut file));
+        writer.end_group(&mut file);
+    }
     writer.finish(&mut file);
+    // A report of no manifests is written as one of no trees.
+    if report.recorded.as_ref().is_some_and(|recorded| recorded.manifests.is_empty()) {
+        return;
+    }
     assert_eq!(report::read(&file[..], false).expect("what is written is a report"), report);
 }
 
@@ -76,7 +97,7 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
     let groups: Vec<_> = groups.into_iter().map(|(_, group)| group).collect();
     let paths: Vec<_> = groups.iter().flat_map(|group| &group.members).map(|member| &member.path).collect();
     let all_differ = paths.iter().collect::<BTreeSet<_>>().len() == paths.len();
-    (is_report && all_differ).then_some(Report { directory, roots, groups })
+    (is_report && all_differ).then_some(Report { directory, roots, groups, recorded: None })
 }
 
 fn member(record: &Members<'_>, size: u64, roots: &[Vec<u8>]) -> Option<Member> {

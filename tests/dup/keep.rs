@@ -38,6 +38,9 @@ fn keep_rules_apply_in_order() {
         (&["--keep", "oldest"], "two/b"),
         (&["--keep", "newest"], "two/sub/c"),
         (&["--keep", "shortest"], "two/b"),
+        (&["--keep", "argument", "--keep", "newest"], "one/long name"),
+        (&["--keep", "deepest"], "two/sub/c"),
+        (&["--keep", "shallowest", "--keep", "oldest"], "two/b"),
         (&["--keep", "path=three/*"], "three/d"),
         // Two files match, and the second rule decides between them.
         (&["--keep", "path=two/*", "--keep", "newest"], "two/sub/c"),
@@ -110,4 +113,46 @@ fn hard_links_are_one_copy() {
     assert!(linked.is_ok());
     let run = dir.ftk(["dup", "prune", "--action", "delete", "--yes"]).run().status(0);
     run.stderr_has("  nothing to do\n");
+}
+
+#[test]
+fn one_copy_is_kept_below_each_directory() {
+    let dir = copies();
+    dir.symlink("three", "link");
+    let args = [
+        "--keep",
+        "newest",
+        "--keep-one-per",
+        "two",
+        "--keep-one-per",
+        "./link/../three",
+        "--keep-one-per",
+        "link",
+    ];
+    prune(&dir, &[&args[..], &["one", "two", "three"]].concat());
+    assert_eq!(left(&dir), ["two/sub/c", "three/d"]);
+    let dir = copies();
+    let missing = ["dup", "prune", "--action", "delete", "--keep-one-per", "missing", "one", "two"];
+    dir.ftk(missing).run().status(2).stderr_has("'missing'");
+}
+
+#[test]
+fn rules_that_decided_nothing_are_reported() {
+    let dir = copies();
+    dir.dir("empty");
+    let args = ["--keep", "path=tow/*", "--keep", "oldest", "--keep", "shortest", "--keep-one-per", "empty"];
+    let plan = || dir.ftk(["dup", "prune", "--action", "delete", "one", "two"]).args(args);
+    for more in [&[][..], &["--yes"], &["--script"]] {
+        let dir = copies();
+        dir.dir("empty");
+        let run = dir.ftk(["dup", "prune", "--action", "delete", "one", "two"]).args(args).args(more).run();
+        run.status(0)
+            .stderr_has("--keep path=tow/* decided nothing\n")
+            .stderr_has("--keep shortest decided nothing\n")
+            .stderr_has("--keep-one-per empty decided nothing\n")
+            .stderr_lacks("oldest decided");
+    }
+    plan().args(["-q"]).run().status(0).stderr_lacks("decided");
+    let nothing = dir.ftk(["dup", "prune", "--action", "delete", "--keep", "oldest", "three"]).run();
+    nothing.status(0).stderr_lacks("decided");
 }

@@ -2,9 +2,11 @@
 //! undo.
 
 mod apply;
+mod ask;
 mod formats;
 mod freed;
 mod keep;
+mod manifests;
 mod options;
 mod oracles;
 mod property;

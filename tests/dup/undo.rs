@@ -65,7 +65,7 @@ fn undo_restores_everything() {
         assert!(snapshot(&dir) == before, "{args:?}");
         // Another undo changes nothing.
         let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(0);
-        run.stderr_has("  restored 0 files\n");
+        run.stderr_has("  restored 0 files; ").stderr_has("  nothing is left to undo\n");
         assert!(snapshot(&dir) == before, "{args:?}");
     }
 }
@@ -79,7 +79,8 @@ fn files_created_since_are_not_overwritten() {
     let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(2);
     run.check(run.text().contains("  restore  ./c"), "one file is restored");
     run.check(run.text().contains("  fail     ./b "), "the other is not restored");
-    run.stderr_has("  restored 1 file; 1 file could not be restored\n");
+    run.stderr_has("  restored 1 file; 1 file could not be restored\n")
+        .stderr_has("  1 file left to undo: repeat");
     assert_eq!(fs::read(dir.path("b")).unwrap(), b"a new file of that name");
 }
 
@@ -133,4 +134,41 @@ fn h26_files_that_are_not_journals_are_errors() {
         dir.ftk(["dup", "undo", path]).run().status(2).stderr_has(path);
     }
     dir.ftk(["undo", "empty"]).run().status(2).stderr_has("'empty': it is empty: nothing was done\n");
+}
+
+#[test]
+fn undo_finds_the_last_run_and_lists_all() {
+    let dir = Dir::new();
+    dir.ftk(["undo", "--list"]).run().status(0).stdout("").stderr_has("no runs to undo");
+    dir.ftk(["undo", "--last"]).run().status(2).stderr_has("no journal in");
+    let contents = [["a", "b"], ["c", "d"]];
+    for [one, other] in contents {
+        dir.file(one, one.as_bytes()).file(other, one.as_bytes());
+        dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", one, other]).run().status(0);
+    }
+    let inode = |path: &str| fs::metadata(dir.path(path)).unwrap().ino();
+    let list = dir.ftk(["undo", "--list"]).run().status(0);
+    let lines: Vec<_> = list.text().lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines.iter().all(|line| line.contains("  1 file linked  in ")), "{lines:?}");
+    let json = dir.ftk(["undo", "--list", "--json"]).run().status(0);
+    let runs: Vec<serde_json::Value> =
+        json.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(runs[0]["started_ns"].as_i64() > runs[1]["started_ns"].as_i64(), "the newest first");
+    assert_eq!(runs[0]["steps"], serde_json::json!([{"action": "hardlink", "files": 1}]));
+
+    let last = dir.ftk(["undo", "--last"]).run().status(0);
+    last.stderr_has(runs[0]["journal"].as_str().unwrap()).stderr_has("nothing is left to undo");
+    assert!(inode("a") == inode("b") && inode("c") != inode("d"));
+    let again = dir.ftk(["undo", "--last"]).run().status(0);
+    again.stderr_has("restored 0 files; 1 file needed nothing\n");
+    assert!(inode("a") == inode("b"), "it does not go on to the run before");
+
+    // With a journal that cannot be used, the last run is not known.
+    fs::write(dir.aside("state").join("ftk/dup-x.jsonl"), "{}\n").unwrap();
+    dir.ftk(["undo", "--last"]).run().status(2).stderr_has("cannot tell which run is the last one");
+    dir.ftk(["undo", "--list"]).run().status(2).stderr_has("it is not a journal of ftk");
+    for args in [&[][..], &["--last", "--list"], &["--last", "x"]] {
+        dir.ftk(["undo"]).args(args).run().status(2);
+    }
 }

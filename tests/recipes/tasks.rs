@@ -31,6 +31,10 @@ recipes! {
     recipe_folder_in_archive: "Check whether a folder is already in the archive", needs ["rsync"], with |scene| {
         scene.file("card/DCIM/100.jpg", &bytes(40_000, 40_000)).file("card/DCIM/101.jpg", b"not yet copied\n");
     };
+    recipe_disks: "Find duplicates across disks that are not mounted together", needs [], with |scene| {
+        scene.file("disk1/DCIM/100.jpg", &bytes(40_000, 40_000)).file("disk1/DCIM/101.jpg", &bytes(50_000, 50_000));
+        scene.file("disk2/old/100.jpg", &bytes(40_000, 40_000));
+    };
     recipe_inbox: "Clean an inbox against an archive", needs [], with |scene| {
         scene.file("inbox/copy.jpg", &bytes(40_000, 40_000)).file("inbox/new/103.jpg", b"not yet copied\n");
         scene.file("inbox/new/102.jpg", &bytes(50_000, 50_000));

@@ -36,7 +36,7 @@ impl Action {
 }
 
 /// The kind of an [`Action`]. Its text form is the action's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ActionKind {
     /// See [`Action::Hardlink`].
     Hardlink,

@@ -5,7 +5,7 @@ use crate::own_changes::OwnChanges;
 use crate::prove::compare_all_but_content;
 use crate::reach::Reach;
 use crate::refusal::{Refusal, Side};
-use crate::seen::{Seen, Step};
+use crate::seen::Step;
 use crate::share::{shared_bytes, shares_all};
 
 /// The result of the check of a step.
@@ -35,10 +35,4 @@ pub fn check(
     compare_all_but_content(&victim, &keeper, kind, options)?;
     let is_done = kind == ActionKind::Reflink && shares_all(&victim.file, &keeper.file);
     Ok(if is_done { Check::Done } else { Check::Fine { shared: shared_bytes(&victim.file) } })
-}
-
-/// Returns the bytes of a file that other files share on the disk. Returns 0 if that is unknown or the file
-/// has changed since it was seen.
-pub fn shared(reach: &mut Reach, seen: &Seen) -> u64 {
-    reach.hold(Side::Victim, seen, &OwnChanges::default()).map_or(0, |held| shared_bytes(&held.file))
 }

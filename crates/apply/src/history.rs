@@ -1,5 +1,6 @@
 //! Reading a journal, including one of a run that was killed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use ftk_record::{Object, quote, read_path};
 use serde::Deserialize;
 
+use crate::action::ActionKind;
 use crate::intent::{Intent, IntentRecord, MadeRecord};
 
 /// The longest line that is read, in bytes: two paths ten thousand levels deep, and the attributes of a file.
@@ -89,9 +91,33 @@ impl std::error::Error for JournalError {
     }
 }
 
+/// What a run did, by its journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JournalSummary {
+    /// The start of the run, in nanoseconds since the Unix epoch; `None` if the journal does not say it.
+    pub started_ns: Option<i128>,
+    /// The working directory of the run.
+    pub directory: PathBuf,
+    /// The number of steps of each kind that were performed, or may have been.
+    pub steps: BTreeMap<ActionKind, u64>,
+}
+
+/// Reads a journal to its end and counts its steps. It does not find out which of them were undone later.
+///
+/// # Errors
+/// If the journal cannot be read or is invalid.
+pub fn summarize(journal: impl BufRead) -> Result<JournalSummary, JournalError> {
+    let History { cwd, started_ns, steps } = History::read(journal)?;
+    let mut counts = BTreeMap::new();
+    steps.iter().for_each(|step| *counts.entry(step.kind).or_default() += 1);
+    Ok(JournalSummary { started_ns, directory: cwd, steps: counts })
+}
+
 /// The content of a journal.
 #[derive(Debug)]
 pub(crate) struct History {
+    /// The start of the run.
+    pub(crate) started_ns: Option<i128>,
     /// The working directory of the run.
     pub(crate) cwd: PathBuf,
     /// The steps that were performed, or may have been, in order.
@@ -147,7 +173,8 @@ impl History {
                 }
             }
         }
-        Ok(Self { cwd, steps: steps.into_iter().flatten().collect() })
+        let started_ns = header.started_ns.and_then(|it| it.as_i64()).map(i128::from);
+        Ok(Self { cwd, started_ns, steps: steps.into_iter().flatten().collect() })
     }
 }
 
@@ -157,6 +184,8 @@ struct HeaderRecord {
     version: u64,
     cwd: Option<String>,
     cwd_b64: Option<String>,
+    /// For people, so any value is accepted.
+    started_ns: Option<serde_json::Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -197,6 +226,15 @@ mod tests {
                 JOURNAL.replace("\"done\",\"freed_bytes\":4096", &format!("\"{outcome}\",\"why\":\"\""));
             assert_eq!(History::read(journal.as_bytes()).unwrap().steps.len(), n, "{outcome}");
         }
+    }
+
+    #[test]
+    fn a_summary_counts_the_steps_that_may_have_been_performed() {
+        let summary = summarize(JOURNAL.as_bytes()).unwrap();
+        assert_eq!((summary.started_ns, summary.directory), (Some(0), "/".into()));
+        assert_eq!(summary.steps, BTreeMap::from([(ActionKind::Symlink, 1)]));
+        let refused = JOURNAL.replace("\"done\",\"freed_bytes\":4096", "\"refused\",\"why\":\"\"");
+        assert!(summarize(refused.as_bytes()).unwrap().steps.is_empty());
     }
 
     #[test]

@@ -108,14 +108,15 @@ mod trust;
 mod undo;
 
 pub use action::{Action, ActionKind, ActionOptions, Freed};
-pub use check::{Check, check, shared};
+pub use check::{Check, check};
 pub use engine::Engine;
-pub use history::JournalError;
+pub use history::{JournalError, JournalSummary, summarize};
 pub use journal::Journal;
 pub use probe::{Obstacle, probe};
 pub use reach::Reach;
 pub use refusal::{ActError, Difference, Refusal, Side};
 pub use restore::{HasContent, RecordedMetadata, Restore, RestoreName, Restored, Restorer};
 pub use seen::{Seen, Step};
+pub use share::shared_bytes;
 pub use trust::open_journal;
 pub use undo::{Undo, Undone, undo};

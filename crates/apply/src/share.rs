@@ -91,7 +91,7 @@ fn owned(extents: &[Extent]) -> u64 {
 }
 
 /// Returns the bytes of a file's extents that other files share; 0 if unknown.
-pub(crate) fn shared_bytes(file: impl AsFd) -> u64 {
+pub fn shared_bytes(file: impl AsFd) -> u64 {
     let extents = extents(file, false).unwrap_or_default();
     extents.iter().filter(|extent| extent.is_shared).map(|extent| extent.len).sum()
 }

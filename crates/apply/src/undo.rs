@@ -80,7 +80,7 @@ pub fn undo(
     stop: &Stop,
     mut report: impl FnMut(&Undo, Result<Undone, ActError>),
 ) -> Result<(), JournalError> {
-    let History { cwd, steps } = History::read(journal)?;
+    let History { cwd, steps, .. } = History::read(journal)?;
     let base = openat(CWD, &cwd, DIRECTORY, Mode::empty());
     let base = base.map_err(|errno| JournalError::WorkingDirectory(cwd, errno.into()))?;
     let mut undoing = Undoing { reach: Reach::below(base), copies: copies(&steps), changed: Vec::new() };

@@ -21,6 +21,7 @@ use ftk_record::{quote, sanitize};
 
 use crate::console::{Console, Outcome, cause, reason};
 use crate::dup::plan::{Item, Planner};
+use crate::dup::rule_use::RuleUse;
 use crate::dup::step_printer::{StepPrinter, Word, verb};
 use crate::signals::DeferredSignals;
 use crate::stdout::{Lines, Stdout};
@@ -32,6 +33,7 @@ pub(super) struct Job {
     pub(super) action_options: ActionOptions,
     /// Which copies are kept.
     pub(super) rules: KeepRules,
+    pub(super) rule_use: RuleUse,
     /// Length of the path of each starting point, by its number.
     pub(super) roots: Vec<usize>,
     /// Upper limit of the number of files to process, for progress.
@@ -42,7 +44,8 @@ pub(super) struct Job {
 impl Job {
     /// Plans a group. Returns no items if all members are kept.
     fn items(&self, group: Group) -> Vec<Item> {
-        let planner = Planner { rules: &self.rules, action: &self.action, roots: &self.roots };
+        let Self { rules, rule_use, action, roots, .. } = self;
+        let planner = Planner { rules, rule_use, action, roots };
         let mut items = planner.items(group);
         if self.action == Action::Reflink {
             // Cloning files that share their blocks already would free nothing, although the plan counts
@@ -77,6 +80,7 @@ impl Job {
             (None, true) => self.script(groups, &out, console)?,
             (None, false) => self.plan(groups, &out, console)?,
         };
+        self.rule_use.say(console);
         out.finish()?;
         Ok(outcome)
     }

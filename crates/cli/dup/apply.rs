@@ -3,24 +3,26 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::BufReader;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::Args;
-use ftk_dedup::report::{Group, read};
+use ftk_dedup::report::{Group, Recorded, Report, read};
 use ftk_record::quote;
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
+use crate::dup::below::Below;
 use crate::dup::keep::KeepArgs;
 use crate::dup::preflight::{pairs_in, preflight};
 use crate::dup::prune::journal_of;
+use crate::dup::resolve::{Resolved, references, resolve};
 use crate::input;
 
 /// Act on a report of `ftk dup --json` (needs --yes)
@@ -41,6 +43,14 @@ pub(super) struct ApplyArgs {
     #[arg(long)]
     edited: bool,
 
+    /// Find the tree of the manifest FILE in DIR; repeatable
+    ///
+    /// For a report of `ftk dup --manifests`. FILE is the path of the manifest as in the report, or its last part. Without
+    /// this option, the recorded root is used if it is absolute and exists. Files are recognised by the identity of
+    /// their file system, inode number, size and times. Files of trees that are not here are not considered, also not as copies.
+    #[arg(long = "root", value_name = "FILE=DIR")]
+    roots: Vec<OsString>,
+
     #[command(flatten)]
     act: ActionArgs,
 
@@ -55,6 +65,9 @@ Examples:
   ftk dup --json -o dup.json ~/Pictures            save a report
   ftk dup apply dup.json --action hardlink         print the plan
   ftk dup apply dup.json --action hardlink --yes   carry it out
+  ftk dup --manifests --json -o dup.json disk1.jsonl disk2.jsonl
+  ftk dup apply dup.json --root disk1.jsonl=/mnt/1 --root disk2.jsonl=/mnt/2 \\
+      --reference disk1.jsonl --action delete      what disk 2 has twice
   grep -v /raw/ dup.json | ftk dup apply - --edited --action delete
                                                    only a part of the report";
 
@@ -66,8 +79,44 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         let hint = if is_edited { " (if you edited it on purpose, add --edited)" } else { "" };
         anyhow::Error::new(error).context(format!("bad report {shown}{hint}"))
     })?;
-    if let Some(directory) = &report.directory
-        && report.roots.iter().any(|root| !root.starts_with(b"/"))
+    let Groups { mut groups, roots, references, outcome } = match report.recorded {
+        Some(recorded) => of_manifests(args, recorded, &report.roots, console)?,
+        None => of_trees(args, report, console)?,
+    };
+    let mut roots: Vec<_> = roots.iter().map(Vec::len).collect();
+    preflight(pairs_in(&groups, &roots), &action, console)?;
+    let references = protect(&mut groups, &mut roots, references)?;
+    let journal = journal_of(&args.act, console)?;
+    let (action_options, rules) = (args.act.action_options(), args.keep.rules(references)?);
+    let rule_use = args.keep.rule_use();
+    let most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();
+    let job = Job { action, action_options, rules, rule_use, roots, most, json: globals.json };
+    let done = job.run(&mut groups.into_iter(), journal, args.act.script, console)?;
+    Ok(outcome.max(done))
+}
+
+/// The groups of a report.
+struct Groups {
+    groups: Vec<Group>,
+    /// The starting points.
+    roots: Vec<Vec<u8>>,
+    references: References,
+    outcome: Outcome,
+}
+
+/// What is never removed.
+struct References {
+    /// Numbers of starting points.
+    roots: BTreeSet<usize>,
+    directories: Vec<OsString>,
+}
+
+/// Returns the groups of a report of trees.
+fn of_trees(args: &ApplyArgs, report: Report, console: &Console) -> anyhow::Result<Groups> {
+    ensure!(args.roots.is_empty(), "--root needs a report of `ftk dup --manifests`");
+    let Report { directory, roots, groups, .. } = report;
+    if let Some(directory) = &directory
+        && roots.iter().any(|root| !root.starts_with(b"/"))
         && !is_here(directory)
     {
         console.warning(format_args!(
@@ -75,19 +124,21 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
             quote(directory)
         ));
     }
-    let mut roots: Vec<_> = report.roots.iter().map(Vec::len).collect();
-    let mut groups = report.groups;
-    preflight(pairs_in(&groups, &roots), &action, console)?;
-    let references = if args.keep.references.is_empty() {
-        BTreeSet::new()
-    } else {
-        protect(&mut groups, &mut roots, &args.keep.references)?
-    };
-    let journal = journal_of(&args.act, console)?;
-    let (action_options, rules) = (args.act.action_options(), args.keep.rules(references));
-    let most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();
-    let job = Job { action, action_options, rules, roots, most, json: globals.json };
-    job.run(&mut groups.into_iter(), journal, args.act.script, console)
+    let references = References { roots: BTreeSet::new(), directories: args.keep.references.clone() };
+    Ok(Groups { groups, roots, references, outcome: Outcome::Success })
+}
+
+/// Returns the groups of a report of manifests, with their files as they are now.
+fn of_manifests(
+    args: &ApplyArgs,
+    recorded: Recorded,
+    recorded_roots: &[Vec<u8>],
+    console: &Console,
+) -> anyhow::Result<Groups> {
+    let manifests = recorded.manifests.clone();
+    let Resolved { groups, roots, outcome } = resolve(recorded, recorded_roots, &args.roots, console)?;
+    let (numbers, directories) = references(&args.keep.references, &manifests, &roots)?;
+    Ok(Groups { groups, roots, references: References { roots: numbers, directories }, outcome })
 }
 
 /// Whether a path leads to the working directory.
@@ -102,33 +153,25 @@ fn open(report: &OsString) -> anyhow::Result<BufReader<File>> {
     Ok(BufReader::new(file))
 }
 
-/// Assigns members below a reference to extra starting points, which are protected. Resolves symbolic links
-/// to find these members. Returns the numbers of the extra starting points.
+/// Assigns members below a directory of the references to extra starting points, which are protected. Resolves
+/// symbolic links to find these members. Returns the numbers of the protected starting points.
 fn protect(
     groups: &mut [Group],
     roots: &mut Vec<usize>,
-    references: &[OsString],
+    references: References,
 ) -> anyhow::Result<BTreeSet<usize>> {
-    let canonical = |path: &OsString| {
-        fs::canonicalize(path).with_context(|| format!("cannot open {}", quote(path.as_bytes())))
-    };
-    let references = references.iter().map(canonical).collect::<anyhow::Result<Vec<_>>>()?;
+    let References { roots: mut protected, directories } = references;
+    if directories.is_empty() {
+        return Ok(protected);
+    }
+    let below = Below::new(&directories)?;
     let n_roots = roots.len();
     roots.extend_from_within(..);
-    let mut known: Option<(PathBuf, bool)> = None;
     for member in groups.iter_mut().flat_map(|group| &mut group.members) {
-        let parent = Path::new(OsStr::from_bytes(&member.path)).parent().unwrap_or(Path::new(""));
-        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-        let is_protected = match &known {
-            Some((path, is_protected)) if path == parent => *is_protected,
-            // A directory that no longer exists needs no protection: its files will be refused.
-            _ => fs::canonicalize(parent)
-                .is_ok_and(|parent| references.iter().any(|reference| parent.starts_with(reference))),
-        };
-        known = Some((parent.to_owned(), is_protected));
-        if is_protected {
+        if below.contains(&member.path) {
             member.root += n_roots;
         }
     }
-    Ok((n_roots..2 * n_roots).collect())
+    protected.extend(n_roots..2 * n_roots);
+    Ok(protected)
 }

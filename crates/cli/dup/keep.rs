@@ -1,26 +1,31 @@
 //! Options for which copies are kept.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 
+use anyhow::Context as _;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use ftk_dedup::{KeepRule, KeepRules};
+use ftk_dedup::{KeepRule, KeepRules, PathTest};
+use ftk_record::sanitize;
 use ftk_select::Glob;
 
+use crate::dup::below::Below;
+use crate::dup::rule_use::RuleUse;
 use crate::number::at_least;
 
 /// The rules that choose the kept files.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Kept files")]
 pub(super) struct KeepArgs {
-    /// Keep first, oldest, newest, shortest or path=GLOB
+    /// Keep first, argument, oldest, newest, shortest, shallowest, deepest or path=GLOB
     ///
     /// Repeatable: where the first rule does not decide, the next one does, and `first` in the end. `first` keeps the first file in
-    /// the order of the arguments, then of paths. `oldest` and `newest` compare the time of the last content change
-    /// (mtime), `shortest` the length of the path. `path=GLOB` keeps a file whose whole path matches the glob, in which `*`
-    /// also matches `/`.
+    /// the order of the arguments, then of paths. `argument` keeps a file under the first PATH that has one, and lets the
+    /// next rule decide between files under the same PATH. `oldest` and `newest` compare the time of the last content
+    /// change (mtime), `shortest` the length of the path, `shallowest` and `deepest` the number of directories in it. `path=GLOB` keeps a file whose whole path matches the glob, in which `*`
+    /// also matches `/`. The summary lists rules that decided nothing.
     #[arg(long, value_name = "RULE", value_parser = OsStringValueParser::new().try_map(RuleArg::parse))]
     keep: Vec<RuleArg>,
 
@@ -36,6 +41,13 @@ pub(super) struct KeepArgs {
     #[arg(long)]
     isolate: bool,
 
+    /// Keep a copy below DIR if there is one; repeatable
+    ///
+    /// For example, `--keep-one-per /mnt/a --keep-one-per /mnt/b` keeps one copy on each disk. The other rules choose
+    /// which one.
+    #[arg(long, value_name = "DIR")]
+    keep_one_per: Vec<OsString>,
+
     /// Keep at least N copies
     ///
     /// Hard links of one file count as one copy.
@@ -45,35 +57,54 @@ pub(super) struct KeepArgs {
 
 /// A value of `--keep`.
 #[derive(Clone, Debug)]
-enum RuleArg {
+struct RuleArg {
+    /// The value as it was given.
+    text: OsString,
+    kind: RuleKind,
+}
+
+#[derive(Clone, Debug)]
+enum RuleKind {
     First,
+    Argument,
     Oldest,
     Newest,
     Shortest,
+    Shallowest,
+    Deepest,
     Path(Glob),
 }
 
 impl RuleArg {
-    fn parse(value: OsString) -> Result<Self, String> {
-        match value.as_bytes() {
-            b"first" => Ok(Self::First),
-            b"oldest" => Ok(Self::Oldest),
-            b"newest" => Ok(Self::Newest),
-            b"shortest" => Ok(Self::Shortest),
-            _ => match value.as_bytes().strip_prefix(b"path=") {
-                Some(glob) => Glob::new(glob).map(Self::Path).map_err(|error| with_cause(&error)),
-                None => Err("expected first, oldest, newest, shortest or path=GLOB".into()),
+    fn parse(text: OsString) -> Result<Self, String> {
+        let kind = match text.as_bytes() {
+            b"first" => RuleKind::First,
+            b"argument" => RuleKind::Argument,
+            b"oldest" => RuleKind::Oldest,
+            b"newest" => RuleKind::Newest,
+            b"shortest" => RuleKind::Shortest,
+            b"shallowest" => RuleKind::Shallowest,
+            b"deepest" => RuleKind::Deepest,
+            value => match value.strip_prefix(b"path=") {
+                Some(glob) => RuleKind::Path(Glob::new(glob).map_err(|error| with_cause(&error))?),
+                None => {
+                    return Err("expected first, argument, oldest, newest, shortest, shallowest, deepest or path=GLOB".into());
+                }
             },
-        }
+        };
+        Ok(Self { text, kind })
     }
 
     fn rule(&self) -> KeepRule {
-        match self {
-            Self::First => KeepRule::First,
-            Self::Oldest => KeepRule::Oldest,
-            Self::Newest => KeepRule::Newest,
-            Self::Shortest => KeepRule::Shortest,
-            Self::Path(glob) => {
+        match &self.kind {
+            RuleKind::First => KeepRule::First,
+            RuleKind::Argument => KeepRule::Argument,
+            RuleKind::Oldest => KeepRule::Oldest,
+            RuleKind::Newest => KeepRule::Newest,
+            RuleKind::Shortest => KeepRule::Shortest,
+            RuleKind::Shallowest => KeepRule::Shallowest,
+            RuleKind::Deepest => KeepRule::Deepest,
+            RuleKind::Path(glob) => {
                 let glob = glob.clone();
                 KeepRule::Path(Box::new(move |path| glob.is_match(path)))
             }
@@ -87,9 +118,27 @@ fn with_cause(error: &dyn std::error::Error) -> String {
 
 impl KeepArgs {
     /// Returns the rules. `references` are the numbers of the starting points whose files are never removed.
-    pub(super) fn rules(&self, references: BTreeSet<usize>) -> KeepRules {
+    ///
+    /// # Errors
+    /// If a directory of `--keep-one-per` does not exist.
+    pub(super) fn rules(&self, references: BTreeSet<usize>) -> anyhow::Result<KeepRules> {
         let keep = self.keep.iter().map(RuleArg::rule).collect();
-        KeepRules { keep, references, isolate: self.isolate, min_copies: self.min_copies }
+        let one_per = |dir: &OsString| {
+            let below = Below::new(std::slice::from_ref(dir)).context("--keep-one-per")?;
+            Ok(Box::new(move |path: &[u8]| below.contains(path)) as PathTest)
+        };
+        let one_per = self.keep_one_per.iter().map(one_per).collect::<anyhow::Result<_>>()?;
+        let (isolate, min_copies) = (self.isolate, self.min_copies);
+        Ok(KeepRules { keep, references, isolate, min_copies, one_per, chosen: HashSet::new() })
+    }
+
+    /// Returns a count of what each rule decides.
+    pub(super) fn rule_use(&self) -> RuleUse {
+        let shown = |option: &str, value: &OsString| format!("{option} {}", sanitize(value.as_bytes()));
+        RuleUse::new(
+            self.keep.iter().map(|rule| shown("--keep", &rule.text)),
+            self.keep_one_per.iter().map(|dir| shown("--keep-one-per", dir)),
+        )
     }
 }
 
@@ -114,11 +163,17 @@ mod tests {
     #[test]
     fn keep_rules_are_words_or_globs() {
         let parse = |text: &str| RuleArg::parse(text.into());
-        assert!(matches!(parse("first"), Ok(RuleArg::First)));
-        assert!(matches!(parse("newest"), Ok(RuleArg::Newest)));
-        let Ok(RuleArg::Path(glob)) = parse("path=*/a b/*") else { panic!("no glob") };
+        for word in ["first", "argument", "oldest", "newest", "shortest", "shallowest", "deepest"] {
+            let rule = parse(word).unwrap();
+            assert_eq!(format!("{:?}", rule.rule()).to_lowercase(), word);
+            assert_eq!(rule.text, word);
+        }
+        let RuleKind::Path(glob) = parse("path=*/a b/*").unwrap().kind else { panic!("no glob") };
         assert!(glob.is_match(b"x/a b/y") && !glob.is_match(b"x/a/y"));
-        assert_eq!(parse("largest").unwrap_err(), "expected first, oldest, newest, shortest or path=GLOB");
+        assert_eq!(
+            parse("largest").unwrap_err(),
+            "expected first, argument, oldest, newest, shortest, shallowest, deepest or path=GLOB"
+        );
         assert!(parse("path=[").unwrap_err().contains("(at byte"));
     }
 }

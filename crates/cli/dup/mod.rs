@@ -4,12 +4,18 @@
 mod act;
 mod action;
 mod apply;
+mod ask;
+mod below;
+mod examined;
 mod keep;
 mod options;
 mod plan;
 mod preflight;
 mod prune;
+mod recorded;
 mod report;
+mod resolve;
+mod rule_use;
 mod search;
 mod sharing;
 mod step_printer;
@@ -22,6 +28,7 @@ use crate::console::{Console, Outcome};
 use crate::dup::apply::ApplyArgs;
 use crate::dup::options::{OutputArgs, SearchArgs};
 use crate::dup::prune::PruneArgs;
+use crate::dup::recorded::RecordedArgs;
 use crate::undo::{self, UndoArgs};
 
 /// Find identical files; link or remove copies on request
@@ -41,6 +48,9 @@ pub(crate) struct DupArgs {
     #[command(flatten)]
     search: SearchArgs,
 
+    #[command(flatten)]
+    recorded: RecordedArgs,
+
     #[command(subcommand)]
     command: Option<DupCommand>,
 }
@@ -59,12 +69,16 @@ Examples:
   ftk dup ~/Pictures                duplicates, the largest waste first
   ftk dup --summary /srv            only the space that pruning would free
   ftk dup --json -o dup.json a b    a report for `ftk dup apply`
+  ftk dup --manifests disk1.jsonl disk2.jsonl   trees that are not mounted
   ftk dup ./prune                   a directory named like a command
   ftk dup prune --action hardlink ~/Pictures         print the plan
   ftk dup prune --action hardlink ~/Pictures --yes   do it; undo is possible";
 
 pub(crate) fn run(args: &DupArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     match &args.command {
+        None if !args.recorded.manifests.is_empty() => {
+            recorded::run(&args.recorded, &args.search.sizes, &args.output, globals, console)
+        }
         None => report::run(&args.search, &args.output, globals, console),
         Some(DupCommand::Prune(args)) => prune::run(args, globals, console),
         Some(DupCommand::Apply(args)) => apply::run(args, globals, console),

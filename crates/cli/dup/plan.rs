@@ -6,6 +6,7 @@ use ftk_dedup::{KeepRules, Member, MemberDecision, Why, plan};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use crate::dup::rule_use::RuleUse;
 use crate::dup::sharing::seen;
 
 /// The plan for one member.
@@ -32,6 +33,7 @@ pub(super) enum Item {
 #[derive(Debug)]
 pub(super) struct Planner<'p> {
     pub(super) rules: &'p KeepRules,
+    pub(super) rule_use: &'p RuleUse,
     pub(super) action: &'p Action,
     /// Length of the path of each starting point, by its number.
     pub(super) roots: &'p [usize],
@@ -44,7 +46,9 @@ impl Planner<'_> {
         // The freed bytes of a file with several hard links are counted at the last of them in this order.
         group.members.sort_unstable();
         let members = &group.members;
-        let decisions = plan(members, self.rules).decisions;
+        let decided = plan(members, self.rules);
+        self.rule_use.note(&decided);
+        let decisions = decided.decisions;
         if !decisions
             .iter()
             .any(|decision| matches!(decision, MemberDecision::Goes { .. } | MemberDecision::Skipped(_)))
@@ -90,10 +94,16 @@ impl Planner<'_> {
 /// Returns the reason for keeping a member, such as `oldest (2019-07-02 18:22)`.
 fn reason(why: Why, member: &Member) -> String {
     match why {
-        Why::Oldest | Why::Newest => match Timestamp::from_nanosecond(member.version.mtime_ns) {
-            Ok(time) => format!("{why} ({})", time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M")),
-            Err(_) => why.to_string(),
+        Why::Oldest | Why::Newest => match date(member) {
+            Some(date) => format!("{why} ({date})"),
+            None => why.to_string(),
         },
         _ => why.to_string(),
     }
+}
+
+/// Returns the time of the last content change, such as `2019-07-02 18:22`. `None` if it is outside of the calendar.
+pub(super) fn date(member: &Member) -> Option<String> {
+    let time = Timestamp::from_nanosecond(member.version.mtime_ns).ok()?;
+    Some(time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string())
 }

@@ -9,12 +9,16 @@ use std::path::PathBuf;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use ftk_apply::Journal;
+use ftk_dedup::SurveyOptions;
+use ftk_dedup::report::Group;
 use ftk_record::quote;
+use ftk_sched::{Team, physical_cores};
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
+use crate::dup::ask::{ask, confirm, require_terminal};
 use crate::dup::keep::{KeepArgs, protected};
 use crate::dup::options::SearchArgs;
 use crate::dup::preflight::{pairs_of, preflight};
@@ -37,6 +41,14 @@ pub(super) struct PruneArgs {
     #[command(flatten)]
     act: ActionArgs,
 
+    /// Ask about each group on the terminal
+    ///
+    /// ftk lists the copies with sizes, dates and what each rule would keep. Answer with the numbers of the copies to keep,
+    /// `all`, `skip` to leave the group as it is, `stop` to ask no more, or only Enter for what the rules keep. Then
+    /// ftk prints the plan and asks whether to carry it out; with --yes it does so at once.
+    #[arg(long, help_heading = "Kept files")]
+    ask: bool,
+
     #[command(flatten)]
     keep: KeepArgs,
 
@@ -56,42 +68,72 @@ Examples:
                           keep the oldest copy, move the others away
   ftk dup prune --action delete --reference ~/archive ~/inbox
                           delete what the archive contains already
+  ftk dup prune --action hardlink --ask ~/Pictures
+                          decide about each group
   ftk dup prune --action reflink --script . > clone.sh
                           a script to review, and to run later";
 
 pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;
     let references = args.keep.references.iter().map(directory).collect::<anyhow::Result<_>>()?;
-    let journal = journal_of(&args.act, console)?;
+    let mut rules = args.keep.rules(BTreeSet::new())?;
+    if args.ask {
+        require_terminal(&args.act, globals)?;
+    }
+    // With --ask, the journal is created after the last question.
+    let journal = if args.ask { None } else { journal_of(&args.act, console)? };
     let own = Stdout::identity().into_iter();
     let own =
         own.chain(journal.iter().map(|(journal, _)| journal.identity())).chain(args.act.own_directory());
     let context = SearchContext { references, own: own.collect() };
 
-    let mut references = BTreeSet::new();
     let search = search(&args.search, context, globals, console, |inventory, roots| {
-        references = protected(&args.keep.references, roots.iter().map(|root| root.as_bytes()))
+        rules.references = protected(&args.keep.references, roots.iter().map(|root| root.as_bytes()))
             .context("cannot resolve a --reference directory")?;
-        preflight(pairs_of(inventory, roots, &references), &action, console)
+        preflight(pairs_of(inventory, roots, &rules.references), &action, console)
     })?;
     search.say_scanned(console);
     let roots = search.roots.iter().map(|root| root.as_bytes().len()).collect();
-    let (action_options, rules) = (args.act.action_options(), args.keep.rules(references));
+    let (action_options, rule_use) = (args.act.action_options(), args.keep.rule_use());
     let totals = search.groups.totals();
     let most = totals.files - totals.groups;
-    let job = Job { action, action_options, rules, roots, most, json: globals.json };
-    let mut groups = search.groups(console);
-    let outcome = job.run(&mut groups, journal, args.act.script, console)?;
-    Ok(outcome.max(groups.outcome()).max(search.outcome))
+    let mut job = Job { action, action_options, rules, rule_use, roots, most, json: globals.json };
+    let team = Team::new(globals.workers().unwrap_or_else(physical_cores));
+    let mut examined = search.examine(SurveyOptions { team, with_paths: true, shared: None }, console);
+    let outcome = if args.ask {
+        let groups = ask(&mut examined.groups(), totals.groups, &mut job)?;
+        run_asked(&groups, &mut job, &args.act, console)?
+    } else {
+        job.run(&mut examined.groups(), journal, args.act.script, console)?
+    };
+    Ok(outcome.max(examined.outcome()).max(search.outcome))
+}
+
+/// Prints the plan for the groups that the user decided about. Carries it out if the user agrees.
+fn run_asked(
+    groups: &[Group],
+    job: &mut Job,
+    act: &ActionArgs,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    let plan = job.run(&mut groups.iter().cloned(), None, act.script, console)?;
+    if act.script || groups.is_empty() || !(act.yes || confirm()?) {
+        return Ok(plan);
+    }
+    job.most = groups.iter().map(|group| group.members.len() as u64 - 1).sum();
+    let journal = create_journal(act, console)?;
+    job.run(&mut groups.iter().cloned(), Some(journal), false, console)
 }
 
 /// Creates the journal if the plan is to be carried out, and prints its path before anything else.
 pub(super) fn journal_of(act: &ActionArgs, console: &Console) -> anyhow::Result<Option<(Journal, PathBuf)>> {
-    let journal = act.yes.then(|| journal::create("dup", act.journal.as_deref())).transpose()?;
-    if let Some((_, path)) = &journal {
-        console.summary(format_args!("journal: {}", quote(path.as_os_str().as_bytes())));
-    }
-    Ok(journal)
+    act.yes.then(|| create_journal(act, console)).transpose()
+}
+
+fn create_journal(act: &ActionArgs, console: &Console) -> anyhow::Result<(Journal, PathBuf)> {
+    let (journal, path) = journal::create("dup", act.journal.as_deref())?;
+    console.summary(format_args!("journal: {}", quote(path.as_os_str().as_bytes())));
+    Ok((journal, path))
 }
 
 /// Checks that a reference is a directory. A mistyped name would protect nothing.

@@ -1,23 +1,27 @@
 //! `ftk dup PATH...`: prints the groups in one of several formats. Changes nothing.
 
-mod csv;
-mod text;
+pub(super) mod csv;
+pub(super) mod text;
 
-use std::collections::BTreeSet;
 use std::env;
-use std::ffi::{CString, OsString};
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ftk_dedup::report::{Header, Writer};
+use ftk_dedup::{Group, Member, SurveyOptions, Surveyed};
+use ftk_file::File;
+use ftk_hash::{Algorithm, Digest};
+use ftk_sched::{Team, physical_cores};
 
 use self::text::Fdupes;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
-use crate::dup::options::{Format, OutputArgs, SearchArgs};
-use crate::dup::search::{Search, SearchContext, Surveyed, search};
+use crate::dup::examined::{Examined, Part};
+use crate::dup::options::{Format, OutputArgs, SearchArgs, SizeArgs};
+use crate::dup::search::{Search, SearchContext, search};
 use crate::dup::sharing::Sharing;
-use crate::dup::tally::Tally;
+use crate::dup::tally::{FileSpace, GroupTally, Tally};
 use crate::list::{List, refuse_own_input};
 use crate::stdout::Stdout;
 
@@ -42,25 +46,32 @@ pub(super) fn run(
     let (mut json, mut head) = (None, Vec::new());
     let search = search(args, context, globals, console, |_, roots| {
         if format == Format::Json {
-            json = Some(Writer::new(&header(args, roots, start), &mut head)?);
+            let roots: Vec<_> = roots.iter().map(|root| root.as_bytes().to_vec()).collect();
+            let algorithm = args.equal.algorithm.algorithm();
+            let header = header(algorithm, args.equal.verify, &args.sizes, &roots, &[], start);
+            json = Some(Writer::new(&header, &mut head)?);
         }
         Ok(())
     })?;
-    let mut groups = search.groups(console);
+    let sharing = Sharing::default();
+    let shared = |dev, open: &mut dyn FnMut() -> Option<File>| sharing.of(dev, open);
+    let options = SurveyOptions {
+        team: Team::new(globals.workers().unwrap_or_else(physical_cores)),
+        with_paths: format != Format::Summary,
+        shared: Some(&shared),
+    };
+    let mut groups = search.examine(options, console);
     let tally = match format {
         Format::Fdupes => {
             push_names(&mut list, &search, output);
             search.groups.totals().into()
         }
         _ => {
-            let (mut tally, sharing) = (Tally::default(), Sharing::new(&search.roots));
             if format == Format::Csv {
                 head.extend_from_slice(csv::HEADER);
             }
             list.line(|out| out.append(&mut head));
-            let synthetic = search.groups.synthetic();
-            push_groups(&mut list, &mut groups, synthetic, &mut tally, format, json, sharing);
-            tally
+            push_groups(&mut list, &mut groups, format, json)
         }
     };
     // If the reader closed the pipe, the remaining groups were not examined and the totals are incomplete.
@@ -92,46 +103,106 @@ fn push_names(list: &mut List<'_>, search: &Search, output: &OutputArgs) {
     }
 }
 
-/// Prints the groups with current metadata of their members, and adds them to `tally`.
+/// Prints the groups with current metadata of their members, and returns their totals.
 fn push_groups(
     list: &mut List<'_>,
-    groups: &mut Surveyed<'_>,
-    synthetic: &BTreeSet<u64>,
-    tally: &mut Tally,
+    groups: &mut Examined<'_>,
     format: Format,
     mut json: Option<Writer>,
-    mut sharing: Sharing<'_>,
-) {
-    let is_shown = list.is_shown();
-    let is_coloured = list.is_coloured();
-    // Stops as soon as the output is closed, because examining a group opens the directories of its members.
+) -> Tally {
+    let (is_shown, is_coloured) = (list.is_shown(), list.is_coloured());
+    let mut tally = Tally::default();
+    let mut group_tally = GroupTally::new(0, false);
+    // Only a screen shows how many members a group has before it lists them.
+    let mut whole = Vec::new();
+    // Stops as soon as the output is closed, because examining groups takes time.
     while !list.is_over()
-        && let Some(group) = groups.next()
+        && let Some(Part { group, is_first, is_last, mut names }) = groups.next()
     {
-        tally.add(&group, synthetic, |member| sharing.of(member));
+        if is_first {
+            let size = if group.is_synthetic() { 0 } else { group.size };
+            group_tally = GroupTally::new(size, group.has_hard_links());
+        }
+        names.iter().for_each(|name| group_tally.add(name.cluster.into(), space(name)));
+        let (size, digest) = (group.size, Digest::from_bytes(group.digest));
         match format {
-            Format::Screen => list.line(|out| text::push_group(out, &group, is_coloured)),
-            Format::Csv => list.line(|out| csv::push_group(out, tally.groups, &group, is_shown)),
-            Format::Json => list.line(|out| json.iter_mut().for_each(|json| json.group(&group, out))),
+            Format::Screen => {
+                whole.append(&mut names);
+                if is_last {
+                    let lines: Vec<_> = whole.iter().map(line).collect();
+                    list.line(|out| text::push_group(out, size, &lines, is_coloured));
+                    whole.clear();
+                }
+            }
+            Format::Csv => {
+                let number = tally.groups + 1;
+                names.iter().for_each(|name| {
+                    list.line(|out| csv::push_member(out, number, size, digest, name, is_shown));
+                });
+            }
+            Format::Json => list.line(|out| {
+                json.iter_mut().for_each(|json| push_json(json, out, &group, is_first, is_last, &names))
+            }),
             // `push_names` prints groups as fdupes does, and a summary has only the totals.
             Format::Fdupes | Format::Summary => {}
+        }
+        if is_last {
+            tally.add(std::mem::replace(&mut group_tally, GroupTally::new(0, false)));
         }
     }
     if let Some(json) = json {
         list.line(|out| json.finish(out));
     }
+    tally
 }
 
-fn header(args: &SearchArgs, roots: &[CString], start: SystemTime) -> Header<'static> {
+fn line(name: &Surveyed) -> text::Line<'_> {
+    text::Line { path: &name.member.path, cluster: name.cluster as usize, place: None }
+}
+
+/// Returns the space of the file of a member. It counts this name only.
+fn space(name: &Surveyed) -> FileSpace {
+    let Member { blocks, nlink, .. } = name.member;
+    FileSpace { allocated: Some((blocks.saturating_mul(512), nlink)), shared: name.shared, names: 1 }
+}
+
+/// Appends a part of a group to a report.
+fn push_json(
+    json: &mut Writer,
+    out: &mut Vec<u8>,
+    group: &Group<'_>,
+    is_first: bool,
+    is_last: bool,
+    names: &[Surveyed],
+) {
+    if is_first {
+        json.begin_group(group.size, &Digest::from_bytes(group.digest));
+    }
+    names.iter().for_each(|name| json.member(&name.member, name.cluster.into(), out));
+    if is_last {
+        json.end_group(out);
+    }
+}
+
+/// Returns the header of a report of these starting points, which are those of `manifests` if there are any.
+pub(super) fn header(
+    algorithm: Algorithm,
+    is_verified: bool,
+    sizes: &SizeArgs,
+    roots: &[Vec<u8>],
+    manifests: &[Vec<u8>],
+    start: SystemTime,
+) -> Header<'static> {
     Header {
         program: env!("CARGO_PKG_VERSION"),
-        algorithm: args.equal.algorithm.algorithm(),
-        is_verified: args.equal.verify,
-        min_size: args.sizes.min_size,
-        max_size: args.sizes.max_size,
+        algorithm,
+        is_verified,
+        min_size: sizes.min_size,
+        max_size: sizes.max_size,
         start_ns: start.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos(),
         directory: env::current_dir().ok().map(|path| path.into_os_string().into_vec()),
-        roots: roots.iter().map(|root| root.as_bytes().to_vec()).collect(),
+        roots: roots.to_vec(),
+        manifests: manifests.to_vec(),
         arguments: env::args_os().skip(1).map(OsString::into_vec).collect(),
     }
 }

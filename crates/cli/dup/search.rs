@@ -6,11 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use ftk_dedup::report::Group;
-use ftk_dedup::{Funnel, Groups, Member, Pass, Stage, Survey, find};
-use ftk_hash::Digest;
-use ftk_inventory::{FileNo, Inventory};
-use ftk_process::{Failed, Progress, Report};
+use ftk_dedup::{Funnel, Groups, Pass, Stage, Survey, SurveyOptions, find};
+use ftk_inventory::Inventory;
+use ftk_process::{Progress, Report};
 use ftk_sched::{Team, physical_cores};
 use ftk_walk::Follow;
 use indicatif::DecimalBytes;
@@ -18,6 +16,7 @@ use indicatif::DecimalBytes;
 use crate::args::Globals;
 use crate::cache;
 use crate::console::{Console, Outcome, say_failed};
+use crate::dup::examined::Examined;
 use crate::dup::options::SearchArgs;
 use crate::human;
 use crate::run::Run;
@@ -118,16 +117,9 @@ fn phase(pass: Pass) -> &'static str {
 }
 
 impl Search {
-    /// Returns the groups with current metadata of their members, those with the largest waste first.
-    pub(super) fn groups<'s>(&'s self, console: &'s Console) -> Surveyed<'s> {
-        let groups = Box::new(self.groups.iter());
-        Surveyed {
-            search: self,
-            groups,
-            survey: Survey::new(&self.inventory),
-            console,
-            outcome: Outcome::Success,
-        }
+    /// Examines the members of the groups again, those with the largest waste first.
+    pub(super) fn examine<'s>(&'s self, options: SurveyOptions<'s>, console: &'s Console) -> Examined<'s> {
+        Examined::new(&self.inventory, Survey::new(&self.inventory, &self.groups, options), console)
     }
 
     /// Prints `scanned 291,770 files in 21.00 s, found 12,402 files in 5,310 groups; 2 files not compared
@@ -148,54 +140,5 @@ impl Search {
             human::time(self.took),
             self.reused
         ));
-    }
-}
-
-/// An iterator over groups that looks at each member again. A member that has changed since the walk is
-/// reported and omitted, and makes the outcome an error.
-pub(super) struct Surveyed<'s> {
-    search: &'s Search,
-    groups: Box<dyn Iterator<Item = ftk_dedup::Group<'s>> + 's>,
-    survey: Survey<'s>,
-    console: &'s Console,
-    outcome: Outcome,
-}
-
-impl Surveyed<'_> {
-    /// The outcome so far.
-    pub(super) fn outcome(&self) -> Outcome {
-        self.outcome
-    }
-
-    fn members(&mut self, files: &[FileNo]) -> Vec<Member> {
-        let mut members = Vec::with_capacity(files.len());
-        let mut failed = Vec::new();
-        for &file in files {
-            match self.survey.member(file) {
-                Ok(member) => members.push(member),
-                Err(failure) => failed.push(Failed { file, failure }),
-            }
-        }
-        if !failed.is_empty() {
-            say_failed(&self.search.inventory, &failed, "omitted from its group", self.console);
-            self.outcome = Outcome::Error;
-        }
-        members.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        members
-    }
-}
-
-impl Iterator for Surveyed<'_> {
-    type Item = Group;
-
-    fn next(&mut self) -> Option<Group> {
-        loop {
-            let found = self.groups.next()?;
-            let members = self.members(found.files());
-            let group = Group { size: found.size, digest: Digest::from_bytes(found.digest), members };
-            if group.clusters().iter().any(|&cluster| cluster > 0) {
-                return Some(group);
-            }
-        }
     }
 }

@@ -1,9 +1,8 @@
 //! Counts how much is duplicated, and how much of it pruning would free.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashMap;
 
-use ftk_dedup::report::Group;
-use ftk_dedup::{Member, Totals};
+use ftk_dedup::Totals;
 use ftk_record::write_record;
 use indicatif::DecimalBytes;
 
@@ -34,36 +33,33 @@ impl From<Totals> for Tally {
 }
 
 impl Tally {
-    /// Adds a group. `synthetic`: devices whose `st_size` values are synthetic, such as procfs. `shared`
-    /// returns the bytes of a file that other files share on the disk.
-    pub(super) fn add(
-        &mut self,
-        group: &Group,
-        synthetic: &BTreeSet<u64>,
-        mut shared: impl FnMut(&Member) -> u64,
-    ) {
-        let mut files = BTreeMap::new();
-        for member in &group.members {
-            let file = files.entry(member.version.identity());
-            let (names, ..) = file.or_insert_with(|| (0, member, shared(member)));
-            *names += 1;
+    /// Returns the number of groups.
+    pub(super) fn groups(&self) -> u64 {
+        self.groups
+    }
+
+    /// Adds a group.
+    pub(super) fn add(&mut self, group: GroupTally) {
+        let GroupTally { size, names, mut n_files, mut space, linked, .. } = group;
+        for file in linked.into_values() {
+            n_files += 1;
+            space.add(file);
         }
-        let names = group.members.len();
-        self.files += names as u64;
+        self.files += names;
         self.groups += 1;
-        let is_synthetic = group.members.first().is_some_and(|first| synthetic.contains(&first.version.dev));
-        let size = if is_synthetic { 0 } else { group.size };
-        self.waste += size.saturating_mul(files.len() as u64 - 1);
-        let all_shared = files.values().map(|&(.., shared)| shared);
+        self.waste = self.waste.saturating_add(size.saturating_mul(n_files.saturating_sub(1)));
         // Shared blocks are stored once, so one of the files that share them does not count.
-        let extents = all_shared.clone().sum::<u64>() - all_shared.max().unwrap_or_default();
-        self.shared += size.saturating_mul((names - files.len()) as u64) + extents;
+        let extents = space.shared - space.most_shared;
+        self.shared =
+            self.shared.saturating_add(size.saturating_mul(names - n_files)).saturating_add(extents);
         // One file is kept. This assumes the one that would free the least.
-        let frees = files.values().map(|&(names, file, shared)| {
-            if names < file.nlink { 0 } else { file.blocks.saturating_mul(512).saturating_sub(shared) }
-        });
-        let least = frees.clone().min().unwrap_or_default();
-        self.free = Some(self.free.unwrap_or_default() + frees.sum::<u64>() - least);
+        let frees = space.is_known.then(|| space.frees - space.least_freed.unwrap_or_default());
+        self.free = match (self.free, frees) {
+            (free, Some(frees)) if self.groups == 1 || free.is_some() => {
+                Some(free.unwrap_or_default() + frees)
+            }
+            _ => None,
+        };
     }
 
     /// Returns `pruning would free 38.90 GB`. If the blocks are not known, this is an estimate by the sizes.
@@ -88,7 +84,8 @@ impl Tally {
     /// Appends the totals as one JSON object.
     pub(super) fn push_json(&self, out: &mut Vec<u8>) {
         let Self { files, groups, waste, shared, free } = self;
-        let free = free.unwrap_or_default();
+        // `null` if the space of some files is unknown.
+        let free = if *groups == 0 { &Some(0) } else { free };
         write_record(out, |record| {
             record
                 .member("files", files)
@@ -100,47 +97,106 @@ impl Tally {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use ftk_file::Version;
-    use ftk_hash::Digest;
+/// Totals of the members of one group, which are added one by one.
+#[derive(Clone, Debug)]
+pub(super) struct GroupTally {
+    /// The size of each file on the disk; 0 if the kernel made it up.
+    size: u64,
+    names: u64,
+    /// Files that are counted in `space`.
+    n_files: u64,
+    space: Space,
+    /// Whether a file may have several names in the group.
+    has_hard_links: bool,
+    /// If so: all files, by their number in the group.
+    linked: HashMap<u64, FileSpace>,
+}
 
-    use super::*;
+/// The space of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FileSpace {
+    /// Bytes on the disk and the number of hard links, if they are known.
+    pub(super) allocated: Option<(u64, u64)>,
+    /// Bytes that other files share.
+    pub(super) shared: u64,
+    /// Names in the group that are counted here.
+    pub(super) names: u64,
+}
 
-    fn member(ino: u64, nlink: u64, blocks: u64) -> Member {
-        Member {
-            root: 0,
-            path: Vec::new(),
-            version: Version { dev: 1, ino, size: 1000, ..Version::default() },
-            blocks,
-            nlink,
-            via_link: false,
-        }
+/// The space of several files.
+#[derive(Clone, Debug)]
+struct Space {
+    is_known: bool,
+    shared: u64,
+    most_shared: u64,
+    frees: u64,
+    least_freed: Option<u64>,
+}
+
+impl Space {
+    fn add(&mut self, file: FileSpace) {
+        self.shared = self.shared.saturating_add(file.shared);
+        self.most_shared = self.most_shared.max(file.shared);
+        let Some((allocated, nlink)) = file.allocated else {
+            self.is_known = false;
+            return;
+        };
+        let frees = if file.names < nlink { 0 } else { allocated.saturating_sub(file.shared) };
+        self.frees = self.frees.saturating_add(frees);
+        self.least_freed = Some(self.least_freed.map_or(frees, |least| least.min(frees)));
+    }
+}
+
+impl GroupTally {
+    /// Begins a group of files of this size. `has_hard_links`: a file may have several names in it.
+    pub(super) fn new(size: u64, has_hard_links: bool) -> Self {
+        let space = Space { is_known: true, shared: 0, most_shared: 0, frees: 0, least_freed: None };
+        Self { size, names: 0, n_files: 0, space, has_hard_links, linked: HashMap::new() }
     }
 
-    fn tally(members: Vec<Member>) -> Tally {
+    /// Adds a member. `file` is the number of its file in the group, and `space` the space of the file.
+    pub(super) fn add(&mut self, file: u64, space: FileSpace) {
+        self.names += 1;
+        if self.has_hard_links {
+            let known = self.linked.entry(file).or_insert(FileSpace { names: 0, ..space });
+            known.names += space.names;
+        } else {
+            self.n_files += 1;
+            self.space.add(space);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A member: the number of its file, the number of hard links, and the blocks of its file.
+    type Member = (u64, u64, u64);
+
+    fn group_tally(size: u64, members: &[Member]) -> Tally {
+        let mut group = GroupTally::new(size, true);
+        for &(file, nlink, blocks) in members {
+            group.add(file, FileSpace { allocated: Some((blocks * 512, nlink)), shared: 0, names: 1 });
+        }
         let mut tally = Tally::default();
-        tally.add(
-            &Group { size: 1000, digest: Digest::from_bytes(&[0; 16]), members },
-            &BTreeSet::from([7]),
-            |_| 0,
-        );
+        tally.add(group);
         tally
+    }
+
+    fn tally(members: &[Member]) -> Tally {
+        group_tally(1000, members)
     }
 
     #[test]
     fn synthetic_sizes_do_not_count_as_waste() {
-        let synthetic = |ino| {
-            let member = member(ino, 1, 0);
-            Member { version: Version { dev: 7, ..member.version }, ..member }
-        };
-        let tally = tally(vec![synthetic(1), synthetic(2)]);
+        let tally = group_tally(0, &[(1, 1, 0), (2, 1, 0)]);
         assert_eq!((tally.groups, tally.waste, tally.shared, tally.free), (1, 0, 0, Some(0)));
     }
 
     #[test]
     fn hard_links_are_shared_and_not_freed() {
-        let tally = tally(vec![member(1, 1, 8), member(2, 2, 8), member(2, 2, 8)]);
+        let tally = tally(&[(1, 1, 8), (2, 2, 8), (2, 2, 8)]);
         let expected = Tally { files: 3, groups: 1, waste: 1000, shared: 1000, free: Some(4096) };
         assert_eq!(tally, expected);
         assert_eq!(tally.text(), "pruning would free 4.10 kB");
@@ -148,10 +204,42 @@ mod tests {
 
     #[test]
     fn a_file_with_names_elsewhere_frees_nothing() {
-        assert_eq!(tally(vec![member(1, 2, 8), member(2, 1, 8)]).free, Some(4096));
-        let tally = tally(vec![member(1, 2, 8), member(2, 2, 8)]);
+        assert_eq!(tally(&[(1, 2, 8), (2, 1, 8)]).free, Some(4096));
+        let tally = tally(&[(1, 2, 8), (2, 2, 8)]);
         assert_eq!(tally.free, Some(0));
         assert_eq!(tally.text(), "pruning would free nothing");
+    }
+
+    #[test]
+    fn names_of_a_mount_that_is_seen_twice_are_one_file() {
+        let tally = tally(&[(1, 1, 8), (2, 1, 8), (2, 1, 8), (1, 1, 8)]);
+        assert_eq!((tally.files, tally.waste, tally.shared, tally.free), (4, 1000, 2000, Some(4096)));
+    }
+
+    #[test]
+    fn extents_that_files_share_are_stored_once() {
+        let mut group = GroupTally::new(8192, false);
+        for file in 0..3 {
+            group.add(file, FileSpace { allocated: Some((8192, 1)), shared: 4096, names: 1 });
+        }
+        let mut tally = Tally::default();
+        tally.add(group);
+        assert_eq!((tally.waste, tally.shared, tally.free), (16384, 8192, Some(8192)));
+    }
+
+    #[test]
+    fn one_unknown_size_on_the_disk_makes_the_whole_total_unknown() {
+        let unknown = FileSpace { allocated: None, shared: 0, names: 1 };
+        let mut tally = Tally::default();
+        for spaces in [[Some((4096, 1)); 2], [None, Some((4096, 1))], [Some((4096, 1)); 2]] {
+            let mut group = GroupTally::new(1000, false);
+            spaces
+                .iter()
+                .zip(0..)
+                .for_each(|(&allocated, file)| group.add(file, FileSpace { allocated, ..unknown }));
+            tally.add(group);
+        }
+        assert_eq!((tally.groups, tally.waste, tally.free), (3, 3000, None));
     }
 
     #[test]

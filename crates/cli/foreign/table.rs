@@ -334,6 +334,8 @@ pub(super) const TABLE: &[Row] = &[
     ),
     row("jdupes", "--ext-filter FILTER", DUP, "use `--size`, `--extension` or `--exclude`"),
     row("jdupes", "-X FILTER", DUP, "use `--size`, `--extension` or `--exclude`"),
+    row("jdupes", "--param-order", DUP, "use `ftk dup prune --keep argument`"),
+    row("jdupes", "-O", DUP, "use `ftk dup prune --keep argument`"),
     row("jdupes", "--quick", DUP, "omit it: bytes are compared only with `--verify`"),
     row("jdupes", "-Q", DUP, "omit it: bytes are compared only with `--verify`"),
     differs("jdupes", "-j DIR", DUP, "--threads", "use `--json`"),

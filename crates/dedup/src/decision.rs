@@ -1,5 +1,6 @@
 //! The decision for each member of a group, and the reason.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 #[cfg(doc)]
@@ -10,6 +11,10 @@ use crate::{KeepRule, KeepRules, Member};
 pub struct GroupDecision {
     /// One decision for each member, in the order of the members.
     pub decisions: Vec<MemberDecision>,
+    /// Indices into [`KeepRules::keep`]: the rules that decided between a kept and a removed file.
+    pub decided: BTreeSet<usize>,
+    /// Indices into [`KeepRules::one_per`]: the tests that keep a file which would be removed without them.
+    pub kept_one: BTreeSet<usize>,
 }
 
 /// The decision for one member.
@@ -40,6 +45,12 @@ pub enum Why {
     /// It is first in the order of starting points and paths, either by [`KeepRule::First`] or because no
     /// rule decided.
     First,
+    /// [`KeepRule::Argument`] prefers it to all members that are removed.
+    Argument,
+    /// [`KeepRule::Shallowest`] prefers it to all members that are removed.
+    Shallowest,
+    /// [`KeepRule::Deepest`] prefers it to all members that are removed.
+    Deepest,
     /// [`KeepRule::Oldest`] prefers it to all members that are removed.
     Oldest,
     /// [`KeepRule::Newest`] prefers it to all members that are removed.
@@ -48,6 +59,10 @@ pub enum Why {
     Shortest,
     /// [`KeepRule::Path`] prefers it to all members that are removed.
     Path,
+    /// The user chose it.
+    Chosen,
+    /// It is the preferred copy that one of [`KeepRules::one_per`] accepts.
+    OnePer,
     /// All copies are needed, or no other copy may be removed.
     Enough,
     /// It is another name of a file that stays.
@@ -71,10 +86,15 @@ impl fmt::Display for Why {
         f.write_str(match self {
             Self::Reference => "below a --reference",
             Self::First => "first",
+            Self::Argument => "below the first PATH",
+            Self::Shallowest => "fewest directories",
+            Self::Deepest => "most directories",
             Self::Oldest => "oldest",
             Self::Newest => "newest",
             Self::Shortest => "shortest path",
             Self::Path => "matches --keep path=",
+            Self::Chosen => "chosen",
+            Self::OnePer => "kept by --keep-one-per",
             Self::Enough => "needed as a copy",
             Self::SameFile => "name of the same file",
         })

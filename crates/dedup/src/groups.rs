@@ -1,7 +1,7 @@
 //! Groups in the order in which they are reported.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use ftk_inventory::{FileNo, Inventory, Opener, is_pseudo};
@@ -20,7 +20,6 @@ pub struct Groups {
     ends: Vec<u32>,
     digests: Vec<u8>,
     width: usize,
-    synthetic: BTreeSet<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -39,7 +38,6 @@ struct Record {
 pub struct Group<'g> {
     /// The size of each file, in bytes.
     pub size: u64,
-    /// Whether the kernel reports a synthetic size. Such files take no disk space.
     is_synthetic: bool,
     /// The digest of each file.
     pub digest: &'g [u8],
@@ -91,8 +89,7 @@ impl Groups {
             records.push(Record { size: set.size, is_synthetic, clusters, digest, rank });
         }
         let Equal { digests, width, .. } = equal;
-        let synthetic = devices.into_iter().filter(|(_, is)| *is).map(|(dev, _)| dev).collect();
-        let mut groups = Self { records: Vec::new(), files, ends, digests, width, synthetic };
+        let mut groups = Self { records: Vec::new(), files, ends, digests, width };
         records.sort_unstable_by_key(|record| (Reverse(groups.group(record).wasted()), record.rank));
         groups.records = records;
         groups
@@ -111,11 +108,6 @@ impl Groups {
     /// Returns the groups in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Group<'_>> {
         self.records.iter().map(|record| self.group(record))
-    }
-
-    /// Returns the devices, among those of the groups, whose files have synthetic sizes.
-    pub fn synthetic(&self) -> &BTreeSet<u64> {
-        &self.synthetic
     }
 
     /// Returns the totals of all groups.
@@ -157,6 +149,16 @@ impl<'g> Group<'g> {
     /// Returns all names, cluster by cluster.
     pub fn files(&self) -> &'g [FileNo] {
         self.files
+    }
+
+    /// Whether a file has several names in the group.
+    pub fn has_hard_links(&self) -> bool {
+        self.files.len() > self.ends.len()
+    }
+
+    /// Whether the kernel reports a synthetic size, as in procfs. Such files take no disk space.
+    pub fn is_synthetic(&self) -> bool {
+        self.is_synthetic
     }
 
     /// Returns the bytes of all files except one; 0 if the size is synthetic.

@@ -13,6 +13,8 @@
 //! Hard links are read once. A file is grouped only if its whole content was read and did not change
 //! meanwhile. Groups share a digest; [`Found::compare`] proves them byte by byte.
 //!
+//! [`RecordedSearch`] groups files by the digests in manifests instead, and reads none of them.
+//!
 //! [`plan()`] is independent of inventories. It applies [`KeepRules`] to the members of a group, and decides
 //! for each member whether it stays, why, and which kept file replaces it otherwise. [`report`] stores groups
 //! in a file.
@@ -47,8 +49,10 @@ mod links;
 mod member;
 mod names;
 mod pass;
+mod path_order;
 mod plan;
 mod proof;
+mod recorded;
 pub mod report;
 mod rules;
 mod survey;
@@ -63,5 +67,9 @@ pub use groups::{Group, Groups, Totals};
 pub use member::Member;
 pub use pass::{Pass, Stage};
 pub use plan::plan;
+pub use recorded::{
+    Contradiction, Contradictions, RecordedFile, RecordedGroup, RecordedGroups, RecordedMember, RecordedName,
+    RecordedNames, RecordedSearch,
+};
 pub use rules::{KeepRule, KeepRules, PathTest};
-pub use survey::Survey;
+pub use survey::{Piece, SharedBytes, Survey, SurveyOptions, Surveyed};

@@ -32,7 +32,7 @@ use crate::{KeepRule, KeepRules, Member};
 /// ```
 pub fn plan(members: &[Member], rules: &KeepRules) -> GroupDecision {
     let units = units(members, rules);
-    let unit_decisions = unit_decisions(&units, members, rules);
+    let (unit_decisions, kept_one) = unit_decisions(&units, members, rules);
     let removed = units
         .iter()
         .zip(&unit_decisions)
@@ -40,23 +40,32 @@ pub fn plan(members: &[Member], rules: &KeepRules) -> GroupDecision {
     let keepers: Vec<_> = units
         .iter()
         .zip(&unit_decisions)
-        .filter(|(_, decision)| matches!(decision, UnitDecision::Stays))
+        .filter(|(_, decision)| matches!(decision, UnitDecision::Stays(_)))
         .filter_map(|(unit, _)| Some(unit.best.as_ref()?.name))
         .collect();
+    let mut decided = BTreeSet::new();
     let mut decisions = vec![MemberDecision::Skipped(SkipReason::ViaLink); members.len()];
     for (unit, decision) in units.iter().zip(&unit_decisions) {
-        let why = if unit.is_reference { Why::Reference } else { why(unit, removed, rules) };
+        let why = match decision {
+            UnitDecision::Stays(Some(why)) => *why,
+            UnitDecision::Stays(None) => {
+                let rule = deciding_rule(unit, removed, rules);
+                decided.extend(rule.iter().copied().flatten());
+                rule.map_or(Why::Enough, |rule| why(rule.map(|rule| &rules.keep[rule])))
+            }
+            UnitDecision::Goes | UnitDecision::Skipped(_) => Why::Enough,
+        };
         for (nth, &name) in unit.names.iter().enumerate() {
             let member = &members[name];
             decisions[name] = match decision {
-                UnitDecision::Stays if rules.references.contains(&member.root) => {
+                UnitDecision::Stays(_) if rules.references.contains(&member.root) => {
                     MemberDecision::Stays(Why::Reference)
                 }
                 _ if member.via_link => MemberDecision::Skipped(SkipReason::ViaLink),
-                UnitDecision::Stays if unit.best.as_ref().is_some_and(|best| best.name == name) => {
+                UnitDecision::Stays(_) if unit.best.as_ref().is_some_and(|best| best.name == name) => {
                     MemberDecision::Stays(why)
                 }
-                UnitDecision::Stays => MemberDecision::Stays(Why::SameFile),
+                UnitDecision::Stays(_) => MemberDecision::Stays(Why::SameFile),
                 UnitDecision::Skipped(reason) => MemberDecision::Skipped(*reason),
                 UnitDecision::Goes => {
                     let outside = member.nlink - unit.names.len() as u64;
@@ -70,56 +79,103 @@ pub fn plan(members: &[Member], rules: &KeepRules) -> GroupDecision {
             };
         }
     }
-    GroupDecision { decisions }
+    GroupDecision { decisions, decided, kept_one }
 }
 
 /// The decision for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UnitDecision {
-    Stays,
+    /// The reason, unless it is a rule that prefers the file to the removed ones.
+    Stays(Option<Why>),
     Goes,
     Skipped(SkipReason),
 }
 
-/// Decides for each file. The files must be sorted with the preferred ones first, so after the first removed
-/// file no more are kept.
-fn unit_decisions(units: &[Unit], members: &[Member], rules: &KeepRules) -> Vec<UnitDecision> {
-    let mut copies = 0;
-    let mut kept_roots = BTreeSet::new();
-    let mut decision = |unit: &Unit| {
-        let roots = || unit.names.iter().map(|&name| members[name].root);
-        let is_file = unit.best.is_some();
-        if unit.is_reference || (is_file && copies < rules.min_copies.max(1)) {
-            if is_file {
-                copies += 1;
-                kept_roots.extend(roots());
-            }
-            UnitDecision::Stays
-        } else if !is_file {
-            UnitDecision::Skipped(SkipReason::ViaLink)
-        } else if rules.isolate && roots().any(|root| kept_roots.contains(&root)) {
+/// Decides for each file. The files must be sorted with the preferred ones first. Returns also the numbers of the
+/// tests of [`KeepRules::one_per`] that keep a file.
+fn unit_decisions(
+    units: &[Unit],
+    members: &[Member],
+    rules: &KeepRules,
+) -> (Vec<UnitDecision>, BTreeSet<usize>) {
+    let mut stays = stays(units, rules);
+    let kept_one = keep_one_per(units, members, rules, &mut stays);
+    let roots = |unit: &Unit| unit.names.iter().map(|&name| members[name].root).collect::<Vec<_>>();
+    let is_copy = |(unit, why): &(&Unit, &Option<_>)| why.is_some() && unit.best.is_some();
+    let kept = units.iter().zip(&stays).filter(is_copy);
+    let kept_roots: BTreeSet<_> = kept.flat_map(|(unit, _)| roots(unit)).collect();
+    let decision = |(unit, why): (&Unit, Option<Option<Why>>)| match why {
+        Some(why) => UnitDecision::Stays(why),
+        None if unit.best.is_none() => UnitDecision::Skipped(SkipReason::ViaLink),
+        None if rules.isolate && roots(unit).iter().any(|root| kept_roots.contains(root)) => {
             UnitDecision::Skipped(SkipReason::Isolated)
-        } else if unit.has_via_link(members) {
-            UnitDecision::Skipped(SkipReason::ViaLink)
-        } else if unit.names.iter().any(|&name| members[name].nlink < unit.names.len() as u64) {
-            UnitDecision::Skipped(SkipReason::Unidentified)
-        } else {
-            UnitDecision::Goes
         }
+        None if unit.has_via_link(members) => UnitDecision::Skipped(SkipReason::ViaLink),
+        None if unit.names.iter().any(|&name| members[name].nlink < unit.names.len() as u64) => {
+            UnitDecision::Skipped(SkipReason::Unidentified)
+        }
+        None => UnitDecision::Goes,
     };
-    units.iter().map(&mut decision).collect()
+    (units.iter().zip(stays).map(decision).collect(), kept_one)
 }
 
-/// Returns the reason why a file stays: the first rule that prefers it to the best removed file.
-fn why(unit: &Unit, removed: Option<&Unit>, rules: &KeepRules) -> Why {
-    let (Some(best), Some(removed)) = (&unit.best, removed.and_then(|removed| removed.best.as_ref())) else {
-        return Why::Enough;
+/// Returns for each file whether it stays, and if so, the reason unless it is a rule: references, chosen files,
+/// and as many others as copies are needed.
+fn stays(units: &[Unit], rules: &KeepRules) -> Vec<Option<Option<Why>>> {
+    let mut copies = 0;
+    let mut stays = |unit: &Unit| {
+        let is_file = unit.best.is_some();
+        let why = match () {
+            () if unit.is_reference => Some(Some(Why::Reference)),
+            () if unit.is_chosen && is_file => Some(Some(Why::Chosen)),
+            () if is_file && copies < rules.min_copies.max(1) => Some(None),
+            () => None,
+        };
+        copies += usize::from(is_file && why.is_some());
+        why
     };
+    units.iter().map(&mut stays).collect()
+}
+
+/// Lets the preferred file stay that a test accepts, if no file stays that it accepts. Returns the numbers of the
+/// tests that did so.
+fn keep_one_per(
+    units: &[Unit],
+    members: &[Member],
+    rules: &KeepRules,
+    stays: &mut [Option<Option<Why>>],
+) -> BTreeSet<usize> {
+    let mut kept_one = BTreeSet::new();
+    for (nth, accepts) in rules.one_per.iter().enumerate() {
+        let is_accepted = |&at: &usize| {
+            let mut names = units[at].names.iter().map(|&name| &members[name]);
+            names.any(|member| !member.via_link && accepts(&member.path))
+        };
+        let accepted: Vec<_> = (0..units.len()).filter(is_accepted).collect();
+        if let Some(&first) = accepted.first().filter(|_| accepted.iter().all(|&at| stays[at].is_none())) {
+            stays[first] = Some(Some(Why::OnePer));
+            kept_one.insert(nth);
+        }
+    }
+    kept_one
+}
+
+/// Returns the rule that prefers a file to the best removed file, by its index, or `Some(None)` if only their
+/// order does. Returns `None` if no file is removed.
+fn deciding_rule(unit: &Unit, removed: Option<&Unit>, rules: &KeepRules) -> Option<Option<usize>> {
+    let (best, removed) = (unit.best.as_ref()?, removed?.best.as_ref()?);
     // The first element of a rank is for the references.
     let ranks = best.rank.iter().zip(&removed.rank).skip(1);
-    let rule = ranks.zip(&rules.keep).find_map(|((a, b), rule)| (a != b).then_some(rule));
+    Some(ranks.take(rules.keep.len()).position(|(a, b)| a != b))
+}
+
+/// Returns the reason for keeping a file that this rule prefers.
+fn why(rule: Option<&KeepRule>) -> Why {
     match rule {
         None | Some(KeepRule::First) => Why::First,
+        Some(KeepRule::Argument) => Why::Argument,
+        Some(KeepRule::Shallowest) => Why::Shallowest,
+        Some(KeepRule::Deepest) => Why::Deepest,
         Some(KeepRule::Oldest) => Why::Oldest,
         Some(KeepRule::Newest) => Why::Newest,
         Some(KeepRule::Shortest) => Why::Shortest,

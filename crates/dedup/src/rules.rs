@@ -1,10 +1,10 @@
 //! Rules that decide which copies stay.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 /// Rules that decide which copies stay.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct KeepRules {
     /// The rules in order of precedence. A rule decides only if all earlier ones find no difference. If no
     /// rule decides, [`KeepRule::First`] applies.
@@ -16,12 +16,37 @@ pub struct KeepRules {
     pub isolate: bool,
     /// The minimum number of copies that stay, where hard links count as one; 0 counts as 1.
     pub min_copies: usize,
+    /// Tests for paths. One copy that each of them accepts stays, if there is one.
+    pub one_per: Vec<PathTest>,
+    /// Paths that the user chose. Their files stay. In a group with such a file, all others are removed, except
+    /// references and copies that other rules ask for.
+    pub chosen: HashSet<Vec<u8>>,
+}
+
+impl fmt::Debug for KeepRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeepRules")
+            .field("keep", &self.keep)
+            .field("references", &self.references)
+            .field("isolate", &self.isolate)
+            .field("min_copies", &self.min_copies)
+            .field("one_per", &self.one_per.len())
+            .field("chosen", &self.chosen)
+            .finish()
+    }
 }
 
 /// A rule that prefers one name to another.
 pub enum KeepRule {
     /// Prefers the first in the order of starting points, then of paths.
     First,
+    /// Prefers the one below the first starting point. Unlike [`First`](Self::First), it does not decide between
+    /// files below the same one.
+    Argument,
+    /// Prefers the one with the fewest directories in its path.
+    Shallowest,
+    /// Prefers the one with the most directories in its path.
+    Deepest,
     /// Prefers the one with the earliest modification time.
     Oldest,
     /// Prefers the one with the latest modification time.
@@ -39,6 +64,9 @@ impl fmt::Debug for KeepRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::First => "First",
+            Self::Argument => "Argument",
+            Self::Shallowest => "Shallowest",
+            Self::Deepest => "Deepest",
             Self::Oldest => "Oldest",
             Self::Newest => "Newest",
             Self::Shortest => "Shortest",

@@ -5,5 +5,6 @@ mod equal;
 mod oracle;
 mod plans;
 mod properties;
+mod recorded;
 mod tree;
 mod unread;

@@ -11,6 +11,8 @@ pub(crate) struct Unit {
     pub(crate) names: Vec<usize>,
     /// Whether one of the names is below a reference.
     pub(crate) is_reference: bool,
+    /// Whether the user chose one of the names.
+    pub(crate) is_chosen: bool,
     /// The name that the rules prefer, with its rank; `None` if every path is a symbolic link.
     pub(crate) best: Option<Best>,
 }
@@ -30,7 +32,7 @@ impl Unit {
     }
 }
 
-/// Returns the files of a group: first those below references, then the preferred ones. The order of the
+/// Returns the files of a group: first those below references, then the chosen ones, then the preferred ones. The order of the
 /// members does not matter.
 pub(crate) fn units(members: &[Member], rules: &KeepRules) -> Vec<Unit> {
     let mut order: Vec<_> = (0..members.len()).collect();
@@ -49,23 +51,31 @@ pub(crate) fn units(members: &[Member], rules: &KeepRules) -> Vec<Unit> {
             Some(unit) if identity(unit.names[0]) == identity(name) => {
                 unit.names.push(name);
                 unit.is_reference |= is_reference(&members[name], rules);
+                unit.is_chosen |= rules.chosen.contains(&members[name].path);
                 if compare(&best, &unit.best).is_lt() {
                     unit.best = best;
                 }
             }
             _ => {
                 let is_reference = is_reference(&members[name], rules);
-                units.push(Unit { names: vec![name], is_reference, best });
+                let is_chosen = rules.chosen.contains(&members[name].path);
+                units.push(Unit { names: vec![name], is_reference, is_chosen, best });
             }
         }
     }
-    units.sort_by(|a, b| b.is_reference.cmp(&a.is_reference).then_with(|| compare(&a.best, &b.best)));
+    let order = |unit: &Unit| (!unit.is_reference, !unit.is_chosen);
+    units.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| compare(&a.best, &b.best)));
     units
 }
 
 /// Orders by rank. A file without a rank comes last.
 fn compare(a: &Option<Best>, b: &Option<Best>) -> Ordering {
     (a.is_none(), a).cmp(&(b.is_none(), b))
+}
+
+/// Returns how many names a path has. Repeated slashes and `.` do not count.
+fn depth(path: &[u8]) -> i128 {
+    path.split(|&byte| byte == b'/').filter(|name| !name.is_empty() && *name != b".").count() as i128
 }
 
 fn is_reference(member: &Member, rules: &KeepRules) -> bool {
@@ -75,6 +85,9 @@ fn is_reference(member: &Member, rules: &KeepRules) -> bool {
 fn rank(member: &Member, place: usize, rules: &KeepRules) -> Vec<i128> {
     let by_rule = rules.keep.iter().map(|rule| match rule {
         KeepRule::First => place as i128,
+        KeepRule::Argument => member.root as i128,
+        KeepRule::Shallowest => depth(&member.path),
+        KeepRule::Deepest => !depth(&member.path),
         KeepRule::Oldest => member.version.mtime_ns,
         // The complement reverses the order and, unlike negation, cannot overflow.
         KeepRule::Newest => !member.version.mtime_ns,

@@ -33,7 +33,7 @@ fn undo_brings_the_damaged_content_back() {
         // The directory that was created stays.
         fs::remove_dir(dir.path("d")).unwrap();
         assert_eq!(verdicts(&dir, &[]), before);
-        undo().status(0).stderr_has("  restored 0 files\n");
+        undo().status(0).stderr_has("  restored 0 files; ");
         assert_eq!(names(&dir.path("")), ["a", "b", "e"]);
     }
 }

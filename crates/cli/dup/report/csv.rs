@@ -3,7 +3,8 @@
 use std::io::Write as _;
 
 use data_encoding::BASE64;
-use ftk_dedup::report::Group;
+use ftk_dedup::{RecordedName, Surveyed};
+use ftk_hash::Digest;
 use ftk_record::sanitize;
 
 /// The header row. A path is in the column `path` if it is UTF-8, and otherwise in `path_b64` as base64. The
@@ -11,28 +12,69 @@ use ftk_record::sanitize;
 pub(super) const HEADER: &[u8] =
     b"group,size_bytes,digest,path,path_b64,root,cluster,dev,ino,nlink,allocated_bytes,mtime_ns,ctime_ns\r\n";
 
-/// Appends the rows of a group. `number` counts groups from 1. `is_shown`: the output goes to a terminal, so
+/// The header row of a report of manifests. An unknown value is an empty field.
+pub(in crate::dup) const RECORDED_HEADER: &[u8] =
+    b"group,size_bytes,digest,path,path_b64,root,cluster,fs,ino,nlink,allocated_bytes,mtime_ns,ctime_ns,manifest,manifest_b64\r\n";
+
+/// Appends the row of a recorded member, like [`push_member`].
+pub(in crate::dup) fn push_recorded(
+    out: &mut Vec<u8>,
+    number: u64,
+    name: &RecordedName,
+    manifest: &[u8],
+    is_shown: bool,
+) {
+    let RecordedName { size, digest, cluster, member, .. } = name;
+    // Writing to a Vec cannot fail.
+    let _ = write!(out, "{number},{size},{digest},");
+    push_path(out, &member.path, is_shown);
+    let _ = write!(out, ",{},{cluster},", member.manifest);
+    member.fs.iter().for_each(|fs| _ = write!(out, "{}", Digest::from_bytes(fs.as_bytes())));
+    for value in [member.ino, member.nlink, member.allocated] {
+        out.push(b',');
+        value.iter().for_each(|value| _ = write!(out, "{value}"));
+    }
+    for value in [member.mtime_ns, member.ctime_ns] {
+        out.push(b',');
+        value.iter().for_each(|value| _ = write!(out, "{value}"));
+    }
+    out.push(b',');
+    push_path(out, manifest, is_shown);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Appends the row of a member. `number` counts groups from 1. `is_shown`: the output goes to a terminal, so
 /// control characters are escaped.
-pub(super) fn push_group(out: &mut Vec<u8>, number: u64, group: &Group, is_shown: bool) {
-    let Group { size, digest, members } = group;
-    for (member, cluster) in members.iter().zip(group.clusters()) {
-        // Writing to a Vec cannot fail.
-        let _ = write!(out, "{number},{size},{digest},");
-        match str::from_utf8(&member.path) {
-            Ok(path) => {
-                let shown = is_shown.then(|| sanitize(&member.path));
-                push_field(out, shown.as_deref().unwrap_or(path));
-                out.push(b',');
-            }
-            Err(_) => {
-                out.push(b',');
-                out.extend_from_slice(BASE64.encode(&member.path).as_bytes());
-            }
+pub(super) fn push_member(
+    out: &mut Vec<u8>,
+    number: u64,
+    size: u64,
+    digest: Digest,
+    name: &Surveyed,
+    is_shown: bool,
+) {
+    let Surveyed { cluster, member, .. } = name;
+    // Writing to a Vec cannot fail.
+    let _ = write!(out, "{number},{size},{digest},");
+    push_path(out, &member.path, is_shown);
+    let (allocated, version) = (member.blocks.saturating_mul(512), member.version);
+    let (root, (dev, ino), nlink) = (member.root, version.identity(), member.nlink);
+    let (mtime, ctime) = (version.mtime_ns, version.ctime_ns);
+    let _ = write!(out, ",{root},{cluster},{dev},{ino},{nlink},{allocated},{mtime},{ctime}\r\n");
+}
+
+/// Appends the columns `path` and `path_b64`.
+fn push_path(out: &mut Vec<u8>, path: &[u8], is_shown: bool) {
+    match str::from_utf8(path) {
+        Ok(text) => {
+            let shown = is_shown.then(|| sanitize(path));
+            push_field(out, shown.as_deref().unwrap_or(text));
+            out.push(b',');
         }
-        let (allocated, version) = (member.blocks.saturating_mul(512), member.version);
-        let (root, (dev, ino), nlink) = (member.root, version.identity(), member.nlink);
-        let (mtime, ctime) = (version.mtime_ns, version.ctime_ns);
-        let _ = write!(out, ",{root},{cluster},{dev},{ino},{nlink},{allocated},{mtime},{ctime}\r\n");
+        Err(_) => {
+            out.push(b',');
+            out.extend_from_slice(BASE64.encode(path).as_bytes());
+        }
     }
 }
 

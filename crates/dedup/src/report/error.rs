@@ -5,7 +5,7 @@ use std::fmt;
 use ftk_hash::Algorithm;
 use ftk_record::{PathError, SealError, quote};
 
-use super::VERSION;
+use super::{RECORDED_VERSION, VERSION};
 
 /// Why a report cannot be written or used.
 #[derive(Debug)]
@@ -42,6 +42,10 @@ pub enum RecordError {
     Path(PathError),
     /// The line is not a JSON object with the members of a group.
     Group(serde_json::Error),
+    /// The header does not have a manifest for each starting point.
+    Manifests,
+    /// The identity of a file system is not 32 digits.
+    FileSystem,
     /// The digest is not one by this algorithm.
     Digest(Algorithm),
     /// The lines of the group with this number have different sizes or digests.
@@ -90,11 +94,16 @@ impl fmt::Display for RecordError {
             Self::NotHeader => f.write_str("not the header of a report of `ftk dup --json`"),
             Self::NotReport => f.write_str("this is not a report of `ftk dup --json`"),
             Self::Version(version) => {
-                write!(f, "report version {version} is not supported; this ftk reads version {VERSION}")
+                write!(
+                    f,
+                    "report version {version} is not supported; this ftk reads {VERSION} and {RECORDED_VERSION}"
+                )
             }
             Self::Algorithm => f.write_str("unknown digest algorithm"),
             Self::Path(error) => error.fmt(f),
             Self::Group(error) => write!(f, "not a group: {error}"),
+            Self::Manifests => f.write_str("the header does not name a manifest for each root"),
+            Self::FileSystem => f.write_str("the file system is not 32 hexadecimal digits"),
             Self::Digest(algorithm) => write!(f, "the digest is not a {algorithm} digest"),
             Self::Different(number) => write!(f, "group {number} has different sizes or digests"),
             Self::Order { number, last } => write!(f, "group {number} does not follow group {last}"),

@@ -14,6 +14,7 @@
 //!     start_ns: 0,
 //!     directory: None,
 //!     roots: vec![b"photos".into()],
+//!     manifests: Vec::new(),
 //!     arguments: vec![b"dup".into(), b"photos".into()],
 //! };
 //! let mut file = Vec::new();
@@ -36,11 +37,14 @@ mod write;
 
 pub use error::{RecordError, ReportError};
 pub use group::Group;
-pub use read::{Report, read};
+pub use read::{Recorded, Report, read};
 pub use write::{Header, Writer};
 
 /// The kind of file, as named in the first line.
 const KIND: &str = "dup-report";
 
-/// The version of the format. Other versions are not read.
+/// The version of reports of trees.
 const VERSION: u32 = 1;
+
+/// The version of reports of manifests, whose members have other fields. No other version is read.
+const RECORDED_VERSION: u32 = 2;

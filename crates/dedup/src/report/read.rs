@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::BufRead;
 
-use ftk_file::Version;
+use ftk_file::{FsId, Version};
 use ftk_hash::{Algorithm, Digest};
 use ftk_record::{Object, SealError, SealedReader, read_path};
 use serde::Deserialize;
 
-use super::{Group, KIND, RecordError, ReportError, VERSION};
-use crate::Member;
+use super::{Group, KIND, RECORDED_VERSION, RecordError, ReportError, VERSION};
+use crate::{Member, RecordedGroup, RecordedMember};
 
 /// The contents of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +19,19 @@ pub struct Report {
     pub directory: Option<Vec<u8>>,
     /// The starting points; members refer to their indices.
     pub roots: Vec<Vec<u8>>,
-    /// The groups, in the order of the file.
+    /// The groups, in the order of the file. Empty for a report of manifests.
     pub groups: Vec<Group>,
+    /// What a report of manifests contains instead of groups.
+    pub recorded: Option<Recorded>,
+}
+
+/// The contents of a report of manifests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// The path of the manifest for each starting point, which is its recorded root.
+    pub manifests: Vec<Vec<u8>>,
+    /// The groups, in the order of the file.
+    pub groups: Vec<RecordedGroup>,
 }
 
 /// Reads a report to its end. If `is_edited`, the footer need not match, but it must exist.
@@ -45,12 +56,16 @@ pub fn read(input: impl BufRead, is_edited: bool) -> Result<Report, ReportError>
         }
     }
     match parser.algorithm {
-        Some(_) => Ok(Report { directory: parser.directory, roots: parser.roots, groups: parser.groups }),
+        Some(_) => {
+            let ReportParser { directory, roots, groups, manifests, recorded, .. } = parser;
+            let recorded = manifests.map(|manifests| Recorded { manifests, groups: recorded });
+            Ok(Report { directory, roots, groups, recorded })
+        }
         None => Err(ReportError::Empty),
     }
 }
 
-/// The algorithms whose digests are long enough to tell contents apart.
+/// The algorithms with which trees are searched. Their digests are long enough to tell contents apart.
 const ALGORITHMS: [Algorithm; 3] = [Algorithm::Xxh128, Algorithm::Blake3, Algorithm::Sha256];
 
 /// The records read so far.
@@ -61,9 +76,14 @@ struct ReportParser {
     directory: Option<Vec<u8>>,
     roots: Vec<Vec<u8>>,
     groups: Vec<Group>,
+    /// The manifests, in a report of manifests.
+    manifests: Option<Vec<Vec<u8>>>,
+    /// The groups of a report of manifests.
+    recorded: Vec<RecordedGroup>,
     /// The number of the last group.
     number: u64,
-    paths: HashSet<Vec<u8>>,
+    /// The paths, with the numbers of their manifests: these may record the same path on different disks.
+    paths: HashSet<(usize, Vec<u8>)>,
 }
 
 impl ReportParser {
@@ -80,10 +100,16 @@ impl ReportParser {
         if header.ftk != KIND {
             return Err(RecordError::NotReport);
         }
-        if header.version != VERSION {
-            return Err(RecordError::Version(header.version));
-        }
-        let algorithm = header.algorithm.parse().ok().filter(|it| ALGORITHMS.contains(it));
+        let is_recorded = match header.version {
+            VERSION => false,
+            RECORDED_VERSION => true,
+            version => return Err(RecordError::Version(version)),
+        };
+        let algorithm: Option<Algorithm> = header.algorithm.parse().ok();
+        let algorithm = algorithm.filter(|it| match is_recorded {
+            true => it.identifies_content(),
+            false => ALGORITHMS.contains(it),
+        });
         self.algorithm = Some(algorithm.ok_or(RecordError::Algorithm)?);
         if header.directory.is_some() || header.directory_b64.is_some() {
             let name = NameRecord { path: header.directory, path_b64: header.directory_b64 };
@@ -92,50 +118,111 @@ impl ReportParser {
         for Object(root) in header.roots {
             self.roots.push(root.path()?);
         }
+        if is_recorded {
+            let manifests: Vec<Object<NameRecord>> =
+                serde_json::from_value(header.manifests).map_err(|_| RecordError::Manifests)?;
+            let manifests = manifests.into_iter().map(|Object(manifest)| manifest.path());
+            let manifests: Vec<_> = manifests.collect::<Result<_, _>>()?;
+            if manifests.len() != self.roots.len() {
+                return Err(RecordError::Manifests);
+            }
+            self.manifests = Some(manifests);
+        }
         Ok(())
     }
 
     fn group(&mut self, line: &[u8], algorithm: Algorithm) -> Result<(), RecordError> {
-        let Object(record): Object<Record<'_>> = serde_json::from_slice(line).map_err(RecordError::Group)?;
+        if self.manifests.is_some() {
+            let Object(record): Object<Record<'_, RecordedMemberRecord>> = parse(line)?;
+            let (digest, is_new) =
+                self.head(&record, algorithm, self.recorded.last().map(|it| (it.size, it.digest)))?;
+            let members = record.members.into_iter().map(|Object(member)| self.recorded_member(member));
+            let mut members = members.collect::<Result<Vec<_>, _>>()?;
+            match self.recorded.last_mut().filter(|_| !is_new) {
+                Some(group) => group.members.append(&mut members),
+                None => self.recorded.push(RecordedGroup { size: record.size_bytes, digest, members }),
+            }
+        } else {
+            let Object(record): Object<Record<'_, MemberRecord>> = parse(line)?;
+            let (digest, is_new) =
+                self.head(&record, algorithm, self.groups.last().map(|it| (it.size, it.digest)))?;
+            let size = record.size_bytes;
+            let members = record.members.into_iter().map(|Object(member)| self.member(member, size));
+            let mut members = members.collect::<Result<Vec<_>, _>>()?;
+            match self.groups.last_mut().filter(|_| !is_new) {
+                Some(group) => group.members.append(&mut members),
+                None => self.groups.push(Group { size, digest, members }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the number, size and digest of a line. `last` is the group before. Returns the digest, and whether
+    /// the line begins another group.
+    fn head<M>(
+        &mut self,
+        record: &Record<'_, M>,
+        algorithm: Algorithm,
+        last: Option<(u64, Digest)>,
+    ) -> Result<(Digest, bool), RecordError> {
         let digest = Digest::from_hex(record.digest.as_bytes())
             .filter(|digest| digest.as_bytes().len() == algorithm.digest_len())
             .ok_or(RecordError::Digest(algorithm))?;
-        let (number, size) = (record.group, record.size_bytes);
-        let members = record.members.into_iter().map(|Object(member)| self.member(member, size));
-        let mut members = members.collect::<Result<Vec<_>, _>>()?;
-        match self.groups.last_mut() {
-            Some(group) if number == self.number => {
-                if (group.size, group.digest) != (size, digest) {
+        let number = record.group;
+        match last {
+            Some(last) if number == self.number => {
+                if last != (record.size_bytes, digest) {
                     return Err(RecordError::Different(number));
                 }
-                group.members.append(&mut members);
+                Ok((digest, false))
             }
             _ if number > self.number => {
                 self.number = number;
-                self.groups.push(Group { size, digest, members });
+                Ok((digest, true))
             }
-            _ => return Err(RecordError::Order { number, last: self.number }),
+            _ => Err(RecordError::Order { number, last: self.number }),
         }
-        Ok(())
     }
 
     fn member(&mut self, record: MemberRecord, size: u64) -> Result<Member, RecordError> {
         let MemberRecord { path, path_b64, root, dev, ino, nlink, .. } = record;
         let MemberRecord { allocated_bytes, mtime_ns, ctime_ns, via_link, .. } = record;
-        let path = NameRecord { path, path_b64 }.path()?;
+        let path = self.path(NameRecord { path, path_b64 }, root, 0)?;
+        let blocks = allocated_bytes / 512;
+        let version = Version { dev, ino, size, mtime_ns, ctime_ns };
+        Ok(Member { root, path, version, blocks, nlink, via_link })
+    }
+
+    fn recorded_member(&mut self, record: RecordedMemberRecord) -> Result<RecordedMember, RecordError> {
+        let RecordedMemberRecord { path, path_b64, root, fs, ino, nlink, .. } = record;
+        let RecordedMemberRecord { allocated_bytes, mtime_ns, ctime_ns, .. } = record;
+        let path = self.path(NameRecord { path, path_b64 }, root, root)?;
+        let fs = fs.map(|fs| {
+            let id = Digest::from_hex(fs.as_bytes()).and_then(|id| id.as_bytes().try_into().ok());
+            id.map(FsId::from_bytes).ok_or(RecordError::FileSystem)
+        });
+        let (fs, allocated) = (fs.transpose()?, allocated_bytes);
+        Ok(RecordedMember { manifest: root, path, fs, ino, nlink, allocated, mtime_ns, ctime_ns })
+    }
+
+    /// Checks a path. It may occur once for each number `unique`.
+    fn path(&mut self, name: NameRecord, root: usize, unique: usize) -> Result<Vec<u8>, RecordError> {
+        let path = name.path()?;
         let Some(start) = self.roots.get(root) else {
             return Err(RecordError::NoRoot(path));
         };
         if path.is_empty() || !is_below(&path, start) {
             return Err(RecordError::NotBelow { path, root: start.clone() });
         }
-        if !self.paths.insert(path.clone()) {
+        if !self.paths.insert((unique, path.clone())) {
             return Err(RecordError::Twice(path));
         }
-        let blocks = allocated_bytes / 512;
-        let version = Version { dev, ino, size, mtime_ns, ctime_ns };
-        Ok(Member { root, path, version, blocks, nlink, via_link })
+        Ok(path)
     }
+}
+
+fn parse<'l, R: Deserialize<'l>>(line: &'l [u8]) -> Result<R, RecordError> {
+    serde_json::from_slice(line).map_err(RecordError::Group)
 }
 
 /// Whether a path is the starting point or below it, and has no `..` after it.
@@ -155,6 +242,9 @@ struct Header<'j> {
     directory: Option<String>,
     directory_b64: Option<String>,
     roots: Vec<Object<NameRecord>>,
+    /// Only reports of manifests have this. Elsewhere it is unknown and ignored.
+    #[serde(default)]
+    manifests: serde_json::Value,
 }
 
 #[derive(Deserialize)]
@@ -171,12 +261,13 @@ impl NameRecord {
 }
 
 #[derive(Deserialize)]
-struct Record<'j> {
+#[serde(bound(deserialize = "Object<M>: Deserialize<'de>"))]
+struct Record<'j, M> {
     group: u64,
     size_bytes: u64,
     #[serde(borrow)]
     digest: Cow<'j, str>,
-    members: Vec<Object<MemberRecord>>,
+    members: Vec<Object<M>>,
 }
 
 #[derive(Deserialize)]
@@ -192,4 +283,17 @@ struct MemberRecord {
     ctime_ns: i128,
     #[serde(default)]
     via_link: bool,
+}
+
+#[derive(Deserialize)]
+struct RecordedMemberRecord {
+    path: Option<String>,
+    path_b64: Option<String>,
+    root: usize,
+    fs: Option<String>,
+    ino: Option<u64>,
+    nlink: Option<u64>,
+    allocated_bytes: Option<u64>,
+    mtime_ns: Option<i128>,
+    ctime_ns: Option<i128>,
 }

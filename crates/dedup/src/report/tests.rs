@@ -1,13 +1,13 @@
 //! Reports survive a round trip, and invalid ones are refused.
 
-use ftk_file::Version;
+use ftk_file::{FsId, Version};
 use ftk_hash::{Algorithm, Digest};
 use ftk_record::{Seal, SealError};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::{Group, Header, ReportError, Writer, read};
-use crate::Member;
+use crate::{Member, RecordedGroup, RecordedMember};
 
 fn header(roots: Vec<Vec<u8>>) -> Header<'static> {
     Header {
@@ -19,6 +19,7 @@ fn header(roots: Vec<Vec<u8>>) -> Header<'static> {
         start_ns: 1,
         directory: Some(b"/\xff".to_vec()),
         roots,
+        manifests: Vec::new(),
         arguments: vec![b"dup".to_vec(), b"--json".to_vec(), b"\xff\n".to_vec()],
     }
 }
@@ -102,7 +103,8 @@ fn invalid_records_are_refused() {
     let digest = "07".repeat(32);
     for (number, from, to, why) in [
         (1, "dup-report", "manifest", "not a report"),
-        (1, "\"version\":1", "\"version\":2", "version 2"),
+        (1, "\"version\":1", "\"version\":3", "version 3"),
+        (1, "\"version\":1", "\"version\":2", "does not name a manifest for each root"),
         (1, "sha256", "md5", "algorithm"),
         (1, "\"roots\":", "\"starts\":", "not the header of a report"),
         (1, "{\"path\":\"a\"}", "[\"a\",null]", "not the header of a report"),
@@ -165,4 +167,79 @@ fn a_group_split_over_lines_is_read_back_as_one_group() {
     let file = written(&header(vec![b"a".to_vec()]), std::slice::from_ref(&group));
     assert!(file.split(|&byte| byte == b'\n').count() > 4);
     assert_eq!(read(&file[..], false).unwrap().groups, [group]);
+}
+
+/// Reads a report of manifests after a change to its lines. The footer is made to match.
+fn changed_recorded(from: &str, to: &str) -> Result<super::Report, ReportError> {
+    let member = |manifest, name: &str| RecordedMember {
+        manifest,
+        path: format!("/disk/{name}").into_bytes(),
+        fs: (manifest == 0).then(|| FsId::from_bytes([0xab; 16])),
+        ino: Some(7),
+        nlink: None,
+        allocated: Some(u64::MAX),
+        mtime_ns: Some(-1),
+        ctime_ns: None,
+    };
+    let members = vec![member(0, "x"), member(1, "x"), member(1, "y")];
+    let group = RecordedGroup { size: 3, digest: Digest::from_bytes(&[7; 20]), members };
+    let header = Header {
+        algorithm: Algorithm::Sha1,
+        manifests: vec![b"a.jsonl".to_vec(), b"\xff".to_vec()],
+        ..header(vec![b"/disk".to_vec(), b"/".to_vec()])
+    };
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&header, &mut file).unwrap();
+    for _ in 0..2 {
+        writer.begin_group(group.size, &group.digest);
+        for (cluster, member) in (0..).zip(&group.members) {
+            writer.recorded_member(member, cluster, &mut file);
+        }
+        writer.end_group(&mut file);
+    }
+    let file = String::from_utf8(file).unwrap();
+    // The second group lists the same paths, which is an error of its own.
+    let mut lines: Vec<String> = file.lines().take(2).map(str::to_owned).collect();
+    if from.is_empty() {
+        let report = read_sealed(&lines);
+        let recorded = report.as_ref().unwrap().recorded.as_ref().unwrap();
+        assert_eq!((&recorded.manifests, &recorded.groups), (&header.manifests, &vec![group]));
+        return report;
+    }
+    lines.iter_mut().for_each(|line| *line = line.replace(from, to));
+    read_sealed(&lines)
+}
+
+fn read_sealed(lines: &[String]) -> Result<super::Report, ReportError> {
+    let (mut seal, mut file) = (Seal::new(), Vec::new());
+    for line in lines {
+        let line = format!("{line}\n");
+        seal.line(line.as_bytes());
+        file.extend_from_slice(line.as_bytes());
+    }
+    seal.footer(&mut file);
+    read(&file[..], false)
+}
+
+#[test]
+fn a_report_of_manifests_has_other_members() {
+    assert!(changed_recorded("", "").is_ok());
+    for (from, to, why) in [
+        ("{\"path\":\"a.jsonl\"},", "", "a manifest for each root"),
+        ("sha1", "crc32", "algorithm"),
+        ("abab", "xbab", "file system"),
+        ("abab", "", "file system"),
+        ("\"root\":0", "\"root\":1", "twice"),
+        ("\"root\":1", "\"root\":2", "starting point"),
+        ("\"root\":1,", "", "missing field `root`"),
+        ("/disk/y", "/disk/../y", "not below"),
+        ("0707", "07", "the digest is not a sha1 digest"),
+    ] {
+        match changed_recorded(from, to) {
+            Err(ReportError::Line { problem, .. }) => {
+                assert!(problem.to_string().contains(why), "{from} {to}: {problem}");
+            }
+            other => panic!("{from} {to}: {other:?}"),
+        }
+    }
 }

@@ -3,11 +3,11 @@
 use std::io::Write as _;
 
 use ftk_file::Version;
-use ftk_hash::Algorithm;
+use ftk_hash::{Algorithm, Digest};
 use ftk_record::{Seal, write_path, write_record};
 
-use super::{Group, KIND, ReportError, VERSION};
-use crate::Member;
+use super::{Group, KIND, RECORDED_VERSION, ReportError, VERSION};
+use crate::{Member, RecordedMember};
 
 /// A group whose line becomes longer than this continues in another line, because readers limit the length of
 /// lines.
@@ -32,6 +32,8 @@ pub struct Header<'h> {
     pub directory: Option<Vec<u8>>,
     /// The starting points; members refer to their indices.
     pub roots: Vec<Vec<u8>>,
+    /// The manifests that were searched, if no tree was. Their recorded roots are the starting points.
+    pub manifests: Vec<Vec<u8>>,
     /// The command line without the program's name, including all options.
     pub arguments: Vec<Vec<u8>>,
 }
@@ -41,7 +43,7 @@ impl Header<'_> {
         write_record(out, |record| {
             record
                 .member("ftk", KIND)
-                .member("version", VERSION)
+                .member("version", if self.manifests.is_empty() { VERSION } else { RECORDED_VERSION })
                 .member("program", self.program)
                 .member("algorithm", self.algorithm.name())
                 .member("verified", self.is_verified)
@@ -51,7 +53,11 @@ impl Header<'_> {
             if let Some(directory) = &self.directory {
                 record.path("directory", directory);
             }
-            record.paths("roots", "path", &self.roots).paths("arguments", "text", &self.arguments);
+            record.paths("roots", "path", &self.roots);
+            if !self.manifests.is_empty() {
+                record.paths("manifests", "path", &self.manifests);
+            }
+            record.paths("arguments", "text", &self.arguments);
         });
     }
 }
@@ -62,6 +68,10 @@ pub struct Writer {
     seal: Seal,
     /// The number of groups written so far.
     groups: u64,
+    /// The start of each line of the current group.
+    head: String,
+    /// The current line.
+    line: Vec<u8>,
 }
 
 impl Writer {
@@ -78,34 +88,60 @@ impl Writer {
         let mut seal = Seal::new();
         seal.line(&line);
         out.append(&mut line);
-        Ok(Self { seal, groups: 0 })
+        Ok(Self { seal, groups: 0, head: String::new(), line: Vec::new() })
     }
 
-    /// Appends a group, in several lines if it is very long.
+    /// Appends a group.
     pub fn group(&mut self, group: &Group, out: &mut Vec<u8>) {
-        self.groups += 1;
-        let (number, Group { size, digest, members }) = (self.groups, group);
-        let clusters = group.clusters();
-        let mut members = members.iter().zip(clusters).peekable();
-        let mut is_begun = false;
-        while members.peek().is_some() || !is_begun {
-            is_begun = true;
-            self.line(out, |out| {
-                let start = out.len();
-                // Writing to a `Vec` cannot fail.
-                let _ = write!(
-                    out,
-                    "{{\"group\":{number},\"size_bytes\":{size},\"digest\":\"{digest}\",\"members\":["
-                );
-                let mut comma = "";
-                while let Some((member, cluster)) = members.next_if(|_| out.len() - start < LONG) {
-                    let _ = write!(out, "{comma}");
-                    push_member(out, member, cluster);
-                    comma = ",";
-                }
-                out.extend_from_slice(b"]}");
-            });
+        self.begin_group(group.size, &group.digest);
+        for (member, cluster) in group.members.iter().zip(group.clusters()) {
+            self.member(member, cluster as u64, out);
         }
+        self.end_group(out);
+    }
+
+    /// Begins a group. Its [members](Self::member) follow one by one, so that they need not fit into memory.
+    pub fn begin_group(&mut self, size: u64, digest: &Digest) {
+        self.groups += 1;
+        self.head = format!(
+            "{{\"group\":{},\"size_bytes\":{size},\"digest\":\"{digest}\",\"members\":[",
+            self.groups
+        );
+        self.begin_line();
+    }
+
+    /// Appends a member of the current group. `cluster` is the number of its file in the group. If the line is
+    /// very long, the group continues in another one.
+    pub fn member(&mut self, member: &Member, cluster: u64, out: &mut Vec<u8>) {
+        self.object(out, |line| push_member(line, member, cluster));
+    }
+
+    /// Appends a recorded member of the current group, like [`member`](Self::member).
+    pub fn recorded_member(&mut self, member: &RecordedMember, cluster: u64, out: &mut Vec<u8>) {
+        self.object(out, |line| push_recorded(line, member, cluster));
+    }
+
+    fn object(&mut self, out: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
+        if self.line.len() >= LONG {
+            self.end_group(out);
+            self.begin_line();
+        }
+        if self.line.last() == Some(&b'}') {
+            self.line.push(b',');
+        }
+        push(&mut self.line);
+    }
+
+    /// Whether a group was begun and not ended.
+    pub fn has_group(&self) -> bool {
+        !self.line.is_empty()
+    }
+
+    /// Ends the current group.
+    pub fn end_group(&mut self, out: &mut Vec<u8>) {
+        self.line.extend_from_slice(b"]}\n");
+        self.seal.line(&self.line);
+        out.append(&mut self.line);
     }
 
     /// Ends the report: appends its footer.
@@ -113,15 +149,13 @@ impl Writer {
         self.seal.footer(out);
     }
 
-    fn line(&mut self, out: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
-        let start = out.len();
-        push(out);
-        out.push(b'\n');
-        self.seal.line(&out[start..]);
+    fn begin_line(&mut self) {
+        self.line.clear();
+        self.line.extend_from_slice(self.head.as_bytes());
     }
 }
 
-fn push_member(out: &mut Vec<u8>, member: &Member, cluster: usize) {
+fn push_member(out: &mut Vec<u8>, member: &Member, cluster: u64) {
     let Member { path, root, version: Version { dev, ino, mtime_ns, ctime_ns, .. }, nlink, blocks, .. } =
         member;
     out.push(b'{');
@@ -134,6 +168,24 @@ fn push_member(out: &mut Vec<u8>, member: &Member, cluster: usize) {
     );
     if member.via_link {
         out.extend_from_slice(b",\"via_link\":true");
+    }
+    out.push(b'}');
+}
+
+fn push_recorded(out: &mut Vec<u8>, member: &RecordedMember, cluster: u64) {
+    let RecordedMember { manifest, path, fs, ino, nlink, allocated, mtime_ns, ctime_ns } = member;
+    out.push(b'{');
+    write_path(out, "path", path);
+    // Writing to a `Vec` cannot fail.
+    let _ = write!(out, ",\"root\":{manifest},\"cluster\":{cluster}");
+    if let Some(fs) = fs {
+        let _ = write!(out, ",\"fs\":\"{}\"", Digest::from_bytes(fs.as_bytes()));
+    }
+    for (name, number) in [("ino", ino), ("nlink", nlink), ("allocated_bytes", allocated)] {
+        number.iter().for_each(|number| _ = write!(out, ",\"{name}\":{number}"));
+    }
+    for (name, time) in [("mtime_ns", mtime_ns), ("ctime_ns", ctime_ns)] {
+        time.iter().for_each(|time| _ = write!(out, ",\"{name}\":{time}"));
     }
     out.push(b'}');
 }

@@ -3,9 +3,14 @@
 use std::os::unix::fs::MetadataExt as _;
 
 use ftk_file::Version;
+use ftk_process::Failed;
+use ftk_sched::Team;
 
 use super::tree::{SMALL, Settings, Tree, run};
-use crate::{KeepRule, KeepRules, Member, MemberDecision, SkipReason, Survey, Why, plan};
+use crate::{
+    KeepRule, KeepRules, Member, MemberDecision, PathTest, Piece, SkipReason, Survey, SurveyOptions, Why,
+    plan,
+};
 
 /// A file with one name below the first starting point.
 fn member(path: &str, ino: u64, mtime_ns: i128) -> Member {
@@ -61,6 +66,57 @@ fn earlier_rules_have_precedence() {
         MemberDecision::Stays(Why::First),
         "arguments before paths"
     );
+}
+
+#[test]
+fn rules_by_argument_and_depth_leave_ties_to_the_next_rule() {
+    let mut members =
+        [member("z/a", 1, 30), member("a/b/c", 2, 10), member("a/./d", 3, 20), member("b//e", 4, 5)];
+    (members[1].root, members[2].root, members[3].root) = (1, 1, 2);
+    for (rules, keeper, why) in [
+        (vec![KeepRule::Argument, KeepRule::Oldest], 0, Why::Argument),
+        (vec![KeepRule::Shallowest, KeepRule::Oldest], 3, Why::Oldest),
+        (vec![KeepRule::Deepest], 1, Why::Deepest),
+        (vec![KeepRule::Shallowest, KeepRule::Newest], 0, Why::Newest),
+    ] {
+        let decided = plan(&members, &keep(rules));
+        let stays: Vec<_> =
+            (0..4).filter(|&nth| decided.decisions[nth] == MemberDecision::Stays(why)).collect();
+        assert_eq!(stays, [keeper], "{decided:?}");
+        assert_eq!(
+            decided.decisions.iter().filter(|it| matches!(it, MemberDecision::Goes { .. })).count(),
+            3
+        );
+    }
+    assert_eq!(plan(&members[..1], &keep(vec![KeepRule::Deepest])).decided, [].into(), "nothing was removed");
+    let oldest = plan(&members, &keep(vec![KeepRule::Deepest, KeepRule::Oldest]));
+    assert_eq!(oldest.decided, [0].into());
+}
+
+#[test]
+fn one_copy_stays_for_each_test() {
+    let starts = |with: &'static str| -> PathTest { Box::new(move |path| path.starts_with(with.as_bytes())) };
+    let members = [member("a/1", 1, 0), member("b/1", 2, 9), member("b/2", 3, 1), member("c/1", 4, 2)];
+    let rules =
+        KeepRules { one_per: vec![starts("a/"), starts("b/"), starts("d/")], ..keep(vec![KeepRule::Oldest]) };
+    let decided = plan(&members, &rules);
+    let [stays, one] = [Why::Oldest, Why::OnePer].map(MemberDecision::Stays);
+    assert_eq!(decided.decisions, [stays, goes(0), one, goes(0)]);
+    assert_eq!((decided.decided, decided.kept_one), ([0].into(), [1].into()));
+}
+
+#[test]
+fn chosen_files_stay_and_all_others_go() {
+    let mut members = [member("a", 1, 0), member("b", 2, 0), member("c", 2, 0), member("d", 3, 0)];
+    (members[1].nlink, members[2].nlink) = (2, 2);
+    let rules = KeepRules { chosen: [b"c".to_vec()].into(), ..KeepRules::default() };
+    let [chosen, same] = [Why::Chosen, Why::SameFile].map(MemberDecision::Stays);
+    assert_eq!(decisions(&members, &rules), [goes(1), chosen, same, goes(1)]);
+    let rules = KeepRules { min_copies: 2, ..rules };
+    assert_eq!(decisions(&members, &rules)[0], MemberDecision::Stays(Why::First));
+    // In a group without a chosen file, the rules decide.
+    let others = [member("x", 7, 0), member("y", 8, 0)];
+    assert_eq!(decisions(&others, &KeepRules { min_copies: 0, ..rules })[1], goes(0));
 }
 
 #[test]
@@ -160,10 +216,22 @@ fn a_survey_returns_the_current_metadata() {
     tree.link("a", "b/link");
     let inventory = tree.inventory();
     let groups = run(&inventory, Settings::default(), 1, &SMALL, |_| ()).into_groups();
-    let mut survey = Survey::new(&inventory);
-    let files = groups.iter().next().unwrap().files();
-    let members: Vec<_> = files.iter().map(|&file| survey.member(file).unwrap()).collect();
-    for (member, name) in members.iter().zip(["a", "b/link", "b/c"]) {
+    let options = SurveyOptions {
+        team: Team::new(2),
+        with_paths: true,
+        shared: Some(&|_, open| open().map_or(0, |_| 7)),
+    };
+    let survey = || {
+        let pieces: Vec<_> = Survey::new(&inventory, &groups, options).collect();
+        let [piece] = <[Piece<'_>; 1]>::try_from(pieces).expect("one small group");
+        assert!(piece.is_first && piece.is_last);
+        (piece.names, piece.failed)
+    };
+    let (names, failed) = survey();
+    assert!(failed.is_empty() && names.iter().all(|name| name.shared == 7));
+    assert_eq!(names.iter().map(|name| name.cluster).collect::<Vec<_>>(), [0, 1, 0], "in path order");
+    let members: Vec<_> = names.into_iter().map(|name| name.member).collect();
+    for (member, name) in members.iter().zip(["a", "b/c", "b/link"]) {
         let stat = std::fs::metadata(tree.path(name)).unwrap();
         assert_eq!(member.path, tree.path(name).as_os_str().as_encoded_bytes());
         let version = member.version;
@@ -173,10 +241,36 @@ fn a_survey_returns_the_current_metadata() {
         assert_eq!(version.mtime_ns, nanos(stat.mtime(), stat.mtime_nsec()));
         assert_eq!(version.ctime_ns, nanos(stat.ctime(), stat.ctime_nsec()));
     }
+    let has_changed = |failed: &[Failed]| {
+        failed.len() == 1 && matches!(failed[0].failure, ftk_file::Failure::Changed { .. })
+    };
     tree.write("b/c", [1; 5001]);
-    assert!(matches!(survey.member(files[2]), Err(ftk_file::Failure::Changed { .. })));
+    assert!(has_changed(&survey().1));
     tree.write("b/d", [1; 5000]);
     std::fs::rename(tree.path("b/d"), tree.path("b/c")).unwrap();
-    let replaced = survey.member(files[2]);
-    assert!(matches!(replaced, Err(ftk_file::Failure::Changed { .. })), "{replaced:?}");
+    assert!(has_changed(&survey().1), "another file of the same size");
+}
+
+#[test]
+fn a_large_group_is_examined_in_pieces_by_several_workers() {
+    let tree = Tree::new();
+    let n = 2_500;
+    for nth in 0..n {
+        tree.write(&format!("{}/{nth}", nth % 7), []);
+    }
+    let inventory = tree.inventory();
+    let groups = run(&inventory, Settings::default(), 0, &SMALL, |_| ()).into_groups();
+    let options = |workers, with_paths| SurveyOptions { team: Team::new(workers), with_paths, shared: None };
+    let pieces: Vec<_> = Survey::new(&inventory, &groups, options(4, true)).collect();
+    assert_eq!(pieces.len(), 3);
+    let ends: Vec<_> = pieces.iter().map(|piece| (piece.is_first, piece.is_last)).collect();
+    assert_eq!(ends, [(true, false), (false, false), (false, true)]);
+    let names: Vec<_> = pieces.into_iter().flat_map(|piece| piece.names).collect();
+    assert!(names.is_sorted_by(|a, b| a.member.path < b.member.path));
+    assert!(names.iter().map(|name| name.cluster).eq(0..n));
+    let alone: Vec<_> =
+        Survey::new(&inventory, &groups, options(1, true)).flat_map(|piece| piece.names).collect();
+    assert!(names == alone, "the number of workers makes no difference");
+    let mut without = Survey::new(&inventory, &groups, options(1, false)).flat_map(|piece| piece.names);
+    assert!(without.all(|name| name.member.path.is_empty()));
 }

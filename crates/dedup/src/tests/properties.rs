@@ -1,5 +1,6 @@
 //! Guarantees of every plan, for any group and any rules.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ftk_file::Version;
@@ -7,7 +8,7 @@ use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::{KeepRule, KeepRules, Member, MemberDecision, SkipReason, Why, plan};
+use crate::{KeepRule, KeepRules, Member, MemberDecision, PathTest, SkipReason, Why, plan};
 
 /// A file with one or more names in the group. `outside` is the number of its names outside the group; it is
 /// negative if the link count is too small. There are few different values, so that ties are common.
@@ -51,21 +52,103 @@ fn members() -> impl Strategy<Value = Vec<Member>> {
     })
 }
 
+/// Tests for paths that rules contain.
+fn test(nth: u8) -> PathTest {
+    match nth {
+        0 => Box::new(|path| path.ends_with(b"1")),
+        1 => Box::new(|path| path.starts_with(b"2/")),
+        _ => Box::new(|path| path.starts_with(b"3/")),
+    }
+}
+
 fn rules() -> impl Strategy<Value = KeepRules> {
-    let keep = vec(0..6_u8, 0..4);
-    (keep, btree_set(0..4_usize, 0..3), any::<bool>(), 0..5_usize).prop_map(
-        |(keep, references, isolate, min_copies)| {
+    let numbers = (vec(0..9_u8, 0..4), vec(0..3_u8, 0..3), btree_set(0..20_usize, 0..2));
+    (numbers, btree_set(0..4_usize, 0..3), any::<bool>(), 0..5_usize).prop_map(
+        |((keep, one_per, chosen), references, isolate, min_copies)| {
             let rule = |rule| match rule {
                 0 => KeepRule::First,
                 1 => KeepRule::Oldest,
                 2 => KeepRule::Newest,
                 3 => KeepRule::Shortest,
-                4 => KeepRule::Path(Box::new(|path| path.ends_with(b"1"))),
-                _ => KeepRule::Path(Box::new(|path| path.starts_with(b"2/"))),
+                4 => KeepRule::Argument,
+                5 => KeepRule::Shallowest,
+                6 => KeepRule::Deepest,
+                other => KeepRule::Path(test(other - 7)),
             };
-            KeepRules { keep: keep.into_iter().map(rule).collect(), references, isolate, min_copies }
+            let one_per = one_per.into_iter().map(test).collect();
+            // Numbers of members, which are in their paths.
+            let path = |nth: usize| {
+                (0..4).map(move |root| format!("{root}/{:01$}", nth, 1 + nth * 7 % 4).into_bytes())
+            };
+            let chosen = chosen.into_iter().flat_map(path).collect();
+            KeepRules {
+                keep: keep.into_iter().map(rule).collect(),
+                references,
+                isolate,
+                min_copies,
+                one_per,
+                chosen,
+            }
         },
     )
+}
+
+/// Compares two names by one rule after the other.
+fn by_rules(a: &Member, b: &Member, rules: &KeepRules) -> Ordering {
+    let depth = |member: &Member| member.path.iter().filter(|&&byte| byte == b'/').count();
+    let by_place = || (a.root, &a.path).cmp(&(b.root, &b.path));
+    let by_rule = |rule: &KeepRule| match rule {
+        KeepRule::First => by_place(),
+        KeepRule::Argument => a.root.cmp(&b.root),
+        KeepRule::Shallowest => depth(a).cmp(&depth(b)),
+        KeepRule::Deepest => depth(b).cmp(&depth(a)),
+        KeepRule::Oldest => a.version.mtime_ns.cmp(&b.version.mtime_ns),
+        KeepRule::Newest => b.version.mtime_ns.cmp(&a.version.mtime_ns),
+        KeepRule::Shortest => a.path.len().cmp(&b.path.len()),
+        KeepRule::Path(accepts) => accepts(&b.path).cmp(&accepts(&a.path)),
+    };
+    rules.keep.iter().map(by_rule).find(|order| order.is_ne()).unwrap_or_else(by_place)
+}
+
+fn regular<'m>(names: &[&'m Member]) -> Vec<&'m Member> {
+    names.iter().filter(|name| !name.via_link).copied().collect()
+}
+
+/// Returns the identities of the files that stay, by going through the files from the best to the worst.
+fn expected(members: &[Member], rules: &KeepRules) -> BTreeSet<(u64, u64)> {
+    let mut files: BTreeMap<_, Vec<&Member>> = BTreeMap::new();
+    members.iter().for_each(|member| files.entry(member.version.identity()).or_default().push(member));
+    let is_reference = |names: &[&Member]| names.iter().any(|name| rules.references.contains(&name.root));
+    let mut stays: BTreeSet<_> =
+        files.iter().filter(|(_, names)| is_reference(names)).map(|(identity, _)| *identity).collect();
+    files.retain(|_, names| !regular(names).is_empty());
+    let is_chosen = |names: &[&Member]| names.iter().any(|name| rules.chosen.contains(&name.path));
+    stays.extend(files.iter().filter(|(_, names)| is_chosen(names)).map(|(identity, _)| *identity));
+    let mut order: Vec<_> = files
+        .iter()
+        .map(|(identity, names)| {
+            (*identity, regular(names).into_iter().min_by(|a, b| by_rules(a, b, rules)).unwrap())
+        })
+        .collect();
+    order.sort_by(|(_, a), (_, b)| by_rules(a, b, rules));
+    let copies = |stays: &BTreeSet<_>| stays.iter().filter(|identity| files.contains_key(*identity)).count();
+    for (identity, _) in &order {
+        if copies(&stays) < rules.min_copies.max(1) {
+            stays.insert(*identity);
+        }
+    }
+    // References and chosen files come first, but they stay anyway.
+    for accepts in &rules.one_per {
+        let has_one =
+            |identity: &(u64, u64)| regular(&files[identity]).iter().any(|name| accepts(&name.path));
+        let accepted: Vec<_> = order.iter().map(|(identity, _)| *identity).filter(has_one).collect();
+        if let Some(first) =
+            accepted.first().filter(|_| !accepted.iter().any(|identity| stays.contains(identity)))
+        {
+            stays.insert(*first);
+        }
+    }
+    stays
 }
 
 proptest! {
@@ -116,20 +199,19 @@ proptest! {
     }
 
     #[test]
-    fn no_unnecessary_copies_stay(members in members(), mut rules in rules()) {
-        rules.isolate = false;
-        let decisions = plan(&members, &rules).decisions;
-        let inodes = |is_one: &dyn Fn(usize) -> bool| -> BTreeSet<_> {
-            let those = (0..members.len()).filter(|&nth| is_one(nth));
-            those.map(|nth| members[nth].version.identity()).collect()
-        };
-        let stays = inodes(&|nth| matches!(decisions[nth], MemberDecision::Stays(_)));
-        let references = inodes(&|nth| rules.references.contains(&members[nth].root));
-        let files = inodes(&|nth| !members[nth].via_link);
-        let wanted = rules.min_copies.max(1).saturating_sub(references.intersection(&files).count());
-        let others = files.difference(&references).count().min(wanted);
-        prop_assert_eq!(stays.len(), references.len() + others, "{:?}", decisions);
-        prop_assert!(stays.is_superset(&references));
+    fn the_files_that_stay_are_those_of_the_model(members in members(), rules in rules()) {
+        let decided = plan(&members, &rules);
+        let is_kept = |nth: &usize| matches!(decided.decisions[*nth], MemberDecision::Stays(_));
+        let all = 0..members.len();
+        let stays: BTreeSet<_> = all.filter(is_kept).map(|nth| members[nth].version.identity()).collect();
+        prop_assert_eq!(stays, expected(&members, &rules), "{:?}", decided);
+        prop_assert!(decided.decided.iter().all(|&nth| nth < rules.keep.len()));
+        prop_assert!(decided.kept_one.iter().all(|&nth| nth < rules.one_per.len()));
+        // Without a test that kept nothing, the decisions are the same.
+        let mut fewer = KeepRules { keep: Vec::new(), one_per: Vec::new(), references: rules.references.clone(), chosen: rules.chosen.clone(), ..rules };
+        fewer.keep = rules.keep;
+        fewer.one_per = rules.one_per.into_iter().enumerate().filter(|(nth, _)| decided.kept_one.contains(nth)).map(|(_, test)| test).collect();
+        prop_assert_eq!(plan(&members, &fewer).decisions, decided.decisions);
     }
 
     #[test]

@@ -1,0 +1,433 @@
+//! `ftk dup --manifests FILE...`: finds duplicates by the digests in manifests. Reads no file of the trees.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::{Context as _, bail, ensure};
+use clap::Args;
+use ftk_dedup::report::Writer;
+use ftk_dedup::{RecordedFile, RecordedGroups, RecordedMember, RecordedName, RecordedSearch};
+use ftk_hash::Algorithm;
+use ftk_manifest::{Entry, Field, Manifest};
+use ftk_record::quote;
+
+use crate::args::Globals;
+use crate::console::{Console, Outcome};
+use crate::dup::options::{Format, OutputArgs, SizeArgs};
+use crate::dup::report::{csv, header, text};
+use crate::dup::tally::{FileSpace, GroupTally, Tally};
+use crate::human;
+use crate::list::{List, refuse_own_input};
+use crate::manifest::input::Input;
+use crate::stats::{Phase, nanos};
+use crate::stdout::Stdout;
+
+/// Options of a search among recorded digests.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search of manifests")]
+pub(super) struct RecordedArgs {
+    /// Search manifests instead of trees; no file is read
+    ///
+    /// Compares the recorded digests and sizes of any number of trees, for example of disks that are not mounted. The
+    /// report lists candidates: `ftk dup apply --root FILE=DIR` acts on it, and compares every byte first. All manifests
+    /// must have an algorithm in common, and cryptographic ones are preferred. Files marked as damaged are skipped. What does not fit into --memory is
+    /// sorted in temporary files in $TMPDIR.
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 1..,
+        conflicts_with_all = ["paths", "algorithm", "verify", "CacheArgs", "NameArgs", "InodeArgs", "WalkArgs", "StartArgs"]
+    )]
+    pub(super) manifests: Vec<OsString>,
+}
+
+/// The manifests of a search, and what is compared.
+struct Sources {
+    manifests: Vec<Manifest>,
+    paths: Vec<Vec<u8>>,
+    roots: Vec<Vec<u8>>,
+    algorithm: Algorithm,
+}
+
+/// Counts of recorded files.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    compared: u64,
+    damaged: u64,
+    /// Entries without a size, from lists of other programs.
+    unsized_files: u64,
+}
+
+pub(super) fn run(
+    args: &RecordedArgs,
+    sizes: &SizeArgs,
+    output: &OutputArgs,
+    globals: &Globals,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    output.refuse_misread()?;
+    let (start, begun) = (SystemTime::now(), Instant::now());
+    let stdout = Stdout::default();
+    let mut list = List::create(output.output.as_deref(), &stdout)?;
+    refuse_own_input(&args.manifests, &list.own())?;
+    let (min, max) = (sizes.min_size, sizes.max_size.unwrap_or(u64::MAX));
+    ensure!(min <= max, "--min-size is larger than --max-size");
+    let sources = open(&args.manifests)?;
+    let format = output.format(globals.json, list.is_shown());
+    let mut head = Vec::new();
+    let json = (format == Format::Json).then(|| {
+        let header = header(sources.algorithm, false, sizes, &sources.roots, &sources.paths, start);
+        Writer::new(&header, &mut head)
+    });
+    let json = json.transpose()?;
+
+    let mut search = RecordedSearch::new(sources.algorithm.digest_len(), globals.memory());
+    let mut counts = Counts::default();
+    for nth in 0..sources.manifests.len() {
+        add(&sources, nth, min..=max, &mut search, &mut counts)?;
+    }
+    let groups = search.finish().context(TEMPORARY)?;
+    let contradicting = say_contradictions(&groups, &sources, console)?;
+    let elapsed_ns = nanos(begun.elapsed());
+    console.stats.phase(Phase {
+        phase: "manifests",
+        elapsed_ns,
+        files: Some(counts.compared),
+        ..Phase::default()
+    });
+
+    if format == Format::Csv {
+        head.extend_from_slice(csv::RECORDED_HEADER);
+    }
+    list.line(|out| out.append(&mut head));
+    let printer = Printer { list: &mut list, sources: &sources, format, json, null: output.null };
+    let tally = printer.print(&groups).context(TEMPORARY)?;
+    // If the reader closed the pipe, the remaining groups were not counted.
+    let is_whole = !list.is_over();
+    match (format, globals.json) {
+        (Format::Summary, true) => list.line(|out| tally.push_json(out)),
+        (Format::Summary, false) => {
+            list.line(|out| out.extend_from_slice(format!("{}\n", tally.text()).as_bytes()))
+        }
+        _ => {}
+    }
+    list.finish()?;
+    say_done(&sources, counts, contradicting, begun.elapsed(), console);
+    if is_whole {
+        tally.record(&console.stats);
+        if format != Format::Summary {
+            console.summary(tally.text());
+        }
+    }
+    Ok(if contradicting + counts.unsized_files > 0 { Outcome::Error } else { Outcome::Success })
+}
+
+const TEMPORARY: &str =
+    "cannot sort in temporary files (set TMPDIR to a directory with more space, or raise --memory)";
+
+/// Opens the manifests and chooses the algorithm.
+fn open(paths: &[OsString]) -> anyhow::Result<Sources> {
+    ensure!(paths.iter().filter(|path| *path == "-").count() < 2, "standard input can be read only once");
+    let mut known = HashMap::new();
+    let mut manifests = Vec::with_capacity(paths.len());
+    for path in paths {
+        let Input { manifest, own } = Input::open(path)?;
+        let shown = || quote(path.as_bytes());
+        if let Some(other) = own.and_then(|own| known.insert(own, path)) {
+            bail!("{} and {} are the same manifest", quote(other.as_bytes()), shown());
+        }
+        ensure!(!manifest.header().algorithms.is_empty(), "{} records no digests", shown());
+        manifests.push(manifest);
+    }
+    let algorithm = common(paths, &manifests)?;
+    let roots = manifests.iter().map(|manifest| manifest.header().root.clone()).collect();
+    let paths = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
+    Ok(Sources { manifests, paths, roots, algorithm })
+}
+
+/// The algorithms that may be compared, the preferred ones first. CRCs do not identify contents.
+const PREFERENCE: [Algorithm; 13] = [
+    Algorithm::Sha256,
+    Algorithm::Blake3,
+    Algorithm::Sha512,
+    Algorithm::Blake2b,
+    Algorithm::Sha3_256,
+    Algorithm::Sha3_512,
+    Algorithm::Sha384,
+    Algorithm::Sha224,
+    Algorithm::Xxh128,
+    Algorithm::Sha1,
+    Algorithm::Md5,
+    Algorithm::Xxh3,
+    Algorithm::Xxh64,
+];
+
+/// The number of algorithms in [`PREFERENCE`] that are secure against deliberate collisions.
+const SECURE: usize = 8;
+
+/// Returns the preferred algorithm that all manifests have.
+fn common(paths: &[OsString], manifests: &[Manifest]) -> anyhow::Result<Algorithm> {
+    let has = |manifest: &Manifest, algorithm| manifest.header().algorithms.contains(algorithm);
+    let common =
+        PREFERENCE.iter().find(|algorithm| manifests.iter().all(|manifest| has(manifest, algorithm)));
+    common.copied().with_context(|| {
+        let names = |manifest: &Manifest| {
+            manifest.header().algorithms.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
+        };
+        let mut listed = String::new();
+        for (path, manifest) in paths.iter().zip(manifests) {
+            let separator = if listed.is_empty() { "" } else { "; " };
+            listed += &format!("{separator}{} has {}", quote(path.as_bytes()), names(manifest));
+        }
+        format!("the manifests have no digest algorithm in common that identifies contents: {listed}")
+    })
+}
+
+/// Adds the files of a manifest to the search.
+fn add(
+    sources: &Sources,
+    nth: usize,
+    sizes: std::ops::RangeInclusive<u64>,
+    search: &mut RecordedSearch,
+    counts: &mut Counts,
+) -> anyhow::Result<()> {
+    let (manifest, path) = (&sources.manifests[nth], &sources.paths[nth]);
+    let shown = || quote(path);
+    let algorithms = &manifest.header().algorithms;
+    let before = algorithms.iter().take_while(|&&it| it != sources.algorithm).map(|it| it.digest_len()).sum();
+    let range = before..before + sources.algorithm.digest_len();
+    let mut entries = manifest.entries().with_context(shown)?;
+    let mut number = 0;
+    while let Some(entry) = entries.next().with_context(shown)? {
+        number += 1;
+        if !entry.stat.is_regular() {
+            continue;
+        }
+        let Some(size) = entry.size() else {
+            counts.unsized_files += 1;
+            continue;
+        };
+        if !sizes.contains(&size) {
+            continue;
+        }
+        if entry.damaged_ns.is_some() {
+            counts.damaged += 1;
+            continue;
+        }
+        counts.compared += 1;
+        let member = member(nth, &sources.roots[nth], &entry);
+        let dev = entry.knows(Field::Dev).then_some(entry.stat.dev);
+        let digest = &entry.digests[range.clone()];
+        let file = RecordedFile { member: &member, entry: number, dev, size, digest };
+        search.add(&file).context(TEMPORARY)?;
+    }
+    Ok(())
+}
+
+fn member(manifest: usize, root: &[u8], entry: &Entry<'_>) -> RecordedMember {
+    let Entry { stat, fs, .. } = entry;
+    let known = |field, value| entry.knows(field).then_some(value);
+    let time = |field, value| entry.knows(field).then_some(value);
+    RecordedMember {
+        manifest,
+        path: joined(root, entry.path),
+        fs: *fs,
+        ino: known(Field::Ino, stat.ino),
+        nlink: known(Field::Nlink, stat.nlink),
+        allocated: known(Field::Allocated, stat.blocks.saturating_mul(512)),
+        mtime_ns: time(Field::Mtime, stat.mtime_ns),
+        ctime_ns: time(Field::Ctime, stat.ctime_ns),
+    }
+}
+
+/// Returns the path of an entry below a root. The entry `.` is the root itself.
+pub(super) fn joined(root: &[u8], path: &[u8]) -> Vec<u8> {
+    match path {
+        b"." => root.to_vec(),
+        path if root.ends_with(b"/") => [root, path].concat(),
+        path => [root, b"/", path].concat(),
+    }
+}
+
+/// Reports files with contradicting digests. Returns their number.
+fn say_contradictions(groups: &RecordedGroups, sources: &Sources, console: &Console) -> anyhow::Result<u64> {
+    let mut names = groups.contradictions().context(TEMPORARY)?;
+    let (mut files, mut last) = (0, None);
+    while let Some(name) = names.next().context(TEMPORARY)? {
+        if last.replace(name.file) != Some(name.file) {
+            files += 1;
+        }
+        let place =
+            format_args!("{} in {}", quote(&name.path), quote(&sources.paths[name.manifest])).to_string();
+        console.error_of(
+            "contradiction",
+            format_args!(
+                "{place}: its inode is recorded with different digests: not compared (inode {files})"
+            ),
+        );
+    }
+    Ok(files)
+}
+
+fn say_done(sources: &Sources, counts: Counts, contradicting: u64, took: Duration, console: &Console) {
+    let Counts { compared, damaged, unsized_files } = counts;
+    let files = human::count(compared, "recorded file");
+    let manifests = human::count(sources.manifests.len() as u64, "manifest");
+    let algorithm = sources.algorithm;
+    let mut line = format!("compared {files} of {manifests} by {algorithm} in {}", human::time(took));
+    for (n, what) in [
+        (damaged, "marked as damaged: skipped"),
+        (unsized_files, "without a recorded size: not compared (status 2)"),
+    ] {
+        if n > 0 {
+            line += &format!("; {} {what}", human::count(n, "file"));
+        }
+    }
+    if contradicting > 0 {
+        line += &format!(
+            "; {} with contradicting digests: not compared (status 2)",
+            human::count(contradicting, "file")
+        );
+    }
+    console.summary(line);
+    if PREFERENCE[SECURE..].contains(&algorithm) {
+        console.summary(format_args!(
+            "{algorithm} finds accidental duplicates; files can be crafted to have equal digests"
+        ));
+    }
+    console.summary("no file was read: the groups are candidates until `ftk dup apply` compares their bytes");
+}
+
+/// Prints groups.
+struct Printer<'p, 'o> {
+    list: &'p mut List<'o>,
+    sources: &'p Sources,
+    format: Format,
+    json: Option<Writer>,
+    /// Whether paths end with NUL.
+    null: bool,
+}
+
+impl Printer<'_, '_> {
+    /// Prints all groups and returns their totals.
+    fn print(mut self, groups: &RecordedGroups) -> io::Result<Tally> {
+        let mut names = groups.names()?;
+        let (mut tally, mut group_tally) = (Tally::default(), None);
+        // Only a screen shows how many members a group has before it lists them.
+        let (mut whole, mut next) = (Vec::new(), 0);
+        while !self.list.is_over()
+            && let Some(name) = names.next()?
+        {
+            if name.is_first {
+                self.end_group(&mut whole);
+                group_tally.into_iter().for_each(|group| tally.add(group));
+                group_tally = Some(GroupTally::new(name.size, name.has_hard_links));
+                next = 0;
+                if let Some(json) = &mut self.json {
+                    json.begin_group(name.size, &name.digest);
+                }
+            }
+            let is_new = name.cluster == next;
+            next += u64::from(is_new);
+            group_tally.iter_mut().for_each(|group| group.add(name.cluster, space(&name.member)));
+            match self.format {
+                Format::Screen => whole.push(name),
+                format => self.name(format, tally.groups() + 1, &name, is_new),
+            }
+        }
+        self.end_group(&mut whole);
+        group_tally.into_iter().for_each(|group| tally.add(group));
+        if self.format == Format::Fdupes && tally.groups() > 0 {
+            self.end_names();
+        }
+        if let Some(json) = self.json {
+            self.list.line(|out| json.finish(out));
+        }
+        Ok(tally)
+    }
+
+    /// Prints a member. `is_new`: it is the first name of its file.
+    fn name(&mut self, format: Format, number: u64, name: &RecordedName, is_new: bool) {
+        let is_shown = self.list.is_shown();
+        match format {
+            Format::Json => {
+                let json = &mut self.json;
+                self.list.line(|out| {
+                    json.iter_mut().for_each(|json| json.recorded_member(&name.member, name.cluster, out));
+                });
+            }
+            Format::Csv => {
+                let manifest = &self.sources.paths[name.member.manifest];
+                self.list.line(|out| csv::push_recorded(out, number, name, manifest, is_shown));
+            }
+            Format::Fdupes => {
+                if name.is_first && number > 1 {
+                    self.end_names();
+                }
+                if is_new {
+                    let (end, is_shown) = (self.end(), is_shown && !self.null);
+                    self.list.line(|out| text::push_name(out, &name.member.path, end, is_shown));
+                }
+            }
+            Format::Screen | Format::Summary => {}
+        }
+    }
+
+    /// Ends a group of the list of names with an empty one.
+    fn end_names(&mut self) {
+        let end = self.end();
+        self.list.line(|out| out.push(end));
+    }
+
+    fn end(&self) -> u8 {
+        if self.null { 0 } else { b'\n' }
+    }
+
+    /// Prints what ends a group, if there is one.
+    fn end_group(&mut self, whole: &mut Vec<RecordedName>) {
+        if let Some(json) = self.json.as_mut().filter(|json| json.has_group()) {
+            self.list.line(|out| json.end_group(out));
+        }
+        if let Some(first) = whole.first() {
+            let lines: Vec<_> = whole
+                .iter()
+                .map(|name| text::Line {
+                    path: &name.member.path,
+                    cluster: name.cluster as usize,
+                    place: Some(&self.sources.paths[name.member.manifest]),
+                })
+                .collect();
+            let (size, is_coloured) = (first.size, self.list.is_coloured());
+            self.list.line(|out| text::push_group(out, size, &lines, is_coloured));
+            whole.clear();
+        }
+    }
+}
+
+fn space(member: &RecordedMember) -> FileSpace {
+    FileSpace { allocated: member.allocated.zip(member.nlink), shared: 0, names: 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_algorithms_that_identify_contents_are_compared() {
+        for algorithm in Algorithm::ALL {
+            assert_eq!(PREFERENCE.contains(&algorithm), algorithm.identifies_content(), "{algorithm}");
+        }
+    }
+
+    #[test]
+    fn paths_are_joined_with_one_slash() {
+        for (root, path, expected) in
+            [("/", "a", "/a"), ("a", "b/c", "a/b/c"), ("a", ".", "a"), ("/a/", "b", "/a/b")]
+        {
+            assert_eq!(joined(root.as_bytes(), path.as_bytes()), expected.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The journals in the state directory.
+
+use std::cmp::Reverse;
+use std::fs;
+use std::io::{BufReader, ErrorKind};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use ftk_apply::{ActionKind, JournalError, JournalSummary, open_journal, summarize};
+use ftk_record::{quote, sanitize, write_record};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::args::Globals;
+use crate::console::{Console, Outcome, reason};
+use crate::human;
+use crate::journal;
+use crate::stdout::{Lines, Stdout};
+
+/// A journal that was found.
+struct Found {
+    path: PathBuf,
+    summary: JournalSummary,
+}
+
+/// Lists the journals, the newest first.
+///
+/// # Errors
+/// If the state directory cannot be read. A journal that cannot be used is reported, and the outcome is an error.
+pub(super) fn list(globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    let (journals, outcome) = find(console)?;
+    let stdout = Stdout::default();
+    let mut lines = Lines::new(&stdout);
+    for journal in &journals {
+        lines.line(|out| push_line(out, journal, globals.json));
+    }
+    lines.finish()?;
+    if journals.is_empty() {
+        console.summary("no runs to undo");
+    }
+    Ok(outcome)
+}
+
+/// Returns the newest journal. A newer one that cannot be used is an error, because another run would be undone.
+///
+/// # Errors
+/// If there is none, or one cannot be used.
+pub(super) fn last(console: &Console) -> anyhow::Result<PathBuf> {
+    let (journals, outcome) = find(console)?;
+    if outcome == Outcome::Error {
+        bail!("cannot tell which run is the last one: name its journal");
+    }
+    let newest = journals.into_iter().next().map(|newest| newest.path);
+    let directory = directory()?;
+    newest.with_context(|| format!("no journal in {}", quote(directory.as_os_str().as_bytes())))
+}
+
+fn directory() -> anyhow::Result<PathBuf> {
+    journal::directory().context("neither XDG_STATE_HOME nor HOME is an absolute path: name the journal")
+}
+
+/// Reads all journals in the state directory, the newest first. Journals of runs that changed nothing are omitted.
+fn find(console: &Console) -> anyhow::Result<(Vec<Found>, Outcome)> {
+    let directory = directory()?;
+    let cannot_list = || format!("cannot list {}", quote(directory.as_os_str().as_bytes()));
+    let entries = match fs::read_dir(&directory) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok((Vec::new(), Outcome::Success)),
+        entries => entries.with_context(cannot_list)?,
+    };
+    let (mut journals, mut outcome) = (Vec::new(), Outcome::Success);
+    for entry in entries {
+        let path = entry.with_context(cannot_list)?.path();
+        if path.extension().is_none_or(|extension| extension != "jsonl") {
+            continue;
+        }
+        match read(&path) {
+            Ok(summary) if summary.steps.is_empty() => {}
+            Ok(summary) => journals.push(Found { path, summary }),
+            // The run was killed before it did anything, or another ftk has just removed its journal.
+            Err(JournalError::Empty) => {}
+            Err(JournalError::Read(error)) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => {
+                let shown = quote(path.as_os_str().as_bytes());
+                console.error_of("journal", format_args!("{shown}: {}", reason(&error)));
+                outcome = Outcome::Error;
+            }
+        }
+    }
+    journals.sort_by(|a, b| {
+        let key = |found: &Found| (Reverse(found.summary.started_ns), Reverse(found.path.clone()));
+        key(a).cmp(&key(b))
+    });
+    Ok((journals, outcome))
+}
+
+fn read(path: &Path) -> Result<JournalSummary, JournalError> {
+    summarize(BufReader::new(open_journal(path)?))
+}
+
+/// Appends `2026-11-23 07:33  3 files linked  in /srv  /home/ann/.local/state/ftk/dup-20261123T073315Z-6kCIYK.jsonl`.
+fn push_line(out: &mut Vec<u8>, journal: &Found, json: bool) {
+    let Found { path, summary: JournalSummary { started_ns, directory, steps } } = journal;
+    let (path, directory) = (path.as_os_str().as_bytes(), directory.as_os_str().as_bytes());
+    if json {
+        write_record(out, |record| {
+            record.path("journal", path).path("directory", directory);
+            if let Some(started_ns) = started_ns {
+                record.member("started_ns", started_ns);
+            }
+            let steps: Vec<_> = steps
+                .iter()
+                .map(|(kind, n)| serde_json::json!({"action": kind.to_string(), "files": n}))
+                .collect();
+            record.member("steps", steps);
+        });
+        return;
+    }
+    let time = started_ns.and_then(|ns| Timestamp::from_nanosecond(ns).ok());
+    let time = time.map(|time| time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());
+    let steps: Vec<_> =
+        steps.iter().map(|(kind, n)| format!("{} {}", human::count(*n, "file"), done(*kind))).collect();
+    let (time, steps) = (time.unwrap_or_default(), steps.join(", "));
+    let line = format!("  {time:<16}  {steps}  in {}  {}\n", sanitize(directory), sanitize(path));
+    out.extend_from_slice(line.as_bytes());
+}
+
+/// Returns what was done to a file, and whether that can be undone.
+fn done(kind: ActionKind) -> &'static str {
+    match kind {
+        ActionKind::Hardlink => "linked",
+        ActionKind::Reflink => "cloned",
+        ActionKind::Symlink => "symlinked",
+        ActionKind::Delete => "deleted (cannot be undone)",
+        ActionKind::Move => "moved",
+        ActionKind::Replace => "repaired",
+        ActionKind::Create => "restored",
+    }
+}
