@@ -4,6 +4,7 @@
 mod act;
 mod action;
 mod apply;
+mod dirs;
 mod keep;
 mod options;
 mod plan;
@@ -20,6 +21,7 @@ use clap::{Args, Subcommand};
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::apply::ApplyArgs;
+use crate::dup::dirs::ShareArg;
 use crate::dup::options::{OutputArgs, SearchArgs};
 use crate::dup::prune::PruneArgs;
 use crate::undo::{self, UndoArgs};
@@ -40,6 +42,9 @@ pub(crate) struct DupArgs {
 
     #[command(flatten)]
     search: SearchArgs,
+
+    #[command(flatten)]
+    share: ShareArg,
 
     #[command(subcommand)]
     command: Option<DupCommand>,
@@ -65,7 +70,7 @@ Examples:
 
 pub(crate) fn run(args: &DupArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     match &args.command {
-        None => report::run(&args.search, &args.output, globals, console),
+        None => report::run(&args.search, &args.share, &args.output, globals, console),
         Some(DupCommand::Prune(args)) => prune::run(args, globals, console),
         Some(DupCommand::Apply(args)) => apply::run(args, globals, console),
         Some(DupCommand::Undo(args)) => undo::run(args, globals, console),

@@ -66,7 +66,7 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let own = Stdout::identity().into_iter();
     let own =
         own.chain(journal.iter().map(|(journal, _)| journal.identity())).chain(args.act.own_directory());
-    let context = SearchContext { references, own: own.collect() };
+    let context = SearchContext { references, own: own.collect(), ..SearchContext::default() };
 
     let mut references = BTreeSet::new();
     let search = search(&args.search, context, globals, console, |inventory, roots| {

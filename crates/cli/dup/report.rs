@@ -14,6 +14,7 @@ use ftk_dedup::report::{Header, Writer};
 use self::text::Fdupes;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::dup::dirs::{DirReport, Printing, ShareArg};
 use crate::dup::options::{Format, OutputArgs, SearchArgs};
 use crate::dup::search::{Search, SearchContext, Surveyed, search};
 use crate::dup::sharing::Sharing;
@@ -23,6 +24,7 @@ use crate::stdout::Stdout;
 
 pub(super) fn run(
     args: &SearchArgs,
+    share: &ShareArg,
     output: &OutputArgs,
     globals: &Globals,
     console: &Console,
@@ -36,33 +38,61 @@ pub(super) fn run(
         refuse_own_input(&args.paths, &own)?;
     }
     let format = output.format(globals.json, list.is_shown());
-    let context = SearchContext { own, ..SearchContext::default() };
+    DirReport::check(&args.dirs, share, format)?;
+    let compares_directories = share.contained.is_some();
+    let context = SearchContext { own, compares_directories, ..SearchContext::default() };
     // The header is made before any file is read, so that one that is too long fails at once and not after
     // hours.
     let (mut json, mut head) = (None, Vec::new());
-    let search = search(args, context, globals, console, |_, roots| {
+    let mut search = search(args, context, globals, console, |_, roots| {
         if format == Format::Json {
             json = Some(Writer::new(&header(args, roots, start), &mut head)?);
         }
         Ok(())
     })?;
+    if format == Format::Csv {
+        head.extend_from_slice(csv::HEADER);
+    }
+    list.line(|out| out.append(&mut head));
+    let (end, is_shown) = if output.null { (0, false) } else { (b'\n', list.is_shown()) };
+    let mut outcome = search.outcome;
+    let contents = search.contents.take();
+    let directories =
+        contents.map(|contents| DirReport::new(&search.inventory, &contents, &args.dirs, share));
+    if let Some(directories) = &directories {
+        search.groups = search.groups.outside(&search.inventory, &directories.fates, false);
+        let inventory = &search.inventory;
+        let mut printing = Printing { list: &mut list, inventory, format, end, is_shown };
+        outcome = outcome.max(directories.print(&mut printing, json.as_mut(), console));
+    }
+    if directories.as_ref().is_some_and(|directories| !directories.has_groups) {
+        // Only directories are reported.
+        json.into_iter().for_each(|json| list.line(|out| json.finish(out)));
+        list.finish()?;
+        search.say_scanned(console);
+        directories.iter().for_each(|directories| directories.say(console));
+        return Ok(outcome);
+    }
+    if let (Format::Screen, Some(directories)) = (format, &directories)
+        && !directories.groups.is_empty()
+    {
+        list.line(|out| text::push_outside(out, &search.groups.totals()));
+    }
     let mut groups = search.groups(console);
     let tally = match format {
         Format::Fdupes => {
-            push_names(&mut list, &search, output);
+            push_names(&mut list, &search, Fdupes { end, is_shown });
             search.groups.totals().into()
         }
         _ => {
             let (mut tally, sharing) = (Tally::default(), Sharing::new(&search.roots));
-            if format == Format::Csv {
-                head.extend_from_slice(csv::HEADER);
-            }
-            list.line(|out| out.append(&mut head));
             let synthetic = search.groups.synthetic();
             push_groups(&mut list, &mut groups, synthetic, &mut tally, format, json, sharing);
             tally
         }
     };
+    let tally =
+        directories.iter().fold(tally, |tally, it| tally.with_directories(it.groups.len(), it.wasted()));
     // If the reader closed the pipe, the remaining groups were not examined and the totals are incomplete.
     let is_whole = !list.is_over();
     match (format, globals.json) {
@@ -74,19 +104,18 @@ pub(super) fn run(
     }
     list.finish()?;
     search.say_scanned(console);
+    directories.iter().for_each(|directories| directories.say(console));
     if is_whole {
         tally.record(&console.stats);
     }
     if format != Format::Summary && is_whole {
         console.summary(tally.text());
     }
-    Ok(search.outcome.max(groups.outcome()))
+    Ok(outcome.max(groups.outcome()))
 }
 
 /// Prints the groups with paths only, which needs no further system calls for the members.
-fn push_names(list: &mut List<'_>, search: &Search, output: &OutputArgs) {
-    let (end, is_shown) = if output.null { (0, false) } else { (b'\n', list.is_shown()) };
-    let fdupes = Fdupes { end, is_shown };
+fn push_names(list: &mut List<'_>, search: &Search, fdupes: Fdupes) {
     for group in search.groups.iter() {
         list.line(|out| fdupes.push_group(out, &search.inventory, &group));
     }

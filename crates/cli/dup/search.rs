@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use ftk_dedup::report::Group;
-use ftk_dedup::{Funnel, Groups, Member, Pass, Stage, Survey, find};
+use ftk_dedup::{Contents, Directories, Funnel, Groups, Member, Pass, Stage, Survey, find};
 use ftk_hash::Digest;
-use ftk_inventory::{FileNo, Inventory};
+use ftk_inventory::{FileNo, Inventory, Keep};
 use ftk_process::{Failed, Progress, Report};
 use ftk_sched::{Team, physical_cores};
 use ftk_walk::Follow;
@@ -29,6 +29,8 @@ use crate::stats::{Phase, nanos};
 pub(super) struct Search {
     pub(super) inventory: Inventory,
     pub(super) groups: Groups,
+    /// The content of each file, if directories are compared.
+    pub(super) contents: Option<Contents>,
     /// Starting points, by their numbers.
     pub(super) roots: Vec<CString>,
     /// `Error` if something could not be listed or read.
@@ -47,6 +49,8 @@ pub(super) struct SearchContext {
     pub(super) references: Vec<CString>,
     /// Device and inode of files and directories that the run writes to. The walk skips them.
     pub(super) own: Vec<(u64, u64)>,
+    /// Whether directories are compared, even if no option of the search asks for it.
+    pub(super) compares_directories: bool,
 }
 
 /// Walks, and compares files of the same size. Calls `before_reading` with the files and the starting points
@@ -75,7 +79,12 @@ pub(super) fn search(
     let follow = args.selection.follow(Follow::Roots);
     let algorithm = args.equal.algorithm.algorithm();
     let later = Stage::max_memory_per_file(algorithm);
-    let scanned = run.walk_sizes(roots.clone(), follow, &selection, later)?;
+    let compares_directories = context.compares_directories || args.dirs.is_used();
+    let scanned = if compares_directories {
+        run.walk(roots.clone(), follow, &selection, Keep::Tree, "")?
+    } else {
+        run.walk_sizes(roots.clone(), follow, &selection, later)?
+    };
     scanned.say_filtered(console);
     let inventory = scanned.inventory;
     before_reading(&inventory, &roots)?;
@@ -101,11 +110,19 @@ pub(super) fn search(
     ensure!(found.pending == 0, "internal error: {} files were not processed", found.pending);
     say_failed(&inventory, &found.failed, "not compared", console);
     let unread = found.failed.len() as u64;
+    let contents = if compares_directories {
+        let bytes = u64::from(inventory.files()) * Contents::BYTES_PER_FILE as u64
+            + u64::from(inventory.dirs()) * Directories::BYTES_PER_DIR as u64;
+        run.budget.reserve(bytes).with_context(|| too_large(&run.budget))?;
+        Some(found.contents(&(min..=max)))
+    } else {
+        None
+    };
     let groups = found.into_groups();
     let reused = cache::reused(run.close_cache());
     let failed = if unread > 0 { Outcome::Error } else { Outcome::Success };
     let outcome = failed.max(scanned.outcome);
-    Ok(Search { inventory, groups, roots, outcome, unread, reused, took: run.start.elapsed() })
+    Ok(Search { inventory, groups, contents, roots, outcome, unread, reused, took: run.start.elapsed() })
 }
 
 /// The name of a pass in the progress line, as a verb.

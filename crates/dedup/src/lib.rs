@@ -62,8 +62,8 @@ mod units;
 
 pub use decision::{GroupDecision, MemberDecision, SkipReason, Why};
 pub use dirs::{
-    Choice, Class, Contained, Contents, DirGroup, Directories, DirectoryRules, Fate, Fates, Holder, Names,
-    Share, contained,
+    Choice, Class, Contained, Contents, DirGroup, DirSurvey, Directories, DirectoryRules, Fate, Fates,
+    Holder, Names, Share, contained,
 };
 pub use find::{Funnel, find};
 pub use found::Found;

@@ -69,6 +69,8 @@ pub struct DirGroup {
     pub size: u64,
     /// The number of files in each directory.
     pub files: u64,
+    /// The number of entries of any type in the first directory.
+    pub entries: u64,
     /// Wasted bytes: the sizes of all files except those of the first directory. Hard links count once.
     pub wasted: u64,
 }
@@ -204,6 +206,7 @@ impl<'i> Directories<'i> {
             dirs,
             size,
             files: files.into(),
+            entries: self.table.facts(first).entries.into(),
             wasted,
         })
     }

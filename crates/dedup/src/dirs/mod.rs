@@ -21,9 +21,11 @@ mod contents;
 mod equality;
 mod groups;
 mod outside;
+mod survey;
 mod table;
 
 pub use choice::{Choice, Fate, Fates};
 pub use contained::{Contained, Holder, Share, contained};
 pub use contents::{Class, Contents};
 pub use groups::{DirGroup, Directories, DirectoryRules, Names};
+pub use survey::DirSurvey;

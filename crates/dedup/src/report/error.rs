@@ -42,6 +42,8 @@ pub enum RecordError {
     Path(PathError),
     /// The line is not a JSON object with the members of a group.
     Group(serde_json::Error),
+    /// The line is not a JSON object with the members of a group of directories.
+    Directories(serde_json::Error),
     /// The digest is not one by this algorithm.
     Digest(Algorithm),
     /// The lines of the group with this number have different sizes or digests.
@@ -95,6 +97,7 @@ impl fmt::Display for RecordError {
             Self::Algorithm => f.write_str("unknown digest algorithm"),
             Self::Path(error) => error.fmt(f),
             Self::Group(error) => write!(f, "not a group: {error}"),
+            Self::Directories(error) => write!(f, "not a group of directories: {error}"),
             Self::Digest(algorithm) => write!(f, "the digest is not a {algorithm} digest"),
             Self::Different(number) => write!(f, "group {number} has different sizes or digests"),
             Self::Order { number, last } => write!(f, "group {number} does not follow group {last}"),

@@ -11,7 +11,7 @@ use crate::Member;
 
 /// A group whose line becomes longer than this continues in another line, because readers limit the length of
 /// lines.
-const LONG: usize = 8 << 20;
+pub(super) const LONG: usize = 8 << 20;
 
 /// The header of a report.
 #[derive(Clone, Debug)]
@@ -62,6 +62,10 @@ pub struct Writer {
     seal: Seal,
     /// The number of groups written so far.
     groups: u64,
+    /// The number of groups of directories.
+    pub(super) directories: u64,
+    /// The number of directories that are contained elsewhere.
+    pub(super) contained: u64,
 }
 
 impl Writer {
@@ -78,7 +82,7 @@ impl Writer {
         let mut seal = Seal::new();
         seal.line(&line);
         out.append(&mut line);
-        Ok(Self { seal, groups: 0 })
+        Ok(Self { seal, groups: 0, directories: 0, contained: 0 })
     }
 
     /// Appends a group, in several lines if it is very long.
@@ -113,7 +117,7 @@ impl Writer {
         self.seal.footer(out);
     }
 
-    fn line(&mut self, out: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
+    pub(super) fn line(&mut self, out: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
         let start = out.len();
         push(out);
         out.push(b'\n');
