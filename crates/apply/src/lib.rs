@@ -121,6 +121,6 @@ pub use reach::Reach;
 pub use refusal::{ActError, Difference, Refusal, Side};
 pub use restore::{HasContent, RecordedMetadata, Restore, RestoreName, Restored, Restorer};
 pub use seen::{Seen, Step};
-pub use tree::{Tree, TreeDone, TreeError};
+pub use tree::{Tree, TreeDone, TreeError, TreeFile};
 pub use trust::open_journal;
 pub use undo::{Undo, Undone, undo};

@@ -9,15 +9,17 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::Args;
-use ftk_dedup::report::{Group, read};
+use ftk_apply::Action;
+use ftk_dedup::report::{DirectoryGroup, Group, read};
 use ftk_record::quote;
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
+use crate::dup::dirs::DirPlanner;
 use crate::dup::keep::KeepArgs;
 use crate::dup::preflight::{pairs_in, preflight};
 use crate::dup::prune::journal_of;
@@ -76,17 +78,25 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         ));
     }
     let mut roots: Vec<_> = report.roots.iter().map(Vec::len).collect();
-    let mut groups = report.groups;
+    let (mut groups, mut directories) = (report.groups, report.directories);
+    ensure!(
+        action != Action::Symlink || directories.is_empty(),
+        "the report has groups of directories, and --action symlink works on single files only"
+    );
     preflight(pairs_in(&groups, &roots), &action, console)?;
-    let references = if args.keep.references.is_empty() {
+    let mut references = if args.keep.references.is_empty() {
         BTreeSet::new()
     } else {
-        protect(&mut groups, &mut roots, &args.keep.references)?
+        protect(&mut groups, &mut directories, &mut roots, &args.keep.references)?
     };
+    let kept_from = roots.len();
+    roots.extend_from_within(..);
+    references.extend(kept_from..roots.len());
     let journal = journal_of(&args.act, console)?;
     let (action_options, rules) = (args.act.action_options(), args.keep.rules(references));
+    let dirs = DirPlanner { rules: &rules, roots: &roots, kept_from }.report(directories, &mut groups);
     let most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();
-    let job = Job { action, action_options, rules, roots, most, json: globals.json };
+    let job = Job { action, action_options, rules, roots, kept_from, dirs, most, json: globals.json };
     job.run(&mut groups.into_iter(), journal, args.act.script, console)
 }
 
@@ -106,6 +116,7 @@ fn open(report: &OsString) -> anyhow::Result<BufReader<File>> {
 /// to find these members. Returns the numbers of the extra starting points.
 fn protect(
     groups: &mut [Group],
+    directories: &mut [DirectoryGroup],
     roots: &mut Vec<usize>,
     references: &[OsString],
 ) -> anyhow::Result<BTreeSet<usize>> {
@@ -126,6 +137,15 @@ fn protect(
                 .is_ok_and(|parent| references.iter().any(|reference| parent.starts_with(reference))),
         };
         known = Some((parent.to_owned(), is_protected));
+        if is_protected {
+            member.root += n_roots;
+        }
+    }
+    for member in directories.iter_mut().flat_map(|group| &mut group.members) {
+        // A directory that contains a reference stays too.
+        let is_protected = fs::canonicalize(OsStr::from_bytes(&member.path)).is_ok_and(|dir| {
+            references.iter().any(|reference| dir.starts_with(reference) || reference.starts_with(&dir))
+        });
         if is_protected {
             member.root += n_roots;
         }

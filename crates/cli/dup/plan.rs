@@ -2,7 +2,7 @@
 
 use ftk_apply::{Action, Seen, Step};
 use ftk_dedup::report::Group;
-use ftk_dedup::{KeepRules, Member, MemberDecision, Why, plan};
+use ftk_dedup::{KeepRules, Member, MemberDecision, SkipReason, Why, plan};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -35,6 +35,8 @@ pub(super) struct Planner<'p> {
     pub(super) action: &'p Action,
     /// Length of the path of each starting point, by its number.
     pub(super) roots: &'p [usize],
+    /// Members with this or a higher number of their starting point are inside directories that stay as a whole.
+    pub(super) kept_from: usize,
 }
 
 impl Planner<'_> {
@@ -44,7 +46,7 @@ impl Planner<'_> {
         // The freed bytes of a file with several hard links are counted at the last of them in this order.
         group.members.sort_unstable();
         let members = &group.members;
-        let decisions = plan(members, self.rules).decisions;
+        let decisions = decisions(members, self.rules, self.kept_from);
         if !decisions
             .iter()
             .any(|decision| matches!(decision, MemberDecision::Goes { .. } | MemberDecision::Skipped(_)))
@@ -56,6 +58,9 @@ impl Planner<'_> {
         for (member, decision) in members.iter().zip(&decisions) {
             let path = member.path.clone();
             match *decision {
+                MemberDecision::Stays(Why::Reference) if member.root >= self.kept_from => {
+                    items.push(Item::Keep { path, why: IN_KEPT.into() });
+                }
                 MemberDecision::Stays(why) => items.push(Item::Keep { path, why: reason(why, member) }),
                 MemberDecision::Skipped(why) => left.push(Item::Leave { path, why: why.to_string() }),
                 MemberDecision::Goes { keeper, frees, .. } => {
@@ -87,8 +92,27 @@ impl Planner<'_> {
     }
 }
 
+/// Why a member stays that is inside a directory that stays as a whole.
+pub(super) const IN_KEPT: &str = "in a directory that stays as a whole";
+
+/// Decides which members stay. Those whose starting points have the number `kept_from` or a higher one are inside
+/// directories that stay as a whole: they count as copies below a reference, but with `--isolate`, below the starting
+/// point that they are really below.
+pub(super) fn decisions(members: &[Member], rules: &KeepRules, kept_from: usize) -> Vec<MemberDecision> {
+    let mut decisions = plan(members, rules).decisions;
+    if rules.isolate {
+        let kept: Vec<_> = members.iter().filter_map(|member| member.root.checked_sub(kept_from)).collect();
+        for (member, decision) in members.iter().zip(&mut decisions) {
+            if matches!(decision, MemberDecision::Goes { .. }) && kept.contains(&member.root) {
+                *decision = MemberDecision::Skipped(SkipReason::Isolated);
+            }
+        }
+    }
+    decisions
+}
+
 /// Returns the reason for keeping a member, such as `oldest (2019-07-02 18:22)`.
-fn reason(why: Why, member: &Member) -> String {
+pub(super) fn reason(why: Why, member: &Member) -> String {
     match why {
         Why::Oldest | Why::Newest => match Timestamp::from_nanosecond(member.version.mtime_ns) {
             Ok(time) => format!("{why} ({})", time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M")),

@@ -8,13 +8,14 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use ftk_apply::Journal;
+use ftk_apply::{Action, Journal};
 use ftk_record::quote;
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
+use crate::dup::dirs::DirPlanner;
 use crate::dup::keep::{KeepArgs, protected};
 use crate::dup::options::SearchArgs;
 use crate::dup::preflight::{pairs_of, preflight};
@@ -61,6 +62,10 @@ Examples:
 
 pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;
+    ensure!(
+        action != Action::Symlink || !args.search.dirs.is_used(),
+        "--action symlink works on single files only: choose another action for directories"
+    );
     let references = args.keep.references.iter().map(directory).collect::<anyhow::Result<_>>()?;
     let journal = journal_of(&args.act, console)?;
     let own = Stdout::identity().into_iter();
@@ -69,17 +74,29 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let context = SearchContext { references, own: own.collect(), ..SearchContext::default() };
 
     let mut references = BTreeSet::new();
-    let search = search(&args.search, context, globals, console, |inventory, roots| {
+    let mut search = search(&args.search, context, globals, console, |inventory, roots| {
         references = protected(&args.keep.references, roots.iter().map(|root| root.as_bytes()))
             .context("cannot resolve a --reference directory")?;
         preflight(pairs_of(inventory, roots, &references), &action, console)
     })?;
     search.say_scanned(console);
-    let roots = search.roots.iter().map(|root| root.as_bytes().len()).collect();
+    let mut roots: Vec<_> = search.roots.iter().map(|root| root.as_bytes().len()).collect();
+    let kept_from = roots.len();
+    roots.extend_from_within(..);
+    references.extend(kept_from..roots.len());
     let (action_options, rules) = (args.act.action_options(), args.keep.rules(references));
+    let mut dirs = Vec::new();
+    if let Some(contents) = search.contents.take() {
+        let planner = DirPlanner { rules: &rules, roots: &roots, kept_from };
+        let (items, fates, outcome) =
+            planner.search(&search.inventory, &contents, &args.search.dirs, console);
+        search.groups = search.groups.outside(&search.inventory, &fates, true);
+        search.outcome = search.outcome.max(outcome);
+        (dirs, search.fates) = (items, Some(fates));
+    }
     let totals = search.groups.totals();
     let most = totals.files - totals.groups;
-    let job = Job { action, action_options, rules, roots, most, json: globals.json };
+    let job = Job { action, action_options, rules, roots, kept_from, dirs, most, json: globals.json };
     let mut groups = search.groups(console);
     let outcome = job.run(&mut groups, journal, args.act.script, console)?;
     Ok(outcome.max(groups.outcome()).max(search.outcome))

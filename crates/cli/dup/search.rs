@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use ftk_dedup::report::Group;
-use ftk_dedup::{Contents, Directories, Funnel, Groups, Member, Pass, Stage, Survey, find};
+use ftk_dedup::{Contents, Directories, Fate, Fates, Funnel, Groups, Member, Pass, Stage, Survey, find};
 use ftk_hash::Digest;
 use ftk_inventory::{FileNo, Inventory, Keep};
 use ftk_process::{Failed, Progress, Report};
@@ -31,6 +31,9 @@ pub(super) struct Search {
     pub(super) groups: Groups,
     /// The content of each file, if directories are compared.
     pub(super) contents: Option<Contents>,
+    /// What was decided for directories, if they are compared. The members of a group that are inside directories that
+    /// stay get the number of their starting point plus the number of all starting points.
+    pub(super) fates: Option<Fates>,
     /// Starting points, by their numbers.
     pub(super) roots: Vec<CString>,
     /// `Error` if something could not be listed or read.
@@ -122,7 +125,17 @@ pub(super) fn search(
     let reused = cache::reused(run.close_cache());
     let failed = if unread > 0 { Outcome::Error } else { Outcome::Success };
     let outcome = failed.max(scanned.outcome);
-    Ok(Search { inventory, groups, contents, roots, outcome, unread, reused, took: run.start.elapsed() })
+    Ok(Search {
+        inventory,
+        groups,
+        contents,
+        fates: None,
+        roots,
+        outcome,
+        unread,
+        reused,
+        took: run.start.elapsed(),
+    })
 }
 
 /// The name of a pass in the progress line, as a verb.
@@ -145,6 +158,13 @@ impl Search {
             console,
             outcome: Outcome::Success,
         }
+    }
+
+    /// Marks a member inside a directory that stays as a whole.
+    fn protect(&self, file: FileNo, member: Member) -> Member {
+        let is_kept = |fates: &Fates| fates.of(self.inventory.dir_of(file)) == Fate::Kept;
+        let n_roots = if self.fates.as_ref().is_some_and(is_kept) { self.roots.len() } else { 0 };
+        Member { root: member.root + n_roots, ..member }
     }
 
     /// Prints `scanned 291,770 files in 21.00 s, found 12,402 files in 5,310 groups; 2 files not compared
@@ -189,7 +209,7 @@ impl Surveyed<'_> {
         let mut failed = Vec::new();
         for &file in files {
             match self.survey.member(file) {
-                Ok(member) => members.push(member),
+                Ok(member) => members.push(self.search.protect(file, member)),
                 Err(failure) => failed.push(Failed { file, failure }),
             }
         }

@@ -1,5 +1,6 @@
 //! Lists a directory, and finds the counterpart of each entry.
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
 use std::os::fd::OwnedFd;
@@ -18,27 +19,38 @@ use crate::seen::{Seen, Step};
 /// A directory as it is now, with the steps for its entries.
 #[derive(Debug)]
 pub struct Tree {
-    /// The files, each with its counterpart, in the order of their paths.
-    pub files: Vec<Step>,
+    /// The files, in the order of their paths.
+    pub files: Vec<TreeFile>,
     /// The total size of the files, in bytes.
     pub bytes: u64,
-    pub(super) links: Vec<Link>,
+    pub(crate) links: Vec<Link>,
     /// The directories, those above first. Empty if the action keeps them.
-    pub(super) directories: Vec<Directory>,
+    pub(crate) directories: Vec<Directory>,
+}
+
+/// A file of a directory.
+#[derive(Clone, Debug)]
+pub struct TreeFile {
+    /// The file and its counterpart.
+    pub step: Step,
+    /// Disk space, in units of 512 bytes.
+    pub blocks: u64,
+    /// The number of its hard links.
+    pub nlink: u64,
 }
 
 /// A symbolic link with its counterpart.
 #[derive(Debug)]
-pub(super) struct Link {
-    pub(super) step: Step,
+pub(crate) struct Link {
+    pub(crate) step: Step,
     pub(super) target: Vec<u8>,
     pub(super) metadata: Metadata,
 }
 
 /// A directory with its counterpart.
 #[derive(Debug)]
-pub(super) struct Directory {
-    pub(super) step: Step,
+pub(crate) struct Directory {
+    pub(crate) step: Step,
     pub(super) metadata: Metadata,
 }
 
@@ -64,6 +76,18 @@ impl Error for TreeError {
 }
 
 impl Tree {
+    /// Returns how many bytes the removal of each file frees, in the order of the files, provided that all files before
+    /// it are removed. The last hard link of a file frees all of it.
+    pub fn frees(&self) -> Vec<u64> {
+        let mut left = HashMap::new();
+        let freed = self.files.iter().map(|file| {
+            let left = left.entry(file.step.victim.version.identity()).or_insert(file.nlink);
+            *left = left.saturating_sub(1);
+            if *left == 0 { file.blocks.saturating_mul(512) } else { 0 }
+        });
+        freed.collect()
+    }
+
     /// Lists the victim of a step and finds the counterparts of all entries in the keeper. Follows no links below the
     /// starting points. Changes nothing, and reads no content.
     ///
@@ -93,7 +117,7 @@ impl Tree {
             let error = Refusal::unproven("compare a file of each", Errno::OPNOTSUPP).into();
             return Err(TreeError { path, error });
         }
-        tree.files.sort_unstable_by(|a, b| a.victim.path.cmp(&b.victim.path));
+        tree.files.sort_unstable_by(|a, b| a.step.victim.path.cmp(&b.step.victim.path));
         Ok(tree)
     }
 }
@@ -124,6 +148,9 @@ impl Lister<'_> {
         let (fd, stat, metadata) = open(&place).map_err(own)?;
         if below.is_empty() && stat.identity() != seen.version.identity() {
             return Err(own(Refusal::Replaced(Side::Victim)));
+        }
+        if below.is_empty() && stat.mtime_ns != seen.version.mtime_ns {
+            return Err(own(Refusal::Changed { side: Side::Victim, what: "its time of modification" }));
         }
         if *device.get_or_insert(stat.dev) != stat.dev && self.removes {
             return Err(own(Refusal::Mounted));
@@ -182,7 +209,8 @@ impl Lister<'_> {
         }
         let victim = Seen { version: stat.version(), ..below_of(&self.step.victim, path) };
         self.tree.bytes = self.tree.bytes.saturating_add(stat.size);
-        self.tree.files.push(Step { victim, keeper });
+        let step = Step { victim, keeper };
+        self.tree.files.push(TreeFile { step, blocks: stat.blocks, nlink: stat.nlink });
         Ok(())
     }
 

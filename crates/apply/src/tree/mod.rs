@@ -14,5 +14,5 @@ mod remove;
 mod run;
 
 pub(crate) use listing::read_link;
-pub use listing::{Tree, TreeError};
+pub use listing::{Tree, TreeError, TreeFile};
 pub use run::TreeDone;

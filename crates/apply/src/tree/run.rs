@@ -57,7 +57,8 @@ impl Engine {
         let mut failed = None;
         let n_files = tree.files.len() as u64;
         let mut reported = 0;
-        self.run_while(tree.files, journal, stop, |step, outcome| {
+        let files = tree.files.into_iter().map(|file| file.step);
+        self.run_while(files, journal, stop, |step, outcome| {
             reported += 1;
             report(step, &outcome);
             match outcome {
