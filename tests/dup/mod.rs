@@ -2,6 +2,7 @@
 //! undo.
 
 mod apply;
+mod dirs;
 mod formats;
 mod freed;
 mod keep;

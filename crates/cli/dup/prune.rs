@@ -30,6 +30,9 @@ use crate::stdout::Stdout;
 /// owner, permissions or extended attributes differ from those of the kept file. If a check fails, the file keeps its name
 /// and content, is listed with the reason, and the exit status is 2.
 ///
+/// With --dirs, whole directories are pruned first: each file is compared with its counterpart and handled on its own, then
+/// the empty directories are removed. If an entry has no equal counterpart, the directory stays.
+///
 /// At least one copy of every content stays, and it is never a symbolic link. Every step is written to a journal before
 /// it is done, and `ftk undo` can undo everything except a delete. SIGINT and SIGTERM end the run between two steps.
 #[derive(Debug, Args)]
@@ -57,6 +60,8 @@ Examples:
                           keep the oldest copy, move the others away
   ftk dup prune --action delete --reference ~/archive ~/inbox
                           delete what the archive contains already
+  ftk dup prune --action delete --dirs --quarantine /srv/.away /srv
+                          move whole copies of directories away
   ftk dup prune --action reflink --script . > clone.sh
                           a script to review, and to run later";
 

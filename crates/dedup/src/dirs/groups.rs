@@ -200,7 +200,7 @@ impl<'i> Directories<'i> {
             copies += files;
         }
         let has_bytes = size > 0 || counts_empty;
-        let is_copied = copies > 0 || files == 0;
+        let is_copied = wasted > 0 || (counts_empty && (copies > 0 || files == 0));
         (has_bytes && is_copied && !dirs.is_empty()).then_some(DirGroup {
             kept,
             dirs,
