@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use ftk_apply::{ActError, Undone, open_journal, undo};
+use ftk_apply::{ActError, ActionKind, Undone, open_journal, undo};
 use ftk_record::{quote, sanitize, write_record};
 
 use crate::args::Globals;
@@ -23,7 +23,7 @@ use crate::undo::journals::{last, list};
 /// Undo a run of `dup prune`, `dup apply` or `manifest repair`
 ///
 /// ftk undoes the last step first. A hard or symbolic link becomes a separate file again, with the content, owner,
-/// permissions and times that it had; moved files move back. A repaired file gets its damaged content back, and a
+/// permissions and times that it had; moved files move back, and directories that became empty are made again. A repaired file gets its damaged content back, and a
 /// file that repair created is removed. Files that changed after the run are not overwritten. Steps that were undone
 /// before are skipped, so that you can repeat an interrupted undo. Files that were deleted without a quarantine cannot be
 /// restored: the exit status is then 2.
@@ -81,10 +81,12 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     let mut lines = Lines::new(&out);
     let is_coloured = colour::wanted();
     let (mut restored, mut removed, mut failed, mut reduced, mut untouched) = (0, 0, 0, 0, 0);
+    let mut directories = 0;
     let ended = undo(BufReader::new(journal), &signals.stop, |step, result| {
         let (word, why) = match result {
             Ok(Undone::Restored) => {
-                restored += 1;
+                let is_directory = step.action == ActionKind::RemoveDirectory;
+                *if is_directory { &mut directories } else { &mut restored } += 1;
                 ("restore", String::new())
             }
             Ok(Undone::RestoredWithoutRights) => {
@@ -127,8 +129,12 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
         0 => String::new(),
         n => format!("; {} needed nothing", human::count(n, "file")),
     };
-    if ended.is_ok() || restored + removed > 0 {
-        let restored = human::count(restored, "file");
+    if ended.is_ok() || restored + removed + directories > 0 {
+        let mut restored = human::count(restored, "file");
+        if directories > 0 {
+            let noun = if directories == 1 { "directory" } else { "directories" };
+            restored += &format!(" and {directories} {noun}");
+        }
         console.summary(format_args!("restored {restored}{removals}{before}{reductions}{failures}"));
     }
     if ended.is_ok() {

@@ -265,6 +265,7 @@ blake3\t''
 sha256\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l min-size -d 'Skip smaller files; 0 includes empty files' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l max-size -d 'Skip larger files' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l unit -d 'Never take directories of this name apart' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s e -l extension -d 'Match names with this extension, ignoring case; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s n -l name -d 'Match names against this glob; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l iname -d 'Like --name, ignoring case' -r
@@ -284,6 +285,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l max-depth -d 'Skip entries deeper than N' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l files-from -d 'Read more starting points from FILE, one per line; `-`: standard input' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l files0-from -d 'Like --files-from, with NUL after each path: safe for every name' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l contained -d 'Report directories of which P% exists elsewhere' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''
@@ -302,6 +304,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l summary -d 'Print only the space that pruning would free'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s 0 -l null -d 'Like fdupes, with NUL after each path and each group'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l verify -d 'Also compare the bytes before a group is reported'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l dirs -d 'Compare whole directories first'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l cache -d 'Reuse digests of unchanged files, and store new ones'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l no-cache -d 'Read every file, even if FTK_CACHE=1 is set'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l empty -d 'Match empty files and empty directories'
@@ -310,6 +313,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s x -l one-file-system -d 'Stay on the file system of each starting point'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s L -l follow -d 'Follow symbolic links'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l ignore-names -d 'With --dirs: compare contents only'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s q -l quiet -d 'Print no summary'
@@ -329,6 +333,7 @@ blake3\t''
 sha256\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l min-size -d 'Skip smaller files; 0 includes empty files' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l max-size -d 'Skip larger files' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l unit -d 'Never take directories of this name apart' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s e -l extension -d 'Match names with this extension, ignoring case; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s n -l name -d 'Match names against this glob; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l iname -d 'Like --name, ignoring case' -r
@@ -368,6 +373,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l metadata-may-differ -d 'Also link files whose metadata differs'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l isolate -d 'Keep all copies under the PATH of the kept file'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l verify -d 'Also compare the bytes before a group is reported'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l dirs -d 'Compare whole directories first'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l cache -d 'Reuse digests of unchanged files, and store new ones'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l no-cache -d 'Read every file, even if FTK_CACHE=1 is set'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l empty -d 'Match empty files and empty directories'

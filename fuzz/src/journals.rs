@@ -178,10 +178,21 @@ fn intent(line: &Members<'_>) -> Option<Step> {
     for to in [to, saved].into_iter().flatten() {
         paths.push(path(&to.members()?)?);
     }
-    let is_known =
-        ["hardlink", "reflink", "symlink", "delete", "move", "replace", "create"].contains(&&*action);
-    let is_whole = (action == "symlink") == has_target
-        && (action == "move") == to.is_some()
+    let is_known = [
+        "hardlink",
+        "reflink",
+        "symlink",
+        "delete",
+        "move",
+        "replace",
+        "create",
+        "remove-link",
+        "remove-directory",
+    ]
+    .contains(&&*action);
+    let is_link = action == "remove-link";
+    let is_whole = (is_link || action == "symlink") == has_target
+        && (is_link || (action == "move") == to.is_some())
         && (action == "replace" || saved.is_none());
     (is_ours && is_known && is_whole).then_some(Step { action, paths, is_done: true })
 }

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use ftk_dedup::Member;
-use ftk_dedup::report::{self, Group, Report};
+use ftk_dedup::report::{self, DirectoryGroup, Group, Report};
+use ftk_dedup::{Member, Names};
 use ftk_file::Version;
 use ftk_hash::{Algorithm, Digest};
 
@@ -46,6 +46,10 @@ pub fn reports(data: &[u8]) {
     };
     let mut file = Vec::new();
     let mut writer = report::Writer::new(&header, &mut file).expect("it fitted before");
+    // A group without members is not written.
+    let mut report = report;
+    report.directories.retain(|group| !group.members.is_empty());
+    report.directories.iter().for_each(|group| writer.directories(group, &mut file));
     report.groups.iter().for_each(|group| writer.group(group, &mut file));
     for group in report.recorded.iter().flat_map(|recorded| &recorded.groups) {
         writer.begin_group(group.size, &group.digest);
@@ -74,8 +78,30 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
     let roots = header.get("roots")?.items()?.into_iter().map(|root| root.members()?.bytes("path"));
     let roots = roots.collect::<Option<Vec<_>>>()?;
     let mut groups: Vec<(u64, Group)> = Vec::new();
+    let mut directories: Vec<(u64, DirectoryGroup)> = Vec::new();
     for record in records {
         let record = Json::read(record)?.members()?;
+        let kinds = ["group", "directories", "contained"].map(|name| record.optional(name));
+        match kinds.map(|kind| kind.map(|value| value.is_some())) {
+            [Some(false), Some(false), Some(true)] => continue,
+            [Some(false), Some(true), Some(false)] => {
+                let (number, group) = directory_group(&record, &roots)?;
+                match directories.last_mut() {
+                    Some((last, known)) if *last == number => {
+                        let is_same = DirectoryGroup { members: Vec::new(), ..known.clone() }
+                            == DirectoryGroup { members: Vec::new(), ..group.clone() };
+                        is_same.then_some(())?;
+                        known.members.extend(group.members);
+                    }
+                    last => {
+                        (last.map_or(0, |(last, _)| *last) < number).then_some(())?;
+                        directories.push((number, group));
+                    }
+                }
+                continue;
+            }
+            _ => {}
+        }
         let number = record.integer("group")?;
         let size = record.integer("size_bytes")?;
         let digest = hex(&record.text("digest")?).filter(|digest| digest.len() == digest_len)?;
@@ -95,23 +121,57 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
         }
     }
     let groups: Vec<_> = groups.into_iter().map(|(_, group)| group).collect();
-    let paths: Vec<_> = groups.iter().flat_map(|group| &group.members).map(|member| &member.path).collect();
+    let directories: Vec<_> = directories.into_iter().map(|(_, group)| group).collect();
+    let in_directories = directories.iter().flat_map(|group| &group.members);
+    let members = groups.iter().flat_map(|group| &group.members).chain(in_directories);
+    let paths: Vec<_> = members.map(|member| &member.path).collect();
     let all_differ = paths.iter().collect::<BTreeSet<_>>().len() == paths.len();
-    (is_report && all_differ).then_some(Report { directory, roots, groups, recorded: None })
+    (is_report && all_differ).then_some(Report { directory, roots, directories, groups, recorded: None })
 }
 
-fn member(record: &Members<'_>, size: u64, roots: &[Vec<u8>]) -> Option<Member> {
+fn directory_group(record: &Members<'_>, roots: &[Vec<u8>]) -> Option<(u64, DirectoryGroup)> {
+    let names = if record.get("same_names")?.boolean()? { Names::Compared } else { Names::Ignored };
+    let directory = |record: &Members<'_>| {
+        let (root, path) = place(record, roots)?;
+        let version = Version {
+            dev: record.integer("dev")?,
+            ino: record.integer("ino")?,
+            size: 0,
+            mtime_ns: record.integer("mtime_ns")?,
+            ctime_ns: record.integer("ctime_ns")?,
+        };
+        Some(Member { root, path, version, blocks: 0, nlink: 1, via_link: false })
+    };
+    let members = record.get("members")?.items()?.into_iter().map(|it| directory(&it.members()?));
+    let group = DirectoryGroup {
+        size: record.integer("size_bytes")?,
+        files: record.integer("files")?,
+        entries: record.integer("entries")?,
+        wasted: record.integer("wasted_bytes")?,
+        names,
+        members: members.collect::<Option<_>>()?,
+    };
+    Some((record.integer("directories")?, group))
+}
+
+/// Returns the starting point and the path of a member, if the path is below it.
+fn place(record: &Members<'_>, roots: &[Vec<u8>]) -> Option<(usize, Vec<u8>)> {
     let root: usize = record.integer("root")?;
     let path = record.bytes("path")?;
     let start = roots.get(root)?;
     let below = path.strip_prefix(&start[..])?;
     let is_apart = below.is_empty() || start.ends_with(b"/") || below.starts_with(b"/");
     let climbs = below.split(|byte| *byte == b'/').any(|name| name == b"..");
+    (!path.is_empty() && is_apart && !climbs).then_some((root, path))
+}
+
+fn member(record: &Members<'_>, size: u64, roots: &[Vec<u8>]) -> Option<Member> {
+    let (root, path) = place(record, roots)?;
     let via_link = match record.0.iter().any(|(name, _)| name == "via_link") {
         true => record.get("via_link")?.boolean()?,
         false => false,
     };
-    (!path.is_empty() && is_apart && !climbs).then_some(Member {
+    Some(Member {
         root,
         version: Version {
             dev: record.integer("dev")?,

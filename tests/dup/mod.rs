@@ -3,6 +3,7 @@
 
 mod apply;
 mod ask;
+mod dirs;
 mod formats;
 mod freed;
 mod keep;

@@ -1,6 +1,6 @@
 //! Performs one action on a pair of files, or undoes a journal: `cargo run -p ftk-apply --example act --
 //! hardlink KEEPER VICTIM JOURNAL`, `act replace SOURCE FILE JOURNAL`, `act create SOURCE FILE JOURNAL`, `act undo
-//! JOURNAL`.
+//! JOURNAL`. KEEPER and VICTIM may both be directories.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program prints its results")]
 
 use std::collections::BTreeMap;
@@ -65,6 +65,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             let step = Step { victim: seen(victim)?, keeper: seen(keeper)? };
             let mut journal = Journal::create(journal.as_ref())?;
             let mut engine = Engine::new(action, ActionOptions::default())?;
+            if std::path::Path::new(victim).is_dir() {
+                let (done, ended) = engine.run_tree(&step, &mut journal, &Stop::new(), |_, _| ())?;
+                journal.finish()?;
+                println!("{} files", done.files);
+                ended?;
+                println!("done");
+                return Ok(());
+            }
             engine.run([step], &mut journal, &Stop::new(), |_, outcome| match outcome {
                 Ok(freed) => println!("done, {} bytes are free", freed.0),
                 Err(error) => failed = Some(error),

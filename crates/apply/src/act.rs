@@ -39,6 +39,7 @@ pub(crate) fn act(
         ActionKind::Move => relocate(proven, intent, destination),
         ActionKind::Reflink => unreachable!("a reflink removes no name"),
         ActionKind::Replace | ActionKind::Create => unreachable!("the restorer performs these"),
+        ActionKind::RemoveLink | ActionKind::RemoveDirectory => unreachable!("these are no regular files"),
     });
     // This is done even after a failure, which may have changed the ctime of the inodes.
     let last_went = [&proven.victim, &proven.keeper].map(|held| {

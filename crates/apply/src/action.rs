@@ -52,11 +52,24 @@ pub enum ActionKind {
     Replace,
     /// A missing file is created with its recorded content: see [`Restorer`](crate::Restorer).
     Create,
+    /// A symbolic link is removed or moved together with its directory: see [`Engine::run_tree`](crate::Engine::run_tree).
+    RemoveLink,
+    /// An empty directory is removed: see [`Engine::run_tree`](crate::Engine::run_tree).
+    RemoveDirectory,
 }
 
 impl ActionKind {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Hardlink, Self::Reflink, Self::Symlink, Self::Delete, Self::Move, Self::Replace, Self::Create];
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Hardlink,
+        Self::Reflink,
+        Self::Symlink,
+        Self::Delete,
+        Self::Move,
+        Self::Replace,
+        Self::Create,
+        Self::RemoveLink,
+        Self::RemoveDirectory,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -67,6 +80,8 @@ impl ActionKind {
             Self::Move => "move",
             Self::Replace => "replace",
             Self::Create => "create",
+            Self::RemoveLink => "remove-link",
+            Self::RemoveDirectory => "remove-directory",
         }
     }
 

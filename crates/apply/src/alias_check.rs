@@ -20,7 +20,6 @@
 
 use std::collections::HashSet;
 use std::ffi::CStr;
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use ftk_file::{Failure, PATH_MAX, Stat, is_trusted};
@@ -63,7 +62,7 @@ impl AliasCheck {
         let directory = |place: &Place| {
             Stat::of(&place.dir)
                 .map(|stat| stat.identity())
-                .map_err(|errno| unproven("stat a directory", errno))
+                .map_err(|errno| Refusal::unproven("stat a directory", errno))
         };
         let directories = [directory(&victim.place)?, directory(&keeper.place)?];
         let is_one_directory = directories[0] == directories[1];
@@ -72,7 +71,8 @@ impl AliasCheck {
             directories_are_two(&aside, &keeper.place)?;
             self.directories.insert(directories);
         }
-        rename_to_free(&victim.place, &aside).map_err(|errno| unproven("rename the victim", errno))?;
+        rename_to_free(&victim.place, &aside)
+            .map_err(|errno| Refusal::unproven("rename the victim", errno))?;
         let outcome = is_still(&aside, victim.identity()).and_then(|()| {
             // A union of directories may now show the file of another branch, which may be the keeper.
             if is_found(&victim.place)? {
@@ -120,7 +120,7 @@ fn has_branches(held: &Held) -> bool {
 fn directories_are_two(mark: &Place, keeper: &Place) -> Result<(), ActError> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(&mark.dir, &mark.name, flags, Mode::RUSR | Mode::WUSR)
-        .map_err(|errno| unproven("create a file in the directory of the victim", errno))?;
+        .map_err(|errno| Refusal::unproven("create a file in the directory of the victim", errno))?;
     let seen = keeper.sibling(&mark.name);
     let is_seen = is_found(&seen).and_then(|is_found| Ok(is_found || is_listed(&seen)?));
     let removed = unlinkat(&mark.dir, &mark.name, AtFlags::empty());
@@ -134,13 +134,13 @@ fn is_found(place: &Place) -> Result<bool, Refusal> {
     match place.stat() {
         Ok(_) => Ok(true),
         Err(Errno::NOENT) => Ok(false),
-        Err(errno) => Err(unproven("look up a name in the directory of the keeper", errno)),
+        Err(errno) => Err(Refusal::unproven("look up a name in the directory of the keeper", errno)),
     }
 }
 
 /// Returns whether a fresh listing of the directory contains the name.
 fn is_listed(place: &Place) -> Result<bool, Refusal> {
-    let failed = |errno| unproven("list the directory of the keeper", errno);
+    let failed = |errno| Refusal::unproven("list the directory of the keeper", errno);
     for entry in Dir::new(reopened(&place.dir).map_err(failed)?).map_err(failed)? {
         if entry.map_err(failed)?.file_name() == place.name.as_c_str() {
             return Ok(true);
@@ -158,7 +158,7 @@ fn reopened(directory: &OwnedFd) -> Result<OwnedFd, Errno> {
 fn keeper_opens(victim: &Held, keeper: &Held) -> Result<(), Refusal> {
     let gone_or = |op, errno| match errno {
         Errno::NOENT => Refusal::SameFile,
-        errno => unproven(op, errno),
+        errno => Refusal::unproven(op, errno),
     };
     let named = keeper.place.stat().map_err(|errno| gone_or("stat the keeper", errno))?;
     let again = Held::open(keeper.place.clone()).map_err(|failure| match failure {
@@ -181,10 +181,6 @@ fn keeper_opens(victim: &Held, keeper: &Held) -> Result<(), Refusal> {
         return Err(Refusal::Changed { side: Side::Keeper, what: "when the victim was renamed" });
     }
     Ok(())
-}
-
-fn unproven(op: &'static str, errno: Errno) -> Refusal {
-    Refusal::Unproven { op, source: io::Error::from(errno) }
 }
 
 #[cfg(test)]

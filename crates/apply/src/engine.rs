@@ -2,9 +2,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
+use std::ops::ControlFlow;
 
 use ftk_file::temp_name;
 use ftk_sched::Stop;
+use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use crate::act::{absolute_path, act};
@@ -12,7 +14,7 @@ use crate::action::{Action, ActionKind, ActionOptions, Freed};
 use crate::alias_check::AliasCheck;
 use crate::destination::Destination;
 use crate::durable::{Keepers, sync_names};
-use crate::intent::Intent;
+use crate::intent::{Intent, To};
 use crate::journal::Journal;
 use crate::metadata::Metadata;
 use crate::own_changes::OwnChanges;
@@ -106,6 +108,29 @@ impl Engine {
         })
     }
 
+    /// Returns the kind of the action.
+    pub(crate) fn kind(&self) -> ActionKind {
+        self.kind
+    }
+
+    pub(crate) fn reach(&mut self) -> &mut Reach {
+        &mut self.reach
+    }
+
+    pub(crate) fn reach_and_destination(&mut self) -> (&mut Reach, Option<&Destination>) {
+        (&mut self.reach, self.destination.as_ref())
+    }
+
+    /// Returns the new path of a moved file, if the action is a move.
+    pub(crate) fn new_path(&self, scanned: &[u8]) -> Option<To> {
+        self.destination.as_ref().map(|destination| destination.to(scanned))
+    }
+
+    /// Waits until moved files are on the disk under their new names.
+    pub(crate) fn sync_destination(&self) -> Result<(), Errno> {
+        self.destination.as_ref().map_or(Ok(()), Destination::sync)
+    }
+
     /// Performs the steps in order, and calls `report` with the outcome of each. An error of a step ends only
     /// that step.
     ///
@@ -128,6 +153,21 @@ impl Engine {
         stop: &Stop,
         mut report: impl FnMut(&Step, Result<Freed, ActError>),
     ) -> io::Result<()> {
+        self.run_while(steps, journal, stop, |step, outcome| {
+            report(step, outcome);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// Does the same as [`run`](Self::run), but ends when `report` returns `Break`. Steps that are already in the
+    /// journal are then noted as stopped, and not reported.
+    pub(crate) fn run_while(
+        &mut self,
+        steps: impl IntoIterator<Item = Step>,
+        journal: &mut Journal,
+        stop: &Stop,
+        mut report: impl FnMut(&Step, Result<Freed, ActError>) -> ControlFlow<()>,
+    ) -> io::Result<()> {
         let mut steps = steps.into_iter();
         let mut again = VecDeque::new();
         loop {
@@ -140,6 +180,7 @@ impl Engine {
                 journal.sync()?;
             }
             let mut changed = Vec::new();
+            let mut flow = ControlFlow::Continue(());
             for (step, ready) in batch.by_ref() {
                 let outcome = ready.and_then(|(proven, intent)| {
                     let outcome = self.perform(&proven, &intent, stop);
@@ -150,13 +191,13 @@ impl Engine {
                     outcome
                 });
                 let is_full = matches!(outcome, Err(ActError::Refused(Refusal::TooManyLinks)));
-                report(&step, outcome);
-                if is_full && self.replace_keeper(&step) {
+                flow = report(&step, outcome);
+                if flow.is_break() || (is_full && self.replace_keeper(&step)) {
                     break;
                 }
             }
             // The remaining steps of the batch were proven with a keeper that is full. They are prepared
-            // again with the new keeper.
+            // again with the new keeper. If the run ends here, they are not performed.
             for (step, ready) in batch {
                 if let Ok((_, intent)) = ready {
                     journal.note(intent.step, &Err(ActError::Stopped));
@@ -170,6 +211,9 @@ impl Engine {
                 _ => sync_names(&changed)?,
             }
             journal.write()?;
+            if flow.is_break() {
+                return Ok(());
+            }
         }
     }
 

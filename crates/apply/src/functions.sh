@@ -160,3 +160,28 @@ ftk_move() { # STEP KEEPER VICTIM TO
     fi
 }
 
+# A symbolic link in a directory whose files are gone. The kept directory must have the same link.
+ftk_unlink() { # STEP KEEPER VICTIM [TO]
+    if [ ! -L "$2" ] || [ ! -L "$3" ] || [ "$(readlink "$2" && echo x)" != "$(readlink "$3" && echo x)" ]; then
+        ftk_refuse "$1" 'the link in the kept directory has another target'
+    elif ! ftk_is_local "${2%/*}/" || ! ftk_is_local "${3%/*}/"; then
+        ftk_refuse "$1" 'a script cannot prove here that these are two links: use ftk dup prune --yes'
+    elif [ "$#" -lt 4 ]; then
+        rm -f "$3" || ftk_refuse "$1" 'cannot remove the link'
+    elif [ -e "$4" ] || [ -L "$4" ]; then
+        ftk_refuse "$1" 'the new name is taken'
+    else
+        mkdir -p "${4%/*}/" && mv "$3" "$4" || ftk_refuse "$1" 'cannot move the link'
+    fi
+}
+
+# A directory that is empty now.
+ftk_rmdir() { # STEP KEEPER VICTIM
+    if [ -L "$3" ] || [ ! -d "$2" ] || [ ! -d "$3" ] || [ "$2" -ef "$3" ]; then
+        ftk_refuse "$1" 'these are not two directories'
+    elif ! ftk_is_local "$2" || ! ftk_is_local "$3"; then
+        ftk_refuse "$1" 'a script cannot prove here that these are two directories: use ftk dup prune --yes'
+    else
+        rmdir "$3" || ftk_refuse "$1" 'cannot remove the directory'
+    fi
+}

@@ -24,7 +24,7 @@ pub(crate) struct Intent {
     /// The metadata of the victim.
     pub(crate) metadata: Metadata,
     pub(crate) keeper: Seen,
-    /// The target of the symbolic link.
+    /// The target of the symbolic link that is made or removed.
     pub(crate) target: Option<Vec<u8>>,
     /// The new path of a moved victim.
     pub(crate) to: Option<To>,
@@ -212,8 +212,9 @@ impl IntentRecord {
             }
         };
         let (to, saved) = (below(self.to)?, below(self.saved)?);
-        let is_whole = (kind == ActionKind::Symlink) == target.is_some()
-            && (kind == ActionKind::Move) == to.is_some()
+        let is_link = kind == ActionKind::RemoveLink;
+        let is_whole = (is_link || kind == ActionKind::Symlink) == target.is_some()
+            && (is_link || (kind == ActionKind::Move) == to.is_some())
             && (kind == ActionKind::Replace || saved.is_none());
         is_whole.then_some(())?;
         Some(Intent {
@@ -296,8 +297,10 @@ mod tests {
                 step,
                 kind,
                 temp: ftk_file::temp_name(),
-                target: (kind == ActionKind::Symlink).then(|| keeper.path.clone()),
-                to: (kind == ActionKind::Move).then(|| To { path: keeper.path.clone(), root_len: 3 }),
+                target: matches!(kind, ActionKind::Symlink | ActionKind::RemoveLink)
+                    .then(|| keeper.path.clone()),
+                to: (kind == ActionKind::Move || kind == ActionKind::RemoveLink && id % 2 == 0)
+                    .then(|| To { path: keeper.path.clone(), root_len: 3 }),
                 saved: (kind == ActionKind::Replace).then(|| To { path: keeper.path.clone(), root_len: 4 }),
                 made: None,
                 victim,

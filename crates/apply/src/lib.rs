@@ -11,6 +11,9 @@
 //! 3. It records the step in a [`Journal`].
 //! 4. It performs the [`Action`].
 //!
+//! A step may also name two directories: [`Engine::run_tree`] performs the action on each file of the victim, and
+//! removes the directory when it is empty.
+//!
 //! A [`Restore`] names a file with good content and the names that it should get. The [`Restorer`] copies it
 //! next to the damaged file, has the caller check the bytes that it reads back, saves the damaged content and
 //! exchanges the names.
@@ -104,6 +107,7 @@ mod share;
 mod stat;
 mod swap;
 mod temp;
+mod tree;
 mod trust;
 mod undo;
 
@@ -118,5 +122,6 @@ pub use refusal::{ActError, Difference, Refusal, Side};
 pub use restore::{HasContent, RecordedMetadata, Restore, RestoreName, Restored, Restorer};
 pub use seen::{Seen, Step};
 pub use share::shared_bytes;
+pub use tree::{Tree, TreeDone, TreeError, TreeFile};
 pub use trust::open_journal;
 pub use undo::{Undo, Undone, undo};

@@ -194,7 +194,8 @@ pub(crate) fn set_times(file: impl AsFd, atime_ns: i128, mtime_ns: i128) -> Resu
     futimens(file, &times)
 }
 
-fn timespec(ns: i128) -> Timespec {
+/// Converts nanoseconds since the Unix epoch.
+pub(crate) fn timespec(ns: i128) -> Timespec {
     const SECOND: i128 = 1_000_000_000;
     Timespec { tv_sec: ns.div_euclid(SECOND) as _, tv_nsec: ns.rem_euclid(SECOND) as _ }
 }

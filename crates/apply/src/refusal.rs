@@ -103,6 +103,14 @@ pub enum Refusal {
     NotSaved,
     /// Another name of the same file could not be restored.
     OtherName,
+    /// The kept directory has no entry of this name and type.
+    NoCounterpart,
+    /// The kept directory has a symbolic link to another target.
+    LinkDiffers,
+    /// The directory is not empty: an entry appeared after it was listed.
+    NotEmpty,
+    /// Another file system is mounted on the directory.
+    Mounted,
 }
 
 /// A difference in the metadata of victim and keeper.
@@ -163,6 +171,10 @@ impl Refusal {
             Failure::Io { op, source } => Self::Unreadable { side, op, source },
             _ => Self::Unreadable { side, op: "read", source: io::ErrorKind::Other.into() },
         }
+    }
+
+    pub(crate) fn unproven(op: &'static str, errno: Errno) -> Self {
+        Self::Unproven { op, source: errno.into() }
     }
 
     pub(crate) fn unreadable(side: Side, op: &'static str, source: impl Into<io::Error>) -> Self {
@@ -266,6 +278,10 @@ impl fmt::Display for Refusal {
             Self::WrongContent => f.write_str("the copy no longer has the recorded content"),
             Self::NotSaved => f.write_str("the damaged content was not saved, so it cannot be restored"),
             Self::OtherName => f.write_str("another hard link of this file could not be restored"),
+            Self::NoCounterpart => f.write_str("the kept directory has no such entry"),
+            Self::LinkDiffers => f.write_str("the link in the kept directory has another target"),
+            Self::NotEmpty => f.write_str("the directory has a new entry, which the kept one may lack"),
+            Self::Mounted => f.write_str("another file system is mounted here"),
         }
     }
 }
@@ -365,6 +381,10 @@ mod tests {
             (Refusal::WrongContent, "the copy no longer has the recorded content"),
             (Refusal::NotSaved, "the damaged content was not saved, so it cannot be restored"),
             (Refusal::OtherName, "another hard link of this file could not be restored"),
+            (Refusal::NoCounterpart, "the kept directory has no such entry"),
+            (Refusal::LinkDiffers, "the link in the kept directory has another target"),
+            (Refusal::NotEmpty, "the directory has a new entry, which the kept one may lack"),
+            (Refusal::Mounted, "another file system is mounted here"),
         ] {
             assert_eq!(refusal.to_string(), text);
         }

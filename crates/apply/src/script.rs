@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use crate::action::Action;
 use crate::destination::below;
 use crate::seen::Step;
+use crate::tree::Tree;
 
 /// Returns the start of a script: the functions of the steps, and a `cd` to the directory from which relative
 /// paths start.
@@ -34,6 +35,33 @@ pub fn step(step: &Step, action: &Action, nth: usize) -> Vec<u8> {
         push_path(&mut text, &below(directory.as_os_str().as_bytes(), &step.victim.path).path);
     }
     text.push(b'\n');
+    text
+}
+
+/// Returns the commands for a directory: a step for each file, then the removal of its links and of the directories.
+/// `nth` is the number of the first step, and becomes that after the last.
+pub fn tree(tree: &Tree, action: &Action, nth: &mut usize) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut number = || {
+        *nth += 1;
+        *nth - 1
+    };
+    for file in &tree.files {
+        text.extend(step(&file.step, action, number()));
+    }
+    let links = tree.links.iter().map(|link| ("unlink", &link.step));
+    let directories = tree.directories.iter().rev().map(|directory| ("rmdir", &directory.step));
+    for (command, step) in links.chain(directories) {
+        text.extend(format!("ftk_{command} {} ", number()).into_bytes());
+        push_path(&mut text, &step.keeper.path);
+        text.push(b' ');
+        push_path(&mut text, &step.victim.path);
+        if let (Action::Move(directory), "unlink") = (action, command) {
+            text.push(b' ');
+            push_path(&mut text, &below(directory.as_os_str().as_bytes(), &step.victim.path).path);
+        }
+        text.push(b'\n');
+    }
     text
 }
 

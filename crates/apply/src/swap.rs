@@ -79,6 +79,31 @@ pub(crate) fn delete(
     }
 }
 
+/// Removes an empty directory, under a private name for the same reason as in [`delete`].
+pub(crate) fn remove_directory(
+    place: &Place,
+    expected: (u64, u64),
+    aside: &Place,
+    check: impl Fn() -> Result<(), Refusal>,
+) -> Result<(), ActError> {
+    match rename_checked(place, expected, aside, &check, rename_to_free) {
+        Err(error) if is_disk_full(&error) => {
+            is_still(place, expected)?;
+            check()?;
+            unlink_directory(place)
+        }
+        Err(error) => Err(error),
+        Ok(()) => unlink_directory(aside).map_err(|error| put_back(place, aside, error)),
+    }
+}
+
+fn unlink_directory(place: &Place) -> Result<(), ActError> {
+    unlinkat(&place.dir, &place.name, AtFlags::REMOVEDIR).map_err(|errno| match errno {
+        Errno::NOTEMPTY | Errno::EXIST => Refusal::NotEmpty.into(),
+        errno => ActError::failed("remove the directory", errno),
+    })
+}
+
 /// Renames the file, possibly to another directory. Fails if the new name exists, even if another program
 /// creates it at the same time.
 pub(crate) fn displace(

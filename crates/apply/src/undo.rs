@@ -1,6 +1,7 @@
 //! Undoing the steps in a journal.
 
 mod restored;
+mod tree;
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -26,6 +27,7 @@ use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
 use crate::swap::{displace, replace, restore_name};
 use crate::temp::{Temp, remove};
+use crate::undo::tree::Made;
 
 /// A step that is being undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +72,9 @@ pub enum Undone {
 /// - A moved file moves back; directories created for it stay.
 /// - A damaged file that was replaced gets its damaged content back, from where the run saved it. A missing
 ///   file that was created is removed; directories created for it stay.
+/// - A directory that was removed is made again, with its owner, permissions, times and attributes, which are set
+///   when everything in it is restored. If that fails, `report` gets the directory a second time. A symbolic link
+///   that was removed with its directory is made again.
 /// - A reflink needs no undo. A deletion cannot be undone, and is refused.
 ///
 /// # Errors
@@ -83,7 +88,8 @@ pub fn undo(
     let History { cwd, steps, .. } = History::read(journal)?;
     let base = openat(CWD, &cwd, DIRECTORY, Mode::empty());
     let base = base.map_err(|errno| JournalError::WorkingDirectory(cwd, errno.into()))?;
-    let mut undoing = Undoing { reach: Reach::below(base), copies: copies(&steps), changed: Vec::new() };
+    let mut undoing =
+        Undoing { reach: Reach::below(base), copies: copies(&steps), changed: Vec::new(), made: Vec::new() };
     undoing.remember_untouched(&steps);
     for intent in steps.iter().rev() {
         let outcome = if stop.is_raised() { Err(ActError::Stopped) } else { undoing.step(intent, stop) };
@@ -92,7 +98,9 @@ pub fn undo(
             undoing.sync()?;
         }
     }
-    undoing.sync()
+    undoing.sync()?;
+    undoing.finish_directories(|undo, error| report(undo, Err(error)));
+    Ok(())
 }
 
 /// The maximal number of directories that are held open for a sync.
@@ -105,6 +113,8 @@ struct Undoing {
     /// itself. `None` until there is one.
     copies: HashMap<(u64, u64), Option<Seen>>,
     changed: Vec<Rc<OwnedFd>>,
+    /// The directories that were made again, those above first.
+    made: Vec<Made>,
 }
 
 /// Returns a map with the value `None` for each victim that occurs in several steps, because it had several
@@ -135,8 +145,11 @@ impl Undoing {
         if intent.kind == ActionKind::Reflink {
             return Ok(Undone::AsItWas);
         }
-        if intent.kind.makes_a_file() {
-            return self.restored(intent, stop);
+        match intent.kind {
+            ActionKind::RemoveLink => return self.removed_link(intent),
+            ActionKind::RemoveDirectory => return self.removed_directory(intent),
+            kind if kind.makes_a_file() => return self.restored(intent, stop),
+            _ => {}
         }
         let place = self.reach.locate(Side::Victim, &intent.victim.path, intent.victim.root_len)?;
         let found = present(&place)?;

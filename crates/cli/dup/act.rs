@@ -11,15 +11,17 @@ use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
 use ftk_apply::{
-    ActError, Action, ActionOptions, Check, Engine, Freed, Journal, Obstacle, Reach, Refusal, Step, check,
-    probe, script,
+    ActError, Action, ActionOptions, Check, Engine, Freed, Journal, Obstacle, Reach, Refusal, Step, Tree,
+    TreeError, check, probe, script,
 };
 use ftk_dedup::KeepRules;
 use ftk_dedup::report::Group;
 use ftk_process::Progress;
 use ftk_record::{quote, sanitize};
+use ftk_sched::Stop;
 
 use crate::console::{Console, Outcome, cause, reason};
+use crate::dup::dirs::DirItem;
 use crate::dup::plan::{Item, Planner};
 use crate::dup::rule_use::RuleUse;
 use crate::dup::step_printer::{StepPrinter, Word, verb};
@@ -36,6 +38,10 @@ pub(super) struct Job {
     pub(super) rule_use: RuleUse,
     /// Length of the path of each starting point, by its number.
     pub(super) roots: Vec<usize>,
+    /// Members with this or a higher number of their starting point are inside directories that stay as a whole.
+    pub(super) kept_from: usize,
+    /// The plan for directories, which comes first.
+    pub(super) dirs: Vec<DirItem>,
     /// Upper limit of the number of files to process, for progress.
     pub(super) most: u64,
     pub(super) json: bool,
@@ -44,8 +50,8 @@ pub(super) struct Job {
 impl Job {
     /// Plans a group. Returns no items if all members are kept.
     fn items(&self, group: Group) -> Vec<Item> {
-        let Self { rules, rule_use, action, roots, .. } = self;
-        let planner = Planner { rules, rule_use, action, roots };
+        let Self { rules, rule_use, action, roots, kept_from, .. } = self;
+        let planner = Planner { rules, rule_use, action, roots, kept_from: *kept_from };
         let mut items = planner.items(group);
         if self.action == Action::Reflink {
             // Cloning files that share their blocks already would free nothing, although the plan counts
@@ -92,6 +98,55 @@ impl Job {
         }
     }
 
+    /// Prints the plan for directories. Calls `each` for every directory that is removed as a whole, if its present
+    /// entries permit that. Returns the items for the files of directories whose files are replaced.
+    fn dirs<'o>(
+        &self,
+        reach: &mut Reach,
+        printer: &mut StepPrinter<'o>,
+        console: &Console,
+        mut each: impl FnMut(&mut StepPrinter<'o>, &Step, Tree),
+    ) -> Vec<Item> {
+        let mut items = Vec::new();
+        for item in &self.dirs {
+            let step = match item {
+                DirItem::Keep { path, why } => {
+                    printer.say_dir(Word::Keep, path, why);
+                    continue;
+                }
+                DirItem::Leave { path, why } => {
+                    printer.say_dir(Word::Leave, path, why);
+                    continue;
+                }
+                DirItem::Go(step) => step,
+            };
+            match Tree::list(reach, self.action.kind(), step) {
+                Ok(tree) if self.removes() => each(printer, step, tree),
+                Ok(tree) => {
+                    let frees = tree.frees();
+                    let files = tree.files.into_iter().zip(frees);
+                    items.extend(files.map(|(file, frees)| {
+                        let frees = match self.action {
+                            Action::Reflink => file.blocks.saturating_mul(512),
+                            _ => frees,
+                        };
+                        Item::Go { step: file.step, frees }
+                    }));
+                }
+                Err(error) => {
+                    console.stats.error("refused");
+                    printer.say_dir(Word::Refuse, &step.victim.path, tree_reason(&error));
+                }
+            }
+        }
+        items
+    }
+
+    /// Whether the action removes the names of files, and with them whole directories.
+    fn removes(&self) -> bool {
+        matches!(self.action, Action::Delete | Action::Move(_))
+    }
+
     fn cannot_start(&self) -> String {
         match &self.action {
             Action::Move(dir) => format!("cannot open or create {}", quote(dir.as_os_str().as_bytes())),
@@ -119,7 +174,10 @@ impl Job {
     ) -> anyhow::Result<Outcome> {
         let mut reach = Reach::new();
         let mut printer = StepPrinter::new(out, self.action.kind(), self.json, false);
-        for item in groups.flat_map(|group| self.items(group)) {
+        let in_dirs = self.dirs(&mut reach, &mut printer, console, |printer, step, tree| {
+            printer.tree(step, tree.files.len() as u64, tree.frees().into_iter().sum());
+        });
+        for item in in_dirs.into_iter().chain(groups.flat_map(|group| self.items(group))) {
             match item {
                 Item::Keep { path, why } => printer.say(Word::Keep, &path, why),
                 Item::Leave { path, why } => printer.say(Word::Leave, &path, why),
@@ -154,7 +212,21 @@ impl Job {
         let mut lines = Lines::new(out);
         lines.line(|out| out.append(&mut script::header(directory.as_os_str().as_bytes())));
         let mut nth = 0;
-        for item in groups.flat_map(|group| self.items(group)) {
+        let mut printer = StepPrinter::silent(out, self.action.kind());
+        let mut trees = Vec::new();
+        let in_dirs = self.dirs(&mut reach, &mut printer, console, |_, _, tree| trees.push(tree));
+        if printer.has_trouble() {
+            outcome = Outcome::Error;
+        }
+        for tree in trees {
+            let mut commands = script::tree(&tree, &self.action, &mut nth);
+            ensure!(
+                !Stdout::is_terminal() || is_harmless_script(&commands),
+                "the script contains names with control characters, which a terminal would interpret: write it to a file"
+            );
+            lines.line(|out| out.append(&mut commands));
+        }
+        for item in in_dirs.into_iter().chain(groups.flat_map(|group| self.items(group))) {
             let Item::Go { step, .. } = item else { continue };
             match self.check(&mut reach, &step) {
                 Ok(Check::Done) => {}
@@ -200,35 +272,48 @@ impl Job {
         let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
         let engine = Engine::new(self.action.clone(), self.action_options);
         let mut engine = engine.with_context(|| self.cannot_start())?;
+        let mut printer = StepPrinter::new(out, self.action.kind(), self.json, true);
+        let begun = Instant::now();
+        let mut trees = Vec::new();
+        let in_dirs =
+            self.dirs(&mut Reach::new(), &mut printer, console, |_, step, _| trees.push(step.clone()));
+        let mut ended = Ok(());
+        for step in trees {
+            ended = run_tree(&mut engine, &step, &mut journal, &signals.stop, &mut printer, console);
+            if ended.is_err() {
+                break;
+            }
+        }
         // The engine fetches steps before it has finished earlier ones. Items without a step wait here, so
         // that lines are printed in the order of the plan.
         let waiting = RefCell::new(VecDeque::new());
-        let mut steps = groups.flat_map(|group| self.items(group)).filter_map(|item| {
+        let mut items = in_dirs.into_iter().chain(groups.flat_map(|group| self.items(group)));
+        let mut steps = items.by_ref().filter_map(|item| {
             let step = if let Item::Go { step, .. } = &item { Some(step.clone()) } else { None };
             waiting.borrow_mut().push_back(item);
             step
         });
-        let mut printer = StepPrinter::new(out, self.action.kind(), self.json, true);
-        let begun = Instant::now();
         let (files, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         let done = || {
             let (files, bytes) = (files.load(Ordering::Relaxed), bytes.load(Ordering::Relaxed));
             Progress { files, bytes, ..Progress::default() }
         };
-        let run = console.progress.between_lines().counted(
-            verb(self.action.kind()),
-            self.most,
-            false,
-            &done,
-            || {
-                engine.run(&mut steps, &mut journal, &signals.stop, |step, result| {
-                    files.fetch_add(1, Ordering::Relaxed);
-                    bytes.fetch_add(step.victim.version.size, Ordering::Relaxed);
-                    print_waiting(&mut printer, &mut waiting.borrow_mut(), true);
-                    print_result(&mut printer, step, result, console);
-                })
-            },
-        );
+        let run = ended.and_then(|()| {
+            console.progress.between_lines().counted(
+                verb(self.action.kind()),
+                self.most,
+                false,
+                &done,
+                || {
+                    engine.run(&mut steps, &mut journal, &signals.stop, |step, result| {
+                        files.fetch_add(1, Ordering::Relaxed);
+                        bytes.fetch_add(step.victim.version.size, Ordering::Relaxed);
+                        print_waiting(&mut printer, &mut waiting.borrow_mut(), true);
+                        print_result(&mut printer, step, result, console);
+                    })
+                },
+            )
+        });
         // After a signal, the remaining steps are listed and not started.
         steps.for_each(drop);
         print_waiting(&mut printer, &mut waiting.borrow_mut(), false);
@@ -253,6 +338,43 @@ impl Job {
         signals.raise_again();
         Ok(outcome)
     }
+}
+
+/// Performs the action on a directory, and prints the outcome.
+fn run_tree(
+    engine: &mut Engine,
+    step: &Step,
+    journal: &mut Journal,
+    stop: &Stop,
+    printer: &mut StepPrinter<'_>,
+    console: &Console,
+) -> std::io::Result<()> {
+    let (done, ended) = engine.run_tree(step, journal, stop, |_, _| ())?;
+    match ended {
+        Ok(()) => printer.tree(step, done.files, done.freed.0),
+        Err(error) => {
+            // What was done before is done, and has a copy.
+            printer.add_files(done.files, done.freed.0);
+            let word = match &error.error {
+                ActError::Refused(_) => Word::Refuse,
+                ActError::Stopped => Word::NotDone,
+                _ => Word::Fail,
+            };
+            console.stats.error(if word == Word::Refuse { "refused" } else { "act" });
+            printer.say_dir(word, &step.victim.path, tree_reason(&error));
+        }
+    }
+    Ok(())
+}
+
+/// Returns why a directory was not handled, or not completely.
+fn tree_reason(error: &TreeError) -> String {
+    if let ActError::Stopped = error.error { String::new() } else { reason(error) }
+}
+
+/// Returns whether a terminal would interpret nothing in a script.
+fn is_harmless_script(commands: &[u8]) -> bool {
+    commands.split(|&byte| byte == b'\n').all(is_harmless)
 }
 
 /// Prints waiting items, in the order of the plan. With `is_up_to_step`, stops at the step that was just

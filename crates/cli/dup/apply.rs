@@ -11,7 +11,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use ftk_dedup::report::{Group, Recorded, Report, read};
+use ftk_apply::Action;
+use ftk_dedup::report::{DirectoryGroup, Group, Recorded, Report, read};
 use ftk_record::quote;
 
 use crate::args::Globals;
@@ -19,6 +20,7 @@ use crate::console::{Console, Outcome};
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
 use crate::dup::below::Below;
+use crate::dup::dirs::DirPlanner;
 use crate::dup::keep::KeepArgs;
 use crate::dup::preflight::{pairs_in, preflight};
 use crate::dup::prune::journal_of;
@@ -79,18 +81,29 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         let hint = if is_edited { " (if you edited it on purpose, add --edited)" } else { "" };
         anyhow::Error::new(error).context(format!("bad report {shown}{hint}"))
     })?;
-    let Groups { mut groups, roots, references, outcome } = match report.recorded {
+    let Groups { mut groups, mut directories, roots, references, outcome } = match report.recorded {
         Some(recorded) => of_manifests(args, recorded, &report.roots, console)?,
         None => of_trees(args, report, console)?,
     };
     let mut roots: Vec<_> = roots.iter().map(Vec::len).collect();
+    ensure!(
+        action != Action::Symlink || directories.is_empty(),
+        "the report has groups of directories, and --action symlink works on single files only"
+    );
     preflight(pairs_in(&groups, &roots), &action, console)?;
-    let references = protect(&mut groups, &mut roots, references)?;
+    let mut references = protect(&mut groups, &mut directories, &mut roots, references)?;
+    let kept_from = roots.len();
+    roots.extend_from_within(..);
+    // Each protected starting point stays protected under its second number.
+    references.extend(kept_from..roots.len());
     let journal = journal_of(&args.act, console)?;
     let (action_options, rules) = (args.act.action_options(), args.keep.rules(references)?);
     let rule_use = args.keep.rule_use();
+    let dirs = DirPlanner { rules: &rules, rule_use: &rule_use, roots: &roots, kept_from }
+        .report(directories, &mut groups);
     let most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();
-    let job = Job { action, action_options, rules, rule_use, roots, most, json: globals.json };
+    let json = globals.json;
+    let job = Job { action, action_options, rules, rule_use, roots, kept_from, dirs, most, json };
     let done = job.run(&mut groups.into_iter(), journal, args.act.script, console)?;
     Ok(outcome.max(done))
 }
@@ -98,6 +111,7 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
 /// The groups of a report.
 struct Groups {
     groups: Vec<Group>,
+    directories: Vec<DirectoryGroup>,
     /// The starting points.
     roots: Vec<Vec<u8>>,
     references: References,
@@ -114,7 +128,7 @@ struct References {
 /// Returns the groups of a report of trees.
 fn of_trees(args: &ApplyArgs, report: Report, console: &Console) -> anyhow::Result<Groups> {
     ensure!(args.roots.is_empty(), "--root needs a report of `ftk dup --manifests`");
-    let Report { directory, roots, groups, .. } = report;
+    let Report { directory, roots, groups, directories, .. } = report;
     if let Some(directory) = &directory
         && roots.iter().any(|root| !root.starts_with(b"/"))
         && !is_here(directory)
@@ -125,7 +139,7 @@ fn of_trees(args: &ApplyArgs, report: Report, console: &Console) -> anyhow::Resu
         ));
     }
     let references = References { roots: BTreeSet::new(), directories: args.keep.references.clone() };
-    Ok(Groups { groups, roots, references, outcome: Outcome::Success })
+    Ok(Groups { groups, directories, roots, references, outcome: Outcome::Success })
 }
 
 /// Returns the groups of a report of manifests, with their files as they are now.
@@ -138,7 +152,8 @@ fn of_manifests(
     let manifests = recorded.manifests.clone();
     let Resolved { groups, roots, outcome } = resolve(recorded, recorded_roots, &args.roots, console)?;
     let (numbers, directories) = references(&args.keep.references, &manifests, &roots)?;
-    Ok(Groups { groups, roots, references: References { roots: numbers, directories }, outcome })
+    let references = References { roots: numbers, directories };
+    Ok(Groups { groups, directories: Vec::new(), roots, references, outcome })
 }
 
 /// Whether a path leads to the working directory.
@@ -157,18 +172,25 @@ fn open(report: &OsString) -> anyhow::Result<BufReader<File>> {
 /// symbolic links to find these members. Returns the numbers of the protected starting points.
 fn protect(
     groups: &mut [Group],
+    directories: &mut [DirectoryGroup],
     roots: &mut Vec<usize>,
     references: References,
 ) -> anyhow::Result<BTreeSet<usize>> {
-    let References { roots: mut protected, directories } = references;
-    if directories.is_empty() {
+    let References { roots: mut protected, directories: references } = references;
+    if references.is_empty() {
         return Ok(protected);
     }
-    let below = Below::new(&directories)?;
+    let below = Below::new(&references)?;
     let n_roots = roots.len();
     roots.extend_from_within(..);
     for member in groups.iter_mut().flat_map(|group| &mut group.members) {
         if below.contains(&member.path) {
+            member.root += n_roots;
+        }
+    }
+    for member in directories.iter_mut().flat_map(|group| &mut group.members) {
+        // A directory that contains a reference stays too.
+        if below.touches(&member.path) {
             member.root += n_roots;
         }
     }

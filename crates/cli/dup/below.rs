@@ -47,4 +47,11 @@ impl Below {
         *last = Some((parent.to_owned(), is_below));
         is_below
     }
+
+    /// Returns whether a directory is one of the directories, below one, or above one.
+    pub(super) fn touches(&self, dir: &[u8]) -> bool {
+        fs::canonicalize(OsStr::from_bytes(dir)).is_ok_and(|dir| {
+            self.directories.iter().any(|known| dir.starts_with(known) || known.starts_with(&dir))
+        })
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::AddAssign as _;
 
 use ftk_dedup::report::Group;
-use ftk_dedup::{Piece, Survey, Surveyed};
+use ftk_dedup::{Fate, Fates, Piece, Survey, Surveyed};
 use ftk_hash::Digest;
 use ftk_inventory::Inventory;
 
@@ -22,6 +22,14 @@ pub(super) struct Part<'s> {
     pub(super) names: Vec<Surveyed>,
 }
 
+/// The directories that stay as a whole.
+#[derive(Debug)]
+pub(super) struct Kept<'s> {
+    pub(super) fates: &'s Fates,
+    /// The number of starting points.
+    pub(super) n_roots: usize,
+}
+
 /// An iterator over the parts of groups. Most groups are one part; a part has at most a few ten thousand members.
 ///
 /// A member that has changed since the walk is reported and omitted, and makes the outcome an error. A group that
@@ -29,6 +37,8 @@ pub(super) struct Part<'s> {
 pub(super) struct Examined<'s> {
     inventory: &'s Inventory,
     survey: Survey<'s>,
+    /// Members inside these get the number of their starting point plus the number of all starting points.
+    kept: Option<Kept<'s>>,
     console: &'s Console,
     outcome: Outcome,
     /// The numbers of the files of the current group that have appeared.
@@ -39,9 +49,14 @@ pub(super) struct Examined<'s> {
 }
 
 impl<'s> Examined<'s> {
-    pub(super) fn new(inventory: &'s Inventory, survey: Survey<'s>, console: &'s Console) -> Self {
+    pub(super) fn new(
+        inventory: &'s Inventory,
+        survey: Survey<'s>,
+        kept: Option<Kept<'s>>,
+        console: &'s Console,
+    ) -> Self {
         let (numbers, next) = (HashMap::new(), 0);
-        Self { inventory, survey, console, outcome: Outcome::Success, numbers, next, is_begun: false }
+        Self { inventory, survey, kept, console, outcome: Outcome::Success, numbers, next, is_begun: false }
     }
 
     /// The outcome so far.
@@ -56,6 +71,11 @@ impl<'s> Examined<'s> {
             self.outcome = Outcome::Error;
         }
         for name in &mut piece.names {
+            if let Some(Kept { fates, n_roots }) = &self.kept
+                && fates.of(self.inventory.dir_of(name.file)) == Fate::Kept
+            {
+                name.member.root += n_roots;
+            }
             let next = self.next;
             name.cluster = match piece.group.has_hard_links() {
                 true => *self.numbers.entry(name.cluster).or_insert(next),

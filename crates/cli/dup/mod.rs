@@ -6,6 +6,7 @@ mod action;
 mod apply;
 mod ask;
 mod below;
+mod dirs;
 mod examined;
 mod keep;
 mod options;
@@ -26,6 +27,7 @@ use clap::{Args, Subcommand};
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::apply::ApplyArgs;
+use crate::dup::dirs::ShareArg;
 use crate::dup::options::{OutputArgs, SearchArgs};
 use crate::dup::prune::PruneArgs;
 use crate::dup::recorded::RecordedArgs;
@@ -51,6 +53,9 @@ pub(crate) struct DupArgs {
     #[command(flatten)]
     recorded: RecordedArgs,
 
+    #[command(flatten)]
+    share: ShareArg,
+
     #[command(subcommand)]
     command: Option<DupCommand>,
 }
@@ -68,6 +73,8 @@ Exit status: 0: success; 2: any error
 Examples:
   ftk dup ~/Pictures                duplicates, the largest waste first
   ftk dup --summary /srv            only the space that pruning would free
+  ftk dup --dirs ~/Pictures         equal directories, then files outside of them
+  ftk dup --contained 90% ~/old     directories of which 90% exists elsewhere
   ftk dup --json -o dup.json a b    a report for `ftk dup apply`
   ftk dup --manifests disk1.jsonl disk2.jsonl   trees that are not mounted
   ftk dup ./prune                   a directory named like a command
@@ -79,7 +86,7 @@ pub(crate) fn run(args: &DupArgs, globals: &Globals, console: &Console) -> anyho
         None if !args.recorded.manifests.is_empty() => {
             recorded::run(&args.recorded, &args.search.sizes, &args.output, globals, console)
         }
-        None => report::run(&args.search, &args.output, globals, console),
+        None => report::run(&args.search, &args.share, &args.output, globals, console),
         Some(DupCommand::Prune(args)) => prune::run(args, globals, console),
         Some(DupCommand::Apply(args)) => apply::run(args, globals, console),
         Some(DupCommand::Undo(args)) => undo::run(args, globals, console),

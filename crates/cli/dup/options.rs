@@ -10,6 +10,7 @@ use ftk_record::quote;
 use ftk_select::parse_bytes;
 
 use crate::cache::CacheArgs;
+use crate::dup::dirs::DirArgs;
 use crate::line::Line;
 use crate::selection::{RecursiveArg, SelectionArgs};
 
@@ -28,6 +29,9 @@ pub(super) struct SearchArgs {
 
     #[command(flatten)]
     pub(super) sizes: SizeArgs,
+
+    #[command(flatten)]
+    pub(super) dirs: DirArgs,
 
     #[command(flatten)]
     pub(super) cache: CacheArgs,

@@ -2,7 +2,7 @@
 
 use ftk_apply::{Action, Seen, Step};
 use ftk_dedup::report::Group;
-use ftk_dedup::{KeepRules, Member, MemberDecision, Why, plan};
+use ftk_dedup::{GroupDecision, KeepRules, Member, MemberDecision, SkipReason, Why, plan};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -37,6 +37,8 @@ pub(super) struct Planner<'p> {
     pub(super) action: &'p Action,
     /// Length of the path of each starting point, by its number.
     pub(super) roots: &'p [usize],
+    /// Members with this or a higher number of their starting point are inside directories that stay as a whole.
+    pub(super) kept_from: usize,
 }
 
 impl Planner<'_> {
@@ -46,7 +48,7 @@ impl Planner<'_> {
         // The freed bytes of a file with several hard links are counted at the last of them in this order.
         group.members.sort_unstable();
         let members = &group.members;
-        let decided = plan(members, self.rules);
+        let decided = decisions(members, self.rules, self.kept_from);
         self.rule_use.note(&decided);
         let decisions = decided.decisions;
         if !decisions
@@ -60,6 +62,9 @@ impl Planner<'_> {
         for (member, decision) in members.iter().zip(&decisions) {
             let path = member.path.clone();
             match *decision {
+                MemberDecision::Stays(Why::Reference) if member.root >= self.kept_from => {
+                    items.push(Item::Keep { path, why: IN_KEPT.into() });
+                }
                 MemberDecision::Stays(why) => items.push(Item::Keep { path, why: reason(why, member) }),
                 MemberDecision::Skipped(why) => left.push(Item::Leave { path, why: why.to_string() }),
                 MemberDecision::Goes { keeper, frees, .. } => {
@@ -91,8 +96,27 @@ impl Planner<'_> {
     }
 }
 
+/// Why a member stays that is inside a directory that stays as a whole.
+pub(super) const IN_KEPT: &str = "in a directory that stays as a whole";
+
+/// Decides which members stay. Those whose starting points have the number `kept_from` or a higher one are inside
+/// directories that stay as a whole: they count as copies below a reference, but with `--isolate`, below the starting
+/// point that they are really below.
+pub(super) fn decisions(members: &[Member], rules: &KeepRules, kept_from: usize) -> GroupDecision {
+    let mut decided = plan(members, rules);
+    if rules.isolate {
+        let kept: Vec<_> = members.iter().filter_map(|member| member.root.checked_sub(kept_from)).collect();
+        for (member, decision) in members.iter().zip(&mut decided.decisions) {
+            if matches!(decision, MemberDecision::Goes { .. }) && kept.contains(&member.root) {
+                *decision = MemberDecision::Skipped(SkipReason::Isolated);
+            }
+        }
+    }
+    decided
+}
+
 /// Returns the reason for keeping a member, such as `oldest (2019-07-02 18:22)`.
-fn reason(why: Why, member: &Member) -> String {
+pub(super) fn reason(why: Why, member: &Member) -> String {
     match why {
         Why::Oldest | Why::Newest => match date(member) {
             Some(date) => format!("{why} ({date})"),

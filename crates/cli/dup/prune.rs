@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use ftk_apply::Journal;
+use ftk_apply::{Action, Journal};
 use ftk_dedup::SurveyOptions;
 use ftk_dedup::report::Group;
 use ftk_record::quote;
@@ -19,6 +19,7 @@ use crate::console::{Console, Outcome};
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
 use crate::dup::ask::{ask, confirm, require_terminal};
+use crate::dup::dirs::DirPlanner;
 use crate::dup::keep::{KeepArgs, protected};
 use crate::dup::options::SearchArgs;
 use crate::dup::preflight::{pairs_of, preflight};
@@ -32,6 +33,9 @@ use crate::stdout::Stdout;
 /// that no symbolic link leads to them, and that they are identical byte by byte. A copy is not replaced by a link if its
 /// owner, permissions or extended attributes differ from those of the kept file. If a check fails, the file keeps its name
 /// and content, is listed with the reason, and the exit status is 2.
+///
+/// With --dirs, whole directories are pruned first: each file is compared with its counterpart and handled on its own, then
+/// the empty directories are removed. If an entry has no equal counterpart, the directory stays.
 ///
 /// At least one copy of every content stays, and it is never a symbolic link. Every step is written to a journal before
 /// it is done, and `ftk undo` can undo everything except a delete. SIGINT and SIGTERM end the run between two steps.
@@ -70,11 +74,18 @@ Examples:
                           delete what the archive contains already
   ftk dup prune --action hardlink --ask ~/Pictures
                           decide about each group
+  ftk dup prune --action delete --dirs --quarantine /srv/.away /srv
+                          move whole copies of directories away
   ftk dup prune --action reflink --script . > clone.sh
                           a script to review, and to run later";
 
 pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;
+    ensure!(
+        action != Action::Symlink || !args.search.dirs.is_used(),
+        "--action symlink works on single files only: choose another action for directories"
+    );
+    ensure!(!args.ask || !args.search.dirs.is_used(), "--ask works on single files only, not on directories");
     let references = args.keep.references.iter().map(directory).collect::<anyhow::Result<_>>()?;
     let mut rules = args.keep.rules(BTreeSet::new())?;
     if args.ask {
@@ -85,19 +96,32 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let own = Stdout::identity().into_iter();
     let own =
         own.chain(journal.iter().map(|(journal, _)| journal.identity())).chain(args.act.own_directory());
-    let context = SearchContext { references, own: own.collect() };
+    let context = SearchContext { references, own: own.collect(), ..SearchContext::default() };
 
-    let search = search(&args.search, context, globals, console, |inventory, roots| {
+    let mut search = search(&args.search, context, globals, console, |inventory, roots| {
         rules.references = protected(&args.keep.references, roots.iter().map(|root| root.as_bytes()))
             .context("cannot resolve a --reference directory")?;
         preflight(pairs_of(inventory, roots, &rules.references), &action, console)
     })?;
     search.say_scanned(console);
-    let roots = search.roots.iter().map(|root| root.as_bytes().len()).collect();
+    let mut roots: Vec<_> = search.roots.iter().map(|root| root.as_bytes().len()).collect();
+    let kept_from = roots.len();
+    roots.extend_from_within(..);
+    rules.references.extend(kept_from..roots.len());
     let (action_options, rule_use) = (args.act.action_options(), args.keep.rule_use());
+    let mut dirs = Vec::new();
+    if let Some(contents) = search.contents.take() {
+        let planner = DirPlanner { rules: &rules, rule_use: &rule_use, roots: &roots, kept_from };
+        let (items, fates, outcome) =
+            planner.search(&search.inventory, &contents, &args.search.dirs, console);
+        search.groups = search.groups.outside(&search.inventory, &fates, true);
+        search.outcome = search.outcome.max(outcome);
+        (dirs, search.fates) = (items, Some(fates));
+    }
     let totals = search.groups.totals();
     let most = totals.files - totals.groups;
-    let mut job = Job { action, action_options, rules, rule_use, roots, most, json: globals.json };
+    let mut job =
+        Job { action, action_options, rules, rule_use, roots, kept_from, dirs, most, json: globals.json };
     let team = Team::new(globals.workers().unwrap_or_else(physical_cores));
     let mut examined = search.examine(SurveyOptions { team, with_paths: true, shared: None }, console);
     let outcome = if args.ask {

@@ -17,6 +17,7 @@ use ftk_sched::{Team, physical_cores};
 use self::text::Fdupes;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::dup::dirs::{DirReport, Printing, ShareArg};
 use crate::dup::examined::{Examined, Part};
 use crate::dup::options::{Format, OutputArgs, SearchArgs, SizeArgs};
 use crate::dup::search::{Search, SearchContext, search};
@@ -27,6 +28,7 @@ use crate::stdout::Stdout;
 
 pub(super) fn run(
     args: &SearchArgs,
+    share: &ShareArg,
     output: &OutputArgs,
     globals: &Globals,
     console: &Console,
@@ -40,11 +42,13 @@ pub(super) fn run(
         refuse_own_input(&args.paths, &own)?;
     }
     let format = output.format(globals.json, list.is_shown());
-    let context = SearchContext { own, ..SearchContext::default() };
+    DirReport::check(&args.dirs, share, format)?;
+    let compares_directories = share.contained.is_some();
+    let context = SearchContext { own, compares_directories, ..SearchContext::default() };
     // The header is made before any file is read, so that one that is too long fails at once and not after
     // hours.
     let (mut json, mut head) = (None, Vec::new());
-    let search = search(args, context, globals, console, |_, roots| {
+    let mut search = search(args, context, globals, console, |_, roots| {
         if format == Format::Json {
             let roots: Vec<_> = roots.iter().map(|root| root.as_bytes().to_vec()).collect();
             let algorithm = args.equal.algorithm.algorithm();
@@ -53,6 +57,34 @@ pub(super) fn run(
         }
         Ok(())
     })?;
+    if format == Format::Csv {
+        head.extend_from_slice(csv::HEADER);
+    }
+    list.line(|out| out.append(&mut head));
+    let (end, is_shown) = if output.null { (0, false) } else { (b'\n', list.is_shown()) };
+    let mut outcome = search.outcome;
+    let contents = search.contents.take();
+    let directories =
+        contents.map(|contents| DirReport::new(&search.inventory, &contents, &args.dirs, share));
+    if let Some(directories) = &directories {
+        search.groups = search.groups.outside(&search.inventory, &directories.fates, false);
+        let inventory = &search.inventory;
+        let mut printing = Printing { list: &mut list, inventory, format, end, is_shown };
+        outcome = outcome.max(directories.print(&mut printing, json.as_mut(), console));
+    }
+    if directories.as_ref().is_some_and(|directories| !directories.has_groups) {
+        // Only directories are reported.
+        json.into_iter().for_each(|json| list.line(|out| json.finish(out)));
+        list.finish()?;
+        search.say_scanned(console);
+        directories.iter().for_each(|directories| directories.say(console));
+        return Ok(outcome);
+    }
+    if let (Format::Screen, Some(directories)) = (format, &directories)
+        && !directories.groups.is_empty()
+    {
+        list.line(|out| text::push_outside(out, &search.groups.totals()));
+    }
     let sharing = Sharing::default();
     let shared = |dev, open: &mut dyn FnMut() -> Option<File>| sharing.of(dev, open);
     let options = SurveyOptions {
@@ -63,17 +95,13 @@ pub(super) fn run(
     let mut groups = search.examine(options, console);
     let tally = match format {
         Format::Fdupes => {
-            push_names(&mut list, &search, output);
+            push_names(&mut list, &search, Fdupes { end, is_shown });
             search.groups.totals().into()
         }
-        _ => {
-            if format == Format::Csv {
-                head.extend_from_slice(csv::HEADER);
-            }
-            list.line(|out| out.append(&mut head));
-            push_groups(&mut list, &mut groups, format, json)
-        }
+        _ => push_groups(&mut list, &mut groups, format, json),
     };
+    let tally =
+        directories.iter().fold(tally, |tally, it| tally.with_directories(it.groups.len(), it.wasted()));
     // If the reader closed the pipe, the remaining groups were not examined and the totals are incomplete.
     let is_whole = !list.is_over();
     match (format, globals.json) {
@@ -85,19 +113,18 @@ pub(super) fn run(
     }
     list.finish()?;
     search.say_scanned(console);
+    directories.iter().for_each(|directories| directories.say(console));
     if is_whole {
         tally.record(&console.stats);
     }
     if format != Format::Summary && is_whole {
         console.summary(tally.text());
     }
-    Ok(search.outcome.max(groups.outcome()))
+    Ok(outcome.max(groups.outcome()))
 }
 
 /// Prints the groups with paths only, which needs no further system calls for the members.
-fn push_names(list: &mut List<'_>, search: &Search, output: &OutputArgs) {
-    let (end, is_shown) = if output.null { (0, false) } else { (b'\n', list.is_shown()) };
-    let fdupes = Fdupes { end, is_shown };
+fn push_names(list: &mut List<'_>, search: &Search, fdupes: Fdupes) {
     for group in search.groups.iter() {
         list.line(|out| fdupes.push_group(out, &search.inventory, &group));
     }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use ftk_dedup::{Funnel, Groups, Pass, Stage, Survey, SurveyOptions, find};
-use ftk_inventory::Inventory;
+use ftk_dedup::{Contents, Directories, Fates, Funnel, Groups, Pass, Stage, Survey, SurveyOptions, find};
+use ftk_inventory::{Inventory, Keep};
 use ftk_process::{Progress, Report};
 use ftk_sched::{Team, physical_cores};
 use ftk_walk::Follow;
@@ -16,7 +16,7 @@ use indicatif::DecimalBytes;
 use crate::args::Globals;
 use crate::cache;
 use crate::console::{Console, Outcome, say_failed};
-use crate::dup::examined::Examined;
+use crate::dup::examined::{Examined, Kept};
 use crate::dup::options::SearchArgs;
 use crate::human;
 use crate::run::Run;
@@ -28,6 +28,11 @@ use crate::stats::{Phase, nanos};
 pub(super) struct Search {
     pub(super) inventory: Inventory,
     pub(super) groups: Groups,
+    /// The content of each file, if directories are compared.
+    pub(super) contents: Option<Contents>,
+    /// What was decided for directories, if they are compared. The members of a group that are inside directories that
+    /// stay get the number of their starting point plus the number of all starting points.
+    pub(super) fates: Option<Fates>,
     /// Starting points, by their numbers.
     pub(super) roots: Vec<CString>,
     /// `Error` if something could not be listed or read.
@@ -46,6 +51,8 @@ pub(super) struct SearchContext {
     pub(super) references: Vec<CString>,
     /// Device and inode of files and directories that the run writes to. The walk skips them.
     pub(super) own: Vec<(u64, u64)>,
+    /// Whether directories are compared, even if no option of the search asks for it.
+    pub(super) compares_directories: bool,
 }
 
 /// Walks, and compares files of the same size. Calls `before_reading` with the files and the starting points
@@ -74,7 +81,12 @@ pub(super) fn search(
     let follow = args.selection.follow(Follow::Roots);
     let algorithm = args.equal.algorithm.algorithm();
     let later = Stage::max_memory_per_file(algorithm);
-    let scanned = run.walk_sizes(roots.clone(), follow, &selection, later)?;
+    let compares_directories = context.compares_directories || args.dirs.is_used();
+    let scanned = if compares_directories {
+        run.walk(roots.clone(), follow, &selection, Keep::Tree, "")?
+    } else {
+        run.walk_sizes(roots.clone(), follow, &selection, later)?
+    };
     scanned.say_filtered(console);
     let inventory = scanned.inventory;
     before_reading(&inventory, &roots)?;
@@ -100,11 +112,29 @@ pub(super) fn search(
     ensure!(found.pending == 0, "internal error: {} files were not processed", found.pending);
     say_failed(&inventory, &found.failed, "not compared", console);
     let unread = found.failed.len() as u64;
+    let contents = if compares_directories {
+        let bytes = u64::from(inventory.files()) * Contents::BYTES_PER_FILE as u64
+            + u64::from(inventory.dirs()) * Directories::BYTES_PER_DIR as u64;
+        run.budget.reserve(bytes).with_context(|| too_large(&run.budget))?;
+        Some(found.contents(&(min..=max)))
+    } else {
+        None
+    };
     let groups = found.into_groups();
     let reused = cache::reused(run.close_cache());
     let failed = if unread > 0 { Outcome::Error } else { Outcome::Success };
     let outcome = failed.max(scanned.outcome);
-    Ok(Search { inventory, groups, roots, outcome, unread, reused, took: run.start.elapsed() })
+    Ok(Search {
+        inventory,
+        groups,
+        contents,
+        fates: None,
+        roots,
+        outcome,
+        unread,
+        reused,
+        took: run.start.elapsed(),
+    })
 }
 
 /// The name of a pass in the progress line, as a verb.
@@ -119,7 +149,9 @@ fn phase(pass: Pass) -> &'static str {
 impl Search {
     /// Examines the members of the groups again, those with the largest waste first.
     pub(super) fn examine<'s>(&'s self, options: SurveyOptions<'s>, console: &'s Console) -> Examined<'s> {
-        Examined::new(&self.inventory, Survey::new(&self.inventory, &self.groups, options), console)
+        let survey = Survey::new(&self.inventory, &self.groups, options);
+        let kept = self.fates.as_ref().map(|fates| Kept { fates, n_roots: self.roots.len() });
+        Examined::new(&self.inventory, survey, kept, console)
     }
 
     /// Prints `scanned 291,770 files in 21.00 s, found 12,402 files in 5,310 groups; 2 files not compared

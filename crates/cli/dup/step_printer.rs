@@ -19,6 +19,7 @@ struct Summary {
     action: String,
     is_plan: bool,
     files: u64,
+    directories: u64,
     frees_bytes: u64,
     refused: u64,
     failed: u64,
@@ -37,7 +38,11 @@ pub(super) struct StepPrinter<'o> {
     is_coloured: bool,
     /// Whether the plan is carried out.
     acts: bool,
+    /// Whether nothing is printed.
+    is_silent: bool,
     done: u64,
+    /// Directories handled as a whole.
+    directories: u64,
     freed: u64,
     refused: u64,
     failed: u64,
@@ -78,18 +83,65 @@ impl Word {
 
 impl<'o> StepPrinter<'o> {
     pub(super) fn new(out: &'o Stdout, kind: ActionKind, json: bool, acts: bool) -> Self {
-        let (done, freed, refused, failed, not_done) = (0, 0, 0, 0, 0);
+        let (done, directories, freed, refused, failed, not_done) = (0, 0, 0, 0, 0, 0);
         Self {
             lines: Lines::new(out),
             kind,
             json,
             is_coloured: colour::wanted(),
             acts,
+            is_silent: false,
             done,
+            directories,
             freed,
             refused,
             failed,
             not_done,
+        }
+    }
+
+    /// Creates a printer that only counts.
+    pub(super) fn silent(out: &'o Stdout, kind: ActionKind) -> Self {
+        Self { is_silent: true, ..Self::new(out, kind, false, false) }
+    }
+
+    /// Prints a line about a directory without a step.
+    pub(super) fn say_dir(&mut self, word: Word, path: &[u8], why: impl Display) {
+        match self.json || path.ends_with(b"/") {
+            true => self.say(word, path, why),
+            false => self.say(word, &[path, b"/"].concat(), why),
+        }
+    }
+
+    /// Adds files of a directory that was not handled completely.
+    pub(super) fn add_files(&mut self, files: u64, frees: u64) {
+        self.done += files;
+        self.freed += frees;
+    }
+
+    /// Prints a directory that was handled or can be handled as a whole:
+    /// `delete   backup/trip/    is in 2019/trip/: 1,204 files, frees 8.10 GB`
+    pub(super) fn tree(&mut self, step: &Step, files: u64, frees: u64) {
+        self.add_files(files, frees);
+        self.directories += 1;
+        let (word, Step { victim, keeper }) = (verb(self.kind), step);
+        if self.json {
+            self.object(word, &victim.path, |record| {
+                record
+                    .path("keeper", &keeper.path)
+                    .member("is_directory", true)
+                    .member("files", files)
+                    .member("frees_bytes", frees);
+            });
+        } else {
+            let path = [&victim.path[..], b"/"].concat();
+            let frees = if self.kind == ActionKind::Move {
+                String::new()
+            } else {
+                format!(", frees {}", DecimalBytes(frees))
+            };
+            let how = format!("is in {}/: {}{frees}", sanitize(&keeper.path), human::count(files, "file"));
+            self.line(word, Some(Tone::Notable), &path, &how);
         }
     }
 
@@ -133,6 +185,9 @@ impl<'o> StepPrinter<'o> {
     }
 
     fn line(&mut self, word: &str, tone: Option<Tone>, path: &[u8], why: &str) {
+        if self.is_silent {
+            return;
+        }
         let path = sanitize(path);
         let style = tone.map(|tone| tone.style(self.is_coloured)).unwrap_or_default();
         self.lines.line(|out| {
@@ -153,7 +208,7 @@ impl<'o> StepPrinter<'o> {
 
     /// Whether any step was printed as done or possible.
     pub(super) fn has_done(&self) -> bool {
-        self.done > 0
+        self.done + self.directories > 0
     }
 
     /// Returns the entry for `--stats`.
@@ -172,10 +227,18 @@ impl<'o> StepPrinter<'o> {
     /// Ends the list. With JSON, prints a summary object.
     pub(super) fn finish(&mut self) {
         if self.json {
-            let Self { kind, acts, done, freed, refused, failed, not_done, .. } = *self;
+            let Self { kind, acts, done, directories, freed, refused, failed, not_done, .. } = *self;
             let (action, is_plan) = (kind.to_string(), !acts);
-            let summary =
-                Summary { action, is_plan, files: done, frees_bytes: freed, refused, failed, not_done };
+            let summary = Summary {
+                action,
+                is_plan,
+                files: done,
+                directories,
+                frees_bytes: freed,
+                refused,
+                failed,
+                not_done,
+            };
             self.lines.line(|out| write_record(out, |record| _ = record.member("summary", summary)));
         }
         self.lines.flush();
@@ -184,13 +247,18 @@ impl<'o> StepPrinter<'o> {
     /// Returns `would link 7,092 files and free 38.90 GB; 3 refused. Nothing was changed: add --yes to do
     /// it.`
     pub(super) fn summary(&self) -> String {
-        let files = human::count(self.done, "file");
+        let mut files = human::count(self.done, "file");
+        if self.directories > 0 {
+            let n = self.directories;
+            let noun = if n == 1 { "directory" } else { "directories" };
+            files += &format!(" and {} {noun}", HumanCount(n));
+        }
         let free = match (self.acts, self.kind) {
             (_, ActionKind::Move) => String::new(),
             (false, _) => format!(" and free {}", DecimalBytes(self.freed)),
             (true, _) => format!(" and freed {}", DecimalBytes(self.freed)),
         };
-        let mut text = match (self.done, self.acts) {
+        let mut text = match (self.done + self.directories, self.acts) {
             (0, _) => "nothing to do".into(),
             (_, false) => format!("would {} {files}{free}", verb(self.kind)),
             (_, true) => format!("{} {files}{free}", past(self.kind)),
@@ -199,7 +267,7 @@ impl<'o> StepPrinter<'o> {
         for (n, what) in rest.into_iter().filter(|(n, _)| *n > 0) {
             text += &format!("; {} {what}", HumanCount(n));
         }
-        if !self.acts && self.done > 0 {
+        if !self.acts && self.has_done() {
             text += ". Nothing was changed: add --yes to do it.";
         }
         text
@@ -216,6 +284,7 @@ pub(super) fn verb(kind: ActionKind) -> &'static str {
         ActionKind::Move => "move",
         ActionKind::Replace => "repair",
         ActionKind::Create => "restore",
+        ActionKind::RemoveLink | ActionKind::RemoveDirectory => "remove",
     }
 }
 
@@ -228,5 +297,6 @@ fn past(kind: ActionKind) -> &'static str {
         ActionKind::Move => "moved",
         ActionKind::Replace => "repaired",
         ActionKind::Create => "restored",
+        ActionKind::RemoveLink | ActionKind::RemoveDirectory => "removed",
     }
 }

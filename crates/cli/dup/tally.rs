@@ -23,12 +23,14 @@ pub(super) struct Tally {
     /// Bytes on the disk that pruning to one file per group would free. A file that has hard links outside
     /// its group frees nothing. `None` if the blocks are not known.
     pub(super) free: Option<u64>,
+    /// The number of groups of directories. `waste` and `free` include the bytes of their files.
+    pub(super) directory_groups: Option<u64>,
 }
 
 impl From<Totals> for Tally {
     fn from(totals: Totals) -> Self {
         let Totals { files, groups, wasted, shared, .. } = totals;
-        Self { files, groups, waste: wasted, shared, free: None }
+        Self { files, groups, waste: wasted, shared, ..Self::default() }
     }
 }
 
@@ -62,10 +64,25 @@ impl Tally {
         };
     }
 
+    /// Adds groups of directories. What they free is known only by the sizes of their files.
+    #[must_use]
+    pub(super) fn with_directories(self, groups: usize, wasted: u64) -> Self {
+        Self {
+            waste: self.waste.saturating_add(wasted),
+            free: self.free.map(|free| free.saturating_add(wasted)),
+            directory_groups: Some(groups as u64),
+            ..self
+        }
+    }
+
     /// Returns `pruning would free 38.90 GB`. If the blocks are not known, this is an estimate by the sizes.
     pub(super) fn text(&self) -> String {
-        match (self.groups, self.free) {
+        let directory_groups = self.directory_groups.unwrap_or_default();
+        match (self.groups + directory_groups, self.free) {
             (0, _) => "no duplicates".into(),
+            (_, Some(free)) if directory_groups > 0 => {
+                format!("pruning would free about {}", DecimalBytes(free))
+            }
             (_, Some(0)) => "pruning would free nothing".into(),
             (_, Some(free)) => format!("pruning would free {}", DecimalBytes(free)),
             (_, None) => format!("pruning would free about {}", DecimalBytes(self.waste)),
@@ -83,7 +100,7 @@ impl Tally {
 
     /// Appends the totals as one JSON object.
     pub(super) fn push_json(&self, out: &mut Vec<u8>) {
-        let Self { files, groups, waste, shared, free } = self;
+        let Self { files, groups, waste, shared, free, directory_groups } = self;
         // `null` if the space of some files is unknown.
         let free = if *groups == 0 { &Some(0) } else { free };
         write_record(out, |record| {
@@ -93,6 +110,9 @@ impl Tally {
                 .member("waste_bytes", waste)
                 .member("free_bytes", free)
                 .member("shared_bytes", shared);
+            if let Some(groups) = directory_groups {
+                record.member("directory_groups", groups);
+            }
         });
     }
 }
@@ -197,7 +217,8 @@ mod tests {
     #[test]
     fn hard_links_are_shared_and_not_freed() {
         let tally = tally(&[(1, 1, 8), (2, 2, 8), (2, 2, 8)]);
-        let expected = Tally { files: 3, groups: 1, waste: 1000, shared: 1000, free: Some(4096) };
+        let expected =
+            Tally { files: 3, groups: 1, waste: 1000, shared: 1000, free: Some(4096), ..Tally::default() };
         assert_eq!(tally, expected);
         assert_eq!(tally.text(), "pruning would free 4.10 kB");
     }

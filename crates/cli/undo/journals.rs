@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use ftk_apply::{ActionKind, JournalError, JournalSummary, open_journal, summarize};
 use ftk_record::{quote, sanitize, write_record};
+use indicatif::HumanCount;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -119,10 +120,19 @@ fn push_line(out: &mut Vec<u8>, journal: &Found, json: bool) {
     let time = started_ns.and_then(|ns| Timestamp::from_nanosecond(ns).ok());
     let time = time.map(|time| time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());
     let steps: Vec<_> =
-        steps.iter().map(|(kind, n)| format!("{} {}", human::count(*n, "file"), done(*kind))).collect();
+        steps.iter().map(|(kind, n)| format!("{} {}", counted(*kind, *n), done(*kind))).collect();
     let (time, steps) = (time.unwrap_or_default(), steps.join(", "));
     let line = format!("  {time:<16}  {steps}  in {}  {}\n", sanitize(directory), sanitize(path));
     out.extend_from_slice(line.as_bytes());
+}
+
+fn counted(kind: ActionKind, n: u64) -> String {
+    match kind {
+        ActionKind::RemoveDirectory if n > 1 => format!("{} directories", HumanCount(n)),
+        ActionKind::RemoveDirectory => "1 directory".into(),
+        ActionKind::RemoveLink => human::count(n, "link or special file"),
+        _ => human::count(n, "file"),
+    }
 }
 
 /// Returns what was done to a file, and whether that can be undone.
@@ -135,5 +145,7 @@ fn done(kind: ActionKind) -> &'static str {
         ActionKind::Move => "moved",
         ActionKind::Replace => "repaired",
         ActionKind::Create => "restored",
+        ActionKind::RemoveLink => "removed",
+        ActionKind::RemoveDirectory => "removed",
     }
 }

@@ -110,6 +110,28 @@ impl Groups {
         self.records.iter().map(|record| self.group(record))
     }
 
+    /// Replaces the clusters of each group with those that `map` returns, and removes groups with fewer than two.
+    pub(crate) fn map(self, mut map: impl FnMut(&[&[FileNo]]) -> Vec<Vec<FileNo>>) -> Self {
+        let (mut records, mut files, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+        for record in &self.records {
+            let clusters: Vec<_> = self.group(record).clusters().collect();
+            let clusters = map(&clusters);
+            if clusters.len() < 2 {
+                continue;
+            }
+            let start = ends.len() as u32;
+            for names in clusters {
+                files.extend(names);
+                ends.push(files.len() as u32);
+            }
+            records.push(Record { clusters: start..ends.len() as u32, ..record.clone() });
+        }
+        let mut groups = Self { records: Vec::new(), files, ends, ..self };
+        records.sort_unstable_by_key(|record| (Reverse(groups.group(record).wasted()), record.rank));
+        groups.records = records;
+        groups
+    }
+
     /// Returns the totals of all groups.
     pub fn totals(&self) -> Totals {
         self.iter().fold(Totals::default(), |sum, group| Totals {

@@ -14,6 +14,8 @@
 //! meanwhile. Groups share a digest; [`Found::compare`] proves them byte by byte.
 //!
 //! [`RecordedSearch`] groups files by the digests in manifests instead, and reads none of them.
+//! [`Directories`] groups directories with the same content, and [`contained`] finds those whose content mostly
+//! exists elsewhere as well. Both use what the funnel found and read nothing.
 //!
 //! [`plan()`] is independent of inventories. It applies [`KeepRules`] to the members of a group, and decides
 //! for each member whether it stays, why, and which kept file replaces it otherwise. [`report`] stores groups
@@ -42,6 +44,7 @@
 mod candidates;
 mod classes;
 mod decision;
+mod dirs;
 mod find;
 mod found;
 mod groups;
@@ -61,6 +64,10 @@ mod tests;
 mod units;
 
 pub use decision::{GroupDecision, MemberDecision, SkipReason, Why};
+pub use dirs::{
+    Choice, Class, Contained, Contents, DirGroup, DirSurvey, Directories, DirectoryRules, Fate, Fates,
+    Holder, Names, Share, contained,
+};
 pub use find::{Funnel, find};
 pub use found::Found;
 pub use groups::{Group, Groups, Totals};

@@ -48,6 +48,11 @@ impl Links {
         other
     }
 
+    /// Returns pairs of a file's first name and one of its other names, ascending.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (FileNo, FileNo)> {
+        self.pairs.iter().copied()
+    }
+
     /// Returns the other names of the file with this first name, ascending.
     pub(crate) fn other_names_of(&self, first: FileNo) -> impl Iterator<Item = FileNo> {
         let start = self.pairs.partition_point(|pair| pair.0 < first);

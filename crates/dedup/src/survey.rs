@@ -51,6 +51,8 @@ pub struct Surveyed {
     pub cluster: u32,
     /// Bytes of the file that other files share on the disk.
     pub shared: u64,
+    /// The number of the name in the inventory.
+    pub file: FileNo,
     /// The name and its metadata.
     pub member: Member,
 }
@@ -204,7 +206,7 @@ impl Examiner<'_> {
             nlink: stat.nlink,
             via_link: inventory.symlinks(dir, file) == Symlinks::Follow,
         };
-        Ok(Surveyed { cluster, shared, member })
+        Ok(Surveyed { cluster, shared, file, member })
     }
 }
 

@@ -115,8 +115,11 @@ impl Collect {
         let added = if !self.keep.matches(metadata.file_type) {
             self.skipped.count(metadata.file_type);
             return Ok(None);
-        } else if matches!(self.keep, Keep::Sizes | Keep::Times) {
-            self.shard.add_sized(name, symlinks, &metadata, self.keep == Keep::Times)
+        } else if self.keep.has_sizes_in_columns() {
+            match content(&metadata, target) {
+                None => self.shard.add_sized(name, symlinks, &metadata, self.keep == Keep::Times),
+                Some(content) => self.shard.add_with_content(name, &content, symlinks, &metadata),
+            }
         } else if self.keep.needs_stat_for(metadata.file_type) {
             self.shard.add_recorded(name, target.as_deref(), symlinks, &metadata)
         } else {
@@ -140,6 +143,18 @@ impl Collect {
     fn step(&mut self, done: Result<(), Full>) -> Step {
         self.full = self.full.or(done.err());
         if self.full.is_some() { Step::Stop } else { Step::Descend }
+    }
+}
+
+/// Returns what a table with [`Keep::Tree`] keeps of an entry that is not a regular file: the target of a link, or
+/// the number of a device. `None` for a regular file.
+fn content(metadata: &Metadata, target: Option<CString>) -> Option<CString> {
+    match metadata.file_type {
+        FileType::Regular => None,
+        FileType::Block | FileType::Char => {
+            Some(CString::new(metadata.rdev.to_string()).expect("digits contain no NUL"))
+        }
+        _ => Some(target.unwrap_or_default()),
     }
 }
 
@@ -182,7 +197,7 @@ impl Visitor for Collect {
 
     fn root(&mut self, root: &mut Entry<'_>) -> Step {
         match root.file_type() {
-            file_type if self.keep.matches(file_type) => self.add(root),
+            file_type if self.keep.matches_start(file_type) => self.add(root),
             FileType::Directory => Step::Descend,
             file_type => {
                 self.refused.push(Refused { path: root.name().to_vec(), file_type });
@@ -226,7 +241,7 @@ impl Visitor for Collect {
     fn reads(&self) -> Fields {
         match self.keep {
             Keep::Files | Keep::All => Fields::NONE,
-            Keep::Sizes | Keep::Times => Fields::BASIC,
+            Keep::Sizes | Keep::Times | Keep::Tree => Fields::BASIC,
             Keep::Stats { .. } => Fields::BASIC | Fields::BIRTH,
         }
     }

@@ -77,13 +77,15 @@ impl Columns {
         self.starting_points.push((name_offset, root));
     }
 
-    /// Ends the listing of a directory on `dev`. Its rows are sorted and begin at `start`.
-    pub(crate) fn end_listing(&mut self, start: u32, rows: &mut [Packed], dev: u64) {
+    /// Ends the listing of a directory on `dev`. Its rows are sorted and begin at `start`; the first `files` are
+    /// regular files.
+    pub(crate) fn end_listing(&mut self, start: u32, rows: &mut [Packed], files: u32, dev: u64) {
         if self.seen.is_empty() {
             return;
         }
-        debug_assert_eq!(self.sizes.len(), start as usize, "every row of the table has a size");
-        for (at, row) in (start..).zip(rows) {
+        // Earlier listings may have rows without a size: those of other entries.
+        self.sizes.resize(start as usize, 0);
+        for (at, row) in (start..).zip(&mut rows[..files as usize]) {
             let seen = self.seen[row.ino as usize];
             row.ino = seen.ino;
             self.sizes.push(seen.size);

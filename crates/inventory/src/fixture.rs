@@ -68,6 +68,15 @@ fn names() -> impl Strategy<Value = Vec<u8>> {
         .prop_filter("not the name of an entry", |name| name != b"." && name != b"..")
 }
 
+impl Node {
+    fn file_type(&self) -> FileType {
+        match self {
+            Self::Leaf(file_type) => *file_type,
+            Self::Dir(_) => FileType::Directory,
+        }
+    }
+}
+
 fn leaf() -> impl Strategy<Value = Node> {
     let types = vec![FileType::Regular, FileType::Regular, FileType::Symlink, FileType::Fifo];
     select(types).prop_map(Node::Leaf)
@@ -97,7 +106,9 @@ impl Fixture {
         let mut filler = Filler { parts, lines: Vec::new(), keep, seed: self.seed };
         let mut waiting = Vec::new();
         for (path, node) in &self.roots {
-            filler.entry(0, path, path.clone(), node);
+            if keep.matches_start(node.file_type()) {
+                filler.entry(0, path, path.clone(), node);
+            }
             if let Node::Dir(below) = node {
                 let name = filler.parts[0].shard.names.push(&CString::new(path.clone()).unwrap()).unwrap();
                 waiting.push((Found { shard: 0, up: ROOT, name }, path, below));
@@ -121,17 +132,17 @@ struct Filler {
 
 impl Filler {
     fn entry(&mut self, worker: u16, name: &[u8], path: Vec<u8>, node: &Node) {
-        let file_type = match node {
-            Node::Leaf(file_type) => *file_type,
-            Node::Dir(_) => FileType::Directory,
-        };
+        let file_type = node.file_type();
         if self.keep.matches(file_type) {
             let ino = self.lines.len() as u64;
             let name = CString::new(name).unwrap();
             let shard = &mut self.parts[usize::from(worker)].shard;
             let added = if !self.keep.needs_stat_for(file_type) {
                 shard.add(&name, ino, file_type, Symlinks::NoFollow)
-            } else if matches!(self.keep, Keep::Sizes | Keep::Times) {
+            } else if self.keep == Keep::Tree && file_type != FileType::Regular {
+                let content = target(ino);
+                shard.add_with_content(&name, &content, Symlinks::NoFollow, &metadata(ino, file_type))
+            } else if self.keep.has_sizes_in_columns() {
                 let with_times = self.keep == Keep::Times;
                 shard.add_sized(&name, Symlinks::NoFollow, &metadata(ino, file_type), with_times)
             } else {

@@ -13,6 +13,9 @@ pub enum Keep {
     Sizes,
     /// The same as `Sizes`, and the times of the last changes to content and inode.
     Times,
+    /// Regular files as with `Sizes`, and all other entries: directories, links that are not followed with their
+    /// targets, and special files. The table knows which directories it has whole.
+    Tree,
     /// Every entry, including directories and starting points, without a `stat`.
     All,
     /// Every entry, with the metadata of each that is not a regular file, and the targets of links that are
@@ -30,7 +33,15 @@ impl Keep {
     pub(crate) fn matches(self, file_type: FileType) -> bool {
         match self {
             Self::Files | Self::Sizes | Self::Times => file_type == FileType::Regular,
-            Self::All | Self::Stats { .. } => true,
+            Self::Tree | Self::All | Self::Stats { .. } => true,
+        }
+    }
+
+    /// Returns whether starting points of this type go into the table as entries.
+    pub(crate) fn matches_start(self, file_type: FileType) -> bool {
+        match self {
+            Self::Tree => file_type == FileType::Regular,
+            _ => self.matches(file_type),
         }
     }
 
@@ -39,12 +50,18 @@ impl Keep {
         match self {
             Self::Files | Self::All => false,
             Self::Sizes | Self::Times => true,
+            Self::Tree => file_type != FileType::Directory,
             Self::Stats { files } => files || file_type != FileType::Regular,
         }
     }
 
+    /// Returns whether the table has a column with the sizes of files, and not their whole metadata.
+    pub(crate) fn has_sizes_in_columns(self) -> bool {
+        matches!(self, Self::Sizes | Self::Times | Self::Tree)
+    }
+
     /// Returns whether entries of any type need a `stat`.
     pub(crate) fn needs_stat(self) -> bool {
-        matches!(self, Self::Sizes | Self::Times | Self::Stats { .. })
+        matches!(self, Self::Sizes | Self::Times | Self::Tree | Self::Stats { .. })
     }
 }

@@ -9,9 +9,9 @@ use crate::{DirNo, FileNo, Inventory, Keep};
 impl Inventory {
     /// Returns whether the table has sizes, identities and link counts of regular files.
     ///
-    /// It has them with [`Keep::Sizes`] and [`Keep::Times`], and with [`Keep::Stats`] if `files` is set.
+    /// It has them with [`Keep::Sizes`], [`Keep::Times`] and [`Keep::Tree`], and with [`Keep::Stats`] if `files` is set.
     pub fn has_sizes(&self) -> bool {
-        matches!(self.keep, Keep::Sizes | Keep::Times | Keep::Stats { files: true })
+        self.keep.has_sizes_in_columns() || self.keep == Keep::Stats { files: true }
     }
 
     /// Returns whether the table has what [`walked`](Self::walked) returns.
@@ -102,7 +102,8 @@ impl Inventory {
     /// Returns the number of the starting point that the file was reached from.
     ///
     /// # Panics
-    /// If the table was made without [`Keep::Sizes`], [`Keep::Times`] or [`Keep::Stats`], or the file is not in the directory.
+    /// If the table was made without [`Keep::Sizes`], [`Keep::Times`], [`Keep::Tree`] or [`Keep::Stats`], or the file
+    /// is not in the directory.
     pub fn root_of(&self, dir: DirNo, file: FileNo) -> usize {
         assert!(self.keep.needs_stat(), "the table has no starting points");
         let root = if self.dir_name(dir).is_empty() {

@@ -26,7 +26,7 @@
 //! # Memory
 //!
 //! A file costs 16 bytes plus its name and a terminator. A directory costs 48 bytes plus its name. Paths are
-//! not stored. A file costs 8 bytes more with [`Keep::Sizes`] and 24 with [`Keep::Times`]; with
+//! not stored. An entry costs 8 bytes more with [`Keep::Sizes`] and [`Keep::Tree`], and 24 with [`Keep::Times`]; with
 //! [`Keep::Stats`], an entry with metadata costs 92 bytes more. [`Budget`] limits the memory of all tables of
 //! a run.
 #![forbid(unsafe_code)]
@@ -48,6 +48,7 @@ mod order;
 mod shard;
 mod skipped;
 mod table;
+mod tree;
 
 pub use budget::Budget;
 pub use collect::Collect;
@@ -59,3 +60,4 @@ pub use opener::{DirFd, Opener};
 pub use order::{Item, PathOrder};
 pub use skipped::{Refused, Skipped};
 pub use table::{DirNo, FileNo, Inventory};
+pub use tree::Other;

@@ -8,7 +8,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use ftk_file::Symlinks;
 use ftk_walk::FileType;
 
-use crate::merge::depth_first;
+use crate::merge::{Numbered, depth_first};
 use crate::names::Name;
 use crate::shard::{Found, Listing, Packed, ROOT, Shard};
 use crate::table::{Dir, Origin};
@@ -231,7 +231,7 @@ impl Inventory {
         let PathList { shard, index, origin, .. } = list;
         drop(index);
         let mut shards = [shard];
-        let (mut dirs, _) = depth_first(&mut shards)?;
+        let Numbered { mut dirs, .. } = depth_first(&mut shards)?;
         let [mut shard] = shards;
         let (entries, file_of) = number(&shard, &mut dirs);
         shard.entries = entries;
@@ -240,6 +240,7 @@ impl Inventory {
             shards: vec![shard],
             dirs,
             files,
+            partial: Vec::new(),
             skipped: Skipped::default(),
             keep: Keep::Files,
             errors: Vec::new(),

@@ -43,8 +43,9 @@ impl Inventory {
         if matches!(keep, Keep::Stats { .. }) {
             mark_whole(&mut shards);
         }
-        let (dirs, files) = depth_first(&mut shards)?;
-        Ok(Self { shards, dirs, files, skipped, keep, errors, refused, repeated, origin: Origin::Walked })
+        let Numbered { dirs, files, partial } = depth_first(&mut shards)?;
+        let origin = Origin::Walked;
+        Ok(Self { shards, dirs, files, partial, skipped, keep, errors, refused, repeated, origin })
     }
 }
 
@@ -61,13 +62,23 @@ fn mark_whole(shards: &mut [Shard]) {
     }
 }
 
-/// Converts all listings to directories in depth-first order. Returns these, and the number of files.
-pub(crate) fn depth_first(shards: &mut [Shard]) -> Result<(Vec<Dir>, u32), Full> {
+/// Converts all listings to directories in depth-first order.
+pub(crate) fn depth_first(shards: &mut [Shard]) -> Result<Numbered, Full> {
     let numbered = Order::of(shards)?.number()?;
     for shard in shards {
         shard.listings = Vec::new();
+        shard.partial = Vec::new();
     }
     Ok(numbered)
+}
+
+/// The directories in depth-first order.
+pub(crate) struct Numbered {
+    pub(crate) dirs: Vec<Dir>,
+    /// The number of regular files.
+    pub(crate) files: u32,
+    /// The numbers of directories that lack an entry, ascending.
+    pub(crate) partial: Vec<u32>,
 }
 
 /// The tree of all listings. They are numbered through all shards.
@@ -124,10 +135,10 @@ impl<'s> Order<'s> {
         self.children = children;
     }
 
-    /// Returns all directories in depth-first order, and the number of files.
-    fn number(&self) -> Result<(Vec<Dir>, u32), Full> {
+    /// Returns all directories in depth-first order.
+    fn number(&self) -> Result<Numbered, Full> {
         let mut dirs: Vec<Dir> = Vec::with_capacity(self.children.len());
-        let mut files = 0_u32;
+        let (mut files, mut partial) = (0_u32, Vec::new());
         // Pending listings with the numbers of their parents, the next one last.
         let mut waiting: Vec<(u32, u32)> = Vec::new();
         waiting.extend(self.children_of(self.children.len()).iter().rev().map(|&root| (root, ROOT)));
@@ -138,9 +149,13 @@ impl<'s> Order<'s> {
             let number = dirs.len() as u32;
             dirs.push(Dir { dev, ino, up, name, name_shard, shard, start, others, first: files, root });
             files = files.checked_add(listing.files).ok_or(Full::Entries)?;
+            let local = at - self.bases[usize::from(shard)];
+            if self.shards[usize::from(shard)].partial.binary_search(&local).is_ok() {
+                partial.push(number);
+            }
             waiting.extend(self.children_of(at as usize).iter().rev().map(|&child| (child, number)));
         }
-        Ok((dirs, files))
+        Ok(Numbered { dirs, files, partial })
     }
 
     fn children_of(&self, parent: usize) -> &[u32] {

@@ -109,7 +109,7 @@ mod tests {
         #[test]
         fn entries_come_in_the_order_of_their_whole_paths(
             fixture in fixture(),
-            keep in select(vec![Keep::Files, Keep::Sizes, Keep::All, Keep::Stats { files: true }]),
+            keep in select(vec![Keep::Files, Keep::Sizes, Keep::Tree, Keep::All, Keep::Stats { files: true }]),
         ) {
             let (parts, mut expected) = fixture.collect(keep);
             let inventory = Inventory::merge(parts).unwrap();

@@ -134,8 +134,8 @@ impl Shard {
         Ok(at)
     }
 
-    /// Adds a file with its size, identity and link count, and perhaps its times. All entries of a table must be added in this way,
-    /// or none.
+    /// Adds a file with its size, identity and link count, and perhaps its times. All regular files of a table must be
+    /// added in this way, or none.
     pub(crate) fn add_sized(
         &mut self,
         name: &CStr,
@@ -146,6 +146,19 @@ impl Shard {
         let at = self.names.push(name)?;
         let row = Packed::new(at, self.columns.add_seen(file, with_times), file.file_type, symlinks);
         self.push(name, row.with_links(file.nlink));
+        Ok(at)
+    }
+
+    /// Adds an entry that is not a regular file with its content, which [`Names::target`] returns.
+    pub(crate) fn add_with_content(
+        &mut self,
+        name: &CStr,
+        content: &CStr,
+        symlinks: Symlinks,
+        entry: &Metadata,
+    ) -> Result<Name, Full> {
+        let at = self.names.push_link(name, content)?;
+        self.push(name, Packed::new(at, entry.ino, entry.file_type, symlinks));
         Ok(at)
     }
 
@@ -188,7 +201,7 @@ impl Shard {
             part.sort_unstable_by(|a, b| by_name(&self.names, a, b));
             self.entries.extend(part.drain(..).map(|keyed| keyed.row));
         }
-        self.columns.end_listing(start as u32, &mut self.entries[start..], id.dev);
+        self.columns.end_listing(start as u32, &mut self.entries[start..], files, id.dev);
         let Id { dev, ino, root } = id;
         self.listings.push(Listing { dev, ino, root, found, start: start as u32, files, others });
         Ok(())

@@ -25,6 +25,8 @@ pub struct Inventory {
     /// All directories in depth-first order, siblings in the byte order of `name/`.
     pub(crate) dirs: Vec<Dir>,
     pub(crate) files: u32,
+    /// The numbers of directories that lack an entry, ascending. Only [`Keep::Tree`] keeps them here.
+    pub(crate) partial: Vec<u32>,
     pub(crate) skipped: Skipped,
     pub(crate) keep: Keep,
     pub(crate) errors: Vec<WalkError>,

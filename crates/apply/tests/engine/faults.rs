@@ -15,7 +15,7 @@ use rustix::fs::{XattrFlags, setxattr};
 use crate::harness::{Tree, has, ino, old_time, set_mode};
 
 /// The system calls that act and undo make, and the plausible errors of each.
-const FAULTS: &[(&str, &[&str])] = &[
+pub(crate) const FAULTS: &[(&str, &[&str])] = &[
     ("copy_file_range", &["EIO"]),
     ("fadvise64", &["EIO"]),
     ("fchmod", &["EPERM", "EROFS"]),
@@ -231,7 +231,11 @@ fn calls(scene: Scene, options: &[String]) -> BTreeMap<String, (usize, usize)> {
     all.extend_from_slice(options);
     let output = stage.play(&all);
     assert!(output.status.success() || !options.is_empty(), "{output:?}");
-    let log = fs::read_to_string(log).unwrap();
+    calls_in(&fs::read_to_string(log).unwrap())
+}
+
+/// Counts the system calls in a log of strace by name: before the journal was opened, and from then on.
+pub(crate) fn calls_in(log: &str) -> BTreeMap<String, (usize, usize)> {
     let mut counts = BTreeMap::<_, (usize, usize)>::new();
     let mut has_begun = false;
     for line in log.lines() {
@@ -251,6 +255,26 @@ fn play_with_faults(scene: Scene, options: &[&str]) {
     }
     let options: Vec<_> = options.iter().map(|&option| option.to_owned()).collect();
     let counts = calls(scene, &options);
+    let mut played = 0;
+    for (name, &(before, within)) in &counts {
+        let Some(errors) = errors_of(name, within) else { continue };
+        for nth in before + 1..=before + within {
+            let ways = errors.iter().map(|error| format!("error={error}")).chain(["signal=KILL".to_owned()]);
+            for way in ways {
+                let inject = format!("inject={name}:{way}:when={nth}");
+                let mut all = options.clone();
+                all.extend(["-o", "/dev/null", "-e", &inject].map(str::to_owned));
+                play_once(scene, &all, &format!("{scene:?} {}", all.join(" ")), way.starts_with("signal"));
+                played += 1;
+            }
+        }
+    }
+    assert!(played > 50, "{played}");
+}
+
+/// Returns the errors to inject into a system call, or `None` if its errors are harmless. `within` is how often the
+/// engine makes the call.
+pub(crate) fn errors_of(name: &str, within: usize) -> Option<&'static [&'static str]> {
     let unknown = [
         "access",
         "arch_prctl",
@@ -267,24 +291,9 @@ fn play_with_faults(scene: Scene, options: &[&str]) {
         unknown.contains(&name)
             || ["fcntl", "getegid", "geteuid", "mremap", "prlimit64", "read", "sigaltstack"].contains(&name)
     };
-    let mut played = 0;
-    for (name, &(before, within)) in &counts {
-        let Some((_, errors)) = FAULTS.iter().find(|(call, _)| call == name) else {
-            assert!(within == 0 || harmless(name), "a call that is not in the table: {name}");
-            continue;
-        };
-        for nth in before + 1..=before + within {
-            let ways = errors.iter().map(|error| format!("error={error}")).chain(["signal=KILL".to_owned()]);
-            for way in ways {
-                let inject = format!("inject={name}:{way}:when={nth}");
-                let mut all = options.clone();
-                all.extend(["-o", "/dev/null", "-e", &inject].map(str::to_owned));
-                play_once(scene, &all, &format!("{scene:?} {}", all.join(" ")), way.starts_with("signal"));
-                played += 1;
-            }
-        }
-    }
-    assert!(played > 50, "{played}");
+    let fault = FAULTS.iter().find(|(call, _)| *call == name);
+    assert!(fault.is_some() || within == 0 || harmless(name), "a call that is not in the table: {name}");
+    fault.map(|(_, errors)| *errors)
 }
 
 fn play_once(scene: Scene, options: &[String], what: &str, is_killed: bool) {

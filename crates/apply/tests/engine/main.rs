@@ -12,4 +12,6 @@ mod reflinks;
 mod refusals;
 mod restores;
 mod scripts;
+mod tree_faults;
+mod trees;
 mod undoing;

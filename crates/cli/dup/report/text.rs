@@ -2,11 +2,13 @@
 
 use std::io::Write as _;
 
+use ftk_dedup::Totals;
 use ftk_inventory::Inventory;
 use ftk_record::{quote, sanitize};
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::colour::Tone;
+use crate::human;
 
 /// A member of a group.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +52,20 @@ pub(in crate::dup) fn push_group(out: &mut Vec<u8>, size: u64, names: &[Line<'_>
         out.push(b'\n');
     }
     out.push(b'\n');
+}
+
+/// Appends a heading for the groups of files after groups of directories:
+///
+/// ```text
+///   then 214 files in 101 groups outside of these waste 3.20 GB
+/// ```
+pub(super) fn push_outside(out: &mut Vec<u8>, totals: &Totals) {
+    let (files, groups) = (human::count(totals.files, "file"), human::count(totals.groups, "group"));
+    let line = match totals.groups {
+        0 => "  there are no other duplicate files\n\n".into(),
+        _ => format!("  then {files} in {groups} outside of these waste {}\n\n", DecimalBytes(totals.wasted)),
+    };
+    out.extend_from_slice(line.as_bytes());
 }
 
 /// The format of fdupes and jdupes: one path per line, an empty line after each group. The terminator, and whether the output goes to a terminal.

@@ -46,6 +46,8 @@ pub enum RecordError {
     Manifests,
     /// The identity of a file system is not 32 digits.
     FileSystem,
+    /// The line is not a JSON object with the members of a group of directories.
+    Directories(serde_json::Error),
     /// The digest is not one by this algorithm.
     Digest(Algorithm),
     /// The lines of the group with this number have different sizes or digests.
@@ -104,6 +106,7 @@ impl fmt::Display for RecordError {
             Self::Group(error) => write!(f, "not a group: {error}"),
             Self::Manifests => f.write_str("the header does not name a manifest for each root"),
             Self::FileSystem => f.write_str("the file system is not 32 hexadecimal digits"),
+            Self::Directories(error) => write!(f, "not a group of directories: {error}"),
             Self::Digest(algorithm) => write!(f, "the digest is not a {algorithm} digest"),
             Self::Different(number) => write!(f, "group {number} has different sizes or digests"),
             Self::Order { number, last } => write!(f, "group {number} does not follow group {last}"),

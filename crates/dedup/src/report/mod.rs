@@ -28,6 +28,7 @@
 //! # Ok::<(), ftk_dedup::report::ReportError>(())
 //! ```
 
+mod directories;
 mod error;
 mod group;
 mod read;
@@ -35,6 +36,7 @@ mod read;
 mod tests;
 mod write;
 
+pub use directories::{ContainedDirectory, DirectoryGroup};
 pub use error::{RecordError, ReportError};
 pub use group::Group;
 pub use read::{Recorded, Report, read};

@@ -9,8 +9,8 @@ use ftk_hash::{Algorithm, Digest};
 use ftk_record::{Object, SealError, SealedReader, read_path};
 use serde::Deserialize;
 
-use super::{Group, KIND, RECORDED_VERSION, RecordError, ReportError, VERSION};
-use crate::{Member, RecordedGroup, RecordedMember};
+use super::{DirectoryGroup, Group, KIND, RECORDED_VERSION, RecordError, ReportError, VERSION};
+use crate::{Member, Names, RecordedGroup, RecordedMember};
 
 /// The contents of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,9 @@ pub struct Report {
     pub directory: Option<Vec<u8>>,
     /// The starting points; members refer to their indices.
     pub roots: Vec<Vec<u8>>,
-    /// The groups, in the order of the file. Empty for a report of manifests.
+    /// The groups of equal directories, in the order of the file.
+    pub directories: Vec<DirectoryGroup>,
+    /// The groups of files, in the order of the file. Empty for a report of manifests.
     pub groups: Vec<Group>,
     /// What a report of manifests contains instead of groups.
     pub recorded: Option<Recorded>,
@@ -57,9 +59,9 @@ pub fn read(input: impl BufRead, is_edited: bool) -> Result<Report, ReportError>
     }
     match parser.algorithm {
         Some(_) => {
-            let ReportParser { directory, roots, groups, manifests, recorded, .. } = parser;
+            let ReportParser { directory, roots, directories, groups, manifests, recorded, .. } = parser;
             let recorded = manifests.map(|manifests| Recorded { manifests, groups: recorded });
-            Ok(Report { directory, roots, groups, recorded })
+            Ok(Report { directory, roots, directories, groups, recorded })
         }
         None => Err(ReportError::Empty),
     }
@@ -75,11 +77,14 @@ struct ReportParser {
     algorithm: Option<Algorithm>,
     directory: Option<Vec<u8>>,
     roots: Vec<Vec<u8>>,
+    directories: Vec<DirectoryGroup>,
     groups: Vec<Group>,
     /// The manifests, in a report of manifests.
     manifests: Option<Vec<Vec<u8>>>,
     /// The groups of a report of manifests.
     recorded: Vec<RecordedGroup>,
+    /// The number of the last group of directories.
+    directories_number: u64,
     /// The number of the last group.
     number: u64,
     /// The paths, with the numbers of their manifests: these may record the same path on different disks.
@@ -90,7 +95,16 @@ impl ReportParser {
     fn add(&mut self, line: &[u8]) -> Result<(), RecordError> {
         match self.algorithm {
             None => self.header(line),
-            Some(algorithm) => self.group(line, algorithm),
+            // Most lines are groups as ftk writes them, which need not be parsed twice.
+            Some(algorithm) if line.starts_with(b"{\"group\":") => self.group(line, algorithm),
+            Some(algorithm) => match serde_json::from_slice(line) {
+                Ok(Object(Kind { directories: Some(_), group: None, contained: None })) => {
+                    self.directories(line)
+                }
+                // What a directory lacks is for people. Nothing is done about it.
+                Ok(Object(Kind { contained: Some(_), group: None, directories: None })) => Ok(()),
+                _ => self.group(line, algorithm),
+            },
         }
     }
 
@@ -184,6 +198,40 @@ impl ReportParser {
         }
     }
 
+    fn directories(&mut self, line: &[u8]) -> Result<(), RecordError> {
+        let Object(record): Object<DirectoriesRecord> =
+            serde_json::from_slice(line).map_err(RecordError::Directories)?;
+        let DirectoriesRecord { directories: number, size_bytes: size, files, entries, .. } = record;
+        let names = if record.same_names { Names::Compared } else { Names::Ignored };
+        let wasted = record.wasted_bytes;
+        let members = record.members.into_iter().map(|Object(member)| self.directory(member));
+        let members = members.collect::<Result<Vec<_>, _>>()?;
+        let group = DirectoryGroup { size, files, entries, wasted, names, members };
+        match self.directories.last_mut() {
+            Some(last) if number == self.directories_number => {
+                let is_same = DirectoryGroup { members: Vec::new(), ..last.clone() }
+                    == DirectoryGroup { members: Vec::new(), ..group.clone() };
+                if !is_same {
+                    return Err(RecordError::Different(number));
+                }
+                last.members.extend(group.members);
+            }
+            _ if number > self.directories_number => {
+                self.directories_number = number;
+                self.directories.push(group);
+            }
+            _ => return Err(RecordError::Order { number, last: self.directories_number }),
+        }
+        Ok(())
+    }
+
+    fn directory(&mut self, record: DirectoryRecord) -> Result<Member, RecordError> {
+        let DirectoryRecord { path, path_b64, root, dev, ino, mtime_ns, ctime_ns } = record;
+        let path = self.path(NameRecord { path, path_b64 }, root, 0)?;
+        let version = Version { dev, ino, size: 0, mtime_ns, ctime_ns };
+        Ok(Member { root, path, version, blocks: 0, nlink: 1, via_link: false })
+    }
+
     fn member(&mut self, record: MemberRecord, size: u64) -> Result<Member, RecordError> {
         let MemberRecord { path, path_b64, root, dev, ino, nlink, .. } = record;
         let MemberRecord { allocated_bytes, mtime_ns, ctime_ns, via_link, .. } = record;
@@ -258,6 +306,36 @@ impl NameRecord {
         let path = read_path(self.path.as_deref(), self.path_b64.as_deref());
         path.map(Cow::into_owned).map_err(RecordError::Path)
     }
+}
+
+/// The members that tell the kinds of records apart.
+#[derive(Deserialize)]
+struct Kind {
+    group: Option<serde::de::IgnoredAny>,
+    directories: Option<serde::de::IgnoredAny>,
+    contained: Option<serde::de::IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct DirectoriesRecord {
+    directories: u64,
+    size_bytes: u64,
+    files: u64,
+    entries: u64,
+    wasted_bytes: u64,
+    same_names: bool,
+    members: Vec<Object<DirectoryRecord>>,
+}
+
+#[derive(Deserialize)]
+struct DirectoryRecord {
+    path: Option<String>,
+    path_b64: Option<String>,
+    root: usize,
+    dev: u64,
+    ino: u64,
+    mtime_ns: i128,
+    ctime_ns: i128,
 }
 
 #[derive(Deserialize)]

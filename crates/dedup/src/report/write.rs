@@ -11,7 +11,7 @@ use crate::{Member, RecordedMember};
 
 /// A group whose line becomes longer than this continues in another line, because readers limit the length of
 /// lines.
-const LONG: usize = 8 << 20;
+pub(super) const LONG: usize = 8 << 20;
 
 /// The header of a report.
 #[derive(Clone, Debug)]
@@ -72,6 +72,10 @@ pub struct Writer {
     head: String,
     /// The current line.
     line: Vec<u8>,
+    /// The number of groups of directories.
+    pub(super) directories: u64,
+    /// The number of directories that are contained elsewhere.
+    pub(super) contained: u64,
 }
 
 impl Writer {
@@ -88,7 +92,7 @@ impl Writer {
         let mut seal = Seal::new();
         seal.line(&line);
         out.append(&mut line);
-        Ok(Self { seal, groups: 0, head: String::new(), line: Vec::new() })
+        Ok(Self { seal, groups: 0, head: String::new(), line: Vec::new(), directories: 0, contained: 0 })
     }
 
     /// Appends a group.
@@ -152,6 +156,13 @@ impl Writer {
     fn begin_line(&mut self) {
         self.line.clear();
         self.line.extend_from_slice(self.head.as_bytes());
+    }
+
+    pub(super) fn line(&mut self, out: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
+        let start = out.len();
+        push(out);
+        out.push(b'\n');
+        self.seal.line(&out[start..]);
     }
 }
 

@@ -1,0 +1,149 @@
+//! Performs an action on a whole directory.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use ftk_file::temp_name;
+use ftk_sched::Stop;
+
+use crate::action::{ActionKind, Freed};
+use crate::durable::sync_names;
+use crate::engine::Engine;
+use crate::intent::Intent;
+use crate::journal::Journal;
+use crate::metadata::Metadata;
+use crate::reach::Place;
+use crate::refusal::{ActError, Refusal};
+use crate::seen::Step;
+use crate::tree::listing::{Directory, Link, Tree, TreeError};
+use crate::tree::remove::{remove_empty_directory, remove_link};
+
+/// What was done in a directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TreeDone {
+    /// Files on which the action was performed.
+    pub files: u64,
+    /// Bytes on the disk that this freed.
+    pub freed: Freed,
+}
+
+impl Engine {
+    /// Performs the action on all files of a directory, and removes the directory if the action removes files. Calls
+    /// `report` with the outcome for each file. Returns what was done, and how it ended.
+    ///
+    /// The directory is listed first. If an entry has no equal counterpart, nothing is done. A deletion or a move ends
+    /// at the first file that fails: everything that was not handled stays. For other actions, each file is on its own.
+    ///
+    /// # Errors
+    /// If the journal cannot be written or names cannot be synced. A step that is not in the journal is never
+    /// performed.
+    pub fn run_tree(
+        &mut self,
+        step: &Step,
+        journal: &mut Journal,
+        stop: &Stop,
+        mut report: impl FnMut(&Step, &Result<Freed, ActError>),
+    ) -> io::Result<(TreeDone, Result<(), TreeError>)> {
+        let mut done = TreeDone::default();
+        if stop.is_raised() {
+            return Ok((done, Err(at(step, ActError::Stopped))));
+        }
+        let kind = self.kind();
+        let tree = match Tree::list(self.reach(), kind, step) {
+            Ok(tree) => tree,
+            Err(error) => return Ok((done, Err(error))),
+        };
+        let removes = matches!(kind, ActionKind::Delete | ActionKind::Move);
+        let mut failed = None;
+        let n_files = tree.files.len() as u64;
+        let mut reported = 0;
+        let files = tree.files.into_iter().map(|file| file.step);
+        self.run_while(files, journal, stop, |step, outcome| {
+            reported += 1;
+            report(step, &outcome);
+            match outcome {
+                Ok(Freed(bytes)) => {
+                    done.files += 1;
+                    done.freed.0 += bytes;
+                }
+                // The victim is the keeper of the next links.
+                Err(ActError::Refused(Refusal::TooManyLinks)) => {}
+                Err(error) => {
+                    failed.get_or_insert(at(step, error));
+                }
+            }
+            if removes && failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        if reported < n_files && failed.is_none() {
+            failed = Some(at(step, ActError::Stopped));
+        }
+        let ended = match failed {
+            Some(error) => Err(error),
+            None => self.remove_rest(tree.links, tree.directories, journal, stop)?,
+        };
+        Ok((done, ended))
+    }
+
+    /// Removes the links and then the directories, the innermost ones first.
+    fn remove_rest(
+        &mut self,
+        links: Vec<Link>,
+        directories: Vec<Directory>,
+        journal: &mut Journal,
+        stop: &Stop,
+    ) -> io::Result<Result<(), TreeError>> {
+        let mut intents = Vec::new();
+        for Link { step, target, metadata } in links {
+            let to = self.new_path(&step.victim.path);
+            let link = intent(journal, ActionKind::RemoveLink, step, metadata);
+            intents.push(Intent { target: Some(target), to, ..link });
+        }
+        for Directory { step, metadata } in directories.into_iter().rev() {
+            intents.push(intent(journal, ActionKind::RemoveDirectory, step, metadata));
+        }
+        if intents.is_empty() {
+            return Ok(Ok(()));
+        }
+        intents.iter().for_each(|intent| journal.intend(intent));
+        journal.sync()?;
+        let mut changed = Vec::new();
+        let mut ended = Ok(());
+        for intent in &intents {
+            let outcome = match &ended {
+                Ok(()) if !stop.is_raised() => self.remove_one(intent),
+                _ => Err(ActError::Stopped),
+            };
+            let outcome = outcome.map(|place| changed.push(place.dir)).map(|()| Freed(0));
+            journal.note(intent.step, &outcome);
+            if let (Err(error), true) = (outcome, ended.is_ok()) {
+                ended = Err(TreeError { path: intent.victim.path.clone(), error });
+            }
+        }
+        // A directory that was removed needs no sync, and its descriptor cannot be opened again.
+        changed.retain(|dir| rustix::fs::fstat(dir).is_ok_and(|stat| stat.st_nlink > 0));
+        sync_names(&changed)?;
+        self.sync_destination()?;
+        journal.write()?;
+        Ok(ended)
+    }
+
+    fn remove_one(&mut self, intent: &Intent) -> Result<Place, ActError> {
+        match intent.kind {
+            ActionKind::RemoveLink => {
+                let (reach, destination) = self.reach_and_destination();
+                remove_link(reach, intent, destination)
+            }
+            _ => remove_empty_directory(self.reach(), intent),
+        }
+    }
+}
+
+fn at(step: &Step, error: ActError) -> TreeError {
+    TreeError { path: step.victim.path.clone(), error }
+}
+
+fn intent(journal: &mut Journal, kind: ActionKind, step: Step, metadata: Metadata) -> Intent {
+    let Step { victim, keeper } = step;
+    let (step, temp) = (journal.number(), temp_name());
+    Intent { step, kind, temp, victim, metadata, keeper, target: None, to: None, saved: None, made: None }
+}

@@ -1,0 +1,213 @@
+//! Prints directories: for people, like fdupes, and as records of a report.
+
+use std::io::Write as _;
+
+use ftk_dedup::report::{ContainedDirectory, DirectoryGroup, Writer};
+use ftk_dedup::{Contained, DirGroup, DirSurvey, Share};
+use ftk_inventory::{DirNo, FileNo, Inventory};
+use ftk_record::sanitize;
+use indicatif::{DecimalBytes, HumanCount};
+
+use crate::colour::Tone;
+use crate::console::{Console, Outcome, cause};
+use crate::dup::dirs::DirReport;
+use crate::dup::options::Format;
+use crate::human;
+use crate::list::List;
+
+/// Directories that hold copies, at most this many of which are shown to people.
+const SHOWN: usize = 3;
+
+/// How directories are printed.
+pub(in crate::dup) struct Printing<'p, 'o> {
+    pub(in crate::dup) list: &'p mut List<'o>,
+    pub(in crate::dup) inventory: &'p Inventory,
+    pub(in crate::dup) format: Format,
+    /// The end of a path, like fdupes.
+    pub(in crate::dup) end: u8,
+    /// Whether control characters are escaped.
+    pub(in crate::dup) is_shown: bool,
+}
+
+impl DirReport {
+    /// Prints all directories. With JSON, `json` writes the records.
+    pub(in crate::dup) fn print(
+        &self,
+        printing: &mut Printing<'_, '_>,
+        json: Option<&mut Writer>,
+        console: &Console,
+    ) -> Outcome {
+        match (printing.format, json) {
+            (Format::Json, Some(json)) => return self.write(printing, json, console),
+            (Format::Screen, _) => {
+                let is_coloured = printing.list.is_coloured();
+                for group in &self.groups {
+                    printing.list.line(|out| push_group(out, printing.inventory, group, is_coloured));
+                }
+                for contained in &self.contained {
+                    printing.list.line(|out| push_contained(out, printing.inventory, contained, is_coloured));
+                }
+            }
+            (Format::Fdupes, _) => {
+                self.groups.iter().for_each(|group| printing.group(group));
+                self.contained.iter().for_each(|contained| printing.contained(contained));
+            }
+            _ => {}
+        }
+        Outcome::Success
+    }
+
+    /// Writes the records. A directory that cannot be opened any more is reported and omitted.
+    fn write(&self, printing: &mut Printing<'_, '_>, json: &mut Writer, console: &Console) -> Outcome {
+        let (inventory, mut survey) = (printing.inventory, DirSurvey::new(printing.inventory));
+        let mut outcome = Outcome::Success;
+        for group in &self.groups {
+            let mut members = Vec::new();
+            for dir in group.kept.first().into_iter().chain(&group.dirs) {
+                match survey.member(*dir) {
+                    Ok(member) => members.push(member),
+                    Err(error) => {
+                        console.path_error("open", &path(inventory, *dir), cause(&error));
+                        outcome = Outcome::Error;
+                    }
+                }
+            }
+            members.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+            let &DirGroup { size, files, entries, wasted, .. } = group;
+            let group = DirectoryGroup { size, files, entries, wasted, names: self.names, members };
+            if group.members.len() > 1 {
+                printing.list.line(|out| json.directories(&group, out));
+            }
+        }
+        for contained in &self.contained {
+            let holders = contained.holders.iter();
+            let holders: Vec<_> = holders.map(|it| (path(inventory, it.dir), it.files, it.bytes)).collect();
+            let record = ContainedDirectory {
+                path: &path(inventory, contained.dir),
+                root: inventory.root_of_dir(contained.dir),
+                all: (contained.files, contained.bytes),
+                found: (contained.found_files, contained.found_bytes),
+                is_whole: contained.is_whole,
+                holders: &holders,
+            };
+            let missing = contained.missing.iter().map(|&file| file_path(inventory, file));
+            printing.list.line(|out| json.contained(&record, missing, out));
+        }
+        outcome
+    }
+}
+
+impl Printing<'_, '_> {
+    /// Prints the paths of a group, and an empty line.
+    fn group(&mut self, group: &DirGroup) {
+        let Self { inventory, end, is_shown, .. } = *self;
+        self.list.line(|out| {
+            for &dir in group.kept.first().into_iter().chain(&group.dirs) {
+                push_path(out, &path(inventory, dir), is_shown, end);
+            }
+            out.push(end);
+        });
+    }
+
+    /// Prints the path, the share, and the paths of the files that exist nowhere else, then an empty line.
+    fn contained(&mut self, contained: &Contained) {
+        let Self { inventory, end, is_shown, .. } = *self;
+        self.list.line(|out| {
+            push_path(out, &path(inventory, contained.dir), is_shown, end);
+            out.extend_from_slice(percent(contained).as_bytes());
+            out.push(end);
+            for &file in &contained.missing {
+                push_path(out, &file_path(inventory, file), is_shown, end);
+            }
+            out.push(end);
+        });
+    }
+}
+
+fn push_path(out: &mut Vec<u8>, path: &[u8], is_shown: bool, end: u8) {
+    match is_shown {
+        true => out.extend_from_slice(sanitize(path).as_bytes()),
+        false => out.extend_from_slice(path),
+    }
+    out.push(end);
+}
+
+/// Appends a group and an empty line after it:
+///
+/// ```text
+///   2 × 8.10 GB   1,204 files   wastes 8.10 GB
+///     2019/trip/
+///     backup/phone-2020/trip/
+/// ```
+fn push_group(out: &mut Vec<u8>, inventory: &Inventory, group: &DirGroup, is_coloured: bool) {
+    let (head, note) = (Tone::Notable.style(is_coloured), Tone::Minor.style(is_coloured));
+    let first = group.kept.first();
+    let dirs = HumanCount((usize::from(first.is_some()) + group.dirs.len()) as u64);
+    let (size, files) = (DecimalBytes(group.size), human::count(group.files, "file"));
+    let wastes = DecimalBytes(group.wasted);
+    // Writing to a Vec cannot fail.
+    let _ = writeln!(out, "  {head}{dirs} × {size}   {files}   wastes {wastes}{head:#}");
+    if let Some(&dir) = first {
+        let shown = shown(inventory, dir);
+        let _ = writeln!(out, "    {shown}   {note}inside a directory of another group{note:#}");
+    }
+    for &dir in &group.dirs {
+        let _ = writeln!(out, "    {}", shown(inventory, dir));
+    }
+    out.push(b'\n');
+}
+
+/// Appends a directory that is contained elsewhere:
+///
+/// ```text
+///   97.12% of  inbox/old-laptop/   41.00 GB of 42.20 GB, 9,310 of 9,322 files
+///      is in   2018/  2019/   12 files are nowhere else: --json lists them
+/// ```
+fn push_contained(out: &mut Vec<u8>, inventory: &Inventory, contained: &Contained, is_coloured: bool) {
+    let (head, note) = (Tone::Notable.style(is_coloured), Tone::Minor.style(is_coloured));
+    let share = percent(contained);
+    let name = shown(inventory, contained.dir);
+    let (found, all) = (DecimalBytes(contained.found_bytes), DecimalBytes(contained.bytes));
+    let (found_files, files) = (HumanCount(contained.found_files), human::count(contained.files, "file"));
+    let _ =
+        writeln!(out, "  {head}{share:>7} of{head:#}  {name}   {found} of {all}, {found_files} of {files}");
+    let holders: Vec<_> = contained.holders.iter().take(SHOWN).map(|it| shown(inventory, it.dir)).collect();
+    let more = match contained.holders.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        n => format!("  and {} more", HumanCount(n as u64)),
+    };
+    let missing = match contained.missing.len() as u64 {
+        0 => String::new(),
+        1 => "   1 file is nowhere else: --json lists it".into(),
+        n => format!("   {} files are nowhere else: --json lists them", HumanCount(n)),
+    };
+    let partial = if contained.is_whole { "" } else { "   (not everything in it was compared)" };
+    let holders = holders.join("  ");
+    let _ = writeln!(out, "    is in    {holders}{more}{note}{missing}{partial}{note:#}\n");
+}
+
+/// Returns the smaller share of bytes and files.
+fn percent(contained: &Contained) -> String {
+    let files = Share::of(contained.found_files, contained.files);
+    let Share(share) = files.min(Share::of(contained.found_bytes, contained.bytes));
+    format!("{}.{:02}%", share / 100, share % 100)
+}
+
+/// Returns the path of a directory for people, with a slash at its end.
+fn shown(inventory: &Inventory, dir: DirNo) -> String {
+    let path = path(inventory, dir);
+    let slash = if path.ends_with(b"/") { "" } else { "/" };
+    format!("{}{slash}", sanitize(&path))
+}
+
+fn path(inventory: &Inventory, dir: DirNo) -> Vec<u8> {
+    let mut path = Vec::new();
+    inventory.push_dir_path(dir, &mut path);
+    path
+}
+
+fn file_path(inventory: &Inventory, file: FileNo) -> Vec<u8> {
+    let mut path = Vec::new();
+    inventory.push_path(file, &mut path);
+    path
+}
