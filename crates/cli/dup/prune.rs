@@ -58,8 +58,7 @@ Examples:
                           keep the oldest copy, move the others away
   ftk dup prune --action delete --dirs --reference ~/archive ~/inbox
                           delete what the archive contains, whole directories first
-  ftk dup prune --action reflink --script . > clone.sh
-                          a script to review, and to run later";
+  ftk dup prune --action reflink --script . > clone.sh   a script to review";
 
 pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;
