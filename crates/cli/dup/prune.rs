@@ -57,7 +57,7 @@ Examples:
   ftk dup prune --action delete --keep oldest --quarantine /srv/.away /srv
                           keep the oldest copy, move the others away
   ftk dup prune --action delete --dirs --reference ~/archive ~/inbox
-                          delete what the archive contains, whole directories first
+                          delete what the archive contains, directories first
   ftk dup prune --action reflink --script . > clone.sh   a script to review";
 
 pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
