@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use super::tree::{Dice, contents_of, plant};
-use crate::harness::Dir;
+use crate::harness::{Dir, Ftk};
 
 /// Two equal directories with a subdirectory, and a copy of one of their files.
 fn twins() -> Dir {
@@ -18,8 +18,7 @@ fn twins() -> Dir {
     dir
 }
 
-fn prune<'d>(dir: &'d Dir, args: &[&str]) -> crate::harness::Ftk {
-    let _ = dir;
+fn prune(dir: &Dir, args: &[&str]) -> Ftk {
     dir.ftk(["dup", "prune", "--dirs"]).args(args)
 }
 
@@ -120,7 +119,8 @@ fn ambiguous_output_is_rejected() {
 
 #[test]
 fn h41_directories_are_equal_only_with_names_types_targets_and_empty_files() {
-    let changes: [(&str, fn(&Dir)); 6] = [
+    type Change = (&'static str, fn(&Dir));
+    let changes: [Change; 6] = [
         ("an empty file", |dir| _ = dir.file("t/b/empty", b"")),
         ("an empty directory", |dir| _ = dir.dir("t/b/nothing")),
         ("a name", |dir| fs::rename(dir.path("t/b/x"), dir.path("t/b/X")).unwrap()),

@@ -28,10 +28,10 @@ pub(super) struct SearchArgs {
     pub(super) equal: EqualArgs,
 
     #[command(flatten)]
-    pub(super) sizes: SizeArgs,
+    pub(super) dirs: DirArgs,
 
     #[command(flatten)]
-    pub(super) dirs: DirArgs,
+    pub(super) sizes: SizeArgs,
 
     #[command(flatten)]
     pub(super) cache: CacheArgs,

@@ -64,20 +64,14 @@ const EXAMPLES: &str = "\
 Exit status: 0: success; 2: any error, or a step was refused
 
 Examples:
-  ftk dup prune --action hardlink ~/Pictures
-                          print the plan
-  ftk dup prune --action hardlink ~/Pictures --yes
-                          carry it out
+  ftk dup prune --action hardlink ~/Pictures         print the plan
+  ftk dup prune --action hardlink ~/Pictures --yes   carry it out
   ftk dup prune --action delete --keep oldest --quarantine /srv/.away /srv
                           keep the oldest copy, move the others away
-  ftk dup prune --action delete --reference ~/archive ~/inbox
-                          delete what the archive contains already
-  ftk dup prune --action hardlink --ask ~/Pictures
-                          decide about each group
-  ftk dup prune --action delete --dirs --quarantine /srv/.away /srv
-                          move whole copies of directories away
-  ftk dup prune --action reflink --script . > clone.sh
-                          a script to review, and to run later";
+  ftk dup prune --action hardlink --ask ~/Pictures   decide about each group
+  ftk dup prune --action delete --dirs --reference ~/archive ~/inbox
+                          delete what the archive contains, directories first
+  ftk dup prune --action reflink --script . > clone.sh   a script to review";
 
 pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;

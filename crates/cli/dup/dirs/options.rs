@@ -10,7 +10,7 @@ use ftk_select::Glob;
 
 /// What is compared besides files.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Directories")]
+#[command(next_help_heading = "Comparison")]
 pub(in crate::dup) struct DirArgs {
     /// Compare whole directories first
     ///
@@ -49,7 +49,7 @@ impl DirArgs {
 
 /// Options for the report of directories, which pruning does not have.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Directories")]
+#[command(next_help_heading = "Comparison")]
 pub(in crate::dup) struct ShareArg {
     /// With --dirs: compare contents only
     ///
