@@ -77,7 +77,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -l perm -d 'Match permissi
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l where -d 'Match entries for which this expression is true' -r
-complete -c ftk -n "__fish_ftk_using_subcommand find" -l exclude-where -d 'Skip entries for which this expression is true, and everything below them' -r
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l exclude-where -d 'Skip entries for which this is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l max-depth -d 'Skip entries deeper than N' -r
@@ -145,7 +145,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand hash" -l perm -d 'Match permissi
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l where -d 'Match entries for which this expression is true' -r
-complete -c ftk -n "__fish_ftk_using_subcommand hash" -l exclude-where -d 'Skip entries for which this expression is true, and everything below them' -r
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l exclude-where -d 'Skip entries for which this is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l max-depth -d 'Skip entries deeper than N' -r
@@ -216,7 +216,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l where -d 'Match entries for which this expression is true' -r
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l exclude-where -d 'Skip entries for which this expression is true, and everything below them' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l exclude-where -d 'Skip entries for which this is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l max-depth -d 'Skip entries deeper than N' -r
@@ -282,7 +282,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l where -d 'Match entries for which this expression is true' -r
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l exclude-where -d 'Skip entries for which this expression is true, and everything below them' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l exclude-where -d 'Skip entries for which this is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l max-depth -d 'Skip entries deeper than N' -r
@@ -425,7 +425,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l regex -d 'Match paths against this regular expression; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s t -l type -d 'Match entries of these types; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l where -d 'Match entries for which this expression is true' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l exclude-where -d 'Skip entries for which this expression is true, and everything below them' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l exclude-where -d 'Skip entries for which this is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l max-depth -d 'Skip entries deeper than N' -r
@@ -719,7 +719,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l perm -d 'Match permissio
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l where -d 'Match entries for which this expression is true' -r
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l exclude-where -d 'Skip entries for which this expression is true, and everything below them' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l exclude-where -d 'Skip entries for which this is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l max-depth -d 'Skip entries deeper than N' -r
