@@ -85,6 +85,14 @@ impl Globs {
         Ok(Self { simple, other })
     }
 
+    /// Checks one glob, which is cheaper than compiling it.
+    pub(crate) fn check(pattern: &Pattern) -> Result<(), PatternError> {
+        if Simple::new(pattern).is_none() {
+            compile(pattern)?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.simple.is_empty() && self.other.is_empty()
     }

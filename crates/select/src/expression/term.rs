@@ -182,7 +182,7 @@ fn name(comparison: Comparison, text: &Text<'_>, ignore_case: bool) -> Result<Va
     if let Some(at) = pattern.glob.iter().position(|&byte| byte == b'/') {
         return Err(text.fault(at, "a name cannot contain `/`, so nothing would match: use path"));
     }
-    Globs::new([&pattern]).map_err(|error| pattern_fault(text, error))?;
+    Globs::check(&pattern).map_err(|error| pattern_fault(text, error))?;
     Ok(equality(comparison, Term::Name(pattern)))
 }
 
@@ -191,7 +191,7 @@ fn path(comparison: Comparison, text: &Text<'_>, _: &ExpressionContext<'_>) -> R
         return Ok(equality(comparison, Term::PathRegex(regex(text)?)));
     }
     let pattern = check_glob(text.glob(false)?).map_err(|error| pattern_fault(text, error))?;
-    Globs::new([&pattern]).map_err(|error| pattern_fault(text, error))?;
+    Globs::check(&pattern).map_err(|error| pattern_fault(text, error))?;
     Ok(equality(comparison, Term::Path(pattern)))
 }
 

@@ -198,6 +198,22 @@ proptest! {
     }
 }
 
+#[test]
+fn a_megabyte_is_parsed_and_compiled_or_refused() {
+    let now = jiff::Zoned::now();
+    let context = crate::ExpressionContext { now: &now, file: &|_| unreachable!() };
+    let parse = |text: String| crate::Expression::parse(text.as_bytes(), &context);
+    for (part, end) in [("name = a or size > 9 and ", "empty"), ("not ", "empty"), ("hidden and ", "empty")] {
+        let expression = parse(part.repeat((1 << 20) / part.len()) + end).unwrap();
+        assert!(Node::compile(expression.tree()).is_ok(), "{part}");
+    }
+    let expression = parse(format!("name in ({}b)", "\"*a\", ".repeat(1 << 17))).unwrap();
+    assert!(Node::compile(expression.tree()).is_ok());
+    for part in ["(", "not(", "name in (", "a ", "=", "\"", "name = a "] {
+        assert!(parse(part.repeat((1 << 20) / part.len())).is_err(), "{part}");
+    }
+}
+
 /// Returns metadata in which only these fields have their value.
 fn only(metadata: &Metadata, fields: Fields) -> Metadata {
     let mut known = Metadata {
