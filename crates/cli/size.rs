@@ -22,7 +22,7 @@ impl Unit {
         let mut unit = 1;
         for (power, name) in names.iter().enumerate() {
             // A number below ten has one decimal.
-            let tenths = if power == 0 { bytes * 10 } else { round(bytes.saturating_mul(10), unit) };
+            let tenths = round(bytes.saturating_mul(10), unit);
             let whole = round(bytes, unit);
             if power > 0 && tenths < 100 {
                 return format!("{}.{}{name}", tenths / 10, tenths % 10);

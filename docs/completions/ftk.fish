@@ -114,7 +114,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -s c -l count -d 'Print on
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s 0 -l null -d 'End each record with NUL instead of newline'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l reverse -d 'Reverse the order of --sort'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s l -l long -d 'Print permissions, links, owner, size, mtime, path and link target'
-complete -c ftk -n "__fish_ftk_using_subcommand find" -l human-readable -d 'With --long or --group-by: print sizes such as 1.5K and 234M, like `ls -h`'
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l human-readable -d 'With --long or --group-by: print sizes such as 1.5K and 234M'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l empty -d 'Match empty files and empty directories'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l ignore-files -d 'Skip what .gitignore and .ignore files exclude'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l no-hidden -d 'Skip names that begin with a dot, and everything below them'
@@ -146,7 +146,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand du" -s E -l exclude -d 'Skip ent
 complete -c ftk -n "__fish_ftk_using_subcommand du" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand du" -l files-from -d 'Read more starting points from FILE, one per line; `-`: standard input' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand du" -l files0-from -d 'Like --files-from, with NUL after each path: safe for every name' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand du" -s d -l max-depth -d 'Print only entries at most N levels below a PATH; all of them are counted' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -s d -l max-depth -d 'Print only entries up to N levels below a PATH, and count all' -r
 complete -c ftk -n "__fish_ftk_using_subcommand du" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand du" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''

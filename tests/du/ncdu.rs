@@ -71,6 +71,19 @@ fn the_output_is_the_same_for_every_number_of_workers() {
 }
 
 #[test]
+fn what_is_read_back_is_listed_like_the_disk() {
+    let dir = tree();
+    let root = dir.path("").canonicalize().unwrap();
+    let tree = dir.ftk(["du", "--format", "ncdu"]).arg(&root).run().status(0);
+    for args in
+        [&["-d9"][..], &["-a"], &["-a", "--top", "25"], &["--json"], &["--apparent-size", "-a", "--top", "9"]]
+    {
+        let disk = dir.ftk(["du"]).arg(&root).args(args).run().status(0);
+        dir.ftk(["du", "--from", "-"]).args(args).stdin(&tree.out).run().status(0).stdout(&disk.out);
+    }
+}
+
+#[test]
 fn unreadable_directories_are_marked() {
     let dir = Dir::new();
     dir.file("locked/x", b"x").file("y", b"y").lock("locked");

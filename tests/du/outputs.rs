@@ -154,3 +154,14 @@ fn the_summary_counts() {
     fs::remove_dir_all(dir.path("a")).unwrap();
     dir.ftk(["du", "-s"]).run().status(0).stderr_has("  1 file, 1 directory, ");
 }
+
+/// As with GNU du, which also opens its output before it counts.
+#[test]
+fn a_file_that_the_output_goes_to_counts() {
+    let dir = Dir::new();
+    dir.file("a", b"x");
+    let out = fs::File::create(dir.path("out")).unwrap();
+    dir.ftk(["du", "-s"]).stdout(out).run().status(0).stderr_has("  2 files, 1 directory, ");
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    dir.ftk(["du", "-s"]).stdout(full).run().status(2).stderr_has("cannot write to standard output");
+}

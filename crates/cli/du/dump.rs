@@ -39,8 +39,7 @@ pub(super) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
     // ncdu shows the path of the root, which means little elsewhere unless it is absolute.
     let name =
         fs::canonicalize(path).map_or_else(|_| root.to_bytes().to_vec(), |it| it.into_os_string().into_vec());
-    let own: Vec<_> = Stdout::identity().into_iter().collect();
-    let selection = args.selection.clone().without_max_depth().compile(&own, console)?;
+    let selection = args.selection.clone().without_max_depth().compile(&[], console)?;
     let budget = Budget::new(globals.memory());
     let walker = walker(roots.clone(), args.selection.follow(Follow::Never), globals);
     let visitor = |worker| Dump::new(worker, &budget);

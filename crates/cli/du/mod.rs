@@ -47,8 +47,8 @@ pub(crate) struct DuArgs {
     selection: SelectionArgs,
 }
 
-const DEPTH: &str = "Print only entries at most N levels below a PATH; all of them are counted";
-const DEPTH_MORE: &str = "Print only entries at most N levels below a PATH; all of them are counted\n\n\
+const DEPTH: &str = "Print only entries up to N levels below a PATH, and count all";
+const DEPTH_MORE: &str = "Print only entries up to N levels below a PATH, and count all\n\n\
     Unlike in other commands, this skips nothing. Prints all directories up to that depth, unless --top is given.";
 
 /// What is printed.

@@ -11,7 +11,6 @@ use super::{DuArgs, from};
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::scan::{none_of, say_skipped, too_large, walk, walk_error, walker};
-use crate::stdout::Stdout;
 
 /// What was counted.
 pub(super) struct Counted {
@@ -32,8 +31,8 @@ pub(super) fn count(args: &DuArgs, globals: &Globals, console: &Console) -> anyh
     if let Some(file) = &args.output.from {
         return from::count(file, args, &budget, console);
     }
-    let own: Vec<_> = Stdout::identity().into_iter().collect();
-    let selection = args.selection.clone().without_max_depth().compile(&own, console)?;
+    // A file that standard output goes to counts like any other: nothing is written before the walk has ended.
+    let selection = args.selection.clone().without_max_depth().compile(&[], console)?;
     let roots = args.selection.starts.read(&args.paths, &[c"."])?;
     let follow = args.selection.follow(Follow::Never);
     let keep = args.keep();

@@ -84,6 +84,7 @@ struct OutputArgs {
     ///
     /// Without a value, by path. The order is ascending. Text is compared as bytes. Entries with equal keys are sorted by path.
     #[arg(long, value_name = "KEY", num_args = 0..=1, require_equals = true, default_missing_value = "path")]
+    #[arg(hide_possible_values = true)]
     sort: Option<SortKey>,
 
     /// Reverse the order of --sort
@@ -96,7 +97,7 @@ struct OutputArgs {
     #[arg(short, long, conflicts_with_all = ["count", "format", "exec", "exec-batch"])]
     long: bool,
 
-    /// With --long or --group-by: print sizes such as 1.5K and 234M, like `ls -h`
+    /// With --long or --group-by: print sizes such as 1.5K and 234M
     #[arg(long, conflicts_with_all = ["count", "format", "exec", "exec-batch"])]
     human_readable: bool,
 

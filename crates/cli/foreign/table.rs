@@ -261,7 +261,6 @@ pub(super) const TABLE: &[Row] = &[
     row("ncdu", "-o FILE", DU, "use `--format ncdu`"),
     row("ncdu", "-f FILE", DU, "use `--from FILE`"),
     row("ncdu", "--exclude-kernfs", DU, "omit it: file systems such as proc are skipped below other ones"),
-    differs("dust", "-n 30", DU, "--name", "use `--top`"),
     row("dust", "--number-of-lines 30", DU, "use `--top`"),
     row("dust", "--only-dir", DU, "omit it: files are listed only with `--all`"),
     row("dust", "--only-file", DU, "use `--all` and `--type f`"),

@@ -24,28 +24,31 @@ pub struct Loaded {
 pub fn read_ncdu(input: impl BufRead, part: &mut Part) -> Result<Loaded, NcduError> {
     let mut reader = NcduReader::new(input);
     let mut loaded = Loaded::default();
-    let mut open = Vec::new();
+    // The open directories, and the length of the path above each of them.
+    let (mut open, mut path) = (Vec::new(), Vec::new());
     while let Some(event) = reader.next()? {
         match event {
             NcduEvent::Open(entry) => {
                 let node = match open.last() {
-                    Some(parent) => part.directory(*parent, entry.name),
+                    Some((parent, _)) => part.directory(*parent, entry.name),
                     None => part.root(entry.name, true),
                 };
                 // A directory has no other links, whatever its number of links says.
                 part.add_directory(node, &Facts { link: None, ..facts(&entry) }, true);
                 loaded.note(&entry);
-                open.push(node);
+                open.push((node, path.len()));
+                path.extend_from_slice(entry.name);
+                path.push(b'/');
             }
             NcduEvent::Item(entry) => {
                 loaded.note(&entry);
-                if let Some(parent) = open.last().filter(|_| !entry.is_excluded) {
-                    let path = || Vec::from(entry.name);
+                if let Some((parent, _)) = open.last().filter(|_| !entry.is_excluded) {
+                    let path = || [&path, entry.name].concat();
                     part.add_file(*parent, entry.name, &facts(&entry), path);
                 }
             }
             NcduEvent::Close => {
-                open.pop();
+                path.truncate(open.pop().map_or(0, |(_, above)| above));
                 if !part.reserve() {
                     break;
                 }

@@ -3,6 +3,7 @@
 mod algorithm;
 mod catalogue;
 mod cmp;
+mod du;
 mod dup;
 mod find;
 mod hash;
