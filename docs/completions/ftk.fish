@@ -215,6 +215,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l max-depth -d 'Skip entries deeper than N' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l files-from -d 'Read more starting points from FILE, one per line; `-`: standard input' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l files0-from -d 'Like --files-from, with NUL after each path: safe for every name' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l manifests -d 'Search manifests instead of trees; no file is read' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''
@@ -252,8 +253,9 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l action -d 'hardlink, reflink, symlink, delete or move=DIR' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l quarantine -d 'With delete: move the files below DIR instead' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l journal -d 'New file for the journal, which undo needs' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l keep -d 'Keep first, oldest, newest, shortest or path=GLOB' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l keep -d 'Keep first, argument, oldest, newest, shortest, shallowest, deepest or path=GLOB' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l reference -d 'Keep all files below DIR, which prune also scans' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l keep-one-per -d 'Keep a copy below DIR if there is one; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l min-copies -d 'Keep at least N copies' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s a -l algorithm -d 'Digest for comparing contents' -r -f -a "xxh128\t''
 blake3\t''
@@ -297,6 +299,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l yes -d 'Carry out the plan instead of only printing it'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l script -d 'Print the plan as a POSIX shell script'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l metadata-may-differ -d 'Also link files whose metadata differs'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l ask -d 'Ask about each group on the terminal'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l isolate -d 'Keep all copies under the PATH of the kept file'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l verify -d 'Also compare the bytes before a group is reported'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l cache -d 'Reuse digests of unchanged files, and store new ones'
@@ -312,11 +315,13 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l root -d 'Find the tree of the manifest FILE in DIR; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l action -d 'hardlink, reflink, symlink, delete or move=DIR' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l quarantine -d 'With delete: move the files below DIR instead' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l journal -d 'New file for the journal, which undo needs' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l keep -d 'Keep first, oldest, newest, shortest or path=GLOB' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l keep -d 'Keep first, argument, oldest, newest, shortest, shallowest, deepest or path=GLOB' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l reference -d 'Keep all files below DIR, which prune also scans' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l keep-one-per -d 'Keep a copy below DIR if there is one; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l min-copies -d 'Keep at least N copies' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l io -d 'How to read files' -r -f -a "auto\t''
@@ -358,6 +363,8 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l last -d 'Undo the most recent run'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l list -d 'List the runs whose journals are found, the newest first'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s q -l quiet -d 'Print no summary'
@@ -761,6 +768,8 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l last -d 'Undo the most recent run'
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l list -d 'List the runs whose journals are found, the newest first'
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -s q -l quiet -d 'Print no summary'

@@ -68,8 +68,6 @@ Examples:
                           keep the oldest copy, move the others away
   ftk dup prune --action delete --reference ~/archive ~/inbox
                           delete what the archive contains already
-  ftk dup prune --action hardlink --ask ~/Pictures
-                          decide about each group
   ftk dup prune --action reflink --script . > clone.sh
                           a script to review, and to run later";
 
