@@ -229,7 +229,7 @@ fn contradicting_records_of_one_inode_are_reported_and_in_no_group() {
     run.check(!run.text().contains("one/a") && !run.text().contains("one/sub/linked"), "not grouped");
     run.check(run.text().contains("one/sub/b") && run.text().contains("two/c"), "the others are");
     for name in ["'one/a' in '../one.jsonl'", "'one/sub/linked' in", "'two/only' in '../two.jsonl'"] {
-        run.check(run.err.contains(&format!("{name}")), name);
+        run.check(run.err.contains(name), name);
     }
     run.stderr_has("1 file with contradicting digests: not compared (status 2)");
 }
