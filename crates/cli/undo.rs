@@ -48,8 +48,8 @@ pub(crate) struct UndoArgs {
 
     /// List the runs whose journals are found, the newest first
     ///
-    /// Changes nothing. Each line has the start of the run, the number of its steps, and its journal. The steps of runs
-    /// that were undone are listed too.
+    /// Changes nothing. Each line has the start of the run, the number of its steps, and its journal. Undone steps are listed
+    /// too.
     #[arg(long)]
     list: bool,
 }

@@ -34,6 +34,8 @@ impl Action {
 pub(super) enum Command {
     Prune,
     Apply,
+    /// `apply` of a report of a manifest, to the tree that the option `--root` names.
+    ApplyRecorded,
     Undo,
 }
 
@@ -63,6 +65,12 @@ impl Stage {
                 fs::write(stage.dir.aside("report"), report).unwrap();
                 stage.before = snapshot(&stage.dir.aside(""));
             }
+            Command::ApplyRecorded => {
+                stage.dir.ftk(["manifest", "create", ".", "-o", "../m.jsonl"]).run().status(0);
+                let search = ["dup", "--manifests", "../m.jsonl", "--json", "-o", "../report"];
+                stage.dir.ftk(search).run().status(0);
+                stage.before = snapshot(&stage.dir.aside(""));
+            }
             Command::Undo => _ = stage.command(Command::Prune).run().status(0),
         }
         stage
@@ -73,6 +81,7 @@ impl Stage {
         let ftk = match command {
             Command::Prune => ftk.arg("prune"),
             Command::Apply => ftk.args(["apply", "../report"]),
+            Command::ApplyRecorded => ftk.args(["apply", "../report", "--root", "m.jsonl=."]),
             Command::Undo => return ftk.args(["undo", "../journal"]),
         };
         ftk.args(["--action", self.action.option(), "--yes", "--journal", "../journal"])

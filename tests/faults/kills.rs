@@ -101,6 +101,11 @@ fn h06_killed_while_a_report_is_applied() {
 }
 
 #[test]
+fn h06_killed_while_a_report_of_manifests_is_applied() {
+    play(Command::ApplyRecorded, Action::Hardlink);
+}
+
+#[test]
 fn h06_killed_while_links_are_undone() {
     play(Command::Undo, Action::Hardlink);
 }

@@ -19,9 +19,9 @@ use crate::number::at_least;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Kept files")]
 pub(super) struct KeepArgs {
-    /// Keep first, argument, oldest, newest, shortest, shallowest, deepest or path=GLOB
+    /// Rule that chooses the kept file, such as oldest
     ///
-    /// Repeatable: where the first rule does not decide, the next one does, and `first` in the end. `first` keeps the first file in
+    /// first, argument, oldest, newest, shortest, shallowest, deepest or path=GLOB. Repeatable: where the first rule does not decide, the next one does, and `first` in the end. `first` keeps the first file in
     /// the order of the arguments, then of paths. `argument` keeps a file under the first PATH that has one, and lets the
     /// next rule decide between files under the same PATH. `oldest` and `newest` compare the time of the last content
     /// change (mtime), `shortest` the length of the path, `shallowest` and `deepest` the number of directories in it. `path=GLOB` keeps a file whose whole path matches the glob, in which `*`
@@ -38,14 +38,14 @@ pub(super) struct KeepArgs {
     /// Keep all copies under the PATH of the kept file
     ///
     /// Only copies under other PATHs are removed.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     isolate: bool,
 
     /// Keep a copy below DIR if there is one; repeatable
     ///
     /// For example, `--keep-one-per /mnt/a --keep-one-per /mnt/b` keeps one copy on each disk. The other rules choose
     /// which one.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     keep_one_per: Vec<OsString>,
 
     /// Keep at least N copies
