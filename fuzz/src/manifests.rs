@@ -44,7 +44,7 @@ pub fn manifests(data: &[u8]) {
 /// Writes the entries to a new manifest, and checks that it reads the same.
 fn again(header: &Header, found: &[Owned]) {
     let mut file = Vec::new();
-    let mut writer = Writer::new(header, |line: &[u8]| file.write_all(line)).expect("a Vec takes everything");
+    let mut writer = Writer::new(header, |line: &[u8]| file.write_all(line));
     found.iter().for_each(|entry| writer.entry(&entry.entry()).expect("a Vec takes everything"));
     writer.finish().expect("a Vec takes everything");
     let again = open(&file).expect("what is written is a manifest");
@@ -84,6 +84,7 @@ fn header(line: &[u8]) -> Option<Header> {
         xattrs: line.get("xattrs")?.boolean()?,
         options: options.collect::<Option<_>>()?,
         start_ns: line.integer("start_ns")?,
+        shard: None,
     })
 }
 

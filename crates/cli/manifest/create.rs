@@ -108,6 +108,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         xattrs: args.xattrs,
         options: args.scope.words()?,
         start_ns: now_ns(),
+        shard: None,
     };
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
@@ -116,7 +117,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         own.extend(run.reuse(args.cache)?);
     }
     let keep = Keep::Stats { files: args.no_content };
-    let scan = reading::walk(&run, &args.root, &args.scope, keep, &own)?;
+    let scan = reading::walk(&run, &args.root, &args.scope, keep, &own, None)?;
     let inventory = &scan.inventory;
     let read = match args.no_content {
         true => None,
@@ -154,7 +155,7 @@ pub(super) fn write<T>(
     let unwritten = || cannot_write(output);
     let mut body = Body::new(&mut list, output).with_context(unwritten)?;
     let mut sink = |line: &[u8]| body.line(line);
-    let mut writer = Writer::new(header, &mut sink as Sink<'_>).with_context(unwritten)?;
+    let mut writer = Writer::new(header, &mut sink as Sink<'_>);
     // An I/O error is returned without the manifest's wording.
     let filled = fill(&mut writer).map_err(|error| match error {
         Error::Io(error) => anyhow::Error::from(error),

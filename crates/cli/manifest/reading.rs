@@ -8,6 +8,7 @@ use anyhow::{Context as _, ensure};
 use ftk_file::Failure;
 use ftk_hash::Algorithm;
 use ftk_inventory::{FileNo, Inventory, Keep};
+use ftk_manifest::Shard;
 use ftk_process::Progress;
 use ftk_record::quote;
 use ftk_walk::Follow;
@@ -19,7 +20,8 @@ use crate::manifest::scope::ScopeArgs;
 use crate::run::{Hashed, Run};
 use crate::scan::{Scan, too_large};
 
-/// Walks `root`, following it if it is a link. `own`: device and inode of files to skip.
+/// Walks `root`, following it if it is a link. With a `shard`, only its entries are found. `own`: device and inode of
+/// files to skip.
 ///
 /// # Errors
 /// If `root` is not a directory, or the tree does not fit into the allowed memory.
@@ -29,12 +31,17 @@ pub(super) fn walk(
     scope: &ScopeArgs,
     keep: Keep,
     own: &[(u64, u64)],
+    shard: Option<&Shard>,
 ) -> anyhow::Result<Scan> {
     let name = || quote(root.as_bytes());
     let metadata = Path::new(root).metadata().with_context(|| format!("cannot open {}", name()))?;
     ensure!(metadata.is_dir(), "{} is not a directory", name());
     let selection = scope.compile(own, run.console)?;
-    run.walk(vec![CString::new(root.as_bytes())?], Follow::Roots, &selection, keep, "")
+    let root = CString::new(root.as_bytes())?;
+    match shard {
+        Some(shard) => run.walk_shard(root, &selection, keep, shard),
+        None => run.walk(vec![root], Follow::Roots, &selection, keep, ""),
+    }
 }
 
 /// Reads the files of `only`, or all of them for `None`, and reports those that fail. `so` is the consequence for

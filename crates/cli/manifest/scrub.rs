@@ -109,7 +109,7 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let mut rewrite = Rewrite::begin(path, lock, &stdout)?;
     let list = List::create(None, &stdout)?;
     let own = [rewrite.own(), list.own()].concat();
-    let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &own)?;
+    let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &own, None)?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let mut scrub = Scrub::new(&manifest, &tree, now_ns(), &run.budget).with_context(name)?;
     args.guard.check(&scrub.survey, &args.root)?;

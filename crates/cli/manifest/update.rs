@@ -110,7 +110,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         lock.check().and_then(|()| lock.extend_to(&list)).with_context(name)?;
     }
     // If OLD lies in the tree and is not replaced, it is recorded like any other file.
-    let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &list.own())?;
+    let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &list.own(), None)?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let accept = args.accept.iter().map(|path| below(path.as_bytes())).collect::<BTreeSet<_>>();
     let update = Update::new(&old, &tree, args.check.as_ref(), &accept, &run.budget);

@@ -102,7 +102,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let list = List::create(None, &stdout)?;
     let own: Vec<_> = own.into_iter().chain(list.own()).collect();
     let keep = Keep::Stats { files: criteria.needs_stats() || header.algorithms.is_empty() };
-    let scan = reading::walk(&run, &args.root, &scope, keep, &own)?;
+    let scan = reading::walk(&run, &args.root, &scope, keep, &own, None)?;
     let inventory = &scan.inventory;
     let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let plan = VerifyPlan::new(&manifest, &tree, &criteria, &run.budget).with_context(name)?;

@@ -202,6 +202,7 @@ mod tests {
             xattrs,
             options: vec![],
             start_ns: 0,
+            shard: None,
         }
     }
 

@@ -26,6 +26,13 @@ pub enum Error {
     NotManifest(String),
     /// The manifest has a version that only a newer ftk can read.
     Version(u64),
+    /// The manifest records one shard of a tree, and the whole tree is required.
+    Shard {
+        /// The number of the shard.
+        number: u32,
+        /// The number of shards.
+        of: u32,
+    },
     /// The manifest records an option that no manifest of this version can have.
     UnknownOption(Vec<u8>),
     /// A line of the manifest is invalid.
@@ -157,6 +164,10 @@ impl fmt::Display for Error {
                 f,
                 "manifest version {version} needs a newer ftk; this one reads versions 1 to {}",
                 Header::VERSION
+            ),
+            Self::Shard { number, of } => write!(
+                f,
+                "it records only shard {number} of {of}: `ftk manifest merge` makes a whole manifest of all parts"
             ),
             Self::UnknownOption(option) => {
                 write!(f, "made with an unknown option: {}", brief(quote(option)))

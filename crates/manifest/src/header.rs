@@ -7,6 +7,7 @@ use ftk_record::{Object, read_path, write_record};
 use serde::Deserialize;
 
 use crate::Error;
+use crate::shard::{Shard, member::ShardLine};
 use crate::text::{Text, brief, plain};
 
 /// The root, the algorithms and the options of a manifest.
@@ -24,6 +25,8 @@ pub struct Header {
     pub options: Vec<Vec<u8>>,
     /// When the run that made the manifest began, in nanoseconds since the Unix epoch.
     pub start_ns: i128,
+    /// Which part of the tree is recorded; `None` if all of it is.
+    pub shard: Option<Shard>,
 }
 
 /// The options that a manifest can record, in their long form, and whether each has a value after a `=`.
@@ -67,6 +70,8 @@ struct Line<'l> {
     #[serde(borrow)]
     options: Vec<Object<OptionLine<'l>>>,
     start_ns: i128,
+    #[serde(borrow)]
+    shard: Option<Object<ShardLine<'l>>>,
 }
 
 #[derive(Deserialize)]
@@ -98,6 +103,9 @@ impl Header {
                 .member("xattrs", self.xattrs)
                 .paths("options", "option", &self.options)
                 .member("start_ns", self.start_ns);
+            if let Some(shard) = &self.shard {
+                record.member("shard", shard);
+            }
         });
     }
 
@@ -142,6 +150,8 @@ impl Header {
         if let Some(unknown) = options.iter().find(|option| !is_known(option)) {
             return Err(Error::UnknownOption(unknown.clone()));
         }
+        let shard = line.shard.as_ref().map(|Object(shard)| shard.read());
+        let shard = shard.transpose().map_err(|why| not_manifest(format!("shard: {why}")))?;
         Ok(Self {
             version,
             root: name(line.root.as_deref(), line.root_b64.as_deref())?,
@@ -149,6 +159,7 @@ impl Header {
             xattrs: line.xattrs,
             options,
             start_ns: line.start_ns,
+            shard,
         })
     }
 }
@@ -173,6 +184,7 @@ mod tests {
             xattrs: true,
             options: vec![b"--exclude=*.o".to_vec(), b"--name=\xff".to_vec()],
             start_ns: 1_763_713_800_000_000_001,
+            shard: None,
         }
     }
 

@@ -39,8 +39,21 @@ impl Manifest {
     ///
     /// # Errors
     /// When the file cannot be read, is not a manifest, has a newer version, or when its footer is missing or
-    /// does not match. Entries are checked only when they are read.
-    pub fn open(mut file: File) -> Result<Self, Error> {
+    /// does not match. [`Error::Shard`] if it records only a part of a tree. Entries are checked only when they are
+    /// read.
+    pub fn open(file: File) -> Result<Self, Error> {
+        let manifest = Self::open_any(file)?;
+        match &manifest.header.shard {
+            Some(shard) => Err(Error::Shard { number: shard.number, of: shard.of }),
+            None => Ok(manifest),
+        }
+    }
+
+    /// Opens a manifest like [`open`](Self::open), which may be that of one shard of a tree.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), except [`Error::Shard`].
+    pub fn open_any(mut file: File) -> Result<Self, Error> {
         let file_type = file.metadata()?.file_type();
         if file_type.is_char_device() || file_type.is_block_device() {
             return Err(Error::NotManifest("it is a device".into()));

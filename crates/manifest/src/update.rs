@@ -18,9 +18,7 @@ use crate::survey::is_same_file_system;
 use crate::trees::Trees;
 use crate::verdict::{finding, is_undecided};
 use crate::walked_tree::{Failed, Seen, WalkedTree};
-use crate::{
-    Contents, Entry, Error, Field, Finding, Header, Manifest, Sample, Shift, Survey, Verdict, Writer,
-};
+use crate::{Contents, Entry, Error, Field, Finding, Manifest, Sample, Shift, Survey, Verdict, Writer};
 
 /// Finds the files that have to be read for a new manifest of a tree, and then writes its entries.
 ///
@@ -186,12 +184,12 @@ impl<'u> Update<'u> {
         budget: &Budget,
         each: &mut dyn FnMut(&Finding<'_>),
     ) -> Result<Updated, Error> {
-        let Header { xattrs, ref algorithms, .. } = *self.old.header();
+        let xattrs = self.old.header().xattrs;
         let contents = self.contents(rows);
         let shift = Shift::find(&self.times, self.old, &self.tree, &contents)?;
         let damaged = self.damaged_inodes(&contents, shift.as_ref(), now_ns, budget)?;
         let mut maker = Maker::new(&self.tree, &self.file_systems, contents, xattrs, Some(now_ns), budget);
-        let mut trees = Trees::new(algorithms);
+        let mut trees = Trees::new(writer.header());
         if trees.is_needed() {
             self.make(&mut maker, &damaged, shift, now_ns, &mut |_| (), &mut |made| {
                 match made {
@@ -201,6 +199,7 @@ impl<'u> Update<'u> {
                 Ok(())
             })?;
             trees.finish();
+            trees.say_incomplete(&self.failed, writer.header_mut());
             maker.make_again();
         }
         self.make(&mut maker, &damaged, shift, now_ns, each, &mut |made| match made {

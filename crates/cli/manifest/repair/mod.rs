@@ -125,7 +125,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let own = own.into_iter().chain(rewritten.iter().flat_map(Rewrite::own)).chain(Stdout::identity());
     let own: Vec<_> = own.collect();
 
-    let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &own)?;
+    let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &own, None)?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let start_ns = now_ns();
     let plan = RepairPlan::new(&manifest, &tree, args.missing, &run.budget).with_context(name)?;

@@ -134,6 +134,7 @@ pub(crate) fn header(algorithms: &[Algorithm], xattrs: bool) -> Header {
         xattrs,
         options: Vec::new(),
         start_ns: 7,
+        shard: None,
     }
 }
 
@@ -141,7 +142,7 @@ pub(crate) fn header(algorithms: &[Algorithm], xattrs: bool) -> Header {
 pub(crate) fn written(header: &Header, entries: &Entries) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut sink = |line: &[u8]| bytes.write_all(line);
-    let mut writer = Writer::new(header, &mut sink).unwrap();
+    let mut writer = Writer::new(header, &mut sink);
     for (path, entry) in entries {
         writer.entry(&entry.entry(path)).unwrap();
     }

@@ -143,7 +143,7 @@ impl Walked {
 
     pub(crate) fn write(&self, header: &Header, contents: &Contents<'_>) -> Manifest {
         let mut bytes = Vec::new();
-        let mut writer = Writer::new(header, |line: &[u8]| bytes.write_all(line)).unwrap();
+        let mut writer = Writer::new(header, |line: &[u8]| bytes.write_all(line));
         let mut fail = |path: &[u8], error| panic!("{path:?}: {error}");
         create(&self.tree(), contents, header.xattrs, &mut writer, &Budget::new(u64::MAX), &mut fail)
             .unwrap();
