@@ -21,6 +21,7 @@ use crate::manifest::body::Body;
 use crate::manifest::guard::refuse_to_overwrite;
 use crate::manifest::reading;
 use crate::manifest::scope::ScopeArgs;
+use crate::manifest::shard::ShardArgs;
 use crate::run::Run;
 use crate::stdout::Stdout;
 
@@ -73,6 +74,9 @@ pub(super) struct CreateArgs {
     no_content: bool,
 
     #[command(flatten)]
+    shard: ShardArgs,
+
+    #[command(flatten)]
     cache: CacheArgs,
 
     #[command(flatten)]
@@ -91,7 +95,9 @@ Examples:
                                                    two digests per file";
 
 pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    if !args.force {
+    let options = args.scope.words()?;
+    let shard = args.shard.resolve(&args.root, &options)?;
+    if !args.force && !ShardArgs::is_earlier(args.output.as_deref(), shard.as_ref()) {
         refuse_to_overwrite(args.output.as_deref(), None)?;
     }
     let algorithms = if args.no_content { Vec::new() } else { wanted(&args.algorithms) };
@@ -101,14 +107,14 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         algorithms[0],
     );
     let mut run = Run::new(globals, console)?;
-    let header = Header {
+    let mut header = Header {
         version: Header::VERSION,
         root: args.root.as_bytes().to_vec(),
         algorithms,
         xattrs: args.xattrs,
-        options: args.scope.words()?,
+        options,
         start_ns: now_ns(),
-        shard: None,
+        shard,
     };
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
@@ -117,7 +123,10 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         own.extend(run.reuse(args.cache)?);
     }
     let keep = Keep::Stats { files: args.no_content };
-    let scan = reading::walk(&run, &args.root, &args.scope, keep, &own, None)?;
+    let scan = reading::walk(&run, &args.root, &args.scope, keep, &own, header.shard.as_ref())?;
+    if let Some(shard) = &mut header.shard {
+        shard.incomplete.clone_from(&scan.incomplete);
+    }
     let inventory = &scan.inventory;
     let read = match args.no_content {
         true => None,

@@ -11,6 +11,7 @@ mod import;
 mod input;
 mod lock;
 mod pace;
+mod plan;
 mod reading;
 mod record;
 mod repair;
@@ -19,6 +20,7 @@ mod round;
 mod rules;
 mod scope;
 mod scrub;
+mod shard;
 mod shift;
 mod unique;
 mod update;
@@ -32,6 +34,7 @@ use crate::manifest::create::CreateArgs;
 use crate::manifest::diff::DiffArgs;
 use crate::manifest::export::ExportArgs;
 use crate::manifest::import::ImportArgs;
+use crate::manifest::plan::PlanArgs;
 use crate::manifest::repair::RepairArgs;
 use crate::manifest::scrub::ScrubArgs;
 use crate::manifest::unique::UniqueArgs;
@@ -66,6 +69,7 @@ enum ManifestCommand {
     Unique(UniqueArgs),
     Export(ExportArgs),
     Import(ImportArgs),
+    Plan(PlanArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -100,5 +104,6 @@ pub(crate) fn run(args: &ManifestArgs, globals: &Globals, console: &Console) -> 
         ManifestCommand::Unique(args) => unique::run(args, globals, console),
         ManifestCommand::Export(args) => export::run(args, globals, console),
         ManifestCommand::Import(args) => import::run(args, globals, console),
+        ManifestCommand::Plan(args) => plan::run(args, globals, console),
     }
 }

@@ -1,12 +1,15 @@
 //! The header: the first line of a manifest, which describes the run that made it.
 
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::BufReader;
 
 use ftk_hash::Algorithm;
-use ftk_record::{Object, read_path, write_record};
+use ftk_record::{Object, SealedReader, read_path, write_record};
 use serde::Deserialize;
 
 use crate::Error;
+use crate::blocks::{Source, is_compressed};
 use crate::shard::{Shard, member::ShardLine};
 use crate::text::{Text, brief, plain};
 
@@ -75,7 +78,7 @@ struct Line<'l> {
 }
 
 #[derive(Deserialize)]
-struct OptionLine<'l> {
+pub(crate) struct OptionLine<'l> {
     #[serde(borrow)]
     option: Option<Text<'l>>,
     #[serde(borrow)]
@@ -89,6 +92,17 @@ impl Header {
     /// Returns the total length of a file's digests in bytes.
     pub fn digests_len(&self) -> usize {
         self.algorithms.iter().map(|algorithm| algorithm.digest_len()).sum()
+    }
+
+    /// Reads only the header of a manifest, which may be that of a shard. Whether the manifest is complete is not checked.
+    ///
+    /// # Errors
+    /// If this fails, or the file does not begin with a header.
+    pub fn of(file: &File) -> Result<Self, Error> {
+        let source = Source::new(file, is_compressed(file)?)?;
+        let mut lines = SealedReader::new(BufReader::new(source));
+        let line = lines.next_line()?;
+        line.map_or_else(|| Err(Error::NotManifest("it has only a footer".into())), Self::read)
     }
 
     /// Appends the line, including its newline.
@@ -144,12 +158,7 @@ impl Header {
         if !algorithms.is_empty() && !algorithms.iter().any(|algorithm| algorithm.identifies_content()) {
             return Err(not_manifest("it has only CRCs, which do not identify contents".into()));
         }
-        let options = line.options.iter();
-        let options = options.map(|Object(it)| name(it.option.as_deref(), it.option_b64.as_deref()));
-        let options: Vec<_> = options.collect::<Result<_, _>>()?;
-        if let Some(unknown) = options.iter().find(|option| !is_known(option)) {
-            return Err(Error::UnknownOption(unknown.clone()));
-        }
+        let options = read_options(&line.options)?;
         let shard = line.shard.as_ref().map(|Object(shard)| shard.read());
         let shard = shard.transpose().map_err(|why| not_manifest(format!("shard: {why}")))?;
         Ok(Self {
@@ -161,6 +170,22 @@ impl Header {
             start_ns: line.start_ns,
             shard,
         })
+    }
+}
+
+/// Returns the options of a header.
+///
+/// # Errors
+/// [`Error::NotManifest`] and [`Error::UnknownOption`].
+pub(crate) fn read_options(lines: &[Object<OptionLine<'_>>]) -> Result<Vec<Vec<u8>>, Error> {
+    let options = lines.iter().map(|Object(it)| {
+        let option = read_path(it.option.as_deref(), it.option_b64.as_deref());
+        option.map(Cow::into_owned).map_err(|error| Error::NotManifest(error.to_string()))
+    });
+    let options: Vec<_> = options.collect::<Result<_, _>>()?;
+    match options.iter().find(|option| !is_known(option)) {
+        Some(unknown) => Err(Error::UnknownOption(unknown.clone())),
+        None => Ok(options),
     }
 }
 

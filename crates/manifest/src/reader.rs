@@ -42,10 +42,14 @@ impl Manifest {
     /// does not match. [`Error::Shard`] if it records only a part of a tree. Entries are checked only when they are
     /// read.
     pub fn open(file: File) -> Result<Self, Error> {
-        let manifest = Self::open_any(file)?;
-        match &manifest.header.shard {
+        Self::open_any(file)?.whole()
+    }
+
+    /// Refuses a manifest of one shard.
+    pub(crate) fn whole(self) -> Result<Self, Error> {
+        match &self.header.shard {
             Some(shard) => Err(Error::Shard { number: shard.number, of: shard.of }),
-            None => Ok(manifest),
+            None => Ok(self),
         }
     }
 
@@ -53,7 +57,17 @@ impl Manifest {
     ///
     /// # Errors
     /// Those of [`open`](Self::open), except [`Error::Shard`].
-    pub fn open_any(mut file: File) -> Result<Self, Error> {
+    pub fn open_any(file: File) -> Result<Self, Error> {
+        Self::scan(file, &mut |_, _, _| Ok(()))
+    }
+
+    /// Opens a manifest like [`open_any`](Self::open_any), and passes the header and each entry's line to `each`, with its
+    /// number and without its newline, while the footer is checked. The lines may be those of a damaged manifest until
+    /// this returns.
+    pub(crate) fn scan(
+        mut file: File,
+        each: &mut dyn FnMut(&Header, u64, &[u8]) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
         let file_type = file.metadata()?.file_type();
         if file_type.is_char_device() || file_type.is_block_device() {
             return Err(Error::NotManifest("it is a device".into()));
@@ -81,6 +95,7 @@ impl Manifest {
                 block = (next.offset / BLOCK as u64 + 1) * BLOCK as u64;
             }
             next = Place { offset: next.offset + line.len() as u64 + 1, lines: next.lines + 1 };
+            each(&header, next.lines, line)?;
         }
         let sealed = Sealed { file, is_compressed, fingerprints, lines: next.lines, index };
         Ok(Self { sealed, header, are_trees_checked: AtomicBool::new(false) })

@@ -4,9 +4,16 @@
 //! for each shard. [`Sharded`] is the visitor that skips what belongs to other shards.
 
 pub(crate) mod member;
+mod plan;
+mod plan_error;
+mod plan_lines;
+mod planner;
 mod range;
 mod visitor;
 
 pub use member::{Shard, Split};
+pub use plan::{Balance, Plan, PlannedShard, Root};
+pub use plan_error::PlanError;
+pub use planner::{Cost, Planner};
 pub use range::{PathRange, Place};
 pub use visitor::{Listed, ShardTag, Sharded};
