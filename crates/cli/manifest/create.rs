@@ -157,20 +157,32 @@ pub(super) type Sink<'s> = &'s mut dyn FnMut(&[u8]) -> io::Result<()>;
 /// `output` ends in `.zst`.
 pub(super) fn write<T>(
     header: &Header,
-    mut list: List<'_>,
+    list: List<'_>,
     output: Option<&Path>,
     fill: impl FnOnce(&mut Writer<Sink<'_>>) -> Result<T, Error>,
+) -> anyhow::Result<T> {
+    write_with(header, list, output, |writer| {
+        // An I/O error is returned without the manifest's wording.
+        let filled = fill(writer).map_err(|error| match error {
+            Error::Io(error) => anyhow::Error::from(error),
+            error => error.into(),
+        });
+        filled.with_context(|| cannot_write(output))
+    })
+}
+
+/// Writes like [`write`]. The errors of `fill` say what failed.
+pub(super) fn write_with<T>(
+    header: &Header,
+    mut list: List<'_>,
+    output: Option<&Path>,
+    fill: impl FnOnce(&mut Writer<Sink<'_>>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let unwritten = || cannot_write(output);
     let mut body = Body::new(&mut list, output).with_context(unwritten)?;
     let mut sink = |line: &[u8]| body.line(line);
     let mut writer = Writer::new(header, &mut sink as Sink<'_>);
-    // An I/O error is returned without the manifest's wording.
-    let filled = fill(&mut writer).map_err(|error| match error {
-        Error::Io(error) => anyhow::Error::from(error),
-        error => error.into(),
-    });
-    let filled = filled.with_context(unwritten)?;
+    let filled = fill(&mut writer)?;
     writer.finish().with_context(unwritten)?;
     body.finish().with_context(unwritten)?;
     list.finish()?;

@@ -2,6 +2,7 @@
 //! used.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 
 use anyhow::Context as _;
@@ -22,13 +23,25 @@ impl Input {
     /// Opens the manifest `path`, or standard input for `-`.
     ///
     /// # Errors
-    /// If the file cannot be read, is not a manifest, or is incomplete or damaged.
+    /// If the file cannot be read, is not a manifest, is incomplete or damaged, or records only one shard.
     pub(super) fn open(path: &OsStr) -> anyhow::Result<Self> {
+        Self::open_as(path, Manifest::open)
+    }
+
+    /// Opens a manifest like [`open`](Self::open), which may be that of one shard.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), except for shards.
+    pub(super) fn open_part(path: &OsStr) -> anyhow::Result<Self> {
+        Self::open_as(path, Manifest::open_any)
+    }
+
+    fn open_as(path: &OsStr, open: fn(File) -> Result<Manifest, Error>) -> anyhow::Result<Self> {
         let name = || quote(path.as_encoded_bytes());
         let file = input::open(path).with_context(|| format!("cannot open {}", name()))?;
         let metadata = file.metadata().with_context(|| format!("cannot stat {}", name()))?;
         let own = metadata.is_file().then(|| (metadata.dev(), metadata.ino()));
-        let manifest = Manifest::open(file).with_context(name)?;
+        let manifest = open(file).with_context(name)?;
         Ok(Self { manifest, own })
     }
 }

@@ -10,6 +10,7 @@ mod guard;
 mod import;
 mod input;
 mod lock;
+mod merge;
 mod pace;
 mod plan;
 mod reading;
@@ -34,6 +35,7 @@ use crate::manifest::create::CreateArgs;
 use crate::manifest::diff::DiffArgs;
 use crate::manifest::export::ExportArgs;
 use crate::manifest::import::ImportArgs;
+use crate::manifest::merge::MergeArgs;
 use crate::manifest::plan::PlanArgs;
 use crate::manifest::repair::RepairArgs;
 use crate::manifest::scrub::ScrubArgs;
@@ -70,6 +72,7 @@ enum ManifestCommand {
     Export(ExportArgs),
     Import(ImportArgs),
     Plan(PlanArgs),
+    Merge(MergeArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -105,5 +108,6 @@ pub(crate) fn run(args: &ManifestArgs, globals: &Globals, console: &Console) -> 
         ManifestCommand::Export(args) => export::run(args, globals, console),
         ManifestCommand::Import(args) => import::run(args, globals, console),
         ManifestCommand::Plan(args) => plan::run(args, globals, console),
+        ManifestCommand::Merge(args) => merge::run(args, globals, console),
     }
 }

@@ -138,8 +138,8 @@ pub use repair::{
 pub use sample::Sample;
 pub use scrub::{ForUpdate, Part, Scrub, ScrubBatch, Scrubbed};
 pub use shard::{
-    Balance, Cost, Listed, PathRange, Place, Plan, PlanError, PlannedShard, Planner, Root, Shard, ShardTag,
-    Sharded, Split,
+    Balance, Cost, Listed, MergeError, Parts, PathRange, Place, Plan, PlanError, PlannedShard, Planner, Root,
+    Shard, ShardTag, Sharded, Split,
 };
 pub use shift::{Shift, ShiftKind};
 pub use sniff::{Kind, sniff};

@@ -120,6 +120,14 @@ impl Manifest {
         Ok(Entries { manifest: self, lines, current, last, is_first: true, check, which: None })
     }
 
+    /// Returns a reader of the lines, which starts at the header.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn lines(&self) -> Result<Lines<'_>, Error> {
+        Lines::new(&self.sealed)
+    }
+
     /// Like [`entries`](Self::entries), for one of two manifests: errors report which one.
     pub(crate) fn entries_of(&self, which: Which) -> Result<Entries<'_>, Error> {
         let entries = self.entries().map_err(|error| error.of(Some(which)))?;

@@ -135,7 +135,10 @@ pub(crate) struct Failed(Vec<Vec<u8>>);
 
 impl Failed {
     pub(crate) fn of(tree: &WalkedTree<'_>) -> Self {
-        let mut paths: Vec<_> = tree.failed.iter().map(|path| tree.relative(path).to_vec()).collect();
+        Self::new(tree.failed.iter().map(|path| tree.relative(path).to_vec()).collect())
+    }
+
+    pub(crate) fn new(mut paths: Vec<Vec<u8>>) -> Self {
         paths.sort_unstable_by(|a, b| key(a).cmp(key(b)));
         paths.dedup();
         Self(paths)

@@ -41,6 +41,16 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
         self.end_line("an entry")
     }
 
+    /// Writes the line of an entry from another manifest with the same algorithms, including its newline.
+    ///
+    /// # Errors
+    /// Returns the errors of `sink`.
+    pub(crate) fn line(&mut self, line: &[u8]) -> io::Result<()> {
+        self.begin()?;
+        self.seal.line(line);
+        (self.sink)(line)
+    }
+
     /// Returns the header.
     pub(crate) fn header(&self) -> &Header {
         &self.header

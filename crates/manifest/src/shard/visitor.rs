@@ -30,7 +30,7 @@ pub struct Sharded<'s, V> {
 /// Which of the shared directories were listed completely.
 #[derive(Debug, Default)]
 pub struct Listed {
-    queued: Vec<Vec<u8>>,
+    found: Vec<Vec<u8>>,
     whole: Vec<Vec<u8>>,
 }
 
@@ -79,11 +79,18 @@ impl<'s, V: Visitor> Sharded<'s, V> {
 }
 
 impl Listed {
+    /// Notes that a directory was found. Whether it is entered is decided later.
+    fn expect(&mut self, shard: &Shard, dir: &[u8]) {
+        if shard.place(dir) == Place::Crossing && shard.has_entries_of(dir) {
+            self.found.push(dir.to_vec());
+        }
+    }
+
     /// Combines what several workers have listed.
     pub fn merge(all: impl IntoIterator<Item = Self>) -> Self {
         let mut merged = Self::default();
         for mut listed in all {
-            merged.queued.append(&mut listed.queued);
+            merged.found.append(&mut listed.found);
             merged.whole.append(&mut listed.whole);
         }
         merged
@@ -92,8 +99,8 @@ impl Listed {
     /// Returns the directories with entries of the shard that were not listed completely, in no particular order.
     pub fn incomplete(mut self) -> Vec<Vec<u8>> {
         self.whole.sort_unstable();
-        self.queued.retain(|dir| self.whole.binary_search(dir).is_err());
-        self.queued
+        self.found.retain(|dir| self.whole.binary_search(dir).is_err());
+        self.found
     }
 }
 
@@ -101,10 +108,9 @@ impl<V: Visitor> Visitor for Sharded<'_, V> {
     type Dir = ShardTag<V::Dir>;
 
     fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        match self.shard {
-            Some(shard) if !shard.contains(ROOT) => Step::Descend,
-            _ => self.inner.root(root),
-        }
+        let Some(shard) = self.shard else { return self.inner.root(root) };
+        self.listed.expect(shard, ROOT);
+        if shard.contains(ROOT) { self.inner.root(root) } else { Step::Descend }
     }
 
     fn descend(&mut self, from: Option<&Self::Dir>, entry: &Entry<'_>) -> Self::Dir {
@@ -121,11 +127,6 @@ impl<V: Visitor> Visitor for Sharded<'_, V> {
             _ => Place::Inside,
         };
         let shared = path.filter(|_| place != Place::Inside);
-        if let (Some(shard), Some(path)) = (self.shard, &shared)
-            && shard.has_entries_of(path)
-        {
-            self.listed.queued.push(path.clone());
-        }
         let inner = self.inner.descend(from.map(|from| &from.inner), entry);
         ShardTag { shared, is_needed: place != Place::Outside, inner }
     }
@@ -151,8 +152,12 @@ impl<V: Visitor> Visitor for Sharded<'_, V> {
         let (Some(shard), Some(_)) = (self.shard, &tag.shared) else {
             return self.inner.entry(&tag.inner, entry);
         };
-        match self.belongs(shard, entry) {
-            (true, is_needed) => match self.inner.entry(&tag.inner, entry) {
+        let (is_shown, is_needed) = self.belongs(shard, entry);
+        if is_needed {
+            self.listed.expect(shard, &self.path);
+        }
+        match (is_shown, is_needed) {
+            (true, _) => match self.inner.entry(&tag.inner, entry) {
                 Step::Descend if !is_needed => Step::Next,
                 step => step,
             },
