@@ -31,7 +31,7 @@ pub(crate) struct Trees {
     written: usize,
     /// Which part of the tree is recorded; `None` if all of it is.
     shard: Option<Shard>,
-    /// The keys of directories that other shards list too, and of which an entry is missing.
+    /// The keys of directories that are shared with other shards, and of which an entry is missing.
     incomplete: BTreeSet<Vec<u8>>,
 }
 
@@ -78,7 +78,7 @@ impl Trees {
 
     /// Notes that an entry of the directory `dir` is missing.
     fn lack(&mut self, dir: &[u8]) {
-        if self.shard.as_ref().is_some_and(|shard| shard.place(dir) == Place::Crossing) {
+        if self.shard.as_ref().is_some_and(|shard| shard.shares(dir)) {
             self.incomplete.insert(key(dir).to_vec());
         }
     }

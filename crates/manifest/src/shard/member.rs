@@ -71,6 +71,16 @@ impl Shard {
         }
     }
 
+    /// Returns whether the shard has entries below the directory `dir`, and another shard has `dir` itself or others of
+    /// its entries. Then no shard alone knows whether everything below it is recorded.
+    pub fn shares(&self, dir: &[u8]) -> bool {
+        match self.place(dir) {
+            Place::Inside => !self.contains(dir),
+            Place::Crossing => true,
+            Place::Outside => false,
+        }
+    }
+
     /// Returns whether entries in the directory `dir` may belong to the shard.
     pub fn has_entries_of(&self, dir: &[u8]) -> bool {
         match &self.split {

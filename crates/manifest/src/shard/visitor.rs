@@ -81,7 +81,7 @@ impl<'s, V: Visitor> Sharded<'s, V> {
 impl Listed {
     /// Notes that a directory was found. Whether it is entered is decided later.
     fn expect(&mut self, shard: &Shard, dir: &[u8]) {
-        if shard.place(dir) == Place::Crossing && shard.has_entries_of(dir) {
+        if shard.shares(dir) && shard.has_entries_of(dir) {
             self.found.push(dir.to_vec());
         }
     }
@@ -122,13 +122,13 @@ impl<V: Visitor> Visitor for Sharded<'_, V> {
                 dir => [dir, b"/", entry.name()].concat(),
             }),
         };
-        let place = match (self.shard, &path) {
-            (Some(shard), Some(path)) => shard.place(path),
-            _ => Place::Inside,
+        let (is_shared, is_needed) = match (self.shard, &path) {
+            (Some(shard), Some(path)) => (shard.shares(path), shard.place(path) != Place::Outside),
+            _ => (false, true),
         };
-        let shared = path.filter(|_| place != Place::Inside);
+        let shared = path.filter(|_| is_shared);
         let inner = self.inner.descend(from.map(|from| &from.inner), entry);
-        ShardTag { shared, is_needed: place != Place::Outside, inner }
+        ShardTag { shared, is_needed, inner }
     }
 
     fn enter(&mut self, tag: &Self::Dir, dir: &Directory<'_>) -> Step {
