@@ -16,6 +16,7 @@ mod manifests;
 mod other_formats;
 mod other_lists;
 mod paths;
+mod plans;
 mod reports;
 mod sealed;
 mod selections;
@@ -32,6 +33,7 @@ pub use manifests::manifests;
 pub use other_formats::imports;
 pub use other_lists::{bag_manifests, hashdeep_lists};
 pub use paths::path_lists;
+pub use plans::plans;
 pub use reports::reports;
 pub use sealed::sealed;
 pub use selections::{ignore_files, selections};
@@ -57,6 +59,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("manifests", manifests),
     ("names", names),
     ("path_lists", path_lists),
+    ("plans", plans),
     ("reports", reports),
     ("sealed", sealed),
     ("selections", selections),

@@ -77,7 +77,8 @@ fn header(line: &[u8]) -> Option<Header> {
         .items()?
         .into_iter()
         .map(|option| option.members()?.bytes("option").filter(|option| is_known(option)));
-    is_manifest.then_some(Header {
+    let is_whole = line.optional("shard")?.is_none();
+    (is_manifest && is_whole).then_some(Header {
         version,
         root: line.bytes("root")?,
         algorithms,

@@ -27,6 +27,8 @@ const COMMANDS: [&str; 27] = [
     "manifest unique",
     "manifest export",
     "manifest import",
+    "manifest plan",
+    "manifest merge",
     "cmp",
     "undo",
     "cache",
@@ -135,7 +137,10 @@ fn dup() {
 fn manifest() {
     assert_snapshot!("manifest-short", page(&["manifest", "-h"]));
     assert_snapshot!("manifest", page(&["manifest", "--help"]));
-    for command in ["create", "verify", "diff", "update", "scrub", "repair", "unique", "export", "import"] {
+    for command in [
+        "create", "verify", "diff", "update", "scrub", "repair", "unique", "export", "import", "plan",
+        "merge",
+    ] {
         assert_snapshot!(format!("manifest-{command}-short"), page(&["manifest", command, "-h"]));
         assert_snapshot!(format!("manifest-{command}"), page(&["manifest", command, "--help"]));
     }

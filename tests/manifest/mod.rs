@@ -16,6 +16,7 @@ mod refused;
 pub(crate) mod repair;
 mod scope;
 mod scrub;
+mod shards;
 mod shifts;
 pub(crate) mod tree_digests;
 pub(crate) mod trees;

@@ -32,6 +32,9 @@ use crate::stdout::Stdout;
 /// or that change while being read, are errors and get no line. The new manifest itself is skipped.
 ///
 /// The selection options are stored in the manifest, so that verify selects the same entries.
+///
+/// With --shard, only a part of the tree is recorded. `merge` joins the parts of all shards. An earlier part of the same
+/// shard is replaced.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CreateArgs {
@@ -92,7 +95,9 @@ Examples:
                                                    compressed
   ftk manifest create --no-content --xattrs /etc   permissions; reads no file
   ftk manifest create -a sha256,blake3 /archive -o archive.jsonl
-                                                   two digests per file";
+                                                   two digests per file
+  ftk manifest create --shard 3/16 --plan plan.json /lustre -o part-3.jsonl
+                                                   a part, on one of 16 hosts";
 
 pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let options = args.scope.words()?;

@@ -94,7 +94,9 @@ Examples:
   ftk manifest unique old-disk.jsonl archive.jsonl
                         files on the old disk that the archive lacks
   ftk manifest export --format mtree archive.jsonl
-                        for other tools";
+                        for other tools
+  ftk manifest create --shard 3/16 /lustre -o part-3.jsonl
+                        a part of a huge tree; merge joins the parts";
 
 pub(crate) fn run(args: &ManifestArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     match &args.command {

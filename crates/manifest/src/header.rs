@@ -159,8 +159,11 @@ impl Header {
             return Err(not_manifest("it has only CRCs, which do not identify contents".into()));
         }
         let options = read_options(&line.options)?;
-        let shard = line.shard.as_ref().filter(|_| version > 1).map(|Object(shard)| shard.read());
+        let shard = line.shard.as_ref().map(|Object(shard)| shard.read());
         let shard = shard.transpose().map_err(|why| not_manifest(format!("shard: {why}")))?;
+        if shard.is_some() && version == 1 {
+            return Err(not_manifest("version 1 has no shards".into()));
+        }
         Ok(Self {
             version,
             root: name(line.root.as_deref(), line.root_b64.as_deref())?,

@@ -118,16 +118,16 @@ fn difference(a: &Header, b: &Header) -> Option<&'static str> {
     let is_one_plan = match (&first.split, &second.split) {
         (Split::Plan { digest, .. }, Split::Plan { digest: other, .. }) => digest == other,
         // A plan is for one directory, which may have other paths on other hosts.
-        (Split::Hash, Split::Hash) if a.root != b.root => return Some("root"),
+        (Split::Hash, Split::Hash) if a.root != b.root => return Some("roots"),
         (Split::Hash, Split::Hash) => true,
         _ => false,
     };
     let differences = [
-        (first.of != second.of, "number of shards"),
-        (!is_one_plan, "plan"),
+        (first.of != second.of, "numbers of shards"),
+        (!is_one_plan, "plans"),
         (a.algorithms != b.algorithms, "algorithms"),
         (a.options != b.options, "options"),
-        (a.xattrs != b.xattrs, "recording of extended attributes"),
+        (a.xattrs != b.xattrs, "settings of --xattrs"),
     ];
     differences.into_iter().find(|(differs, _)| *differs).map(|(_, what)| what)
 }
@@ -137,7 +137,7 @@ impl fmt::Display for MergeError {
         match self {
             Self::Nothing => f.write_str("there are no parts"),
             Self::Whole(_) => f.write_str("it records a whole tree, and is not a part"),
-            Self::Differ(_, _, what) => write!(f, "not parts of one run: their {what} differ"),
+            Self::Differ(_, _, what) => write!(f, "not parts of one tree: they have different {what}"),
             Self::Twice(_, _, number) => write!(f, "both are shard {number}"),
             Self::Missing { numbers, of } => {
                 const MOST: usize = 20;

@@ -6,6 +6,7 @@ mod diff;
 mod format;
 mod model;
 mod scrub;
+mod shards;
 mod tree_digests;
 mod trees;
 mod unique;

@@ -17,7 +17,7 @@ use ftk_sched::{Constants, Limits, Model, Stop, Threads};
 use ftk_walk::Walker;
 use rustix::fs::{CWD, FileType, Mode, Timespec, Timestamps, mknodat, utimensat};
 
-use crate::model::{Entries, header, open, read};
+use crate::model::{Entries, header, read};
 
 /// A directory with every type of entry that can be made without privileges. All times are long past.
 pub(crate) struct Dir(tempfile::TempDir);
@@ -148,7 +148,9 @@ impl Walked {
         create(&self.tree(), contents, header.xattrs, &mut writer, &Budget::new(u64::MAX), &mut fail)
             .unwrap();
         writer.finish().unwrap();
-        open(&bytes).unwrap()
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&bytes).unwrap();
+        Manifest::open_any(file).unwrap()
     }
 }
 
