@@ -107,7 +107,7 @@ fn the_description_is_complete() {
         left.extend(below.into_iter().flatten().map(|command| (words.clone(), command)));
         seen += 1;
     }
-    assert_eq!((commands.len(), seen), (11, 27));
+    assert_eq!((commands.len(), seen), (11, 29));
     let hash = commands.iter().find(|it| it["name"] == "hash").unwrap();
     let option =
         |long: &str| hash["options"].as_array().unwrap().iter().find(|it| it["long"] == long).unwrap();

@@ -10,7 +10,7 @@ fn page(args: &[&str]) -> String {
 }
 
 /// Every command; its words as `ftk help` accepts them.
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 29] = [
     "find",
     "hash",
     "dup",

@@ -66,9 +66,17 @@ fn merged_shards_are_the_manifest_of_a_single_run() {
     ] {
         let one = create(&dir, options);
         for by in ["entries", "bytes", "cost"] {
-            let plan =
-                ["manifest", "plan", "--shards", "5", "../manifest", "-o", "../plan", "--by", by, "--force"];
-            dir.ftk(plan).run().status(0).stdout("");
+            let plan = |source: &[&str]| {
+                let plan = ["manifest", "plan", "--shards", "5", "-o", "../plan", "--by", by, "--force"];
+                dir.ftk(plan).args(source).run().stdout("")
+            };
+            if options.first().is_some_and(|option| ["-t", "-n"].contains(option)) {
+                // This manifest does not record which directory `.` is.
+                plan(&["../manifest"]).status(2).stderr_has("the root of the tree is not known");
+                plan(&[&["."], options].concat()).status(0);
+            } else {
+                plan(&["../manifest"]).status(0);
+            }
             let merge = record(&dir, 5, Some("../plan"), options);
             let merged = dir.ftk(&merge).run().status(0).out;
             assert_eq!(entries(&merged), entries(&fs::read(&one).unwrap()), "{options:?} {by}");

@@ -21,8 +21,8 @@ use crate::input;
 pub(super) struct ShardArgs {
     /// Only shard K of N: a part of the tree
     ///
-    /// Without --plan, directories are assigned to shards by a hash of their path; every shard lists all directories, but
-    /// examines only its own files.
+    /// Without --plan, directories are assigned to shards by a hash of their path. Then every shard lists all directories,
+    /// but examines only the entries of its own.
     #[arg(long, value_name = "K/N", help_heading = "Shards")]
     shard: Option<Nth>,
 
