@@ -71,7 +71,7 @@ enum ManifestCommand {
     Unique(UniqueArgs),
     Export(ExportArgs),
     Import(ImportArgs),
-    Plan(PlanArgs),
+    Plan(Box<PlanArgs>),
     Merge(MergeArgs),
 }
 

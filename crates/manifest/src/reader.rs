@@ -58,7 +58,7 @@ impl Manifest {
     /// # Errors
     /// Those of [`open`](Self::open), except [`Error::Shard`].
     pub fn open_any(file: File) -> Result<Self, Error> {
-        Self::scan(file, &mut |_, _, _| Ok(()))
+        Self::scan(file, |_, _, _| Ok(()))
     }
 
     /// Opens a manifest like [`open_any`](Self::open_any), and passes the header and each entry's line to `each`, with its
@@ -66,7 +66,7 @@ impl Manifest {
     /// this returns.
     pub(crate) fn scan(
         mut file: File,
-        each: &mut dyn FnMut(&Header, u64, &[u8]) -> Result<(), Error>,
+        mut each: impl FnMut(&Header, u64, &[u8]) -> Result<(), Error>,
     ) -> Result<Self, Error> {
         let file_type = file.metadata()?.file_type();
         if file_type.is_char_device() || file_type.is_block_device() {

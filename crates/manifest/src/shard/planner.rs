@@ -116,7 +116,7 @@ impl Planner {
         let mut identity = None;
         let mut planner = None;
         let mut last: Option<Vec<u8>> = None;
-        let manifest = Manifest::scan(file, &mut |header, number, line| {
+        let manifest = Manifest::scan(file, |header, number, line| {
             let is_first = last.is_none();
             let (path, file_type, size) = match canonical::head(line).filter(|_| !is_first) {
                 Some(head) => head,
