@@ -133,6 +133,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         shard.incomplete.clone_from(&scan.incomplete);
     }
     let inventory = &scan.inventory;
+    header.start_ns = reading::start_ns(inventory, &list, header.start_ns);
     let read = match args.no_content {
         true => None,
         false => Some(reading::read(&run, inventory, None, &header.algorithms, NOT_RECORDED)?),

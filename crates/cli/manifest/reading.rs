@@ -16,6 +16,7 @@ use ftk_walk::Follow;
 use crate::cache;
 use crate::console::{cause, say_failed};
 use crate::human;
+use crate::list::List;
 use crate::manifest::scope::ScopeArgs;
 use crate::run::{Hashed, Run};
 use crate::scan::{Scan, too_large};
@@ -42,6 +43,12 @@ pub(super) fn walk(
         Some(shard) => run.walk_shard(root, &selection, keep, shard),
         None => run.walk(vec![root], Follow::Roots, &selection, keep, ""),
     }
+}
+
+/// Returns the start time of a manifest that is written to `list`, for a run that began at `began_ns`. To be called before
+/// files are read.
+pub(super) fn start_ns(inventory: &Inventory, list: &List<'_>, began_ns: i128) -> i128 {
+    ftk_manifest::start_ns(inventory, list.file().ok().flatten().as_ref(), began_ns)
 }
 
 /// Reads the files of `only`, or all of them for `None`, and reports those that fail. `so` is the consequence for

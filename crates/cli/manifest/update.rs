@@ -120,9 +120,10 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         let (path, old) = (quote(path), name());
         bail!("cannot accept {path}: it is not a regular file both in ROOT and, with digests, in {old}");
     }
+    let start_ns = reading::start_ns(&scan.inventory, &list, now_ns);
     let read = reading::read(&run, &scan.inventory, Some(&update.files), algorithms, "not read")?;
 
-    let start_ns = update.start_ns(&read.rows, now_ns);
+    let start_ns = update.start_ns(&read.rows, start_ns);
     let header = Header { root: args.root.as_bytes().to_vec(), start_ns, ..old.header().clone() };
     let mut each = |finding: &Finding<'_>| match (finding.error, finding.old, finding.new) {
         (None, Some(old), Some(_)) if finding.verdict == Verdict::Modified => {

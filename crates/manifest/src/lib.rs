@@ -106,6 +106,7 @@ mod scrub;
 mod shard;
 mod shift;
 mod sniff;
+mod start;
 mod survey;
 mod text;
 mod tree_digest;
@@ -143,6 +144,7 @@ pub use shard::{
 };
 pub use shift::{Shift, ShiftKind};
 pub use sniff::{Kind, sniff};
+pub use start::start_ns;
 pub use survey::Survey;
 pub use tree_digest::TreeForm;
 pub use unique::unique;

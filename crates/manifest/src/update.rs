@@ -160,13 +160,17 @@ impl<'u> Update<'u> {
 
     /// Returns the start time to record in the new manifest, given the rows of the files that were read.
     ///
-    /// Usually this is `now_ns`. It is the old start time if the new manifest keeps the old record of a file
-    /// that may have been written after the old run read it: a newer start time would make such a file look
-    /// unchanged.
-    pub fn start_ns(&self, rows: &Rows, now_ns: i128) -> i128 {
+    /// Usually this is `start_ns`, the [start](crate::start_ns) of this run. It is the old start time if the new manifest
+    /// keeps the old record of a file that may have been written after the old run read it: a newer start time would
+    /// make such a file look unchanged.
+    pub fn start_ns(&self, rows: &Rows, start_ns: i128) -> i128 {
         let contents = self.contents(rows);
         let is_kept = |file: &FileNo| contents.of(*file) == Content::Failed;
-        if self.keeps_recent || self.recent.iter().any(is_kept) { self.old.header().start_ns } else { now_ns }
+        if self.keeps_recent || self.recent.iter().any(is_kept) {
+            self.old.header().start_ns
+        } else {
+            start_ns
+        }
     }
 
     /// Writes the entries, after the files were read into `rows`. Corrupted files, and entries whose extended
