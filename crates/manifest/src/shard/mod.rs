@@ -14,6 +14,7 @@ mod plan_lines;
 mod planner;
 mod range;
 mod visitor;
+pub(crate) mod whole_lines;
 
 pub use member::{Shard, Split};
 pub use parts::{MergeError, Parts};

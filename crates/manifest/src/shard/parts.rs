@@ -102,6 +102,19 @@ impl Parts {
         Header { start_ns, shard: None, ..self.parts[0].manifest.header().clone() }
     }
 
+    /// Returns all parts as one manifest, without joining them in a file. `names` are those of the parts in errors, in the
+    /// order in which the parts were given.
+    ///
+    /// The entries are read from the parts in each pass, and memory use depends only on the number of parts. Directories
+    /// that several shards share have no tree digests, unlike in the manifest that [`write`](Self::write) makes.
+    ///
+    /// # Panics
+    /// If there are fewer names than parts.
+    pub fn into_manifest(self, names: &[Vec<u8>]) -> Manifest {
+        let header = self.header();
+        Manifest::join(self.parts.into_iter().map(|part| (names[part.given].clone(), part.manifest)), header)
+    }
+
     pub(crate) fn parts(&self) -> &[Part] {
         &self.parts
     }
