@@ -7,8 +7,8 @@ use std::io::Write as _;
 use ftk_file::{FsId, Stat};
 use ftk_hash::Algorithm;
 use ftk_manifest::{
-    Criteria, Entry, Field, FieldSet, Finding, Header, Manifest, Mode, PathRange, Shard, Split, Verdict,
-    Writer, Xattr,
+    Criteria, Entry, Field, FieldSet, Finding, Header, Manifest, Mode, Parts, PathRange, Shard, Split,
+    Verdict, Writer, Xattr,
 };
 use ftk_record::Seal;
 use ftk_walk::FileType;
@@ -190,7 +190,7 @@ pub(crate) fn all_versions(header: &Header, entries: &Entries) -> Vec<Manifest> 
 
 /// Returns manifests of these entries that consist of parts: one with ranges, and one by hash.
 pub(crate) fn in_parts(header: &Header, entries: &Entries) -> [Manifest; 2] {
-    [by_ranges(&[b"a", b"a/b"]), by_hash(3)].map(|shards| of_parts(header, entries, &shards).unwrap())
+    [by_ranges(&[b"a", b"a/b"]), by_hash(3)].map(|shards| of_parts(header, entries, &shards))
 }
 
 /// Returns the shards of a plan with these cuts.
@@ -217,13 +217,16 @@ pub(crate) fn part(header: &Header, entries: &Entries, shard: &Shard) -> Vec<u8>
 }
 
 /// Opens the parts of these shards, the last one first.
-pub(crate) fn of_parts(
-    header: &Header,
-    entries: &Entries,
-    shards: &[Shard],
-) -> Result<Manifest, ftk_manifest::Error> {
-    let parts = shards.iter().rev().map(|shard| (named(shard), part(header, entries, shard)));
-    Manifest::of_parts(parts.map(|(name, bytes)| (name, file(&bytes))))
+pub(crate) fn of_parts(header: &Header, entries: &Entries, shards: &[Shard]) -> Manifest {
+    let parts = shards.iter().rev().map(|shard| (named(shard), file(&part(header, entries, shard))));
+    joined(parts)
+}
+
+/// Opens files with these names as the parts of one manifest.
+pub(crate) fn joined(parts: impl IntoIterator<Item = (Vec<u8>, File)>) -> Manifest {
+    let (names, files): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    let parts = files.into_iter().map(|file| Manifest::open_any(file).unwrap()).collect();
+    Parts::new(parts).unwrap().into_manifest(&names)
 }
 
 pub(crate) fn named(shard: &Shard) -> Vec<u8> {

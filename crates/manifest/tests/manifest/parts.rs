@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::subsequence;
 
 use crate::model::{
-    Entries, PATHS, Path, by_hash, by_ranges, entries, file, header, manifest, named, of_parts, part, read,
-    seal,
+    Entries, PATHS, Path, by_hash, by_ranges, entries, file, header, joined, manifest, named, of_parts, part,
+    read, seal,
 };
 
 const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
@@ -23,7 +23,7 @@ proptest! {
         cuts.sort_unstable();
         for shards in [by_ranges(&cuts), by_hash(of)] {
             let header = header(XXH3, false);
-            let whole = of_parts(&header, &entries, &shards).unwrap();
+            let whole = of_parts(&header, &entries, &shards);
             prop_assert_eq!(whole.header(), &header);
             // The second pass reads the same.
             for _ in 0..2 {
@@ -112,7 +112,7 @@ fn errors_name_the_part_and_its_line() {
             let expected =
                 format!("'part-{}': line {}: unknown type \"pile\"", broken + 1, parts[broken].1.len());
             let files = parts.iter().map(|(name, lines)| (name.clone(), file(&seal(lines))));
-            let error = read(&Manifest::of_parts(files).unwrap()).unwrap_err();
+            let error = read(&joined(files)).unwrap_err();
             assert_eq!(error.to_string(), expected);
         }
     }
@@ -127,7 +127,7 @@ fn a_part_that_changes_is_refused() {
         let mut files: Vec<_> =
             shards.iter().map(|shard| (named(shard), file(&part(&header, &entries, shard)))).collect();
         let changed = files[2].1.try_clone().unwrap();
-        let whole = Manifest::of_parts(files.drain(..)).unwrap();
+        let whole = joined(files.drain(..));
         changed.write_all_at(b"!", 100).unwrap();
         let error = read(&whole).unwrap_err().to_string();
         assert_eq!(error, "'part-3': changed while being read");
