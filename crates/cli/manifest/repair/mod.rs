@@ -114,7 +114,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let run = Run::new(globals, console)?;
     let path = Path::new(&args.manifest);
     let lock = args.yes.then(|| Lock::acquire(path, console)).transpose()?;
-    let Input { manifest, own } = Input::open(&args.manifest)?;
+    let Input { manifest, own } = Input::open(&args.manifest, globals)?;
     lock.as_ref().map_or(Ok(()), Lock::check).with_context(name)?;
     let algorithms = &manifest.header().algorithms;
     ensure!(!algorithms.is_empty(), "{} records no digests, so nothing can be repaired by it", name());
