@@ -1,5 +1,7 @@
 //! A tree that is recorded in shards, on many hosts, and merged.
 
+mod uses;
+
 use std::fs;
 
 use super::records::{Manifest, create};
