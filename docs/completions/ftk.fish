@@ -462,6 +462,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l shard -d 'Only shard K of N: a part of the tree' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l plan -d 'The plan that divides the tree (see `ftk manifest plan`)' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l mode -d 'What to compare' -r -f -a "strict\t''
 content\t''
 metadata\t''"
@@ -515,6 +517,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l shard -d 'Only shard K of N: a part of the tree' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l plan -d 'The plan that divides the tree (see `ftk manifest plan`)' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s o -l output -d 'Write to NEW, which appears only when it is complete; may be OLD' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l check -d 'Also read a part of the unchanged files, such as 5%' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l accept -d 'Record this corrupted file as it is now; repeatable' -r
@@ -542,6 +546,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l shard -d 'Only shard K of N: a part of the tree' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l plan -d 'The plan that divides the tree (see `ftk manifest plan`)' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l time -d 'Read for this long, such as 2h or 1h30m' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l bytes -d 'Read this much, such as 500G, rounded up to files' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l part -d 'Read a fraction of all bytes, such as 1/30' -r
