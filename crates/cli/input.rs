@@ -5,6 +5,11 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, ErrorKind};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileTypeExt as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ftk_sched::{Stop, Team, logical_cpus};
+
+use crate::args::Globals;
 
 /// Opens `path`, or standard input for `-`.
 ///
@@ -25,6 +30,27 @@ pub(crate) fn open_file(path: &OsStr) -> io::Result<File> {
         return Err(io::Error::new(ErrorKind::InvalidInput, "it is a device"));
     }
     File::open(path)
+}
+
+/// Reads all inputs, several at a time. Returns what `read` makes of each, in order.
+///
+/// # Errors
+/// The first error in order.
+pub(crate) fn all<P: AsRef<OsStr> + Sync, T: Send>(
+    paths: &[P],
+    globals: &Globals,
+    read: impl Fn(&OsStr) -> anyhow::Result<T> + Sync,
+) -> anyhow::Result<Vec<T>> {
+    let workers = globals.workers().unwrap_or_else(|| logical_cpus().max(2)).min(paths.len());
+    let next = AtomicUsize::new(0);
+    let parts = Team::new(workers.max(1)).run(&Stop::new(), |_| {
+        // Relaxed: the counter hands out numbers and nothing else.
+        let claim = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|nth| *nth < paths.len());
+        std::iter::from_fn(claim).map(|nth| (nth, read(paths[nth].as_ref()))).collect::<Vec<_>>()
+    });
+    let mut made: Vec<_> = parts.into_iter().flatten().collect();
+    made.sort_by_key(|(nth, _)| *nth);
+    made.into_iter().map(|(_, made)| made).collect()
 }
 
 /// Returns the kind of the input, such as `compressed with gzip`, if its first bytes show that it is not a

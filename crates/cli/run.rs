@@ -16,6 +16,7 @@ use ftk_cache::{Cache, Stored};
 use ftk_file::Failure;
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{Budget, FileNo, Full, Inventory, Keep};
+use ftk_manifest::Shard;
 use ftk_process::{Failed, Progress, Report, Resources, Rows, Watch, Work, process};
 use ftk_read::Span;
 use ftk_sched::{Backend, Choice, Limits, Model, Reason, Sample, Stop};
@@ -138,7 +139,22 @@ impl<'c> Run<'c> {
         hint: &str,
     ) -> anyhow::Result<Scan> {
         let walker = walker(roots, follow, self.globals);
-        scan(walker, selection, keep, &self.budget, hint, self.console)
+        scan(walker, selection, keep, &self.budget, None, hint, self.console)
+    }
+
+    /// Walks a directory like [`walk`](Self::walk), and finds the entries of one shard.
+    ///
+    /// # Errors
+    /// If they do not fit into the allowed memory.
+    pub(crate) fn walk_shard(
+        &self,
+        root: CString,
+        selection: &Selection,
+        keep: Keep,
+        shard: &Shard,
+    ) -> anyhow::Result<Scan> {
+        let walker = walker(vec![root], Follow::Roots, self.globals);
+        scan(walker, selection, keep, &self.budget, Some(shard), "", self.console)
     }
 
     /// Walks like [`walk`](Self::walk), and keeps the size of every file. If digests may be reused, this keeps the times

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use ftk_inventory::{Budget, Collect, Inventory, Keep, Skipped as NotRegular};
+use ftk_manifest::{Listed, Shard, Sharded};
 use ftk_select::{Filtered, Selection, Skipped};
 use ftk_walk::{Directory, Entry, Fields, FileType, Follow, Op, Repeat, Step, Visitor, WalkError, Walker};
 use indicatif::HumanCount;
@@ -31,6 +32,8 @@ pub(crate) struct Scan {
     pub(crate) repeated: Vec<[Vec<u8>; 2]>,
     /// Counts of entries that the selection skipped.
     pub(crate) skipped: Skipped,
+    /// Directories that the shard shares with others, and of which an entry was not found.
+    pub(crate) incomplete: Vec<Vec<u8>>,
     /// `Error` if a part of the tree could not be listed.
     pub(crate) outcome: Outcome,
 }
@@ -54,18 +57,20 @@ pub(crate) fn too_large(budget: &Budget) -> String {
     }
 }
 
-/// Walks the starting points, and merges the results of all workers into one inventory. `hint` is appended to
-/// the message about an argument that is not a regular file.
+/// Walks the starting points, and merges the results of all workers into one inventory. With a `shard`, only its entries
+/// are found. `hint` is appended to the message about an argument that is not a regular file.
 pub(crate) fn scan(
     walker: Walker,
     selection: &Selection,
     keep: Keep,
     budget: &Budget,
+    shard: Option<&Shard>,
     hint: &str,
     console: &Console,
 ) -> anyhow::Result<Scan> {
-    let collect = |worker| Collect::new(worker, keep).within(budget);
+    let collect = |worker| Sharded::new(shard, Collect::new(worker, keep).within(budget));
     let (parts, skipped) = walk(walker, selection, console.progress, console, collect);
+    let (parts, listed): (Vec<_>, Vec<_>) = parts.into_iter().map(Sharded::into_parts).unzip();
     let mut inventory = Inventory::merge(parts).with_context(|| too_large(budget))?;
     let (errors, refused) = (inventory.take_errors(), inventory.take_refused());
     let repeated = inventory.take_repeated();
@@ -82,7 +87,8 @@ pub(crate) fn scan(
     say_skipped(skipped, inventory.skipped(), console);
     let outcome = if errors.is_empty() && refused.is_empty() { Outcome::Success } else { Outcome::Error };
     let failed = errors.into_iter().map(|error| error.path).collect();
-    Ok(Scan { inventory, failed, repeated, skipped, outcome })
+    let incomplete = Listed::merge(listed).incomplete();
+    Ok(Scan { inventory, failed, repeated, skipped, incomplete, outcome })
 }
 
 /// Walks with one visitor per worker, which sees the entries that the selection matches. Shows `progress`.
@@ -168,6 +174,10 @@ impl<V: Visitor> Visitor for Counted<'_, V> {
 
     fn filtered(&mut self, tag: &V::Dir) {
         self.visitor.filtered(tag);
+    }
+
+    fn hidden(&mut self, tag: &V::Dir, dir: &Entry<'_>) -> Step {
+        self.visitor.hidden(tag, dir)
     }
 
     fn covered(&mut self) {

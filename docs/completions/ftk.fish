@@ -438,36 +438,38 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -l io -d 'How to read files' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''
 uring\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -l memory -d 'Limit for buffers and tables, such as 512M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
 always\t''
 never\t''
 json\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -l color -d 'When to use colours' -r -f -a "auto\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -l color -d 'When to use colours' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -l json -d 'Print JSON on standard output, one object per line'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -s q -l quiet -d 'Print no summary'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -f -a "create" -d 'Record every entry of a tree'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -f -a "verify" -d 'Check a tree against its manifest'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -f -a "diff" -d 'Print the differences between two manifests'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -f -a "update" -d 'Record a tree again, reading only what changed'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -f -a "scrub" -d 'Read a part of a tree, the longest unverified files first'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -f -a "repair" -d 'Restore damaged files from a copy (needs --yes)'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -f -a "unique" -d 'List the files of A whose content is not in B'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -f -a "export" -d 'Write a manifest in the format of another tool'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import" -f -a "import" -d 'Make a manifest from a list of another tool'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -f -a "create" -d 'Record every entry of a tree'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -f -a "verify" -d 'Check a tree against its manifest'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -f -a "diff" -d 'Print the differences between two manifests'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -f -a "update" -d 'Record a tree again, reading only what changed'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -f -a "scrub" -d 'Read a part of a tree, the longest unverified files first'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -f -a "repair" -d 'Restore damaged files from a copy (needs --yes)'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -f -a "unique" -d 'List the files of A whose content is not in B'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -f -a "export" -d 'Write a manifest in the format of another tool'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -f -a "import" -d 'Make a manifest from a list of another tool'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -f -a "plan" -d 'Divide a tree into shards for many hosts'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and not __fish_seen_subcommand_from create verify diff update scrub repair unique export import plan merge" -f -a "merge" -d 'Join the manifests of all shards into one'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s o -l output -d 'Write to FILE, which appears only when it is complete' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s a -l algorithm -d 'Digest algorithm [default: sha256]' -r -f -a "sha256\t''
 sha1\t''
@@ -484,6 +486,8 @@ xxh3\t''
 xxh128\t''
 crc32\t''
 crc32c\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l shard -d 'Only shard K of N: a part of the tree' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l plan -d 'The plan that divides the tree (see `ftk manifest plan`)' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s e -l extension -d 'Match names with this extension, ignoring case; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s n -l name -d 'Match names against this glob; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l iname -d 'Like --name, ignoring case' -r
@@ -533,6 +537,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l shard -d 'Only shard K of N: a part of the tree' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l plan -d 'The plan that divides the tree (see `ftk manifest plan`)' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l mode -d 'What to compare' -r -f -a "strict\t''
 content\t''
 metadata\t''"
@@ -586,6 +592,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l shard -d 'Only shard K of N: a part of the tree' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l plan -d 'The plan that divides the tree (see `ftk manifest plan`)' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s o -l output -d 'Write to NEW, which appears only when it is complete; may be OLD' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l check -d 'Also read a part of the unchanged files, such as 5%' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l accept -d 'Record this corrupted file as it is now; repeatable' -r
@@ -613,6 +621,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l shard -d 'Only shard K of N: a part of the tree' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l plan -d 'The plan that divides the tree (see `ftk manifest plan`)' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l time -d 'Read for this long, such as 2h or 1h30m' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l bytes -d 'Read this much, such as 500G, rounded up to files' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l part -d 'Read a fraction of all bytes, such as 1/30' -r
@@ -761,6 +771,79 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l shards -d 'The number of shards' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l by -d 'What the shards have in equal amounts' -r -f -a "cost\t'Time, as `ftk calibrate` has measured it: for each file and each byte'
+entries\t'Entries: best if no content is read'
+bytes\t'Bytes of files: best if disks are slow'"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s o -l output -d 'Write to FILE, which appears only when it is complete' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s e -l extension -d 'Match names with this extension, ignoring case; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s n -l name -d 'Match names against this glob; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l iname -d 'Like --name, ignoring case' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l path -d 'Match paths against this glob; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l regex -d 'Match paths against this regular expression; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s t -l type -d 'Match entries of these types; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l max-depth -d 'Skip entries deeper than N' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s S -l size -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l newer -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l changed-within -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l changed-before -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l owner -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l perm -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l links -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l samefile -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l files-from -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l io -d 'How to read files' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l force -d 'Replace FILE even if it is a manifest'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l ignore-files -d 'Skip what .gitignore and .ignore files exclude'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l no-hidden -d 'Skip names that begin with a dot, and everything below them'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s x -l one-file-system -d 'Stay on the file system of each starting point'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l empty
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -s o -l output -d 'Write to FILE, which appears only when it is complete' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -l io -d 'How to read files' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -l force -d 'Replace a manifest that already exists'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from merge" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l max-mismatches -d 'Stop after N differing bytes [default: 8]' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s i -l ignore-initial -d 'Skip bytes at the start of A and B' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l bytes -d 'Compare at most this many bytes, like `cmp -n`' -r

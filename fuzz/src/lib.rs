@@ -17,6 +17,7 @@ mod ncdu_trees;
 mod other_formats;
 mod other_lists;
 mod paths;
+mod plans;
 mod reports;
 mod sealed;
 mod selections;
@@ -34,6 +35,7 @@ pub use ncdu_trees::ncdu_trees;
 pub use other_formats::imports;
 pub use other_lists::{bag_manifests, hashdeep_lists};
 pub use paths::path_lists;
+pub use plans::plans;
 pub use reports::reports;
 pub use sealed::sealed;
 pub use selections::{expressions, ignore_files, selections};
@@ -61,6 +63,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("names", names),
     ("ncdu_trees", ncdu_trees),
     ("path_lists", path_lists),
+    ("plans", plans),
     ("reports", reports),
     ("sealed", sealed),
     ("selections", selections),

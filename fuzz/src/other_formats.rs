@@ -47,9 +47,10 @@ fn manifest(imported: &Import) -> Manifest {
         xattrs: false,
         options: imported.options().to_vec(),
         start_ns: 0,
+        shard: None,
     };
     let mut file: File = tempfile::tempfile().expect("a file for the manifest");
-    let mut writer = Writer::new(&header, |line: &[u8]| file.write_all(line)).expect("room for the manifest");
+    let mut writer = Writer::new(&header, |line: &[u8]| file.write_all(line));
     imported.write(&mut writer).expect("room for the manifest");
     writer.finish().expect("room for the manifest");
     Manifest::open(file).expect("an import is a manifest")

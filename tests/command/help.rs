@@ -10,7 +10,7 @@ fn page(args: &[&str]) -> String {
 }
 
 /// Every command; its words as `ftk help` accepts them.
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 31] = [
     "find",
     "du",
     "hash",
@@ -28,7 +28,10 @@ const COMMANDS: [&str; 28] = [
     "manifest unique",
     "manifest export",
     "manifest import",
+    "manifest plan",
+    "manifest merge",
     "cmp",
+    "report",
     "undo",
     "cache",
     "cache stats",
@@ -146,7 +149,10 @@ fn dup() {
 fn manifest() {
     assert_snapshot!("manifest-short", page(&["manifest", "-h"]));
     assert_snapshot!("manifest", page(&["manifest", "--help"]));
-    for command in ["create", "verify", "diff", "update", "scrub", "repair", "unique", "export", "import"] {
+    for command in [
+        "create", "verify", "diff", "update", "scrub", "repair", "unique", "export", "import", "plan",
+        "merge",
+    ] {
         assert_snapshot!(format!("manifest-{command}-short"), page(&["manifest", command, "-h"]));
         assert_snapshot!(format!("manifest-{command}"), page(&["manifest", command, "--help"]));
     }

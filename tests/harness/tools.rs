@@ -33,6 +33,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("mtree", "mtree-netbsd"),
     ("ncdu", "ncdu"),
     ("openssl", "openssl"),
+    ("parallel", "parallel"),
     ("python3", "python3"),
     ("rsync", "rsync"),
     ("script", "bsdutils"),
@@ -47,6 +48,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("strace", "strace"),
     ("xargs", "findutils"),
     ("xxhsum", "xxhash"),
+    ("yaml", "python3-yaml"),
     ("zstd", "zstd"),
 ];
 
@@ -89,10 +91,14 @@ fn works(tool: &str) -> bool {
     match tool {
         // A container may forbid tracing. Only an attempt shows that.
         "strace" => command.args(["-o", "/dev/null", "true"]),
-        // A module of Python.
+        // Modules of Python.
         "bagit" => {
             command = Command::new("python3");
             command.args(["-c", "import bagit"])
+        }
+        "yaml" => {
+            command = Command::new("/usr/bin/python3");
+            command.args(["-c", "import yaml"])
         }
         "busybox" => command.arg("true"),
         "hashdeep" => command.arg("-V"),

@@ -1,5 +1,6 @@
 //! `ftk manifest`, compared with tools that report the same properties of files.
 
+mod clocks;
 mod compressed;
 mod create;
 pub(crate) mod damage;
@@ -16,6 +17,7 @@ mod refused;
 pub(crate) mod repair;
 mod scope;
 mod scrub;
+mod shards;
 mod shifts;
 pub(crate) mod tree_digests;
 pub(crate) mod trees;

@@ -11,6 +11,7 @@ const FILTERS: &[(&str, &str)] = &[
     (r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([+-][0-9]{2}:[0-9]{2}|Z)", "DATE"),
     (r"[0-9]{8}T[0-9]{6}Z-[0-9A-Za-z]+", "RUN"),
     (r"SHA256:[A-Za-z0-9+/]{43}", "SHA256:KEY"),
+    (r"Submitted batch job [0-9]+", "Submitted batch job N"),
     // File systems differ in the blocks that they allocate for a file.
     (r"(?-u:\b)[0-9]+ digests? reused, [0-9.]+ [kMGT]?B ", "N digests reused, SIZE "),
     (r"(?-u:\b)(frees?) [0-9.]+ [kMGT]?B", "$1 SIZE"),
@@ -38,6 +39,7 @@ fn only_what_differs_from_run_to_run_is_replaced() {
         ("delete   a      frees 40.96 kB", "delete   a      frees SIZE"),
         ("6 files, 3 digests reused, 950.00 kB in 12.79 ms", "6 files, N digests reused, SIZE in TIME"),
         ("6 files, 1 digest reused, 0 B in 12.79 ms", "6 files, N digests reused, SIZE in TIME"),
+        ("Submitted batch job 17", "Submitted batch job N"),
         ("2 × 50.00 kB   wastes 50.00 kB", "2 × 50.00 kB   wastes 50.00 kB"),
         ("sha256 8268efe6… → f51955b5…", "sha256 8268efe6… → f51955b5…"),
     ] {

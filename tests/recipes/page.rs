@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 pub(super) enum Page {
     Recipes,
     Readme,
+    Cluster,
 }
 
 impl Page {
@@ -21,6 +22,7 @@ impl Page {
         let name = match self {
             Self::Recipes => "docs/recipes.md",
             Self::Readme => "README.md",
+            Self::Cluster => "docs/cluster.md",
         };
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
     }

@@ -41,9 +41,7 @@ impl Scene {
         let scene = Self(dir);
         fs::create_dir(scene.aside("fake")).unwrap();
         for (name, text) in STAND_INS {
-            let path = scene.aside("fake").join(name);
-            fs::write(&path, format!("#!/bin/sh\n{text}")).unwrap();
-            fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+            scene.stand_in(name, &format!("#!/bin/sh\n{text}"));
         }
         scene.0.dir(".cargo/bin");
         symlink(env!("CARGO_BIN_EXE_ftk"), scene.0.path(".cargo/bin/ftk")).unwrap();
@@ -111,6 +109,13 @@ impl Scene {
         let mut content = fs::read(self.0.path(&path)).unwrap();
         content[1000] ^= 1;
         self.file(&path, &content)
+    }
+
+    /// A program that is found before those of the system.
+    pub(super) fn stand_in(&self, name: &str, text: &str) {
+        let path = self.aside("fake").join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
     }
 
     /// A file that the page shows.

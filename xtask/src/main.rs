@@ -6,6 +6,7 @@ mod ci;
 mod codegen;
 mod deny;
 mod horrors;
+mod scale;
 mod soak;
 mod tidy;
 
@@ -29,6 +30,7 @@ const USAGE: &str = "usage: cargo xtask ci [STEP...]   all that CI runs, or only
                                   long tests: stress, races, kills, stale, limits, memory, exhaustive
        cargo xtask horrors [--peers [DIR]] [--only N,..] [--write] [--ftk PROGRAM] [-v]
                                   reproduce failures of file tools with ftk and its peers
+       cargo xtask scale [--write]   model many hosts that record one tree, and update docs/cluster.md
 Relative paths start from the root of the workspace.";
 
 fn main() -> Result<ExitCode> {
@@ -43,6 +45,7 @@ fn main() -> Result<ExitCode> {
         ["bench", ref rest @ ..] => bench::run(rest),
         ["soak", ref rest @ ..] => soak::run(rest),
         ["horrors", ref rest @ ..] => horrors::run(rest),
+        ["scale", ref rest @ ..] => scale::run(rest),
         ["help" | "-h" | "--help"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

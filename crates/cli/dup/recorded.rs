@@ -75,7 +75,7 @@ pub(super) fn run(
     refuse_own_input(&args.manifests, &list.own())?;
     let (min, max) = (sizes.min_size, sizes.max_size.unwrap_or(u64::MAX));
     ensure!(min <= max, "--min-size is larger than --max-size");
-    let sources = open(&args.manifests)?;
+    let sources = open(&args.manifests, globals)?;
     let format = output.format(globals.json, list.is_shown());
     let mut head = Vec::new();
     let json = (format == Format::Json).then(|| {
@@ -129,15 +129,17 @@ const TEMPORARY: &str =
     "cannot sort in temporary files (set TMPDIR to a directory with more space, or raise --memory)";
 
 /// Opens the manifests and chooses the algorithm.
-fn open(paths: &[OsString]) -> anyhow::Result<Sources> {
+fn open(paths: &[OsString], globals: &Globals) -> anyhow::Result<Sources> {
     ensure!(paths.iter().filter(|path| *path == "-").count() < 2, "standard input can be read only once");
     let mut known = HashMap::new();
     let mut manifests = Vec::with_capacity(paths.len());
     for path in paths {
-        let Input { manifest, own } = Input::open(path)?;
+        let Input { manifest, own } = Input::open(path, globals)?;
         let shown = || quote(path.as_bytes());
-        if let Some(other) = own.and_then(|own| known.insert(own, path)) {
-            bail!("{} and {} are the same manifest", quote(other.as_bytes()), shown());
+        for own in own {
+            if let Some(other) = known.insert(own, path) {
+                bail!("{} and {} are the same manifest", quote(other.as_bytes()), shown());
+            }
         }
         ensure!(!manifest.header().algorithms.is_empty(), "{} records no digests", shown());
         manifests.push(manifest);

@@ -95,7 +95,7 @@ impl Search<'_> {
     /// Lists all paths, and then passes them to `accept`, sorted by path, until it returns `false`. Keeps only names,
     /// which needs much less memory than keeping records.
     pub(super) fn scan_sorted(&self, mut accept: impl FnMut(&[u8]) -> bool) -> anyhow::Result<Outcome> {
-        let scan = scan(self.walker(), self.selection, Keep::All, &self.budget(), "", self.console)?;
+        let scan = scan(self.walker(), self.selection, Keep::All, &self.budget(), None, "", self.console)?;
         let mut order = scan.inventory.in_path_order();
         let mut is_empty = true;
         while let Some(item) = order.next() {

@@ -2,12 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::bail;
 use ftk_hash::Algorithm;
 use ftk_record::{Change, End, changes, quote, write_path};
-use ftk_sched::{Stop, Team};
 use indicatif::HumanCount;
 
 use crate::args::Globals;
@@ -16,6 +14,8 @@ use crate::console::{Console, Outcome};
 use crate::hash::HashArgs;
 use crate::hash::table::{ListOptions, Table};
 use crate::human::{self, ARROW, shown};
+use crate::input;
+
 use crate::list::{List, refuse_own_input};
 use crate::stdout::Stdout;
 
@@ -107,16 +107,7 @@ pub(crate) fn both<T: Send>(
     globals: &Globals,
     read: impl Fn(&OsStr) -> anyhow::Result<T> + Sync,
 ) -> anyhow::Result<[T; 2]> {
-    let workers = if globals.workers() == Some(1) { 1 } else { 2 };
-    let next = AtomicUsize::new(0);
-    let parts = Team::new(workers).run(&Stop::new(), |_| {
-        // Relaxed: the counter hands out numbers and nothing else.
-        let claim = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|nth| *nth < paths.len());
-        std::iter::from_fn(claim).map(|nth| (nth, read(paths[nth]))).collect::<Vec<_>>()
-    });
-    let mut made: Vec<_> = parts.into_iter().flatten().collect();
-    made.sort_by_key(|(nth, _)| *nth);
-    let made = made.into_iter().map(|(_, made)| made).collect::<anyhow::Result<Vec<_>>>()?;
+    let made = input::all(&paths, globals, read)?;
     Ok(made.try_into().ok().expect("one for each path"))
 }
 

@@ -21,6 +21,7 @@ use crate::manifest::body::Body;
 use crate::manifest::guard::refuse_to_overwrite;
 use crate::manifest::reading;
 use crate::manifest::scope::ScopeArgs;
+use crate::manifest::shard::ShardArgs;
 use crate::run::Run;
 use crate::stdout::Stdout;
 
@@ -31,6 +32,9 @@ use crate::stdout::Stdout;
 /// or that change while being read, are errors and get no line. The new manifest itself is skipped.
 ///
 /// The selection options are stored in the manifest, so that verify selects the same entries.
+///
+/// With --shard, only a part of the tree is recorded. `merge` joins the parts of all shards. An earlier part of the same
+/// shard is replaced.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CreateArgs {
@@ -73,6 +77,9 @@ pub(super) struct CreateArgs {
     no_content: bool,
 
     #[command(flatten)]
+    shard: ShardArgs,
+
+    #[command(flatten)]
     cache: CacheArgs,
 
     #[command(flatten)]
@@ -88,10 +95,14 @@ Examples:
                                                    compressed
   ftk manifest create --no-content --xattrs /etc   permissions; reads no file
   ftk manifest create -a sha256,blake3 /archive -o archive.jsonl
-                                                   two digests per file";
+                                                   two digests per file
+  ftk manifest create --shard 3/16 --plan plan.json /lustre -o part-3.jsonl
+                                                   a part, on one of 16 hosts";
 
 pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    if !args.force {
+    let options = args.scope.words()?;
+    let shard = args.shard.resolve(&args.root, &options)?;
+    if !args.force && !ShardArgs::is_earlier(args.output.as_deref(), shard.as_ref()) {
         refuse_to_overwrite(args.output.as_deref(), None)?;
     }
     let algorithms = if args.no_content { Vec::new() } else { wanted(&args.algorithms) };
@@ -101,13 +112,14 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         algorithms[0],
     );
     let mut run = Run::new(globals, console)?;
-    let header = Header {
+    let mut header = Header {
         version: Header::VERSION,
         root: args.root.as_bytes().to_vec(),
         algorithms,
         xattrs: args.xattrs,
-        options: args.scope.words()?,
+        options,
         start_ns: now_ns(),
+        shard,
     };
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
@@ -116,8 +128,12 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         own.extend(run.reuse(args.cache)?);
     }
     let keep = Keep::Stats { files: args.no_content };
-    let scan = reading::walk(&run, &args.root, &args.scope, keep, &own)?;
+    let scan = reading::walk(&run, &args.root, &args.scope, keep, &own, header.shard.as_ref())?;
+    if let Some(shard) = &mut header.shard {
+        shard.incomplete.clone_from(&scan.incomplete);
+    }
     let inventory = &scan.inventory;
+    header.start_ns = reading::start_ns(inventory, &list, header.start_ns);
     let read = match args.no_content {
         true => None,
         false => Some(reading::read(&run, inventory, None, &header.algorithms, NOT_RECORDED)?),
@@ -147,20 +163,32 @@ pub(super) type Sink<'s> = &'s mut dyn FnMut(&[u8]) -> io::Result<()>;
 /// `output` ends in `.zst`.
 pub(super) fn write<T>(
     header: &Header,
-    mut list: List<'_>,
+    list: List<'_>,
     output: Option<&Path>,
     fill: impl FnOnce(&mut Writer<Sink<'_>>) -> Result<T, Error>,
+) -> anyhow::Result<T> {
+    write_with(header, list, output, |writer| {
+        // An I/O error is returned without the manifest's wording.
+        let filled = fill(writer).map_err(|error| match error {
+            Error::Io(error) => anyhow::Error::from(error),
+            error => error.into(),
+        });
+        filled.with_context(|| cannot_write(output))
+    })
+}
+
+/// Writes like [`write`]. The errors of `fill` say what failed.
+pub(super) fn write_with<T>(
+    header: &Header,
+    mut list: List<'_>,
+    output: Option<&Path>,
+    fill: impl FnOnce(&mut Writer<Sink<'_>>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let unwritten = || cannot_write(output);
     let mut body = Body::new(&mut list, output).with_context(unwritten)?;
     let mut sink = |line: &[u8]| body.line(line);
-    let mut writer = Writer::new(header, &mut sink as Sink<'_>).with_context(unwritten)?;
-    // An I/O error is returned without the manifest's wording.
-    let filled = fill(&mut writer).map_err(|error| match error {
-        Error::Io(error) => anyhow::Error::from(error),
-        error => error.into(),
-    });
-    let filled = filled.with_context(unwritten)?;
+    let mut writer = Writer::new(header, &mut sink as Sink<'_>);
+    let filled = fill(&mut writer)?;
     writer.finish().with_context(unwritten)?;
     body.finish().with_context(unwritten)?;
     list.finish()?;

@@ -64,7 +64,7 @@ Examples:
 pub(super) fn run(args: &ExportArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     ensure!(!globals.json, "--json cannot be used: --format decides about the output");
     let name = || quote(args.manifest.as_bytes());
-    let manifest = Input::open(&args.manifest)?.manifest;
+    let manifest = Input::open(&args.manifest, globals)?.manifest;
     let format = Format::from(args.format);
     if let (Format::Bagit, Some(bag)) = (format, &args.output) {
         return write_bag(&manifest, bag, args, console);

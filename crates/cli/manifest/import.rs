@@ -129,6 +129,7 @@ fn import(
         xattrs: false,
         options: import.options().to_vec(),
         start_ns: now_ns(),
+        shard: None,
     };
     let entries = write(&header, output, args.output.as_deref(), |writer| import.write(writer))?;
     console.summary(format_args!("{} imported", human::entries(entries)));

@@ -1,36 +1,133 @@
 //! Opens manifests. The digest in the last line, which seals the manifest, is checked before anything else is
 //! used.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
-use anyhow::Context as _;
-use ftk_manifest::{Error, Manifest, Which};
+use anyhow::{Context as _, anyhow, ensure};
+use ftk_manifest::{Error, Manifest, MergeError, Parts, Which};
 use ftk_record::quote;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use crate::args::Globals;
 use crate::input;
 
 /// A manifest whose seal has been checked.
 pub(crate) struct Input {
     pub(crate) manifest: Manifest,
-    /// Device and inode of the manifest, if it is a regular file. A walk skips this file, since it is not a
-    /// part of the tree that it describes.
-    pub(crate) own: Option<(u64, u64)>,
+    /// Device and inode of the manifest, or of its parts, as far as they are regular files. A walk skips these files,
+    /// since they are not a part of the tree that they describe.
+    pub(crate) own: Vec<(u64, u64)>,
 }
 
 impl Input {
-    /// Opens the manifest `path`, or standard input for `-`.
+    /// Opens the manifest `path`, or standard input for `-`. If `path` is a directory, opens the parts of all shards in
+    /// it as one manifest.
     ///
     /// # Errors
-    /// If the file cannot be read, is not a manifest, or is incomplete or damaged.
-    pub(crate) fn open(path: &OsStr) -> anyhow::Result<Self> {
+    /// If a file cannot be read, is not a manifest, is incomplete or damaged, records only one shard, or if a part is
+    /// missing.
+    pub(crate) fn open(path: &OsStr, globals: &Globals) -> anyhow::Result<Self> {
+        match Path::new(path).is_dir() && path != "-" {
+            true => Self::open_dir(path, globals),
+            false => Self::open_as(path, Manifest::open),
+        }
+    }
+
+    /// Opens a manifest like [`open`](Self::open), which may be that of one shard.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), except for single shards.
+    pub(crate) fn open_any(path: &OsStr, globals: &Globals) -> anyhow::Result<Self> {
+        match Path::new(path).is_dir() && path != "-" {
+            true => Self::open_dir(path, globals),
+            false => Self::open_as(path, Manifest::open_any),
+        }
+    }
+
+    fn open_as(path: &OsStr, open: fn(File) -> Result<Manifest, Error>) -> anyhow::Result<Self> {
         let name = || quote(path.as_encoded_bytes());
         let file = input::open(path).with_context(|| format!("cannot open {}", name()))?;
         let metadata = file.metadata().with_context(|| format!("cannot stat {}", name()))?;
         let own = metadata.is_file().then(|| (metadata.dev(), metadata.ino()));
-        let manifest = Manifest::open(file).with_context(name)?;
-        Ok(Self { manifest, own })
+        let manifest = open(file).with_context(name)?;
+        Ok(Self { manifest, own: own.into_iter().collect() })
     }
+
+    fn open_dir(dir: &OsStr, globals: &Globals) -> anyhow::Result<Self> {
+        let name = || quote(dir.as_encoded_bytes());
+        let paths = part_files(Path::new(dir)).with_context(|| format!("cannot list {}", name()))?;
+        ensure!(
+            !paths.is_empty(),
+            "{} is a directory without parts: files whose names end in .jsonl or .jsonl.zst",
+            name()
+        );
+        let mut own = Vec::new();
+        let parts = open_parts(&paths, globals, &mut own)?;
+        let names: Vec<_> = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
+        Ok(Self { manifest: parts.into_manifest(&names), own })
+    }
+}
+
+/// Returns the files in a directory that may be parts, sorted by name.
+fn part_files(dir: &Path) -> std::io::Result<Vec<OsString>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let name = entry?.file_name();
+        let bytes = name.as_bytes();
+        let is_part = bytes.ends_with(b".jsonl") || bytes.ends_with(b".jsonl.zst");
+        if is_part && !bytes.starts_with(b".") {
+            paths.push(dir.join(&name).into_os_string());
+        }
+    }
+    paths.sort_unstable();
+    Ok(paths)
+}
+
+/// Opens the parts of all shards. Their identities are added to `own`.
+///
+/// # Errors
+/// If one cannot be opened, they do not belong together, or one is missing.
+pub(crate) fn open_parts(
+    paths: &[OsString],
+    globals: &Globals,
+    own: &mut Vec<(u64, u64)>,
+) -> anyhow::Result<Parts> {
+    allow_open_files(paths.len());
+    let opened = input::all(paths, globals, |path| Input::open_as(path, Manifest::open_any))?;
+    let mut manifests = Vec::new();
+    for input in opened {
+        own.extend(input.own);
+        manifests.push(input.manifest);
+    }
+    Parts::new(manifests).map_err(|error| in_parts(error, paths))
+}
+
+/// Raises the limit of open files to what the system allows, if so many parts need it. A lower limit is reported when a
+/// part cannot be opened.
+fn allow_open_files(parts: usize) {
+    /// Descriptors for everything else.
+    const OTHERS: u64 = 64;
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current.is_some_and(|current| current < parts as u64 + OTHERS) {
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    }
+}
+
+/// Adds the names of the parts that an error is about.
+pub(crate) fn in_parts(error: MergeError, paths: &[OsString]) -> anyhow::Error {
+    let name = |at: usize| quote(paths[at].as_bytes());
+    let place = match &error {
+        MergeError::Whole(part) | MergeError::NotOwn(part, _) | MergeError::Part(part, _) => name(*part),
+        MergeError::Differ(a, b, _) | MergeError::Twice(a, b, _) | MergeError::Ranges(a, b) => {
+            format!("{} and {}", name(*a), name(*b))
+        }
+        _ => return anyhow!(error),
+    };
+    anyhow!(error).context(place)
 }
 
 /// Adds the name of the affected manifest to an error, or of both if it affects both.

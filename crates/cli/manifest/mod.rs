@@ -10,7 +10,9 @@ mod guard;
 mod import;
 pub(crate) mod input;
 mod lock;
+mod merge;
 mod pace;
+mod plan;
 mod reading;
 mod record;
 mod repair;
@@ -19,6 +21,7 @@ mod round;
 mod rules;
 mod scope;
 mod scrub;
+mod shard;
 mod shift;
 mod unique;
 mod update;
@@ -32,6 +35,8 @@ use crate::manifest::create::CreateArgs;
 use crate::manifest::diff::DiffArgs;
 use crate::manifest::export::ExportArgs;
 use crate::manifest::import::ImportArgs;
+use crate::manifest::merge::MergeArgs;
+use crate::manifest::plan::PlanArgs;
 use crate::manifest::repair::RepairArgs;
 use crate::manifest::scrub::ScrubArgs;
 use crate::manifest::unique::UniqueArgs;
@@ -66,6 +71,8 @@ enum ManifestCommand {
     Unique(UniqueArgs),
     Export(ExportArgs),
     Import(ImportArgs),
+    Plan(Box<PlanArgs>),
+    Merge(MergeArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -87,7 +94,9 @@ Examples:
   ftk manifest unique old-disk.jsonl archive.jsonl
                         files on the old disk that the archive lacks
   ftk manifest export --format mtree archive.jsonl
-                        for other tools";
+                        for other tools
+  ftk manifest create --shard 3/16 /lustre -o part-3.jsonl
+                        a part of a huge tree; merge joins the parts";
 
 pub(crate) fn run(args: &ManifestArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     match &args.command {
@@ -100,5 +109,7 @@ pub(crate) fn run(args: &ManifestArgs, globals: &Globals, console: &Console) -> 
         ManifestCommand::Unique(args) => unique::run(args, globals, console),
         ManifestCommand::Export(args) => export::run(args, globals, console),
         ManifestCommand::Import(args) => import::run(args, globals, console),
+        ManifestCommand::Plan(args) => plan::run(args, globals, console),
+        ManifestCommand::Merge(args) => merge::run(args, globals, console),
     }
 }

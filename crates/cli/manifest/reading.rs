@@ -8,6 +8,7 @@ use anyhow::{Context as _, ensure};
 use ftk_file::Failure;
 use ftk_hash::Algorithm;
 use ftk_inventory::{FileNo, Inventory, Keep};
+use ftk_manifest::Shard;
 use ftk_process::Progress;
 use ftk_record::quote;
 use ftk_walk::Follow;
@@ -15,11 +16,13 @@ use ftk_walk::Follow;
 use crate::cache;
 use crate::console::{cause, say_failed};
 use crate::human;
+use crate::list::List;
 use crate::manifest::scope::ScopeArgs;
 use crate::run::{Hashed, Run};
 use crate::scan::{Scan, too_large};
 
-/// Walks `root`, following it if it is a link. `own`: device and inode of files to skip.
+/// Walks `root`, following it if it is a link. With a `shard`, only its entries are found. `own`: device and inode of
+/// files to skip.
 ///
 /// # Errors
 /// If `root` is not a directory, or the tree does not fit into the allowed memory.
@@ -29,12 +32,23 @@ pub(super) fn walk(
     scope: &ScopeArgs,
     keep: Keep,
     own: &[(u64, u64)],
+    shard: Option<&Shard>,
 ) -> anyhow::Result<Scan> {
     let name = || quote(root.as_bytes());
     let metadata = Path::new(root).metadata().with_context(|| format!("cannot open {}", name()))?;
     ensure!(metadata.is_dir(), "{} is not a directory", name());
     let selection = scope.compile(own, run.console)?;
-    run.walk(vec![CString::new(root.as_bytes())?], Follow::Roots, &selection, keep, "")
+    let root = CString::new(root.as_bytes())?;
+    match shard {
+        Some(shard) => run.walk_shard(root, &selection, keep, shard),
+        None => run.walk(vec![root], Follow::Roots, &selection, keep, ""),
+    }
+}
+
+/// Returns the start time of a manifest that is written to `list`, for a run that began at `began_ns`. To be called before
+/// files are read.
+pub(super) fn start_ns(inventory: &Inventory, list: &List<'_>, began_ns: i128) -> i128 {
+    ftk_manifest::start_ns(inventory, list.file().ok().flatten().as_ref(), began_ns)
 }
 
 /// Reads the files of `only`, or all of them for `None`, and reports those that fail. `so` is the consequence for

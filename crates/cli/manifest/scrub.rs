@@ -26,6 +26,7 @@ use crate::manifest::record::{Findings, Manner};
 use crate::manifest::rewrite::Rewrite;
 use crate::manifest::round::{push_json, record, say};
 use crate::manifest::scope::ScopeArgs;
+use crate::manifest::shard::ShardArgs;
 use crate::manifest::shift::describe;
 use crate::number::period;
 use crate::progress::Course;
@@ -45,7 +46,7 @@ use crate::stdout::Stdout;
 ///
 /// FILE is replaced as a whole, at least once a minute, so a killed run loses no more than that and the file that it was
 /// reading. scrub stops before it changes anything if ROOT is not the recorded directory, or if more than half of the
-/// recorded entries are missing (see --max-missing).
+/// recorded entries are missing (see --max-missing). With the manifest of one shard, only its entries are read and counted.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ScrubArgs {
@@ -53,9 +54,12 @@ pub(super) struct ScrubArgs {
     #[arg(value_name = "ROOT")]
     root: OsString,
 
-    /// The manifest, in which the times of verification are stored
+    /// The manifest, or that of one shard, in which the times of verification are stored
     #[arg(value_name = "FILE")]
     manifest: OsString,
+
+    #[command(flatten)]
+    shard: ShardArgs,
 
     /// Read for this long, such as 2h or 1h30m
     ///
@@ -98,8 +102,13 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let path = Path::new(&args.manifest);
     let name = || quote(args.manifest.as_bytes());
     let lock = Lock::acquire(path, console)?;
-    let Input { manifest, .. } = Input::open(&args.manifest)?;
+    let Input { mut manifest, .. } = Input::open_any(&args.manifest, globals)?;
     lock.check().with_context(name)?;
+    if let Some(shard) = args.shard.resolve(&args.root, &manifest.header().options)? {
+        let is_part = manifest.header().shard.is_some();
+        ensure!(is_part, "{} records more than one shard: scrub the manifest of the shard", name());
+        manifest.restrict(shard).with_context(name)?;
+    }
     let header = manifest.header();
     if header.algorithms.is_empty() {
         bail!("{} records no digests, so no content can be verified", name());
@@ -109,7 +118,8 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let mut rewrite = Rewrite::begin(path, lock, &stdout)?;
     let list = List::create(None, &stdout)?;
     let own = [rewrite.own(), list.own()].concat();
-    let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &own)?;
+    let scan =
+        reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &own, header.shard.as_ref())?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let mut scrub = Scrub::new(&manifest, &tree, now_ns(), &run.budget).with_context(name)?;
     args.guard.check(&scrub.survey, &args.root)?;

@@ -53,7 +53,7 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
     if args.a == "-" && args.b == "-" {
         bail!("standard input can be read only once");
     }
-    let [a, b] = both([&args.a, &args.b], globals, |path| Ok(Input::open(path)?.manifest))?;
+    let [a, b] = both([&args.a, &args.b], globals, |path| Ok(Input::open(path, globals)?.manifest))?;
     let stdout = Stdout::default();
     let mut list = List::create(None, &stdout)?;
     let is_shown = list.is_shown();

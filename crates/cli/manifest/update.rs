@@ -7,11 +7,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_file::now_ns;
 use ftk_inventory::Keep;
-use ftk_manifest::{Field, Finding, Header, Sample, Update, Updated, Verdict, WalkedTree};
+use ftk_manifest::{Field, Finding, Header, Sample, Shard, Update, Updated, Verdict, WalkedTree};
 use ftk_record::quote;
 
 use crate::args::Globals;
@@ -25,6 +25,7 @@ use crate::manifest::input::Input;
 use crate::manifest::lock::Lock;
 use crate::manifest::reading;
 use crate::manifest::scope::ScopeArgs;
+use crate::manifest::shard::ShardArgs;
 use crate::manifest::shift::describe;
 use crate::number::share;
 use crate::run::Run;
@@ -42,6 +43,8 @@ use crate::stdout::Stdout;
 ///
 /// update stops before it writes anything if ROOT is not the recorded directory, or if more than half of the recorded
 /// entries are missing (see --max-missing), as on an empty mount point.
+///
+/// If OLD is the manifest of one shard, or with --shard, only the entries of this shard are recorded and counted.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct UpdateArgs {
@@ -49,9 +52,12 @@ pub(super) struct UpdateArgs {
     #[arg(value_name = "ROOT")]
     root: OsString,
 
-    /// The older manifest; `-`: standard input
+    /// The older manifest, that of one shard, or a directory with the parts of all shards; `-`: standard input
     #[arg(value_name = "OLD")]
     old: OsString,
+
+    #[command(flatten)]
+    shard: ShardArgs,
 
     /// Write to NEW, which appears only when it is complete; may be OLD
     ///
@@ -96,11 +102,20 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         Some(output) => Some(Lock::acquire(output, console)?),
         None => None,
     };
-    let Input { manifest: old, own } = Input::open(&args.old)?;
-    if !args.force {
-        refuse_to_overwrite(args.output.as_deref(), own)?;
-    }
+    let Input { manifest: mut old, own } = Input::open_any(&args.old, globals)?;
     let name = || quote(args.old.as_bytes());
+    if let Some(shard) = args.shard.resolve(&args.root, &old.header().options)? {
+        ensure!(
+            lock.is_none() || old.header().shard.is_some(),
+            "{} records more than one shard, and the new manifest must not replace it",
+            name()
+        );
+        old.restrict(shard).with_context(name)?;
+    }
+    let shard = old.header().shard.as_ref();
+    if !args.force && !ShardArgs::is_earlier(args.output.as_deref(), shard) {
+        refuse_to_overwrite(args.output.as_deref(), own.first().copied().filter(|_| lock.is_some()))?;
+    }
     let scope = ScopeArgs::of_words(&old.header().options).with_context(name)?;
     let algorithms = &old.header().algorithms;
     let now_ns = now_ns();
@@ -110,7 +125,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         lock.check().and_then(|()| lock.extend_to(&list)).with_context(name)?;
     }
     // If OLD lies in the tree and is not replaced, it is recorded like any other file.
-    let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &list.own())?;
+    let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &list.own(), shard)?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let accept = args.accept.iter().map(|path| below(path.as_bytes())).collect::<BTreeSet<_>>();
     let update = Update::new(&old, &tree, args.check.as_ref(), &accept, &run.budget);
@@ -120,10 +135,12 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         let (path, old) = (quote(path), name());
         bail!("cannot accept {path}: it is not a regular file both in ROOT and, with digests, in {old}");
     }
+    let start_ns = reading::start_ns(&scan.inventory, &list, now_ns);
     let read = reading::read(&run, &scan.inventory, Some(&update.files), algorithms, "not read")?;
 
-    let start_ns = update.start_ns(&read.rows, now_ns);
-    let header = Header { root: args.root.as_bytes().to_vec(), start_ns, ..old.header().clone() };
+    let start_ns = update.start_ns(&read.rows, start_ns);
+    let shard = shard.map(|shard| Shard { incomplete: scan.incomplete.clone(), ..shard.clone() });
+    let header = Header { root: args.root.as_bytes().to_vec(), start_ns, shard, ..old.header().clone() };
     let mut each = |finding: &Finding<'_>| match (finding.error, finding.old, finding.new) {
         (None, Some(old), Some(_)) if finding.verdict == Verdict::Modified => {
             let is_marked = old.damaged_ns.is_some();

@@ -22,6 +22,7 @@ use crate::manifest::reading;
 use crate::manifest::record::{Findings, Manner, say_counts};
 use crate::manifest::rules::RulesArgs;
 use crate::manifest::scope::ScopeArgs;
+use crate::manifest::shard::ShardArgs;
 use crate::number::share;
 use crate::run::Run;
 use crate::stdout::Stdout;
@@ -42,7 +43,8 @@ use crate::stdout::Stdout;
 ///
 /// verify uses the selection options that are stored in the manifest. The manifest
 /// itself is skipped. Files named in the manifest are opened only if the walk of
-/// ROOT finds them.
+/// ROOT finds them. With the manifest of one shard, or with --shard, only the
+/// entries of this shard are checked.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(super) struct VerifyArgs {
@@ -50,9 +52,12 @@ pub(super) struct VerifyArgs {
     #[arg(value_name = "ROOT")]
     root: OsString,
 
-    /// The manifest; `-`: standard input
+    /// The manifest, that of one shard, or a directory with the parts of all shards; `-`: standard input
     #[arg(value_name = "FILE")]
     manifest: OsString,
+
+    #[command(flatten)]
+    shard: ShardArgs,
 
     #[command(flatten)]
     rules: RulesArgs,
@@ -89,8 +94,11 @@ Examples:
 pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     refuse_swapped(&args.root, &args.manifest)?;
     let run = Run::new(globals, console)?;
-    let Input { manifest, own } = Input::open(&args.manifest)?;
+    let Input { mut manifest, own } = Input::open_any(&args.manifest, globals)?;
     let name = || quote(args.manifest.as_bytes());
+    if let Some(shard) = args.shard.resolve(&args.root, &manifest.header().options)? {
+        manifest.restrict(shard).with_context(name)?;
+    }
     let header = manifest.header();
     let scope = ScopeArgs::of_words(&header.options).with_context(name)?;
     let criteria =
@@ -102,7 +110,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let list = List::create(None, &stdout)?;
     let own: Vec<_> = own.into_iter().chain(list.own()).collect();
     let keep = Keep::Stats { files: criteria.needs_stats() || header.algorithms.is_empty() };
-    let scan = reading::walk(&run, &args.root, &scope, keep, &own)?;
+    let scan = reading::walk(&run, &args.root, &scope, keep, &own, header.shard.as_ref())?;
     let inventory = &scan.inventory;
     let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let plan = VerifyPlan::new(&manifest, &tree, &criteria, &run.budget).with_context(name)?;
@@ -132,7 +140,8 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
             break;
         }
     }
-    if !looked_below && !header.options.is_empty() && !is_empty(&args.root) {
+    // A shard may have no entries.
+    if !looked_below && !header.options.is_empty() && header.shard.is_none() && !is_empty(&args.root) {
         bail!(
             "{}: its recorded options exclude every entry of {}: nothing was verified",
             name(),

@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use ftk_manifest::Manifest;
 use ftk_record::quote;
 
+use crate::args::Globals;
 use crate::manifest::input;
 
 /// An argument.
@@ -21,13 +22,13 @@ impl Input {
     ///
     /// # Errors
     /// If it is neither a directory nor a complete manifest.
-    pub(super) fn open(path: &OsStr) -> anyhow::Result<Self> {
+    pub(super) fn open(path: &OsStr, globals: &Globals) -> anyhow::Result<Self> {
         if path != "-" {
             let metadata = fs::metadata(path);
             if metadata.with_context(|| format!("cannot open {}", quote(path.as_bytes())))?.is_dir() {
                 return Ok(Self::Directory);
             }
         }
-        Ok(Self::Manifest(Box::new(input::Input::open(path)?.manifest)))
+        Ok(Self::Manifest(Box::new(input::Input::open(path, globals)?.manifest)))
     }
 }

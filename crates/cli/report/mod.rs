@@ -64,7 +64,7 @@ pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> an
     let stdout = Stdout::default();
     let mut list = List::create(args.output.as_deref(), &stdout)?;
     refuse_own_input(paths, &list.own())?;
-    let inputs = paths.iter().map(|path| Input::open(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    let inputs = paths.iter().map(|path| Input::open(path, globals)).collect::<anyhow::Result<Vec<_>>>()?;
     if let (Some(filter), true) =
         (args.selection.filter(), inputs.iter().any(|it| !matches!(it, Input::Directory)))
     {

@@ -37,6 +37,7 @@
 //! assert_eq!(file.stat().size, bytes);
 //! # Ok::<(), std::io::Error>(())
 //! ```
+mod clock;
 mod cursor;
 mod descend;
 mod drop_method;
@@ -62,6 +63,7 @@ mod uncached;
 mod version;
 mod write_back;
 
+pub use clock::{clock_ns, has_own_clock};
 pub use cursor::Cursor;
 pub use descend::{PATH_MAX, descend};
 pub use drop_method::{DropMethod, drop_methods};

@@ -112,6 +112,12 @@ impl<'f> Source<'f> {
     }
 }
 
+impl Read for Source<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.fill(buffer)
+    }
+}
+
 /// A reader with its own position.
 #[derive(Debug)]
 pub(crate) struct FileAt<'f> {

@@ -7,8 +7,10 @@
 use std::borrow::Cow;
 
 use ftk_hash::{Algorithm, Digest};
+use ftk_walk::FileType;
 use memchr::memchr;
 
+use crate::entry::type_of;
 use crate::field::each_field;
 use crate::field_set::FieldSet;
 use crate::json_line::Values;
@@ -43,7 +45,21 @@ pub(crate) fn read(line: &[u8], header: &Header, entry: &mut Owned) -> Option<()
 
 /// Returns the path of a line, if it begins in canonical form.
 pub(crate) fn path(line: &[u8]) -> Option<&[u8]> {
+    read_path(&mut Scan(line))
+}
+
+/// Returns the path, the type and the size of an entry, if its line begins in canonical form with them.
+pub(crate) fn head(line: &[u8]) -> Option<(&[u8], FileType, u64)> {
     let mut rest = Scan(line);
+    let path = read_path(&mut rest)?;
+    check_path(path).ok()?;
+    rest.skip(b",\"type\":\"")?;
+    let file_type = type_of(rest.until_quote()?)?;
+    rest.skip(b",\"size_bytes\":")?;
+    Some((path, file_type, rest.natural()?))
+}
+
+fn read_path<'l>(rest: &mut Scan<'l>) -> Option<&'l [u8]> {
     rest.skip(b"{\"path\":\"")?;
     rest.until_quote().filter(|path| is_plain(path))
 }
@@ -202,6 +218,7 @@ mod tests {
             xattrs,
             options: vec![],
             start_ns: 0,
+            shard: None,
         }
     }
 

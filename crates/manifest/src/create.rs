@@ -9,7 +9,7 @@ use crate::contents::Content;
 use crate::kept_xattrs::KeptXattrs;
 use crate::merge::Side as _;
 use crate::trees::Trees;
-use crate::walked_tree::{Seen, WalkedTree};
+use crate::walked_tree::{Failed, Seen, WalkedTree};
 use crate::xattrs::XattrReader;
 use crate::{Contents, Entry, Error, Writer};
 
@@ -37,7 +37,7 @@ pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
 ) -> Result<u64, Error> {
     let file_systems = file_systems(tree.inventory);
     let mut maker = Maker::new(tree, &file_systems, *contents, xattrs, None, budget);
-    let mut trees = Trees::new(writer.algorithms());
+    let mut trees = Trees::new(writer.header());
     if trees.is_needed() {
         let mut walk = tree.walk();
         while walk.advance()? {
@@ -47,6 +47,7 @@ pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
             }
         }
         trees.finish();
+        trees.say_incomplete(&Failed::of(tree), writer.header_mut());
         maker.make_again();
     }
     let mut walk = tree.walk();

@@ -26,6 +26,20 @@ pub enum Error {
     NotManifest(String),
     /// The manifest has a version that only a newer ftk can read.
     Version(u64),
+    /// The manifest records one shard of a tree, and the whole tree is required.
+    Shard {
+        /// The number of the shard.
+        number: u32,
+        /// The number of shards.
+        of: u32,
+    },
+    /// The manifest records another shard of a tree than the one that is required.
+    OtherShard {
+        /// The number of its shard.
+        number: u32,
+        /// The number of shards.
+        of: u32,
+    },
     /// The manifest records an option that no manifest of this version can have.
     UnknownOption(Vec<u8>),
     /// A line of the manifest is invalid.
@@ -48,6 +62,8 @@ pub enum Error {
     Unprocessed(u64),
     /// An error in one of two manifests.
     Of(Which, Box<Error>),
+    /// An error in the part of this name.
+    Part(Vec<u8>, Box<Error>),
 }
 
 /// Why a line of a manifest is not a valid entry.
@@ -102,6 +118,8 @@ pub enum EntryError {
     Twice(Vec<u8>),
     /// The path sorts before that of the entry before.
     Order(Vec<u8>),
+    /// The path belongs to another shard.
+    OutsideShard(Vec<u8>),
 }
 
 /// One of two manifests that are compared.
@@ -120,6 +138,11 @@ impl Error {
             Some(which) => Self::Of(which, Box::new(self)),
             None => self,
         }
+    }
+
+    /// Adds the name of the part that the error is about.
+    pub(crate) fn in_part(self, name: &[u8]) -> Self {
+        Self::Part(name.to_vec(), Box::new(self))
     }
 }
 
@@ -158,6 +181,16 @@ impl fmt::Display for Error {
                 "manifest version {version} needs a newer ftk; this one reads versions 1 to {}",
                 Header::VERSION
             ),
+            Self::Shard { number, of } => write!(
+                f,
+                "it records only shard {number} of {of}: `ftk manifest merge` makes a whole manifest of all parts"
+            ),
+            Self::OtherShard { number, of } => {
+                write!(
+                    f,
+                    "it records shard {number} of {of}, by the same plan or another one, and not this shard"
+                )
+            }
             Self::UnknownOption(option) => {
                 write!(f, "made with an unknown option: {}", brief(quote(option)))
             }
@@ -176,6 +209,7 @@ impl fmt::Display for Error {
                 Ok(())
             }
             Self::Of(_, error) => error.fmt(f),
+            Self::Part(name, error) => write!(f, "{}: {error}", quote(name)),
             Self::Unprocessed(files) => write!(f, "internal error: {files} files were not processed"),
         }
     }
@@ -212,6 +246,7 @@ impl fmt::Display for EntryError {
             Self::XattrOrder => "xattrs: not sorted by name",
             Self::Twice(path) => return write!(f, "{} appears twice", quote(path)),
             Self::Order(path) => return write!(f, "{} is out of order", quote(path)),
+            Self::OutsideShard(path) => return write!(f, "{} belongs to another shard", quote(path)),
         })
     }
 }
@@ -224,7 +259,7 @@ impl std::error::Error for Error {
             Self::Io(error) => Some(error),
             Self::Seal(error) => error.source(),
             Self::Full(full) => Some(full),
-            Self::Of(_, error) => error.source(),
+            Self::Of(_, error) | Self::Part(_, error) => error.source(),
             _ => None,
         }
     }

@@ -329,7 +329,7 @@ fn lossy(text: &[u8]) -> String {
 }
 
 /// Parses the identity of a file system: 32 lower-case hexadecimal digits.
-fn file_system(digits: &[u8]) -> Option<FsId> {
+pub(crate) fn file_system(digits: &[u8]) -> Option<FsId> {
     let mut id = [0; 16];
     let is_hex = digits.len() == 2 * id.len() && HEXLOWER.decode_mut(digits, &mut id).is_ok();
     is_hex.then(|| FsId::from_bytes(id))

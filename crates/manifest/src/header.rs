@@ -1,12 +1,16 @@
 //! The header: the first line of a manifest, which describes the run that made it.
 
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::BufReader;
 
 use ftk_hash::Algorithm;
-use ftk_record::{Object, read_path, write_record};
+use ftk_record::{Object, SealedReader, read_path, write_record};
 use serde::Deserialize;
 
 use crate::Error;
+use crate::blocks::{Source, is_compressed};
+use crate::shard::{Shard, member::ShardLine};
 use crate::text::{Text, brief, plain};
 
 /// The root, the algorithms and the options of a manifest.
@@ -24,6 +28,8 @@ pub struct Header {
     pub options: Vec<Vec<u8>>,
     /// When the run that made the manifest began, in nanoseconds since the Unix epoch.
     pub start_ns: i128,
+    /// Which part of the tree is recorded; `None` if all of it is.
+    pub shard: Option<Shard>,
 }
 
 /// The options that a manifest can record, in their long form, and whether each has a value after a `=`.
@@ -69,10 +75,12 @@ struct Line<'l> {
     #[serde(borrow)]
     options: Vec<Object<OptionLine<'l>>>,
     start_ns: i128,
+    #[serde(borrow)]
+    shard: Option<Object<ShardLine<'l>>>,
 }
 
 #[derive(Deserialize)]
-struct OptionLine<'l> {
+pub(crate) struct OptionLine<'l> {
     #[serde(borrow)]
     option: Option<Text<'l>>,
     #[serde(borrow)]
@@ -88,6 +96,17 @@ impl Header {
         self.algorithms.iter().map(|algorithm| algorithm.digest_len()).sum()
     }
 
+    /// Reads only the header of a manifest, which may be that of a shard. Whether the manifest is complete is not checked.
+    ///
+    /// # Errors
+    /// If this fails, or the file does not begin with a header.
+    pub fn of(file: &File) -> Result<Self, Error> {
+        let source = Source::new(file, is_compressed(file)?)?;
+        let mut lines = SealedReader::new(BufReader::new(source));
+        let line = lines.next_line()?;
+        line.map_or_else(|| Err(Error::NotManifest("it has only a footer".into())), Self::read)
+    }
+
     /// Appends the line, including its newline.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let algorithms: Vec<_> = self.algorithms.iter().map(|it| it.name()).collect();
@@ -100,6 +119,9 @@ impl Header {
                 .member("xattrs", self.xattrs)
                 .paths("options", "option", &self.options)
                 .member("start_ns", self.start_ns);
+            if let Some(shard) = &self.shard {
+                record.member("shard", shard);
+            }
         });
     }
 
@@ -138,11 +160,11 @@ impl Header {
         if !algorithms.is_empty() && !algorithms.iter().any(|algorithm| algorithm.identifies_content()) {
             return Err(not_manifest("it has only CRCs, which do not identify contents".into()));
         }
-        let options = line.options.iter();
-        let options = options.map(|Object(it)| name(it.option.as_deref(), it.option_b64.as_deref()));
-        let options: Vec<_> = options.collect::<Result<_, _>>()?;
-        if let Some(unknown) = options.iter().find(|option| !is_known(option)) {
-            return Err(Error::UnknownOption(unknown.clone()));
+        let options = read_options(&line.options)?;
+        let shard = line.shard.as_ref().map(|Object(shard)| shard.read());
+        let shard = shard.transpose().map_err(|why| not_manifest(format!("shard: {why}")))?;
+        if shard.is_some() && version == 1 {
+            return Err(not_manifest("version 1 has no shards".into()));
         }
         Ok(Self {
             version,
@@ -151,7 +173,24 @@ impl Header {
             xattrs: line.xattrs,
             options,
             start_ns: line.start_ns,
+            shard,
         })
+    }
+}
+
+/// Returns the options of a header.
+///
+/// # Errors
+/// [`Error::NotManifest`] and [`Error::UnknownOption`].
+pub(crate) fn read_options(lines: &[Object<OptionLine<'_>>]) -> Result<Vec<Vec<u8>>, Error> {
+    let options = lines.iter().map(|Object(it)| {
+        let option = read_path(it.option.as_deref(), it.option_b64.as_deref());
+        option.map(Cow::into_owned).map_err(|error| Error::NotManifest(error.to_string()))
+    });
+    let options: Vec<_> = options.collect::<Result<_, _>>()?;
+    match options.iter().find(|option| !is_known(option)) {
+        Some(unknown) => Err(Error::UnknownOption(unknown.clone())),
+        None => Ok(options),
     }
 }
 
@@ -175,6 +214,7 @@ mod tests {
             xattrs: true,
             options: vec![b"--exclude=*.o".to_vec(), b"--name=\xff".to_vec()],
             start_ns: 1_763_713_800_000_000_001,
+            shard: None,
         }
     }
 

@@ -60,9 +60,10 @@
 //!     xattrs: false,
 //!     options: vec![],
 //!     start_ns: 0,
+//!     shard: None,
 //! };
 //! let stat = Stat { mode: 0o644, dev: 1, ino: 2, nlink: 1, ..Stat::EMPTY };
-//! let mut writer = Writer::new(&header, |line: &[u8]| file.write_all(line))?;
+//! let mut writer = Writer::new(&header, |line: &[u8]| file.write_all(line));
 //! writer.entry(&Entry { digests: &[0xd4; 16], ..Entry::new(b"empty", stat) })?;
 //! writer.finish()?;
 //!
@@ -102,8 +103,10 @@ mod reader;
 mod repair;
 mod sample;
 mod scrub;
+mod shard;
 mod shift;
 mod sniff;
+mod start;
 mod survey;
 mod text;
 mod tree_digest;
@@ -135,8 +138,13 @@ pub use repair::{
 };
 pub use sample::Sample;
 pub use scrub::{ForUpdate, Part, Scrub, ScrubBatch, Scrubbed};
+pub use shard::{
+    Balance, Cost, Listed, MergeError, Parts, PathRange, Place, Plan, PlanError, PlannedShard, Planner, Root,
+    Shard, ShardTag, Sharded, Split,
+};
 pub use shift::{Shift, ShiftKind};
 pub use sniff::{Kind, sniff};
+pub use start::start_ns;
 pub use survey::Survey;
 pub use tree_digest::TreeForm;
 pub use unique::unique;

@@ -85,6 +85,11 @@ impl<'m> Lines<'m> {
         Ok(Some(&self.buffer[self.rest.start..][..self.len]))
     }
 
+    /// Returns the line that [`peek`](Self::peek) has returned last.
+    pub(crate) fn current(&self) -> &[u8] {
+        &self.buffer[self.rest.start..][..self.len]
+    }
+
     /// Skips a line that [`peek`](Self::peek) has returned.
     pub(crate) fn skip(&mut self) {
         debug_assert!(self.len > 0, "skip must follow peek");

@@ -70,7 +70,7 @@ pub(crate) fn merge_manifests(
             let number = old.number();
             let skipped = old.skip_below(dir)?;
             if skipped != new.skip_below(dir)? {
-                return Err(Error::Line { number, what: EntryError::OtherTree(dir.to_vec()) });
+                return Err(old.place(Error::Line { number, what: EntryError::OtherTree(dir.to_vec()) }));
             }
             same(1 + skipped, None);
         }

@@ -14,6 +14,8 @@ use crate::equal_dirs::is_below;
 use crate::lines::{Lines, Place, Sealed};
 use crate::merge::Side;
 use crate::parse::Owned;
+use crate::shard::Shard;
+use crate::shard::whole_lines::{PartFile, WholeLines, locate};
 use crate::sniff::{Kind, sniff_plain};
 use crate::trees::TreeCheck;
 use crate::{Entry, EntryError, Error, Field, Header, Which, canonical};
@@ -25,8 +27,11 @@ use crate::{Entry, EntryError, Error, Field, Header, Which, canonical};
 /// error.
 #[derive(Debug)]
 pub struct Manifest {
-    sealed: Sealed,
+    /// One file, or the parts of all shards, sorted by their numbers.
+    parts: Vec<PartFile>,
     header: Header,
+    /// Whether only the entries of the header's shard are read, although there are others.
+    is_restricted: bool,
     /// Whether a pass over all entries has found that the tree digests are those of the entries. Later passes read the
     /// same bytes.
     are_trees_checked: AtomicBool,
@@ -39,8 +44,35 @@ impl Manifest {
     ///
     /// # Errors
     /// When the file cannot be read, is not a manifest, has a newer version, or when its footer is missing or
-    /// does not match. Entries are checked only when they are read.
-    pub fn open(mut file: File) -> Result<Self, Error> {
+    /// does not match. [`Error::Shard`] if it records only a part of a tree. Entries are checked only when they are
+    /// read.
+    pub fn open(file: File) -> Result<Self, Error> {
+        Self::open_any(file)?.whole()
+    }
+
+    /// Refuses a manifest of one shard.
+    pub(crate) fn whole(self) -> Result<Self, Error> {
+        match &self.header.shard {
+            Some(shard) => Err(Error::Shard { number: shard.number, of: shard.of }),
+            None => Ok(self),
+        }
+    }
+
+    /// Opens a manifest like [`open`](Self::open), which may be that of one shard of a tree.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), except [`Error::Shard`].
+    pub fn open_any(file: File) -> Result<Self, Error> {
+        Self::scan(file, |_, _, _| Ok(()))
+    }
+
+    /// Opens a manifest like [`open_any`](Self::open_any), and passes the header and each entry's line to `each`, with its
+    /// number and without its newline, while the footer is checked. The lines may be those of a damaged manifest until
+    /// this returns.
+    pub(crate) fn scan(
+        mut file: File,
+        mut each: impl FnMut(&Header, u64, &[u8]) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
         let file_type = file.metadata()?.file_type();
         if file_type.is_char_device() || file_type.is_block_device() {
             return Err(Error::NotManifest("it is a device".into()));
@@ -68,9 +100,45 @@ impl Manifest {
                 block = (next.offset / BLOCK as u64 + 1) * BLOCK as u64;
             }
             next = Place { offset: next.offset + line.len() as u64 + 1, lines: next.lines + 1 };
+            each(&header, next.lines, line)?;
         }
         let sealed = Sealed { file, is_compressed, fingerprints, lines: next.lines, index };
-        Ok(Self { sealed, header, are_trees_checked: AtomicBool::new(false) })
+        let part = PartFile { sealed, shard: header.shard.clone(), name: Vec::new(), before: 0 };
+        Ok(Self {
+            parts: vec![part],
+            header,
+            is_restricted: false,
+            are_trees_checked: AtomicBool::new(false),
+        })
+    }
+
+    /// Joins parts with one file each, which are sorted and complete, to a manifest with this header.
+    pub(crate) fn join(parts: impl IntoIterator<Item = (Vec<u8>, Self)>, header: Header) -> Self {
+        let (mut joined, mut before) = (Vec::new(), 0);
+        for (name, manifest) in parts {
+            for part in manifest.parts {
+                let lines = part.sealed.lines;
+                joined.push(PartFile { name: name.clone(), before, ..part });
+                before += lines;
+            }
+        }
+        Self { parts: joined, header, is_restricted: false, are_trees_checked: AtomicBool::new(false) }
+    }
+
+    /// Reads only the entries of this shard from now on.
+    ///
+    /// # Errors
+    /// [`Error::OtherShard`] if the manifest is that of another shard.
+    pub fn restrict(&mut self, shard: Shard) -> Result<(), Error> {
+        match &self.header.shard {
+            Some(own) if !own.is_same(&shard) => Err(Error::OtherShard { number: own.number, of: own.of }),
+            Some(_) => Ok(()),
+            None => {
+                self.header.shard = Some(shard);
+                self.is_restricted = true;
+                Ok(())
+            }
+        }
     }
 
     /// Returns the header.
@@ -83,13 +151,20 @@ impl Manifest {
     /// # Errors
     /// When the file cannot be read.
     pub fn entries(&self) -> Result<Entries<'_>, Error> {
-        let mut lines = Lines::new(&self.sealed)?;
-        lines.next()?;
+        let lines = WholeLines::new(&self.parts, &self.header)?;
         let (current, last) = (Owned::new(), Vec::new());
         let is_checked = self.are_trees_checked.load(Ordering::Relaxed);
         let has_trees = self.header.version > 1 && !self.header.algorithms.is_empty();
         let check = (has_trees && !is_checked).then(|| TreeCheck::new(&self.header.algorithms));
         Ok(Entries { manifest: self, lines, current, last, is_first: true, check, which: None })
+    }
+
+    /// Returns a reader of the lines, which starts at the header.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn lines(&self) -> Result<Lines<'_>, Error> {
+        Lines::new(&self.parts[0].sealed)
     }
 
     /// Like [`entries`](Self::entries), for one of two manifests: errors report which one.
@@ -120,7 +195,7 @@ impl Manifest {
 #[derive(Debug)]
 pub struct Entries<'m> {
     manifest: &'m Manifest,
-    lines: Lines<'m>,
+    lines: WholeLines<'m>,
     current: Owned,
     /// The path of the entry before.
     last: Vec<u8>,
@@ -165,8 +240,13 @@ impl Entries<'_> {
     }
 
     /// Returns the number of the line that was read last.
-    pub(crate) fn number(&self) -> u64 {
+    pub(crate) fn number(&mut self) -> u64 {
         self.lines.number()
+    }
+
+    /// Adds to an error which file it is about.
+    pub(crate) fn place(&self, error: Error) -> Error {
+        locate(&self.manifest.parts, error).of(self.which)
     }
 
     /// Returns whether the next lines of both are identical.
@@ -194,7 +274,8 @@ impl Entries<'_> {
             };
             Ok(is_in)
         };
-        let skipped = lines.skip_while(&mut is_in).map_err(|error: Error| error.of(*which))?;
+        let skipped =
+            lines.skip_while(&mut is_in).map_err(|error| locate(&manifest.parts, error).of(*which))?;
         if let Some(check) = check {
             check.assume(dir);
         }
@@ -220,20 +301,25 @@ impl Entries<'_> {
         self.is_first = false;
     }
 
-    /// Checks the tree digests of `other`'s current entry, whose line was identical, in this manifest too.
+    /// Checks `other`'s current entry, whose line was identical, in this manifest too: its shard and its tree digests.
     pub(crate) fn check_line_of(&mut self, other: &Entries<'_>) -> Result<(), Error> {
-        let (number, which) = (self.lines.number(), self.which);
+        let number = self.lines.number();
+        if self.lines.shard().is_some_and(|shard| !shard.contains(other.path())) {
+            let what = EntryError::OutsideShard(other.path().to_vec());
+            return Err(self.place(Error::Line { number, what }));
+        }
         let checked = self.check.as_mut().map_or(Ok(()), |check| check.add(&other.entry(), number));
-        checked.map_err(|error| error.of(which))
+        checked.map_err(|error| self.place(error))
     }
 }
 
-impl Side for Entries<'_> {
-    fn advance(&mut self) -> Result<bool, Error> {
+impl Entries<'_> {
+    /// Moves to the next entry of the files, whether or not the manifest is restricted to a shard.
+    fn step(&mut self) -> Result<bool, Error> {
         let which = self.which;
         let Some(line) = self.lines.next().map_err(|error| error.of(which))? else {
             if let Some(mut check) = self.check.take() {
-                let is_complete = check.finish().map_err(|error| error.of(which))?;
+                let is_complete = check.finish().map_err(|error| self.place(error))?;
                 self.manifest.are_trees_checked.fetch_or(is_complete, Ordering::Relaxed);
             }
             return Ok(false);
@@ -247,13 +333,35 @@ impl Side for Entries<'_> {
             std::cmp::Ordering::Equal => Err(EntryError::Twice(path.to_vec())),
             std::cmp::Ordering::Greater => Err(EntryError::Order(path.to_vec())),
         });
+        let read = read.and_then(|()| match self.lines.shard() {
+            Some(shard) if !shard.contains(path) => Err(EntryError::OutsideShard(path.to_vec())),
+            _ => Ok(()),
+        });
         let number = self.lines.number();
-        read.map_err(|what| Error::Line { number, what }.of(which))?;
+        read.map_err(|what| self.place(Error::Line { number, what }))?;
         if let Some(check) = &mut self.check {
-            check.add(&self.current.entry(), number).map_err(|error| error.of(which))?;
+            let checked = check.add(&self.current.entry(), number);
+            checked.map_err(|error| self.place(error))?;
         }
         self.is_first = false;
         Ok(true)
+    }
+
+    /// Whether the current entry is skipped, because the manifest is restricted to a shard that it does not belong to.
+    fn is_outside(&self) -> bool {
+        let shard = self.manifest.header.shard.as_ref().filter(|_| self.manifest.is_restricted);
+        shard.is_some_and(|shard| !shard.contains(self.path()))
+    }
+}
+
+impl Side for Entries<'_> {
+    fn advance(&mut self) -> Result<bool, Error> {
+        while self.step()? {
+            if !self.is_outside() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn path(&self) -> &[u8] {

@@ -1,12 +1,17 @@
 //! The digests of all directories of a manifest, computed before it is written and checked when it is read.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 use ftk_hash::Algorithm;
 use ftk_walk::FileType;
 
+use crate::entry::{ROOT, key};
+use crate::shard::member::parent;
+use crate::shard::{Place, Shard};
 use crate::tree_digest::{Closed, TreeDigester, TreeForm};
-use crate::{Entry, EntryError, Error};
+use crate::walked_tree::Failed;
+use crate::{Entry, EntryError, Error, Header};
 
 /// The digests of the directories of a manifest that is about to be written.
 ///
@@ -24,18 +29,24 @@ pub(crate) struct Trees {
     has: Vec<bool>,
     /// The number of directories written.
     written: usize,
+    /// Which part of the tree is recorded; `None` if all of it is.
+    shard: Option<Shard>,
+    /// The keys of directories that are shared with other shards, and of which an entry is missing.
+    incomplete: BTreeSet<Vec<u8>>,
 }
 
 impl Trees {
-    /// Creates the list for a manifest with digests by these algorithms. Without algorithms, there is nothing to
-    /// compute.
-    pub(crate) fn new(algorithms: &[Algorithm]) -> Self {
+    /// Creates the list for a manifest with this header. Without algorithms, there is nothing to compute.
+    pub(crate) fn new(header: &Header) -> Self {
+        let algorithms = &header.algorithms;
         Self {
             digester: (!algorithms.is_empty()).then(|| TreeDigester::new(TreeForm::Ftk, algorithms)),
             width: algorithms.iter().map(|algorithm| algorithm.digest_len()).sum(),
             digests: Vec::new(),
             has: Vec::new(),
             written: 0,
+            shard: header.shard.clone(),
+            incomplete: BTreeSet::new(),
         }
     }
 
@@ -45,7 +56,11 @@ impl Trees {
     }
 
     /// Adds the next entry. `is_whole`: for a directory, whether all its entries were found.
+    ///
+    /// In a shard, a directory whose entries may belong to other shards has no digest.
     pub(crate) fn add(&mut self, entry: &Entry<'_>, is_whole: bool) {
+        let is_inside = |shard: &Shard| shard.place(entry.path) == Place::Inside;
+        let is_whole = is_whole && self.shard.as_ref().is_none_or(is_inside);
         let Self { digester: Some(digester), digests, has, width, .. } = self else { return };
         if entry.stat.file_type == FileType::Directory {
             digests.resize(digests.len() + *width, 0);
@@ -56,8 +71,30 @@ impl Trees {
 
     /// Notes that the entry at `path` is unknown.
     pub(crate) fn omit(&mut self, path: &[u8]) {
+        self.lack(parent(path));
         let Self { digester: Some(digester), digests, has, width, .. } = self else { return };
         let Ok(()) = digester.omit(path, |closed| store(closed, digests, has, *width));
+    }
+
+    /// Notes that an entry of the directory `dir` is missing.
+    fn lack(&mut self, dir: &[u8]) {
+        if self.shard.as_ref().is_some_and(|shard| shard.shares(dir)) {
+            self.incomplete.insert(key(dir).to_vec());
+        }
+    }
+
+    /// Adds what is missing to the header of a shard: entries that were [omitted](Self::omit), and what the walk could not
+    /// examine.
+    pub(crate) fn say_incomplete(&mut self, failed: &Failed, header: &mut Header) {
+        let Some(shard) = &mut header.shard else { return };
+        for path in failed.paths() {
+            self.lack(path);
+            self.lack(parent(path));
+        }
+        shard.incomplete.iter().for_each(|dir| self.lack(dir));
+        let dirs = std::mem::take(&mut self.incomplete).into_iter();
+        shard.incomplete = dirs.map(|dir| if dir.is_empty() { ROOT.to_vec() } else { dir }).collect();
+        shard.failed = failed.paths().to_vec();
     }
 
     /// Ends all directories.

@@ -18,9 +18,7 @@ use crate::survey::is_same_file_system;
 use crate::trees::Trees;
 use crate::verdict::{finding, is_undecided};
 use crate::walked_tree::{Failed, Seen, WalkedTree};
-use crate::{
-    Contents, Entry, Error, Field, Finding, Header, Manifest, Sample, Shift, Survey, Verdict, Writer,
-};
+use crate::{Contents, Entry, Error, Field, Finding, Manifest, Sample, Shift, Survey, Verdict, Writer};
 
 /// Finds the files that have to be read for a new manifest of a tree, and then writes its entries.
 ///
@@ -162,13 +160,17 @@ impl<'u> Update<'u> {
 
     /// Returns the start time to record in the new manifest, given the rows of the files that were read.
     ///
-    /// Usually this is `now_ns`. It is the old start time if the new manifest keeps the old record of a file
-    /// that may have been written after the old run read it: a newer start time would make such a file look
-    /// unchanged.
-    pub fn start_ns(&self, rows: &Rows, now_ns: i128) -> i128 {
+    /// Usually this is `start_ns`, the [start](crate::start_ns) of this run. It is the old start time if the new manifest
+    /// keeps the old record of a file that may have been written after the old run read it: a newer start time would
+    /// make such a file look unchanged.
+    pub fn start_ns(&self, rows: &Rows, start_ns: i128) -> i128 {
         let contents = self.contents(rows);
         let is_kept = |file: &FileNo| contents.of(*file) == Content::Failed;
-        if self.keeps_recent || self.recent.iter().any(is_kept) { self.old.header().start_ns } else { now_ns }
+        if self.keeps_recent || self.recent.iter().any(is_kept) {
+            self.old.header().start_ns
+        } else {
+            start_ns
+        }
     }
 
     /// Writes the entries, after the files were read into `rows`. Corrupted files, and entries whose extended
@@ -186,12 +188,12 @@ impl<'u> Update<'u> {
         budget: &Budget,
         each: &mut dyn FnMut(&Finding<'_>),
     ) -> Result<Updated, Error> {
-        let Header { xattrs, ref algorithms, .. } = *self.old.header();
+        let xattrs = self.old.header().xattrs;
         let contents = self.contents(rows);
         let shift = Shift::find(&self.times, self.old, &self.tree, &contents)?;
         let damaged = self.damaged_inodes(&contents, shift.as_ref(), now_ns, budget)?;
         let mut maker = Maker::new(&self.tree, &self.file_systems, contents, xattrs, Some(now_ns), budget);
-        let mut trees = Trees::new(algorithms);
+        let mut trees = Trees::new(writer.header());
         if trees.is_needed() {
             self.make(&mut maker, &damaged, shift, now_ns, &mut |_| (), &mut |made| {
                 match made {
@@ -201,6 +203,7 @@ impl<'u> Update<'u> {
                 Ok(())
             })?;
             trees.finish();
+            trees.say_incomplete(&self.failed, writer.header_mut());
             maker.make_again();
         }
         self.make(&mut maker, &damaged, shift, now_ns, each, &mut |made| match made {

@@ -5,7 +5,7 @@ use ftk_inventory::{DirNo, FileNo, Inventory, PathOrder};
 use ftk_walk::FileType;
 
 use crate::Error;
-use crate::entry::ROOT;
+use crate::entry::{ROOT, key};
 use crate::merge::Side;
 
 /// A tree that was walked from one starting point with [`Keep::Stats`](ftk_inventory::Keep::Stats).
@@ -135,15 +135,24 @@ pub(crate) struct Failed(Vec<Vec<u8>>);
 
 impl Failed {
     pub(crate) fn of(tree: &WalkedTree<'_>) -> Self {
-        let mut paths: Vec<_> = tree.failed.iter().map(|path| tree.relative(path).to_vec()).collect();
-        paths.sort_unstable();
+        Self::new(tree.failed.iter().map(|path| tree.relative(path).to_vec()).collect())
+    }
+
+    pub(crate) fn new(mut paths: Vec<Vec<u8>>) -> Self {
+        paths.sort_unstable_by(|a, b| key(a).cmp(key(b)));
+        paths.dedup();
         Self(paths)
+    }
+
+    /// Returns the paths, in the order of a manifest.
+    pub(crate) fn paths(&self) -> &[Vec<u8>] {
+        &self.0
     }
 
     /// Returns whether the state of `path` is unknown, because `path` itself or a directory above it could
     /// not be read.
     pub(crate) fn covers(&self, path: &[u8]) -> bool {
-        let has = |path: &[u8]| self.0.binary_search_by(|failed| failed.as_slice().cmp(path)).is_ok();
+        let has = |path: &[u8]| self.0.binary_search_by(|failed| key(failed).cmp(key(path))).is_ok();
         let slashes = || path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         !self.0.is_empty() && (has(ROOT) || has(path) || slashes().any(|(at, _)| has(&path[..at])))
     }

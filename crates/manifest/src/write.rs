@@ -14,21 +14,16 @@ use crate::{Entry, Header};
 pub struct Writer<S> {
     sink: S,
     seal: Seal,
-    algorithms: Vec<Algorithm>,
+    header: Header,
+    has_begun: bool,
     line: Vec<u8>,
 }
 
 impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
-    /// Creates a writer, and writes the header. `sink` receives whole lines with their newlines.
-    ///
-    /// # Errors
-    /// Returns the errors of `sink`.
-    pub fn new(header: &Header, sink: S) -> io::Result<Self> {
-        let algorithms = header.algorithms.clone();
-        let mut writer = Self { sink, seal: Seal::new(), algorithms, line: Vec::new() };
-        header.write(&mut writer.line);
-        writer.end_line()?;
-        Ok(writer)
+    /// Creates a writer. The header is written with the first entry, or at the end. `sink` receives whole lines with their
+    /// newlines.
+    pub fn new(header: &Header, sink: S) -> Self {
+        Self { sink, seal: Seal::new(), header: header.clone(), has_begun: false, line: Vec::new() }
     }
 
     /// Writes an entry. The caller must sort the entries: the root first, then by the bytes of their paths.
@@ -40,14 +35,34 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
     /// # Panics
     /// If the entry has digests, but fewer bytes of them than the algorithms of the header produce.
     pub fn entry(&mut self, entry: &Entry<'_>) -> io::Result<()> {
+        self.begin()?;
         self.line.clear();
-        push_entry(&mut self.line, entry, &self.algorithms);
-        self.end_line()
+        push_entry(&mut self.line, entry, &self.header.algorithms);
+        self.end_line("an entry")
     }
 
-    /// Returns the algorithms of the header.
-    pub(crate) fn algorithms(&self) -> &[Algorithm] {
-        &self.algorithms
+    /// Writes the line of an entry from another manifest with the same algorithms, including its newline.
+    ///
+    /// # Errors
+    /// Returns the errors of `sink`.
+    pub(crate) fn line(&mut self, line: &[u8]) -> io::Result<()> {
+        self.begin()?;
+        self.seal.line(line);
+        (self.sink)(line)
+    }
+
+    /// Returns the header.
+    pub(crate) fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Returns the header to change it, before the first entry.
+    ///
+    /// # Panics
+    /// If the header is written already.
+    pub(crate) fn header_mut(&mut self) -> &mut Header {
+        assert!(!self.has_begun, "the header is written");
+        &mut self.header
     }
 
     /// Writes the footer.
@@ -55,14 +70,26 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
     /// # Errors
     /// Returns the errors of `sink`.
     pub fn finish(mut self) -> io::Result<()> {
+        self.begin()?;
         self.line.clear();
         self.seal.footer(&mut self.line);
         (self.sink)(&self.line)
     }
 
-    fn end_line(&mut self) -> io::Result<()> {
+    fn begin(&mut self) -> io::Result<()> {
+        if self.has_begun {
+            return Ok(());
+        }
+        self.has_begun = true;
+        self.line.clear();
+        self.header.write(&mut self.line);
+        self.end_line("the header")
+    }
+
+    fn end_line(&mut self, what: &str) -> io::Result<()> {
         if self.line.len() > Seal::MAX_LINE {
-            return Err(io::Error::new(ErrorKind::InvalidInput, "an entry is too large for a manifest"));
+            let error = format!("{what} is too large for a manifest");
+            return Err(io::Error::new(ErrorKind::InvalidInput, error));
         }
         self.seal.line(&self.line);
         (self.sink)(&self.line)

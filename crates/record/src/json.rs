@@ -70,7 +70,8 @@ impl RecordWriter<'_, '_> {
     }
 }
 
-fn path_member<'p>(name: &'p str, path: &'p [u8]) -> (Cow<'p, str>, Cow<'p, str>) {
+/// Returns the name and the value of the member that [`write_path`] writes for a file name.
+pub fn path_member<'p>(name: &'p str, path: &'p [u8]) -> (Cow<'p, str>, Cow<'p, str>) {
     match str::from_utf8(path) {
         Ok(text) => (name.into(), text.into()),
         Err(_) => (format!("{name}_b64").into(), BASE64.encode(path).into()),

@@ -61,7 +61,9 @@ pub use hashdeep::{
     HASHDEEP_HEADER, HashdeepError, HashdeepLine, HashdeepNameError, HashdeepReader, HashdeepRecord,
     write_hashdeep_header, write_hashdeep_line,
 };
-pub use json::{PathError, RecordWriter, read_base64, read_path, write_path, write_record, write_string};
+pub use json::{
+    PathError, RecordWriter, path_member, read_base64, read_path, write_path, write_record, write_string,
+};
 pub use lines::{MAX_LINE, read_line};
 pub use ncdu::{NcduMissing, NcduObject, write_ncdu_object, write_ncdu_start};
 pub use ncdu_reader::{NcduEntry, NcduError, NcduEvent, NcduReader};

@@ -61,9 +61,14 @@ impl Seal {
     /// Appends the footer line to `out`.
     pub fn footer(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(FOOTER);
-        let sha256 = HEXLOWER.encode(&self.sha256.clone().finalize());
+        let sha256 = self.digest();
         // Writing to a Vec cannot fail.
         let _ = writeln!(out, "{{\"records\":{},\"sha256\":\"{sha256}\"}}}}", self.records);
+    }
+
+    /// Returns the SHA-256 of all lines, in lower-case hexadecimal digits.
+    pub fn digest(&self) -> String {
+        HEXLOWER.encode(&self.sha256.clone().finalize())
     }
 
     /// Adds a line that is known to be valid.

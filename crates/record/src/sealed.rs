@@ -51,6 +51,11 @@ impl<R: BufRead> SealedReader<R> {
         Ok(Some(&self.line))
     }
 
+    /// Returns the seal of the lines that were read so far.
+    pub fn seal(&self) -> &Seal {
+        &self.seal
+    }
+
     /// Returns the number of the line that was read last; the first line is 1.
     pub fn number(&self) -> u64 {
         self.number

@@ -99,6 +99,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         &mut self,
         entry: &mut Entry<'e>,
         is_root: bool,
+        tag: Option<&V::Dir>,
         show: impl FnOnce(&mut V, &mut Entry<'e>) -> Step,
     ) -> Step {
         let selected = match self.matches(entry, is_root) {
@@ -114,7 +115,11 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         };
         let is_counted = !is_root || entry.file_type() != FileType::Directory;
         self.skipped.matched += u64::from(selected && is_counted);
-        let step = if selected { show(&mut self.inner, entry) } else { Step::Descend };
+        let step = match tag {
+            _ if selected => show(&mut self.inner, entry),
+            Some(tag) if entry.file_type() == FileType::Directory => self.inner.hidden(tag, entry),
+            _ => Step::Descend,
+        };
         if step == Step::Descend && !self.descends { Step::Next } else { step }
     }
 
@@ -125,7 +130,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             self.path.extend_from_slice(entry.name());
         }
         let step = match self.pruned(tag, entry) {
-            None => self.offer(entry, false, |inner, entry| inner.entry(&tag.inner, entry)),
+            None => self.offer(entry, false, Some(&tag.inner), |inner, entry| inner.entry(&tag.inner, entry)),
             Some(Prune::Stop) => Step::Stop,
             Some(reason) => {
                 match reason {
@@ -263,7 +268,7 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
         if !self.descends && root.file_type() == FileType::Directory {
             self.skipped.filtered_others += 1;
         }
-        self.offer(root, true, V::root)
+        self.offer(root, true, None, V::root)
     }
 
     fn descend(&mut self, from: Option<&Self::Dir>, entry: &Entry<'_>) -> Self::Dir {
@@ -308,6 +313,10 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
 
     fn filtered(&mut self, tag: &Self::Dir) {
         self.inner.filtered(&tag.inner);
+    }
+
+    fn hidden(&mut self, tag: &Self::Dir, dir: &Entry<'_>) -> Step {
+        self.inner.hidden(&tag.inner, dir)
     }
 
     fn leave(&mut self, tag: &Self::Dir) {

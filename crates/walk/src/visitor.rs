@@ -83,6 +83,14 @@ pub trait Visitor: Send {
         let _ = tag;
     }
 
+    /// Receives a directory that a filter does not show. It is entered if this returns [`Step::Descend`], the default.
+    ///
+    /// The walk itself shows all entries. This is for visitors that filter the entries for another visitor.
+    fn hidden(&mut self, tag: &Self::Dir, dir: &Entry<'_>) -> Step {
+        let _ = (tag, dir);
+        Step::Descend
+    }
+
     /// Receives an error: a path could not be opened, listed, statted or followed. The walk continues unless
     /// this returns [`Step::Stop`].
     fn error(&mut self, error: WalkError) -> Step;

@@ -16,6 +16,7 @@ mod races;
 mod record;
 mod reused;
 mod shapes;
+mod shards;
 mod stale;
 mod stress;
 mod swapper;

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::command::Soak;
 use super::figures::Figures;
-use super::{exhaustive, kills, limits, peaks, races, stale, stress};
+use super::{exhaustive, kills, limits, peaks, races, shards, stale, stress};
 
 /// One long test.
 #[derive(Debug)]
@@ -27,5 +27,10 @@ pub(super) const ALL: &[Part] = &[
     },
     Part { name: "limits", title: "few descriptors and little address space", run: limits::run },
     Part { name: "memory", title: "memory use on trees of extreme shapes", run: peaks::run },
+    Part {
+        name: "shards",
+        title: "trees of extreme shapes, recorded in shards and merged",
+        run: shards::run,
+    },
     Part { name: "exhaustive", title: "the tests that other runs ignore", run: exhaustive::run },
 ];

@@ -114,7 +114,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let run = Run::new(globals, console)?;
     let path = Path::new(&args.manifest);
     let lock = args.yes.then(|| Lock::acquire(path, console)).transpose()?;
-    let Input { manifest, own } = Input::open(&args.manifest)?;
+    let Input { manifest, own } = Input::open(&args.manifest, globals)?;
     lock.as_ref().map_or(Ok(()), Lock::check).with_context(name)?;
     let algorithms = &manifest.header().algorithms;
     ensure!(!algorithms.is_empty(), "{} records no digests, so nothing can be repaired by it", name());
@@ -125,7 +125,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let own = own.into_iter().chain(rewritten.iter().flat_map(Rewrite::own)).chain(Stdout::identity());
     let own: Vec<_> = own.collect();
 
-    let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &own)?;
+    let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &own, None)?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let start_ns = now_ns();
     let plan = RepairPlan::new(&manifest, &tree, args.missing, &run.budget).with_context(name)?;

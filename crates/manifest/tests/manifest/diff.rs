@@ -8,8 +8,8 @@ use ftk_manifest::{Criteria, Error, Field, Manifest, Mode, Summary, Verdict, dif
 use proptest::prelude::*;
 
 use crate::model::{
-    Entries, Owned, PATHS, Path, Said, all_versions, entries, entry, expected, header, manifest, open, seal,
-    written,
+    Entries, Owned, PATHS, Path, Said, all_versions, entries, entry, expected, header, in_parts, manifest,
+    open, seal, written,
 };
 
 fn said(old: &Manifest, new: &Manifest, criteria: &Criteria) -> Result<(Vec<Said>, Summary), Error> {
@@ -31,7 +31,9 @@ fn check(old: &Entries, new: &Entries, criteria: &Criteria) -> Result<(), TestCa
     {
         check_pair((old_manifest, old), (new_manifest, new), criteria)?;
     }
-    Ok(())
+    let parts = [old, new].map(|entries| in_parts(&header(XXH3, false), entries));
+    check_pair((&parts[0][0], old), (&parts[1][1], new), criteria)?;
+    check_pair((&parts[0][1], old), (&versions[1][0], new), criteria)
 }
 
 fn check_pair(

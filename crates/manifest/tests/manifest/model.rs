@@ -1,12 +1,14 @@
 //! Owned entries, manifests of them, and the expected result of a comparison of two sets of them.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::Write as _;
 
 use ftk_file::{FsId, Stat};
 use ftk_hash::Algorithm;
 use ftk_manifest::{
-    Criteria, Entry, Field, FieldSet, Finding, Header, Manifest, Mode, Verdict, Writer, Xattr,
+    Criteria, Entry, Field, FieldSet, Finding, Header, Manifest, Mode, Parts, PathRange, Shard, Split,
+    Verdict, Writer, Xattr,
 };
 use ftk_record::Seal;
 use ftk_walk::FileType;
@@ -134,6 +136,7 @@ pub(crate) fn header(algorithms: &[Algorithm], xattrs: bool) -> Header {
         xattrs,
         options: Vec::new(),
         start_ns: 7,
+        shard: None,
     }
 }
 
@@ -141,7 +144,7 @@ pub(crate) fn header(algorithms: &[Algorithm], xattrs: bool) -> Header {
 pub(crate) fn written(header: &Header, entries: &Entries) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut sink = |line: &[u8]| bytes.write_all(line);
-    let mut writer = Writer::new(header, &mut sink).unwrap();
+    let mut writer = Writer::new(header, &mut sink);
     for (path, entry) in entries {
         writer.entry(&entry.entry(path)).unwrap();
     }
@@ -185,11 +188,61 @@ pub(crate) fn all_versions(header: &Header, entries: &Entries) -> Vec<Manifest> 
     first.into_iter().chain([manifest(header, entries)]).collect()
 }
 
-/// Opens a manifest of these bytes.
-pub(crate) fn open(bytes: &[u8]) -> Result<Manifest, ftk_manifest::Error> {
+/// Returns manifests of these entries that consist of parts: one with ranges, and one by hash.
+pub(crate) fn in_parts(header: &Header, entries: &Entries) -> [Manifest; 2] {
+    [by_ranges(&[b"a", b"a/b"]), by_hash(3)].map(|shards| of_parts(header, entries, &shards))
+}
+
+/// Returns the shards of a plan with these cuts.
+pub(crate) fn by_ranges(cuts: &[&[u8]]) -> Vec<Shard> {
+    let of = cuts.len() as u32 + 1;
+    let shard = |number: u32| {
+        let from = (number as usize).checked_sub(2).map(|at| cuts[at]);
+        let range = PathRange::new(from, cuts.get(number as usize - 1).copied());
+        Shard { split: Split::Plan { digest: "a".repeat(64), range }, ..Shard::hashed(number, of) }
+    };
+    (1..=of).map(shard).collect()
+}
+
+/// Returns the shards without a plan.
+pub(crate) fn by_hash(of: u32) -> Vec<Shard> {
+    (1..=of).map(|number| Shard::hashed(number, of)).collect()
+}
+
+/// Returns the bytes of the part of a shard.
+pub(crate) fn part(header: &Header, entries: &Entries, shard: &Shard) -> Vec<u8> {
+    let header = Header { shard: Some(shard.clone()), ..header.clone() };
+    let of_shard = entries.iter().filter(|(path, _)| shard.contains(&path.0));
+    written(&header, &of_shard.map(|(path, entry)| (path.clone(), entry.clone())).collect())
+}
+
+/// Opens the parts of these shards, the last one first.
+pub(crate) fn of_parts(header: &Header, entries: &Entries, shards: &[Shard]) -> Manifest {
+    let parts = shards.iter().rev().map(|shard| (named(shard), file(&part(header, entries, shard))));
+    joined(parts)
+}
+
+/// Opens files with these names as the parts of one manifest.
+pub(crate) fn joined(parts: impl IntoIterator<Item = (Vec<u8>, File)>) -> Manifest {
+    let (names, files): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    let parts = files.into_iter().map(|file| Manifest::open_any(file).unwrap()).collect();
+    Parts::new(parts).unwrap().into_manifest(&names)
+}
+
+pub(crate) fn named(shard: &Shard) -> Vec<u8> {
+    format!("part-{}", shard.number).into_bytes()
+}
+
+/// Returns a file with these bytes.
+pub(crate) fn file(bytes: &[u8]) -> File {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
-    Manifest::open(file)
+    file
+}
+
+/// Opens a manifest of these bytes.
+pub(crate) fn open(bytes: &[u8]) -> Result<Manifest, ftk_manifest::Error> {
+    Manifest::open(file(bytes))
 }
 
 pub(crate) fn manifest(header: &Header, entries: &Entries) -> Manifest {

@@ -41,7 +41,7 @@ fn scrub(dir: &Dir, old: &Manifest, now_ns: i128, bytes: Option<u64>) -> Run {
     }
     assert_eq!(planned, 0);
     let mut new = Vec::new();
-    let mut writer = Writer::new(old.header(), |line: &[u8]| new.write_all(line)).unwrap();
+    let mut writer = Writer::new(old.header(), |line: &[u8]| new.write_all(line));
     scrub.write(&mut writer).unwrap();
     writer.finish().unwrap();
     Run { new: open(&new).unwrap(), scrubbed: scrub.scrubbed(now_ns), found }

@@ -17,7 +17,7 @@ use ftk_sched::{Constants, Limits, Model, Stop, Threads};
 use ftk_walk::Walker;
 use rustix::fs::{CWD, FileType, Mode, Timespec, Timestamps, mknodat, utimensat};
 
-use crate::model::{Entries, header, open, read};
+use crate::model::{Entries, header, read};
 
 /// A directory with every type of entry that can be made without privileges. All times are long past.
 pub(crate) struct Dir(tempfile::TempDir);
@@ -143,12 +143,14 @@ impl Walked {
 
     pub(crate) fn write(&self, header: &Header, contents: &Contents<'_>) -> Manifest {
         let mut bytes = Vec::new();
-        let mut writer = Writer::new(header, |line: &[u8]| bytes.write_all(line)).unwrap();
+        let mut writer = Writer::new(header, |line: &[u8]| bytes.write_all(line));
         let mut fail = |path: &[u8], error| panic!("{path:?}: {error}");
         create(&self.tree(), contents, header.xattrs, &mut writer, &Budget::new(u64::MAX), &mut fail)
             .unwrap();
         writer.finish().unwrap();
-        open(&bytes).unwrap()
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&bytes).unwrap();
+        Manifest::open_any(file).unwrap()
     }
 }
 

@@ -7,7 +7,7 @@ use ftk_inventory::Budget;
 use ftk_manifest::{Error, unique};
 use proptest::prelude::*;
 
-use crate::model::{Entries, all_versions, entries, header, manifest, text};
+use crate::model::{Entries, all_versions, entries, header, in_parts, manifest, text};
 
 proptest! {
     #[test]
@@ -19,7 +19,10 @@ proptest! {
         };
         let expected: Vec<_> =
             of.iter().filter(|(_, entry)| is_unique(entry)).map(|(path, _)| text(&path.0)).collect();
-        let versions = [&of, &elsewhere].map(|it| all_versions(&header(&[Algorithm::Xxh64], false), it));
+        let mut versions = [&of, &elsewhere].map(|it| all_versions(&header(&[Algorithm::Xxh64], false), it));
+        let [ranges, hashed] = [&of, &elsewhere].map(|it| in_parts(&header(&[Algorithm::Xxh64], false), it));
+        versions[0].extend(ranges);
+        versions[1].extend(hashed);
         for (a, b) in versions[0].iter().flat_map(|a| versions[1].iter().map(move |b| (a, b))) {
             let mut found = Vec::new();
             let n = unique(a, b, &Budget::new(1 << 20), &mut |entry| {

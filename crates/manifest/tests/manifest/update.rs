@@ -46,7 +46,7 @@ fn update(dir: &Dir, old: &Manifest, check: Option<f64>, accept: &[&str]) -> Run
             corrupted.push(finding.path.to_vec());
         }
     };
-    let mut writer = Writer::new(header, |line: &[u8]| bytes.write_all(line)).unwrap();
+    let mut writer = Writer::new(header, |line: &[u8]| bytes.write_all(line));
     let updated = update.write(&rows, NOW, &mut writer, &Budget::new(u64::MAX), &mut each).unwrap();
     writer.finish().unwrap();
     Run { read: update.files.iter().map(path).collect(), corrupted, updated, new: open(&bytes).unwrap() }

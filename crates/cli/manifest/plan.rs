@@ -1,0 +1,168 @@
+//! `ftk manifest plan SOURCE`: divides a tree into shards.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, ensure};
+use clap::{Args, ValueEnum};
+use ftk_hash::Algorithm;
+use ftk_inventory::Keep;
+use ftk_manifest::{Balance, Cost, Plan, Planner, Root, Shard, WalkedTree};
+use ftk_record::quote;
+use indicatif::{DecimalBytes, HumanCount};
+
+use crate::args::Globals;
+use crate::console::{Console, Outcome};
+use crate::list::List;
+use crate::manifest::guard::refuse_to_overwrite;
+use crate::manifest::reading;
+use crate::manifest::scope::ScopeArgs;
+use crate::manifest::shard::{identify, normal};
+use crate::run::Run;
+use crate::stdout::Stdout;
+use crate::{human, input};
+
+/// Divide a tree into shards for many hosts
+///
+/// Cuts the paths of a tree into N ranges that had the same amount of work when SOURCE was made. Each range is a shard:
+/// `create --shard K/N --plan PLAN` records it, on any host, and `merge` joins the parts. A path that is new since then
+/// belongs to exactly one shard. A large directory is divided between names.
+///
+/// The plan is for the directory and the selection options of SOURCE.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct PlanArgs {
+    /// An earlier manifest of the tree, or the directory itself, which is walked then
+    #[arg(value_name = "SOURCE")]
+    source: OsString,
+
+    /// The number of shards
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Shard::MOST)))]
+    shards: u32,
+
+    /// What the shards have in equal amounts
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "cost")]
+    by: By,
+
+    /// Write to FILE, which appears only when it is complete
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Replace FILE even if it is a manifest
+    #[arg(long, requires = "output", help_heading = "Output")]
+    force: bool,
+
+    #[command(flatten)]
+    scope: ScopeArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum By {
+    /// Time, as `ftk calibrate` has measured it: for each file and each byte
+    Cost,
+    /// Entries: best if no content is read
+    Entries,
+    /// Bytes of files: best if disks are slow
+    Bytes,
+}
+
+impl From<By> for Balance {
+    fn from(by: By) -> Self {
+        match by {
+            By::Cost => Self::Cost,
+            By::Entries => Self::Entries,
+            By::Bytes => Self::Bytes,
+        }
+    }
+}
+
+const EXAMPLES: &str = "\
+Exit status: 0: success; 2: any error
+
+Examples:
+  ftk manifest plan --shards 64 yesterday.jsonl -o plan.json
+                        from the last manifest, without access to the tree
+  ftk manifest plan --shards 64 --by entries /lustre -o plan.json
+                        walk the tree, and read no file
+  ftk manifest create --shard 3/64 --plan plan.json /lustre -o part-3.jsonl
+                        record one shard, on any host
+  ftk manifest merge part-*.jsonl -o today.jsonl
+                        when all parts are there";
+
+pub(super) fn run(args: &PlanArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    if !args.force {
+        refuse_to_overwrite(args.output.as_deref(), None)?;
+    }
+    let stdout = Stdout::default();
+    let mut list = List::create(args.output.as_deref(), &stdout)?;
+    let run = Run::new(globals, console)?;
+    let (plan, outcome) = match Path::new(&args.source).is_dir() {
+        true => of_tree(args, &run, &list.own())?,
+        false => (of_manifest(args, &run)?, Outcome::Success),
+    };
+    ensure!(
+        plan.root.is_known(),
+        "{}: the root of the tree is not known: its path {} is relative, and its file system has no identity \
+         (record it with an absolute path)",
+        quote(args.source.as_bytes()),
+        quote(&plan.root.path)
+    );
+    list.write(&plan.to_bytes());
+    list.finish()?;
+    say(&plan, console);
+    Ok(outcome)
+}
+
+/// Makes a plan of a tree.
+fn of_tree(args: &PlanArgs, run: &Run<'_>, own: &[(u64, u64)]) -> anyhow::Result<(Plan, Outcome)> {
+    let options = args.scope.words()?;
+    let root = identify(&args.source)?;
+    let keep = match args.by {
+        By::Entries => Keep::All,
+        By::Bytes | By::Cost => Keep::Stats { files: true },
+    };
+    let scan = reading::walk(run, &args.source, &args.scope, keep, own, None)?;
+    let inventory = &scan.inventory;
+    let tree = WalkedTree { inventory, root: args.source.as_bytes(), failed: &scan.failed };
+    let mut planner = Planner::new(args.shards, args.by.into(), cost(run, &[Algorithm::Sha256]));
+    planner.add_tree(&tree)?;
+    Ok((planner.finish(root, options), scan.outcome))
+}
+
+/// Makes a plan from a manifest.
+fn of_manifest(args: &PlanArgs, run: &Run<'_>) -> anyhow::Result<Plan> {
+    let name = || quote(args.source.as_bytes());
+    ensure!(
+        args.scope.words()?.is_empty(),
+        "the options that select entries are those of the manifest {}",
+        name()
+    );
+    let file = input::open(&args.source).with_context(|| format!("cannot open {}", name()))?;
+    let planner = |algorithms: &[Algorithm]| Planner::new(args.shards, args.by.into(), cost(run, algorithms));
+    let (planner, header, root) = Planner::of_manifest(file, planner).with_context(name)?;
+    let path = if root.path.starts_with(b"/") { normal(&root.path) } else { root.path };
+    Ok(planner.finish(Root { path, ..root }, header.options))
+}
+
+fn cost(run: &Run<'_>, algorithms: &[Algorithm]) -> Cost {
+    Cost::new(run.model.constants(), algorithms, run.platform)
+}
+
+/// Prints `64 shards, 15,600,000 entries and 1.2 TB on average; the largest has 1.8 % more cost than that`.
+fn say(plan: &Plan, console: &Console) {
+    let shards = plan.shards.len() as u64;
+    let total = |of: fn(&ftk_manifest::PlannedShard) -> u64| {
+        plan.shards.iter().fold(0_u64, |sum, shard| sum.saturating_add(of(shard)))
+    };
+    let (entries, bytes) = (total(|it| it.entries), total(|it| it.bytes));
+    let most = |of: fn(&ftk_manifest::PlannedShard) -> u64| plan.shards.iter().map(of).max().unwrap_or(0);
+    console.summary(format_args!(
+        "{} with {} entries and {} on average; at most {} entries and {}",
+        human::count(shards, "shard"),
+        HumanCount(entries / shards),
+        DecimalBytes(bytes / shards),
+        HumanCount(most(|it| it.entries)),
+        DecimalBytes(most(|it| it.bytes)),
+    ));
+}

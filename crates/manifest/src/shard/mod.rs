@@ -1,0 +1,25 @@
+//! Shards: manifests of parts of a tree, made on many hosts and merged into one.
+//!
+//! A [`Shard`] says which entries of the tree belong to a part. A [`Plan`] divides the paths of a tree into ranges, one
+//! for each shard. [`Sharded`] is the visitor that skips what belongs to other shards.
+
+mod k_way;
+pub(crate) mod member;
+mod merge;
+mod part_lines;
+mod parts;
+mod plan;
+mod plan_error;
+mod plan_lines;
+mod planner;
+mod range;
+mod visitor;
+pub(crate) mod whole_lines;
+
+pub use member::{Shard, Split};
+pub use parts::{MergeError, Parts};
+pub use plan::{Balance, Plan, PlannedShard, Root};
+pub use plan_error::PlanError;
+pub use planner::{Cost, Planner};
+pub use range::{PathRange, Place};
+pub use visitor::{Listed, ShardTag, Sharded};

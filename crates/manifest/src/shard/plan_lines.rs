@@ -1,0 +1,196 @@
+//! The file of a plan: JSON lines with a footer that seals them. `docs/manifest-format.md` describes them.
+
+use std::fmt::Write as _;
+use std::io::BufRead;
+
+use ftk_file::FsId;
+use ftk_record::{Object, Seal, SealedReader, read_path, write_record};
+use serde::Deserialize;
+
+use crate::field::file_system;
+use crate::header::read_options;
+use crate::shard::member::cut;
+use crate::shard::{Balance, PathRange, Plan, PlanError, PlannedShard, Root, Shard};
+use crate::text::{Text, brief, plain};
+
+/// The value of the member `ftk` that marks a plan.
+const KIND: &str = "plan";
+/// The version that is written and read.
+const VERSION: u64 = 1;
+
+#[derive(Deserialize)]
+struct Kind<'l> {
+    #[serde(borrow)]
+    ftk: Option<Text<'l>>,
+    version: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct HeaderLine<'l> {
+    #[serde(borrow)]
+    root: Option<Text<'l>>,
+    #[serde(borrow)]
+    root_b64: Option<Text<'l>>,
+    #[serde(borrow)]
+    fs: Option<Text<'l>>,
+    ino: Option<u64>,
+    #[serde(borrow)]
+    options: Vec<Object<crate::header::OptionLine<'l>>>,
+    shards: u32,
+    #[serde(borrow)]
+    by: Text<'l>,
+}
+
+#[derive(Deserialize)]
+struct Line<'l> {
+    shard: u32,
+    #[serde(borrow)]
+    from: Option<Text<'l>>,
+    #[serde(borrow)]
+    from_b64: Option<Text<'l>>,
+    #[serde(borrow)]
+    to: Option<Text<'l>>,
+    #[serde(borrow)]
+    to_b64: Option<Text<'l>>,
+    entries: u64,
+    bytes: u64,
+}
+
+impl Plan {
+    /// Returns the bytes of the plan's file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let (mut out, seal) = self.lines();
+        seal.footer(&mut out);
+        out
+    }
+
+    /// Returns the digest that identifies the plan: the SHA-256 in its footer, in lower-case hexadecimal digits.
+    pub fn digest(&self) -> String {
+        self.lines().1.digest()
+    }
+
+    /// Returns the lines before the footer, and their seal.
+    fn lines(&self) -> (Vec<u8>, Seal) {
+        let (mut out, mut seal) = (Vec::new(), Seal::new());
+        write_record(&mut out, |record| {
+            record.member("ftk", KIND).member("version", VERSION).path("root", &self.root.path);
+            if let Some((fs, ino)) = &self.root.identity {
+                record.member("fs", hex(fs)).member("ino", ino);
+            }
+            record
+                .paths("options", "option", &self.options)
+                .member("shards", self.shards.len())
+                .member("by", self.by.name());
+        });
+        seal.line(&out);
+        for (nth, shard) in self.shards.iter().enumerate() {
+            let start = out.len();
+            write_record(&mut out, |record| {
+                record.member("shard", nth + 1);
+                for (name, cut) in [("from", shard.range.from()), ("to", shard.range.to())] {
+                    if let Some(cut) = cut {
+                        record.path(name, cut);
+                    }
+                }
+                record.member("entries", shard.entries).member("bytes", shard.bytes);
+            });
+            seal.line(&out[start..]);
+        }
+        (out, seal)
+    }
+
+    /// Reads a plan, and checks that its ranges are a partition of all paths.
+    ///
+    /// # Errors
+    /// If this fails, or the input is not a complete plan.
+    pub fn read(input: impl BufRead) -> Result<Self, PlanError> {
+        let mut lines = SealedReader::new(input);
+        let not_plan = |what: String| PlanError::NotPlan(brief(what));
+        let first = match lines.next_line() {
+            Ok(Some(line)) => header(line)?,
+            Ok(None) => return Err(not_plan("it has only a footer".into())),
+            Err(error) => return Err(error.into()),
+        };
+        let (mut plan, count) = first;
+        while let Some(line) = lines.next_line()? {
+            let number = plan.shards.len() as u64 + 2;
+            let wrong = |what: String| PlanError::Line { number, what: brief(what) };
+            if plan.shards.len() as u32 == count {
+                return Err(wrong(format!("the plan has more than {count} shards")));
+            }
+            let shard = shard(line, &plan.shards, count).map_err(wrong)?;
+            plan.shards.push(shard);
+        }
+        if plan.shards.len() as u32 != count {
+            return Err(not_plan(format!("it has {} of {count} shards", plan.shards.len())));
+        }
+        Ok(plan)
+    }
+}
+
+/// Reads the first line. Returns the plan without shards, and their number.
+fn header(line: &[u8]) -> Result<(Plan, u32), PlanError> {
+    let not_plan = |what: String| PlanError::NotPlan(brief(what));
+    let broken = |error: serde_json::Error| not_plan(plain(&error));
+    let Object(kind): Object<Kind<'_>> = serde_json::from_slice(line).map_err(broken)?;
+    match kind.ftk.as_deref() {
+        Some(KIND) => {}
+        Some(other) => return Err(not_plan(format!("it is a {other:?}"))),
+        None => return Err(not_plan("its first line has no member `ftk`".into())),
+    }
+    match kind.version {
+        Some(VERSION) => {}
+        Some(0) => return Err(not_plan("there is no version 0".into())),
+        Some(version) => return Err(PlanError::Version(version)),
+        None => return Err(not_plan("its version is missing".into())),
+    }
+    let Object(line): Object<HeaderLine<'_>> = serde_json::from_slice(line).map_err(broken)?;
+    let root = read_path(line.root.as_deref(), line.root_b64.as_deref());
+    let path = root.map_err(|error| not_plan(error.to_string()))?.into_owned();
+    let fs = line.fs.map(|digits| {
+        file_system(digits.as_bytes()).ok_or_else(|| not_plan(format!("{:?} is not a file system", &*digits)))
+    });
+    let identity = match (fs.transpose()?, line.ino) {
+        (Some(fs), Some(ino)) => Some((fs, ino)),
+        (None, None) => None,
+        _ => return Err(not_plan("it has only one of `fs` and `ino`".into())),
+    };
+    let options = read_options(&line.options).map_err(|error| not_plan(error.to_string()))?;
+    let kinds = Balance::ALL.into_iter();
+    let by = kinds.clone().find(|(_, name)| *name == &*line.by);
+    let (by, _) = by.ok_or_else(|| not_plan(format!("it is balanced by {:?}", &*line.by)))?;
+    if !(1..=Shard::MOST).contains(&line.shards) {
+        return Err(not_plan(format!("it has {} shards", line.shards)));
+    }
+    Ok((Plan { root: Root { path, identity }, options, by, shards: Vec::new() }, line.shards))
+}
+
+/// Reads the line of the shard after those in `before`.
+fn shard(line: &[u8], before: &[PlannedShard], count: u32) -> Result<PlannedShard, String> {
+    let Object(line): Object<Line<'_>> = serde_json::from_slice(line).map_err(|error| plain(&error))?;
+    let number = before.len() as u32 + 1;
+    if line.shard != number {
+        return Err(format!("shard {} where shard {number} is expected", line.shard));
+    }
+    let from = cut(&line.from, &line.from_b64)?;
+    let to = cut(&line.to, &line.to_b64)?;
+    let expected = before.last().and_then(|last| last.range.to());
+    if from.as_deref() != expected {
+        return Err("the range does not start where the range before it ends".into());
+    }
+    if to.is_none() != (number == count) {
+        return Err("only the range of the last shard has no end".into());
+    }
+    if from.as_ref().zip(to.as_ref()).is_some_and(|(from, to)| from > to) {
+        return Err("the range ends before it starts".into());
+    }
+    let range = PathRange::new(from.as_deref(), to.as_deref());
+    Ok(PlannedShard { range, entries: line.entries, bytes: line.bytes })
+}
+
+fn hex(fs: &FsId) -> String {
+    fs.as_bytes().iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}"); // writing to a String cannot fail
+        hex
+    })
+}

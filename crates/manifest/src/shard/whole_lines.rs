@@ -1,0 +1,209 @@
+//! The files of a manifest: one, or the parts of all shards.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::lines::{Lines, Sealed};
+use crate::parse::Owned;
+use crate::shard::{Shard, Split};
+use crate::{Error, Header, canonical};
+
+/// A file of a manifest.
+#[derive(Debug)]
+pub(crate) struct PartFile {
+    pub(crate) sealed: Sealed,
+    /// Which entries it has; `None` if it has all.
+    pub(crate) shard: Option<Shard>,
+    /// The name in errors, if the manifest has several files.
+    pub(crate) name: Vec<u8>,
+    /// The number of lines in the files before this one.
+    pub(crate) before: u64,
+}
+
+/// The lines of the entries in all parts, in the order of a manifest, without headers and footers.
+///
+/// Parts with ranges are read one after another. Others are merged, and a block of each is in memory.
+#[derive(Debug)]
+pub(crate) struct WholeLines<'m> {
+    parts: &'m [PartFile],
+    header: &'m Header,
+    /// The part of the next line, or of the last one after it was returned or skipped.
+    at: usize,
+    order: Order<'m>,
+}
+
+#[derive(Debug)]
+enum Order<'m> {
+    Chain(Lines<'m>),
+    Merge {
+        all: Vec<Lines<'m>>,
+        /// The paths of the next lines in the parts except [`WholeLines::at`].
+        next: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
+        /// Whether the next line of [`WholeLines::at`] is not the next of all.
+        is_behind: bool,
+    },
+}
+
+impl<'m> WholeLines<'m> {
+    /// Starts at the first entry.
+    pub(crate) fn new(parts: &'m [PartFile], header: &'m Header) -> Result<Self, Error> {
+        let is_hashed = parts.len() > 1 && matches!(&parts[0].shard, Some(Shard { split: Split::Hash, .. }));
+        if !is_hashed {
+            let order = Order::Chain(entries_of(parts, 0)?);
+            return Ok(Self { parts, header, at: 0, order });
+        }
+        let mut all = (0..parts.len()).map(|at| entries_of(parts, at)).collect::<Result<Vec<_>, _>>()?;
+        let mut next = BinaryHeap::new();
+        // The first part is compared with the others before a line is returned.
+        for (at, lines) in all.iter_mut().enumerate().skip(1) {
+            next.extend(next_path(lines, &parts[at], header)?.map(|path| Reverse((path, at))));
+        }
+        Ok(Self { parts, header, at: 0, order: Order::Merge { all, next, is_behind: true } })
+    }
+
+    /// Returns the next line, without its newline; `None` after the last.
+    pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, Error> {
+        self.find()?;
+        let Self { parts, at, order, .. } = self;
+        if let Order::Merge { is_behind, .. } = order {
+            *is_behind = true;
+        }
+        order.lines(*at).next().map_err(|error| in_part(parts, *at, error))
+    }
+
+    /// Returns the next line with its newline, and the same line again until it is skipped.
+    pub(crate) fn peek(&mut self) -> Result<Option<&[u8]>, Error> {
+        self.find()?;
+        let Self { parts, at, order, .. } = self;
+        order.lines(*at).peek().map_err(|error| in_part(parts, *at, error))
+    }
+
+    /// Skips a line that [`peek`](Self::peek) has returned.
+    pub(crate) fn skip(&mut self) {
+        if let Order::Merge { is_behind, .. } = &mut self.order {
+            *is_behind = true;
+        }
+        self.order.lines(self.at).skip();
+    }
+
+    /// Skips lines as long as `is_skipped` returns true, and returns their number. It must return true for no line after
+    /// one for which it returns false, and is not called for every line.
+    pub(crate) fn skip_while(
+        &mut self,
+        mut is_skipped: impl FnMut(&[u8], u64) -> Result<bool, Error>,
+    ) -> Result<u64, Error> {
+        let mut skipped = 0;
+        let Self { parts, header, at, order } = self;
+        match order {
+            Order::Chain(lines) => loop {
+                let first = parts[*at].before;
+                skipped += lines
+                    .skip_while(|line, number| is_skipped(line, first + number))
+                    .map_err(|error| in_part(parts, *at, error))?;
+                let has_more = lines.peek().map_err(|error| in_part(parts, *at, error))?.is_some();
+                if has_more || *at + 1 == parts.len() {
+                    break;
+                }
+                *at += 1;
+                *lines = entries_of(parts, *at)?;
+            },
+            Order::Merge { all, next, is_behind } => {
+                next.clear();
+                for (part, lines) in all.iter_mut().enumerate() {
+                    let first = parts[part].before;
+                    skipped += lines
+                        .skip_while(|line, number| is_skipped(line, first + number))
+                        .map_err(|error| in_part(parts, part, error))?;
+                    if part != *at {
+                        next.extend(
+                            next_path(lines, &parts[part], header)?.map(|path| Reverse((path, part))),
+                        );
+                    }
+                }
+                *is_behind = true;
+            }
+        }
+        Ok(skipped)
+    }
+
+    /// Returns the number of the line that was returned last, counting the lines of all parts before its own.
+    pub(crate) fn number(&mut self) -> u64 {
+        self.parts[self.at].before + self.order.lines(self.at).number()
+    }
+
+    /// Returns the shard of the line that was returned last.
+    pub(crate) fn shard(&self) -> Option<&'m Shard> {
+        self.parts[self.at].shard.as_ref()
+    }
+
+    /// Moves to the part of the next line.
+    fn find(&mut self) -> Result<(), Error> {
+        let Self { parts, header, at, order } = self;
+        match order {
+            Order::Chain(lines) => {
+                while *at + 1 < parts.len()
+                    && lines.peek().map_err(|error| in_part(parts, *at, error))?.is_none()
+                {
+                    *at += 1;
+                    *lines = entries_of(parts, *at)?;
+                }
+            }
+            Order::Merge { all, next, is_behind } if *is_behind => {
+                next.extend(next_path(&mut all[*at], &parts[*at], header)?.map(|path| Reverse((path, *at))));
+                if let Some(Reverse((_, first))) = next.pop() {
+                    *at = first;
+                }
+                *is_behind = false;
+            }
+            Order::Merge { .. } => {}
+        }
+        Ok(())
+    }
+}
+
+impl<'m> Order<'m> {
+    fn lines(&mut self, at: usize) -> &mut Lines<'m> {
+        match self {
+            Self::Chain(lines) => lines,
+            Self::Merge { all, .. } => &mut all[at],
+        }
+    }
+}
+
+/// Opens a part behind its header.
+fn entries_of(parts: &[PartFile], at: usize) -> Result<Lines<'_>, Error> {
+    let open = || {
+        let mut lines = Lines::new(&parts[at].sealed)?;
+        lines.next()?;
+        Ok(lines)
+    };
+    open().map_err(|error| in_part(parts, at, error))
+}
+
+/// Returns the path in the next line of a part, in the form in which paths are compared.
+fn next_path(lines: &mut Lines<'_>, part: &PartFile, header: &Header) -> Result<Option<Vec<u8>>, Error> {
+    let number = lines.number() + 1;
+    let path = lines.peek().and_then(|line| {
+        let Some(line) = line else { return Ok(None) };
+        if let Some(path) = canonical::path(line) {
+            return Ok(Some(crate::entry::key(path).to_vec()));
+        }
+        let mut parsed = Owned::new();
+        let read = parsed.read(line.strip_suffix(b"\n").unwrap_or(line), header);
+        read.map_err(|what| Error::Line { number, what })?;
+        Ok(Some(crate::entry::key(parsed.entry().path).to_vec()))
+    });
+    path.map_err(|error| error.in_part(&part.name))
+}
+
+/// Adds the name of the part to an error, if there are several.
+fn in_part(parts: &[PartFile], at: usize, error: Error) -> Error {
+    if parts.len() > 1 { error.in_part(&parts[at].name) } else { error }
+}
+
+/// Replaces the number of a line, as [`WholeLines::number`] counts, by the name of the part and the number in it.
+pub(crate) fn locate(parts: &[PartFile], error: Error) -> Error {
+    let Error::Line { number, what } = error else { return error };
+    let at = parts.partition_point(|part| part.before < number).saturating_sub(1);
+    in_part(parts, at, Error::Line { number: number - parts[at].before, what })
+}

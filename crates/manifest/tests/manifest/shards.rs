@@ -1,0 +1,473 @@
+//! Trees that are recorded in shards and merged: the result is that of a single run.
+
+use std::collections::BTreeSet;
+use std::ffi::{CString, OsStr};
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path as FsPath, PathBuf};
+
+use ftk_file::Stat;
+use ftk_hash::{Algorithm, Platform};
+use ftk_inventory::{Collect, Inventory, Keep};
+use ftk_manifest::{
+    Balance, Contents, Cost, Header, Listed, Manifest, MergeError, Parts, PathRange, Plan, PlannedShard,
+    Planner, Root, Shard, Sharded, Split, Writer,
+};
+use ftk_sched::Constants;
+use ftk_walk::{FileType, Walker};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::model::{Entries, Owned, Path, header, open, read, written};
+use crate::trees::Walked;
+
+const ALGORITHMS: &[Algorithm] = &[Algorithm::Sha256, Algorithm::Xxh3];
+
+/// A path whose names are prefixes of each other, with bytes before and after the slash.
+fn path() -> impl Strategy<Value = Vec<u8>> {
+    let name = select(vec![&b"a"[..], b"a-b", b"ab", b"a0", b"x", b"\n", b"\xff", b"a\x01"]);
+    vec(name, 1..4).prop_map(|names| names.join(&b"/"[..]))
+}
+
+/// A tree of these paths. The others end in a directory.
+fn make(root: &FsPath, paths: &[(Vec<u8>, bool)]) {
+    for (path, is_file) in paths {
+        let at = root.join(OsStr::from_bytes(path));
+        // A name that is a file already cannot be a directory.
+        if *is_file {
+            let _ = fs::create_dir_all(at.parent().unwrap());
+            let _ = fs::write(at, path);
+        } else {
+            let _ = fs::create_dir_all(at);
+        }
+    }
+}
+
+/// The tree of a test, and the files that nobody can read: they vanish after each walk and come back later.
+struct Tree {
+    dir: tempfile::TempDir,
+    away: PathBuf,
+    vanishing: BTreeSet<Vec<u8>>,
+}
+
+impl Tree {
+    fn root(&self) -> PathBuf {
+        self.dir.path().join("root")
+    }
+
+    fn walk(&self, shard: Option<&Shard>, keep: Keep) -> (Walked, Vec<Vec<u8>>) {
+        let root = self.root().as_os_str().as_bytes().to_vec();
+        let start = CString::new(root.clone()).unwrap();
+        let visitors = Walker::new([start]).run(|worker| Sharded::new(shard, Collect::new(worker, keep)));
+        let (parts, listed): (Vec<_>, Vec<_>) = visitors.into_iter().map(Sharded::into_parts).unzip();
+        let mut inventory = Inventory::merge(parts).unwrap();
+        let failed = inventory.take_errors().into_iter().map(|error| error.path).collect();
+        (Walked { inventory, root, failed }, Listed::merge(listed).incomplete())
+    }
+
+    /// Returns the manifest of a shard, or of the whole tree.
+    fn record(&self, algorithms: &[Algorithm], shard: Option<Shard>) -> Manifest {
+        let (walked, incomplete) = self.walk(shard.as_ref(), Keep::Stats { files: algorithms.is_empty() });
+        let shard = shard.map(|shard| Shard { incomplete, ..shard });
+        let header = Header { shard, ..header(algorithms, false) };
+        if algorithms.is_empty() {
+            return walked.write(&header, &Contents::none());
+        }
+        self.rename(false);
+        let rows = walked.read(None, algorithms);
+        self.rename(true);
+        walked.write(&header, &Contents::read(None, &rows))
+    }
+
+    /// Moves the vanishing files away or back.
+    fn rename(&self, is_back: bool) {
+        for (nth, path) in self.vanishing.iter().enumerate() {
+            let (here, away) = (self.root().join(OsStr::from_bytes(path)), self.away.join(nth.to_string()));
+            let (from, to) = if is_back { (away, here) } else { (here, away) };
+            if from.is_file() {
+                fs::rename(from, to).unwrap();
+            }
+        }
+    }
+}
+
+fn merged(parts: Vec<Manifest>) -> Result<Manifest, MergeError> {
+    let parts = Parts::new(parts)?;
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&parts.header(), |line: &[u8]| bytes.write_all(line));
+    let count = parts.write(&mut writer)?;
+    writer.finish().unwrap();
+    let manifest = open(&bytes).unwrap();
+    assert_eq!(read(&manifest).unwrap().len() as u64, count);
+    Ok(manifest)
+}
+
+/// Returns the entries without the times that change when a file vanishes from a directory.
+fn entries(manifest: &Manifest) -> Entries {
+    let mut entries = read(manifest).unwrap();
+    for entry in entries.values_mut().filter(|entry| entry.stat.file_type == FileType::Directory) {
+        (entry.stat.mtime_ns, entry.stat.ctime_ns) = (0, 0);
+    }
+    entries
+}
+
+/// Returns a plan with these cuts.
+fn plan_of(cuts: &[Vec<u8>]) -> Plan {
+    let mut bounds: Vec<_> = cuts.iter().map(|cut| Some(&**cut)).collect();
+    bounds.sort();
+    bounds.insert(0, None);
+    bounds.push(None);
+    let ranges = bounds.windows(2).map(|pair| PathRange::new(pair[0], pair[1]));
+    let shards = ranges.map(|range| PlannedShard { range, entries: 1, bytes: 2 }).collect();
+    let root = Root { path: b"/r\xff".to_vec(), identity: None };
+    Plan { root, options: Vec::new(), by: Balance::Cost, shards }
+}
+
+fn cost() -> Cost {
+    Cost::new(&Constants::default(), ALGORITHMS, Platform::detect())
+}
+
+/// How the tree is divided.
+#[derive(Clone, Debug)]
+enum Division {
+    /// At these paths, whether they exist or not.
+    Cuts(Vec<Vec<u8>>),
+    /// By a plan of the tree, into so many shards.
+    Planned(u32, Balance),
+    /// Without a plan.
+    Hash(u32),
+}
+
+fn division() -> impl Strategy<Value = Division> {
+    let by = select(Balance::ALL.map(|(by, _)| by).to_vec());
+    prop_oneof![
+        vec(path(), 0..6).prop_map(Division::Cuts),
+        (1..7_u32, by).prop_map(|(n, by)| Division::Planned(n, by)),
+        (1..7_u32).prop_map(Division::Hash),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    #[test]
+    fn merged_shards_are_the_manifest_of_a_single_run(
+        paths in vec((path(), prop::bool::weighted(0.7)), 0..24),
+        division in division(),
+        changes in vec((path(), prop::bool::ANY), 0..6),
+        removed in vec(any::<prop::sample::Index>(), 0..3),
+        vanishing in vec(any::<prop::sample::Index>(), 0..2),
+        has_content in prop::bool::weighted(0.9),
+        order in any::<prop::sample::Index>(),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let away = dir.path().join("away");
+        fs::create_dir(&away).unwrap();
+        fs::create_dir(dir.path().join("root")).unwrap();
+        let mut tree = Tree { dir, away, vanishing: BTreeSet::new() };
+        make(&tree.root(), &paths);
+        let plan = match &division {
+            Division::Cuts(cuts) => Some(plan_of(cuts)),
+            Division::Planned(shards, by) => {
+                let mut planner = Planner::new(*shards, *by, cost());
+                planner.add_tree(&tree.walk(None, Keep::Stats { files: true }).0.tree()).unwrap();
+                Some(planner.finish(Root { path: b"/r".to_vec(), identity: None }, Vec::new()))
+            }
+            Division::Hash(_) => None,
+        };
+        if let Some(plan) = &plan {
+            prop_assert_eq!(&Plan::read(&*plan.to_bytes()).unwrap(), plan);
+        }
+
+        // The tree changes between the plan and the run.
+        make(&tree.root(), &changes);
+        for index in removed.iter().filter(|_| !paths.is_empty()) {
+            let at = tree.root().join(OsStr::from_bytes(&index.get(&paths).0));
+            let _ = if at.is_dir() { fs::remove_dir_all(at) } else { fs::remove_file(at) };
+        }
+        let doomed = vanishing.iter().filter(|_| !paths.is_empty()).map(|index| index.get(&paths).0.clone());
+        tree.vanishing = doomed.collect();
+
+        let algorithms = if has_content { ALGORITHMS } else { &[] };
+        let whole = tree.record(algorithms, None);
+        let shard = |number, of| match &plan {
+            Some(plan) => plan.shard(number, of).unwrap(),
+            None => Shard::hashed(number, of),
+        };
+        let of = match (&plan, &division) {
+            (None, Division::Hash(of)) => *of,
+            (plan, _) => plan.as_ref().unwrap().shards.len() as u32,
+        };
+        let mut parts: Vec<_> = (1..=of).map(|number| tree.record(algorithms, Some(shard(number, of)))).collect();
+        for (part, number) in parts.iter().zip(1..) {
+            let shard = shard(number, of);
+            prop_assert!(part.header().shard.as_ref().unwrap().is_same(&shard));
+            for (path, entry) in read(part).unwrap() {
+                prop_assert!(shard.contains(&path.0));
+                prop_assert!(entry.tree.is_empty() || !shard.shares(&path.0));
+            }
+        }
+        parts.rotate_left(order.index(of as usize));
+        let merged = merged(parts).unwrap();
+        prop_assert_eq!(merged.header(), whole.header());
+        prop_assert_eq!(entries(&merged), entries(&whole));
+    }
+
+    /// Each path belongs to one shard, whatever the division.
+    #[test]
+    fn each_path_belongs_to_one_shard(division in division(), path in prop_oneof![path(), Just(b".".to_vec())]) {
+        let shards: Vec<_> = match division {
+            Division::Cuts(cuts) => {
+                let plan = plan_of(&cuts);
+                let of = plan.shards.len() as u32;
+                (1..=of).map(|number| plan.shard(number, of).unwrap()).collect()
+            }
+            Division::Planned(of, _) | Division::Hash(of) => {
+                (1..=of).map(|number| Shard::hashed(number, of)).collect()
+            }
+        };
+        prop_assert_eq!(shards.iter().filter(|shard| shard.contains(&path)).count(), 1);
+        prop_assert!(path != b"." || shards[0].contains(&path));
+    }
+}
+
+/// Returns entries of regular files with these sizes and names in order.
+fn files(sizes: &[u64]) -> Entries {
+    let mut entries = Entries::new();
+    let entry =
+        |file_type, size| Owned::of(&ftk_manifest::Entry::new(b"", Stat { file_type, size, ..Stat::EMPTY }));
+    entries.insert(Path::new("."), entry(FileType::Directory, 4096));
+    for (nth, size) in sizes.iter().enumerate() {
+        let path = Path::new(&format!("dir{}/{nth:07}", nth / 1000));
+        entries.insert(path, entry(FileType::Regular, *size));
+    }
+    entries
+}
+
+/// Returns the plan of a manifest without digests.
+fn planned(entries: &Entries, shards: u32, by: Balance) -> Plan {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&written(&header(&[], false), entries)).unwrap();
+    let (planner, header, root) = Planner::of_manifest(file, |algorithms| {
+        Planner::new(shards, by, Cost::new(&Constants::default(), algorithms, Platform::detect()))
+    })
+    .unwrap();
+    planner.finish(root, header.options)
+}
+
+#[test]
+fn the_largest_shard_is_within_5_percent_of_the_mean() {
+    let sizes: Vec<u64> = (0..20_000).map(|nth| nth * 7919 % 10_007).collect();
+    let entries = files(&sizes);
+    for shards in [1, 2, 7, 16] {
+        for (by, of) in [
+            (Balance::Entries, (|shard: &PlannedShard| shard.entries) as fn(&PlannedShard) -> u64),
+            (Balance::Bytes, |shard| shard.bytes),
+            (Balance::Cost, |shard| shard.entries),
+        ] {
+            let plan = planned(&entries, shards, by);
+            let total: u64 = plan.shards.iter().map(of).sum();
+            let largest = plan.shards.iter().map(of).max().unwrap();
+            assert!(
+                largest * u64::from(shards) * 100 <= total * 105,
+                "{by:?} {shards}: {largest} of {total}"
+            );
+            assert_eq!(plan.shards.iter().map(|shard| shard.entries).sum::<u64>(), 20_001);
+            assert_eq!(plan.shards.iter().map(|shard| shard.bytes).sum::<u64>(), sizes.iter().sum::<u64>());
+        }
+    }
+}
+
+/// A file that is larger than a shard gets one, and the rest is divided among the others.
+#[test]
+fn a_huge_file_does_not_unbalance_the_other_shards() {
+    let mut sizes = vec![1000; 4000];
+    sizes[1500] = 4_000_000;
+    let plan = planned(&files(&sizes), 8, Balance::Bytes);
+    let mut bytes: Vec<_> = plan.shards.iter().map(|shard| shard.bytes).collect();
+    bytes.sort_unstable();
+    assert!(bytes[7] >= 4_000_000 && bytes[6] <= 1_050_000, "{bytes:?}");
+}
+
+#[test]
+fn fewer_entries_than_shards_leave_empty_shards() {
+    for count in [0, 1, 3] {
+        let plan = planned(&files(&vec![1; count]), 8, Balance::Cost);
+        assert_eq!(plan.shards.len(), 8);
+        assert_eq!(Plan::read(&*plan.to_bytes()).unwrap(), plan);
+        assert_eq!(plan.shards.iter().map(|shard| shard.entries).sum::<u64>(), count as u64 + 1);
+    }
+}
+
+/// Returns the manifest of one shard of a tree without entries, with a changed header.
+fn part(plan: Option<&Plan>, number: u32, of: u32, change: impl Fn(&mut Header)) -> Manifest {
+    let shard = plan.map_or_else(|| Shard::hashed(number, of), |plan| plan.shard(number, of).unwrap());
+    let mut header = Header { shard: Some(shard), ..header(&[], false) };
+    change(&mut header);
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&written(&header, &Entries::new())).unwrap();
+    Manifest::open_any(file).unwrap()
+}
+
+#[test]
+fn parts_that_do_not_belong_together_are_refused() {
+    let plan = plan_of(&[b"a".to_vec(), b"a/x".to_vec()]);
+    let other = plan_of(&[b"a".to_vec(), b"b".to_vec()]);
+    let same = |_: &mut Header| ();
+    let all = || (1..=3).map(|number| part(Some(&plan), number, 3, same)).collect::<Vec<_>>();
+    let why = |parts: Vec<Manifest>| merged(parts).unwrap_err().to_string();
+    assert!(merged(all()).is_ok());
+    assert_eq!(why(Vec::new()), "there are no parts");
+    let mut parts = all();
+    parts.remove(1);
+    assert_eq!(why(parts), "1 of 3 shards are missing: 2");
+    let mut parts = all();
+    parts.push(part(Some(&plan), 2, 3, same));
+    assert_eq!(why(parts), "both are shard 2");
+    let mut parts = all();
+    parts[1] = part(Some(&other), 2, 3, same);
+    assert_eq!(why(parts), "not parts of one tree: they have different plans");
+    let mut parts = all();
+    parts[1] = part(None, 2, 3, same);
+    assert_eq!(why(parts), "not parts of one tree: they have different plans");
+    let mut parts = all();
+    parts[2] = part(None, 2, 2, same);
+    assert_eq!(why(parts), "not parts of one tree: they have different numbers of shards");
+    let changes: [(&str, fn(&mut Header)); 4] = [
+        ("algorithms", |header| header.algorithms = vec![Algorithm::Md5]),
+        ("options", |header| header.options = vec![b"--no-hidden".to_vec()]),
+        ("settings of --xattrs", |header| header.xattrs = true),
+        ("roots", |header| header.root = b"/other".to_vec()),
+    ];
+    for (what, change) in changes {
+        let parts = vec![part(None, 1, 2, same), part(None, 2, 2, change)];
+        assert_eq!(why(parts), format!("not parts of one tree: they have different {what}"));
+    }
+    // A plan is for one directory, and hosts may have it under other paths.
+    let mut parts = all();
+    parts[1] = part(Some(&plan), 2, 3, |header| header.root = b"/mnt/r".to_vec());
+    assert!(merged(parts).is_ok());
+    // A plan cannot be edited without changing its digest, but a header can.
+    let gap = |header: &mut Header| {
+        let Some(Shard { split: Split::Plan { range, .. }, .. }) = &mut header.shard else { unreachable!() };
+        *range = PathRange::new(Some(b"a-b"), range.to());
+    };
+    let mut parts = all();
+    parts[1] = part(Some(&plan), 2, 3, gap);
+    assert_eq!(why(parts), "their ranges overlap, or have a gap between them");
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&written(&header(&[], false), &Entries::new())).unwrap();
+    let mut parts = all();
+    parts.push(Manifest::open(file).unwrap());
+    assert_eq!(why(parts), "it records a whole tree, and is not a part");
+}
+
+#[test]
+fn entries_of_other_shards_are_refused() {
+    let plan = plan_of(&[b"dir0/0000001".to_vec()]);
+    let all = files(&[1, 2, 3]);
+    let record = |number: u32, entries: &Entries| {
+        let header = Header { shard: Some(plan.shard(number, 2).unwrap()), ..header(&[], false) };
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&written(&header, entries)).unwrap();
+        Manifest::open_any(file).unwrap()
+    };
+    let (mut first, mut second) = (all.clone(), all.clone());
+    first.retain(|path, _| path < &Path::new("dir0/0000001"));
+    second.retain(|path, _| path >= &Path::new("dir0/0000001"));
+    let found = read(&merged(vec![record(2, &second), record(1, &first)]).unwrap()).unwrap();
+    assert_eq!(found.keys().collect::<Vec<_>>(), all.keys().collect::<Vec<_>>());
+    let error = merged(vec![record(1, &all), record(2, &second)]).unwrap_err();
+    assert_eq!(error.to_string(), "line 4: the entry belongs to another shard");
+}
+
+#[test]
+fn invalid_plans_are_refused() {
+    let plan = plan_of(&[b"a\xff".to_vec(), b"b\n".to_vec()]);
+    let text = String::from_utf8(plan.to_bytes()).unwrap();
+    assert!(text.contains("\"to_b64\":\"Yf8=\"") && text.contains("\"from\":\"b\\n\""), "{text}");
+    let lines: Vec<_> = text.lines().collect();
+    let read = |text: &str| Plan::read(text.as_bytes()).map_err(|error| error.to_string());
+    let sealed = |text: String| {
+        let lines: Vec<_> = text.lines().filter(|line| !line.starts_with("{\"footer\"")).collect();
+        String::from_utf8(crate::model::seal(&lines)).unwrap()
+    };
+    assert_eq!(read(&text), Ok(plan.clone()));
+    for cut in 0..text.len() {
+        assert!(read(&text[..cut]).is_err(), "{cut}");
+    }
+    assert!(read(&text.replace("\"entries\":1", "\"entries\":9")).unwrap_err().starts_with("damaged"));
+    for (from, to, why) in [
+        ("\"plan\"", "\"manifest\"", "it is a \"manifest\""),
+        ("\"version\":1", "\"version\":2", "plan version 2 needs a newer ftk"),
+        ("\"version\":1", "\"version\":0", "there is no version 0"),
+        ("\"shards\":3", "\"shards\":4", "only the range of the last shard has no end"),
+        ("\"shards\":3", "\"shards\":2", "only the range of the last shard has no end"),
+        ("\"shards\":3", "\"shards\":0", "it has 0 shards"),
+        ("\"by\":\"cost\"", "\"by\":\"luck\"", "it is balanced by \"luck\""),
+        ("\"shard\":2", "\"shard\":3", "line 3: shard 3 where shard 2 is expected"),
+        ("\"to_b64\":\"Yf8=\"", "\"to\":\"a\"", "line 3: the range does not start where"),
+        ("\"to\":\"b\\n\"", "\"to\":\"a\"", "line 3: the range ends before it starts"),
+        ("\"to\":\"b\\n\"", "\"to\":\".\"", "starts at or ends before the root"),
+        ("\"to\":\"b\\n\"", "\"to\":\"../b\"", "'../b' is not a path below the root"),
+        (
+            "\"from\":\"b\\n\"",
+            "\"from\":\"b\\n\",\"to\":\"c\"",
+            "only the range of the last shard has no end",
+        ),
+        ("\"options\":[]", "\"options\":[{\"option\":\"--exec=rm\"}]", "made with an unknown option"),
+        ("\"options\":[]", "\"ino\":1,\"options\":[]", "only one of `fs` and `ino`"),
+    ] {
+        let edited = text.replace(from, to);
+        assert_ne!(edited, text, "{from}");
+        let error = read(&sealed(edited)).unwrap_err();
+        assert!(error.contains(why), "{why}: {error}");
+    }
+    let missing = [lines[0], lines[1], lines[2]].join("\n");
+    assert_eq!(read(&sealed(missing)).unwrap_err(), "not a plan of ftk: it has 2 of 3 shards");
+    assert_eq!(plan.shard(1, 4).unwrap_err().to_string(), "the plan has 3 shards, and 4 are requested");
+    assert_eq!(plan.shard(4, 3).unwrap_err().to_string(), "there is no shard 4 of 3");
+    assert_eq!(plan.shard(0, 3).unwrap_err().to_string(), "there is no shard 0 of 3");
+}
+
+/// Returns the header of a shard with another text in it.
+fn reread(from: &str, to: &str) -> Result<Header, String> {
+    let plan = plan_of(&[b"a".to_vec(), b"b".to_vec()]);
+    let shard = Shard { incomplete: vec![b".".to_vec(), b"a\xff".to_vec()], ..plan.shard(2, 3).unwrap() };
+    let header = Header { shard: Some(shard), ..header(&[], false) };
+    let text = String::from_utf8(written(&header, &Entries::new())).unwrap();
+    assert!(text.contains(from), "{text}");
+    let line = text.lines().next().unwrap().replace(from, to);
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&crate::model::seal(&[line])).unwrap();
+    let manifest = Manifest::open_any(file).map_err(|error| error.to_string())?;
+    assert!(from != to || *manifest.header() == header);
+    Ok(manifest.header().clone())
+}
+
+#[test]
+fn invalid_shards_in_headers_are_refused() {
+    assert!(reread("\"number\":2", "\"number\":2").is_ok());
+    for (from, to, why) in [
+        ("\"number\":2", "\"number\":4", "there is no shard 4 of 3"),
+        ("\"number\":2", "\"number\":0", "there is no shard 0 of 3"),
+        ("\"number\":2", "\"number\":1", "the range is not that of shard 1 of 3"),
+        ("\"of\":3", "\"of\":2", "the range is not that of shard 2 of 2"),
+        ("\"of\":3", "\"of\":4000000000", "there is no shard 2 of 4000000000"),
+        ("\"from\":\"a\"", "\"from\":\"c\"", "the range ends before it starts"),
+        ("\"from\":\"a\"", "\"from\":\"a/\"", "is not a path below the root"),
+        ("\"plan\":\"", "\"plan\":\"X", "is not the SHA-256 of a plan"),
+        ("\"plan\":", "\"plane\":", "a range without a plan"),
+        (
+            "{\"path\":\".\"},{\"path_b64\":\"Yf8=\"}",
+            "{\"path_b64\":\"Yf8=\"},{\"path\":\".\"}",
+            "not sorted",
+        ),
+        ("{\"path\":\".\"}", "{}", "the path is missing"),
+    ] {
+        let error = reread(from, to).unwrap_err();
+        assert!(error.contains(why), "{why}: {error}");
+    }
+}

@@ -1,0 +1,240 @@
+//! A tree that is recorded in shards, on many hosts, and merged.
+
+mod uses;
+
+use std::fs;
+
+use super::records::{Manifest, create};
+use crate::harness::{Dir, Paused, bytes, has_open, wait_until};
+
+/// Creates a tree whose names are prefixes of each other.
+fn tree() -> Dir {
+    let dir = Dir::new();
+    for path in [
+        "a/x/1",
+        "a/x/2",
+        "a/y",
+        "a-b",
+        "ab/c/d",
+        "b/.hidden",
+        "b/big",
+        "z",
+        "src/a.c",
+        "src/b.o",
+        "src/sub/c.o",
+    ] {
+        dir.file(path, path.as_bytes());
+    }
+    dir.raw_file(b"a\xff/\xff", b"1").raw_file(b"b/\n", b"2").raw_file(b"b/\n\n", b"3").dir("empty");
+    dir.symlink("z", "link").fifo("pipe");
+    fs::hard_link(dir.path("z"), dir.path("a/y2")).unwrap();
+    dir
+}
+
+/// Records all shards, with a plan or without, and returns the arguments of `merge`.
+#[track_caller]
+fn record(dir: &Dir, shards: u32, plan: Option<&str>, options: &[&str]) -> Vec<String> {
+    let mut args = vec!["manifest".to_owned(), "merge".to_owned()];
+    for number in 1..=shards {
+        let (shard, part) = (format!("{number}/{shards}"), format!("../part-{number}.jsonl"));
+        let ftk =
+            dir.ftk(["manifest", "create", "--shard", &shard, ".", "-o", &part, "--force"]).args(options);
+        let ftk = if let Some(plan) = plan { ftk.args(["--plan", plan]) } else { ftk };
+        ftk.run().status(0).stdout("");
+        args.insert(2, part); // the order does not matter
+    }
+    args
+}
+
+/// The lines between header and footer.
+fn entries(bytes: &[u8]) -> Vec<u8> {
+    let text: Vec<_> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    text[1..text.len() - 1].concat()
+}
+
+#[test]
+fn merged_shards_are_the_manifest_of_a_single_run() {
+    let dir = tree();
+    for options in [
+        &[][..],
+        &["--no-content"],
+        &["-a", "md5,sha256", "--xattrs"],
+        &["-E", "*.o"],
+        &["--max-depth", "0"],
+        &["--max-depth", "1"],
+        &["--max-depth", "2"],
+        &["-n", "*.c", "--no-hidden"],
+        &["-t", "f"],
+    ] {
+        let one = create(&dir, options);
+        for by in ["entries", "bytes", "cost"] {
+            let plan = |source: &[&str]| {
+                let plan = ["manifest", "plan", "--shards", "5", "-o", "../plan", "--by", by, "--force"];
+                dir.ftk(plan).args(source).run().stdout("")
+            };
+            if options.first().is_some_and(|option| ["-t", "-n"].contains(option)) {
+                // This manifest does not record which directory `.` is.
+                plan(&["../manifest"]).status(2).stderr_has("the root of the tree is not known");
+                plan(&[&["."], options].concat()).status(0);
+            } else {
+                plan(&["../manifest"]).status(0);
+            }
+            let merge = record(&dir, 5, Some("../plan"), options);
+            let merged = dir.ftk(&merge).run().status(0).out;
+            assert_eq!(entries(&merged), entries(&fs::read(&one).unwrap()), "{options:?} {by}");
+        }
+        for shards in [1, 2, 7] {
+            let merge = record(&dir, shards, None, options);
+            let merged = dir.ftk(&merge).run().status(0).out;
+            assert_eq!(entries(&merged), entries(&fs::read(&one).unwrap()), "{options:?} {shards}");
+        }
+        fs::remove_file(one).unwrap();
+    }
+}
+
+/// A plan of the tree itself is that of its manifest, and shards find what is new since.
+#[test]
+fn new_paths_belong_to_one_shard() {
+    let dir = tree();
+    create(&dir, &[]);
+    let plan = |source: &str| {
+        dir.ftk(["manifest", "plan", "--shards", "4", "--by", "bytes", source]).run().status(0).out
+    };
+    let plan = |source: &str| String::from_utf8(plan(source)).unwrap();
+    let (of_tree, of_manifest) = (plan("."), plan("../manifest"));
+    let shards = |plan: &str| plan.lines().skip(1).take(4).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(shards(&of_tree), shards(&of_manifest));
+    fs::write(dir.aside("plan"), of_tree).unwrap();
+    for path in ["a", "a/", "a/x/", "ab/", "src/sub/", "zz"].map(|start| format!("{start}-new")) {
+        dir.file(&path, b"new");
+    }
+    fs::remove_file(dir.path("b/big")).unwrap();
+    let one = create_again(&dir);
+    let merged = dir.ftk(&record(&dir, 4, Some("../plan"), &[])).run().status(0).out;
+    assert_eq!(entries(&merged), entries(&one));
+    // Hard links are found in different shards.
+    let merged = Manifest::parse(&merged);
+    let inode = |path: &str| (merged.entry(path)["fs"].clone(), merged.entry(path)["ino"].clone());
+    assert_eq!(inode("z"), inode("a/y2"));
+}
+
+fn create_again(dir: &Dir) -> Vec<u8> {
+    dir.ftk(["manifest", "create", "."]).run().status(0).out
+}
+
+/// Everything that needs a whole manifest refuses a part.
+#[test]
+fn a_part_is_not_a_whole_manifest() {
+    let dir = tree();
+    create(&dir, &[]);
+    dir.ftk(["manifest", "create", "--shard", "2/3", ".", "-o", "../part"]).run().status(0);
+    for args in [
+        &["manifest", "diff", "../part", "../manifest"][..],
+        &["manifest", "diff", "../manifest", "../part"],
+        &["manifest", "unique", "../manifest", "../part"],
+        &["manifest", "export", "--format", "mtree", "../part"],
+        &["manifest", "repair", ".", "../part", "--from", "."],
+        &["manifest", "plan", "--shards", "2", "../part"],
+    ] {
+        let run = dir.ftk(args).run().status(2).stdout("");
+        run.stderr_has("records only shard 2 of 3: `ftk manifest merge`");
+    }
+    dir.ftk(["manifest", "merge", "../manifest"])
+        .run()
+        .status(2)
+        .stderr_has("'../manifest': it records a whole tree");
+}
+
+#[test]
+fn plans_for_something_else_are_refused() {
+    let dir = tree();
+    dir.ftk(["manifest", "plan", "--shards", "3", ".", "-o", "../plan"]).run().status(0);
+    let refused = |args: &[&str], why: &str| {
+        let run = dir.ftk(["manifest", "create", "-o", "../part"]).args(args).run().status(2).stdout("");
+        run.stderr_has(why);
+        assert!(!dir.aside("part").exists(), "{args:?}");
+    };
+    refused(&["--shard", "1/3", "--plan", "../plan", "src"], "which is another directory than 'src'");
+    refused(&["--shard", "1/4", "--plan", "../plan", "."], "the plan has 3 shards, and 4 are requested");
+    refused(&["--shard", "1/3", "--plan", "../plan", ".", "-E", "*.o"], "a plan for a tree with no options");
+    refused(&["--shard", "4/3", "--plan", "../plan", "."], "there is no shard 4 of 3");
+    refused(&["--shard", "0/3", "."], "there is no shard 0 of 3");
+    refused(&["--plan", "../plan", "."], "--shard <K/N>");
+    refused(&["--shard", "1/3", "--plan", "../none", "."], "cannot open '../none'");
+    refused(&["--shard", "1/3", "--plan", "z", "."], "'z': incomplete");
+    let plan = fs::read_to_string(dir.aside("plan")).unwrap();
+    fs::write(dir.aside("plan"), plan.replace("\"shards\":3", "\"shards\":2")).unwrap();
+    refused(&["--shard", "1/2", "--plan", "../plan", "."], "'../plan': ");
+    // The same directory under another path.
+    fs::write(dir.aside("plan"), plan).unwrap();
+    std::os::unix::fs::symlink(dir.path("."), dir.aside("way")).unwrap();
+    for root in [".", "../way", "../way/.", "src/.."] {
+        dir.ftk(["manifest", "create", "--shard", "1/3", "--plan", "../plan", root]).run().status(0);
+    }
+}
+
+#[test]
+fn a_shard_replaces_only_its_own_earlier_manifest() {
+    let dir = tree();
+    dir.ftk(["manifest", "plan", "--shards", "3", ".", "-o", "../plan"]).run().status(0);
+    let shard =
+        |args: &[&str]| dir.ftk(["manifest", "create", ".", "-o", "../part", "--shard"]).args(args).run();
+    shard(&["1/3", "--plan", "../plan"]).status(0);
+    shard(&["1/3", "--plan", "../plan"]).status(0);
+    let before = fs::read(dir.aside("part")).unwrap();
+    for other in [&["2/3", "--plan", "../plan"][..], &["1/3"], &["1/4"]] {
+        shard(other).status(2).stderr_has("is a manifest");
+    }
+    assert_eq!(fs::read(dir.aside("part")).unwrap(), before);
+    // Neither a plan nor a merge replaces a manifest.
+    dir.ftk(["manifest", "plan", "--shards", "3", ".", "-o", "../part"])
+        .run()
+        .status(2)
+        .stderr_has("is a manifest");
+    dir.ftk(["manifest", "merge", "../part", "-o", "../part", "--force"])
+        .run()
+        .status(2)
+        .stderr_has("both input and output");
+    assert_eq!(fs::read(dir.aside("part")).unwrap(), before);
+}
+
+/// A killed shard leaves nothing, and two runs of one shard make one complete file.
+#[test]
+fn killed_and_repeated_shards() {
+    let dir = Dir::new();
+    dir.file("large", &bytes(1, 3_000_000)).file("small", b"small");
+    let ftk = || dir.ftk(["manifest", "create", "--shard", "1/1", ".", "-o", "../part"]);
+    let slow = || ftk().args(["--limit-rate", "2M", "--io", "sync"]);
+    let names = || fs::read_dir(dir.aside(".")).unwrap().count();
+    let before = names();
+    let mut killed = slow().spawn();
+    wait_until(|| has_open(&killed, "large"));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert_eq!(names(), before);
+    let first = Paused::when(slow(), |child| has_open(child, "large"));
+    ftk().run().status(0);
+    let whole = fs::read(dir.aside("part")).unwrap();
+    let done = first.go_on();
+    assert!(done.status.success(), "{done:?}");
+    assert_eq!(entries(&fs::read(dir.aside("part")).unwrap()), entries(&whole));
+    assert_eq!(names(), before + 1);
+}
+
+#[test]
+fn missing_parts_are_named() {
+    let dir = tree();
+    let merge = record(&dir, 4, None, &[]);
+    let without = |numbers: &[usize]| {
+        let kept = merge.iter().filter(|arg| !numbers.iter().any(|n| arg.contains(&format!("part-{n}."))));
+        dir.ftk(kept).run().status(2).stdout("")
+    };
+    without(&[2]).stderr_has("1 of 4 shards are missing: 2");
+    without(&[1, 3]).stderr_has("2 of 4 shards are missing: 1, 3");
+    let twice = dir.ftk(merge.iter().chain([&"../part-3.jsonl".to_owned()])).run().status(2).stdout("");
+    twice.stderr_has("'../part-3.jsonl' and '../part-3.jsonl': both are shard 3");
+    dir.ftk(["manifest", "create", "--shard", "3/4", ".", "-a", "md5", "-o", "../part-3.jsonl", "--force"])
+        .run()
+        .status(0);
+    without(&[]).stderr_has("not parts of one tree: they have different algorithms");
+}

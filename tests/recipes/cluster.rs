@@ -1,0 +1,100 @@
+//! The commands and scripts of `docs/cluster.md`.
+
+use crate::harness::needs;
+
+use super::page::{Page, headings};
+use super::scene::Scene;
+use super::session::run;
+use super::slurm::Slurm;
+
+/// `kubectl` for a job in one file: runs the containers of all indexes here, with the volumes as folders of the home
+/// directory.
+const KUBECTL: &str = r#"#!/usr/bin/python3
+import os, subprocess, sys, yaml
+home, fake = os.environ["HOME"], os.environ["FAKE"]
+if sys.argv[1:3] == ["apply", "-f"]:
+    job = yaml.safe_load(open(sys.argv[3]))
+    assert (job["apiVersion"], job["kind"]) == ("batch/v1", "Job")
+    name, spec = job["metadata"]["name"], job["spec"]
+    assert spec["completionMode"] == "Indexed"
+    pod = spec["template"]["spec"]
+    assert pod["restartPolicy"] in ("OnFailure", "Never")
+    folders = {it["name"]: it["persistentVolumeClaim"]["claimName"] for it in pod["volumes"]}
+    [container] = pod["containers"]
+    [script] = container["args"]
+    for it in container["volumeMounts"]:
+        script = script.replace(it["mountPath"], f"{home}/{folders[it['name']]}")
+    ends = []
+    for index in range(spec["completions"]):
+        environment = {**os.environ, "JOB_COMPLETION_INDEX": str(index)}
+        ends.append(subprocess.run([*container["command"], script], env=environment).returncode)
+    open(f"{fake}/{name}", "w").write("met" if not any(ends) else f"failed: {ends}")
+    print(f"job.batch/{name} created")
+elif sys.argv[1:3] == ["wait", "--for=condition=complete"]:
+    name = sys.argv[-1].removeprefix("job/")
+    state = open(f"{fake}/{name}").read()
+    print(f"job.batch/{name} condition {state}")
+    sys.exit(state != "met")
+else:
+    sys.exit(f"unknown: {sys.argv}")
+"#;
+
+/// `ssh` to hosts that have the same home directory.
+const SSH: &str = r#"#!/bin/sh
+while [ "${1#-}" != "$1" ]; do case $1 in -o | -l | -p) shift 2 ;; *) shift ;; esac; done
+echo "$1" >> "$FAKE/hosts"
+shift
+[ "$1" != -- ] || shift
+cd "$HOME" && SHELL=/bin/sh exec sh -c "$*"
+"#;
+
+/// A home directory with `archive` and a manifest of it.
+fn recorded() -> Scene {
+    let scene = Scene::with_archive();
+    let create = ["ftk", "manifest", "create", "-q", "archive", "-o", "archive.jsonl"];
+    scene.with(&[&format!("PATH={}/.cargo/bin:/usr/bin:/bin", scene.home())], &create).run().status(0);
+    scene
+}
+
+#[test]
+fn cluster_slurm() {
+    needs!("script");
+    let scene = recorded();
+    let _slurm = Slurm::start(&scene);
+    run(&scene, Page::Cluster, "Slurm");
+}
+
+#[test]
+fn cluster_kubernetes() {
+    needs!("script", "yaml");
+    let scene = recorded();
+    scene.stand_in("kubectl", KUBECTL);
+    scene.folder("results/parts");
+    let plan = ["ftk", "manifest", "plan", "-q", "--shards=4", "archive.jsonl", "-o", "results/plan.jsonl"];
+    scene.with(&[&format!("PATH={}/.cargo/bin:/usr/bin:/bin", scene.home())], &plan).run().status(0);
+    run(&scene, Page::Cluster, "Kubernetes");
+}
+
+#[test]
+fn cluster_parallel() {
+    needs!("script", "parallel");
+    let scene = recorded();
+    scene.stand_in("ssh", SSH);
+    scene.file("hosts", b"1/node1\n1/node2\n").folder(".parallel");
+    scene.file(".parallel/will-cite", b"");
+    run(&scene, Page::Cluster, "GNU parallel over ssh");
+    let hosts = scene.fake("hosts").expect("the shards ran on other hosts");
+    assert!(hosts.contains("node1\n") && hosts.contains("node2\n"), "{hosts}");
+}
+
+#[test]
+fn cluster_next_time() {
+    needs!("script");
+    run(&recorded(), Page::Cluster, "Next time");
+}
+
+#[test]
+fn every_section_with_commands_has_a_test() {
+    let expected = ["Slurm", "Kubernetes", "GNU parallel over ssh", "Next time", "How long it takes"];
+    assert_eq!(headings(&Page::Cluster.text()), expected);
+}

@@ -1,0 +1,53 @@
+//! The command line of `cargo xtask scale`.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use super::costs::Costs;
+use super::table::page;
+use super::tree::{Shape, Tree};
+use crate::bench::record::{load, newest};
+use crate::bench::splice::splice;
+
+/// The page with the table, between markers of the name `scale`.
+const PAGE: &str = "docs/cluster.md";
+
+/// Where the costs come from.
+const RECORDS: &str = "benches/records";
+
+/// Prints the table, or writes it into the page.
+pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
+    match args {
+        [] => print!("{}", block(Path::new("."))?),
+        ["--write"] => {
+            let old = fs::read_to_string(PAGE)?;
+            fs::write(PAGE, splice(&old, "scale", &block(Path::new("."))?)?)?;
+        }
+        _ => bail!("unknown arguments {args:?}"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the text for the page.
+fn block(root: &Path) -> Result<String> {
+    let record = newest(&root.join(RECORDS))?;
+    let costs = Costs::of(&load(&record)?)?;
+    let name = record.file_name().unwrap_or_default().to_string_lossy();
+    Ok(page(&Tree::generate(&Shape::BILLION), &costs, &name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_shows_the_output() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let page = fs::read_to_string(root.join(PAGE)).unwrap();
+        let new = splice(&page, "scale", &block(root).unwrap()).unwrap();
+        assert!(page == new, "run `cargo xtask scale --write`");
+    }
+}
