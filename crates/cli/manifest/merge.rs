@@ -19,7 +19,7 @@ use crate::stdout::Stdout;
 /// Join the manifests of all shards into one
 ///
 /// The parts may be given in any order. All N shards of one plan, or of one N without a plan, must be there, each once.
-/// Entry by entry, the result is the manifest that a single run of `create` would have made. No file of the tree is read.
+/// Entry by entry, the result is the manifest that a single run of `create` would have made. It reads no files.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct MergeArgs {

@@ -45,7 +45,7 @@ fn make(root: &FsPath, paths: &[(Vec<u8>, bool)]) {
     }
 }
 
-/// The tree of a test, and the files that nobody can read: they vanish after each walk and come back later.
+/// The tree of a test, and the unreadable files: they vanish after each walk and come back later.
 struct Tree {
     dir: tempfile::TempDir,
     away: PathBuf,
