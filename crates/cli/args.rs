@@ -23,6 +23,7 @@ use crate::line::Line;
 use crate::man::ManArgs;
 use crate::manifest::ManifestArgs;
 use crate::polite::parse_rate;
+use crate::query::QueryArgs;
 use crate::undo::UndoArgs;
 
 /// A toolkit for large file trees: find, hash, deduplicate, verify and compare
@@ -172,6 +173,7 @@ pub(crate) enum Command {
     Dup(Box<DupArgs>),
     Manifest(ManifestArgs),
     Cmp(CmpArgs),
+    Query(QueryArgs),
     Undo(UndoArgs),
     Cache(CacheCommandArgs),
     Calibrate(CalibrateArgs),
@@ -191,6 +193,7 @@ impl Command {
             Self::Dup(_) => "dup",
             Self::Manifest(_) => "manifest",
             Self::Cmp(_) => "cmp",
+            Self::Query(_) => "query",
             Self::Undo(_) => "undo",
             Self::Cache(_) => "cache",
             Self::Calibrate(_) => "calibrate",

@@ -121,7 +121,7 @@ fn lines(words: &[String]) -> Vec<String> {
 }
 
 /// Global options without effect on a command, which its help does not show.
-const WITHOUT_EFFECT: [(&str, &[&str]); 10] = [
+const WITHOUT_EFFECT: [(&str, &[&str]); 11] = [
     ("find", &["io", "limit_rate"]),
     ("cmp", &["io"]),
     ("calibrate", &["threads", "io", "memory", "polite", "limit_rate", "progress"]),
@@ -134,6 +134,23 @@ const WITHOUT_EFFECT: [(&str, &[&str]); 10] = [
             "polite",
             "limit_rate",
             "progress",
+            "json",
+            "quiet",
+            "verbose",
+            "stats",
+            "metrics",
+        ],
+    ),
+    (
+        "query",
+        &[
+            "threads",
+            "io",
+            "memory",
+            "polite",
+            "limit_rate",
+            "progress",
+            "color",
             "json",
             "quiet",
             "verbose",

@@ -15,6 +15,8 @@ use crate::Member;
 /// The contents of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
+    /// The algorithm of the digests.
+    pub algorithm: Algorithm,
     /// The directory to which relative paths refer, if it is known.
     pub directory: Option<Vec<u8>>,
     /// The starting points; members refer to their indices.
@@ -44,8 +46,9 @@ pub fn read(input: impl BufRead, is_edited: bool) -> Result<Report, ReportError>
             Err(error) => return Err(ReportError::Seal(error)),
         }
     }
-    match parser.algorithm {
-        Some(_) => Ok(Report { directory: parser.directory, roots: parser.roots, groups: parser.groups }),
+    let ReportParser { algorithm, directory, roots, groups, .. } = parser;
+    match algorithm {
+        Some(algorithm) => Ok(Report { algorithm, directory, roots, groups }),
         None => Err(ReportError::Empty),
     }
 }
