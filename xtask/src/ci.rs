@@ -83,7 +83,11 @@ const STEPS: &[Step] = &[
     // Failures that other tools have had; without peers.
     Step::cargo("horrors", "run --locked --quiet --package xtask -- horrors"),
     // Forces every kernel of this CPU; lists the others as skipped.
-    Step::test("simd", "--workspace --exclude ftk-query --test engines --test integration -- every_kernel_is hash::simd::", None),
+    Step::test(
+        "simd",
+        "--workspace --exclude ftk-query --test engines --test integration -- every_kernel_is hash::simd::",
+        None,
+    ),
     // DataFusion is compiled only here: once to check it, and once to run it. No other step selects `ftk-query`.
     Step::cargo("query-clippy", "clippy --locked --package ftk-query --all-targets -- -D warnings"),
     Step {

@@ -6,8 +6,8 @@
 -- Parameters: none
 -- Columns:
 --   change   'added'; 'removed'; 'corrupted': the content changed, size and mtime did not; 'modified': type, content,
---            size, target or device number differ; 'metadata': only mode, owner, group or mtime differ; 'unknown': nothing
---            differs, but the contents cannot be compared, because a digest is missing or by another algorithm
+--            size, target or device number differ; 'metadata': only mode, owner, group or mtime differ; 'unknown':
+--            nothing differs, but the contents cannot be compared: a digest is missing or by another algorithm
 --   path, path_b64
 --   old_type, new_type, old_size_bytes, new_size_bytes, old_mtime_ns, new_mtime_ns, old_mode, new_mode,
 --   old_uid, new_uid, old_gid, new_gid, old_algorithm, new_algorithm, old_digest, new_digest
@@ -19,7 +19,8 @@ WITH compared AS (
             WHEN a.type <> b.type THEN 'modified'
             WHEN a.type = 'file' AND a.size_bytes <> b.size_bytes THEN 'modified'
             WHEN a.type = 'file' AND a.algorithm = b.algorithm AND a.digest <> b.digest
-                THEN CASE WHEN a.size_bytes = b.size_bytes AND a.mtime_ns = b.mtime_ns THEN 'corrupted' ELSE 'modified' END
+                AND a.size_bytes = b.size_bytes AND a.mtime_ns = b.mtime_ns THEN 'corrupted'
+            WHEN a.type = 'file' AND a.algorithm = b.algorithm AND a.digest <> b.digest THEN 'modified'
             WHEN a.target <> b.target OR a.target_b64 <> b.target_b64 OR a.rdev <> b.rdev THEN 'modified'
             WHEN a.mode <> b.mode OR a.uid <> b.uid OR a.gid <> b.gid THEN 'metadata'
             WHEN a.type <> 'directory' AND a.mtime_ns <> b.mtime_ns THEN 'metadata'

@@ -1,8 +1,8 @@
 -- Directories with equal trees, the largest groups first
 --
 -- One row per directory. Equal tree digests mean the same names, types, contents, link targets and executable bits
--- everywhere below. Empty directories are skipped. A group is skipped if its directories are in the same place inside the
--- directories of another group of the same size: the parents say it all.
+-- everywhere below. Empty directories are skipped. A group is skipped if its directories are in the same place inside
+-- the directories of another group of the same size: the parents say it all.
 --
 -- Parameters: none
 -- Columns:

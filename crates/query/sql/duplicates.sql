@@ -1,7 +1,8 @@
 -- Files with equal content, the groups that waste most space first
 --
--- One row per name. The files of a group have the same digest by the same algorithm. Empty files and files that are marked
--- as damaged are skipped. Hard links are in the group of their file but are not counted: a group has at least two files.
+-- One row per name. The files of a group have the same digest by the same algorithm. Empty files and files that are
+-- marked as damaged are skipped. Hard links are in the group of their file but are not counted: a group has at least
+-- two files.
 --
 -- Parameters: none
 -- Columns:

@@ -1,8 +1,8 @@
--- Directories whose files grew or shrank between two sets, the largest growth first
+-- Directories that grew or shrank between two sets, the largest growth first
 --
 -- The first set is the older one. Each set has to hold one source. Only regular files directly in a directory count. A
--- file with several hard links counts once, in the directory of its first name, so a new name can move its bytes from one
--- directory to another. Directories whose number of files and bytes are the same are skipped.
+-- file with several hard links counts once, in the directory of its first name, so a new name can move its bytes from
+-- one directory to another. Directories whose number of files and bytes are the same are skipped.
 --
 -- Parameters: none
 -- Columns:

@@ -1,7 +1,8 @@
 -- Files that are marked as damaged, with the number of intact copies elsewhere
 --
--- `ftk manifest update` and `scrub` mark a file whose content changed while its size and mtime did not. The digest is the
--- recorded one, so a file with the same digest that is not marked is an intact copy, and `ftk manifest repair` can use it.
+-- `ftk manifest update` and `scrub` mark a file whose content changed while its size and mtime did not. The digest is
+-- the recorded one, so a file with the same digest that is not marked is an intact copy, and `ftk manifest repair` can
+-- use it.
 --
 -- Parameters: none
 -- Columns:

@@ -24,7 +24,8 @@ pub(crate) fn definition() -> Command {
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .subcommand(ConvertArgs::augment_args(
-            of("convert").about("Convert manifests, duplicate reports or an S3 Inventory to a set of Parquet files"),
+            of("convert")
+                .about("Convert manifests, duplicate reports or an S3 Inventory to a set of Parquet files"),
         ))
         .subcommand(SqlArgs::augment_args(of("sql").about("Run a SELECT over sets")))
         .subcommand(of("list").about("List the questions"));

@@ -33,7 +33,8 @@ impl Limits {
             bail!("--memory is too small: at least {}M is needed", LEAST_MEMORY >> 20);
         }
         let dir = self.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
-        let is_dir = dir.metadata().with_context(|| format!("cannot use {} for temporary files", dir.display()))?;
+        let is_dir =
+            dir.metadata().with_context(|| format!("cannot use {} for temporary files", dir.display()))?;
         if !is_dir.is_dir() {
             bail!("cannot use {} for temporary files: it is not a directory", dir.display());
         }

@@ -23,12 +23,15 @@ impl Progress {
     /// Begins a phase of `total` rows or bytes; 0 if that is not known. `phase`: what is done, as a verb.
     pub(crate) fn new(console: &Console, phase: &'static str, total: u64) -> Self {
         Self(console.has_progress().then(|| {
-            let bar = ProgressBar::with_draw_target((total > 0).then_some(total), ProgressDrawTarget::hidden());
+            let bar =
+                ProgressBar::with_draw_target((total > 0).then_some(total), ProgressDrawTarget::hidden());
             let form = match total {
                 0 => "{msg} {human_pos} {per_sec}",
                 _ => "{msg} {wide_bar} {percent}% {eta}",
             };
-            bar.set_style(ProgressStyle::with_template(form).unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_style(
+                ProgressStyle::with_template(form).unwrap_or_else(|_| ProgressStyle::default_bar()),
+            );
             bar.set_message(phase);
             Arc::new(Bar { bar, start: Instant::now() })
         }))

@@ -70,7 +70,8 @@ mod tests {
     fn every_question_has_a_summary_and_is_one_statement() {
         for question in ALL {
             assert!(!question.about().is_empty() && question.about().len() <= 80, "{}", question.name);
-            let code: Vec<_> = question.sql.lines().filter(|line| !line.trim_start().starts_with("--")).collect();
+            let code: Vec<_> =
+                question.sql.lines().filter(|line| !line.trim_start().starts_with("--")).collect();
             assert!(!code.join("\n").contains(';'), "{}", question.name);
         }
     }
@@ -78,8 +79,10 @@ mod tests {
     #[test]
     fn every_sql_file_is_a_question() {
         let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/sql");
-        let mut files: Vec<_> = std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name()).collect();
-        let mut names: Vec<_> = ALL.iter().map(|question| format!("{}.sql", question.name).into()).collect();
+        let mut files: Vec<_> =
+            std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name()).collect();
+        let mut names: Vec<std::ffi::OsString> =
+            ALL.iter().map(|question| format!("{}.sql", question.name).into()).collect();
         files.sort();
         names.sort();
         assert_eq!(files, names);

@@ -74,7 +74,8 @@ impl SealedFile {
         let is_of = |table: &Table| {
             let number = self.file.strip_prefix(table.name()).and_then(|rest| rest.strip_prefix('-'));
             let number = number.and_then(|rest| rest.strip_suffix(".parquet"));
-            number.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+            number
+                .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
         };
         Table::ALL.into_iter().find(is_of)
     }
@@ -195,7 +196,8 @@ impl SetSeal {
     }
 
     fn header(line: &[u8]) -> Result<Self> {
-        let Object(header): Object<Header> = serde_json::from_slice(line).context("it is not the seal of a set")?;
+        let Object(header): Object<Header> =
+            serde_json::from_slice(line).context("it is not the seal of a set")?;
         ensure!(header.ftk == KIND, "it is not the seal of a set");
         ensure!(header.version == VERSION, "version {} needs a newer ftk-query", header.version);
         let algorithm = header.algorithm.map(|name| name.parse()).transpose()?;

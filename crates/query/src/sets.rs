@@ -68,7 +68,9 @@ impl Sets {
     /// If one holds several.
     pub(crate) fn need_one_source(&self) -> Result<()> {
         match self.0.iter().find(|set| set.seal.sources.len() > 1) {
-            Some(set) => bail!("{} holds several trees: this question needs sets of one tree", set.dir.display()),
+            Some(set) => {
+                bail!("{} holds several trees: this question needs sets of one tree", set.dir.display())
+            }
             None => Ok(()),
         }
     }
@@ -77,7 +79,12 @@ impl Sets {
     ///
     /// # Errors
     /// If the sets do not suffice for the question, or a file is not the one that was sealed.
-    pub(crate) fn register(&self, session: &SessionContext, names: &[String], console: &Console) -> Result<u64> {
+    pub(crate) fn register(
+        &self,
+        session: &SessionContext,
+        names: &[String],
+        console: &Console,
+    ) -> Result<u64> {
         let mut used = BTreeSet::new();
         for name in names {
             let known = TABLES.iter().find(|(known, _)| known == name);
@@ -179,7 +186,8 @@ impl Sets {
 fn read(session: &SessionContext, path: &Path, table: Table, schema: SchemaRef) -> Result<DataFrame> {
     let path = std::path::absolute(path)?;
     let url = url::Url::from_file_path(&path).ok().filter(|_| path.to_str().is_some());
-    let url = url.with_context(|| format!("cannot use {}: the path of a set must be UTF-8", path.display()))?;
+    let url =
+        url.with_context(|| format!("cannot use {}: the path of a set must be UTF-8", path.display()))?;
     let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
         .with_file_extension(".parquet")
         .with_file_sort_order(vec![table.sort_exprs()]);

@@ -6,8 +6,14 @@ use crate::harness::Dir;
 
 /// Two trees: `old` and `new`.
 fn trees(dir: &Dir) -> [String; 2] {
-    dir.file("old/same", b"same").file("old/copy", b"same").file("old/gone", b"gone").file("old/edited", b"1");
-    dir.file("new/same", b"same").file("new/moved", b"gone").file("new/edited", b"22").file("new/added", b"added");
+    dir.file("old/same", b"same")
+        .file("old/copy", b"same")
+        .file("old/gone", b"gone")
+        .file("old/edited", b"1");
+    dir.file("new/same", b"same")
+        .file("new/moved", b"gone")
+        .file("new/edited", b"22")
+        .file("new/added", b"added");
     [dir.set("old", &[]), dir.set("new", &[])]
 }
 
@@ -22,7 +28,10 @@ fn contents_are_compared_wherever_they_are() {
     let [old, new] = trees(&dir);
     let missing = csv(&dir, &["missing-in", &old, &new]);
     assert_eq!(missing.len(), 1, "{missing:?}");
-    assert!(missing[0].starts_with("missing,1,sha256,") && missing[0].ends_with(",old,edited,"), "{missing:?}");
+    assert!(
+        missing[0].starts_with("missing,1,sha256,") && missing[0].ends_with(",old,edited,"),
+        "{missing:?}"
+    );
     let duplicates = csv(&dir, &["duplicates", &old, &new]);
     let names: Vec<_> = duplicates.iter().map(|row| row.splitn(6, ',').nth(5).unwrap()).collect();
     assert_eq!(names, ["new,same,", "old,copy,", "old,same,", "new,moved,", "old,gone,"]);
@@ -35,7 +44,10 @@ fn changes_are_found_by_path() {
     let changes = csv(&dir, &["changed", &old, &new]);
     let changes: Vec<_> = changes.iter().filter(|row| !row.contains("same")).collect();
     let of = |name: &str| changes.iter().find(|row| row.contains(name)).unwrap().split(',').next().unwrap();
-    assert_eq!([of("added"), of("copy"), of("edited"), of("gone"), of("moved")], ["added", "removed", "modified", "removed", "added"]);
+    assert_eq!(
+        [of("added"), of("copy"), of("edited"), of("gone"), of("moved")],
+        ["added", "removed", "modified", "removed", "added"]
+    );
 }
 
 #[test]
@@ -58,7 +70,11 @@ fn every_question_runs() {
         // The same text, as a file.
         if since.is_empty() {
             dir.file("q.sql", sql.as_bytes());
-            assert_eq!(dir.ask(&["sql", "--file", "q.sql", &old, &new]), dir.ask(&[name, &old, &new]), "{name}");
+            assert_eq!(
+                dir.ask(&["sql", "--file", "q.sql", &old, &new]),
+                dir.ask(&[name, &old, &new]),
+                "{name}"
+            );
         }
     }
 }
@@ -109,7 +125,12 @@ fn an_error_in_sql_has_a_position() {
     assert!(refused("SELECT path,\n  sizes FROM entries").contains("line 2, column 3"));
     assert!(refused("SELECT * FROM files").contains("files"));
     assert!(refused("SELECT 1; SELECT 2").contains("one"));
-    for sql in ["COPY entries TO 'x.csv'", "CREATE TABLE x AS SELECT 1", "SET datafusion.execution.batch_size = 1", "DROP VIEW entries"] {
+    for sql in [
+        "COPY entries TO 'x.csv'",
+        "CREATE TABLE x AS SELECT 1",
+        "SET datafusion.execution.batch_size = 1",
+        "DROP VIEW entries",
+    ] {
         refused(sql);
     }
     assert!(!dir.path("x.csv").exists());
@@ -132,8 +153,12 @@ fn a_closed_output_is_no_error() {
     let dir = Dir::new();
     dir.file("t/a", b"1");
     dir.set("t", &[]);
-    let script = format!("{} sql 'SELECT a.path FROM entries a, entries b, entries c' t.set | true; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_ftk-query"));
-    let output = std::process::Command::new("bash").args(["-c", &script]).current_dir(dir.path("")).output().unwrap();
+    let script = format!(
+        "{} sql 'SELECT a.path FROM entries a, entries b, entries c' t.set | true; echo ${{PIPESTATUS[0]}}",
+        env!("CARGO_BIN_EXE_ftk-query")
+    );
+    let output =
+        std::process::Command::new("bash").args(["-c", &script]).current_dir(dir.path("")).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "0\n", "{:?}", String::from_utf8(output.stderr));
 }
 
@@ -165,9 +190,16 @@ fn seal_again(dir: &Dir, set: &str, bytes: &[u8]) {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let at = lines.iter().position(|line| line.contains("entries-1")).unwrap();
     let sha256 = hex(&Sha256::digest(bytes));
-    lines[at] = format!("{{\"file\":\"entries-1.parquet\",\"rows\":1,\"size_bytes\":{},\"sha256\":\"{sha256}\"}}", bytes.len());
+    lines[at] = format!(
+        "{{\"file\":\"entries-1.parquet\",\"rows\":1,\"size_bytes\":{},\"sha256\":\"{sha256}\"}}",
+        bytes.len()
+    );
     lines.pop();
     let body = lines.join("\n") + "\n";
     let footer = hex(&Sha256::digest(body.as_bytes()));
-    fs::write(path, format!("{body}{{\"footer\":{{\"records\":{},\"sha256\":\"{footer}\"}}}}\n", lines.len())).unwrap();
+    fs::write(
+        path,
+        format!("{body}{{\"footer\":{{\"records\":{},\"sha256\":\"{footer}\"}}}}\n", lines.len()),
+    )
+    .unwrap();
 }

@@ -6,7 +6,11 @@ use crate::harness::Dir;
 
 /// A tree with odd names.
 fn tree(dir: &Dir) {
-    dir.file("t/b/two", b"2").file("t/b/one", b"1").file("t/-a", b"1").file("t/new\nline", b"").file(b"t/\xff/x.TXT", b"x");
+    dir.file("t/b/two", b"2")
+        .file("t/b/one", b"1")
+        .file("t/-a", b"1")
+        .file("t/new\nline", b"")
+        .file(b"t/\xff/x.TXT", b"x");
     std::os::unix::fs::symlink("b/one", dir.path("t/link")).unwrap();
     fs::hard_link(dir.path("t/b/one"), dir.path("t/b/hard")).unwrap();
 }
@@ -16,7 +20,13 @@ fn every_entry_is_a_row_in_order() {
     let dir = Dir::new();
     tree(&dir);
     let set = dir.set("t", &[]);
-    let rows = dir.ask(&["sql", "SELECT path, path_b64, parent, parent_b64, name, extension, type FROM entries", &set, "--format", "csv"]);
+    let rows = dir.ask(&[
+        "sql",
+        "SELECT path, path_b64, parent, parent_b64, name, extension, type FROM entries",
+        &set,
+        "--format",
+        "csv",
+    ]);
     assert_eq!(
         rows,
         "path,path_b64,parent,parent_b64,name,extension,type\r\n\
@@ -62,7 +72,8 @@ fn several_inputs_are_merged_in_path_order() {
         assert_eq!(dir.ftk(&["manifest", "create", tree, "-o", &format!("{tree}.jsonl")]).status, 0);
     }
     dir.ask(&["convert", "b.jsonl", "a.jsonl", "-o", "set"]);
-    let rows = dir.ask(&["sql", "SELECT source, path FROM entries WHERE type = 'file'", "set", "--format", "csv"]);
+    let rows =
+        dir.ask(&["sql", "SELECT source, path FROM entries WHERE type = 'file'", "set", "--format", "csv"]);
     assert_eq!(rows, "source,path\r\na,1\r\nb,2\r\na,3\r\nb,4\r\n");
     let error = dir.refused(&["convert", "a.jsonl", "b.jsonl", "--source", "x", "-o", "same"]);
     assert!(error.contains("convert them separately"), "{error}");
@@ -128,7 +139,8 @@ fn an_edited_or_incomplete_set_is_refused() {
 fn the_main_algorithm_can_be_chosen() {
     let dir = Dir::new();
     dir.file("t/a", b"a");
-    let made = dir.ftk(&["manifest", "create", "-a", "sha256", "-a", "md5", "-a", "crc32", "t", "-o", "t.jsonl"]);
+    let made =
+        dir.ftk(&["manifest", "create", "-a", "sha256", "-a", "md5", "-a", "crc32", "t", "-o", "t.jsonl"]);
     assert_eq!(made.status, 0, "{made:?}");
     dir.ask(&["convert", "t.jsonl", "-o", "first"]);
     let sql = "SELECT algorithm, digest, md5 FROM entries WHERE type = 'file'";

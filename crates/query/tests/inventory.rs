@@ -30,8 +30,7 @@ fn md5(dir: &Dir, name: &str) -> String {
     dir.ftk(&["hash", "-a", "md5", name]).out[..32].to_owned()
 }
 
-const SCHEMA: &str =
-    "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size, LastModifiedDate, ETag, IsMultipartUploaded, EncryptionStatus";
+const SCHEMA: &str = "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size, LastModifiedDate, ETag, IsMultipartUploaded, EncryptionStatus";
 const MANIFEST: &str = "inv/2018-01-03T02-00Z/manifest.json";
 
 fn row(key: &str, latest: bool, deleted: bool, e_tag: &str, is_multipart: bool, encryption: &str) -> String {
@@ -114,7 +113,11 @@ fn parquet_inventories_are_read() {
         dir.ask(&["convert", "p/manifest.json", "-o", "set"]);
         let csv = dir.ask(&["sql", "SELECT path, mtime_ns, digest FROM entries", "set", "--format", "csv"]);
         let time = "1514764800000000000";
-        assert_eq!(csv, format!("path,mtime_ns,digest\r\na,{time},{MD5}\r\nb+%20,{time},{MD5}\r\n"), "{date}");
+        assert_eq!(
+            csv,
+            format!("path,mtime_ns,digest\r\na,{time},{MD5}\r\nb+%20,{time},{MD5}\r\n"),
+            "{date}"
+        );
     }
 }
 

@@ -7,8 +7,10 @@ fn too_little_memory_names_the_least() {
     let dir = Dir::new();
     dir.file("t/a", b"1");
     let set = dir.set("t", &[]);
-    for args in [&["convert", "t.jsonl", "-o", "x"][..], &["largest", &set], &["sql", "SELECT 1", &set]] {
-        let error = dir.refused(&[args, &["--memory", "1M"]].concat());
+    for args in
+        [&["convert", "t.jsonl", "-o", "x"][..], &["largest", &set][..], &["sql", "SELECT 1", &set][..]]
+    {
+        let error = dir.refused(&[args, &["--memory", "1M"][..]].concat());
         assert!(error.contains("at least 64M"), "{error}");
     }
     assert!(!dir.path("x").exists());
@@ -35,7 +37,8 @@ fn rows_that_do_not_fit_are_written_to_the_disk() {
     }
     let set = dir.set("t", &[]);
     // 2.5 million rows, of which each has 100 bytes.
-    let sql = "SELECT count(*) AS n, max(number) AS last FROM (SELECT row_number() OVER (ORDER BY text) AS number
+    let sql =
+        "SELECT count(*) AS n, max(number) AS last FROM (SELECT row_number() OVER (ORDER BY text) AS number
         FROM (SELECT concat(a.path, b.path, c.path, d.path, a.digest) AS text
         FROM entries a, entries b, entries c, entries d))";
     let rows = dir.ask(&["sql", sql, &set, "--memory", "64M", "--format", "csv"]);
@@ -45,7 +48,11 @@ fn rows_that_do_not_fit_are_written_to_the_disk() {
         "trap '' XFSZ; ulimit -f 100; exec {} sql \"$0\" {set} --memory 64M --temp-dir .",
         env!("CARGO_BIN_EXE_ftk-query")
     );
-    let full = std::process::Command::new("bash").args(["-c", &script, sql]).current_dir(dir.path("")).output().unwrap();
+    let full = std::process::Command::new("bash")
+        .args(["-c", &script, sql])
+        .current_dir(dir.path(""))
+        .output()
+        .unwrap();
     let error = String::from_utf8(full.stderr).unwrap();
     assert_eq!((full.status.code(), full.stdout.len()), (Some(2), 0), "{error}");
     assert!(error.contains("file too large") && error.lines().count() == 1, "{error}");

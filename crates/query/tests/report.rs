@@ -46,7 +46,10 @@ fn files_of_several_sets_are_in_one_report() {
     let sets = [dir.set("x", &[]), dir.set("y", &[])];
     dir.ask(&["duplicates", &sets[0], &sets[1], "-o", "report.jsonl"]);
     let report = fs::read_to_string(dir.path("report.jsonl")).unwrap();
-    assert!(report.contains("\"path\":\"x/a\",\"root\":0") && report.contains("\"path\":\"y/b\",\"root\":1"), "{report}");
+    assert!(
+        report.contains("\"path\":\"x/a\",\"root\":0") && report.contains("\"path\":\"y/b\",\"root\":1"),
+        "{report}"
+    );
     let applied = dir.ftk(&["dup", "apply", "report.jsonl", "--action", "hardlink", "--yes"]);
     assert_eq!((applied.status, ino(&dir, "x/a")), (0, ino(&dir, "y/b")), "{applied:?}");
 }

@@ -33,10 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["ftk-file", "ftk-hash", "ftk-inventory", "ftk-process", "ftk-record", "ftk-sched", "ftk-walk"],
     ),
     ("ftk-process", &["ftk-cache", "ftk-file", "ftk-hash", "ftk-inventory", "ftk-read", "ftk-sched"]),
-    (
-        "ftk-query",
-        &["ftk-dedup", "ftk-file", "ftk-hash", "ftk-manifest", "ftk-record", "ftk-select"],
-    ),
+    ("ftk-query", &["ftk-dedup", "ftk-file", "ftk-hash", "ftk-manifest", "ftk-record", "ftk-select"]),
     ("ftk-read", &["ftk-file"]),
     ("ftk-record", &["ftk-file"]),
     ("ftk-sched", &[]),
@@ -64,7 +61,8 @@ pub(crate) fn inherited_fields(tree: &Tree) -> Vec<Finding> {
         let in_package = |field: &str| manifest.get("package").and_then(|package| package.get(field));
         let is_unpublished = in_package("publish") == Some(&Value::Boolean(false));
         for field in INHERITED.iter().filter(|field| !(is_unpublished && **field == "version")) {
-            let is_own = *field == "rust-version" && in_package("name").and_then(Value::as_str) == Some(QUERY);
+            let is_own =
+                *field == "rust-version" && in_package("name").and_then(Value::as_str) == Some(QUERY);
             if !is_own && !in_package(field).is_some_and(is_inherited) {
                 findings.push(Finding::file(path, format!("`{field}` is not inherited from the workspace")));
             }

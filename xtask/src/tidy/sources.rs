@@ -57,7 +57,7 @@ const MAY_MAKE_DIRECTORIES: &[&str] = &[
     "crates/cli/journal.rs",     // the state directory
     "crates/cli/man.rs",
     "crates/query/src/convert/mod.rs", // the directory of a set
-    "crates/sched/src/store.rs", // the cache directory
+    "crates/sched/src/store.rs",       // the cache directory
 ];
 
 /// Every source begins with module documentation.

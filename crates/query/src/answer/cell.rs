@@ -4,9 +4,7 @@ use std::borrow::Cow;
 
 use anyhow::Result;
 use datafusion::arrow::array::{Array, AsArray as _};
-use datafusion::arrow::datatypes::{
-    DataType, Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type,
-};
+use datafusion::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use serde::{Serialize, Serializer};
 

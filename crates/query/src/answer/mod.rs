@@ -50,11 +50,20 @@ trait Print {
 ///
 /// # Errors
 /// If the sets or the SELECT cannot be used, or the output fails.
-pub(crate) fn run(sql: &str, sets: &Sets, of: &Parameters, args: &AnswerArgs, console: &Console) -> Result<Outcome> {
+pub(crate) fn run(
+    sql: &str,
+    sets: &Sets,
+    of: &Parameters,
+    args: &AnswerArgs,
+    console: &Console,
+) -> Result<Outcome> {
     let session = args.limits.limits().session()?;
     let runtime = engine::runtime()?;
     let is_terminal = io::stdout().is_terminal();
-    ensure!(args.format != Format::Parquet || !is_terminal, "Parquet is not for terminals: write it to a file with `>`");
+    ensure!(
+        args.format != Format::Parquet || !is_terminal,
+        "Parquet is not for terminals: write it to a file with `>`"
+    );
     let limit = args.limit.or((args.format == Format::Table && is_terminal).then_some(LIMIT));
     runtime.block_on(async {
         let (rows, frame) = prepare(sql, sets, of, &session, console).await?;
@@ -79,7 +88,8 @@ pub(crate) fn run(sql: &str, sets: &Sets, of: &Parameters, args: &AnswerArgs, co
         }
         printer.finish()?;
         if has_more {
-            console.summary(format_args!("there are more rows: --limit N prints N of them, --format csv all"));
+            console
+                .summary(format_args!("there are more rows: --limit N prints N of them, --format csv all"));
         }
         Ok(Outcome::Success)
     })
@@ -113,7 +123,11 @@ fn names(state: &SessionState, sql: &str) -> Result<Vec<String>> {
     Ok(tables.iter().map(|table| table.table().to_owned()).collect())
 }
 
-fn printer<'o>(format: Format, schema: SchemaRef, out: impl Write + Send + 'o) -> Result<Box<dyn Print + 'o>> {
+fn printer<'o>(
+    format: Format,
+    schema: SchemaRef,
+    out: impl Write + Send + 'o,
+) -> Result<Box<dyn Print + 'o>> {
     Ok(match format {
         Format::Table => Box::new(table::Table::new(schema, out)),
         Format::Csv => Box::new(csv::Csv::new(&schema, out)?),

@@ -6,8 +6,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use datafusion::error::Result;
 use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::error::Result;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::ExecutionPlan;
 use futures::{Stream, StreamExt as _};

@@ -48,7 +48,8 @@ impl<W: Write> Table<W> {
         let is_number = |nth: usize| self.sample.first().is_some_and(|row| row[nth].is_number);
         let header = self.header.iter().enumerate();
         let header = header.map(|(nth, name)| Shown { text: name.clone(), is_number: is_number(nth) });
-        let rows: Vec<_> = std::iter::once(header.collect()).chain(std::mem::take(&mut self.sample)).collect();
+        let rows: Vec<_> =
+            std::iter::once(header.collect()).chain(std::mem::take(&mut self.sample)).collect();
         rows.iter().try_for_each(|row| self.line(row))
     }
 

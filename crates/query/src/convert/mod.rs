@@ -16,8 +16,8 @@ use crate::console::{Console, Outcome};
 use crate::input::Input;
 use crate::seal::{self, SetSeal, Source};
 
-pub(crate) use rows::{Algorithms, Origin};
 pub(crate) use pipeline::Sink;
+pub(crate) use rows::{Algorithms, Origin};
 
 /// Makes a set.
 ///
@@ -34,7 +34,8 @@ pub(crate) fn run(args: &ConvertArgs, console: &Console) -> Result<Outcome> {
     prepare(&args.output)?;
     let files = pipeline::run(inputs, &algorithms, &args.output, &session, console)?;
     let seal = SetSeal { algorithm: algorithms.main, sources, files };
-    seal.write(&args.output).with_context(|| format!("cannot write {}", args.output.join(seal::NAME).display()))?;
+    seal.write(&args.output)
+        .with_context(|| format!("cannot write {}", args.output.join(seal::NAME).display()))?;
     let rows = |table| seal.rows(table);
     console.summary(format_args!(
         "{} entries, {} files with digests",
@@ -81,7 +82,8 @@ fn sources(inputs: &[Input]) -> Result<Vec<Source>> {
 
 /// Chooses the main algorithm: the one that was requested, or the first that all inputs with digests have.
 fn algorithms(inputs: &[Input], requested: Option<Algorithm>) -> Result<Algorithms> {
-    let with_digests: Vec<_> = inputs.iter().map(|it| &it.origin.algorithms).filter(|it| !it.is_empty()).collect();
+    let with_digests: Vec<_> =
+        inputs.iter().map(|it| &it.origin.algorithms).filter(|it| !it.is_empty()).collect();
     let is_common = |algorithm: &Algorithm| with_digests.iter().all(|it| it.contains(algorithm));
     let main = match (requested, with_digests.first()) {
         (Some(requested), Some(_)) if !requested.identifies_content() => {
@@ -98,7 +100,8 @@ fn algorithms(inputs: &[Input], requested: Option<Algorithm>) -> Result<Algorith
             Some(main.context("the inputs have no algorithm in common: convert them separately")?)
         }
     };
-    let mut extra: Vec<_> = with_digests.into_iter().flatten().copied().filter(|it| Some(*it) != main).collect();
+    let mut extra: Vec<_> =
+        with_digests.into_iter().flatten().copied().filter(|it| Some(*it) != main).collect();
     extra.sort_unstable_by_key(|algorithm| algorithm.name());
     extra.dedup();
     Ok(Algorithms { main, extra })

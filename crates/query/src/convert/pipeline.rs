@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context as _, Result, bail};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
-use datafusion::common::{exec_err, Result as DfResult};
+use datafusion::common::{Result as DfResult, exec_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::expressions::col;
@@ -27,9 +27,9 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 
 use crate::console::Console;
+use crate::convert::Algorithms;
 use crate::convert::rows::{BATCH, Batch, Rows};
 use crate::convert::table::{TableFile, Written};
-use crate::convert::Algorithms;
 use crate::engine;
 use crate::input::Input;
 use crate::progress::Progress;
@@ -68,7 +68,14 @@ pub(crate) fn run(
             encoded.clone()
         };
         let rows = Rows::new(input.origin.clone(), algorithms);
-        sinks.push(Sink { rows, named, encoded: encoded.clone(), contents: contents.clone(), batch, progress: progress.clone() });
+        sinks.push(Sink {
+            rows,
+            named,
+            encoded: encoded.clone(),
+            contents: contents.clone(),
+            batch,
+            progress: progress.clone(),
+        });
     }
     drop((encoded, contents));
 
@@ -123,7 +130,11 @@ async fn write(
 }
 
 /// Merges sorted inputs.
-fn merged(table: Table, schema: &SchemaRef, inputs: Vec<Receiver<RecordBatch>>) -> DfResult<Arc<dyn ExecutionPlan>> {
+fn merged(
+    table: Table,
+    schema: &SchemaRef,
+    inputs: Vec<Receiver<RecordBatch>>,
+) -> DfResult<Arc<dyn ExecutionPlan>> {
     let order = order(table, schema)?;
     let inputs = received(schema, inputs, Some(order.clone()))?;
     if inputs.output_partitioning().partition_count() == 1 {
@@ -133,7 +144,11 @@ fn merged(table: Table, schema: &SchemaRef, inputs: Vec<Receiver<RecordBatch>>) 
 }
 
 /// Sorts the rows of an input.
-fn sorted(table: Table, schema: &SchemaRef, input: Receiver<RecordBatch>) -> DfResult<Arc<dyn ExecutionPlan>> {
+fn sorted(
+    table: Table,
+    schema: &SchemaRef,
+    input: Receiver<RecordBatch>,
+) -> DfResult<Arc<dyn ExecutionPlan>> {
     Ok(Arc::new(SortExec::new(order(table, schema)?, received(schema, vec![input], None)?)))
 }
 

@@ -62,7 +62,8 @@ impl TableFile {
         for column in UNIQUE {
             properties = properties.set_column_dictionary_enabled(ColumnPath::from(column), false);
         }
-        let options = ArrowWriterOptions::new().with_properties(properties.build()).with_skip_arrow_metadata(true);
+        let options =
+            ArrowWriterOptions::new().with_properties(properties.build()).with_skip_arrow_metadata(true);
         let writer = ArrowWriter::try_new_with_options(output, Arc::clone(&schema), options)?;
         Ok(Self { name, writer, rows: 0 })
     }
@@ -76,7 +77,10 @@ impl TableFile {
     pub(crate) fn finish(self) -> Result<Written> {
         let Hashed { output, sha256, bytes } = self.writer.into_inner()?;
         let sha256 = HEXLOWER.encode(&sha256.finalize());
-        Ok(Written { sealed: SealedFile { file: self.name, rows: self.rows, size_bytes: bytes, sha256 }, output })
+        Ok(Written {
+            sealed: SealedFile { file: self.name, rows: self.rows, size_bytes: bytes, sha256 },
+            output,
+        })
     }
 }
 

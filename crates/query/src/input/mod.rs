@@ -27,7 +27,10 @@ pub(crate) struct Input {
 enum Kind {
     Manifest(Box<Manifest>),
     /// The members below one starting point of a report.
-    Report { report: Arc<Report>, root: usize },
+    Report {
+        report: Arc<Report>,
+        root: usize,
+    },
     Inventory(Box<Inventory>),
 }
 

@@ -69,10 +69,10 @@ fn object(record: &ByteRecord, columns: &Columns, len: usize, sink: &mut Sink) -
         Some("false") => Ok(Some(false)),
         Some(other) => bail!("{other:?} is neither true nor false"),
     };
-    let size = text(columns.size)?.map(|text| text.parse().with_context(|| format!("{text:?} is not a size")));
-    let time = text(columns.last_modified)?.map(|text| {
-        text.parse::<Timestamp>().with_context(|| format!("{text:?} is not a time"))
-    });
+    let size =
+        text(columns.size)?.map(|text| text.parse().with_context(|| format!("{text:?} is not a size")));
+    let time = text(columns.last_modified)?
+        .map(|text| text.parse::<Timestamp>().with_context(|| format!("{text:?} is not a time")));
     let key = decoded(&record[columns.key])?;
     let object = Object {
         key: &key,

@@ -63,7 +63,8 @@ pub(super) fn is_inventory(start: &[u8]) -> bool {
 
 /// Opens an inventory and finds its files.
 pub(super) fn open(file: File, path: &Path) -> Result<Input> {
-    let manifest: Manifest = serde_json::from_reader(BufReader::new(file)).context("not the manifest of an S3 Inventory")?;
+    let manifest: Manifest =
+        serde_json::from_reader(BufReader::new(file)).context("not the manifest of an S3 Inventory")?;
     let format = match &*manifest.file_format {
         "CSV" => Format::Csv,
         "Parquet" => Format::Parquet,

@@ -69,18 +69,26 @@ mod tests {
     #[test]
     fn only_an_e_tag_that_is_an_md5_is_used() {
         let md5 = "d41d8cd98f00b204e9800998ecf8427e";
-        let object =
-            |e_tag| Object { e_tag: Some(e_tag), encryption: Some("SSE-S3"), ..Object::default() };
+        let object = |e_tag| Object { e_tag: Some(e_tag), encryption: Some("SSE-S3"), ..Object::default() };
         assert!(object(md5).md5().is_some());
         assert!(object("\"d41d8cd98f00b204e9800998ecf8427e\"").md5().is_some());
         assert!(object("D41D8CD98F00B204E9800998ECF8427E").md5().is_some());
-        for e_tag in ["", "d41d8cd98f00b204e9800998ecf8427e-2", "d41d8cd98f00b204e9800998ecf8427", "x41d8cd98f00b204e9800998ecf8427e"] {
+        for e_tag in [
+            "",
+            "d41d8cd98f00b204e9800998ecf8427e-2",
+            "d41d8cd98f00b204e9800998ecf8427",
+            "x41d8cd98f00b204e9800998ecf8427e",
+        ] {
             assert!(object(e_tag).md5().is_none(), "{e_tag}");
         }
         assert!(Object { is_multipart: Some(true), ..object(md5) }.md5().is_none());
-        for (encryption, is_used) in
-            [(Some("NOT-SSE"), true), (Some("SSE-KMS"), false), (Some("DSSE-KMS"), false), (Some("SSE-C"), false), (None, false)]
-        {
+        for (encryption, is_used) in [
+            (Some("NOT-SSE"), true),
+            (Some("SSE-KMS"), false),
+            (Some("DSSE-KMS"), false),
+            (Some("SSE-C"), false),
+            (None, false),
+        ] {
             assert_eq!(Object { encryption, ..object(md5) }.md5().is_some(), is_used, "{encryption:?}");
         }
     }

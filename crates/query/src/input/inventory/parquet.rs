@@ -38,9 +38,15 @@ struct Columns {
 
 impl Columns {
     fn new(batch: &RecordBatch) -> Result<Self> {
-        let text = |name| -> Result<_> { Ok(column(batch, name, &[DataType::Utf8])?.map(|it| it.as_string().clone())) };
-        let flag = |name| -> Result<_> { Ok(column(batch, name, &[DataType::Boolean])?.map(|it| it.as_boolean().clone())) };
-        let number = |column: Option<std::sync::Arc<dyn Array>>| column.map(|it| it.as_primitive::<Int64Type>().clone());
+        let text = |name| -> Result<_> {
+            Ok(column(batch, name, &[DataType::Utf8])?.map(|it| it.as_string().clone()))
+        };
+        let flag = |name| -> Result<_> {
+            Ok(column(batch, name, &[DataType::Boolean])?.map(|it| it.as_boolean().clone()))
+        };
+        let number = |column: Option<std::sync::Arc<dyn Array>>| {
+            column.map(|it| it.as_primitive::<Int64Type>().clone())
+        };
         Ok(Self {
             key: text("key")?.context("the inventory has no column `key`")?,
             is_latest: flag("is_latest")?,
