@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
+use datafusion::error::DataFusionError;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -54,6 +55,21 @@ impl Limits {
         options.sql_parser.collect_spans = true;
         options.execution.sort_spill_reservation_bytes = (memory / 64).min(10 << 20);
         Ok(SessionContext::new_with_config_rt(config, runtime))
+    }
+}
+
+impl Limits {
+    /// Names an amount of memory in an error that says that it does not suffice.
+    pub(crate) fn explained(&self, error: anyhow::Error) -> anyhow::Error {
+        let is_memory = |cause: &(dyn std::error::Error + 'static)| {
+            let cause = cause.downcast_ref::<DataFusionError>();
+            cause.is_some_and(|cause| matches!(cause.find_root(), DataFusionError::ResourcesExhausted(_)))
+        };
+        if !error.chain().any(is_memory) {
+            return error;
+        }
+        let tried = self.memory >> 20;
+        anyhow::anyhow!("--memory {tried}M does not suffice: try at least {}M", 2 * tried)
     }
 }
 

@@ -48,6 +48,7 @@ fn run(name: &str, matches: &ArgMatches) -> Result<Outcome> {
         "convert" => {
             let args = ConvertArgs::from_arg_matches(matches)?;
             convert::run(&args, &Console { is_quiet: args.quiet.quiet })
+                .map_err(|error| args.limits.limits().explained(error))
         }
         "sql" => sql(SqlArgs::from_arg_matches(matches)?),
         "list" => list(),
@@ -77,9 +78,11 @@ fn ask(question: &Question, matches: &ArgMatches) -> Result<Outcome> {
     if question.has_report
         && let Some(output) = ReportArgs::from_arg_matches(matches)?.output
     {
-        return report::run(question, &sets, &output, &answer, &console(&answer));
+        return report::run(question, &sets, &output, &answer, &console(&answer))
+            .map_err(|error| answer.limits.limits().explained(error));
     }
     answer::run(question.sql, &sets, &parameters, &answer, &console(&answer))
+        .map_err(|error| answer.limits.limits().explained(error))
 }
 
 /// Runs a SELECT of the user.
@@ -95,6 +98,7 @@ fn sql(args: SqlArgs) -> Result<Outcome> {
     };
     ensure!(!sets.is_empty(), "no directory was given");
     answer::run(&text, &Sets::open(&sets)?, &Parameters::default(), &answer, &console(&answer))
+        .map_err(|error| answer.limits.limits().explained(error))
 }
 
 fn console(args: &AnswerArgs) -> Console {

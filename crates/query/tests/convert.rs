@@ -22,7 +22,7 @@ fn every_entry_is_a_row_in_order() {
     let set = dir.set("t", &[]);
     let rows = dir.ask(&[
         "sql",
-        "SELECT path, path_b64, parent, parent_b64, name, extension, type FROM entries",
+        "SELECT path, path_b64, parent, parent_b64, name, extension, type FROM entries ORDER BY path, path_b64",
         &set,
         "--format",
         "csv",

@@ -63,7 +63,7 @@ fn a_report_needs_a_strong_digest_and_known_inodes() {
     assert!(dir.refused(&["duplicates", "weak", "-o", "r"]).contains("not by md5"));
     let sums = dir.ftk(&["hash", "t"]);
     dir.file("SUMS", sums.out.as_bytes());
-    let imported = dir.ftk(&["manifest", "import", "SUMS", "-o", "i.jsonl"]);
+    let imported = dir.ftk(&["manifest", "import", "--format", "sha256", "SUMS", "-o", "i.jsonl"]);
     assert_eq!(imported.status, 0, "{imported:?}");
     dir.ask(&["convert", "i.jsonl", "--source", "list", "-o", "list"]);
     let error = dir.refused(&["duplicates", "list", "-o", "r"]);
