@@ -45,8 +45,8 @@ pub(crate) fn run(_: &QueryArgs) -> anyhow::Result<Outcome> {
 }
 
 fn exec(arguments: impl Iterator<Item = OsString>) -> anyhow::Error {
-    let beside = std::env::current_exe().ok().map(|ftk| ftk.with_file_name(PROGRAM));
-    let program = beside.filter(|program| program.is_file()).unwrap_or_else(|| PROGRAM.into());
+    let sibling = std::env::current_exe().ok().map(|ftk| ftk.with_file_name(PROGRAM));
+    let program = sibling.filter(|program| program.is_file()).unwrap_or_else(|| PROGRAM.into());
     // Returns only if the program cannot be run.
     let error = Command::new(program).args(arguments).exec();
     match error.kind() {

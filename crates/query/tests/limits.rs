@@ -45,7 +45,7 @@ fn rows_that_do_not_fit_are_written_to_the_disk() {
     assert!(error.contains("try at least 128M"), "{error}");
     // A limit for the size of files is like a full disk.
     let script = format!(
-        "trap '' XFSZ; ulimit -f 100; exec {} sql \"$0\" {set} --memory 64M --temp-dir .",
+        "trap '' XFSZ; ulimit -f 100; exec {} sql \"$0\" {set} --memory 128M --temp-dir .",
         env!("CARGO_BIN_EXE_ftk-query")
     );
     let full = std::process::Command::new("bash")
@@ -55,5 +55,5 @@ fn rows_that_do_not_fit_are_written_to_the_disk() {
         .unwrap();
     let error = String::from_utf8(full.stderr).unwrap();
     assert_eq!((full.status.code(), full.stdout.len()), (Some(2), 0), "{error}");
-    assert!(error.contains("file too large") && error.lines().count() == 1, "{error}");
+    assert!(error.contains("File too large") && error.lines().count() == 1, "{error}");
 }
