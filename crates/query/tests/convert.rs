@@ -52,7 +52,9 @@ fn compressed_and_old_manifests_give_the_same_rows() {
     let dir = Dir::new();
     tree(&dir);
     let set = dir.set("t", &[]);
-    let all = |set: &str| dir.ask(&["sql", "SELECT * FROM entries", set, "--format", "csv"]);
+    let all = |set: &str| {
+        dir.ask(&["sql", "SELECT * FROM entries ORDER BY path, path_b64", set, "--format", "csv"])
+    };
     let made = dir.ftk(&["manifest", "create", "t", "-o", "z.jsonl.zst"]);
     assert_eq!(made.status, 0, "{made:?}");
     dir.ask(&["convert", "z.jsonl.zst", "-o", "z"]);
