@@ -24,6 +24,7 @@ use crate::line::Line;
 use crate::man::ManArgs;
 use crate::manifest::ManifestArgs;
 use crate::polite::parse_rate;
+use crate::query::QueryArgs;
 use crate::report::ReportArgs;
 use crate::undo::UndoArgs;
 
@@ -177,6 +178,7 @@ pub(crate) enum Command {
     Manifest(ManifestArgs),
     Cmp(CmpArgs),
     Report(ReportArgs),
+    Query(QueryArgs),
     Undo(UndoArgs),
     Cache(CacheCommandArgs),
     Calibrate(CalibrateArgs),
@@ -198,6 +200,7 @@ impl Command {
             Self::Manifest(_) => "manifest",
             Self::Cmp(_) => "cmp",
             Self::Report(_) => "report",
+            Self::Query(_) => "query",
             Self::Undo(_) => "undo",
             Self::Cache(_) => "cache",
             Self::Calibrate(_) => "calibrate",

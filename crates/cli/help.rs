@@ -144,6 +144,23 @@ const WITHOUT_EFFECT: [(&str, &[&str]); 11] = [
         ],
     ),
     (
+        "query",
+        &[
+            "threads",
+            "io",
+            "memory",
+            "polite",
+            "limit_rate",
+            "progress",
+            "color",
+            "json",
+            "quiet",
+            "verbose",
+            "stats",
+            "metrics",
+        ],
+    ),
+    (
         "man",
         &[
             "threads",

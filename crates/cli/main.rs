@@ -30,6 +30,7 @@ mod metrics;
 mod number;
 mod polite;
 mod progress;
+mod query;
 mod report;
 mod run;
 mod run_files;
@@ -86,6 +87,10 @@ fn exit_on_abort() {
 }
 
 fn run() -> Outcome {
+    if let Some(error) = query::exec_if_asked() {
+        Console::complain(error);
+        return Outcome::Error;
+    }
     let args = match Args::of_process() {
         Ok(args) => args,
         Err(Refused::Foreign(hint)) => {
@@ -133,6 +138,7 @@ fn execute(args: &Args, console: &Console) -> Outcome {
         Command::Manifest(args_of) => manifest::run(args_of, &args.globals, console),
         Command::Cmp(args_of) => cmp::run(args_of, &args.globals, console),
         Command::Report(args_of) => report::run(args_of, &args.globals, console),
+        Command::Query(args_of) => query::run(args_of),
         Command::Undo(args_of) => undo::run(args_of, &args.globals, console),
         Command::Cache(args_of) => cache::run(args_of, &args.globals, console),
         Command::Calibrate(args_of) => calibrate::run(args_of, &args.globals, console),

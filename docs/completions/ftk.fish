@@ -51,6 +51,7 @@ complete -c ftk -n "__fish_ftk_needs_command" -f -a "hash" -d 'Print the digest 
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "dup" -d 'Find identical files; link or remove copies on request'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "manifest" -d 'Record a tree, and verify it later'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "cmp" -d 'Compare two files or two trees, byte by byte'
+complete -c ftk -n "__fish_ftk_needs_command" -f -a "query" -d 'Ask questions about manifests, reports and S3 Inventory with SQL'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "undo" -d 'Undo a run of `dup prune`, `dup apply` or `manifest repair`'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "cache" -d 'Show, trim and clear the store of digests that --cache uses'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "calibrate" -d 'Measure this machine, so that ftk chooses its workers well'
@@ -904,6 +905,25 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l json -d 'Print JSON on s
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand query" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand query" -l io -d 'How to read files' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand query" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand query" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand query" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand query" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand query" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand query" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand query" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand query" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand query" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand query" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''

@@ -9,6 +9,7 @@ mod metrics;
 mod output;
 mod polite;
 mod progress;
+mod query;
 mod stats;
 mod terminal;
 mod times;

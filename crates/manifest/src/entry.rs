@@ -65,7 +65,7 @@ impl<'e> Entry<'e> {
     /// Returns when a run last read the content. `start_ns` is that in the manifest's header, a time before the files were
     /// read that have no other time. `None` if the entry comes from another program, which records no ctime: then only
     /// a list was read.
-    pub(crate) fn read_ns(&self, start_ns: i128) -> Option<i128> {
+    pub fn read_ns(&self, start_ns: i128) -> Option<i128> {
         self.verified_ns.or(self.knows(Field::Ctime).then_some(start_ns))
     }
 
@@ -95,7 +95,8 @@ const TYPES: [(FileType, &str); 7] = [
     (FileType::Char, "char_device"),
 ];
 
-pub(crate) fn type_name(file_type: FileType) -> &'static str {
+/// Returns the name of a type in manifests: `file`, `directory`, `symlink`, `fifo`, `socket`, `block_device` or `char_device`.
+pub fn type_name(file_type: FileType) -> &'static str {
     TYPES.iter().find(|(known, _)| *known == file_type).expect("every type has a name").1
 }
 

@@ -146,6 +146,11 @@ impl Manifest {
         &self.header
     }
 
+    /// Returns the number of entries.
+    pub fn records(&self) -> u64 {
+        self.sealed.lines - 1
+    }
+
     /// Returns a reader that starts at the first entry.
     ///
     /// # Errors

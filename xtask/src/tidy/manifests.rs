@@ -33,6 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["ftk-file", "ftk-hash", "ftk-inventory", "ftk-process", "ftk-record", "ftk-sched", "ftk-walk"],
     ),
     ("ftk-process", &["ftk-cache", "ftk-file", "ftk-hash", "ftk-inventory", "ftk-read", "ftk-sched"]),
+    ("ftk-query", &["ftk-dedup", "ftk-file", "ftk-hash", "ftk-manifest", "ftk-record", "ftk-select"]),
     ("ftk-read", &["ftk-file"]),
     ("ftk-record", &["ftk-file"]),
     ("ftk-report", &["ftk-hash", "ftk-record"]),
@@ -41,6 +42,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ftk-usage", &["ftk-inventory", "ftk-record", "ftk-walk"]),
     ("ftk-walk", &[]),
 ];
+
+/// The program that needs a newer compiler than the others.
+const QUERY: &str = "ftk-query";
 
 /// Dependencies that only a program may have.
 const FOR_PROGRAMS: &[&str] = &["anstream", "anyhow", "clap", "indicatif"];
@@ -59,7 +63,9 @@ pub(crate) fn inherited_fields(tree: &Tree) -> Vec<Finding> {
         let in_package = |field: &str| manifest.get("package").and_then(|package| package.get(field));
         let is_unpublished = in_package("publish") == Some(&Value::Boolean(false));
         for field in INHERITED.iter().filter(|field| !(is_unpublished && **field == "version")) {
-            if !in_package(field).is_some_and(is_inherited) {
+            let is_own =
+                *field == "rust-version" && in_package("name").and_then(Value::as_str) == Some(QUERY);
+            if !is_own && !in_package(field).is_some_and(is_inherited) {
                 findings.push(Finding::file(path, format!("`{field}` is not inherited from the workspace")));
             }
         }
@@ -90,7 +96,7 @@ pub(crate) fn crate_dependencies(tree: &Tree) -> Vec<Finding> {
             if used.starts_with("ftk-") && !allowed.contains(&used) {
                 findings.push(Finding::line(path, line, format!("`{name}` may not depend on `{used}`")));
             }
-            if FOR_PROGRAMS.contains(&used) {
+            if FOR_PROGRAMS.contains(&used) && name != QUERY {
                 findings.push(Finding::line(path, line, format!("`{used}` is for programs")));
             }
         }

@@ -15,6 +15,8 @@ use crate::{Member, Names, RecordedGroup, RecordedMember};
 /// The contents of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
+    /// The algorithm of the digests.
+    pub algorithm: Algorithm,
     /// The directory to which relative paths refer, if it is known.
     pub directory: Option<Vec<u8>>,
     /// The starting points; members refer to their indices.
@@ -58,10 +60,10 @@ pub fn read(input: impl BufRead, is_edited: bool) -> Result<Report, ReportError>
         }
     }
     match parser.algorithm {
-        Some(_) => {
+        Some(algorithm) => {
             let ReportParser { directory, roots, directories, groups, manifests, recorded, .. } = parser;
             let recorded = manifests.map(|manifests| Recorded { manifests, groups: recorded });
-            Ok(Report { directory, roots, directories, groups, recorded })
+            Ok(Report { algorithm, directory, roots, directories, groups, recorded })
         }
         None => Err(ReportError::Empty),
     }

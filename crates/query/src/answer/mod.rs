@@ -1,0 +1,137 @@
+//! Runs a SELECT and prints its rows.
+
+mod cell;
+mod csv;
+mod json;
+mod parquet;
+mod scan;
+mod table;
+
+use std::io::{self, IsTerminal as _, Write};
+
+use anyhow::{Context as _, Result, ensure};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::dataframe::DataFrame;
+use datafusion::execution::context::SQLOptions;
+use datafusion::execution::session_state::SessionState;
+use datafusion::physical_plan::execute_stream;
+use datafusion::prelude::{SessionContext, lit};
+use datafusion::scalar::ScalarValue;
+use futures::StreamExt as _;
+
+use crate::args::{AnswerArgs, Format};
+use crate::console::{Console, Outcome};
+use crate::engine;
+use crate::sets::Sets;
+
+pub(crate) use cell::Cell;
+pub(crate) use scan::watched;
+
+/// The values of the table `parameters`.
+#[derive(Debug, Default)]
+pub(crate) struct Parameters {
+    pub(crate) since_ns: Option<i64>,
+    pub(crate) name: Option<String>,
+}
+
+/// The rows that a table on a terminal has without `--limit`.
+const LIMIT: usize = 50;
+
+/// Prints the rows of an answer in one format.
+trait Print {
+    /// Prints a batch.
+    fn batch(&mut self, batch: &RecordBatch) -> Result<()>;
+    /// Prints what is left.
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// Runs a SELECT over sets and prints its rows.
+///
+/// # Errors
+/// If the sets or the SELECT cannot be used, or the output fails.
+pub(crate) fn run(
+    sql: &str,
+    sets: &Sets,
+    of: &Parameters,
+    args: &AnswerArgs,
+    console: &Console,
+) -> Result<Outcome> {
+    let session = args.limits.limits().session()?;
+    let runtime = engine::runtime()?;
+    let is_terminal = io::stdout().is_terminal();
+    ensure!(
+        args.format != Format::Parquet || !is_terminal,
+        "Parquet is not for terminals: write it to a file with `>`"
+    );
+    let limit = args.limit.or((args.format == Format::Table && is_terminal).then_some(LIMIT));
+    runtime.block_on(async {
+        let (rows, frame) = prepare(sql, sets, of, &session, console).await?;
+        // One row more shows whether there are more.
+        let frame = match limit {
+            Some(limit) => frame.limit(0, Some(limit.saturating_add(1)))?,
+            None => frame,
+        };
+        let schema = SchemaRef::new(frame.schema().as_arrow().clone());
+        let plan = frame.create_physical_plan().await?;
+        let mut batches = watched(plan.clone(), execute_stream(plan, session.task_ctx())?, rows, console);
+        let out = io::BufWriter::with_capacity(1 << 16, io::stdout());
+        let mut printer = printer(args.format, schema, out)?;
+        let mut left = limit.unwrap_or(usize::MAX);
+        let mut has_more = false;
+        while let Some(batch) = batches.next().await {
+            let batch = batch?;
+            has_more |= batch.num_rows() > left;
+            let batch = batch.slice(0, batch.num_rows().min(left));
+            left -= batch.num_rows();
+            printer.batch(&batch)?;
+        }
+        printer.finish()?;
+        if has_more {
+            console
+                .summary(format_args!("there are more rows: --limit N prints N of them, --format csv all"));
+        }
+        Ok(Outcome::Success)
+    })
+}
+
+/// Registers the tables that a SELECT uses. Returns the number of their rows, and the SELECT.
+pub(crate) async fn prepare(
+    sql: &str,
+    sets: &Sets,
+    of: &Parameters,
+    session: &SessionContext,
+    console: &Console,
+) -> Result<(u64, DataFrame)> {
+    let names = names(&session.state(), sql)?;
+    let rows = sets.register(session, &names, console)?;
+    let parameters = [
+        lit(ScalarValue::Int64(of.since_ns)).alias("since_ns"),
+        lit(ScalarValue::Utf8(of.name.clone())).alias("name"),
+    ];
+    session.register_table("parameters", session.read_empty()?.select(parameters)?.into_view())?;
+    let only_select =
+        SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+    Ok((rows, session.sql_with_options(sql, only_select).await?))
+}
+
+/// Returns the names of the tables in a SELECT.
+fn names(state: &SessionState, sql: &str) -> Result<Vec<String>> {
+    let dialect = state.config().options().sql_parser.dialect;
+    let statement = state.sql_to_statement(sql, &dialect).context("the SQL cannot be used")?;
+    let tables = state.resolve_table_references(&statement)?;
+    Ok(tables.iter().map(|table| table.table().to_owned()).collect())
+}
+
+fn printer<'o>(
+    format: Format,
+    schema: SchemaRef,
+    out: impl Write + Send + 'o,
+) -> Result<Box<dyn Print + 'o>> {
+    Ok(match format {
+        Format::Table => Box::new(table::Table::new(schema, out)),
+        Format::Csv => Box::new(csv::Csv::new(&schema, out)?),
+        Format::Json => Box::new(json::Json::new(out)),
+        Format::Parquet => Box::new(parquet::Parquet::new(schema, out)?),
+    })
+}

@@ -1,0 +1,79 @@
+//! DataFusion with limits for memory and disk.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+use datafusion::error::DataFusionError;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use tokio::runtime::Runtime;
+
+/// What a run may use.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    /// Bytes for rows that are sorted, grouped or joined.
+    pub(crate) memory: u64,
+    /// Where rows go that do not fit; `None` is the system's directory for temporary files.
+    pub(crate) temp_dir: Option<PathBuf>,
+}
+
+/// The smallest memory that all questions work with, in bytes.
+pub(crate) const LEAST_MEMORY: u64 = 64 << 20;
+
+impl Limits {
+    /// Creates a session in which all questions run.
+    ///
+    /// # Errors
+    /// If the memory is too small, or the directory cannot be used.
+    pub(crate) fn session(&self) -> Result<SessionContext> {
+        let memory = self.memory;
+        if memory < LEAST_MEMORY {
+            bail!("--memory is too small: at least {}M is needed", LEAST_MEMORY >> 20);
+        }
+        let dir = self.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
+        let is_dir =
+            dir.metadata().with_context(|| format!("cannot use {} for temporary files", dir.display()))?;
+        if !is_dir.is_dir() {
+            bail!("cannot use {} for temporary files: it is not a directory", dir.display());
+        }
+        let memory = usize::try_from(memory).unwrap_or(usize::MAX);
+        let disk = DiskManagerBuilder::default()
+            .with_mode(DiskManagerMode::Directories(vec![dir]))
+            .with_max_temp_directory_size(u64::MAX);
+        let runtime = RuntimeEnvBuilder::new()
+            .with_memory_pool(Arc::new(FairSpillPool::new(memory)))
+            .with_disk_manager_builder(disk)
+            .build_arc()?;
+        let mut config = SessionConfig::new().with_information_schema(false);
+        let options = config.options_mut();
+        // Tables are sorted by the columns of joins and groups: merging them needs little memory, hash tables do not spill.
+        options.optimizer.prefer_hash_join = false;
+        options.optimizer.prefer_existing_sort = true;
+        options.sql_parser.collect_spans = true;
+        options.execution.sort_spill_reservation_bytes = (memory / 64).min(10 << 20);
+        Ok(SessionContext::new_with_config_rt(config, runtime))
+    }
+}
+
+impl Limits {
+    /// Names an amount of memory in an error that says that it does not suffice.
+    pub(crate) fn explained(&self, error: anyhow::Error) -> anyhow::Error {
+        let is_memory = |cause: &(dyn std::error::Error + 'static)| {
+            let cause = cause.downcast_ref::<DataFusionError>();
+            cause.is_some_and(|cause| matches!(cause.find_root(), DataFusionError::ResourcesExhausted(_)))
+        };
+        if !error.chain().any(is_memory) {
+            return error;
+        }
+        let tried = self.memory >> 20;
+        anyhow::anyhow!("--memory {tried}M does not suffice: try at least {}M", 2 * tried)
+    }
+}
+
+/// Creates the threads that queries run on.
+pub(crate) fn runtime() -> Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().build().context("cannot start threads")
+}

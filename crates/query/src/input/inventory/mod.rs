@@ -1,0 +1,150 @@
+//! S3 Inventory: lists of the objects of a bucket, as CSV or Parquet files that a `manifest.json` names.
+
+mod csv;
+mod object;
+mod parquet;
+
+use std::fs::File;
+use std::io::{BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use data_encoding::HEXLOWER;
+use ftk_hash::{Algorithm, Digest, Event, Platform};
+use serde::Deserialize;
+
+use super::{Input, Kind};
+use crate::convert::{Origin, Sink};
+
+/// An inventory whose files are all there.
+pub(super) struct Inventory {
+    format: Format,
+    /// The names of the columns of CSV files.
+    columns: Vec<String>,
+    files: Vec<DataFile>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Csv,
+    Parquet,
+}
+
+/// A file of the inventory on this machine.
+struct DataFile {
+    path: PathBuf,
+    size: u64,
+    md5: Option<String>,
+}
+
+/// `manifest.json`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Manifest {
+    source_bucket: String,
+    file_format: String,
+    file_schema: String,
+    files: Vec<ManifestFile>,
+}
+
+#[derive(Deserialize)]
+struct ManifestFile {
+    key: String,
+    size: u64,
+    #[serde(rename = "MD5checksum")]
+    md5: Option<String>,
+}
+
+/// Returns whether a file begins like the `manifest.json` of an inventory.
+pub(super) fn is_inventory(start: &[u8]) -> bool {
+    let has = |member: &str| start.windows(member.len()).any(|part| part == member.as_bytes());
+    start.trim_ascii_start().starts_with(b"{") && has("\"sourceBucket\"")
+}
+
+/// Opens an inventory and finds its files.
+pub(super) fn open(file: File, path: &Path) -> Result<Input> {
+    let manifest: Manifest =
+        serde_json::from_reader(BufReader::new(file)).context("not the manifest of an S3 Inventory")?;
+    let format = match &*manifest.file_format {
+        "CSV" => Format::Csv,
+        "Parquet" => Format::Parquet,
+        other => bail!("an S3 Inventory in the format {other:?} is not supported, only CSV and Parquet"),
+    };
+    let columns = manifest.file_schema.split(',').map(|name| name.trim().to_owned()).collect();
+    let dir = path.parent().unwrap_or(Path::new(""));
+    let files = manifest.files.into_iter().map(|file| {
+        let path = locate(dir, &file.key).with_context(|| {
+            format!("{} is missing: download the files of the inventory next to its manifest", file.key)
+        })?;
+        Ok(DataFile { path, size: file.size, md5: file.md5 })
+    });
+    let inventory = Inventory { format, columns, files: files.collect::<Result<_>>()? };
+    let source = format!("s3://{}", manifest.source_bucket);
+    let origin = Origin { source: source.clone(), algorithms: vec![Algorithm::Md5], start_ns: None };
+    Ok(Input { origin, root: source.into_bytes(), kind: Kind::Inventory(Box::new(inventory)) })
+}
+
+/// Finds a file: next to the manifest, in `data` next to it or one directory above, or at its key below a directory that
+/// contains the manifest. The first three are where the console and `aws s3 sync` put it.
+fn locate(dir: &Path, key: &str) -> Option<PathBuf> {
+    let name = key.rsplit('/').next().unwrap_or(key);
+    let near = [dir.join(name), dir.join("data").join(name), dir.join("../data").join(name)];
+    let is_plain = !key.starts_with('/') && !key.split('/').any(|part| part == "..");
+    let below = dir.ancestors().filter(|_| is_plain).map(|above| above.join(key));
+    near.into_iter().chain(below).find(|path| path.is_file())
+}
+
+impl Inventory {
+    /// Puts all current objects into the sink.
+    ///
+    /// # Errors
+    /// If a file cannot be read, is not the one that the manifest names, or has invalid rows.
+    pub(super) fn produce(&self, sink: &mut Sink) -> Result<()> {
+        for file in &self.files {
+            let mut read = || -> Result<()> {
+                file.check()?;
+                let input = File::open(&file.path).context("cannot open")?;
+                match self.format {
+                    Format::Csv => csv::read(input, &self.columns, sink),
+                    Format::Parquet => parquet::read(input, sink),
+                }
+            };
+            read().with_context(|| file.path.display().to_string())?;
+        }
+        Ok(())
+    }
+}
+
+impl DataFile {
+    /// Checks size and MD5.
+    fn check(&self) -> Result<()> {
+        let mut file = File::open(&self.path).context("cannot open")?;
+        let len = file.metadata().context("cannot open")?.len();
+        ensure!(len == self.size, "not the file that the manifest names: its size differs");
+        let Some(md5) = &self.md5 else { return Ok(()) };
+        let digest = md5_of(&mut file).context("cannot read")?;
+        let is_same = HEXLOWER.encode(digest.as_bytes()).eq_ignore_ascii_case(md5);
+        ensure!(is_same, "not the file that the manifest names: its MD5 differs");
+        Ok(())
+    }
+}
+
+/// Returns the MD5 of a file.
+fn md5_of(file: &mut File) -> std::io::Result<Digest> {
+    let mut engine = Algorithm::Md5.engine::<Vec<u8>>(Platform::detect(), 1);
+    let mut events = Vec::new();
+    let mut is_first = true;
+    loop {
+        let mut piece = Vec::new();
+        file.take(1 << 20).read_to_end(&mut piece)?;
+        let is_last = piece.is_empty();
+        engine.feed(0, is_first, is_last, piece);
+        is_first = false;
+        engine.step(&mut events);
+        for event in events.drain(..) {
+            if let Event::Done { digest, .. } = event {
+                return Ok(digest);
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! One object of a bucket, as an inventory lists it.
+
+use anyhow::Result;
+use ftk_file::Stat;
+use ftk_hash::{Algorithm, Digest};
+use ftk_manifest::{Entry, Field, FieldSet};
+
+use crate::convert::Sink;
+
+/// An object, or one version of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Object<'o> {
+    pub(super) key: &'o [u8],
+    /// `None`: the inventory has only current versions.
+    pub(super) is_latest: Option<bool>,
+    pub(super) is_delete_marker: Option<bool>,
+    pub(super) size: Option<u64>,
+    pub(super) mtime_ns: Option<i128>,
+    pub(super) e_tag: Option<&'o str>,
+    pub(super) is_multipart: Option<bool>,
+    pub(super) encryption: Option<&'o str>,
+}
+
+impl Object<'_> {
+    /// Puts the object into the sink, unless it is an old version or deleted.
+    pub(super) fn put(&self, sink: &mut Sink) -> Result<()> {
+        if self.is_latest == Some(false) || self.is_delete_marker == Some(true) {
+            return Ok(());
+        }
+        let mut absent = FieldSet::default();
+        for field in Field::ALL {
+            let is_known = match field {
+                Field::Size => self.size.is_some(),
+                Field::Mtime => self.mtime_ns.is_some(),
+                _ => false,
+            };
+            if !is_known {
+                absent.insert(field);
+            }
+        }
+        let stat = Stat {
+            size: self.size.unwrap_or_default(),
+            mtime_ns: self.mtime_ns.unwrap_or_default(),
+            ..Stat::EMPTY
+        };
+        let md5 = self.md5();
+        let digests = md5.as_ref().map_or(&[][..], Digest::as_bytes);
+        sink.push(&Entry { absent, digests, ..Entry::new(self.key, stat) })
+    }
+
+    /// Returns the MD5 of the content if the `ETag` is one. It is not if the object was uploaded in parts, which adds `-`
+    /// and their number, or is encrypted with a key other than that of S3 itself. If the inventory does not say how the
+    /// object is encrypted, nothing is known.
+    fn md5(&self) -> Option<Digest> {
+        let is_plain = matches!(self.encryption, Some("SSE-S3" | "NOT-SSE"));
+        if self.is_multipart == Some(true) || !is_plain {
+            return None;
+        }
+        let e_tag = self.e_tag?.trim_matches('"');
+        let digest = Digest::from_hex(e_tag.as_bytes())?;
+        (digest.as_bytes().len() == Algorithm::Md5.digest_len()).then_some(digest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_e_tag_that_is_an_md5_is_used() {
+        let md5 = "d41d8cd98f00b204e9800998ecf8427e";
+        let object = |e_tag| Object { e_tag: Some(e_tag), encryption: Some("SSE-S3"), ..Object::default() };
+        assert!(object(md5).md5().is_some());
+        assert!(object("\"d41d8cd98f00b204e9800998ecf8427e\"").md5().is_some());
+        assert!(object("D41D8CD98F00B204E9800998ECF8427E").md5().is_some());
+        for e_tag in [
+            "",
+            "d41d8cd98f00b204e9800998ecf8427e-2",
+            "d41d8cd98f00b204e9800998ecf8427",
+            "x41d8cd98f00b204e9800998ecf8427e",
+        ] {
+            assert!(object(e_tag).md5().is_none(), "{e_tag}");
+        }
+        assert!(Object { is_multipart: Some(true), ..object(md5) }.md5().is_none());
+        for (encryption, is_used) in [
+            (Some("NOT-SSE"), true),
+            (Some("SSE-KMS"), false),
+            (Some("DSSE-KMS"), false),
+            (Some("SSE-C"), false),
+            (None, false),
+        ] {
+            assert_eq!(Object { encryption, ..object(md5) }.md5().is_some(), is_used, "{encryption:?}");
+        }
+    }
+}

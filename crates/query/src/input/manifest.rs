@@ -1,0 +1,65 @@
+//! Manifests as inputs.
+
+use std::fs::File;
+
+use anyhow::Result;
+use ftk_manifest::{Entry, Manifest};
+
+use super::{Input, Kind};
+use crate::convert::{Origin, Sink};
+
+/// Opens a manifest, which reads it once to check its seal.
+pub(super) fn open(file: File) -> Result<Input> {
+    let manifest = Manifest::open(file)?;
+    let header = manifest.header();
+    let origin = Origin {
+        source: String::from_utf8_lossy(&header.root).into_owned(),
+        algorithms: header.algorithms.clone(),
+        start_ns: Some(header.start_ns),
+    };
+    Ok(Input { origin, root: header.root.clone(), kind: Kind::Manifest(Box::new(manifest)) })
+}
+
+/// Puts all entries into the sink, in the order of their paths as text. A manifest begins with the root, whose path `.`
+/// sorts after some others.
+pub(super) fn produce(manifest: &Manifest, sink: &mut Sink) -> Result<()> {
+    let mut entries = manifest.entries()?;
+    let mut root: Option<Root> = None;
+    while let Some(entry) = entries.next()? {
+        if entry.path == ROOT {
+            root = Some(Root::of(&entry));
+            continue;
+        }
+        if let Some(root) = root.take_if(|_| entry.path > ROOT) {
+            sink.push(&root.entry())?;
+        }
+        sink.push(&entry)?;
+    }
+    root.map_or(Ok(()), |root| sink.push(&root.entry()))
+}
+
+const ROOT: &[u8] = b".";
+
+/// A copy of the entry of the root.
+struct Root {
+    fixed: Entry<'static>,
+    target: Option<Vec<u8>>,
+    digests: Vec<u8>,
+    tree: Vec<u8>,
+}
+
+impl Root {
+    fn of(entry: &Entry<'_>) -> Self {
+        let Entry { stat, absent, fs, verified_ns, damaged_ns, .. } = *entry;
+        Self {
+            fixed: Entry { absent, fs, verified_ns, damaged_ns, ..Entry::new(ROOT, stat) },
+            target: entry.target.map(<[u8]>::to_vec),
+            digests: entry.digests.to_vec(),
+            tree: entry.tree.to_vec(),
+        }
+    }
+
+    fn entry(&self) -> Entry<'_> {
+        Entry { target: self.target.as_deref(), digests: &self.digests, tree: &self.tree, ..self.fixed }
+    }
+}

@@ -1,0 +1,83 @@
+//! The files that sets are made from. Each input becomes entries of one tree.
+
+mod inventory;
+mod manifest;
+mod report;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use ftk_dedup::report::Report;
+use ftk_manifest::Manifest;
+
+use crate::convert::{Origin, Sink};
+use inventory::Inventory;
+
+/// An opened input, or one starting point of a report.
+pub(crate) struct Input {
+    pub(crate) origin: Origin,
+    /// The root that was recorded.
+    pub(crate) root: Vec<u8>,
+    kind: Kind,
+}
+
+enum Kind {
+    Manifest(Box<Manifest>),
+    /// The members below one starting point of a report.
+    Report {
+        report: Arc<Report>,
+        root: usize,
+    },
+    Inventory(Box<Inventory>),
+}
+
+impl Input {
+    /// Opens a file, and recognises what it is by its content.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is incomplete, damaged or something else.
+    pub(crate) fn open(path: &Path) -> Result<Vec<Self>> {
+        let mut file = File::open(path).context("cannot open")?;
+        let mut start = Vec::new();
+        if file.metadata().context("cannot open")?.is_file() {
+            (&file).take(4096).read_to_end(&mut start).context("cannot read")?;
+            file = File::open(path).context("cannot open")?;
+        }
+        if report::is_report(&start) {
+            return report::open(file);
+        }
+        if inventory::is_inventory(&start) {
+            return Ok(vec![inventory::open(file, path)?]);
+        }
+        Ok(vec![manifest::open(file)?])
+    }
+
+    /// Returns whether the entries come in the order of their paths.
+    pub(crate) fn is_sorted(&self) -> bool {
+        matches!(self.kind, Kind::Manifest(_))
+    }
+
+    /// Returns the number of entries, if it is known.
+    pub(crate) fn rows(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Manifest(manifest) => Some(manifest.records()),
+            Kind::Report { .. } | Kind::Inventory(_) => None,
+        }
+    }
+
+    /// Puts all entries into the sink.
+    ///
+    /// # Errors
+    /// If an entry cannot be read, or the sink takes no more.
+    pub(crate) fn produce(self, mut sink: Sink) -> Result<()> {
+        match self.kind {
+            Kind::Manifest(manifest) => manifest::produce(&manifest, &mut sink),
+            Kind::Report { report, root } => report::produce(&report, root, &mut sink),
+            Kind::Inventory(inventory) => inventory.produce(&mut sink),
+        }?;
+        sink.finish()
+    }
+}

@@ -1,0 +1,63 @@
+//! Duplicate reports as inputs: the files that have duplicates, without their directories.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use ftk_dedup::report::{Report, read};
+use ftk_file::Stat;
+use ftk_manifest::{Entry, Field, FieldSet};
+
+use super::{Input, Kind};
+use crate::convert::{Origin, Sink};
+
+/// Returns whether a file begins like a report.
+pub(super) fn is_report(start: &[u8]) -> bool {
+    start.starts_with(b"{\"ftk\":\"dup-report\"")
+}
+
+/// Opens a report. Each starting point is an input of its own.
+pub(super) fn open(file: File) -> Result<Vec<Input>> {
+    let report = read(BufReader::new(file), false).context("cannot use the report")?;
+    let report = Arc::new(report);
+    let input = |(nth, root): (usize, &Vec<u8>)| {
+        let root = match &report.directory {
+            Some(directory) if !root.starts_with(b"/") => [&**directory, b"/", root].concat(),
+            _ => root.clone(),
+        };
+        let source = String::from_utf8_lossy(&root).into_owned();
+        let origin = Origin { source, algorithms: vec![report.algorithm], start_ns: None };
+        Input { origin, root, kind: Kind::Report { report: Arc::clone(&report), root: nth } }
+    };
+    Ok(report.roots.iter().enumerate().map(input).collect())
+}
+
+/// Puts the members below a starting point into the sink.
+pub(super) fn produce(report: &Report, root: usize, sink: &mut Sink) -> Result<()> {
+    let mut absent = FieldSet::default();
+    for field in [Field::Mode, Field::Uid, Field::Gid, Field::Birth] {
+        absent.insert(field);
+    }
+    let start = &report.roots[root];
+    for group in &report.groups {
+        for member in group.members.iter().filter(|member| member.root == root) {
+            let version = &member.version;
+            let stat = Stat {
+                size: group.size,
+                dev: version.dev,
+                ino: version.ino,
+                nlink: member.nlink,
+                blocks: member.blocks,
+                mtime_ns: version.mtime_ns,
+                ctime_ns: version.ctime_ns,
+                ..Stat::EMPTY
+            };
+            let below = member.path.strip_prefix(&**start).unwrap_or(&member.path);
+            let below = below.strip_prefix(b"/").unwrap_or(below);
+            let path = if below.is_empty() { b"." } else { below };
+            sink.push(&Entry { absent, digests: group.digest.as_bytes(), ..Entry::new(path, stat) })?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! The program that runs as `ftk query`: SQL over manifests, duplicate reports and S3 Inventory.
+//!
+//! `convert` makes sets of Parquet files, and everything else answers questions about sets. `docs/parquet.md` describes
+//! the files, and `sql` has the questions. The engine is DataFusion; nothing here sorts, groups or joins by itself.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod args;
+mod console;
+mod convert;
+mod engine;
+mod input;
+mod progress;
+mod questions;
+mod report;
+mod schema;
+mod seal;
+mod sets;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, ensure};
+use clap::{ArgMatches, FromArgMatches as _};
+
+use crate::answer::Parameters;
+use crate::args::{AnswerArgs, ConvertArgs, NameArgs, QuestionArgs, ReportArgs, SinceArgs, SqlArgs};
+use crate::console::{Console, Outcome};
+use crate::questions::{Parameter, Question};
+use crate::sets::Sets;
+
+fn main() -> ExitCode {
+    let matches = args::definition().get_matches();
+    let outcome = match matches.subcommand() {
+        Some((name, matches)) => run(name, matches),
+        None => Ok(Outcome::Error),
+    };
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) if console::is_closed(&error) => Outcome::Success,
+        Err(error) => Console::fatal(&error),
+    };
+    outcome.into()
+}
+
+fn run(name: &str, matches: &ArgMatches) -> Result<Outcome> {
+    match name {
+        "convert" => {
+            let args = ConvertArgs::from_arg_matches(matches)?;
+            convert::run(&args, &Console { is_quiet: args.quiet.quiet })
+                .map_err(|error| args.limits.limits().explained(error))
+        }
+        "sql" => sql(SqlArgs::from_arg_matches(matches)?),
+        "list" => list(),
+        _ => {
+            let question = questions::ALL.iter().find(|question| question.name == name);
+            ask(question.context("no such question")?, matches)
+        }
+    }
+}
+
+/// Answers a question.
+fn ask(question: &Question, matches: &ArgMatches) -> Result<Outcome> {
+    let QuestionArgs { sets, show, answer } = QuestionArgs::from_arg_matches(matches)?;
+    if show {
+        return print(question.sql);
+    }
+    let mut parameters = Parameters::default();
+    match question.parameter {
+        None => {}
+        Some(Parameter::Since) => parameters.since_ns = SinceArgs::from_arg_matches(matches)?.since,
+        Some(Parameter::Name) => parameters.name = NameArgs::from_arg_matches(matches)?.name,
+    }
+    let sets = Sets::open(&sets)?;
+    if question.needs_one_source {
+        sets.need_one_source()?;
+    }
+    if question.has_report
+        && let Some(output) = ReportArgs::from_arg_matches(matches)?.output
+    {
+        return report::run(question, &sets, &output, &answer, &console(&answer))
+            .map_err(|error| answer.limits.limits().explained(error));
+    }
+    answer::run(question.sql, &sets, &parameters, &answer, &console(&answer))
+        .map_err(|error| answer.limits.limits().explained(error))
+}
+
+/// Runs a SELECT of the user.
+fn sql(args: SqlArgs) -> Result<Outcome> {
+    let SqlArgs { sql, mut sets, file, answer } = args;
+    let text = match &file {
+        None => sql.context("a SELECT is missing")?,
+        Some(file) => {
+            // Without a SELECT, the first argument is a directory too.
+            sets.splice(0..0, sql.map(Into::into));
+            std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?
+        }
+    };
+    ensure!(!sets.is_empty(), "no directory was given");
+    answer::run(&text, &Sets::open(&sets)?, &Parameters::default(), &answer, &console(&answer))
+        .map_err(|error| answer.limits.limits().explained(error))
+}
+
+fn console(args: &AnswerArgs) -> Console {
+    Console { is_quiet: args.quiet.quiet }
+}
+
+/// Lists the questions.
+fn list() -> Result<Outcome> {
+    let width = questions::ALL.iter().map(|question| question.name.len()).max().unwrap_or(0);
+    let lines = questions::ALL.iter().map(|it| format!("{:width$}  {}\n", it.name, it.about()));
+    print(&lines.collect::<String>())
+}
+
+fn print(text: &str) -> Result<Outcome> {
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(Outcome::Success)
+}

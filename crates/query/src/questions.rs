@@ -1,0 +1,90 @@
+//! The named questions: SQL files that other engines can run too.
+
+/// A question.
+#[derive(Debug)]
+pub(crate) struct Question {
+    pub(crate) name: &'static str,
+    /// One SELECT, which begins with a comment.
+    pub(crate) sql: &'static str,
+    /// The value that the question can or must have.
+    pub(crate) parameter: Option<Parameter>,
+    /// Whether it matches entries by path alone, so that a set must hold one tree.
+    pub(crate) needs_one_source: bool,
+    /// Whether the answer can be a report for `ftk dup apply`.
+    pub(crate) has_report: bool,
+}
+
+/// A column of the table `parameters`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parameter {
+    Since,
+    Name,
+}
+
+macro_rules! question {
+    ($name:literal) => {
+        Question {
+            name: $name,
+            sql: include_str!(concat!("../sql/", $name, ".sql")),
+            parameter: None,
+            needs_one_source: false,
+            has_report: false,
+        }
+    };
+}
+
+/// All questions, in the order of `ftk query list`.
+pub(crate) const ALL: &[Question] = &[
+    Question { has_report: true, ..question!("duplicates") },
+    question!("duplicate-directories"),
+    question!("missing-in"),
+    Question { needs_one_source: true, ..question!("changed") },
+    question!("rotten"),
+    Question { parameter: Some(Parameter::Since), ..question!("unverified-since") },
+    question!("largest"),
+    question!("oldest"),
+    question!("by-owner"),
+    question!("by-extension"),
+    Question { needs_one_source: true, ..question!("growth") },
+    question!("zero-size"),
+    Question { parameter: Some(Parameter::Name), ..question!("versions-of") },
+];
+
+impl Question {
+    /// Returns the first line of the comment.
+    pub(crate) fn about(&self) -> &'static str {
+        self.sql.lines().next().and_then(|line| line.strip_prefix("-- ")).unwrap_or_default()
+    }
+
+    /// Returns whether the question compares two sets.
+    pub(crate) fn is_two_sided(&self) -> bool {
+        self.sql.contains("a_entries") || self.sql.contains("a_contents")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_question_has_a_summary_and_is_one_statement() {
+        for question in ALL {
+            assert!(!question.about().is_empty() && question.about().len() <= 80, "{}", question.name);
+            let code: Vec<_> =
+                question.sql.lines().filter(|line| !line.trim_start().starts_with("--")).collect();
+            assert!(!code.join("\n").contains(';'), "{}", question.name);
+        }
+    }
+
+    #[test]
+    fn every_sql_file_is_a_question() {
+        let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/sql");
+        let mut files: Vec<_> =
+            std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name()).collect();
+        let mut names: Vec<std::ffi::OsString> =
+            ALL.iter().map(|question| format!("{}.sql", question.name).into()).collect();
+        files.sort();
+        names.sort();
+        assert_eq!(files, names);
+    }
+}

@@ -1,0 +1,207 @@
+//! The seal of a set: the list of its files, written last.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use data_encoding::HEXLOWER;
+use ftk_hash::Algorithm;
+use ftk_record::{Object, Output, Seal, SealedReader, write_record};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::schema::Table;
+
+/// The name of the file in a set.
+pub(crate) const NAME: &str = "_set.jsonl";
+
+/// The kind of file, as named in the first line.
+const KIND: &str = "parquet-set";
+
+/// The version of the format. Other versions are not read.
+const VERSION: u32 = 1;
+
+/// What the seal says about a set.
+#[derive(Clone, Debug)]
+pub(crate) struct SetSeal {
+    /// The algorithm of the main digests; `None` if there are none.
+    pub(crate) algorithm: Option<Algorithm>,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) files: Vec<SealedFile>,
+}
+
+/// A tree of the set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Source {
+    /// The name in the column `source`.
+    pub(crate) source: String,
+    /// The root that was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    root: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    root_b64: Option<String>,
+}
+
+impl Source {
+    pub(crate) fn new(source: String, root: &[u8]) -> Self {
+        let b64 = || data_encoding::BASE64.encode(root);
+        match str::from_utf8(root) {
+            Ok(text) => Self { source, root: Some(text.into()), root_b64: None },
+            Err(_) => Self { source, root: None, root_b64: Some(b64()) },
+        }
+    }
+
+    /// Returns the root as bytes.
+    pub(crate) fn root(&self) -> Result<Vec<u8>> {
+        let root = ftk_record::read_path(self.root.as_deref(), self.root_b64.as_deref())?;
+        Ok(root.into_owned())
+    }
+}
+
+/// A file of the set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SealedFile {
+    pub(crate) file: String,
+    pub(crate) rows: u64,
+    pub(crate) size_bytes: u64,
+    pub(crate) sha256: String,
+}
+
+impl SealedFile {
+    /// Returns the table that the file belongs to.
+    pub(crate) fn table(&self) -> Option<Table> {
+        let is_of = |table: &Table| {
+            let number = self.file.strip_prefix(table.name()).and_then(|rest| rest.strip_prefix('-'));
+            let number = number.and_then(|rest| rest.strip_suffix(".parquet"));
+            number
+                .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        Table::ALL.into_iter().find(is_of)
+    }
+
+    /// Checks that the file in the directory is the one that was sealed. `read` is called with the number of bytes read.
+    ///
+    /// # Errors
+    /// If it cannot be read, or differs.
+    pub(crate) fn check(&self, dir: &Path, read: &(dyn Fn(u64) + Sync)) -> Result<()> {
+        let path = dir.join(&self.file);
+        let shown = path.display();
+        let mut file = File::open(&path).with_context(|| format!("cannot open {shown}"))?;
+        let len = file.metadata().with_context(|| format!("cannot open {shown}"))?.len();
+        ensure!(len == self.size_bytes, "{shown} is not the file that was sealed: its size differs");
+        let (mut sha256, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(n) => {
+                    sha256.update(&buffer[..n]);
+                    read(n as u64);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error).with_context(|| format!("cannot read {shown}")),
+            }
+        }
+        let is_same = HEXLOWER.encode(&sha256.finalize()) == self.sha256;
+        ensure!(is_same, "{shown} is not the file that was sealed: its content differs");
+        Ok(())
+    }
+}
+
+#[derive(Deserialize)]
+struct Header {
+    ftk: String,
+    version: u32,
+    algorithm: Option<String>,
+    sources: Vec<Object<Source>>,
+}
+
+impl SetSeal {
+    /// Returns the number of rows of a table.
+    pub(crate) fn rows(&self, table: Table) -> u64 {
+        self.files.iter().filter(|file| file.table() == Some(table)).map(|file| file.rows).sum()
+    }
+
+    /// Writes the seal of a set whose files are complete.
+    ///
+    /// # Errors
+    /// Any error of writing.
+    pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
+        let (mut out, mut seal) = (Vec::new(), Seal::new());
+        let mut line = |write: &mut dyn FnMut(&mut Vec<u8>)| {
+            let start = out.len();
+            write(&mut out);
+            seal.line(&out[start..]);
+        };
+        line(&mut |out| {
+            write_record(out, |record| {
+                record
+                    .member("ftk", KIND)
+                    .member("version", VERSION)
+                    .member("program", env!("CARGO_PKG_VERSION"))
+                    .member("algorithm", self.algorithm.map(Algorithm::name))
+                    .member("sources", &self.sources);
+            });
+        });
+        for file in &self.files {
+            line(&mut |out| {
+                write_record(out, |record| {
+                    record
+                        .member("file", &file.file)
+                        .member("rows", file.rows)
+                        .member("size_bytes", file.size_bytes)
+                        .member("sha256", &file.sha256);
+                });
+            });
+        }
+        seal.footer(&mut out);
+        let mut output = Output::create(&dir.join(NAME))?;
+        output.write_all(&out)?;
+        output.commit()
+    }
+
+    /// Reads the seal of a set.
+    ///
+    /// # Errors
+    /// If the directory is not a complete set.
+    pub(crate) fn read(dir: &Path) -> Result<Self> {
+        let path: PathBuf = dir.join(NAME);
+        let shown = path.display();
+        let file = match File::open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && dir.is_dir() => bail!(
+                "{} is not a complete set: it has no {NAME}; `ftk query convert INPUT -o DIR` makes a set",
+                dir.display()
+            ),
+            opened => opened.with_context(|| format!("cannot open {shown}"))?,
+        };
+        let mut lines = SealedReader::new(BufReader::new(file));
+        let mut set: Option<Self> = None;
+        while let Some(line) = lines.next_line().with_context(|| format!("cannot use {shown}"))? {
+            match &mut set {
+                None => set = Some(Self::header(line).with_context(|| format!("cannot use {shown}"))?),
+                Some(set) => {
+                    let file = serde_json::from_slice(line).map(|Object(file)| file);
+                    let file: SealedFile = file.with_context(|| format!("cannot use {shown}"))?;
+                    ensure!(file.table().is_some(), "cannot use {shown}: it lists {:?}", file.file);
+                    set.files.push(file);
+                }
+            }
+        }
+        let set = set.with_context(|| format!("{shown} is empty"))?;
+        for table in Table::ALL {
+            let is_there = set.files.iter().any(|file| file.table() == Some(table));
+            ensure!(is_there, "cannot use {shown}: it lists no file of {}", table.name());
+        }
+        Ok(set)
+    }
+
+    fn header(line: &[u8]) -> Result<Self> {
+        let Object(header): Object<Header> =
+            serde_json::from_slice(line).context("it is not the seal of a set")?;
+        ensure!(header.ftk == KIND, "it is not the seal of a set");
+        ensure!(header.version == VERSION, "version {} needs a newer ftk-query", header.version);
+        let algorithm = header.algorithm.map(|name| name.parse()).transpose()?;
+        let sources = header.sources.into_iter().map(|Object(source)| source).collect();
+        Ok(Self { algorithm, sources, files: Vec::new() })
+    }
+}

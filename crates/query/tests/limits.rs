@@ -1,0 +1,59 @@
+//! Too little memory, and no room for temporary files.
+
+use crate::harness::Dir;
+
+#[test]
+fn too_little_memory_names_the_least() {
+    let dir = Dir::new();
+    dir.file("t/a", b"1");
+    let set = dir.set("t", &[]);
+    for args in
+        [&["convert", "t.jsonl", "-o", "x"][..], &["largest", &set][..], &["sql", "SELECT 1", &set][..]]
+    {
+        let error = dir.refused(&[args, &["--memory", "1M"][..]].concat());
+        assert!(error.contains("at least 64M"), "{error}");
+    }
+    assert!(!dir.path("x").exists());
+    dir.ask(&["largest", &set, "--memory", "64M"]);
+}
+
+#[test]
+fn a_directory_for_temporary_files_must_exist() {
+    let dir = Dir::new();
+    dir.file("t/a", b"1").file("file", b"");
+    let set = dir.set("t", &[]);
+    for temp_dir in ["missing", "file"] {
+        let error = dir.refused(&["largest", &set, "--temp-dir", temp_dir]);
+        assert!(error.contains(temp_dir), "{error}");
+    }
+}
+
+/// What does not fit into the memory goes to the disk, and a full disk is an error.
+#[test]
+fn rows_that_do_not_fit_are_written_to_the_disk() {
+    let dir = Dir::new();
+    for nth in 0..40 {
+        dir.file(format!("t/{nth}"), nth.to_string().as_bytes());
+    }
+    let set = dir.set("t", &[]);
+    // 2.5 million rows, of which each has 100 bytes.
+    let sql =
+        "SELECT count(*) AS n, max(number) AS last FROM (SELECT row_number() OVER (ORDER BY text) AS number
+        FROM (SELECT concat(a.path, b.path, c.path, d.path, a.digest) AS text
+        FROM entries a, entries b, entries c, entries d))";
+    let error = dir.refused(&["sql", sql, &set, "--memory", "64M"]);
+    assert!(error.contains("try at least 128M"), "{error}");
+    // A limit for the size of files is like a full disk.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 100; exec {} sql \"$0\" {set} --memory 128M --temp-dir .",
+        env!("CARGO_BIN_EXE_ftk-query")
+    );
+    let full = std::process::Command::new("bash")
+        .args(["-c", &script, sql])
+        .current_dir(dir.path(""))
+        .output()
+        .unwrap();
+    let error = String::from_utf8(full.stderr).unwrap();
+    assert_eq!((full.status.code(), full.stdout.len()), (Some(2), 0), "{error}");
+    assert!(error.contains("File too large") && error.lines().count() == 1, "{error}");
+}

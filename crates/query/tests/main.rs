@@ -1,0 +1,8 @@
+//! Tests of the program `ftk-query`, on sets that it made itself from manifests of ftk.
+
+mod answers;
+mod convert;
+mod harness;
+mod inventory;
+mod limits;
+mod report;

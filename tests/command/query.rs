@@ -1,0 +1,61 @@
+//! `ftk query` runs another program, which has the same directory or is in PATH.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::harness::Dir;
+
+/// Runs a copy of ftk, whose directory has no `ftk-query` unless a test puts one there.
+fn ftk(dir: &Dir, path: &Path, args: &[&str]) -> Output {
+    let copy = dir.path("bin/ftk");
+    fs::create_dir_all(dir.path("bin")).unwrap();
+    if !copy.exists() {
+        fs::copy(env!("CARGO_BIN_EXE_ftk"), &copy).unwrap();
+    }
+    Command::new(copy).args(args).env("PATH", path).output().unwrap()
+}
+
+/// Makes a program that prints its name and arguments.
+fn program(dir: &Dir, folder: &str) {
+    let path = dir.path(folder).join("ftk-query");
+    fs::create_dir_all(dir.path(folder)).unwrap();
+    fs::write(&path, format!("#!/bin/sh\nprintf '{folder}'; printf ' <%s>' \"$@\"; exit 7\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn a_missing_program_is_explained() {
+    let dir = Dir::new();
+    let run = ftk(&dir, &dir.path("empty"), &["query", "duplicates", "lake"]);
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(2), String::new()));
+    let error = text(&run.stderr);
+    assert!(error.contains("cargo install --profile query") && error.lines().count() == 1, "{error}");
+}
+
+#[test]
+fn the_program_gets_every_word_and_gives_the_status() {
+    let dir = Dir::new();
+    program(&dir, "path");
+    let args = ["query", "--json", "-q", "", "a b", "--help", "--", "--version"];
+    let run = ftk(&dir, &dir.path("path"), &args);
+    let expected = "path <--json> <-q> <> <a b> <--help> <--> <--version>";
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(7), expected.to_owned()));
+    program(&dir, "bin");
+    let run = ftk(&dir, &dir.path("path"), &["query", "x"]);
+    assert_eq!(text(&run.stdout), "bin <x>", "the program next to ftk comes first");
+}
+
+#[test]
+fn options_before_the_command_are_refused() {
+    let dir = Dir::new();
+    program(&dir, "path");
+    let run = ftk(&dir, &dir.path("path"), &["--json", "query", "x"]);
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(2), String::new()));
+    assert!(text(&run.stderr).contains("follow the word"));
+}
