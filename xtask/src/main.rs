@@ -7,6 +7,7 @@ mod codegen;
 mod deny;
 mod horrors;
 mod soak;
+mod spark;
 mod tidy;
 
 use std::path::Path;
