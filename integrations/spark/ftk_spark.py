@@ -211,8 +211,10 @@ def entry_steps(algorithm):
     for name in ("name", "parent"):
         is_text = "path IS NOT NULL"
         raw = f"encode({name}_whole, 'ISO-8859-1')"
+        # Spark may break base64 into lines.
+        in_base64 = f"replace(base64({raw}), '\r\n', '')"
         names[name] = f"CASE WHEN {is_text} THEN {name}_whole ELSE try_validate_utf8(CAST({raw} AS STRING)) END"
-        encoded[f"{name}_b64"] = f"CASE WHEN {name} IS NULL THEN base64({raw}) ELSE '' END"
+        encoded[f"{name}_b64"] = f"CASE WHEN {name} IS NULL THEN {in_base64} ELSE '' END"
     link = "target IS NULL AND target_b64 IS NULL"
     texts = {name: f"coalesce({name}, '')" for name in ("path", "path_b64", "name", "parent")}
     texts |= {name: f"CASE WHEN {link} THEN NULL ELSE coalesce({name}, '') END" for name in ("target", "target_b64")}

@@ -102,7 +102,7 @@ def tree(rng, n_entries, fs):
         if entries[path].type == "file" and rng.random() < 0.05:
             link(rng, entries, entries[path])
     describe(rng, entries[b"."], fs, 2)
-    copy_directories(rng, entries, directories, n_entries // 1000, inode)
+    copy_directories(rng, entries, n_entries // 1000, inode)
     return sorted(entries.values(), key=order)
 
 
@@ -136,13 +136,12 @@ def link(rng, entries, entry):
         entries[name] = entry.copy(path=name)
 
 
-def copy_directories(rng, entries, directories, n_copies, inode):
+def copy_directories(rng, entries, n_copies, inode):
     """Copies directories with everything below them, as a backup inside the tree would."""
     below = {}
     for path in entries:
-        for directory in directories[1:]:
-            if path.startswith(directory):
-                below.setdefault(directory, []).append(path)
+        for end in (at for at, byte in enumerate(path) if byte == ord("/")):
+            below.setdefault(path[: end + 1], []).append(path)
     for number, directory in enumerate(rng.sample(sorted(below), min(n_copies, len(below)))):
         target = b"copy %d" % number
         paths = [directory[:-1], *below[directory][:50]] if len(below[directory]) < 50 else [directory[:-1]]

@@ -1,6 +1,7 @@
 """DataFusion, Spark and DuckDB return the same rows for every question."""
 
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -52,16 +53,11 @@ class EnginesTest(unittest.TestCase):
         return rows
 
     def check_comment(self, question, columns):
-        """The comment of a question names its columns in their order."""
+        """The comment of a question lists its columns in their order, on lines with an indent of three blanks."""
         comment = (engines.QUESTIONS / f"{question}.sql").read_text(encoding="utf-8").split("-- Columns:")[1]
-        lines = [
-            line[2:] for line in comment.split("\nWITH")[0].split("\nSELECT")[0].splitlines() if line[:2] in ("", "--")
-        ]
-        names = []
-        for line in lines:
-            words = line.replace(",", " ").split()
-            names += [word for word in words if word in columns and word not in names]
-        self.assertEqual(names, columns, question)
+        lists = re.match(r"(.*)\n((?:--.*\n)*)", comment)
+        names = [lists[1], *re.findall(r"^--   (\w+(?:, \w+)*,?)(?:   |$)", lists[2], re.M)]
+        self.assertEqual(re.findall(r"\w+", " ".join(names)), columns, question)
 
     def test_a_name_with_quotes_is_a_value(self):
         """A parameter is never a part of the SQL."""
