@@ -39,7 +39,7 @@ class EnginesTest(unittest.TestCase):
     def check(self, question, sets, since_ns=None, name=None):
         """Compares the answers of all engines and returns the rows."""
         columns, rows = engines.ask_duckdb(question, sets, since_ns=since_ns, name=name)
-        self.assertGreater(len(rows), 3, question)
+        self.assertTrue(rows, question)
         answers = {
             "Spark": engines.ask_spark(self.spark, question, sets, since_ns=since_ns, name=name),
             "DataFusion": engines.ask_datafusion(question, sets, since=since_ns and SINCE, name=name),
