@@ -75,7 +75,7 @@ class DocumentsTest(unittest.TestCase):
             environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": directory}
             script = "set -eu\n" + disks.replace("/mnt/", f"{directory}/mnt/")
             output = engines.run("sh", "-c", script, cwd=directory, env=environment).decode(errors="replace")
-            self.assertIn("would", output)
+            self.assertIn("  link  ", output)
             self.assertTrue((pathlib.Path(directory) / "report.jsonl").exists())
 
 
