@@ -4,7 +4,7 @@
     spark-submit ftk_spark.py query duplicates lake -o answer
     spark-submit ftk_spark.py report lake -o report.jsonl
 
-README.md beside this file says what the executors need. The questions are the files of crates/query/sql, unchanged.
+README.md in this directory says what the executors need. The questions are the files of crates/query/sql, unchanged.
 """
 
 import argparse

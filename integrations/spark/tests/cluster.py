@@ -6,6 +6,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 import time
 
 import pyspark
@@ -13,6 +14,7 @@ import pyspark
 BIN = pathlib.Path(pyspark.__file__).parent / "bin"
 # Nothing listens on other addresses, and each Java process gets by with little memory.
 ENVIRONMENT = {
+    "PYSPARK_PYTHON": sys.executable,
     "SPARK_LOCAL_IP": "127.0.0.1",
     "SPARK_LOCAL_HOSTNAME": "127.0.0.1",
     "SPARK_DAEMON_MEMORY": "256m",

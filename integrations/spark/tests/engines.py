@@ -30,6 +30,7 @@ def run(*command, status=0, **options):
 
 def local_session():
     """Returns a Spark session in this process. It listens on the loopback address only."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",

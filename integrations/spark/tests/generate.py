@@ -129,7 +129,7 @@ def describe(rng, entry, fs, inode):
 
 
 def link(rng, entries, entry):
-    """Adds hard links of a file beside it. One more name lies outside of the tree."""
+    """Adds hard links of a file in its directory. One more name lies outside of the tree."""
     names = [b"%s.link%d" % (entry.path, number) for number in range(rng.randrange(1, 3))]
     entry.fields["nlink"] = len(names) + 2
     for name in names:
@@ -233,7 +233,7 @@ def write(file, root, entries, algorithms, start_ns=START_NS, with_tree=True):
 
 
 def members(entry, algorithms, trees):
-    """Returns the members of an entry. Absent ones are left out."""
+    """Returns the members of an entry. Absent ones are skipped."""
     record = {**name_member("path", entry.path), "type": entry.type}
     if "ino" in entry.fields or entry.type == "file":
         record["size_bytes"] = entry.size_bytes
