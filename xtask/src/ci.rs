@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{codegen, deny, tidy};
+use crate::{codegen, deny, spark, tidy};
 
 /// One step of CI.
 struct Step {
@@ -98,6 +98,8 @@ const STEPS: &[Step] = &[
         },
     },
     Step::test("query", "--package ftk-query", None),
+    // Runs the programs that the steps before have built.
+    Step::task("spark", spark::is_clean),
     // Last, so that its results end the log.
     Step::test("test", "--workspace --exclude ftk-query", None),
 ];

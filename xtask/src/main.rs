@@ -8,6 +8,7 @@ mod deny;
 mod horrors;
 mod scale;
 mod soak;
+mod spark;
 mod tidy;
 
 use std::path::Path;

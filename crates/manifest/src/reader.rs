@@ -146,9 +146,9 @@ impl Manifest {
         &self.header
     }
 
-    /// Returns the number of entries.
+    /// Returns the number of entries in all its parts, also those that a [restriction](Self::restrict) hides.
     pub fn records(&self) -> u64 {
-        self.sealed.lines - 1
+        self.parts.iter().map(|part| part.sealed.lines - 1).sum()
     }
 
     /// Returns a reader that starts at the first entry.

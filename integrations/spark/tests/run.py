@@ -1,0 +1,30 @@
+"""Runs all tests. The programs to test are in the environment variables FTK and FTK_QUERY.
+
+The last line is `N passed, N failed`. A run without tests fails, and so does a skipped test.
+"""
+
+import pathlib
+import shutil
+import sys
+import unittest
+
+import engines
+
+
+def main():
+    """Returns the exit status."""
+    for variable, program in (("FTK", engines.FTK), ("FTK_QUERY", engines.FTK_QUERY)):
+        if shutil.which(program) is None:
+            sys.exit(f"{variable}: there is no program {program}")
+    tests = unittest.defaultTestLoader.discover(str(pathlib.Path(__file__).parent))
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(tests)
+    bad = {str(test).split(" (")[0] for test, _ in [*result.failures, *result.errors, *result.skipped]}
+    bad |= {str(test) for test in result.unexpectedSuccesses}
+    n_failed = len(bad)
+    n_passed = result.testsRun - n_failed
+    print(f"{n_passed} passed, {n_failed} failed")
+    return 0 if n_failed == 0 and n_passed > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
