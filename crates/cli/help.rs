@@ -122,7 +122,7 @@ fn lines(words: &[String]) -> Vec<String> {
 }
 
 /// Global options without effect on a command, which its help does not show.
-const WITHOUT_EFFECT: [(&str, &[&str]); 11] = [
+const WITHOUT_EFFECT: [(&str, &[&str]); 12] = [
     ("du", &["io", "limit_rate"]),
     ("find", &["io", "limit_rate"]),
     ("cmp", &["io"]),

@@ -107,7 +107,7 @@ fn the_description_is_complete() {
         left.extend(below.into_iter().flatten().map(|command| (words.clone(), command)));
         seen += 1;
     }
-    assert_eq!((commands.len(), seen), (13, 31));
+    assert_eq!((commands.len(), seen), (14, 32));
     let hash = commands.iter().find(|it| it["name"] == "hash").unwrap();
     let option =
         |long: &str| hash["options"].as_array().unwrap().iter().find(|it| it["long"] == long).unwrap();

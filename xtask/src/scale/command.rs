@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 
 use super::costs::Costs;
 use super::table::page;
 use super::tree::{Shape, Tree};
-use crate::bench::record::{load, newest};
+use crate::bench::record::all;
 use crate::bench::splice::splice;
 
 /// The page with the table, between markers of the name `scale`.
@@ -33,10 +33,11 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
 
 /// Returns the text for the page.
 fn block(root: &Path) -> Result<String> {
-    let record = newest(&root.join(RECORDS))?;
-    let costs = Costs::of(&load(&record)?)?;
-    let name = record.file_name().unwrap_or_default().to_string_lossy();
-    Ok(page(&Tree::generate(&Shape::BILLION), &costs, &name))
+    // A record may have only some of the tables.
+    let records = all(&root.join(RECORDS))?;
+    let measured = records.iter().find_map(|record| Some((&record.name, Costs::of(&record.tables).ok()?)));
+    let (name, costs) = measured.context("no record has all the costs")?;
+    Ok(page(&Tree::generate(&Shape::BILLION), &costs, name))
 }
 
 #[cfg(test)]
