@@ -51,6 +51,7 @@ complete -c ftk -n "__fish_ftk_needs_command" -f -a "hash" -d 'Print the digest 
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "dup" -d 'Find identical files; link or remove copies on request'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "manifest" -d 'Record a tree, and verify it later'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "cmp" -d 'Compare two files or two trees, byte by byte'
+complete -c ftk -n "__fish_ftk_needs_command" -f -a "report" -d 'Write a page that shows a tree in the browser'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "query" -d 'Ask questions about manifests, reports and S3 Inventory with SQL'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "undo" -d 'Undo a run of `dup prune`, `dup apply` or `manifest repair`'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "cache" -d 'Show, trim and clear the store of digests that --cache uses'
@@ -59,6 +60,7 @@ complete -c ftk -n "__fish_ftk_needs_command" -f -a "completions" -d 'Print a sc
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "man" -d 'Write the manual pages, one per command'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "help" -d 'Print the help of a command, or a help topic'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "describe" -d 'Print all commands and options as JSON, for tools'
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l explain -d 'Print which rules select PATH or not, instead of listing; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l sort -d 'Sort by path, or by name, size, mtime or extension' -r -f -a "path\t''
 name\t''
 size\t''
@@ -91,6 +93,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand find" -l owner -d 'Match the own
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l where -d 'Match entries for which this expression is true' -r
+complete -c ftk -n "__fish_ftk_using_subcommand find" -l exclude-where -d 'Skip entries for which this is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l max-depth -d 'Skip entries deeper than N' -r
@@ -143,6 +147,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand du" -l owner -d 'Match the owner
 complete -c ftk -n "__fish_ftk_using_subcommand du" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand du" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand du" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l where -d 'Match entries for which this expression is true' -r
+complete -c ftk -n "__fish_ftk_using_subcommand du" -l exclude-where -d 'Skip entries for which this is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand du" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand du" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand du" -l files-from -d 'Read more starting points from FILE, one per line; `-`: standard input' -r -F
@@ -211,6 +217,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand hash" -l owner -d 'Match the own
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l where -d 'Match entries for which this expression is true' -r
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l exclude-where -d 'Skip entries for which this is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l max-depth -d 'Skip entries deeper than N' -r
@@ -281,11 +289,14 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l where -d 'Match entries for which this expression is true' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l exclude-where -d 'Skip entries for which this is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l max-depth -d 'Skip entries deeper than N' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l files-from -d 'Read more starting points from FILE, one per line; `-`: standard input' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l files0-from -d 'Like --files-from, with NUL after each path: safe for every name' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l manifests -d 'Search manifests instead of trees; no file is read' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l contained -d 'Report directories of which P% exists elsewhere' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcommand_from prune apply undo" -l io -d 'How to read files' -r -f -a "auto\t''
@@ -326,8 +337,9 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and not __fish_seen_subcomm
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l action -d 'hardlink, reflink, symlink, delete or move=DIR' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l quarantine -d 'With delete: move the files below DIR instead' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l journal -d 'New file for the journal, which undo needs' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l keep -d 'Keep first, oldest, newest, shortest or path=GLOB' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l keep -d 'Rule that chooses the kept file, such as oldest' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l reference -d 'Keep all files below DIR, which prune also scans' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l keep-one-per -d 'Keep a copy below DIR if there is one; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l min-copies -d 'Keep at least N copies' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s a -l algorithm -d 'Digest for comparing contents' -r -f -a "xxh128\t''
 blake3\t''
@@ -349,6 +361,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l where -d 'Match entries for which this expression is true' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l exclude-where -d 'Skip entries for which this is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l max-depth -d 'Skip entries deeper than N' -r
@@ -372,6 +386,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l yes -d 'Carry out the plan instead of only printing it'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l script -d 'Print the plan as a POSIX shell script'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l metadata-may-differ -d 'Also link files whose metadata differs'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l ask -d 'Ask about each group on the terminal'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l isolate -d 'Keep all copies under the PATH of the kept file'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l verify -d 'Also compare the bytes before a group is reported'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -l dirs -d 'Compare whole directories first'
@@ -388,11 +403,13 @@ complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l root -d 'Find the tree of the manifest FILE in DIR; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l action -d 'hardlink, reflink, symlink, delete or move=DIR' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l quarantine -d 'With delete: move the files below DIR instead' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l journal -d 'New file for the journal, which undo needs' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l keep -d 'Keep first, oldest, newest, shortest or path=GLOB' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l keep -d 'Rule that chooses the kept file, such as oldest' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l reference -d 'Keep all files below DIR, which prune also scans' -r
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l keep-one-per -d 'Keep a copy below DIR if there is one; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l min-copies -d 'Keep at least N copies' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from apply" -l io -d 'How to read files' -r -f -a "auto\t''
@@ -434,6 +451,8 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l last -d 'Undo the most recent run'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l list -d 'List the runs whose journals are found, the newest first'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -s q -l quiet -d 'Print no summary'
@@ -495,6 +514,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l path -d 'Match paths against this glob; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l regex -d 'Match paths against this regular expression; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s t -l type -d 'Match entries of these types; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l where -d 'Match entries for which this expression is true' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l exclude-where -d 'Skip entries for which this is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l max-depth -d 'Skip entries deeper than N' -r
@@ -783,6 +804,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l path -d 'Match paths against this glob; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l regex -d 'Match paths against this regular expression; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s t -l type -d 'Match entries of these types; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l where -d 'Match entries for which this expression is true' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l exclude-where -d 'Skip entries for which this is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l max-depth -d 'Skip entries deeper than N' -r
@@ -866,6 +889,8 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l owner -d 'Match the owne
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l perm -d 'Match permission bits, in octal; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l where -d 'Match entries for which this expression is true' -r
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l exclude-where -d 'Skip entries for which this is true, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l max-depth -d 'Skip entries deeper than N' -r
@@ -905,6 +930,53 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l json -d 'Print JSON on s
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand report" -s o -l output -d 'Write to FILE, which appears only when it is complete' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand report" -s e -l extension -d 'Match names with this extension, ignoring case; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -s n -l name -d 'Match names against this glob; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l iname -d 'Like --name, ignoring case' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l path -d 'Match paths against this glob; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l regex -d 'Match paths against this regular expression; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -s t -l type -d 'Match entries of these types; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -s S -l size -d 'Match sizes: `+N` larger, `-N` smaller, `N` exact; repeat for a range' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l newer -d 'Match entries modified more recently than FILE' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l changed-within -d 'Match entries modified within this period, or since a date' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l changed-before -d 'Match entries modified longer ago than this, or before a date' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l owner -d 'Match the owner, by name or numeric id; `!` negates; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l perm -d 'Match permission bits, in octal; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l links -d 'Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l samefile -d 'Match the hard links of FILE; repeatable' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l where -d 'Match entries for which this expression is true' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l exclude-where -d 'Skip entries for which this is true, and everything below them' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -s E -l exclude -d 'Skip entries that match this glob, and everything below them' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l min-depth -d 'Skip entries shallower than N (starting points are depth 0)' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l max-depth -d 'Skip entries deeper than N' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l files-from -d 'Read more starting points from FILE, one per line; `-`: standard input' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l files0-from -d 'Like --files-from, with NUL after each path: safe for every name' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand report" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l io -d 'How to read files' -r -f -a "auto\t''
+sync\t''
+uring\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l memory -d 'Limit for buffers and tables, such as 512M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l limit-rate -d 'Read at most this many bytes per second, such as 50M' -r
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l progress -d 'How to show progress on standard error' -r -f -a "auto\t''
+always\t''
+never\t''
+json\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l empty -d 'Match empty files and empty directories'
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l ignore-files -d 'Skip what .gitignore and .ignore files exclude'
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l no-hidden -d 'Skip names that begin with a dot, and everything below them'
+complete -c ftk -n "__fish_ftk_using_subcommand report" -s x -l one-file-system -d 'Stay on the file system of each starting point'
+complete -c ftk -n "__fish_ftk_using_subcommand report" -s L -l follow -d 'Follow symbolic links'
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l json -d 'Print JSON on standard output, one object per line'
+complete -c ftk -n "__fish_ftk_using_subcommand report" -s q -l quiet -d 'Print no summary'
+complete -c ftk -n "__fish_ftk_using_subcommand report" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand query" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand query" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''
@@ -939,6 +1011,8 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l last -d 'Undo the most recent run'
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l list -d 'List the runs whose journals are found, the newest first'
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -s q -l quiet -d 'Print no summary'

@@ -61,7 +61,7 @@ mod tests {
     use crate::now_ns;
 
     #[test]
-    fn asking_for_the_time_leaves_nothing_behind() {
+    fn asking_for_the_time_leaves_no_file() {
         let dir = tempfile::tempdir().unwrap();
         let open = File::open(dir.path()).unwrap();
         let before = Stat::of(&open).unwrap();

@@ -40,7 +40,7 @@ enum Order<'m> {
         /// The paths of the next lines in the parts except [`WholeLines::at`].
         next: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
         /// Whether the next line of [`WholeLines::at`] is not the next of all.
-        is_behind: bool,
+        is_stale: bool,
     },
 }
 
@@ -58,15 +58,15 @@ impl<'m> WholeLines<'m> {
         for (at, lines) in all.iter_mut().enumerate().skip(1) {
             next.extend(next_path(lines, &parts[at], header)?.map(|path| Reverse((path, at))));
         }
-        Ok(Self { parts, header, at: 0, order: Order::Merge { all, next, is_behind: true } })
+        Ok(Self { parts, header, at: 0, order: Order::Merge { all, next, is_stale: true } })
     }
 
     /// Returns the next line, without its newline; `None` after the last.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, Error> {
         self.find()?;
         let Self { parts, at, order, .. } = self;
-        if let Order::Merge { is_behind, .. } = order {
-            *is_behind = true;
+        if let Order::Merge { is_stale, .. } = order {
+            *is_stale = true;
         }
         order.lines(*at).next().map_err(|error| in_part(parts, *at, error))
     }
@@ -80,8 +80,8 @@ impl<'m> WholeLines<'m> {
 
     /// Skips a line that [`peek`](Self::peek) has returned.
     pub(crate) fn skip(&mut self) {
-        if let Order::Merge { is_behind, .. } = &mut self.order {
-            *is_behind = true;
+        if let Order::Merge { is_stale, .. } = &mut self.order {
+            *is_stale = true;
         }
         self.order.lines(self.at).skip();
     }
@@ -107,7 +107,7 @@ impl<'m> WholeLines<'m> {
                 *at += 1;
                 *lines = entries_of(parts, *at)?;
             },
-            Order::Merge { all, next, is_behind } => {
+            Order::Merge { all, next, is_stale } => {
                 next.clear();
                 for (part, lines) in all.iter_mut().enumerate() {
                     let first = parts[part].before;
@@ -120,7 +120,7 @@ impl<'m> WholeLines<'m> {
                         );
                     }
                 }
-                *is_behind = true;
+                *is_stale = true;
             }
         }
         Ok(skipped)
@@ -148,12 +148,12 @@ impl<'m> WholeLines<'m> {
                     *lines = entries_of(parts, *at)?;
                 }
             }
-            Order::Merge { all, next, is_behind } if *is_behind => {
+            Order::Merge { all, next, is_stale } if *is_stale => {
                 next.extend(next_path(&mut all[*at], &parts[*at], header)?.map(|path| Reverse((path, *at))));
                 if let Some(Reverse((_, first))) = next.pop() {
                     *at = first;
                 }
-                *is_behind = false;
+                *is_stale = false;
             }
             Order::Merge { .. } => {}
         }
@@ -170,7 +170,7 @@ impl<'m> Order<'m> {
     }
 }
 
-/// Opens a part behind its header.
+/// Opens a part after its header.
 fn entries_of(parts: &[PartFile], at: usize) -> Result<Lines<'_>, Error> {
     let open = || {
         let mut lines = Lines::new(&parts[at].sealed)?;
