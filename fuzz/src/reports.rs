@@ -21,20 +21,9 @@ pub fn reports(data: &[u8]) {
         assert_eq!(read.as_ref().ok(), by_hand(&texts).as_ref(), "{read:?}");
     }
     let Ok(report) = read else { return };
-    let recorded = report.recorded.iter().flat_map(|recorded| &recorded.groups).map(|group| group.digest);
-    let digest = report.groups.iter().map(|group| group.digest).chain(recorded).next();
-    let algorithm = Algorithm::ALL.into_iter().filter(|it| it.identifies_content()).find(|it| match digest {
-        Some(digest) => it.digest_len() == digest.as_bytes().len(),
-        None => true,
-    });
-    // The first algorithms with 16 bytes are not those of reports of trees.
-    let algorithm = match algorithm.expect("digests of an algorithm") {
-        Algorithm::Md5 => Algorithm::Xxh128,
-        other => other,
-    };
     let header = report::Header {
         program: "",
-        algorithm,
+        algorithm: report.algorithm,
         is_verified: false,
         min_size: 0,
         max_size: None,
@@ -69,11 +58,13 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
     let (header, records) = lines.split_first()?;
     let header = Json::read(header)?.members()?;
     let is_report = header.text("ftk")? == "dup-report" && header.integer::<u32>("version")? == 1;
-    let digest_len = match header.text("algorithm")?.to_ascii_lowercase().replace(['-', '_'], "").as_str() {
-        "xxh128" | "xxh3128" => 16,
-        "blake3" | "sha256" => 32,
+    let algorithm = match header.text("algorithm")?.to_ascii_lowercase().replace(['-', '_'], "").as_str() {
+        "xxh128" | "xxh3128" => Algorithm::Xxh128,
+        "blake3" => Algorithm::Blake3,
+        "sha256" => Algorithm::Sha256,
         _ => return None,
     };
+    let digest_len = algorithm.digest_len();
     let directory = header.optional_bytes("directory")?;
     let roots = header.get("roots")?.items()?.into_iter().map(|root| root.members()?.bytes("path"));
     let roots = roots.collect::<Option<Vec<_>>>()?;
@@ -126,7 +117,14 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
     let members = groups.iter().flat_map(|group| &group.members).chain(in_directories);
     let paths: Vec<_> = members.map(|member| &member.path).collect();
     let all_differ = paths.iter().collect::<BTreeSet<_>>().len() == paths.len();
-    (is_report && all_differ).then_some(Report { directory, roots, directories, groups, recorded: None })
+    (is_report && all_differ).then_some(Report {
+        algorithm,
+        directory,
+        roots,
+        directories,
+        groups,
+        recorded: None,
+    })
 }
 
 fn directory_group(record: &Members<'_>, roots: &[Vec<u8>]) -> Option<(u64, DirectoryGroup)> {

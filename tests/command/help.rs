@@ -10,7 +10,7 @@ fn page(args: &[&str]) -> String {
 }
 
 /// Every command; its words as `ftk help` accepts them.
-const COMMANDS: [&str; 32] = [
+const COMMANDS: [&str; 31] = [
     "find",
     "du",
     "hash",
@@ -31,7 +31,6 @@ const COMMANDS: [&str; 32] = [
     "manifest plan",
     "manifest merge",
     "cmp",
-    "query",
     "report",
     "undo",
     "cache",

@@ -110,7 +110,7 @@ fn new_paths_belong_to_one_shard() {
     }
     fs::remove_file(dir.path("b/big")).unwrap();
     let one = create_again(&dir);
-    let merged = dir.ftk(&record(&dir, 4, Some("../plan"), &[])).run().status(0).out;
+    let merged = dir.ftk(record(&dir, 4, Some("../plan"), &[])).run().status(0).out;
     assert_eq!(entries(&merged), entries(&one));
     // Hard links are found in different shards.
     let merged = Manifest::parse(&merged);

@@ -72,11 +72,9 @@ Exit status: 0: success; 2: any error
 
 Examples:
   ftk dup ~/Pictures                duplicates, the largest waste first
-  ftk dup --summary /srv            only the space that pruning would free
   ftk dup --dirs ~/Pictures         equal directories, then other files
   ftk dup --json -o dup.json a b    a report for `ftk dup apply`
   ftk dup --manifests disk1.jsonl disk2.jsonl   trees that are not mounted
-  ftk dup ./prune                   a directory named like a command
   ftk dup prune --action hardlink ~/Pictures         print the plan
   ftk dup prune --action hardlink ~/Pictures --yes   do it; undo is possible";
 

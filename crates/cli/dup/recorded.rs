@@ -27,7 +27,7 @@ use crate::stdout::Stdout;
 
 /// Options of a search among recorded digests.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Search of manifests")]
+#[command(next_help_heading = "Comparison")]
 pub(super) struct RecordedArgs {
     /// Search manifests instead of trees; no file is read
     ///
