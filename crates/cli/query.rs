@@ -15,7 +15,7 @@ use crate::console::{Outcome, cause};
 /// Runs the program `ftk-query`, which is searched in the directory of ftk and then in PATH. It is installed separately,
 /// because its SQL engine is many times as large as ftk. `ftk query --help` shows its commands.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, disable_help_flag = true)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct QueryArgs {
     /// The arguments of ftk-query
     #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]

@@ -996,6 +996,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand query" -l polite -d 'Read at the
 complete -c ftk -n "__fish_ftk_using_subcommand query" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand query" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand query" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
+complete -c ftk -n "__fish_ftk_using_subcommand query" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''

@@ -335,7 +335,8 @@ fn parts_that_do_not_belong_together_are_refused() {
     let mut parts = all();
     parts[2] = part(None, 2, 2, same);
     assert_eq!(why(parts), "not parts of one tree: they have different numbers of shards");
-    let changes: [(&str, fn(&mut Header)); 4] = [
+    type Change = (&'static str, fn(&mut Header));
+    let changes: [Change; 4] = [
         ("algorithms", |header| header.algorithms = vec![Algorithm::Md5]),
         ("options", |header| header.options = vec![b"--no-hidden".to_vec()]),
         ("settings of --xattrs", |header| header.xattrs = true),

@@ -95,7 +95,7 @@ proptest! {
             let is_held = |file: &&PathBuf| files.iter().any(|(other, content)| {
                 holders.iter().any(|holder| other.starts_with(holder)) && *content == files[*file]
             });
-            prop_assert!(found.iter().all(|file| is_held(file)));
+            prop_assert!(found.iter().all(is_held));
         }
     }
 }
