@@ -38,14 +38,14 @@ pub(super) struct KeepArgs {
     /// Keep all copies under the PATH of the kept file
     ///
     /// Only copies under other PATHs are removed.
-    #[arg(long, hide_short_help = true)]
+    #[arg(long)]
     isolate: bool,
 
     /// Keep a copy below DIR if there is one; repeatable
     ///
     /// For example, `--keep-one-per /mnt/a --keep-one-per /mnt/b` keeps one copy on each disk. The other rules choose
     /// which one.
-    #[arg(long, value_name = "DIR", hide_short_help = true)]
+    #[arg(long, value_name = "DIR")]
     keep_one_per: Vec<OsString>,
 
     /// Keep at least N copies

@@ -68,10 +68,8 @@ Examples:
   ftk dup prune --action hardlink ~/Pictures --yes   carry it out
   ftk dup prune --action delete --keep oldest --quarantine /srv/.away /srv
                           keep the oldest copy, move the others away
-  ftk dup prune --action hardlink --ask ~/Pictures   decide about each group
   ftk dup prune --action delete --dirs --reference ~/archive ~/inbox
-                          delete what the archive contains, directories first
-  ftk dup prune --action reflink --script . > clone.sh   a script to review";
+                          delete what the archive contains, directories first";
 
 pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;
