@@ -130,7 +130,9 @@ impl DirPlanner<'_> {
                     Ok(member) => {
                         // The search enters a reference only as a starting point, so a directory that contains one may
                         // look equal to another one without it.
-                        let stays = nth < group.kept.len() || references.touches(&member.path);
+                        let stays = nth < group.kept.len()
+                            || !self.rules.references.contains(&member.root)
+                                && references.touches(&member.path);
                         let n_roots = if stays { self.kept_from } else { 0 };
                         members.push(Member { root: member.root + n_roots, ..member });
                         numbers.push(nth);
