@@ -207,8 +207,41 @@ fn rules_apply_to_directories() {
     assert_eq!(goes(&["--keep", "path=*b*", "t"]), ["t/a/", "t/other/x"]);
     assert_eq!(goes(&["--min-copies", "2", "t"]), ["t/other/x"]);
     assert_eq!(goes(&["--reference", "t/b", "t/a", "t/other"]), ["t/a/", "t/other/x"]);
+    assert_eq!(goes(&["--keep-one-per", "t/b", "t"]), ["t/a/", "t/other/x"]);
+    assert_eq!(goes(&["--keep-one-per", "t/b/sub", "t"]), ["t/a/", "t/other/x"]);
+    assert_eq!(goes(&["--keep-one-per", "t/a/sub", "--keep-one-per", "t/b/sub", "t"]), ["t/other/x"]);
     assert_eq!(goes(&["--isolate", "t"]), [""; 0]);
     assert_eq!(goes(&["--isolate", "t/a/", "t/b/", "t/other"]), ["t/b/", "t/other/x"]);
+}
+
+#[test]
+fn a_directory_that_contains_a_reference_stays() {
+    let dir = twins();
+    let references = ["--reference", "t/a/sub", "--reference", "t/b/sub"];
+    for action in ["delete", "move=away", "hardlink"] {
+        let before = everything(&dir, "t/b/sub");
+        prune(&dir, &["--action", action, "--yes", "t/a", "t/b"]).args(references).run().status(0);
+        assert_eq!(everything(&dir, "t/b/sub"), before, "{action}");
+    }
+}
+
+#[test]
+fn directories_of_hard_links_are_not_two_copies() {
+    let dir = Dir::new();
+    for top in ["t/a", "t/c", "t/d"] {
+        dir.file(format!("{top}/in/x"), &[7; 10_000]);
+    }
+    fs::create_dir_all(dir.path("t/b/in")).unwrap();
+    fs::hard_link(dir.path("t/a/in/x"), dir.path("t/b/in/x")).unwrap();
+    let args = ["--action", "delete", "--min-copies", "2", "--yes"];
+    fs::write(dir.path("report"), dir.ftk(["dup", "--dirs", "--json", "t"]).run().status(0).text()).unwrap();
+    for run in [prune(&dir, &args).arg("t"), dir.ftk(["dup", "apply", "report"]).args(args)] {
+        let run = run.run().status(0);
+        run.check(run.text().contains("hard links in the kept directories are one copy"), "two names");
+        run.check(dir.path("t/c/in/x").exists() && dir.path("t/d/in/x").exists(), "all copies stay");
+    }
+    prune(&dir, &args).args(["--keep", "path=*/[cd]", "t"]).run().status(0);
+    assert!(!dir.path("t/a").exists() && !dir.path("t/b").exists());
 }
 
 #[test]

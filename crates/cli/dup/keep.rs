@@ -125,7 +125,8 @@ impl KeepArgs {
         let keep = self.keep.iter().map(RuleArg::rule).collect();
         let one_per = |dir: &OsString| {
             let below = Below::new(std::slice::from_ref(dir)).context("--keep-one-per")?;
-            Ok(Box::new(move |path: &[u8]| below.contains(path)) as PathTest)
+            // A directory that contains DIR has its copies below DIR.
+            Ok(Box::new(move |path: &[u8]| below.contains(path) || below.touches(path)) as PathTest)
         };
         let one_per = self.keep_one_per.iter().map(one_per).collect::<anyhow::Result<_>>()?;
         let (isolate, min_copies) = (self.isolate, self.min_copies);

@@ -19,6 +19,7 @@ use crate::console::{Console, Outcome};
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
 use crate::dup::ask::{ask, confirm, require_terminal};
+use crate::dup::below::Below;
 use crate::dup::dirs::DirPlanner;
 use crate::dup::keep::{KeepArgs, protected};
 use crate::dup::options::SearchArgs;
@@ -103,9 +104,10 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let (action_options, rule_use) = (args.act.action_options(), args.keep.rule_use());
     let mut dirs = Vec::new();
     if let Some(contents) = search.contents.take() {
+        let below = Below::new(&args.keep.references)?;
         let planner = DirPlanner { rules: &rules, rule_use: &rule_use, roots: &roots, kept_from };
         let (items, fates, outcome) =
-            planner.search(&search.inventory, &contents, &args.search.dirs, console);
+            planner.search(&search.inventory, &contents, (&args.search.dirs, &below), console);
         search.groups = search.groups.outside(&search.inventory, &fates, true);
         search.outcome = search.outcome.max(outcome);
         (dirs, search.fates) = (items, Some(fates));

@@ -4,6 +4,7 @@ mod options;
 mod plan;
 mod print;
 mod report;
+mod shared;
 
 pub(super) use options::{DirArgs, ShareArg};
 pub(super) use plan::{DirItem, DirPlanner};

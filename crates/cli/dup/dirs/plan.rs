@@ -11,8 +11,10 @@ use ftk_dedup::{
 use ftk_inventory::Inventory;
 
 use crate::console::{Console, Outcome, cause};
+use crate::dup::below::Below;
 use crate::dup::dirs::DirArgs;
 use crate::dup::dirs::report::say_partial;
+use crate::dup::dirs::shared::share_files;
 use crate::dup::plan::{IN_KEPT, decisions, reason};
 use crate::dup::rule_use::RuleUse;
 
@@ -49,8 +51,12 @@ impl DirPlanner<'_> {
         let decided = decisions(members, self.rules, self.kept_from);
         self.rule_use.note(&decided);
         let decisions = decided.decisions;
-        let goes: Vec<_> =
+        let mut goes: Vec<_> =
             decisions.iter().map(|decision| matches!(decision, MemberDecision::Goes { .. })).collect();
+        let one_copy = if goes.contains(&true) { self.one_copy(members, &decisions) } else { None };
+        if one_copy.is_some() {
+            goes.fill(false);
+        }
         let (mut items, mut going, mut left) = (Vec::new(), Vec::new(), Vec::new());
         for (member, decision) in members.iter().zip(&decisions) {
             let path = member.path.clone();
@@ -61,6 +67,10 @@ impl DirPlanner<'_> {
                 MemberDecision::Stays(why) => items.push(DirItem::Keep { path, why: reason(why, member) }),
                 MemberDecision::Skipped(why) => left.push(DirItem::Leave { path, why: why.to_string() }),
                 MemberDecision::Goes { keeper, .. } => {
+                    if let Some(why) = &one_copy {
+                        left.push(DirItem::Leave { path, why: why.clone() });
+                        continue;
+                    }
                     let step = Step { victim: self.seen(member), keeper: self.seen(&members[keeper]) };
                     going.push(DirItem::Go(step));
                 }
@@ -72,6 +82,21 @@ impl DirPlanner<'_> {
         items.append(&mut going);
         items.append(&mut left);
         (items, goes)
+    }
+
+    /// If several copies must stay: returns why the directories that stay may have only one copy of a file.
+    fn one_copy(&self, members: &[Member], decisions: &[MemberDecision]) -> Option<String> {
+        if self.rules.min_copies < 2 {
+            return None;
+        }
+        let stays = |(_, decision): &(&Member, &MemberDecision)| matches!(decision, MemberDecision::Stays(_));
+        let kept: Vec<_> =
+            members.iter().zip(decisions).filter(stays).map(|(member, _)| member.path.as_slice()).collect();
+        match share_files(&kept) {
+            Ok(false) => None,
+            Ok(true) => Some("hard links in the kept directories are one copy".into()),
+            Err(error) => Some(format!("cannot count the copies in the kept directories: {}", cause(&error))),
+        }
     }
 
     /// Returns a directory as it was seen, without slashes at the end of its path.
@@ -88,7 +113,7 @@ impl DirPlanner<'_> {
         &self,
         inventory: &Inventory,
         contents: &Contents,
-        args: &DirArgs,
+        (args, references): (&DirArgs, &Below),
         console: &Console,
     ) -> (Vec<DirItem>, Fates, Outcome) {
         let rules =
@@ -103,7 +128,12 @@ impl DirPlanner<'_> {
             for (nth, dir) in group.all().enumerate() {
                 match survey.member(dir) {
                     Ok(member) => {
-                        let n_roots = if nth < group.kept.len() { self.kept_from } else { 0 };
+                        // The search enters a reference only as a starting point, so a directory that contains one may
+                        // look equal to another one without it.
+                        let stays = nth < group.kept.len()
+                            || !self.rules.references.contains(&member.root)
+                                && references.touches(&member.path);
+                        let n_roots = if stays { self.kept_from } else { 0 };
                         members.push(Member { root: member.root + n_roots, ..member });
                         numbers.push(nth);
                     }
