@@ -396,3 +396,17 @@ fn odd_names_survive() {
     };
     assert_eq!(without_top(everything(&dir, "t")), without_top(before));
 }
+
+#[test]
+fn a_path_inside_another_one_is_refused() {
+    let dir = Dir::new();
+    dir.file("a/x", b"1").file("a/in/y", b"2").file("b/x", b"1").file("b/in/y", b"3");
+    let run = dir.ftk(["dup", "--dirs", "a", "b", "a/in", "./b/in"]).run().status(2).stdout("");
+    run.stderr_has("'a/in' is inside 'a'");
+    dir.ftk(["dup", "--contained", "50%", "b/in/y", "b"])
+        .run()
+        .status(2)
+        .stderr_has("'b/in/y' is inside 'b'");
+    dir.ftk(["dup", "--dirs", "a", "b", "a"]).run().status(0);
+    dir.ftk(["dup", "a", "b", "a/in"]).run().status(0);
+}

@@ -1,14 +1,18 @@
 //! Finds groups: walks the starting points, runs the passes of the funnel with progress, and reports
 //! unreadable files.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use ftk_dedup::{Contents, Directories, Fates, Funnel, Groups, Pass, Stage, Survey, SurveyOptions, find};
 use ftk_inventory::{Inventory, Keep};
 use ftk_process::{Progress, Report};
+use ftk_record::quote;
 use ftk_sched::{Team, physical_cores};
 use ftk_walk::Follow;
 use indicatif::DecimalBytes;
@@ -74,14 +78,18 @@ pub(super) fn search(
     let mut own = context.own;
     own.extend(run.reuse(args.cache)?);
     let selection = args.selection.compile(&own, console)?;
+    let compares_directories = context.compares_directories || args.dirs.is_used();
     let mut roots = context.references;
-    roots.extend(args.selection.starts.read(&args.paths, &[c"."])?);
+    let starts = args.selection.starts.read(&args.paths, &[c"."])?;
+    if compares_directories {
+        refuse_nested(&starts)?;
+    }
+    roots.extend(starts);
 
     run.start = Instant::now();
     let follow = args.selection.follow(Follow::Roots);
     let algorithm = args.equal.algorithm.algorithm();
     let later = Stage::max_memory_per_file(algorithm);
-    let compares_directories = context.compares_directories || args.dirs.is_used();
     let scanned = if compares_directories {
         run.walk(roots.clone(), follow, &selection, Keep::Tree, "")?
     } else {
@@ -135,6 +143,29 @@ pub(super) fn search(
         reused,
         took: run.start.elapsed(),
     })
+}
+
+/// Refuses a starting point inside another one. The walk shows it only as a starting point, so the directory around it
+/// would be compared without it.
+fn refuse_nested(starts: &[CString]) -> anyhow::Result<()> {
+    // A starting point that does not exist is reported by the walk.
+    let resolve =
+        |start: &CString| Some((fs::canonicalize(OsStr::from_bytes(start.to_bytes())).ok()?, start.clone()));
+    let mut resolved: Vec<(PathBuf, CString)> = starts.iter().filter_map(resolve).collect();
+    // Sorted by components, what is inside a directory follows it.
+    resolved.sort();
+    let mut outer: Option<&(PathBuf, CString)> = None;
+    for start in &resolved {
+        match outer {
+            Some(outer) if start.0 != outer.0 && start.0.starts_with(&outer.0) => bail!(
+                "{} is inside {}: to compare whole directories, name only the outer one",
+                quote(start.1.as_bytes()),
+                quote(outer.1.as_bytes()),
+            ),
+            _ => outer = Some(start),
+        }
+    }
+    Ok(())
 }
 
 /// The name of a pass in the progress line, as a verb.

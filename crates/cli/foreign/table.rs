@@ -376,7 +376,12 @@ pub(super) const TABLE: &[Row] = &[
     row("rmlint", "//", REPORT, "use `ftk dup prune --reference DIR` for the directories after it"),
     row("rmlint", "--keep-all-tagged", DUP, "use `ftk dup prune --reference DIR`"),
     row("rmlint", "--must-match-tagged", DUP, "use `ftk dup prune --reference DIR`"),
-    row("rmlint", "--merge-directories", DUP, "use `--dirs`; `ftk dup --ignore-names` compares only contents"),
+    row(
+        "rmlint",
+        "--merge-directories",
+        DUP,
+        "use `--dirs`; `ftk dup --ignore-names` compares only contents",
+    ),
     row("rmlint", "-D", DUP, "use `--dirs`; `ftk dup --ignore-names` compares only contents"),
     row("rmlint", "--honour-dir-layout", DUP, "use `--dirs`, which compares names and layout"),
     row("rmlint", "--types df", DUP, "omit it: `ftk dup` finds only duplicate files"),
