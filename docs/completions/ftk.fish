@@ -833,7 +833,7 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l force -d 'Replace FILE even if it is a manifest'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l force -d 'Replace FILE even if it is a plan or a manifest'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l ignore-files -d 'Skip what .gitignore and .ignore files exclude'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -l no-hidden -d 'Skip names that begin with a dot, and everything below them'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from plan" -s x -l one-file-system -d 'Stay on the file system of each starting point'

@@ -186,6 +186,26 @@ fn a_shard_replaces_only_its_own_earlier_manifest() {
         shard(other).status(2).stderr_has("is a manifest");
     }
     assert_eq!(fs::read(dir.aside("part")).unwrap(), before);
+    // Without a plan, too, another tree and other options are not the same shard.
+    fs::remove_file(dir.aside("part")).unwrap();
+    shard(&["1/4"]).status(0);
+    shard(&["1/4"]).status(0);
+    let hashed = fs::read(dir.aside("part")).unwrap();
+    let other = dir.ftk(["manifest", "create", "--shard", "1/4", "src", "-o", "../part"]).run();
+    other.status(2).stderr_has("is a manifest");
+    for other in [&["-E", "*.o"][..], &["-a", "md5"], &["--no-content"], &["--xattrs"]] {
+        shard(&[&["1/4"], other].concat()).status(2).stderr_has("is a manifest");
+    }
+    assert_eq!(fs::read(dir.aside("part")).unwrap(), hashed);
+    fs::write(dir.aside("part"), &before).unwrap();
+    // A plan is not replaced, since the parts made with it would lose their meaning.
+    let plan = fs::read(dir.aside("plan")).unwrap();
+    for command in [&["plan", "--shards", "4", "."][..], &["create", "."], &["merge", "../part"]] {
+        let run = dir.ftk(["manifest"]).args(command).args(["-o", "../plan"]).run();
+        run.status(2).stderr_has("is a plan");
+    }
+    assert_eq!(fs::read(dir.aside("plan")).unwrap(), plan);
+    dir.ftk(["manifest", "plan", "--shards", "4", ".", "-o", "../plan", "--force"]).run().status(0);
     // Neither a plan nor a merge replaces a manifest.
     dir.ftk(["manifest", "plan", "--shards", "3", ".", "-o", "../part"])
         .run()

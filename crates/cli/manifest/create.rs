@@ -102,16 +102,12 @@ Examples:
 pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let options = args.scope.words()?;
     let shard = args.shard.resolve(&args.root, &options)?;
-    if !args.force && !ShardArgs::is_earlier(args.output.as_deref(), shard.as_ref()) {
-        refuse_to_overwrite(args.output.as_deref(), None)?;
-    }
     let algorithms = if args.no_content { Vec::new() } else { wanted(&args.algorithms) };
     ensure!(
         args.no_content || algorithms.iter().any(|algorithm| algorithm.identifies_content()),
         "a manifest needs an algorithm that identifies contents besides {}, such as xxh3",
         algorithms[0],
     );
-    let mut run = Run::new(globals, console)?;
     let mut header = Header {
         version: Header::VERSION,
         root: args.root.as_bytes().to_vec(),
@@ -121,6 +117,10 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         start_ns: now_ns(),
         shard,
     };
+    if !args.force && !ShardArgs::is_earlier(args.output.as_deref(), &header) {
+        refuse_to_overwrite(args.output.as_deref(), None)?;
+    }
+    let mut run = Run::new(globals, console)?;
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
     let mut own = list.own();

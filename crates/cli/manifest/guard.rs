@@ -98,11 +98,11 @@ impl std::fmt::Display for Limit {
     }
 }
 
-/// Refuses to overwrite a manifest. `read`: device and inode of the manifest that the command replaces on
+/// Refuses to overwrite a manifest, or a plan of shards. `read`: device and inode of the manifest that the command replaces on
 /// purpose.
 ///
 /// # Errors
-/// If the output path is a manifest, may be one, or cannot be examined.
+/// If the output path is a manifest or a plan, may be a manifest, or cannot be examined.
 pub(super) fn refuse_to_overwrite(output: Option<&Path>, read: Option<(u64, u64)>) -> anyhow::Result<()> {
     let Some(path) = output else { return Ok(()) };
     let name = || quote(path.as_os_str().as_encoded_bytes());
@@ -119,6 +119,7 @@ pub(super) fn refuse_to_overwrite(output: Option<&Path>, read: Option<(u64, u64)
     let what = match sniff(&start) {
         Kind::Manifest => "is a manifest".to_owned(),
         Kind::Compressed { with, .. } => format!("is compressed with {with} and may be a manifest"),
+        Kind::Plan => bail!("{} is a plan, and its parts need it: --force replaces it", name()),
         Kind::Other(_) => return Ok(()),
     };
     bail!("{} {what}: use `ftk manifest update` to keep its records, or --force to replace it", name())

@@ -49,7 +49,7 @@ pub(super) struct PlanArgs {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Replace FILE even if it is a manifest
+    /// Replace FILE even if it is a plan or a manifest
     #[arg(long, requires = "output", help_heading = "Output")]
     force: bool,
 

@@ -90,12 +90,11 @@ impl ShardArgs {
         plan.shard(number, of).map(Some).with_context(name)
     }
 
-    /// Returns whether `output` is an earlier manifest of the same shard, which may be replaced.
-    pub(super) fn is_earlier(output: Option<&Path>, shard: Option<&Shard>) -> bool {
-        let header =
+    /// Returns whether `output` is an earlier manifest of the shard that `header` describes, which may be replaced.
+    pub(super) fn is_earlier(output: Option<&Path>, header: &Header) -> bool {
+        let earlier =
             output.filter(|path| path.is_file()).and_then(|path| Header::of(&File::open(path).ok()?).ok());
-        let earlier = header.and_then(|header| header.shard);
-        earlier.zip(shard).is_some_and(|(earlier, shard)| earlier.is_same(shard))
+        earlier.is_some_and(|earlier| earlier.is_same_part(header))
     }
 }
 

@@ -112,8 +112,8 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         );
         old.restrict(shard).with_context(name)?;
     }
-    let shard = old.header().shard.as_ref();
-    if !args.force && !ShardArgs::is_earlier(args.output.as_deref(), shard) {
+    let header = Header { root: args.root.as_bytes().to_vec(), ..old.header().clone() };
+    if !args.force && !ShardArgs::is_earlier(args.output.as_deref(), &header) {
         refuse_to_overwrite(args.output.as_deref(), own.first().copied().filter(|_| lock.is_some()))?;
     }
     let scope = ScopeArgs::of_words(&old.header().options).with_context(name)?;
@@ -125,7 +125,14 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         lock.check().and_then(|()| lock.extend_to(&list)).with_context(name)?;
     }
     // If OLD lies in the tree and is not replaced, it is recorded like any other file.
-    let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &list.own(), shard)?;
+    let scan = reading::walk(
+        &run,
+        &args.root,
+        &scope,
+        Keep::Stats { files: true },
+        &list.own(),
+        header.shard.as_ref(),
+    )?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let accept = args.accept.iter().map(|path| below(path.as_bytes())).collect::<BTreeSet<_>>();
     let update = Update::new(&old, &tree, args.check.as_ref(), &accept, &run.budget);
@@ -139,8 +146,8 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let read = reading::read(&run, &scan.inventory, Some(&update.files), algorithms, "not read")?;
 
     let start_ns = update.start_ns(&read.rows, start_ns);
-    let shard = shard.map(|shard| Shard { incomplete: scan.incomplete.clone(), ..shard.clone() });
-    let header = Header { root: args.root.as_bytes().to_vec(), start_ns, shard, ..old.header().clone() };
+    let shard = header.shard.map(|shard| Shard { incomplete: scan.incomplete.clone(), ..shard });
+    let header = Header { start_ns, shard, ..header };
     let mut each = |finding: &Finding<'_>| match (finding.error, finding.old, finding.new) {
         (None, Some(old), Some(_)) if finding.verdict == Verdict::Modified => {
             let is_marked = old.damaged_ns.is_some();

@@ -219,7 +219,7 @@ fn refuse_others(start: &[u8]) -> Result<(), Error> {
         }
         Kind::Other(what) if !start.trim_ascii_start().starts_with(b"{") => format!("it is {what}"),
         // Parsing the header gives a better error.
-        Kind::Other(_) | Kind::Manifest => return Ok(()),
+        Kind::Other(_) | Kind::Manifest | Kind::Plan => return Ok(()),
     }))
 }
 

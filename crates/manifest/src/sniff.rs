@@ -11,6 +11,8 @@ use serde_json::Value;
 pub enum Kind {
     /// The file begins like a manifest, which may be incomplete.
     Manifest,
+    /// The file is a plan, which divides a tree into shards.
+    Plan,
     /// The file is compressed, and may contain a manifest.
     Compressed {
         /// The name of the compressor.
@@ -64,6 +66,7 @@ pub(crate) fn sniff_plain(start: &[u8]) -> Kind {
     }
     let line = first_line(start);
     match serde_json::from_slice(line) {
+        Ok(line) if line.get("ftk").is_some_and(|kind| kind == "plan") => Kind::Plan,
         Ok(Value::Object(_)) => Kind::Other("JSON of another kind"),
         _ if start.starts_with(b"{") => Kind::Other("malformed JSON"),
         _ if is_sum(line) => Kind::Other("a list of digests"),
@@ -115,6 +118,7 @@ mod tests {
             (b"{\"ft", Kind::Manifest),
             (b"{\"version\":1, \"ftk\" : \"manifest\"}\nmore", Kind::Manifest),
             (b"{\"ftk\":\"dup-report\",\"version\":1}\n", Kind::Other("JSON of another kind")),
+            (b"{\"ftk\":\"plan\",\"version\":1}\n", Kind::Plan),
             (b"{{", Kind::Other("malformed JSON")),
             (b"", Kind::Other("an empty file")),
             (b"\x1f\x8b\x08", Kind::Compressed { with: "gzip", cat: "zcat" }),

@@ -125,6 +125,15 @@ impl Parts {
     }
 }
 
+impl Header {
+    /// Returns whether both are headers of the same shard of one tree, with the same options and algorithms. One may then
+    /// replace the other.
+    pub fn is_same_part(&self, other: &Self) -> bool {
+        let (Some(own), Some(its)) = (&self.shard, &other.shard) else { return false };
+        own.is_same(its) && difference(self, other).is_none()
+    }
+}
+
 /// Returns what differs between two parts that does not differ between parts of one tree.
 fn difference(a: &Header, b: &Header) -> Option<&'static str> {
     let (first, second) = (a.shard.as_ref()?, b.shard.as_ref()?);

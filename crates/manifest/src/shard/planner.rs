@@ -16,8 +16,8 @@ use crate::{EntryError, Error, Field, Header, Manifest, WalkedTree, canonical};
 /// deviates from the mean by less than 1/128 of it, besides the size of single files.
 const PLACES_PER_SHARD: usize = 256;
 
-/// The time of recording an entry that is not read, as a part of that of a small file. Listing a source tree with all
-/// metadata took a fifth to a quarter of the time of hashing it.
+/// The time of recording an entry that is not read, as a part of that of a small file: an estimate. It matters only
+/// for trees with many directories or links.
 const UNREAD_SHARE: u64 = 4;
 
 /// The predicted time for one worker to record entries whose files are cached.
