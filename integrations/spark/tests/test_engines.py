@@ -11,7 +11,7 @@ import ftk_spark
 import generate
 from test_cluster import groups_of, make_tree
 
-# Entries of all generated manifests together.
+# Entries of all generated manifests together. CI has little time; 200000 finds more before a release.
 N_ENTRIES = int(os.environ.get("FTK_SPARK_ENTRIES", "20000"))
 # The time of `generate.START_NS`, as `--since` takes it.
 SINCE = "2025-10-09T08:53:20.000000002Z"
