@@ -68,7 +68,7 @@ fn incomplete_and_mixed_parts_are_refused() {
     let error = dir.refused(&["convert", "parts/1.jsonl", "-o", "x"]);
     assert!(error.contains("2 of 3 shards are missing: 2, 3"), "{error}");
     let error = dir.refused(&["convert", "parts/1.jsonl", "parts/1.jsonl", "-o", "x"]);
-    assert!(error.contains("parts/1.jsonl and parts/1.jsonl: both are shard 1"), "{error}");
+    assert!(error.contains("'parts/1.jsonl' and 'parts/1.jsonl': both are shard 1"), "{error}");
     let error = dir.refused(&["convert", "whole.jsonl", "parts", "-o", "x"]);
     assert!(error.contains("two inputs are of \"t\""), "{error}");
     let made = dir.ftk(&["manifest", "create", "-a", "md5", "--shard", "2/3", "t", "-o", "md5.jsonl"]);
@@ -80,11 +80,11 @@ fn incomplete_and_mixed_parts_are_refused() {
     assert!(error.contains("1 of 3 shards are missing: 3"), "{error}");
     fs::copy(dir.path("whole.jsonl"), dir.path("parts/whole.jsonl")).unwrap();
     let error = dir.refused(&["convert", "parts", "-o", "x"]);
-    assert!(error.contains("parts/whole.jsonl: it records a whole tree"), "{error}");
+    assert!(error.contains("'parts/whole.jsonl': it records a whole tree"), "{error}");
     let report = dir.ftk(&["dup", "--json", "t"]);
     dir.file("reports/r.jsonl", report.out.as_bytes());
     let error = dir.refused(&["convert", "reports", "-o", "x"]);
-    assert!(error.contains("reports/r.jsonl: it is not a part"), "{error}");
+    assert!(error.contains("'reports/r.jsonl': it is not a part"), "{error}");
     fs::create_dir(dir.path("empty")).unwrap();
     assert!(dir.refused(&["convert", "empty", "-o", "x"]).contains("a directory without parts"));
     assert!(!dir.path("x").exists());
