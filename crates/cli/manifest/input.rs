@@ -2,13 +2,13 @@
 //! used.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, ensure};
-use ftk_manifest::{Error, Manifest, MergeError, Parts, Which};
+use ftk_manifest::{Error, Manifest, MergeError, Parts, Which, part_files};
 use ftk_record::quote;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -60,6 +60,7 @@ impl Input {
     fn open_dir(dir: &OsStr, globals: &Globals) -> anyhow::Result<Self> {
         let name = || quote(dir.as_encoded_bytes());
         let paths = part_files(Path::new(dir)).with_context(|| format!("cannot list {}", name()))?;
+        let paths: Vec<_> = paths.into_iter().map(PathBuf::into_os_string).collect();
         ensure!(
             !paths.is_empty(),
             "{} is a directory without parts: files whose names end in .jsonl or .jsonl.zst",
@@ -70,21 +71,6 @@ impl Input {
         let names: Vec<_> = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
         Ok(Self { manifest: parts.into_manifest(&names), own })
     }
-}
-
-/// Returns the files in a directory that may be parts, sorted by name.
-fn part_files(dir: &Path) -> std::io::Result<Vec<OsString>> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let name = entry?.file_name();
-        let bytes = name.as_bytes();
-        let is_part = bytes.ends_with(b".jsonl") || bytes.ends_with(b".jsonl.zst");
-        if is_part && !bytes.starts_with(b".") {
-            paths.push(dir.join(&name).into_os_string());
-        }
-    }
-    paths.sort_unstable();
-    Ok(paths)
 }
 
 /// Opens the parts of all shards. Their identities are added to `own`.
@@ -119,15 +105,8 @@ fn allow_open_files(parts: usize) {
 
 /// Adds the names of the parts that an error is about.
 pub(crate) fn in_parts(error: MergeError, paths: &[OsString]) -> anyhow::Error {
-    let name = |at: usize| quote(paths[at].as_bytes());
-    let place = match &error {
-        MergeError::Whole(part) | MergeError::NotOwn(part, _) | MergeError::Part(part, _) => name(*part),
-        MergeError::Differ(a, b, _) | MergeError::Twice(a, b, _) | MergeError::Ranges(a, b) => {
-            format!("{} and {}", name(*a), name(*b))
-        }
-        _ => return anyhow!(error),
-    };
-    anyhow!(error).context(place)
+    let names: Vec<_> = error.given().into_iter().map(|at| quote(paths[at].as_bytes()).to_string()).collect();
+    if names.is_empty() { anyhow!(error) } else { anyhow!(error).context(names.join(" and ")) }
 }
 
 /// Adds the name of the affected manifest to an error, or of both if it affects both.

@@ -140,7 +140,7 @@ pub use sample::Sample;
 pub use scrub::{ForUpdate, Part, Scrub, ScrubBatch, Scrubbed};
 pub use shard::{
     Balance, Cost, Listed, MergeError, Parts, PathRange, Place, Plan, PlanError, PlannedShard, Planner, Root,
-    Shard, ShardTag, Sharded, Split,
+    Shard, ShardTag, Sharded, Split, part_files,
 };
 pub use shift::{Shift, ShiftKind};
 pub use sniff::{Kind, sniff};

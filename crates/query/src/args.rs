@@ -61,9 +61,10 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// Manifests, duplicate reports, or the manifest.json of an S3 Inventory
+    /// Manifests, parts of manifests, duplicate reports, or the manifest.json of an S3 Inventory
     ///
-    /// Manifests may be compressed with Zstandard. The files of an inventory are searched next to its manifest.json.
+    /// Manifests may be compressed with Zstandard. The parts that `ftk manifest create --shard` made are one input: a
+    /// directory with all parts of a tree, or all of them as arguments. The files of an inventory are searched next to its manifest.json.
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) input: Vec<PathBuf>,
 

@@ -93,7 +93,7 @@ fn of_engine(error: &DataFusionError) -> String {
 }
 
 /// Returns the cause of a failed system call as other tools print it: in lower case and without the error number.
-fn cause(error: &io::Error) -> String {
+pub(crate) fn cause(error: &io::Error) -> String {
     let text = error.to_string();
     let number = error.raw_os_error().and_then(|_| text.rfind(" (os error "));
     let text = number.map_or(text.as_str(), |at| &text[..at]);

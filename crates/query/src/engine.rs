@@ -1,5 +1,6 @@
 //! DataFusion with limits for memory and disk.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,6 +11,8 @@ use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use tokio::runtime::Runtime;
+
+use crate::console;
 
 /// What a run may use.
 #[derive(Clone, Debug)]
@@ -33,7 +36,7 @@ impl Limits {
         if memory < LEAST_MEMORY {
             bail!("--memory is too small: at least {}M is needed", LEAST_MEMORY >> 20);
         }
-        let dir = self.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
+        let dir = self.temp_dir();
         let is_dir =
             dir.metadata().with_context(|| format!("cannot use {} for temporary files", dir.display()))?;
         if !is_dir.is_dir() {
@@ -59,8 +62,20 @@ impl Limits {
 }
 
 impl Limits {
-    /// Names an amount of memory in an error that says that it does not suffice.
+    /// Returns the directory for temporary files.
+    fn temp_dir(&self) -> PathBuf {
+        self.temp_dir.clone().unwrap_or_else(std::env::temp_dir)
+    }
+
+    /// Says in an error of the engine what suffices if the memory or the directory for temporary files does not.
     pub(crate) fn explained(&self, error: anyhow::Error) -> anyhow::Error {
+        if let Some(full) = full_disk(&error) {
+            return anyhow::anyhow!(
+                "cannot write temporary files to {}: {}: choose another directory with --temp-dir, or a larger --memory",
+                self.temp_dir().display(),
+                console::cause(full)
+            );
+        }
         let is_memory = |cause: &(dyn std::error::Error + 'static)| {
             let cause = cause.downcast_ref::<DataFusionError>();
             cause.is_some_and(|cause| matches!(cause.find_root(), DataFusionError::ResourcesExhausted(_)))
@@ -71,6 +86,19 @@ impl Limits {
         let tried = self.memory >> 20;
         anyhow::anyhow!("--memory {tried}M does not suffice: try at least {}M", 2 * tried)
     }
+}
+
+/// Returns why there was no space for a file of the engine. It writes only temporary files: errors of outputs have a
+/// context.
+fn full_disk(error: &anyhow::Error) -> Option<&io::Error> {
+    let is_full = |error: &&io::Error| {
+        matches!(
+            error.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+        ) && error.raw_os_error().is_some()
+    };
+    error.chain().next().filter(|first| first.is::<DataFusionError>())?;
+    error.chain().filter_map(|cause| cause.downcast_ref()).find(is_full)
 }
 
 /// Creates the threads that queries run on.

@@ -75,6 +75,9 @@ fn ask(question: &Question, matches: &ArgMatches) -> Result<Outcome> {
     if question.needs_one_source {
         sets.need_one_source()?;
     }
+    if question.needs_trees {
+        sets.need_trees()?;
+    }
     if question.has_report
         && let Some(output) = ReportArgs::from_arg_matches(matches)?.output
     {

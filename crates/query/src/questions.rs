@@ -10,6 +10,8 @@ pub(crate) struct Question {
     pub(crate) parameter: Option<Parameter>,
     /// Whether it matches entries by path alone, so that a set must hold one tree.
     pub(crate) needs_one_source: bool,
+    /// Whether it compares tree digests, of which sets made from shards lack some.
+    pub(crate) needs_trees: bool,
     /// Whether the answer can be a report for `ftk dup apply`.
     pub(crate) has_report: bool,
 }
@@ -28,6 +30,7 @@ macro_rules! question {
             sql: include_str!(concat!("../sql/", $name, ".sql")),
             parameter: None,
             needs_one_source: false,
+            needs_trees: false,
             has_report: false,
         }
     };
@@ -36,7 +39,7 @@ macro_rules! question {
 /// All questions, in the order of `ftk query list`.
 pub(crate) const ALL: &[Question] = &[
     Question { has_report: true, ..question!("duplicates") },
-    question!("duplicate-directories"),
+    Question { needs_trees: true, ..question!("duplicate-directories") },
     question!("missing-in"),
     Question { needs_one_source: true, ..question!("changed") },
     question!("rotten"),

@@ -93,6 +93,7 @@ impl Report {
             start_ns: now.as_nanos(),
             directory: None,
             roots: roots.iter().map(|(_, root)| root.clone()).collect(),
+            manifests: Vec::new(),
             arguments: std::iter::once(b"query".to_vec()).chain(words).collect(),
         };
         let mut lines = Vec::new();

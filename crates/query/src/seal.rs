@@ -41,14 +41,17 @@ pub(crate) struct Source {
     root: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     root_b64: Option<String>,
+    /// The number of shards that the tree was converted from. Directories that these share have no tree digest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) shards: Option<u32>,
 }
 
 impl Source {
-    pub(crate) fn new(source: String, root: &[u8]) -> Self {
+    pub(crate) fn new(source: String, root: &[u8], shards: Option<u32>) -> Self {
         let b64 = || data_encoding::BASE64.encode(root);
         match str::from_utf8(root) {
-            Ok(text) => Self { source, root: Some(text.into()), root_b64: None },
-            Err(_) => Self { source, root: None, root_b64: Some(b64()) },
+            Ok(text) => Self { source, root: Some(text.into()), root_b64: None, shards },
+            Err(_) => Self { source, root: None, root_b64: Some(b64()), shards },
         }
     }
 

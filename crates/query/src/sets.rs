@@ -75,6 +75,21 @@ impl Sets {
         }
     }
 
+    /// Checks that each set has the tree digests of all its directories.
+    ///
+    /// # Errors
+    /// If one was made from shards: no shard has the digests of the directories that it shares with others.
+    pub(crate) fn need_trees(&self) -> Result<()> {
+        match self.0.iter().find(|set| set.seal.sources.iter().any(|source| source.shards.is_some())) {
+            Some(set) => bail!(
+                "{} was made from shards, which lack the tree digests of directories that they share: merge them \
+                 with `ftk manifest merge` and convert the result",
+                set.dir.display()
+            ),
+            None => Ok(()),
+        }
+    }
+
     /// Registers the tables that a question names, after a check of their files. Returns the number of their rows.
     ///
     /// # Errors

@@ -168,4 +168,11 @@ fn a_duplicate_report_is_an_input() {
     dir.ask(&["convert", "report.jsonl", "-o", "set"]);
     let rows = dir.ask(&["sql", "SELECT path, size_bytes, algorithm FROM entries", "set", "--format", "csv"]);
     assert_eq!(rows, "path,size_bytes,algorithm\r\na,4,xxh128\r\nd/b,4,xxh128\r\n");
+    // A report of manifests names files that are in the manifests too.
+    dir.set("t", &[]);
+    let report = dir.ftk(&["dup", "--json", "--manifests", "t.jsonl"]);
+    assert_eq!(report.status, 0, "{report:?}");
+    dir.file("recorded.jsonl", report.out.as_bytes());
+    let error = dir.refused(&["convert", "recorded.jsonl", "-o", "recorded"]);
+    assert!(error.contains("it is a report of manifests: convert the manifests"), "{error}");
 }

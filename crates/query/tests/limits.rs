@@ -55,5 +55,7 @@ fn rows_that_do_not_fit_are_written_to_the_disk() {
         .unwrap();
     let error = String::from_utf8(full.stderr).unwrap();
     assert_eq!((full.status.code(), full.stdout.len()), (Some(2), 0), "{error}");
-    assert!(error.contains("File too large") && error.lines().count() == 1, "{error}");
+    let expected = "ftk query: cannot write temporary files to .: file too large: choose another directory with --temp-dir, \
+                    or a larger --memory\n";
+    assert_eq!(error, expected);
 }

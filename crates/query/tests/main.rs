@@ -6,3 +6,4 @@ mod harness;
 mod inventory;
 mod limits;
 mod report;
+mod shards;

@@ -1,5 +1,6 @@
 """Three engines that answer the same question over the same sets."""
 
+import functools
 import json
 import os
 import pathlib
@@ -28,8 +29,9 @@ def run(*command, status=0, **options):
     return done.stdout
 
 
+@functools.cache
 def local_session():
-    """Returns a Spark session in this process. It listens on the loopback address only."""
+    """Returns the Spark session that all tests share. It listens on the loopback address only."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
         "spark.driver.bindAddress": "127.0.0.1",

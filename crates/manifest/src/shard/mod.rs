@@ -6,6 +6,7 @@
 mod k_way;
 pub(crate) mod member;
 mod merge;
+mod part_files;
 mod part_lines;
 mod parts;
 mod plan;
@@ -17,6 +18,7 @@ mod visitor;
 pub(crate) mod whole_lines;
 
 pub use member::{Shard, Split};
+pub use part_files::part_files;
 pub use parts::{MergeError, Parts};
 pub use plan::{Balance, Plan, PlannedShard, Root};
 pub use plan_error::PlanError;

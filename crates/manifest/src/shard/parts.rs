@@ -115,6 +115,11 @@ impl Parts {
         Manifest::join(self.parts.into_iter().map(|part| (names[part.given].clone(), part.manifest)), header)
     }
 
+    /// Returns the parts in the order of their shards, each with its index among those that were given.
+    pub fn into_parts(self) -> impl Iterator<Item = (usize, Manifest)> {
+        self.parts.into_iter().map(|part| (part.given, part.manifest))
+    }
+
     pub(crate) fn parts(&self) -> &[Part] {
         &self.parts
     }
@@ -152,6 +157,17 @@ fn difference(a: &Header, b: &Header) -> Option<&'static str> {
         (a.xattrs != b.xattrs, "settings of --xattrs"),
     ];
     differences.into_iter().find(|(differs, _)| *differs).map(|(_, what)| what)
+}
+
+impl MergeError {
+    /// Returns the indices of the parts that the error is about.
+    pub fn given(&self) -> Vec<usize> {
+        match self {
+            Self::Whole(part) | Self::NotOwn(part, _) | Self::Part(part, _) => vec![*part],
+            Self::Differ(a, b, _) | Self::Twice(a, b, _) | Self::Ranges(a, b) => vec![*a, *b],
+            Self::Nothing | Self::Missing { .. } | Self::Output(_) => Vec::new(),
+        }
+    }
 }
 
 impl fmt::Display for MergeError {

@@ -13,7 +13,7 @@ use ftk_record::quote;
 
 use crate::args::ConvertArgs;
 use crate::console::{Console, Outcome};
-use crate::input::Input;
+use crate::input::{Input, parts};
 use crate::seal::{self, SetSeal, Source};
 
 pub(crate) use pipeline::Sink;
@@ -46,14 +46,15 @@ pub(crate) fn run(args: &ConvertArgs, console: &Console) -> Result<Outcome> {
 }
 
 /// Opens all inputs and checks those that have a seal, several at once.
-fn open(paths: &[PathBuf]) -> Result<Vec<Input>> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(paths.len());
+fn open(arguments: &[PathBuf]) -> Result<Vec<Input>> {
+    let files = parts::files(arguments)?;
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
     let next = std::sync::atomic::AtomicUsize::new(0);
     let mut opened: Vec<(usize, Result<Vec<Input>>)> = std::thread::scope(|scope| {
         let work = || {
             let claim = || next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let mut opened = Vec::new();
-            while let Some((nth, path)) = Some(claim()).and_then(|nth| Some((nth, paths.get(nth)?))) {
+            while let Some((nth, path)) = Some(claim()).and_then(|nth| Some((nth, &files.get(nth)?.path))) {
                 let input = Input::open(path);
                 opened.push((nth, input.with_context(|| quote(path.as_os_str().as_encoded_bytes()))));
             }
@@ -63,8 +64,8 @@ fn open(paths: &[PathBuf]) -> Result<Vec<Input>> {
         workers.into_iter().flat_map(|worker| worker.join().expect("a worker does not panic")).collect()
     });
     opened.sort_unstable_by_key(|(nth, _)| *nth);
-    let inputs: Vec<_> = opened.into_iter().map(|(_, inputs)| inputs).collect::<Result<_>>()?;
-    Ok(inputs.into_iter().flatten().collect())
+    let opened = opened.into_iter().map(|(_, inputs)| inputs).collect::<Result<_>>()?;
+    parts::join(&files, opened)
 }
 
 /// Returns the trees of the inputs. Only shards of one tree may have the same name.
@@ -72,10 +73,15 @@ fn sources(inputs: &[Input]) -> Result<Vec<Source>> {
     let mut sources: Vec<Source> = Vec::new();
     for input in inputs {
         let name = &input.origin.source;
+        let shards = input.origin.shard.map(|(_, of)| of);
+        // Each tree has a part 1, and all other parts of the tree were found with it.
+        if input.origin.shard.is_some_and(|(number, _)| number > 1) {
+            continue;
+        }
         if sources.iter().any(|known| known.source == *name) {
             bail!("two inputs are of {name:?}: convert them separately, each with its own --source");
         }
-        sources.push(Source::new(name.clone(), &input.root));
+        sources.push(Source::new(name.clone(), &input.root, shards));
     }
     Ok(sources)
 }

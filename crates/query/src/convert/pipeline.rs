@@ -79,12 +79,12 @@ pub(crate) fn run(
     }
     drop((encoded, contents));
 
-    let writer = |table: Table, number, plan, is_needed| -> Result<JoinHandle<DfResult<Option<Written>>>> {
+    let writer = |table: Table, number, plan, is_needed| -> Result<JoinHandle<Result<Option<Written>>>> {
         let schema = if table == Table::Entries { schema.clone() } else { table.schema(&[]) };
-        let file = TableFile::create(dir, table, number, schema);
-        let file = file.with_context(|| format!("cannot write to {}", dir.display()))?;
+        let failed = format!("cannot write to {}", dir.display());
+        let file = TableFile::create(dir, table, number, schema).context(failed.clone())?;
         let _inside = runtime.enter();
-        Ok(runtime.spawn(write(execute_stream(plan, task.clone())?, file, is_needed)))
+        Ok(runtime.spawn(write(execute_stream(plan, task.clone())?, file, is_needed, failed)))
     };
     let mut writers = Vec::new();
     if is_sorted {
@@ -104,8 +104,7 @@ pub(crate) fn run(
     });
     let mut written = Vec::new();
     for writer in writers {
-        let file = runtime.block_on(writer).context("a writer failed")?;
-        written.extend(file.with_context(|| format!("cannot write to {}", dir.display()))?);
+        written.extend(runtime.block_on(writer).context("a writer failed")??);
     }
     for result in produced {
         result?;
@@ -115,18 +114,20 @@ pub(crate) fn run(
     written.into_iter().map(commit).collect()
 }
 
-/// Writes all batches of a stream. A file that is not needed is written only if it has rows.
+/// Writes all batches of a stream. A file that is not needed is written only if it has rows. `failed` is the context of
+/// errors of the file, in contrast to those of the stream, which may write temporary files.
 async fn write(
     mut batches: SendableRecordBatchStream,
     mut file: TableFile,
     is_needed: bool,
-) -> DfResult<Option<Written>> {
+    failed: String,
+) -> Result<Option<Written>> {
     let mut is_empty = true;
     while let Some(batch) = batches.try_next().await? {
         is_empty &= batch.num_rows() == 0;
-        file.write(&batch)?;
+        file.write(&batch).with_context(|| failed.clone())?;
     }
-    if is_empty && !is_needed { Ok(None) } else { file.finish().map(Some) }
+    if is_empty && !is_needed { Ok(None) } else { file.finish().map(Some).context(failed) }
 }
 
 /// Merges sorted inputs.

@@ -20,6 +20,8 @@ pub(crate) const BATCH: usize = 8192;
 pub(crate) struct Origin {
     /// The tree that the rows belong to.
     pub(crate) source: String,
+    /// The number of the shard and of all shards, if the input is a part of a manifest.
+    pub(crate) shard: Option<(u32, u32)>,
     /// The algorithms of the input, in the order of the digests of its entries.
     pub(crate) algorithms: Vec<Algorithm>,
     /// When the run that read the files began; `None` if ftk did not read them.
@@ -283,7 +285,7 @@ impl Entries {
         let verified = origin.start_ns.filter(|_| is_read).and_then(|start| entry.read_ns(start));
         self.verified.append_option(verified.and_then(time));
         self.damaged.append_option(entry.damaged_ns.and_then(time));
-        self.shard.append_null();
+        self.shard.append_option(origin.shard.map(|(number, of)| format!("{number}/{of}")));
     }
 
     /// Adds the path, the directory, the name and its extension.

@@ -8,16 +8,23 @@ use ftk_manifest::{Entry, Manifest};
 use super::{Input, Kind};
 use crate::convert::{Origin, Sink};
 
-/// Opens a manifest, which reads it once to check its seal.
+/// Opens a manifest or a part of one, which reads it once to check its seal.
 pub(super) fn open(file: File) -> Result<Input> {
-    let manifest = Manifest::open(file)?;
+    let manifest = Manifest::open_any(file)?;
+    let root = manifest.header().root.clone();
+    Ok(input(manifest, &root))
+}
+
+/// Makes a manifest an input of the tree at `root`.
+pub(super) fn input(manifest: Manifest, root: &[u8]) -> Input {
     let header = manifest.header();
     let origin = Origin {
-        source: String::from_utf8_lossy(&header.root).into_owned(),
+        source: String::from_utf8_lossy(root).into_owned(),
+        shard: header.shard.as_ref().map(|shard| (shard.number, shard.of)),
         algorithms: header.algorithms.clone(),
         start_ns: Some(header.start_ns),
     };
-    Ok(Input { origin, root: header.root.clone(), kind: Kind::Manifest(Box::new(manifest)) })
+    Input { origin, root: root.to_vec(), kind: Kind::Manifest(Box::new(manifest)) }
 }
 
 /// Puts all entries into the sink, in the order of their paths as text. A manifest begins with the root, whose path `.`

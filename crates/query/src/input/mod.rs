@@ -2,6 +2,7 @@
 
 mod inventory;
 mod manifest;
+pub(crate) mod parts;
 mod report;
 
 use std::fs::File;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use ftk_dedup::report::{Report, read};
 use ftk_file::Stat;
 use ftk_manifest::{Entry, Field, FieldSet};
@@ -20,6 +20,7 @@ pub(super) fn is_report(start: &[u8]) -> bool {
 /// Opens a report. Each starting point is an input of its own.
 pub(super) fn open(file: File) -> Result<Vec<Input>> {
     let report = read(BufReader::new(file), false).context("cannot use the report")?;
+    ensure!(report.recorded.is_none(), "it is a report of manifests: convert the manifests");
     let report = Arc::new(report);
     let input = |(nth, root): (usize, &Vec<u8>)| {
         let root = match &report.directory {
@@ -27,7 +28,7 @@ pub(super) fn open(file: File) -> Result<Vec<Input>> {
             _ => root.clone(),
         };
         let source = String::from_utf8_lossy(&root).into_owned();
-        let origin = Origin { source, algorithms: vec![report.algorithm], start_ns: None };
+        let origin = Origin { source, shard: None, algorithms: vec![report.algorithm], start_ns: None };
         Input { origin, root, kind: Kind::Report { report: Arc::clone(&report), root: nth } }
     };
     Ok(report.roots.iter().enumerate().map(input).collect())

@@ -80,7 +80,8 @@ pub(super) fn open(file: File, path: &Path) -> Result<Input> {
     });
     let inventory = Inventory { format, columns, files: files.collect::<Result<_>>()? };
     let source = format!("s3://{}", manifest.source_bucket);
-    let origin = Origin { source: source.clone(), algorithms: vec![Algorithm::Md5], start_ns: None };
+    let origin =
+        Origin { source: source.clone(), shard: None, algorithms: vec![Algorithm::Md5], start_ns: None };
     Ok(Input { origin, root: source.into_bytes(), kind: Kind::Inventory(Box::new(inventory)) })
 }
 
