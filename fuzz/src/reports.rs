@@ -71,7 +71,8 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
     let (header, records) = lines.split_first()?;
     let header = Json::read(header)?.members()?;
     let kind = header.text("ftk")?;
-    let is_report = matches!(&*kind, "dup-report" | "dup-decisions") && header.integer::<u32>("version")? == 1;
+    let is_report =
+        matches!(&*kind, "dup-report" | "dup-decisions") && header.integer::<u32>("version")? == 1;
     let mut kept = (kind == "dup-decisions").then(HashSet::new);
     let digest_len = match header.text("algorithm")?.to_ascii_lowercase().replace(['-', '_'], "").as_str() {
         "xxh128" | "xxh3128" => 16,
@@ -141,7 +142,14 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
     let members = groups.iter().flat_map(|group| &group.members).chain(in_directories);
     let paths: Vec<_> = members.map(|member| &member.path).collect();
     let all_differ = paths.iter().collect::<BTreeSet<_>>().len() == paths.len();
-    (is_report && all_differ).then_some(Report { directory, roots, directories, groups, recorded: None, kept })
+    (is_report && all_differ).then_some(Report {
+        directory,
+        roots,
+        directories,
+        groups,
+        recorded: None,
+        kept,
+    })
 }
 
 /// Returns the paths that the decision `keep` keeps: those of the members with these numbers. Each number is that of a

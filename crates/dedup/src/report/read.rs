@@ -64,7 +64,8 @@ pub fn read(input: impl BufRead, is_edited: bool) -> Result<Report, ReportError>
     }
     match parser.algorithm {
         Some(algorithm) => {
-            let ReportParser { directory, roots, directories, groups, manifests, recorded, kept, .. } = parser;
+            let ReportParser { directory, roots, directories, groups, manifests, recorded, kept, .. } =
+                parser;
             let recorded = manifests.map(|manifests| Recorded { manifests, groups: recorded });
             Ok(Report { algorithm, directory, roots, directories, groups, recorded, kept })
         }
