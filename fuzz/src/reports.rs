@@ -21,20 +21,9 @@ pub fn reports(data: &[u8]) {
         assert_eq!(read.as_ref().ok(), by_hand(&texts).as_ref(), "{read:?}");
     }
     let Ok(report) = read else { return };
-    let recorded = report.recorded.iter().flat_map(|recorded| &recorded.groups).map(|group| group.digest);
-    let digest = report.groups.iter().map(|group| group.digest).chain(recorded).next();
-    let algorithm = Algorithm::ALL.into_iter().filter(|it| it.identifies_content()).find(|it| match digest {
-        Some(digest) => it.digest_len() == digest.as_bytes().len(),
-        None => true,
-    });
-    // The first algorithms with 16 bytes are not those of reports of trees.
-    let algorithm = match algorithm.expect("digests of an algorithm") {
-        Algorithm::Md5 => Algorithm::Xxh128,
-        other => other,
-    };
     let header = report::Header {
         program: "",
-        algorithm,
+        algorithm: report.algorithm,
         is_verified: false,
         min_size: 0,
         max_size: None,
@@ -74,9 +63,10 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
     let is_report =
         matches!(&*kind, "dup-report" | "dup-decisions") && header.integer::<u32>("version")? == 1;
     let mut kept = (kind == "dup-decisions").then(HashSet::new);
-    let digest_len = match header.text("algorithm")?.to_ascii_lowercase().replace(['-', '_'], "").as_str() {
-        "xxh128" | "xxh3128" => 16,
-        "blake3" | "sha256" => 32,
+    let algorithm = match header.text("algorithm")?.to_ascii_lowercase().replace(['-', '_'], "").as_str() {
+        "xxh128" | "xxh3128" => Algorithm::Xxh128,
+        "blake3" => Algorithm::Blake3,
+        "sha256" => Algorithm::Sha256,
         _ => return None,
     };
     let directory = header.optional_bytes("directory")?;
@@ -112,7 +102,7 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
         }
         let number = record.integer("group")?;
         let size = record.integer("size_bytes")?;
-        let digest = hex(&record.text("digest")?).filter(|digest| digest.len() == digest_len)?;
+        let digest = hex(&record.text("digest")?).filter(|digest| digest.len() == algorithm.digest_len())?;
         let digest = Digest::from_bytes(&digest);
         let members =
             record.get("members")?.items()?.into_iter().map(|it| member(&it.members()?, size, &roots));
@@ -143,6 +133,7 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
     let paths: Vec<_> = members.map(|member| &member.path).collect();
     let all_differ = paths.iter().collect::<BTreeSet<_>>().len() == paths.len();
     (is_report && all_differ).then_some(Report {
+        algorithm,
         directory,
         roots,
         directories,

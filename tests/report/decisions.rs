@@ -88,7 +88,8 @@ fn a_decision_is_applied_and_undone() {
         assert_eq!(dir.path("t").join(name).exists(), stays, "{name}");
     }
     assert_eq!(known(&dir).len(), before.len() - 2);
-    dir.ftk(["undo", "--yes"]).run().status(0);
+    let journal = fs::read_dir(dir.aside("state").join("ftk")).unwrap().next().unwrap().unwrap().path();
+    dir.ftk(["undo"]).arg(journal).run().status(0);
     assert_eq!(known(&dir), before);
 }
 
@@ -220,7 +221,8 @@ fn a_full_disk_is_an_error() {
         .run()
         .status(2)
         .stderr_has("no space left on device");
-    dir.ftk(["report", "-o", "page.html", "t"]).limit(&dir, "-f 1").run().status(2).stderr_has("page.html");
+    let small = ["sh", "-c", "trap '' XFSZ; ulimit -f 1 && exec \"$@\"", "sh"];
+    dir.ftk(["report", "-o", "page.html", "t"]).under(&dir, small).run().status(2).stderr_has("page.html");
     assert!(!dir.path("page.html").exists());
     assert!(dir.path("t/alone").metadata().unwrap().size() == 5);
 }
