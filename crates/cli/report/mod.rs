@@ -37,7 +37,7 @@ use crate::stdout::Stdout;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReportArgs {
-    /// A directory, one or two manifests, or a report of duplicates [default: .]
+    /// A directory, one or two manifests, or a duplicate report [default: .]
     #[arg(value_name = "INPUT", num_args = 0..=2)]
     inputs: Vec<OsString>,
 
@@ -47,7 +47,7 @@ pub(crate) struct ReportArgs {
 
     /// Also search the directory for duplicates, like `ftk dup`
     ///
-    /// Files of the same size are read. The page shows the groups that waste most.
+    /// Reads files of the same size. The page shows the groups with the largest waste.
     #[arg(long)]
     dup: bool,
 
