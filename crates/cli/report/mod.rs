@@ -37,7 +37,7 @@ use crate::stdout::Stdout;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReportArgs {
-    /// A directory, one or two manifests, or a duplicate report [default: .]
+    /// A directory, one or two manifests, or a dup report [default: .]
     #[arg(value_name = "INPUT", num_args = 0..=2)]
     inputs: Vec<OsString>,
 
