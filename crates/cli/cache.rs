@@ -24,7 +24,7 @@ use crate::human;
 use crate::stdout::Stdout;
 
 /// Whether digests of earlier runs are reused.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct CacheArgs {
     /// Reuse digests of unchanged files, and store new ones
     ///

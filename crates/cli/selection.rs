@@ -170,7 +170,7 @@ pub(crate) struct WalkArgs {
 }
 
 /// `-r`, which users of diff, fdupes and hashdeep type out of habit.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Selection by place")]
 pub(crate) struct RecursiveArg {
     /// Accepted and ignored: ftk always recurses into directories

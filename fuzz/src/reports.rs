@@ -1,7 +1,7 @@
 //! Reports of duplicates must be read as another reader reads them and preserved when written again, or be
 //! refused.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use ftk_dedup::report::{self, DirectoryGroup, Group, Report};
 use ftk_dedup::{Member, Names};
@@ -38,6 +38,8 @@ pub fn reports(data: &[u8]) {
     // A group without members is not written.
     let mut report = report;
     report.directories.retain(|group| !group.members.is_empty());
+    // What is written is always a report.
+    report.kept = None;
     report.directories.iter().for_each(|group| writer.directories(group, &mut file));
     report.groups.iter().for_each(|group| writer.group(group, &mut file));
     for group in report.recorded.iter().flat_map(|recorded| &recorded.groups) {
@@ -57,7 +59,10 @@ pub fn reports(data: &[u8]) {
 fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
     let (header, records) = lines.split_first()?;
     let header = Json::read(header)?.members()?;
-    let is_report = header.text("ftk")? == "dup-report" && header.integer::<u32>("version")? == 1;
+    let kind = header.text("ftk")?;
+    let is_report =
+        matches!(&*kind, "dup-report" | "dup-decisions") && header.integer::<u32>("version")? == 1;
+    let mut kept = (kind == "dup-decisions").then(HashSet::new);
     let algorithm = match header.text("algorithm")?.to_ascii_lowercase().replace(['-', '_'], "").as_str() {
         "xxh128" | "xxh3128" => Algorithm::Xxh128,
         "blake3" => Algorithm::Blake3,
@@ -73,6 +78,9 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
     for record in records {
         let record = Json::read(record)?.members()?;
         let kinds = ["group", "directories", "contained"].map(|name| record.optional(name));
+        if kept.is_some() && kinds[0].as_ref()?.is_none() {
+            return None;
+        }
         match kinds.map(|kind| kind.map(|value| value.is_some())) {
             [Some(false), Some(false), Some(true)] => continue,
             [Some(false), Some(true), Some(false)] => {
@@ -95,11 +103,19 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
         }
         let number = record.integer("group")?;
         let size = record.integer("size_bytes")?;
-        let digest = hex(&record.text("digest")?).filter(|digest| digest.len() == digest_len)?;
+        let digest = hex(&record.text("digest")?).filter(|digest| digest.len() == algorithm.digest_len())?;
         let digest = Digest::from_bytes(&digest);
         let members =
             record.get("members")?.items()?.into_iter().map(|it| member(&it.members()?, size, &roots));
         let members = members.collect::<Option<Vec<_>>>()?;
+        match (&mut kept, record.optional("keep")?) {
+            (None, None) => {}
+            (Some(kept), Some(keep)) => {
+                (groups.last().map(|(last, _)| *last) != Some(number)).then_some(())?;
+                kept.extend(kept_paths(&record, keep, &members)?);
+            }
+            _ => return None,
+        }
         match groups.last_mut() {
             Some((last, group)) if *last == number => {
                 group.members.extend(members);
@@ -124,7 +140,28 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
         directories,
         groups,
         recorded: None,
+        kept,
     })
+}
+
+/// Returns the paths that the decision `keep` keeps: those of the members with these numbers. Each number is that of a
+/// member, and one member is not a symbolic link.
+fn kept_paths(record: &Members<'_>, keep: Json<'_>, members: &[Member]) -> Option<Vec<Vec<u8>>> {
+    let keep = keep.items()?.into_iter().map(|it| it.integer::<u64>()).collect::<Option<Vec<_>>>()?;
+    let numbers = record.get("members")?.items()?.into_iter().map(|it| cluster(&it.members()?));
+    let numbers = numbers.collect::<Option<Vec<_>>>()?;
+    keep.iter().all(|file| numbers.contains(&Some(*file))).then_some(())?;
+    let is_kept = |number: &Option<u64>| number.is_some_and(|number| keep.contains(&number));
+    let kept: Vec<_> = members.iter().zip(&numbers).filter(|it| is_kept(it.1)).map(|it| it.0).collect();
+    kept.iter().any(|member| !member.via_link).then(|| kept.iter().map(|it| it.path.clone()).collect())
+}
+
+/// Returns the number of the file of a member, if it has one.
+fn cluster(record: &Members<'_>) -> Option<Option<u64>> {
+    match record.optional("cluster")? {
+        Some(number) => number.integer().map(Some),
+        None => Some(None),
+    }
 }
 
 fn directory_group(record: &Members<'_>, roots: &[Vec<u8>]) -> Option<(u64, DirectoryGroup)> {
@@ -165,6 +202,7 @@ fn place(record: &Members<'_>, roots: &[Vec<u8>]) -> Option<(usize, Vec<u8>)> {
 
 fn member(record: &Members<'_>, size: u64, roots: &[Vec<u8>]) -> Option<Member> {
     let (root, path) = place(record, roots)?;
+    cluster(record)?;
     let via_link = match record.0.iter().any(|(name, _)| name == "via_link") {
         true => record.get("via_link")?.boolean()?,
         false => false,

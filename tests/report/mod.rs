@@ -1,5 +1,7 @@
 //! `ftk report`: the data of the page, compared with GNU du, and the page itself.
 
+mod decisions;
+
 use std::fs;
 use std::process::Command;
 

@@ -12,6 +12,7 @@ use std::path::Path;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use ftk_apply::Action;
+use ftk_dedup::KeepRules;
 use ftk_dedup::report::{DirectoryGroup, Group, Recorded, Report, read};
 use ftk_record::quote;
 
@@ -29,13 +30,14 @@ use crate::input;
 
 /// Act on a report of `ftk dup --json` (needs --yes)
 ///
-/// Without --yes, ftk only prints a plan. The report only says which files may be identical. ftk makes the same checks before each step as `ftk dup prune`: files
+/// Without --yes, ftk only prints a plan. REPORT can also be the decisions that were saved in a page of `ftk report`: then
+/// exactly the files chosen there stay, and what --reference and --min-copies protect. The report only says which files may be identical. ftk makes the same checks before each step as `ftk dup prune`: files
 /// that were changed, moved or replaced after the scan are refused. The whole report is read and checked before anything
 /// is done. Relative paths are relative to the working directory, which should be that of the scan.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ApplyArgs {
-    /// The report; `-`: standard input
+    /// The report, or decisions about one; `-`: standard input
     #[arg(value_name = "REPORT")]
     report: OsString,
 
@@ -67,6 +69,8 @@ Examples:
   ftk dup --json -o dup.json ~/Pictures            save a report
   ftk dup apply dup.json --action hardlink         print the plan
   ftk dup apply dup.json --action hardlink --yes   carry it out
+  ftk dup apply home.decisions.jsonl --action delete --yes
+                                                   decisions made in a page
   ftk dup --manifests --json -o dup.json disk1.jsonl disk2.jsonl
   ftk dup apply dup.json --root disk1.jsonl=/mnt/1 --root disk2.jsonl=/mnt/2 \\
       --reference disk1.jsonl --action delete      what disk 2 has twice
@@ -76,11 +80,15 @@ Examples:
 pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;
     let shown = quote(args.report.as_bytes());
-    let report = read(open(&args.report)?, args.edited).map_err(|error| {
+    let mut report = read(open(&args.report)?, args.edited).map_err(|error| {
         let is_edited = error.is_seal_broken();
         let hint = if is_edited { " (if you edited it on purpose, add --edited)" } else { "" };
         anyhow::Error::new(error).context(format!("bad report {shown}{hint}"))
     })?;
+    let kept = report.kept.take();
+    if kept.is_some() {
+        args.keep.refuse_with_decisions()?;
+    }
     let Groups { mut groups, mut directories, roots, references, outcome } = match report.recorded {
         Some(recorded) => of_manifests(args, recorded, &report.roots, console)?,
         None => of_trees(args, report, console)?,
@@ -97,7 +105,8 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
     // Each protected starting point stays protected under its second number.
     references.extend(kept_from..roots.len());
     let journal = journal_of(&args.act, console)?;
-    let (action_options, rules) = (args.act.action_options(), args.keep.rules(references)?);
+    let action_options = args.act.action_options();
+    let rules = KeepRules { chosen: kept.unwrap_or_default(), ..args.keep.rules(references)? };
     let rule_use = args.keep.rule_use();
     let dirs = DirPlanner { rules: &rules, rule_use: &rule_use, roots: &roots, kept_from }
         .report(directories, &mut groups);

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use ftk_dedup::{KeepRule, KeepRules, PathTest};
@@ -131,6 +131,21 @@ impl KeepArgs {
         let one_per = self.keep_one_per.iter().map(one_per).collect::<anyhow::Result<_>>()?;
         let (isolate, min_copies) = (self.isolate, self.min_copies);
         Ok(KeepRules { keep, references, isolate, min_copies, one_per, chosen: HashSet::new() })
+    }
+
+    /// Rejects rules that would choose other files than the decisions do.
+    ///
+    /// # Errors
+    /// If there is such a rule.
+    pub(super) fn refuse_with_decisions(&self) -> anyhow::Result<()> {
+        for (option, is_used) in [
+            ("--keep", !self.keep.is_empty()),
+            ("--keep-one-per", !self.keep_one_per.is_empty()),
+            ("--isolate", self.isolate),
+        ] {
+            ensure!(!is_used, "{option} cannot be used with decisions, which say what to keep");
+        }
+        Ok(())
     }
 
     /// Returns a count of what each rule decides.

@@ -10,6 +10,7 @@ mod dirs;
 mod examined;
 mod keep;
 mod options;
+mod page;
 mod plan;
 mod preflight;
 mod prune;
@@ -23,6 +24,8 @@ mod step_printer;
 mod tally;
 
 use clap::{Args, Subcommand};
+
+pub(crate) use self::page::TreeDuplicates;
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};

@@ -185,6 +185,11 @@ impl Search {
         Examined::new(&self.inventory, survey, kept, console)
     }
 
+    /// The number of files that could not be read.
+    pub(super) fn unread(&self) -> u64 {
+        self.unread
+    }
+
     /// Prints `scanned 291,770 files in 21.00 s, found 12,402 files in 5,310 groups; 2 files not compared
     /// (listed above; status 2)`.
     pub(super) fn say_scanned(&self, console: &Console) {

@@ -1,7 +1,8 @@
 //! What an argument of `ftk report` is.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
 
 use anyhow::Context as _;
@@ -15,18 +16,28 @@ use crate::manifest::input;
 pub(super) enum Input {
     Directory,
     Manifest(Box<Manifest>),
+    /// A report of duplicates, which was not read yet.
+    Duplicates(BufReader<File>),
 }
 
 impl Input {
     /// Opens `path`; `-` is standard input.
     ///
     /// # Errors
-    /// If it is neither a directory nor a complete manifest.
+    /// If it is neither a directory nor a complete manifest. A report is not checked.
     pub(super) fn open(path: &OsStr, globals: &Globals) -> anyhow::Result<Self> {
         if path != "-" {
-            let metadata = fs::metadata(path);
-            if metadata.with_context(|| format!("cannot open {}", quote(path.as_bytes())))?.is_dir() {
+            let cannot_open = || format!("cannot open {}", quote(path.as_bytes()));
+            let metadata = fs::metadata(path).with_context(cannot_open)?;
+            if metadata.is_dir() {
                 return Ok(Self::Directory);
+            }
+            // What is read from a pipe to tell the kinds apart could not be read again.
+            if metadata.is_file() {
+                let mut file = BufReader::new(File::open(path).with_context(cannot_open)?);
+                if file.fill_buf().with_context(cannot_open)?.starts_with(b"{\"ftk\":\"dup-") {
+                    return Ok(Self::Duplicates(file));
+                }
             }
         }
         Ok(Self::Manifest(Box::new(input::Input::open(path, globals)?.manifest)))

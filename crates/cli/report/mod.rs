@@ -1,6 +1,7 @@
 //! `ftk report`: a page that shows a tree in the browser.
 
 mod changes;
+mod duplicates;
 mod inputs;
 mod links;
 mod manifest;
@@ -11,7 +12,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use clap::Args;
 use ftk_file::now_ns;
 use ftk_record::sanitize;
@@ -22,25 +23,33 @@ use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::human;
 use crate::list::{List, refuse_own_input};
+use crate::report::duplicates::Waste;
 use crate::report::inputs::Input;
 use crate::selection::SelectionArgs;
 use crate::stdout::Stdout;
 
 /// Write a page that shows a tree in the browser
 ///
-/// INPUT is a directory, a manifest, or an older and a newer manifest. The page shows what uses the space as a treemap; for
-/// manifests also what changed, and when files were last verified. It is one file, which needs no network, and contains the
+/// INPUT is a directory, a manifest, an older and a newer manifest, or a report of `ftk dup --json`. The page shows what uses
+/// the space as a treemap; for manifests also what changed, and when files were last verified. For duplicates, the page saves
+/// decisions about what to keep, which `ftk dup apply` proves and carries out. It is one file, which needs no network, and contains the
 /// largest directories and files; smaller entries of a directory are shown as one.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReportArgs {
-    /// A directory, a manifest, or an older and a newer manifest [default: .]
+    /// A directory, one or two manifests, or a dup report [default: .]
     #[arg(value_name = "INPUT", num_args = 0..=2)]
     inputs: Vec<OsString>,
 
     /// Write to FILE, which appears only when it is complete
     #[arg(short, long, value_name = "FILE", required_unless_present = "json", help_heading = "Output")]
     output: Option<PathBuf>,
+
+    /// Also search the directory for duplicates, like `ftk dup`
+    ///
+    /// Reads files of the same size. The page shows the groups with the largest waste.
+    #[arg(long)]
+    dup: bool,
 
     #[command(flatten)]
     selection: SelectionArgs,
@@ -55,6 +64,8 @@ Examples:
                                         also when files were last verified
   ftk report -o week.html monday.jsonl friday.jsonl
                                         also what changed
+  ftk report --dup -o home.html ~       also duplicates, to decide what to keep
+  ftk report -o dup.html dup.json       the duplicates of a report
   ftk report --json /srv | jq .problems the data of the page";
 
 pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
@@ -64,29 +75,37 @@ pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> an
     let stdout = Stdout::default();
     let mut list = List::create(args.output.as_deref(), &stdout)?;
     refuse_own_input(paths, &list.own())?;
-    let inputs = paths.iter().map(|path| Input::open(path, globals)).collect::<anyhow::Result<Vec<_>>>()?;
+    let mut inputs =
+        paths.iter().map(|path| Input::open(path, globals)).collect::<anyhow::Result<Vec<_>>>()?;
     if let (Some(filter), true) =
         (args.selection.filter(), inputs.iter().any(|it| !matches!(it, Input::Directory)))
     {
-        bail!("{filter} cannot be used with a manifest");
+        bail!("{filter} cannot be used with a manifest or a report");
     }
+    ensure!(!args.dup || matches!(*inputs, [Input::Directory]), "--dup searches one directory");
     let mut data = Data {
         program: env!("CARGO_PKG_VERSION").into(),
         inputs: paths.iter().map(|path| sanitize(path.as_bytes()).into()).collect(),
         made_s: seconds(now_ns()),
         ..Data::default()
     };
-    let outcome = match &*inputs {
+    let outcome = match &mut *inputs {
         [Input::Directory] => {
-            tree::fill(&mut data, &paths[0], &args.selection, &list.own(), globals, console)?
+            let (root, own) = (&paths[0], list.own());
+            let (waste, compared) = match args.dup {
+                true => duplicates::of_tree(&mut data, root, &args.selection, &own, globals, console)?,
+                false => (Waste::default(), Outcome::Success),
+            };
+            tree::fill(&mut data, root, &args.selection, &own, waste, globals, console)?.max(compared)
         }
         [Input::Manifest(manifest)] => manifest::fill(&mut data, manifest, &paths[0])?,
+        [Input::Duplicates(file)] => duplicates::of_report(&mut data, file, &paths[0])?,
         [Input::Manifest(old), Input::Manifest(new)] => {
             let names = [&*paths[0], &*paths[1]];
             changes::fill(&mut data, [old, new], names, globals)?
                 .max(manifest::fill(&mut data, new, &paths[1])?)
         }
-        _ => bail!("the input must be one directory, one manifest or two manifests"),
+        _ => bail!("the input must be one directory, one report of duplicates, or one or two manifests"),
     };
     let text = if args.output.is_some() && !globals.json { page(&data) } else { data.to_json() + "\n" };
     list.write(text.as_bytes());

@@ -12,6 +12,7 @@ use ftk_walk::{FileType, Follow};
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::find::Owners;
+use crate::report::duplicates::Waste;
 use crate::report::links::Links;
 use crate::report::seconds;
 use crate::run::Run;
@@ -20,12 +21,13 @@ use crate::selection::SelectionArgs;
 /// The largest number of unreadable paths on a page.
 const LISTED: usize = 1_000;
 
-/// Walks the tree at `root` and fills the data of its page. `own`: files to skip.
+/// Walks the tree at `root` and fills the data of its page. `own`: files to skip; `waste`: what its duplicates waste.
 pub(super) fn fill(
     data: &mut Data,
     root: &OsStr,
     selection: &SelectionArgs,
     own: &[(u64, u64)],
+    mut waste: Waste,
     globals: &Globals,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
@@ -43,7 +45,10 @@ pub(super) fn fill(
     let mut order = scan.inventory.in_path_order();
     while let Some(item) = order.next() {
         let Some(stat) = item.metadata else { continue };
-        let usage = Usage { allocated: links.allocated(&stat, (stat.dev, stat.ino)), ..usage(&stat) };
+        let identity = (stat.dev, stat.ino);
+        // Removed, so that a file with hard links counts once.
+        let wasted = waste.sizes.remove(&identity).unwrap_or(0);
+        let usage = Usage { allocated: links.allocated(&stat, identity), waste: wasted, ..usage(&stat) };
         match below(item.path, root.as_bytes()) {
             None => space.root(&usage),
             Some(path) if item.file_type == FileType::Directory => space.dir(path, &usage),
@@ -53,7 +58,7 @@ pub(super) fn fill(
     let mut owners = Owners::default();
     data.space = Some(space.finish(|uid| owners.user(uid).to_owned()));
     data.title = ftk_record::sanitize(root.as_bytes()).into();
-    data.problems.unreadable = (scan.failed.len() as u64).into();
+    data.problems.unreadable = (scan.failed.len() as u64 + waste.unread).into();
     data.problems.excluded = scan.skipped.by_options().into();
     let shown = scan.failed.iter().take(LISTED).map(|path| ftk_record::sanitize(path).into());
     data.problems.messages = shown.collect();

@@ -52,7 +52,7 @@ export function showDuplicates(view, duplicates, title) {
     `${counted(duplicates.total_groups, "group")} of equal files; ` +
     `all but one file of each take ${bytes(duplicates.total_waste_bytes)}.` +
     (duplicates.total_groups > groups.length
-      ? ` This page has the ${count(groups.length)} groups that waste most.`
+      ? ` This page has ${count(groups.length)} of them: those that waste most, as far as they fit.`
       : "");
 
   const tree = wasteTree(groups);

@@ -9,7 +9,7 @@ use ftk_dedup::{Names, Share};
 use ftk_select::Glob;
 
 /// What is compared besides files.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(in crate::dup) struct DirArgs {
     /// Compare whole directories first

@@ -70,6 +70,19 @@ pub enum RecordError {
     },
     /// This path is listed twice.
     Twice(Vec<u8>),
+    /// A report has a decision, which only files of decisions have.
+    Decided,
+    /// A decision is not about files of a tree.
+    NotFiles,
+    /// The decision about the group with this number keeps no file. Symbolic links do not count.
+    NothingKept(u64),
+    /// A decision keeps a file that the group does not have.
+    NoFile {
+        /// The number of the group.
+        group: u64,
+        /// The number of the file.
+        file: u64,
+    },
 }
 
 impl ReportError {
@@ -115,6 +128,10 @@ impl fmt::Display for RecordError {
             }
             Self::NotBelow { path, root } => write!(f, "{} is not below {}", quote(path), quote(root)),
             Self::Twice(path) => write!(f, "{} is listed twice", quote(path)),
+            Self::Decided => f.write_str("only a file of decisions says what to keep"),
+            Self::NotFiles => f.write_str("decisions can only be about the files of trees"),
+            Self::NothingKept(group) => write!(f, "the decision about group {group} keeps no file"),
+            Self::NoFile { group, file } => write!(f, "group {group} has no file {file} to keep"),
         }
     }
 }

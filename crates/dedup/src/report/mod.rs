@@ -28,6 +28,7 @@
 //! # Ok::<(), ftk_dedup::report::ReportError>(())
 //! ```
 
+mod decisions;
 mod directories;
 mod error;
 mod group;
@@ -36,6 +37,7 @@ mod read;
 mod tests;
 mod write;
 
+pub use decisions::decisions_header;
 pub use directories::{ContainedDirectory, DirectoryGroup};
 pub use error::{RecordError, ReportError};
 pub use group::Group;
@@ -44,6 +46,9 @@ pub use write::{Header, Writer};
 
 /// The kind of file, as named in the first line.
 const KIND: &str = "dup-report";
+
+/// The kind of a file of decisions: lines of a report, each with the numbers of the files to keep.
+const DECISIONS: &str = "dup-decisions";
 
 /// The version of reports of trees.
 const VERSION: u32 = 1;

@@ -9,7 +9,8 @@ use ftk_hash::{Algorithm, Digest};
 use ftk_record::{Object, SealError, SealedReader, read_path};
 use serde::Deserialize;
 
-use super::{DirectoryGroup, Group, KIND, RECORDED_VERSION, RecordError, ReportError, VERSION};
+use super::decisions::kept;
+use super::{DECISIONS, DirectoryGroup, Group, KIND, RECORDED_VERSION, RecordError, ReportError, VERSION};
 use crate::{Member, Names, RecordedGroup, RecordedMember};
 
 /// The contents of a report.
@@ -27,6 +28,8 @@ pub struct Report {
     pub groups: Vec<Group>,
     /// What a report of manifests contains instead of groups.
     pub recorded: Option<Recorded>,
+    /// The paths of the files to keep, if these are decisions about a report. Each group has at least one.
+    pub kept: Option<HashSet<Vec<u8>>>,
 }
 
 /// The contents of a report of manifests.
@@ -38,7 +41,7 @@ pub struct Recorded {
     pub groups: Vec<RecordedGroup>,
 }
 
-/// Reads a report to its end. If `is_edited`, the footer need not match, but it must exist.
+/// Reads a report, or decisions about one, to its end. If `is_edited`, the footer need not match, but it must exist.
 ///
 /// A valid record does not prove that the file still exists or is unchanged. Callers must check files before
 /// they act on them.
@@ -61,9 +64,10 @@ pub fn read(input: impl BufRead, is_edited: bool) -> Result<Report, ReportError>
     }
     match parser.algorithm {
         Some(algorithm) => {
-            let ReportParser { directory, roots, directories, groups, manifests, recorded, .. } = parser;
+            let ReportParser { directory, roots, directories, groups, manifests, recorded, kept, .. } =
+                parser;
             let recorded = manifests.map(|manifests| Recorded { manifests, groups: recorded });
-            Ok(Report { algorithm, directory, roots, directories, groups, recorded })
+            Ok(Report { algorithm, directory, roots, directories, groups, recorded, kept })
         }
         None => Err(ReportError::Empty),
     }
@@ -85,6 +89,8 @@ struct ReportParser {
     manifests: Option<Vec<Vec<u8>>>,
     /// The groups of a report of manifests.
     recorded: Vec<RecordedGroup>,
+    /// The paths of the files to keep, if these are decisions.
+    kept: Option<HashSet<Vec<u8>>>,
     /// The number of the last group of directories.
     directories_number: u64,
     /// The number of the last group.
@@ -100,6 +106,7 @@ impl ReportParser {
             // Most lines are groups as ftk writes them, which need not be parsed twice.
             Some(algorithm) if line.starts_with(b"{\"group\":") => self.group(line, algorithm),
             Some(algorithm) => match serde_json::from_slice(line) {
+                Ok(Object(Kind { group: None, .. })) if self.kept.is_some() => Err(RecordError::NotFiles),
                 Ok(Object(Kind { directories: Some(_), group: None, contained: None })) => {
                     self.directories(line)
                 }
@@ -113,11 +120,14 @@ impl ReportParser {
     fn header(&mut self, line: &[u8]) -> Result<(), RecordError> {
         let Object(header): Object<Header<'_>> =
             serde_json::from_slice(line).map_err(|_| RecordError::NotHeader)?;
-        if header.ftk != KIND {
-            return Err(RecordError::NotReport);
+        match &*header.ftk {
+            KIND => {}
+            DECISIONS => self.kept = Some(HashSet::new()),
+            _ => return Err(RecordError::NotReport),
         }
         let is_recorded = match header.version {
             VERSION => false,
+            RECORDED_VERSION if self.kept.is_some() => return Err(RecordError::NotFiles),
             RECORDED_VERSION => true,
             version => return Err(RecordError::Version(version)),
         };
@@ -163,8 +173,18 @@ impl ReportParser {
             let (digest, is_new) =
                 self.head(&record, algorithm, self.groups.last().map(|it| (it.size, it.digest)))?;
             let size = record.size_bytes;
+            let files: Vec<_> = record.members.iter().map(|Object(it)| (it.cluster, it.via_link)).collect();
             let members = record.members.into_iter().map(|Object(member)| self.member(member, size));
             let mut members = members.collect::<Result<Vec<_>, _>>()?;
+            if let Some(paths) = &mut self.kept {
+                // The numbers in a decision are those of its line.
+                if !is_new {
+                    return Err(RecordError::Order { number: record.group, last: record.group });
+                }
+                let kept = kept(record.group, record.keep.as_deref(), &files)?;
+                let kept = members.iter().zip(kept).filter(|(_, is_kept)| *is_kept);
+                paths.extend(kept.map(|(member, _)| member.path.clone()));
+            }
             match self.groups.last_mut().filter(|_| !is_new) {
                 Some(group) => group.members.append(&mut members),
                 None => self.groups.push(Group { size, digest, members }),
@@ -181,6 +201,9 @@ impl ReportParser {
         algorithm: Algorithm,
         last: Option<(u64, Digest)>,
     ) -> Result<(Digest, bool), RecordError> {
+        if record.keep.is_some() && self.kept.is_none() {
+            return Err(RecordError::Decided);
+        }
         let digest = Digest::from_hex(record.digest.as_bytes())
             .filter(|digest| digest.as_bytes().len() == algorithm.digest_len())
             .ok_or(RecordError::Digest(algorithm))?;
@@ -348,6 +371,8 @@ struct Record<'j, M> {
     #[serde(borrow)]
     digest: Cow<'j, str>,
     members: Vec<Object<M>>,
+    /// The numbers of the files to keep. Only decisions have this.
+    keep: Option<Vec<u64>>,
 }
 
 #[derive(Deserialize)]
@@ -355,6 +380,8 @@ struct MemberRecord {
     path: Option<String>,
     path_b64: Option<String>,
     root: usize,
+    /// The number of its file in the group. Only decisions need it; elsewhere the inode number tells.
+    cluster: Option<u64>,
     dev: u64,
     ino: u64,
     nlink: u64,

@@ -6,7 +6,7 @@ use ftk_record::{Seal, SealError};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{Group, Header, ReportError, Writer, read};
+use super::{Group, Header, RecordError, ReportError, Writer, decisions_header, read};
 use crate::{Member, RecordedGroup, RecordedMember};
 
 fn header(roots: Vec<Vec<u8>>) -> Header<'static> {
@@ -129,6 +129,64 @@ fn invalid_records_are_refused() {
             other => panic!("{from} {to}: {other:?}"),
         }
     }
+}
+
+/// Makes the lines of [`changed`] decisions that keep these files.
+fn decided(lines: &str, keep: &str) -> String {
+    let (header, group) = lines.split_once('\n').unwrap();
+    format!("{}\n{{\"keep\":{keep},{}", decisions_header(header).unwrap(), &group[1..])
+}
+
+#[test]
+fn decisions_name_the_files_to_keep() {
+    for (keep, paths) in [("[0]", &["a/x"][..]), ("[1]", &["a/y"]), ("[1,0]", &["a/x", "a/y"])] {
+        let report = changed(|lines| decided(lines, keep)).unwrap();
+        let kept = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
+        assert_eq!(report.kept, Some(kept));
+        assert_eq!(report.groups, changed(str::to_owned).unwrap().groups);
+    }
+    assert_eq!(changed(str::to_owned).unwrap().kept, None);
+    // The numbers are those of the line, and names of one number are one file.
+    let swapped = |lines: &str| decided(lines, "[7]").replace("\"cluster\":0", "\"cluster\":7");
+    assert_eq!(changed(swapped).unwrap().kept, Some([b"a/x".to_vec()].into()));
+}
+
+#[test]
+fn wrong_decisions_are_refused() {
+    for (keep, from, to, why) in [
+        ("[]", "", "", "the decision about group 1 keeps no file"),
+        ("null", "", "", "the decision about group 1 keeps no file"),
+        ("[2]", "", "", "group 1 has no file 2"),
+        ("[0,1,18446744073709551615]", "", "", "group 1 has no file 18446744073709551615"),
+        ("[-1]", "", "", "not a group"),
+        ("[0.0]", "", "", "not a group"),
+        ("0", "", "", "not a group"),
+        ("[0]", "\"keep\"", "\"kept\"", "the decision about group 1 keeps no file"),
+        ("[0],\"keep\":[0]", "", "", "duplicate field `keep`"),
+        ("[0]", "\"cluster\":0", "\"clusters\":0", "group 1 has no file 0"),
+        ("[0]", "\"ctime_ns\":6", "\"ctime_ns\":6,\"via_link\":true", "keeps no file"),
+        ("[0]", "dup-decisions", "dup-report", "only a file of decisions"),
+        ("[0]", "\"version\":1", "\"version\":2", "only be about the files of trees"),
+        ("[0]", "\"group\":1", "\"directories\":1", "only be about the files of trees"),
+        ("[0]", "\"group\":1", "\"contained\":1", "only be about the files of trees"),
+    ] {
+        match changed(|lines| decided(lines, keep).replace(from, to)) {
+            Err(ReportError::Line { problem, .. }) => {
+                assert!(problem.to_string().contains(why), "{keep} {to}: {problem}");
+            }
+            other => panic!("{keep} {to}: {other:?}"),
+        }
+    }
+    // A second line of the group would have other numbers.
+    let continued = |lines: &str| {
+        let lines = decided(lines, "[0]");
+        let group = lines.lines().last().unwrap().replace("a/x", "a/v").replace("a/y", "a/w");
+        format!("{lines}\n{group}")
+    };
+    assert!(matches!(
+        changed(continued),
+        Err(ReportError::Line { number: 3, problem: RecordError::Order { .. } })
+    ));
 }
 
 #[test]

@@ -259,6 +259,19 @@ mod tests {
     }
 
     #[test]
+    fn a_directory_of_very_many_entries_has_few_nodes() {
+        let mut builder = SpaceBuilder::new(b"r", 1000);
+        for n in 0..200_000 {
+            builder.file(format!("d/f{n:06}").as_bytes(), &usage(n + 1));
+            assert!(builder.nodes.len() <= 2 * 1000 + 2);
+        }
+        let shown = shown(builder);
+        assert_eq!(shown["/d"], ("d".into(), 200_000 * 200_001 / 2));
+        assert!(shown.contains_key("/d/f199999") && !shown.contains_key("/d/f000000"));
+        assert!(shown.len() <= 1001, "{}", shown.len());
+    }
+
+    #[test]
     fn totals_beyond_64_bits_are_exact() {
         let mut builder = SpaceBuilder::new(b"r", 9);
         for name in [b"a", b"b", b"c"] {
