@@ -69,7 +69,6 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
         "sha256" => Algorithm::Sha256,
         _ => return None,
     };
-    let digest_len = algorithm.digest_len();
     let directory = header.optional_bytes("directory")?;
     let roots = header.get("roots")?.items()?.into_iter().map(|root| root.members()?.bytes("path"));
     let roots = roots.collect::<Option<Vec<_>>>()?;
