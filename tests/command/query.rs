@@ -1,7 +1,6 @@
 //! `ftk query` runs another program, which has the same directory or is in PATH.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -12,7 +11,7 @@ fn ftk(dir: &Dir, path: &Path, args: &[&str]) -> Output {
     let copy = dir.path("bin/ftk");
     fs::create_dir_all(dir.path("bin")).unwrap();
     if !copy.exists() {
-        fs::copy(env!("CARGO_BIN_EXE_ftk"), &copy).unwrap();
+        make(&["cp", env!("CARGO_BIN_EXE_ftk"), copy.to_str().unwrap()]);
     }
     Command::new(copy).args(args).env("PATH", path).output().unwrap()
 }
@@ -21,8 +20,15 @@ fn ftk(dir: &Dir, path: &Path, args: &[&str]) -> Output {
 fn program(dir: &Dir, folder: &str) {
     let path = dir.path(folder).join("ftk-query");
     fs::create_dir_all(dir.path(folder)).unwrap();
-    fs::write(&path, format!("#!/bin/sh\nprintf '{folder}'; printf ' <%s>' \"$@\"; exit 7\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    let text = format!("#!/bin/sh\nprintf '{folder}'; printf ' <%s>' \"$@\"; exit 7\n");
+    fs::write(dir.path("text"), text).unwrap();
+    make(&["install", "-m", "755", dir.path("text").to_str().unwrap(), path.to_str().unwrap()]);
+}
+
+/// Makes a program with a tool. If this process wrote it, a child of another test could still have it open for writing,
+/// and the kernel would not execute it.
+fn make(words: &[&str]) {
+    assert!(Command::new(words[0]).args(&words[1..]).status().unwrap().success());
 }
 
 fn text(bytes: &[u8]) -> String {
