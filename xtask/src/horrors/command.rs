@@ -190,10 +190,12 @@ mod tests {
         assert_eq!(code("ftk", Verdict::Passes), ExitCode::SUCCESS);
         assert_eq!(code("ftk", Verdict::Hangs(String::new())), ExitCode::from(1));
         assert_eq!(code("fd", Verdict::Passes), ExitCode::from(1));
-        let known = FAMILIES.iter().flat_map(|family| &family.scenarios).find(|it| is_known(it)).unwrap();
-        let mut report = Report::new(machine::tests::example());
-        report.add(scenario, "ftk", Verdict::Passes);
-        report.add(known, "ftk", Verdict::Hangs(String::new()));
-        assert_eq!(verdict_of_the_run(&report), ExitCode::SUCCESS, "the failure is known");
+        // There may be none.
+        for known in FAMILIES.iter().flat_map(|family| &family.scenarios).filter(|it| is_known(it)) {
+            let mut report = Report::new(machine::tests::example());
+            report.add(scenario, "ftk", Verdict::Passes);
+            report.add(known, "ftk", Verdict::Hangs(String::new()));
+            assert_eq!(verdict_of_the_run(&report), ExitCode::SUCCESS, "the failure is known");
+        }
     }
 }
