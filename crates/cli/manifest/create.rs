@@ -177,7 +177,7 @@ pub(super) fn write<T>(
     })
 }
 
-/// Writes like [`write`]. The errors of `fill` say what failed.
+/// Writes like [`write()`]. The errors of `fill` say what failed.
 pub(super) fn write_with<T>(
     header: &Header,
     mut list: List<'_>,

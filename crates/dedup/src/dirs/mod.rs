@@ -11,7 +11,7 @@
 //! which directories stay. What is inside the others is not reported again, and what is inside the ones that stay
 //! serves only as a copy of something outside.
 //!
-//! [`contained`] finds directories of which a large share also exists elsewhere. It needs no pairs of directories:
+//! [`contained()`] finds directories of which a large share also exists elsewhere. It needs no pairs of directories:
 //! the contents that exist nowhere outside of a directory are those whose files are all inside, and the innermost
 //! directory that contains all files of a content follows from its first and its last file.
 
