@@ -42,7 +42,7 @@ enum State {
     /// There is no helper, and the caller has asked for the next bytes.
     Reading(Filling),
     /// There is no helper, and the caller has a chunk.
-    Out(Progress),
+    Out(Box<Progress>),
     /// The helper has the file. If `is_asked`, the caller has asked for the next bytes; otherwise it has a
     /// chunk.
     Helped {
@@ -71,7 +71,7 @@ impl Ahead {
                 self.state = if chunk.part == crate::Part::First {
                     match Helper::start(progress, self.buf_len, self.stack) {
                         Ok(helper) => State::Helped { helper, is_asked: false },
-                        Err(progress) => State::Out(*progress),
+                        Err(progress) => State::Out(progress),
                     }
                 } else {
                     State::Out(progress)
@@ -183,13 +183,13 @@ struct Helper {
     empty: Option<Sender<Buf>>,
     filled: Receiver<Filled>,
     /// Returns the file, unless reading it failed. `None` after the thread was joined.
-    thread: Option<JoinHandle<Option<Progress>>>,
+    thread: Option<JoinHandle<Option<Box<Progress>>>>,
 }
 
 impl Helper {
     /// Starts a thread that reads on from `progress`. Returns `progress` as the error if no thread can be
     /// started.
-    fn start(progress: Progress, buf_len: usize, stack: usize) -> Result<Self, Box<Progress>> {
+    fn start(progress: Box<Progress>, buf_len: usize, stack: usize) -> Result<Self, Box<Progress>> {
         let (stat, is_written_back) = (*progress.stat(), progress.is_written_back());
         let (empty, to_fill) = mpsc::channel();
         let (to_caller, filled) = mpsc::channel();
@@ -198,7 +198,7 @@ impl Helper {
         let (file, from_caller) = mpsc::channel();
         let run = move || read_ahead(from_caller.recv().ok()?, &to_fill, &to_caller);
         let Ok(thread) = Builder::new().name("ftk-ahead".into()).stack_size(stack).spawn(run) else {
-            return Err(Box::new(progress));
+            return Err(progress);
         };
         let helper = Self { stat, is_written_back, empty: Some(empty), filled, thread: Some(thread) };
         file.send(progress).expect("the helper receives its file before anything else");
@@ -227,7 +227,7 @@ impl Helper {
     }
 
     /// Stops the helper and waits for it. Returns the file unless reading it failed.
-    fn stop(mut self) -> Option<Progress> {
+    fn stop(mut self) -> Option<Box<Progress>> {
         self.empty = None;
         let thread = self.thread.take().expect("only `stop` and `drop` clear it");
         thread.join().unwrap_or_else(|panic| resume_unwind(panic))
@@ -246,10 +246,10 @@ impl Drop for Helper {
 
 /// Fills the buffers it receives until the end of the file or until no more buffers come.
 fn read_ahead(
-    mut progress: Progress,
+    mut progress: Box<Progress>,
     to_fill: &Receiver<Buf>,
     to_caller: &Sender<Filled>,
-) -> Option<Progress> {
+) -> Option<Box<Progress>> {
     while let Ok(buf) = to_fill.recv() {
         let filled = Filling::new(progress, buf).fill();
         let chunk;

@@ -60,6 +60,8 @@ mod descriptors;
 mod extent;
 #[cfg_attr(not(target_os = "linux"), path = "extents_none.rs")]
 mod extents;
+#[cfg(target_os = "linux")]
+mod file_system;
 mod guard;
 #[cfg(all(target_os = "linux", not(ftk_portable)))]
 mod kernel;

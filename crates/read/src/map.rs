@@ -138,10 +138,8 @@ impl Drop for Map {
 ///   but a mapping has zeros or missing pages in their place.
 #[cfg(target_os = "linux")]
 fn is_harmful(file: &File, window: &Range<u64>) -> bool {
-    /// `FUSE_SUPER_MAGIC` and `TMPFS_MAGIC` of `linux/magic.h`.
-    const FUSE: u32 = 0x6573_5546;
-    const TMPFS: u32 = 0x0102_1994;
-    match rustix::fs::fstatfs(file).map(|fs| fs.f_type as u32) {
+    use crate::file_system::{FUSE, TMPFS, magic};
+    match magic(file) {
         Ok(FUSE) => true,
         Ok(TMPFS) => {
             rustix::fs::seek(file, SeekFrom::Hole(window.start)).map_or(true, |hole| hole < window.end)

@@ -8,7 +8,8 @@ use crate::{Buf, Chunk, How, Part, WrittenBack};
 /// For fewer bytes, in all pieces together, a read takes no longer than to look for holes.
 const LOOK_FROM: u64 = 64 << 10;
 
-/// A file that is being read.
+/// A file that is being read. It is boxed, because it is large and moves from one state of a slot to the next several
+/// times for each file.
 #[derive(Debug)]
 pub(crate) struct Progress {
     file: File,
@@ -24,7 +25,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Starts the reading of a file that was just opened.
-    pub(crate) fn new(slot: u32, file: File, how: How) -> Self {
+    pub(crate) fn new(slot: u32, file: File, how: How) -> Box<Self> {
         let written_back = how.write_back.apply(&file);
         let pieces = how.span.pieces(file.stat().size);
         if pieces.is_some() {
@@ -32,7 +33,8 @@ impl Progress {
         }
         let len = pieces.as_ref().map(Pieces::len);
         let holes = Holes::new(&file, len.unwrap_or(file.stat().size) > LOOK_FROM);
-        Self { file, written_back, slot, pieces, holes, state: ReadState::new(0, len), has_started: false }
+        let state = ReadState::new(0, len);
+        Box::new(Self { file, written_back, slot, pieces, holes, state, has_started: false })
     }
 
     pub(crate) fn stat(&self) -> &Stat {
@@ -71,7 +73,7 @@ impl Progress {
 /// A file, and the buffer for its next chunk.
 #[derive(Debug)]
 pub(crate) struct Filling {
-    progress: Progress,
+    progress: Box<Progress>,
     buf: Buf,
 }
 
@@ -81,7 +83,7 @@ impl Filling {
     /// # Panics
     /// If `buf` has no capacity, which would look like the end of the file, or if the end was already
     /// delivered.
-    pub(crate) fn new(progress: Progress, mut buf: Buf) -> Self {
+    pub(crate) fn new(progress: Box<Progress>, mut buf: Buf) -> Self {
         assert!(buf.capacity() > 0, "the buffer has no capacity");
         assert!(!progress.state.has_ended(), "slot {} is read past its end", progress.slot);
         buf.clear();
@@ -121,7 +123,7 @@ impl Filling {
     /// Counts a read that added `got` bytes to the buffer.
     pub(crate) fn count_read(&mut self, got: usize) {
         let asked = self.buf.left() + got;
-        let Progress { file, state, .. } = &mut self.progress;
+        let Progress { file, state, .. } = &mut *self.progress;
         // `finish` reports a file that has grown.
         let _ = state.count_read(file, asked, got);
     }
@@ -131,7 +133,7 @@ impl Filling {
     }
 
     /// Returns the complete chunk.
-    pub(crate) fn into_chunk(mut self) -> (Progress, Chunk) {
+    pub(crate) fn into_chunk(mut self) -> (Box<Progress>, Chunk) {
         let part = match (self.progress.has_started, self.progress.state.has_ended()) {
             (false, true) => Part::Only,
             (false, false) => Part::First,
@@ -156,14 +158,14 @@ impl Filling {
     }
 
     /// Reads with plain system calls until the chunk is complete.
-    pub(crate) fn fill(self) -> Result<(Progress, Chunk), (Buf, Failure)> {
+    pub(crate) fn fill(self) -> Result<(Box<Progress>, Chunk), (Buf, Failure)> {
         self.fill_with(|file, buf, offset, most| buf.read(file, offset, most))
     }
 
     fn fill_with(
         mut self,
         mut read: impl FnMut(&File, &mut Buf, u64, usize) -> std::io::Result<usize>,
-    ) -> Result<(Progress, Chunk), (Buf, Failure)> {
+    ) -> Result<(Box<Progress>, Chunk), (Buf, Failure)> {
         while !self.add_holes() {
             let (file, buf, offset, most) = self.next();
             match read(file, buf, offset, most) {

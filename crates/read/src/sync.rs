@@ -44,7 +44,7 @@ enum Slot {
     },
     Reading(Filling),
     /// The caller has a chunk.
-    Out(Progress),
+    Out(Box<Progress>),
 }
 
 impl SyncReader {
@@ -139,7 +139,7 @@ impl SyncReader {
         mem::replace(&mut self.slots[slot as usize], Slot::Free)
     }
 
-    fn take_progress(&mut self, slot: u32) -> Progress {
+    fn take_progress(&mut self, slot: u32) -> Box<Progress> {
         match self.take(slot) {
             Slot::Out(progress) => progress,
             other => panic!("the caller has no chunk of slot {slot}: {other:?}"),
@@ -160,9 +160,9 @@ impl Reader for SyncReader {
         let Open { dir, name, how } = file;
         self.names[slot as usize].set(name);
         self.opens.push_back(slot);
-        let opening = Slot::Opening { dir: Rc::clone(dir), how, buf };
-        let before = mem::replace(&mut self.slots[slot as usize], opening);
-        assert!(matches!(before, Slot::Free), "slot {slot} is in use");
+        let place = &mut self.slots[slot as usize];
+        assert!(matches!(place, Slot::Free), "slot {slot} is in use");
+        *place = Slot::Opening { dir: Rc::clone(dir), how, buf };
     }
 
     fn more(&mut self, slot: u32, buf: Buf) {
