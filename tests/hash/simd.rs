@@ -11,9 +11,9 @@ const ALGORITHMS: [&str; 15] = [
 /// The bounds, lowest first, and the names that Linux has for their instructions.
 const BOUNDS: [(&str, &[&str]); 4] = [
     ("portable", &[]),
-    ("avx2", &["avx2"]),
+    ("avx2", &["avx2", "bmi1", "bmi2"]),
     ("sha-ni", &["sha_ni", "sse4_1"]),
-    ("avx512", &["avx512f", "avx512bw", "avx512vl"]),
+    ("avx512", &["avx512f", "avx512bw", "avx512vl", "avx2", "bmi1", "bmi2"]),
 ];
 
 /// Returns whether the CPU lacks one of these flags according to the kernel.

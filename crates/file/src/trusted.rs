@@ -1,11 +1,12 @@
-//! File systems that report holes and inode numbers reliably.
+//! Local file systems that report holes and inode numbers reliably.
 
 use std::os::fd::AsFd;
 
 /// Local file systems that report holes and inode numbers reliably, by their numbers in `linux/magic.h`.
 ///
 /// Each of them answers `SEEK_DATA` from the structures that a read would use, and counts data that is not
-/// yet on the disk as data. An inode number belongs to one file of the file system.
+/// yet on the disk as data. An inode number belongs to one file of the file system. The thread that reads a file
+/// requests the data from the disk itself, so the kernel counts the input for this thread.
 ///
 /// | file system | why it is trusted |
 /// |---|---|

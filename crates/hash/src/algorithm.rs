@@ -146,7 +146,7 @@ impl Algorithm {
     /// # Panics
     /// If `messages` and `out` differ in length.
     pub fn hash_many(self, platform: Platform, messages: &[&[u8]], out: &mut [Digest]) {
-        self.engine::<&[u8]>(platform, 0).hash_many(messages, out);
+        dispatch::hash_many(self, platform, messages, out);
     }
 
     /// Returns the digest of one message in memory.

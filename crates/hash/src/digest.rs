@@ -28,6 +28,7 @@ impl Digest {
 
     /// Creates a digest from its words. It writes the words directly to their place: copying words that were
     /// just stored one by one would stall until all stores are done, which costs time for short messages.
+    #[inline(always)]
     pub(crate) fn from_words<const N: usize, const W: usize>(words: [[u8; N]; W]) -> Self {
         const { assert!(N * W <= Self::MAX_LEN) };
         let mut digest = Self { bytes: [0; Self::MAX_LEN], len: (N * W) as u8 };

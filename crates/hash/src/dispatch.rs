@@ -5,10 +5,10 @@ use crate::arch::{Avx2, Avx512, CPU, ShaNi};
 use crate::arch::{Kernel, Narrow, NodeKernel, Portable};
 use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
 use crate::lanes::Lanes;
-use crate::serial::Serial;
+use crate::serial::{Serial, hash_each};
 use crate::stream::{Crc32, Crc32c, RustCrypto};
 use crate::tree_engine::TreeEngine;
-use crate::{Algorithm, Engine, Platform};
+use crate::{Algorithm, Digest, Engine, Platform};
 
 /// An implementation of a digest for this CPU.
 #[derive(Clone, Copy)]
@@ -71,6 +71,19 @@ impl Choice {
     }
 }
 
+/// Computes the digest of each message. The digests that take nanoseconds do without an engine, whose creation
+/// takes longer than hashing a short message.
+pub(crate) fn hash_many(algorithm: Algorithm, platform: Platform, messages: &[&[u8]], out: &mut [Digest]) {
+    match algorithm {
+        Algorithm::Xxh64 => hash_each::<twox_hash::XxHash64>(messages, out),
+        Algorithm::Xxh3 => hash_each::<twox_hash::XxHash3_64>(messages, out),
+        Algorithm::Xxh128 => hash_each::<twox_hash::XxHash3_128>(messages, out),
+        Algorithm::Crc32 => hash_each::<Crc32>(messages, out),
+        Algorithm::Crc32c => hash_each::<Crc32c>(messages, out),
+        _ => engine::<&[u8]>(algorithm, platform, 0).hash_many(messages, out),
+    }
+}
+
 /// Creates the engine for an algorithm.
 ///
 /// The number in front of `keys` in each call below is the most busy lanes for which the narrow kernel is
@@ -91,17 +104,17 @@ pub(crate) fn engine<'d, D: AsRef<[u8]> + 'd>(
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx512(wide, Some(sha_ni)), A::Sha1) => lanes::<Sha1, _, _, D, 16, 5>(wide, sha_ni, 4, keys),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx512(wide, None), A::Sha1) => lanes::<Sha1, _, _, D, 16, 5>(wide, Portable, 1, keys),
+        (Choice::Avx512(wide, None), A::Sha1) => lanes::<Sha1, _, _, D, 16, 5>(wide, wide.avx2(), 1, keys),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx512(wide, _), A::Md5) => lanes::<Md5, _, _, D, 16, 4>(wide, Portable, 0, keys),
+        (Choice::Avx512(wide, _), A::Md5) => lanes::<Md5, _, _, D, 16, 4>(wide, wide.avx2(), 0, keys),
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx512(wide, _), A::Blake2b) => lanes::<Blake2b, _, _, D, 8, 8>(wide, Portable, 1, keys),
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx512(wide, _), A::Blake3) => tree_engine::<_, D, 16>(wide, keys),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx2(wide), A::Sha1) => lanes::<Sha1, _, _, D, 8, 5>(wide, Portable, 1, keys),
+        (Choice::Avx2(wide), A::Sha1) => lanes::<Sha1, _, _, D, 8, 5>(wide, wide, 1, keys),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx2(wide), A::Md5) => lanes::<Md5, _, _, D, 8, 4>(wide, Portable, 1, keys),
+        (Choice::Avx2(wide), A::Md5) => lanes::<Md5, _, _, D, 8, 4>(wide, wide, 1, keys),
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx2(wide), A::Blake2b) => lanes::<Blake2b, _, _, D, 4, 8>(wide, Portable, 1, keys),
         #[cfg(target_arch = "x86_64")]
@@ -136,11 +149,11 @@ where
         #[cfg(target_arch = "x86_64")]
         Choice::Avx512(wide, Some(sha_ni)) => lanes::<Sha256<LEN>, _, _, D, 16, 8>(wide, sha_ni, 8, keys),
         #[cfg(target_arch = "x86_64")]
-        Choice::Avx512(wide, None) => lanes::<Sha256<LEN>, _, _, D, 16, 8>(wide, Portable, 1, keys),
+        Choice::Avx512(wide, None) => lanes::<Sha256<LEN>, _, _, D, 16, 8>(wide, wide.avx2(), 1, keys),
         #[cfg(target_arch = "x86_64")]
         Choice::ShaNi(wide) => lanes::<Sha256<LEN>, _, _, D, 2, 8>(wide, wide, 1, keys),
         #[cfg(target_arch = "x86_64")]
-        Choice::Avx2(wide) => lanes::<Sha256<LEN>, _, _, D, 8, 8>(wide, Portable, 1, keys),
+        Choice::Avx2(wide) => lanes::<Sha256<LEN>, _, _, D, 8, 8>(wide, wide, 1, keys),
         Choice::Portable => lanes::<Sha256<LEN>, _, _, D, 1, 8>(Portable, Portable, 1, keys),
         Choice::Crate => Box::new(Serial::<RustCrypto<C>, D>::new(keys)),
     }
@@ -154,9 +167,9 @@ where
 {
     match choice {
         #[cfg(target_arch = "x86_64")]
-        Choice::Avx512(wide, _) => lanes::<Sha512<LEN>, _, _, D, 8, 8>(wide, Portable, 1, keys),
+        Choice::Avx512(wide, _) => lanes::<Sha512<LEN>, _, _, D, 8, 8>(wide, wide.avx2(), 1, keys),
         #[cfg(target_arch = "x86_64")]
-        Choice::Avx2(wide) => lanes::<Sha512<LEN>, _, _, D, 4, 8>(wide, Portable, 1, keys),
+        Choice::Avx2(wide) => lanes::<Sha512<LEN>, _, _, D, 4, 8>(wide, wide, 1, keys),
         Choice::Portable => lanes::<Sha512<LEN>, _, _, D, 1, 8>(Portable, Portable, 1, keys),
         _ => Box::new(Serial::<RustCrypto<C>, D>::new(keys)),
     }

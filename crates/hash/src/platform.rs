@@ -70,11 +70,11 @@ impl Platform {
 pub enum Simd {
     /// The instructions that every CPU of the architecture has.
     Portable,
-    /// AVX2.
+    /// AVX2, with BMI1 and BMI2.
     Avx2,
     /// The SHA extensions of x86-64.
     ShaNi,
-    /// AVX-512 F, BW and VL.
+    /// AVX-512 F, BW and VL, with AVX2, BMI1 and BMI2.
     Avx512,
 }
 

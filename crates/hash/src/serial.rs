@@ -72,9 +72,14 @@ impl<H: Stream, D: AsRef<[u8]>> Engine<D> for Serial<H, D> {
     }
 
     fn hash_many(&self, messages: &[&[u8]], out: &mut [Digest]) {
-        assert_eq!(messages.len(), out.len(), "messages and digests must be equally many");
-        for (message, digest) in messages.iter().zip(out) {
-            *digest = H::whole(message);
-        }
+        hash_each::<H>(messages, out);
+    }
+}
+
+/// Computes the digest of each message, like [`Engine::hash_many`], which needs an engine.
+pub(crate) fn hash_each<H: Stream>(messages: &[&[u8]], out: &mut [Digest]) {
+    assert_eq!(messages.len(), out.len(), "messages and digests must be equally many");
+    for (message, digest) in messages.iter().zip(out) {
+        *digest = H::whole(message);
     }
 }

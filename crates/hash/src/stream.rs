@@ -101,7 +101,8 @@ impl Stream for Crc32c {
     }
 }
 
-// The canonical form of an XXH digest, as xxhsum prints it, is big-endian.
+// The canonical form of an XXH digest, as xxhsum prints it, is big-endian. `whole` is inlined, so that a digest is
+// written to its place: copying the word that was just stored would take longer than hashing a short message.
 
 impl Stream for twox_hash::XxHash64 {
     fn new() -> Self {
@@ -113,6 +114,7 @@ impl Stream for twox_hash::XxHash64 {
     fn finish(self) -> Digest {
         Digest::from_words([std::hash::Hasher::finish(&self).to_be_bytes()])
     }
+    #[inline(always)]
     fn whole(data: &[u8]) -> Digest {
         Digest::from_words([Self::oneshot(0, data).to_be_bytes()])
     }
@@ -128,6 +130,7 @@ impl Stream for twox_hash::XxHash3_64 {
     fn finish(self) -> Digest {
         Digest::from_words([std::hash::Hasher::finish(&self).to_be_bytes()])
     }
+    #[inline(always)]
     fn whole(data: &[u8]) -> Digest {
         Digest::from_words([Self::oneshot(data).to_be_bytes()])
     }
@@ -143,6 +146,7 @@ impl Stream for twox_hash::XxHash3_128 {
     fn finish(self) -> Digest {
         Digest::from_words([self.finish_128().to_be_bytes()])
     }
+    #[inline(always)]
     fn whole(data: &[u8]) -> Digest {
         Digest::from_words([Self::oneshot(data).to_be_bytes()])
     }

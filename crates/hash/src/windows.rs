@@ -9,7 +9,7 @@
 //! use ftk_hash::{Algorithm, Platform, Windows};
 //!
 //! let data = vec![7; 3_500_000];
-//! let tree = Windows::new(data.len() as u64).expect("more than one window");
+//! let tree = Windows::new(data.len() as u64, 2).expect("more than one window");
 //! let values: Vec<_> = (0..tree.windows())
 //!     .map(|nth| {
 //!         let window = tree.window(nth);
@@ -44,14 +44,16 @@ impl Windows {
     /// record, one huge file).
     const MAX_WINDOW: u64 = 1 << 24;
 
-    /// The least number of windows, unless they would become too small. It is large enough that all workers
-    /// finish at about the same time.
-    const MIN_COUNT: u64 = 64;
+    /// The least number of windows per worker, unless they would become too small. It is large enough that all
+    /// workers finish at about the same time: on average, they wait half a window for the last one.
+    const MIN_PER_WORKER: u64 = 8;
 
-    /// Divides a message of `total` bytes. Returns `None` if it fits into one window: then there are no
-    /// subtrees to share, and the ordinary [engine](crate::Algorithm::engine) hashes it.
-    pub fn new(total: u64) -> Option<Self> {
-        let window = (total / (2 * Self::MIN_COUNT)).next_power_of_two();
+    /// Divides a message of `total` bytes for `workers` workers. Returns `None` if it fits into one window: then
+    /// there are no subtrees to share, and the ordinary [engine](crate::Algorithm::engine) hashes it.
+    pub fn new(total: u64, workers: usize) -> Option<Self> {
+        // The next power of two is less than twice as large.
+        let count = 2 * Self::MIN_PER_WORKER * workers.max(1) as u64;
+        let window = (total / count).next_power_of_two();
         Self::with_window(total, window.clamp(Self::WINDOW, Self::MAX_WINDOW))
     }
 
@@ -211,14 +213,16 @@ mod tests {
 
     #[test]
     fn windows_cover_the_whole_message() {
-        assert!(Windows::new(0).is_none() && Windows::new(Windows::WINDOW).is_none());
-        for (total, window) in [
-            (Windows::WINDOW + 1, Windows::WINDOW),
-            (100 * Windows::WINDOW, Windows::WINDOW),
-            (300 * Windows::WINDOW, 4 * Windows::WINDOW),
-            (u64::MAX, Windows::MAX_WINDOW),
+        assert!(Windows::new(0, 8).is_none() && Windows::new(Windows::WINDOW, 8).is_none());
+        for (total, workers, window) in [
+            (Windows::WINDOW + 1, 8, Windows::WINDOW),
+            (100 * Windows::WINDOW, 8, Windows::WINDOW),
+            (300 * Windows::WINDOW, 8, 4 * Windows::WINDOW),
+            (128 * Windows::WINDOW, 2, 4 * Windows::WINDOW),
+            (128 * Windows::WINDOW, usize::MAX >> 8, Windows::WINDOW),
+            (u64::MAX, 1, Windows::MAX_WINDOW),
         ] {
-            let tree = Windows::new(total).unwrap();
+            let tree = Windows::new(total, workers).unwrap();
             let last = tree.windows() - 1;
             assert_eq!(tree.window(0), 0..window);
             assert_eq!(tree.window(last - 1).end, tree.window(last).start);

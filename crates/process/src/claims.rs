@@ -5,7 +5,7 @@ use std::iter;
 
 use ftk_file::Stat;
 use ftk_inventory::{DirNo, FileNo};
-use ftk_sched::Claims;
+use ftk_sched::{Claims, pick, spread};
 
 use crate::Work;
 use crate::rows::{RowMut, Rows, RowsMut};
@@ -113,6 +113,31 @@ pub(crate) fn claims<'c>(
 ) -> FileClaims<'c> {
     let left = rows.pending() as usize;
     let pending = FileJobs::new(work, rows).filter(|job| job.row.is_pending());
+    claims_of(work, pending, left, workers, order)
+}
+
+/// Makes those rows claimable that are pending among `most` rows in `runs` runs, which are spread over the table.
+pub(crate) fn some_claims<'c>(
+    work: &'c Work<'c>,
+    rows: &'c mut Rows,
+    most: u32,
+    runs: u32,
+    workers: usize,
+    order: Order,
+) -> FileClaims<'c> {
+    let mut some = pick(FileJobs::new(work, rows), spread(work.files(), most, runs));
+    some.retain(|job| job.row.is_pending());
+    let left = some.len();
+    claims_of(work, some.into_iter(), left, workers, order)
+}
+
+fn claims_of<'c>(
+    work: &'c Work<'c>,
+    pending: impl Iterator<Item = Job<'c>> + Send + 'c,
+    left: usize,
+    workers: usize,
+    order: Order,
+) -> FileClaims<'c> {
     match order {
         Order::Directory => Claims::new(Box::new(pending), left, workers, |last, job| last.dir == job.dir),
         Order::Inode => Claims::new(Box::new(by_inode(work, pending)), left, workers, |_, _| false),

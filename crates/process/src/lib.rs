@@ -57,6 +57,7 @@ mod sample;
 mod shared;
 mod small;
 mod spare;
+mod stats;
 mod stream;
 mod work;
 

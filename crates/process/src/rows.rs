@@ -1,7 +1,9 @@
 //! Results, one row for each file. Only rows whose state is `Ok` have a digest.
 
-use ftk_file::{Birth, Failure, PackedStat, Stat};
+use ftk_file::{Birth, Failure, Stat};
 use ftk_hash::Algorithm;
+
+use crate::stats::{FileStat, Kinds};
 
 /// The result for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +34,9 @@ pub struct Rows {
     state: Vec<State>,
     bytes: Vec<u8>,
     /// The result of `fstat` for each file; empty in a table without stats.
-    stats: Vec<PackedStat>,
+    stats: Vec<FileStat>,
+    /// The rest of `stats`; `None` in a table without stats.
+    kinds: Option<Kinds>,
     algorithms: Vec<Algorithm>,
     /// Total length of one file's digests, in bytes.
     width: usize,
@@ -43,18 +47,19 @@ impl Rows {
     pub fn new(files: u32, algorithms: &[Algorithm]) -> Self {
         let (files, width) = (files as usize, width(algorithms));
         let (state, bytes) = (vec![State::Pending; files], vec![0; files * width]);
-        Self { state, bytes, stats: Vec::new(), algorithms: algorithms.into(), width }
+        Self { state, bytes, stats: Vec::new(), kinds: None, algorithms: algorithms.into(), width }
     }
 
     /// Creates `files` pending rows that also keep what `fstat` returns for each file when it is opened. This
     /// needs [`BYTES_PER_STAT`](Self::BYTES_PER_STAT) more bytes for each file.
     pub fn with_stats(files: u32, algorithms: &[Algorithm]) -> Self {
-        Self { stats: vec![PackedStat::from(&Stat::EMPTY); files as usize], ..Self::new(files, algorithms) }
+        let (stats, kinds) = (vec![FileStat::EMPTY; files as usize], Some(Kinds::new()));
+        Self { stats, kinds, ..Self::new(files, algorithms) }
     }
 
     /// Bytes that [`with_stats`](Self::with_stats) needs for each file, in addition to
     /// [`bytes_per_file`](Self::bytes_per_file).
-    pub const BYTES_PER_STAT: usize = size_of::<PackedStat>();
+    pub const BYTES_PER_STAT: usize = size_of::<FileStat>();
 
     /// Returns how many bytes the table needs for each file.
     pub fn bytes_per_file(algorithms: &[Algorithm]) -> usize {
@@ -104,8 +109,8 @@ impl Rows {
     /// # Panics
     /// If there is no such row, or the table was made without stats.
     pub fn stat(&self, row: u32) -> Option<Stat> {
-        assert!(self.stats.len() == self.state.len(), "the table was made without stats");
-        (self.state(row) == State::Ok).then(|| (&self.stats[row as usize]).into())
+        let kinds = self.kinds.as_ref().expect("the table was made with stats");
+        (self.state(row) == State::Ok).then(|| kinds.unpack(&self.stats[row as usize]))
     }
 
     /// Returns the number of pending rows that are not deferred.
@@ -119,8 +124,8 @@ impl Rows {
     }
 
     pub(crate) fn all(&mut self) -> RowsMut<'_> {
-        let Self { state, bytes, stats, width, .. } = self;
-        RowsMut { state, bytes, stats, width: *width }
+        let Self { state, bytes, stats, kinds, width, .. } = self;
+        RowsMut { state, bytes, stats, kinds: kinds.as_ref(), width: *width }
     }
 }
 
@@ -134,7 +139,8 @@ pub(crate) struct RowsMut<'r> {
     state: &'r mut [State],
     bytes: &'r mut [u8],
     /// Empty in a table without stats.
-    stats: &'r mut [PackedStat],
+    stats: &'r mut [FileStat],
+    kinds: Option<&'r Kinds>,
     width: usize,
 }
 
@@ -163,7 +169,7 @@ impl<'r> RowsMut<'r> {
         let (bytes, rest) = std::mem::take(&mut self.bytes).split_at_mut(self.width);
         self.state = states;
         self.bytes = rest;
-        RowMut { state, bytes, stat: self.stats.split_off_first_mut() }
+        RowMut { state, bytes, stat: self.stats.split_off_first_mut().zip(self.kinds) }
     }
 }
 
@@ -172,7 +178,7 @@ impl<'r> RowsMut<'r> {
 pub(crate) struct RowMut<'r> {
     state: &'r mut State,
     bytes: &'r mut [u8],
-    stat: Option<&'r mut PackedStat>,
+    stat: Option<(&'r mut FileStat, &'r Kinds)>,
 }
 
 impl RowMut<'_> {
@@ -192,8 +198,8 @@ impl RowMut<'_> {
 
     pub(crate) fn ok(self, digests: &[u8], stat_at_open: &Stat) {
         self.bytes.copy_from_slice(digests);
-        if let Some(stat) = self.stat {
-            *stat = stat_at_open.into();
+        if let Some((stat, kinds)) = self.stat {
+            *stat = kinds.pack(stat_at_open);
         }
         *self.state = State::Ok;
     }

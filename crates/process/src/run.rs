@@ -120,8 +120,12 @@ impl Jobs for Files<'_> {
         ftk_read::Uring::new(1, 1).is_ok()
     }
 
+    fn do_probe(&mut self, run: &Run<'_>, sample: &Sample, choice: &Choice) {
+        small::probe(self, run, sample, choice);
+    }
+
     fn do_small(&mut self, run: &Run<'_>, sample: &Sample, choice: &Choice) {
-        small::process(self, run, sample, choice);
+        small::process(self, run, sample, choice, None);
     }
 
     fn do_large(&mut self, run: &Run<'_>) {

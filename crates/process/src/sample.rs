@@ -1,6 +1,7 @@
 //! Processes and measures the sample.
 
-use ftk_file::Stat;
+use ftk_file::{Stat, is_trusted};
+use ftk_inventory::{DirNo, Opener};
 use ftk_sched::{Run, Sample, Sampling};
 
 use crate::claims::{FileJobs, Job, Large};
@@ -22,21 +23,29 @@ pub(crate) fn process(files: &mut Files<'_>, run: &Run<'_>) -> Sample {
     let jobs: Box<dyn Iterator<Item = Job<'_>>> =
         if pending == all { Box::new(jobs) } else { Box::new(jobs.filter(|job| job.row.is_pending())) };
     let sampling = Sampling::start(jobs, pending, FILES, run.counters);
-    let mut source = SampleSource { sampling, large: &mut files.large };
+    let mut source = SampleSource { sampling, dirs: Vec::new(), large: &mut files.large };
     driver.run(&mut *reader, &mut source);
-    let sample = source.sampling.measured();
+    let mut opener = Opener::new(files.work.inventory);
+    let has_input = || source.dirs.into_iter().all(|dir| opener.open(dir).is_ok_and(is_trusted));
+    let sample = source.sampling.measured(has_input);
     (files.failed, files.spare) = (driver.failed, driver.spare);
     sample
 }
 
 struct SampleSource<'s, 'r> {
     sampling: Sampling<'s, Job<'r>>,
+    /// The directories of the files.
+    dirs: Vec<DirNo>,
     large: &'s mut Vec<Large>,
 }
 
 impl<'r> Source<'r> for SampleSource<'_, 'r> {
     fn next(&mut self) -> Option<Job<'r>> {
-        self.sampling.next()
+        let job = self.sampling.next()?;
+        if self.dirs.last() != Some(&job.dir) {
+            self.dirs.push(job.dir);
+        }
+        Some(job)
     }
 
     fn admit(&mut self, seen: &Stat, job: Job<'r>) -> Option<Job<'r>> {

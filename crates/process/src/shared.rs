@@ -18,7 +18,7 @@ use crate::run::Context;
 /// Hashes a deferred file. Workers share no descriptors, so each opens the file itself. Then it claims
 /// windows of the tree, and finally checks that the file it read did not change.
 pub(crate) fn process(context: &Context<'_>, workers: usize, large: Large, job: Job<'_>) -> Option<Failed> {
-    let tree = Windows::new(large.size).expect("only files of several windows are shared");
+    let tree = Windows::new(large.size, workers).expect("only files of several windows are shared");
     let read_ns = now_ns();
     // Raised by the first worker that fails, so that the others stop reading.
     let (failed, next) = (Stop::new(), AtomicUsize::new(0));

@@ -5,12 +5,13 @@
 use std::mem;
 use std::sync::Mutex;
 
-use ftk_file::Stat;
+use ftk_file::{Stat, is_trusted};
+use ftk_inventory::Opener;
 use ftk_read::leave_shared_descriptors;
-use ftk_sched::{Backend, Choice, Run, Sample, Team, lock};
+use ftk_sched::{Backend, Choice, PROBE, Run, Sample, Team, lock};
 
 use crate::backend_monitor::BackendMonitor;
-use crate::claims::{FileClaims, Job, Large, Order, claims};
+use crate::claims::{FileClaims, Job, Large, Order, claims, some_claims};
 use crate::driver::{Deferred, Driver, Source};
 use crate::run::{Context, Files};
 
@@ -18,13 +19,39 @@ use crate::run::{Context, Files};
 /// directory this halved the time; with 15 it made no difference.
 const LARGE_DIRS: u32 = 256;
 
-/// Processes every pending file with the chosen workers and reader.
-pub(crate) fn process(files: &mut Files<'_>, run: &Run<'_>, sample: &Sample, choice: &Choice) {
+/// Fewer files than this are not worth a probe: it ends with a moment in which the disk has little to do.
+const PROBE_FROM: u32 = 256;
+
+/// Runs of neighbouring files in a probe. Neighbours share directories and blocks of inodes, as in the whole run.
+const PROBE_RUNS: u32 = 16;
+
+/// Processes one in [`PROBE`] of the files, unless these are few.
+pub(crate) fn probe(files: &mut Files<'_>, run: &Run<'_>, sample: &Sample, choice: &Choice) {
+    let most = files.work.files() / PROBE;
+    if most >= PROBE_FROM {
+        process(files, run, sample, choice, Some((most, PROBE_RUNS)));
+    }
+}
+
+/// Processes the pending files with the chosen workers and reader: all of them, or those among at most `part.0`
+/// files in `part.1` runs that are spread over the table.
+pub(crate) fn process(
+    files: &mut Files<'_>,
+    run: &Run<'_>,
+    sample: &Sample,
+    choice: &Choice,
+    part: Option<(u32, u32)>,
+) {
     let context = &files.context(run);
     let inventory = context.work.inventory;
     let large_dirs = inventory.files() / inventory.dirs().max(1) >= LARGE_DIRS;
     let order = if choice.cold && large_dirs { Order::Inode } else { Order::Directory };
-    let claims = claims(context.work, files.rows, choice.workers, order);
+    let pending = files.rows.pending() as usize;
+    let claims = match part {
+        None => claims(context.work, files.rows, choice.workers, order),
+        Some((most, runs)) => some_claims(context.work, files.rows, most, runs, choice.workers, order),
+    };
+    let later = pending - claims.left();
     let max_dirs = if order == Order::Inode { context.readers.window_dirs } else { 1 };
     let file_nanos = sample.nanos as f64 / f64::from(sample.files.max(1));
     let stream_nanos = context.stream_nanos();
@@ -48,6 +75,7 @@ pub(crate) fn process(files: &mut Files<'_>, run: &Run<'_>, sample: &Sample, cho
         let mut source = ClaimSource {
             context,
             claims: &claims,
+            later,
             queue: Vec::new(),
             tail: Tail { file_nanos, stream_nanos, workers: choice.workers },
             alone: None,
@@ -78,6 +106,8 @@ pub(crate) fn process(files: &mut Files<'_>, run: &Run<'_>, sample: &Sample, cho
 struct ClaimSource<'c, 'r> {
     context: &'c Context<'c>,
     claims: &'c FileClaims<'r>,
+    /// The number of pending files that are not in `claims`.
+    later: usize,
     /// The files of the current claim, in reverse order.
     queue: Vec<Job<'r>>,
     tail: Tail,
@@ -96,7 +126,9 @@ impl<'r> Source<'r> for ClaimSource<'_, 'r> {
         }
         if self.queue.is_empty() {
             self.claims.claim(&mut self.queue);
-            self.switch = self.monitor.claimed(self.queue.len());
+            let inventory = self.context.work.inventory;
+            let is_local = |job: &Job<'_>| Opener::new(inventory).open(job.dir).is_ok_and(is_trusted);
+            self.switch = self.monitor.claimed(self.queue.len(), || self.queue.first().is_some_and(is_local));
         }
         if self.switch.is_some() { None } else { self.queue.pop() }
     }
@@ -106,7 +138,7 @@ impl<'r> Source<'r> for ClaimSource<'_, 'r> {
         if size <= Large::ABOVE {
             return Some(job);
         }
-        let left = self.claims.left() + self.queue.len();
+        let left = self.claims.left() + self.later + self.queue.len();
         if self.alone.is_none() && !self.context.shares(size) && self.tail.is_tail(size, left) {
             self.alone = Some(job);
         } else {

@@ -25,7 +25,7 @@ pub struct Sample {
     pub bytes: u64,
     /// Elapsed time in nanoseconds.
     pub nanos: u64,
-    /// Voluntary context switches of the thread during that time: each is a wait for a disk.
+    /// How often the thread waited for a disk during that time; see [`Waits::since`](crate::Waits::since).
     pub waits: u32,
 }
 

@@ -1,8 +1,15 @@
 //! A run over a table of jobs: a sample, a choice, the small jobs, the large jobs.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::{Choice, Counters, Limits, Model, Sample, Stop, logical_cpus};
+
+/// The part of the jobs that is done to forecast the time of the others: one in this many.
+///
+/// How many requests a disk serves at once varies more between disks than any other constant of the model, and so do
+/// the effects of its read-ahead and of neighbouring inodes. So the forecast for a disk is measured in the way in
+/// which the rest will be read.
+pub const PROBE: u32 = 64;
 
 /// A table of jobs, such as files to hash or pairs of files to compare, and the way to do them.
 pub trait Jobs {
@@ -16,6 +23,10 @@ pub trait Jobs {
     fn has_ring(&self) -> bool {
         false
     }
+
+    /// Does about one in [`PROBE`] of the remaining small jobs in the same way as [`do_small`](Self::do_small), spread
+    /// over the table. Called only if the files come from a disk. A table that does none gets a rougher forecast.
+    fn do_probe(&mut self, _run: &Run<'_>, _sample: &Sample, _choice: &Choice) {}
 
     /// Does the remaining small jobs with the chosen workers and reader. Large jobs may be deferred.
     fn do_small(&mut self, run: &Run<'_>, sample: &Sample, choice: &Choice);
@@ -45,7 +56,8 @@ pub struct RunPlan {
     pub sample: Sample,
     /// The model's choice; `None` if the sample contained all files.
     pub choice: Option<Choice>,
-    /// Time for the small jobs after the sample, in nanoseconds. This is the time that the choice forecasts.
+    /// Time for the small jobs after the sample and the probe, in nanoseconds. This is the time that the choice
+    /// forecasts.
     pub took_nanos: u64,
     /// The number of large jobs, which came last.
     pub large: usize,
@@ -67,8 +79,16 @@ impl Run<'_> {
         }
         self.counters.add_team(self.limits.max_workers());
         if files > 0 {
-            let choice = self.model.choose(plan.sample, files, self.limits);
-            let start = Instant::now();
+            let mut choice = self.model.choose(plan.sample, files, self.limits);
+            let mut start = Instant::now();
+            if choice.cold {
+                jobs.do_probe(&self, &plan.sample, &choice);
+                let left = jobs.left().0;
+                if left < files {
+                    choice.forecast_nanos = scale(start.elapsed(), files - left, left);
+                    start = Instant::now();
+                }
+            }
             jobs.do_small(&self, &plan.sample, &choice);
             plan.took_nanos = start.elapsed().as_nanos() as u64;
             (plan.choice, plan.large) = (Some(choice), jobs.left().1);
@@ -78,4 +98,9 @@ impl Run<'_> {
         }
         plan
     }
+}
+
+/// Returns the time for `left` files in nanoseconds, if `done` files took `took`.
+fn scale(took: Duration, done: u64, left: u64) -> u64 {
+    (took.as_nanos() as f64 / done as f64 * left as f64) as u64
 }

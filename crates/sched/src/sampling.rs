@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 use std::vec;
 
-use crate::{Counters, Progress, Sample, voluntary_switches};
+use crate::{Counters, Progress, Sample, Waits};
 
 /// Runs of neighbouring jobs in a sample. A directory is reopened once for a whole run of its files, so a
 /// single file would seem to cost twice as much.
@@ -29,13 +29,14 @@ impl<'s, J> Sampling<'s, J> {
     /// Starts a sample of at most `most` jobs, a multiple of 4. `jobs` must yield all `len` jobs of the table.
     /// The thread that does them must count them in `counters`.
     pub fn start(jobs: impl Iterator<Item = J>, len: u32, most: u32, counters: &'s Counters) -> Self {
-        let jobs = pick(jobs, spread(len, most)).into_iter();
+        let jobs = pick(jobs, spread(len, most, RUNS)).into_iter();
         // Rounded up, so that a single job is measured even if the next one is requested only after it is done.
         Self { half: jobs.len().div_ceil(2), jobs, counters, start: Mark::now(counters), warm: None }
     }
 
-    /// Returns the measurements, which are those of the second half. Call this when the jobs are done.
-    pub fn measured(self) -> Sample {
+    /// Returns the measurements, which are those of the second half. Call this when the jobs are done. `has_input` is
+    /// that of [`Waits::since`].
+    pub fn measured(self, has_input: impl FnOnce() -> bool) -> Sample {
         let (start, end) = (self.start, Mark::now(self.counters));
         let warm = self.warm.unwrap_or(start);
         let (all, files) = (end.done.files - start.done.files, end.done.files - warm.done.files);
@@ -45,7 +46,7 @@ impl<'s, J> Sampling<'s, J> {
             nanos: (end.time - warm.time).as_nanos() as u64,
             // Waits are counted over the whole sample and scaled down: half a sample has too few to detect a
             // disk.
-            waits: ((end.waits - start.waits) * files / all.max(1)) as u32,
+            waits: (end.waits.since(start.waits, has_input) * files / all.max(1)) as u32,
         }
     }
 }
@@ -65,13 +66,13 @@ impl<J> Iterator for Sampling<'_, J> {
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     time: Instant,
-    waits: u64,
+    waits: Waits,
     done: Progress,
 }
 
 impl Mark {
     fn now(counters: &Counters) -> Self {
-        Self { time: Instant::now(), waits: voluntary_switches(), done: counters.sum() }
+        Self { time: Instant::now(), waits: Waits::now(), done: counters.sum() }
     }
 }
 
@@ -86,10 +87,10 @@ pub fn pick<J>(mut jobs: impl Iterator<Item = J>, wanted: impl IntoIterator<Item
     wanted.into_iter().map(job).collect()
 }
 
-/// Returns the jobs to sample among `jobs` jobs, in ascending order: all of a few jobs, otherwise runs in the
-/// middle of equal parts.
-fn spread(jobs: u32, most: u32) -> impl Iterator<Item = u32> {
-    let (runs, run) = if jobs < most { (1, jobs) } else { (RUNS, most / RUNS) };
+/// Returns at most `most` of `jobs` jobs, in ascending order: all of a few jobs, otherwise `runs` runs of neighbours,
+/// each in the middle of an equal part.
+pub fn spread(jobs: u32, most: u32, runs: u32) -> impl Iterator<Item = u32> {
+    let (runs, run) = if jobs < most { (1, jobs) } else { (runs, most / runs) };
     let start = move |nth: u32| {
         let part = |nth: u32| (u64::from(nth) * u64::from(jobs) / u64::from(runs)) as u32;
         part(nth) + (part(nth + 1) - part(nth) - run) / 2
@@ -105,12 +106,12 @@ mod tests {
     fn a_sample_is_ascending_and_covers_all_parts() {
         for most in [16, 32] {
             for jobs in [0, 1, 7, 15, 16, 17, 31, 32, 33, 100, 1_000_003, u32::MAX] {
-                let spread: Vec<_> = spread(jobs, most).collect();
+                let spread: Vec<_> = spread(jobs, most, RUNS).collect();
                 assert_eq!(spread.len() as u32, jobs.min(most));
                 assert!(spread.is_sorted_by(|a, b| a < b) && spread.iter().all(|&job| job < jobs));
             }
             let quarters: Vec<_> =
-                spread(4000, most).step_by(most as usize / 4).map(|row| row / 1000).collect();
+                spread(4000, most, RUNS).step_by(most as usize / 4).map(|row| row / 1000).collect();
             assert_eq!(quarters, [0, 1, 2, 3]);
         }
     }
@@ -124,7 +125,7 @@ mod tests {
                 counters.of(0).add_bytes(job as usize, false);
                 counters.of(0).add_file(false);
             }
-            let sample = sampling.measured();
+            let sample = sampling.measured(|| true);
             assert_eq!(sample.files, files);
             let measured = if jobs == 1000 {
                 (623..627).chain(873..877).sum()

@@ -108,6 +108,12 @@ impl<'t> Worker<'t> {
         Ok((self.a.open(pair.a)?, self.b.open(pair.b)?))
     }
 
+    /// Whether reads from a disk are counted for this thread; see [`ftk_sched::Waits::since`]. The file systems are
+    /// those of the last pair.
+    pub(crate) fn has_input(&mut self) -> bool {
+        [&mut self.a, &mut self.b].into_iter().all(|tree| tree.opener.open(tree.dir).is_ok_and(is_trusted))
+    }
+
     /// Stores the result of a pair, and counts the pair if it is done.
     pub(crate) fn settle(&mut self, nth: usize, pair: &mut Pair, found: Result<PairState, (Side, Failure)>) {
         pair.state = found.unwrap_or_else(|(side, failure)| {

@@ -10,9 +10,12 @@ pub(crate) use blake2b::blake2b;
 pub(crate) use blake3::blake3;
 pub(crate) use md5::md5;
 pub(crate) use sha1::sha1;
-#[cfg(target_arch = "x86_64")]
-pub(crate) use sha2::K256;
 pub(crate) use sha2::{sha256, sha512};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use {
+    md5::K as KMD5,
+    sha2::{K256, K512, sigma},
+};
 
 /// Returns the number of blocks of `size` bytes in each lane.
 ///

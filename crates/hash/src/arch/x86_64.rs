@@ -6,6 +6,7 @@ mod avx2;
 mod avx512;
 mod cpu;
 mod sha_ni;
+mod single;
 
 pub(crate) use avx2::Avx2;
 pub(crate) use avx512::Avx512;
@@ -64,7 +65,7 @@ mod tests {
 
     use super::*;
     use crate::arch::kernel::tests::random;
-    use crate::arch::{Counters, Kernel, NodeKernel, Nodes, Portable};
+    use crate::arch::{Counters, Kernel, Narrow, NodeKernel, Nodes, Portable};
     use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
 
     /// Compares `kernel` with the portable one, for random states, random data at any alignment, zero to six
@@ -94,6 +95,30 @@ mod tests {
             let mut expected = state;
             Portable.compress(&mut expected, &data, &counters);
             kernel.compress(&mut state, &data, &counters);
+            assert_eq!(state, expected, "{n_blocks} blocks");
+        }
+    }
+
+    /// Compares the kernel for one message with the portable one, for random states, and random data at any
+    /// alignment, of as many blocks as make up to three groups with a remainder.
+    fn check_one<F, K, const W: usize>(kernel: K)
+    where
+        F: Function<W, Word: TryFrom<u64> + PartialEq + std::fmt::Debug>,
+        K: Narrow<F, W>,
+        Portable: Narrow<F, W>,
+    {
+        let mut seed = 4;
+        let bytes: Vec<u8> = (0..30 * F::BLOCK + 64).map(|_| random(&mut seed) as u8).collect();
+        let counters = Counters { count: [0], last: [0] };
+        for n_blocks in (0..=30).cycle().take(100) {
+            let data = &bytes[random(&mut seed) as usize % 64..][..n_blocks * F::BLOCK];
+            let mut state: [F::Word; W] = std::array::from_fn(|_| {
+                let bits = random(&mut seed);
+                F::Word::try_from(bits).or(F::Word::try_from(bits >> 32)).unwrap_or_default()
+            });
+            let mut expected = state;
+            Portable.one(&mut expected, data, &counters);
+            kernel.one(&mut state, data, &counters);
             assert_eq!(state, expected, "{n_blocks} blocks");
         }
     }
@@ -138,11 +163,17 @@ mod tests {
         check::<Sha512, _, 4, 8>(avx2);
         check::<Blake2b, _, 4, 8>(avx2);
         check_nodes::<_, 8>(avx2);
+        check_one::<Sha256, _, 8>(avx2);
+        check_one::<Sha512, _, 8>(avx2);
+        check_one::<Sha1, _, 5>(avx2);
+        check_one::<Md5, _, 4>(avx2);
     }
 
     #[test]
     fn sha_ni_kernel_matches_the_portable_one() {
         let Some(sha_ni) = ShaNi::detect() else { return };
         check::<Sha256, _, 2, 8>(sha_ni);
+        check_one::<Sha256, _, 8>(sha_ni);
+        check_one::<Sha1, _, 5>(sha_ni);
     }
 }

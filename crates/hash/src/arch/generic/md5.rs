@@ -82,7 +82,7 @@ pub(crate) fn md5<V: Vector<u32, L>, const L: usize>(
 }
 
 /// The integer parts of 2^32 * |sin(i)| for i from 1, in radians, four steps per row.
-const K: [[u32; 4]; 16] = [
+pub(crate) const K: [[u32; 4]; 16] = [
     [0xd76a_a478, 0xe8c7_b756, 0x2420_70db, 0xc1bd_ceee],
     [0xf57c_0faf, 0x4787_c62a, 0xa830_4613, 0xfd46_9501],
     [0x6980_98d8, 0x8b44_f7af, 0xffff_5bb1, 0x895c_d7be],

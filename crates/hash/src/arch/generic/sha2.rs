@@ -11,7 +11,7 @@ fn sum<W, V: Vector<W, L>, const L: usize, const A: i32, const B: i32, const C: 
 
 /// XORs two rotations and a shift: the lowercase sigma functions of the standard.
 #[inline(always)]
-fn sigma<W, V: Vector<W, L>, const L: usize, const A: i32, const B: i32, const C: u32>(
+pub(crate) fn sigma<W, V: Vector<W, L>, const L: usize, const A: i32, const B: i32, const C: u32>(
     v: V,
     x: V::V,
 ) -> V::V {
@@ -139,7 +139,7 @@ sha2! {
 }
 
 /// The first 64 bits of the fractional parts of the cube roots of the first 80 primes (section 4.2.3).
-const K512: [[u64; 16]; 5] = [
+pub(crate) const K512: [[u64; 16]; 5] = [
     [
         0x428a_2f98_d728_ae22,
         0x7137_4491_23ef_65cd,

@@ -6,14 +6,14 @@ use super::{CPU, kernels, node_kernel};
 use crate::arch::{Counters, Kernel, NodeKernel, Nodes, Vector, generic};
 use crate::function::{Blake2b, Md5, Sha1, Sha256, Sha512};
 
-/// Proof that this CPU has AVX2. Only [`Avx2::detect`] creates a value.
+/// Proof that this CPU has AVX2, BMI1 and BMI2, which came together. Only [`Avx2::detect`] creates a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx2(());
 
 impl Avx2 {
-    /// Returns the proof if this CPU has AVX2.
+    /// Returns the proof if this CPU has AVX2, BMI1 and BMI2.
     pub(crate) fn detect() -> Option<Self> {
-        CPU.avx2.then_some(Self(()))
+        (CPU.avx2 && CPU.bmi1 && CPU.bmi2).then_some(Self(()))
     }
 }
 

@@ -2,18 +2,24 @@
 
 use std::arch::x86_64::*;
 
-use super::{CPU, kernels, node_kernel};
+use super::{Avx2, CPU, kernels, node_kernel};
 use crate::arch::{Counters, Kernel, NodeKernel, Nodes, Vector, generic};
 use crate::function::{Blake2b, Md5, Sha1, Sha256, Sha512};
 
-/// Proof that this CPU has AVX-512 F, BW and VL. Only [`Avx512::detect`] creates a value.
+/// Proof that this CPU has AVX-512 F, BW and VL, and what [`Avx2`] proves. Only [`Avx512::detect`] creates a value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx512(());
+pub(crate) struct Avx512(Avx2);
 
 impl Avx512 {
-    /// Returns the proof if this CPU has AVX-512 F, BW and VL.
+    /// Returns the proof if this CPU has these instructions.
     pub(crate) fn detect() -> Option<Self> {
-        (CPU.avx512f && CPU.avx512bw && CPU.avx512vl).then_some(Self(()))
+        let avx512 = CPU.avx512f && CPU.avx512bw && CPU.avx512vl;
+        Avx2::detect().filter(|_| avx512).map(Self)
+    }
+
+    /// Returns the proof of the smaller instruction set.
+    pub(crate) fn avx2(self) -> Avx2 {
+        self.0
     }
 }
 
