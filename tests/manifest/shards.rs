@@ -1,5 +1,6 @@
 //! A tree that is recorded in shards, on many hosts, and merged.
 
+mod shapes;
 mod uses;
 
 use std::fs;
@@ -257,4 +258,21 @@ fn missing_parts_are_named() {
         .run()
         .status(0);
     without(&[]).stderr_has("not parts of one tree: they have different algorithms");
+}
+
+/// Without a plan, the root is recognised by its inode and not by its name.
+#[test]
+fn parts_of_two_directories_with_one_name_are_not_merged() {
+    let dir = tree();
+    let create = |shard: &str, root: &str, part: &str| {
+        dir.ftk(["manifest", "create", "--shard", shard, root, "-o", part, "--force"]).run().status(0);
+    };
+    create("1/2", "src", "../part-1");
+    fs::rename(dir.path("src"), dir.path("old")).unwrap();
+    dir.file("src/a.c", b"another directory");
+    create("2/2", "src", "../part-2");
+    let merge = || dir.ftk(["manifest", "merge", "../part-1", "../part-2"]).run();
+    merge().status(2).stdout("").stderr_has("not parts of one tree: they have different roots");
+    create("2/2", "old", "../part-2");
+    merge().status(0);
 }

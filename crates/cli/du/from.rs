@@ -1,11 +1,13 @@
 //! Counts the tree that a manifest or the JSON of ncdu describes.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufReader, Read as _, Seek as _};
 use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
+use ftk_file::{FileSystem, Inode};
 use ftk_inventory::Budget;
 use ftk_manifest::{Entry, Field, Kind, Manifest, sniff};
 use ftk_record::{ZstdReader, is_zstd, quote};
@@ -95,9 +97,10 @@ fn add_manifest(manifest: &Manifest, part: &mut Part) -> anyhow::Result<()> {
     // Other entries may stand between a directory and its contents: `a`, `a-b`, `a/x`.
     let mut path: Vec<u8> = Vec::new();
     let mut open: Vec<Open> = Vec::new();
+    let mut file_systems = FileSystems::default();
     let mut entries = manifest.entries()?;
     while let Some(entry) = entries.next()? {
-        let facts = facts(&entry)?;
+        let facts = facts(&entry, &mut file_systems)?;
         let is_directory = entry.stat.file_type == FileType::Directory;
         if entry.path == b"." {
             part.add_directory(root_node, &facts, is_directory);
@@ -138,7 +141,7 @@ fn add_manifest(manifest: &Manifest, part: &mut Part) -> anyhow::Result<()> {
 }
 
 /// Returns what a manifest says about the space of an entry.
-fn facts(entry: &Entry<'_>) -> anyhow::Result<Facts> {
+fn facts(entry: &Entry<'_>, file_systems: &mut FileSystems) -> anyhow::Result<Facts> {
     let path = || quote(entry.path);
     ensure!(
         Field::Allocated.is_of(entry),
@@ -146,12 +149,22 @@ fn facts(entry: &Entry<'_>) -> anyhow::Result<Facts> {
         path()
     );
     let stat = &entry.stat;
-    let is_linked = stat.nlink > 1
-        && stat.file_type != FileType::Directory
-        && entry.knows_all(&[Field::Dev, Field::Ino, Field::Nlink]);
+    let is_linked = entry.knows(Field::Nlink) && stat.nlink > 1 && stat.file_type != FileType::Directory;
     Ok(Facts {
         apparent: entry.size().unwrap_or_default(),
         allocated: stat.blocks.saturating_mul(512),
-        link: is_linked.then_some((stat.dev, stat.ino)),
+        link: entry.inode().filter(|_| is_linked).map(|inode| file_systems.number(inode)),
     })
+}
+
+/// Numbers for the file systems of a manifest.
+#[derive(Default)]
+struct FileSystems(HashMap<FileSystem, u64>);
+
+impl FileSystems {
+    /// Returns the number of the file system, and the inode number.
+    fn number(&mut self, Inode { file_system, ino }: Inode) -> (u64, u64) {
+        let next = self.0.len() as u64;
+        (*self.0.entry(file_system).or_insert(next), ino)
+    }
 }

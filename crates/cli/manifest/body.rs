@@ -48,7 +48,10 @@ pub(super) struct ToList<'l, 'o>(&'l mut List<'o>);
 
 impl Write for ToList<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.line(|out| out.extend_from_slice(bytes));
+        match self.0 {
+            List::File(_) => self.0.write(bytes),
+            List::Stdout(_) => self.0.line(|out| out.extend_from_slice(bytes)),
+        }
         Ok(bytes.len())
     }
 

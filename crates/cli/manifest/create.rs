@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
@@ -18,7 +18,7 @@ use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome, cause};
 use crate::list::{List, cannot_write};
 use crate::manifest::body::Body;
-use crate::manifest::guard::refuse_to_overwrite;
+use crate::manifest::output::OutputArgs;
 use crate::manifest::reading;
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shard::ShardArgs;
@@ -42,15 +42,8 @@ pub(super) struct CreateArgs {
     #[arg(value_name = "ROOT")]
     root: OsString,
 
-    /// Write to FILE, which appears only when it is complete
-    ///
-    /// If its name ends in .zst, FILE is compressed with Zstandard. All manifest commands read such files.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: Option<PathBuf>,
-
-    /// Replace a manifest that already exists
-    #[arg(long, requires = "output", help_heading = "Output")]
-    force: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 
     /// Digest algorithm [default: sha256]
     ///
@@ -117,12 +110,13 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         start_ns: now_ns(),
         shard,
     };
-    if !args.force && !ShardArgs::is_earlier(args.output.as_deref(), &header) {
-        refuse_to_overwrite(args.output.as_deref(), None)?;
+    let output = args.output.output.as_deref();
+    if !ShardArgs::is_earlier(output, &header) {
+        args.output.check()?;
     }
     let mut run = Run::new(globals, console)?;
     let stdout = Stdout::default();
-    let list = List::create(args.output.as_deref(), &stdout)?;
+    let list = List::create(output, &stdout)?;
     let mut own = list.own();
     if !args.no_content {
         own.extend(run.reuse(args.cache)?);
@@ -145,7 +139,6 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         without_xattrs += 1;
         say_no_xattrs(tree.root, path, &error, console);
     };
-    let output = args.output.as_deref();
     let entries = write(&header, list, output, |writer| {
         create(&tree, &contents, header.xattrs, writer, &run.budget, &mut on_error)
     })?;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -21,7 +21,7 @@ use crate::input;
 use crate::list::{List, refuse_own_input};
 use crate::manifest::create::write;
 use crate::manifest::format::ImportFormat;
-use crate::manifest::guard::refuse_to_overwrite;
+use crate::manifest::output::OutputArgs;
 use crate::stdout::Stdout;
 
 /// Make a manifest from a list of another tool
@@ -56,15 +56,8 @@ pub(super) struct ImportArgs {
     #[arg(short, long, value_name = "ALGO", value_parser = AlgorithmName, help_heading = "Input")]
     algorithm: Option<Algorithm>,
 
-    /// Write to FILE, which appears only when it is complete
-    ///
-    /// If its name ends in .zst, FILE is compressed with Zstandard.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: Option<PathBuf>,
-
-    /// Replace a manifest that already exists
-    #[arg(long, requires = "output", help_heading = "Output")]
-    force: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -78,9 +71,7 @@ Examples:
                         moved files are found too";
 
 pub(super) fn run(args: &ImportArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    if !args.force {
-        refuse_to_overwrite(args.output.as_deref(), None)?;
-    }
+    args.output.check()?;
     let name = || quote(args.list.as_bytes());
     let file = input::open(&args.list).with_context(|| format!("cannot open {}", name()))?;
     let mut list = BufReader::with_capacity(1 << 16, file);
@@ -117,8 +108,9 @@ fn import(
             (_, None) => None,
         };
     let stdout = Stdout::default();
-    let output = List::create(args.output.as_deref(), &stdout)?;
-    refuse_own_input(std::slice::from_ref(&args.list), &output.own())?;
+    let output = args.output.output.as_deref();
+    let written = List::create(output, &stdout)?;
+    refuse_own_input(std::slice::from_ref(&args.list), &written.own())?;
     let budget = Budget::new(globals.memory());
     let root = args.root.as_ref().map(|root| root.as_bytes());
     let import = Import::read(list, format, root, algorithm, &budget).with_context(name)?;
@@ -131,7 +123,7 @@ fn import(
         start_ns: now_ns(),
         shard: None,
     };
-    let entries = write(&header, output, args.output.as_deref(), |writer| import.write(writer))?;
+    let entries = write(&header, written, output, |writer| import.write(writer))?;
     console.summary(format_args!("{} imported", human::entries(entries)));
     Ok(Outcome::Success)
 }

@@ -67,13 +67,11 @@ impl Input {
             name()
         );
         let mut own = Vec::new();
-        let parts = open_parts(&paths, globals, &mut own)?;
-        let names: Vec<_> = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
-        Ok(Self { manifest: parts.into_manifest(&names), own })
+        Ok(Self { manifest: open_parts(&paths, globals, &mut own)?, own })
     }
 }
 
-/// Opens the parts of all shards. Their identities are added to `own`.
+/// Opens the parts of all shards as one manifest. Their identities are added to `own`.
 ///
 /// # Errors
 /// If one cannot be opened, they do not belong together, or one is missing.
@@ -81,7 +79,7 @@ pub(crate) fn open_parts(
     paths: &[OsString],
     globals: &Globals,
     own: &mut Vec<(u64, u64)>,
-) -> anyhow::Result<Parts> {
+) -> anyhow::Result<Manifest> {
     allow_open_files(paths.len());
     let opened = input::all(paths, globals, |path| Input::open_as(path, Manifest::open_any))?;
     let mut manifests = Vec::new();
@@ -89,7 +87,9 @@ pub(crate) fn open_parts(
         own.extend(input.own);
         manifests.push(input.manifest);
     }
-    Parts::new(manifests).map_err(|error| in_parts(error, paths))
+    let parts = Parts::new(manifests).map_err(|error| in_parts(error, paths))?;
+    let names: Vec<_> = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
+    Ok(parts.into_manifest(&names))
 }
 
 /// Raises the limit of open files to what the system allows, if so many parts need it. A lower limit is reported when a
@@ -104,7 +104,7 @@ fn allow_open_files(parts: usize) {
 }
 
 /// Adds the names of the parts that an error is about.
-pub(crate) fn in_parts(error: MergeError, paths: &[OsString]) -> anyhow::Error {
+fn in_parts(error: MergeError, paths: &[OsString]) -> anyhow::Error {
     let names: Vec<_> = error.given().into_iter().map(|at| quote(paths[at].as_bytes()).to_string()).collect();
     if names.is_empty() { anyhow!(error) } else { anyhow!(error).context(names.join(" and ")) }
 }

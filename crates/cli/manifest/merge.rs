@@ -1,7 +1,6 @@
 //! `ftk manifest merge PART...`: joins the manifests of all shards.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
@@ -12,8 +11,8 @@ use crate::console::{Console, Outcome};
 use crate::human;
 use crate::list::{List, cannot_write, refuse_own_input};
 use crate::manifest::create::write_with;
-use crate::manifest::guard::refuse_to_overwrite;
-use crate::manifest::input::{in_parts, open_parts};
+use crate::manifest::input::open_parts;
+use crate::manifest::output::OutputArgs;
 use crate::stdout::Stdout;
 
 /// Join the manifests of all shards into one
@@ -27,15 +26,8 @@ pub(super) struct MergeArgs {
     #[arg(value_name = "PART", required = true)]
     parts: Vec<OsString>,
 
-    /// Write to FILE, which appears only when it is complete
-    ///
-    /// If its name ends in .zst, FILE is compressed with Zstandard.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: Option<PathBuf>,
-
-    /// Replace a manifest that already exists
-    #[arg(long, requires = "output", help_heading = "Output")]
-    force: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -46,19 +38,17 @@ Examples:
                         the order of the parts does not matter";
 
 pub(super) fn run(args: &MergeArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    if !args.force {
-        refuse_to_overwrite(args.output.as_deref(), None)?;
-    }
+    args.output.check()?;
+    let output = args.output.output.as_deref();
     let stdout = Stdout::default();
-    let list = List::create(args.output.as_deref(), &stdout)?;
+    let list = List::create(output, &stdout)?;
     refuse_own_input(&args.parts, &list.own())?;
     let parts = open_parts(&args.parts, globals, &mut Vec::new())?;
-    let output = args.output.as_deref();
     let named = |error| match error {
         MergeError::Output(_) => anyhow!(error).context(cannot_write(output)),
-        error => in_parts(error, &args.parts),
+        error => error.into(),
     };
-    let entries = write_with(&parts.header(), list, output, |writer| parts.write(writer).map_err(named))?;
+    let entries = write_with(parts.header(), list, output, |writer| parts.merge(writer).map_err(named))?;
     let (entries, parts) = (human::entries(entries), human::count(args.parts.len() as u64, "part"));
     console.summary(format_args!("{entries} of {parts}"));
     Ok(Outcome::Success)

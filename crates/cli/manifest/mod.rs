@@ -11,6 +11,7 @@ mod import;
 pub(crate) mod input;
 mod lock;
 mod merge;
+mod output;
 mod pace;
 mod plan;
 mod reading;

@@ -70,7 +70,9 @@ impl ShardArgs {
     /// If the plan cannot be read, is for another directory or for other options, or has another number of shards.
     pub(super) fn resolve(&self, root: &OsStr, options: &[Vec<u8>]) -> anyhow::Result<Option<Shard>> {
         let Some(Nth { number, of }) = self.shard else { return Ok(None) };
-        let Some(path) = &self.plan else { return Ok(Some(Shard::hashed(number, of))) };
+        let Some(path) = &self.plan else {
+            return Ok(Some(Shard { root: identify(root)?.identity, ..Shard::hashed(number, of) }));
+        };
         let name = || quote(path.as_os_str().as_bytes());
         let plan = read(path)?;
         ensure!(

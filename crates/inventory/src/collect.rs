@@ -121,7 +121,7 @@ impl Collect {
                 Some(content) => self.shard.add_with_content(name, &content, symlinks, &metadata),
             }
         } else if self.keep.needs_stat_for(metadata.file_type) {
-            self.shard.add_recorded(name, target.as_deref(), symlinks, &metadata)
+            self.shard.add_recorded(name, content(&metadata, target).as_deref(), symlinks, &metadata)
         } else {
             self.shard.add(name, metadata.ino, metadata.file_type, symlinks)
         };
@@ -146,7 +146,7 @@ impl Collect {
     }
 }
 
-/// Returns what a table with [`Keep::Tree`] keeps of an entry that is not a regular file: the target of a link, or
+/// Returns what a table with [`Keep::Tree`] or [`Keep::Stats`] keeps of an entry that is not a regular file: the target of a link, or
 /// the number of a device. `None` for a regular file.
 fn content(metadata: &Metadata, target: Option<CString>) -> Option<CString> {
     match metadata.file_type {

@@ -146,8 +146,8 @@ impl Filler {
                 let with_times = self.keep == Keep::Times;
                 shard.add_sized(&name, Symlinks::NoFollow, &metadata(ino, file_type), with_times)
             } else {
-                let target = (file_type == FileType::Symlink).then(|| target(ino));
-                shard.add_recorded(&name, target.as_deref(), Symlinks::NoFollow, &metadata(ino, file_type))
+                let content = (file_type != FileType::Regular).then(|| target(ino));
+                shard.add_recorded(&name, content.as_deref(), Symlinks::NoFollow, &metadata(ino, file_type))
             };
             added.unwrap();
             self.lines.push((path, file_type, ino));

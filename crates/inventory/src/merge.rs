@@ -52,13 +52,15 @@ impl Inventory {
 /// Marks the directories whose entries are all in the table.
 fn mark_whole(shards: &mut [Shard]) {
     for shard in 0..shards.len() {
-        let mut partial = std::mem::take(&mut shards[shard].partial).into_iter().peekable();
+        let partial = std::mem::take(&mut shards[shard].partial);
+        let mut next = partial.iter().peekable();
         for number in 0..shards[shard].current() {
-            if partial.next_if_eq(&number).is_none() {
+            if next.next_if_eq(&&number).is_none() {
                 let found = shards[shard].listings[number as usize].found;
                 shards[usize::from(found.shard)].mark_whole(found);
             }
         }
+        shards[shard].partial = partial;
     }
 }
 

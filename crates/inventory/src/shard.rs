@@ -101,7 +101,7 @@ pub(crate) struct Shard {
     others: Vec<Keyed>,
 }
 
-/// A row with the first eight bytes of its name. These decide most comparisons without reading the arena.
+/// A row with the first eight bytes of its name, or those after a prefix that all names share. These decide most comparisons without reading the arena.
 #[derive(Clone, Copy, Debug)]
 struct Keyed {
     key: u64,
@@ -162,16 +162,16 @@ impl Shard {
         Ok(at)
     }
 
-    /// Adds an entry with its metadata, and its target if it is a link.
+    /// Adds an entry with its metadata. One that is not a regular file has a content, which [`Names::target`] returns.
     pub(crate) fn add_recorded(
         &mut self,
         name: &CStr,
-        target: Option<&CStr>,
+        content: Option<&CStr>,
         symlinks: Symlinks,
         entry: &Metadata,
     ) -> Result<Name, Full> {
-        let at = match target {
-            Some(target) => self.names.push_link(name, target)?,
+        let at = match content {
+            Some(content) => self.names.push_link(name, content)?,
             None => self.names.push(name)?,
         };
         let row = Packed::new(at, self.columns.record(entry), entry.file_type, symlinks);
@@ -198,6 +198,7 @@ impl Shard {
         }
         let (files, others) = (self.files.len() as u32, self.others.len() as u32);
         for part in [&mut self.files, &mut self.others] {
+            skip_shared_prefix(&self.names, part);
             part.sort_unstable_by(|a, b| by_name(&self.names, a, b));
             self.entries.extend(part.drain(..).map(|keyed| keyed.row));
         }
@@ -246,6 +247,20 @@ fn key(name: &[u8]) -> u64 {
     u64::from_be_bytes(head)
 }
 
+/// Makes the keys of what follows the prefix that all names share. Otherwise all numbered files such as
+/// `IMG_20260101_0001.jpg` would have the same key.
+fn skip_shared_prefix(names: &Names, part: &mut [Keyed]) {
+    let Some((first, rest)) = part.split_first() else { return };
+    // Keys that differ within the first four bytes mostly decide.
+    if rest.iter().any(|keyed| (keyed.key ^ first.key) >> 32 != 0) {
+        return;
+    }
+    let first = names.get(first.row.name());
+    let shared = |len, name: &[u8]| first[..len].iter().zip(name).take_while(|(a, b)| a == b).count();
+    let len = rest.iter().fold(first.len(), |len, keyed| shared(len, names.get(keyed.row.name())));
+    part.iter_mut().for_each(|keyed| keyed.key = key(&names.get(keyed.row.name())[len..]));
+}
+
 fn by_name(names: &Names, a: &Keyed, b: &Keyed) -> Ordering {
     match a.key.cmp(&b.key) {
         Ordering::Equal => by_whole_name(names, &a.row, &b.row),
@@ -264,6 +279,26 @@ mod tests {
     use std::mem::size_of;
 
     use super::*;
+
+    #[test]
+    fn names_with_a_shared_prefix_are_sorted() {
+        for prefix in [c"", c"IMG", c"IMG_", c"IMG_2026_01_01_"] {
+            let prefix = prefix.to_bytes();
+            let mut names: Vec<_> = ["", "10", "1", "2", "100000009", "100000010"]
+                .map(|end| [prefix, end.as_bytes()].concat())
+                .into();
+            names.retain(|name| !name.is_empty());
+            let mut shard = Shard::default();
+            for name in &names {
+                let name = std::ffi::CString::new(name.clone()).unwrap();
+                shard.add(&name, 0, FileType::Regular, Symlinks::NoFollow).unwrap();
+            }
+            let found = Found { shard: 0, up: ROOT, name: Name::default() };
+            shard.finish(found, Id::default()).unwrap();
+            names.sort();
+            assert!(shard.entries.iter().map(|row| shard.names.get(row.name())).eq(&names));
+        }
+    }
 
     #[test]
     fn rows_and_records_are_small() {

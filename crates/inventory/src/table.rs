@@ -25,7 +25,7 @@ pub struct Inventory {
     /// All directories in depth-first order, siblings in the byte order of `name/`.
     pub(crate) dirs: Vec<Dir>,
     pub(crate) files: u32,
-    /// The numbers of directories that lack an entry, ascending. Only [`Keep::Tree`] keeps them here.
+    /// The numbers of directories that lack an entry, ascending. Only [`Keep::Tree`] and [`Keep::Stats`] know them.
     pub(crate) partial: Vec<u32>,
     pub(crate) skipped: Skipped,
     pub(crate) keep: Keep,

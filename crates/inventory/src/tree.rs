@@ -1,4 +1,4 @@
-//! Directories and what they contain besides regular files, in tables with [`Keep::Tree`].
+//! Directories and what they contain besides regular files, in tables with [`Keep::Tree`] or [`Keep::Stats`].
 
 use ftk_walk::FileType;
 
@@ -21,9 +21,9 @@ impl Inventory {
     /// subdirectories, also those that were not entered.
     ///
     /// # Panics
-    /// If the table was not made with [`Keep::Tree`].
+    /// If the table was not made with [`Keep::Tree`] or [`Keep::Stats`].
     pub fn others_of(&self, dir: DirNo) -> impl ExactSizeIterator<Item = Other<'_>> {
-        assert_eq!(self.keep, Keep::Tree, "the table has no other entries");
+        assert!(self.has_tree(), "the table has no other entries");
         let names = &self.shards[usize::from(self.dirs[dir.0 as usize].shard)].names;
         self.rows(dir)[self.files_of(dir).len()..].iter().map(move |row| {
             let file_type = row.file_type;
@@ -36,10 +36,14 @@ impl Inventory {
     /// skipped an entry.
     ///
     /// # Panics
-    /// If the table was not made with [`Keep::Tree`].
+    /// If the table was not made with [`Keep::Tree`] or [`Keep::Stats`].
     pub fn is_whole(&self, dir: DirNo) -> bool {
-        assert_eq!(self.keep, Keep::Tree, "the table does not know which directories are whole");
+        assert!(self.has_tree(), "the table does not know which directories are whole");
         self.partial.binary_search(&dir.0).is_err()
+    }
+
+    fn has_tree(&self) -> bool {
+        matches!(self.keep, Keep::Tree | Keep::Stats { .. })
     }
 
     /// Returns the directory that contains a directory; `None` for a starting point.
@@ -78,6 +82,7 @@ impl Inventory {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use proptest::sample::select;
 
     use super::*;
     use crate::FileNo;
@@ -85,8 +90,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn directories_have_all_their_entries(fixture in fixture()) {
-            let (parts, lines) = fixture.collect(Keep::Tree);
+        fn directories_have_all_their_entries(
+            fixture in fixture(),
+            keep in select(vec![Keep::Tree, Keep::Stats { files: false }, Keep::Stats { files: true }]),
+        ) {
+            let (parts, lines) = fixture.collect(keep);
             let inventory = Inventory::merge(parts).unwrap();
             let mut found = Vec::new();
             for dir in (0..inventory.dirs()).map(DirNo) {
@@ -101,7 +109,9 @@ mod tests {
                 }
                 for file in inventory.files_of(dir).map(FileNo) {
                     let ino = inventory.ino(dir, file);
-                    prop_assert_eq!(inventory.size(dir, file), metadata(ino, FileType::Regular).size);
+                    if inventory.has_sizes() {
+                        prop_assert_eq!(inventory.size(dir, file), metadata(ino, FileType::Regular).size);
+                    }
                     found.push([&prefix, inventory.name(dir, file).to_bytes()].concat());
                 }
                 let others: Vec<_> = inventory.others_of(dir).collect();
@@ -128,8 +138,14 @@ mod tests {
 
     #[test]
     fn directories_that_lack_an_entry_are_known() {
+        for keep in [Keep::Tree, Keep::Stats { files: true }] {
+            assert_lacking_directories_are_known(keep);
+        }
+    }
+
+    fn assert_lacking_directories_are_known(keep: Keep) {
         use crate::shard::{Found, Id};
-        let mut part = crate::Collect::new(0, Keep::Tree);
+        let mut part = crate::Collect::new(0, keep);
         let mut add = |name: &std::ffi::CStr, up, is_partial| {
             let name = part.shard.names.push(name).unwrap();
             if is_partial {

@@ -1,6 +1,6 @@
 //! One entry of a tree, and its metadata.
 
-use ftk_file::{FsId, Stat};
+use ftk_file::{FsId, Inode, Stat};
 use ftk_walk::FileType;
 
 use crate::field::Field;
@@ -60,6 +60,13 @@ impl<'e> Entry<'e> {
     /// Returns the size, if it is known.
     pub fn size(&self) -> Option<u64> {
         self.knows(Field::Size).then_some(self.stat.size)
+    }
+
+    /// Returns what identifies the file, if it is known. Entries with the same inode are hard links of one file, also if
+    /// several hosts recorded them with different device numbers.
+    pub fn inode(&self) -> Option<Inode> {
+        let known = |field, value| self.knows(field).then_some(value);
+        Inode::new(self.fs, known(Field::Dev, self.stat.dev), known(Field::Ino, self.stat.ino))
     }
 
     /// Returns when a run last read the content. `start_ns` is that in the manifest's header, a time before the files were

@@ -8,10 +8,10 @@ use ftk_hash::Algorithm;
 use ftk_record::{Object, SealedReader, read_path, write_record};
 use serde::Deserialize;
 
-use crate::Error;
 use crate::blocks::{Source, is_compressed};
 use crate::shard::{Shard, member::ShardLine};
 use crate::text::{Text, brief, plain};
+use crate::{Error, first_line};
 
 /// The root, the algorithms and the options of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,14 +54,6 @@ pub const OPTIONS: [(&str, bool); 14] = [
 
 /// The value of the member `ftk` that marks a manifest.
 const KIND: &str = "manifest";
-
-/// The members that headers of all versions have.
-#[derive(Deserialize)]
-struct Kind<'l> {
-    #[serde(borrow)]
-    ftk: Option<Text<'l>>,
-    version: Option<u64>,
-}
 
 #[derive(Deserialize)]
 struct Line<'l> {
@@ -131,20 +123,12 @@ impl Header {
     /// [`Error::NotManifest`], [`Error::Version`] and [`Error::UnknownOption`].
     pub(crate) fn read(line: &[u8]) -> Result<Self, Error> {
         let not_manifest = |what: String| Error::NotManifest(brief(what));
-        let broken = |error: serde_json::Error| not_manifest(plain(&error));
-        let Object(kind): Object<Kind<'_>> = serde_json::from_slice(line).map_err(broken)?;
-        match kind.ftk.as_deref() {
-            Some(KIND) => {}
-            Some(other) => return Err(not_manifest(format!("it is a {other:?}"))),
-            None => return Err(not_manifest("its first line has no member `ftk`".into())),
+        let version = first_line::version(line, KIND).map_err(not_manifest)?;
+        if version > Self::VERSION {
+            return Err(Error::Version(version));
         }
-        let version = match kind.version {
-            Some(version @ 1..=Self::VERSION) => version,
-            Some(0) => return Err(not_manifest("there is no version 0".into())),
-            Some(version) => return Err(Error::Version(version)),
-            None => return Err(not_manifest("its version is missing".into())),
-        };
-        let Object(line): Object<Line<'_>> = serde_json::from_slice(line).map_err(broken)?;
+        let line: Result<Object<Line<'_>>, _> = serde_json::from_slice(line);
+        let Object(line) = line.map_err(|error| not_manifest(plain(&error)))?;
         let name = |text: Option<&str>, b64: Option<&str>| {
             read_path(text, b64).map(Cow::into_owned).map_err(|error| not_manifest(error.to_string()))
         };

@@ -89,6 +89,7 @@ mod error;
 mod field;
 mod field_name;
 mod field_set;
+mod first_line;
 mod formats;
 mod git;
 mod header;

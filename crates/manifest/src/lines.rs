@@ -28,6 +28,10 @@ pub(crate) struct Place {
     pub(crate) lines: u64,
 }
 
+/// The blocks after the current one in which lines are skipped one by one. A search reads at least two blocks, and the one
+/// where it ends twice.
+const NEAR: usize = 2;
+
 /// The lines of a sealed file, without its footer. Uses memory for one block and one line.
 #[derive(Debug)]
 pub(crate) struct Lines<'m> {
@@ -85,11 +89,6 @@ impl<'m> Lines<'m> {
         Ok(Some(&self.buffer[self.rest.start..][..self.len]))
     }
 
-    /// Returns the line that [`peek`](Self::peek) has returned last.
-    pub(crate) fn current(&self) -> &[u8] {
-        &self.buffer[self.rest.start..][..self.len]
-    }
-
     /// Skips a line that [`peek`](Self::peek) has returned.
     pub(crate) fn skip(&mut self) {
         debug_assert!(self.len > 0, "skip must follow peek");
@@ -105,9 +104,9 @@ impl<'m> Lines<'m> {
         mut is_skipped: impl FnMut(&[u8], u64) -> Result<bool, Error>,
     ) -> Result<u64, Error> {
         let start = self.number;
-        let block = self.blocks;
+        let near = self.blocks + NEAR;
         // A compressed file can only be read from its start.
-        while self.blocks <= block || self.sealed.is_compressed {
+        while self.blocks <= near || self.sealed.is_compressed {
             if !self.skip_if(&mut is_skipped)? {
                 return Ok(self.number - start);
             }

@@ -64,6 +64,19 @@ impl Owned {
         }
     }
 
+    /// Returns the path of a line, with or without its newline. Only the path is parsed, if the line is written as ftk
+    /// writes it.
+    ///
+    /// # Errors
+    /// If the line is not a valid entry.
+    pub(crate) fn path_of<'p>(&'p mut self, line: &'p [u8], header: &Header) -> Result<&'p [u8], EntryError> {
+        if let Some(path) = canonical::path(line) {
+            return Ok(path);
+        }
+        self.read(line.strip_suffix(b"\n").unwrap_or(line), header)?;
+        Ok(&self.path)
+    }
+
     /// Parses a line in any valid form.
     pub(crate) fn read_json(&mut self, line: &[u8], header: &Header) -> Result<(), EntryError> {
         self.clear();

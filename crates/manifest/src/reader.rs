@@ -11,14 +11,14 @@ use memchr::memmem;
 use crate::blocks::{BLOCK, Fingerprints, FirstPass, Source, is_compressed};
 use crate::entry::key;
 use crate::equal_dirs::is_below;
-use crate::lines::{Lines, Place, Sealed};
+use crate::lines::{Place, Sealed};
 use crate::merge::Side;
 use crate::parse::Owned;
 use crate::shard::Shard;
 use crate::shard::whole_lines::{PartFile, WholeLines, locate};
 use crate::sniff::{Kind, sniff_plain};
 use crate::trees::TreeCheck;
-use crate::{Entry, EntryError, Error, Field, Header, Which, canonical};
+use crate::{Entry, EntryError, Error, Field, Header, Which};
 
 /// An open manifest whose footer has been checked.
 ///
@@ -164,12 +164,9 @@ impl Manifest {
         Ok(Entries { manifest: self, lines, current, last, is_first: true, check, which: None })
     }
 
-    /// Returns a reader of the lines, which starts at the header.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
-    pub(crate) fn lines(&self) -> Result<Lines<'_>, Error> {
-        Lines::new(&self.parts[0].sealed)
+    /// Returns the files: one, or the parts of all shards, sorted by their numbers.
+    pub(crate) fn parts(&self) -> &[PartFile] {
+        &self.parts
     }
 
     /// Like [`entries`](Self::entries), for one of two manifests: errors report which one.
@@ -249,6 +246,11 @@ impl Entries<'_> {
         self.lines.number()
     }
 
+    /// Returns the shard of the part of the line that was read last.
+    pub(crate) fn shard(&self) -> Option<&Shard> {
+        self.lines.shard()
+    }
+
     /// Adds to an error which file it is about.
     pub(crate) fn place(&self, error: Error) -> Error {
         locate(&self.manifest.parts, error).of(self.which)
@@ -269,15 +271,8 @@ impl Entries<'_> {
         let Self { manifest, lines, check, which, .. } = self;
         let mut parsed = Owned::new();
         let mut is_in = |line: &[u8], number: u64| {
-            let is_in = match canonical::path(line) {
-                Some(path) => is_below(dir, path),
-                None => {
-                    let read = parsed.read(line.strip_suffix(b"\n").unwrap_or(line), &manifest.header);
-                    read.map_err(|what| Error::Line { number, what })?;
-                    is_below(dir, parsed.entry().path)
-                }
-            };
-            Ok(is_in)
+            let path = parsed.path_of(line, &manifest.header);
+            path.map(|path| is_below(dir, path)).map_err(|what| Error::Line { number, what })
         };
         let skipped =
             lines.skip_while(&mut is_in).map_err(|error| locate(&manifest.parts, error).of(*which))?;

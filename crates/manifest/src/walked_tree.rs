@@ -33,8 +33,11 @@ impl<'t> WalkedTree<'t> {
         self.relative(&path).to_vec()
     }
 
-    /// Strips the starting point from a path of the walk.
-    fn relative<'p>(&self, path: &'p [u8]) -> &'p [u8] {
+    /// Strips the starting point from a path of the walk. The starting point itself is `.`.
+    ///
+    /// # Panics
+    /// If the path does not begin with the starting point.
+    pub fn relative<'p>(&self, path: &'p [u8]) -> &'p [u8] {
         if path == self.root {
             return ROOT;
         }

@@ -16,14 +16,18 @@ pub struct Writer<S> {
     seal: Seal,
     header: Header,
     has_begun: bool,
-    line: Vec<u8>,
+    /// Lines that were not written yet.
+    lines: Vec<u8>,
 }
+
+/// As soon as this many bytes are buffered, they are hashed and written together.
+pub(crate) const BATCH: usize = 128 << 10;
 
 impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
     /// Creates a writer. The header is written with the first entry, or at the end. `sink` receives whole lines with their
-    /// newlines.
+    /// newlines, many at a time.
     pub fn new(header: &Header, sink: S) -> Self {
-        Self { sink, seal: Seal::new(), header: header.clone(), has_begun: false, line: Vec::new() }
+        Self { sink, seal: Seal::new(), header: header.clone(), has_begun: false, lines: Vec::new() }
     }
 
     /// Writes an entry. The caller must sort the entries: the root first, then by the bytes of their paths.
@@ -36,19 +40,20 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
     /// If the entry has digests, but fewer bytes of them than the algorithms of the header produce.
     pub fn entry(&mut self, entry: &Entry<'_>) -> io::Result<()> {
         self.begin()?;
-        self.line.clear();
-        push_entry(&mut self.line, entry, &self.header.algorithms);
-        self.end_line("an entry")
+        let start = self.lines.len();
+        push_entry(&mut self.lines, entry, &self.header.algorithms);
+        self.end_line(start, "an entry")
     }
 
-    /// Writes the line of an entry from another manifest with the same algorithms, including its newline.
+    /// Writes the lines of entries from another manifest with the same algorithms, including their newlines.
     ///
     /// # Errors
     /// Returns the errors of `sink`.
-    pub(crate) fn line(&mut self, line: &[u8]) -> io::Result<()> {
+    pub(crate) fn copy(&mut self, lines: &[u8]) -> io::Result<()> {
         self.begin()?;
-        self.seal.line(line);
-        (self.sink)(line)
+        self.flush()?;
+        self.seal.lines(lines);
+        (self.sink)(lines)
     }
 
     /// Returns the header.
@@ -71,9 +76,9 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
     /// Returns the errors of `sink`.
     pub fn finish(mut self) -> io::Result<()> {
         self.begin()?;
-        self.line.clear();
-        self.seal.footer(&mut self.line);
-        (self.sink)(&self.line)
+        self.flush()?;
+        self.seal.footer(&mut self.lines);
+        (self.sink)(&self.lines)
     }
 
     fn begin(&mut self) -> io::Result<()> {
@@ -81,19 +86,30 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
             return Ok(());
         }
         self.has_begun = true;
-        self.line.clear();
-        self.header.write(&mut self.line);
-        self.end_line("the header")
+        self.header.write(&mut self.lines);
+        self.end_line(0, "the header")
     }
 
-    fn end_line(&mut self, what: &str) -> io::Result<()> {
-        if self.line.len() > Seal::MAX_LINE {
-            let error = format!("{what} is too large for a manifest");
-            return Err(io::Error::new(ErrorKind::InvalidInput, error));
+    /// Ends the line that starts at this place of the buffer.
+    fn end_line(&mut self, start: usize, what: &str) -> io::Result<()> {
+        if self.lines.len() - start > Seal::MAX_LINE {
+            self.lines.truncate(start);
+            return Err(too_large(what));
         }
-        self.seal.line(&self.line);
-        (self.sink)(&self.line)
+        if self.lines.len() < BATCH { Ok(()) } else { self.flush() }
     }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.seal.lines(&self.lines);
+        let written = (self.sink)(&self.lines);
+        self.lines.clear();
+        written
+    }
+}
+
+/// Returns the error for a line that readers would refuse.
+pub(crate) fn too_large(what: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, format!("{what} is too large for a manifest"))
 }
 
 /// Appends the line of an entry, including its newline.

@@ -140,7 +140,16 @@ impl Visitor for Dump {
                 push(&mut self.text, entry.name(), &metadata, Some(self.dev), None);
                 self.current.push((entry.name().to_vec(), start..self.text.len()));
             }
-            Err(error) => self.errors.push(error),
+            Err(error) => {
+                // A directory has an object of its own when the walk enters it.
+                if entry.file_type() != FileType::Directory {
+                    let (name, missing) = (entry.name(), Some(NcduMissing::Unreadable));
+                    let start = self.text.len();
+                    write_ncdu_object(&mut self.text, &NcduObject { name, missing, ..NcduObject::default() });
+                    self.current.push((name.to_vec(), start..self.text.len()));
+                }
+                self.errors.push(error);
+            }
         }
         if self.full.is_some() { Step::Stop } else { Step::Descend }
     }

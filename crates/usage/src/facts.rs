@@ -9,7 +9,8 @@ pub struct Facts {
     pub apparent: u64,
     /// The allocated bytes.
     pub allocated: u64,
-    /// Device and inode number, if the same inode may be found under other paths.
+    /// A number for the file system, such as the device number, and the inode number, if the same inode may be found
+    /// under other paths.
     pub link: Option<(u64, u64)>,
 }
 

@@ -1,10 +1,12 @@
 //! The member `shard` of a header: which part of a tree a manifest records.
 
+use ftk_file::FsId;
 use ftk_hash::{Algorithm, Platform};
 use ftk_record::{Object, PathError, path_member, read_path};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::entry::{ROOT, key};
+use crate::field::file_system;
 use crate::parse::check_path;
 use crate::shard::{PathRange, Place};
 use crate::text::Text;
@@ -18,6 +20,9 @@ pub struct Shard {
     pub of: u32,
     /// How the entries are assigned to shards.
     pub split: Split,
+    /// The file system and the inode number of the root, if the file system has an identity. `None` with a plan, which
+    /// says what it divides.
+    pub root: Option<(FsId, u64)>,
     /// Directories that are listed for several shards, and of which this manifest lacks an entry that belongs to it:
     /// something could not be read, or an option skipped it. Sorted, without duplicates. These directories have no tree
     /// digest in the merged manifest.
@@ -51,7 +56,7 @@ impl Shard {
     /// If `number` is not from 1 to `of`, or there are more than [`MOST`](Self::MOST).
     pub fn hashed(number: u32, of: u32) -> Self {
         assert!((1..=of).contains(&number) && of <= Self::MOST, "shard {number} of {of}");
-        Self { number, of, split: Split::Hash, incomplete: Vec::new(), failed: Vec::new() }
+        Self { number, of, split: Split::Hash, root: None, incomplete: Vec::new(), failed: Vec::new() }
     }
 
     /// Returns whether the entry at `path` belongs to the shard. Each path belongs to exactly one.
@@ -126,6 +131,10 @@ impl Serialize for Shard {
                 }
             }
         }
+        if let Some((fs, ino)) = &self.root {
+            map.serialize_entry("fs", &hex(fs))?;
+            map.serialize_entry("ino", ino)?;
+        }
         for (name, paths) in [("incomplete", &self.incomplete), ("failed", &self.failed)] {
             if !paths.is_empty() {
                 let paths: Vec<_> = paths.iter().map(|path| PathObject(path)).collect();
@@ -160,6 +169,9 @@ pub(crate) struct ShardLine<'l> {
     to: Option<Text<'l>>,
     #[serde(borrow)]
     to_b64: Option<Text<'l>>,
+    #[serde(borrow)]
+    fs: Option<Text<'l>>,
+    ino: Option<u64>,
     #[serde(borrow)]
     incomplete: Option<Vec<Object<PathLine<'l>>>>,
     #[serde(borrow)]
@@ -198,8 +210,33 @@ impl ShardLine<'_> {
             None if from.is_some() || to.is_some() => return Err("it has a range without a plan".into()),
             None => Split::Hash,
         };
-        Ok(Shard { number, of, split, incomplete: paths(&self.incomplete)?, failed: paths(&self.failed)? })
+        let root = identity(&self.fs, self.ino)?;
+        Ok(Shard {
+            number,
+            of,
+            split,
+            root,
+            incomplete: paths(&self.incomplete)?,
+            failed: paths(&self.failed)?,
+        })
     }
+}
+
+/// Returns the file system and the inode number of a root, if they are given.
+pub(crate) fn identity(fs: &Option<Text<'_>>, ino: Option<u64>) -> Result<Option<(FsId, u64)>, String> {
+    match (fs, ino) {
+        (Some(digits), Some(ino)) => {
+            let fs = file_system(digits.as_bytes());
+            Ok(Some((fs.ok_or_else(|| format!("{:?} is not a file system", &**digits))?, ino)))
+        }
+        (None, None) => Ok(None),
+        _ => Err("it has only one of `fs` and `ino`".into()),
+    }
+}
+
+/// Returns an identity of a file system in hexadecimal digits.
+pub(crate) fn hex(fs: &FsId) -> String {
+    fs.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the paths of a sorted list.

@@ -1,101 +1,144 @@
 //! Merging the parts of a tree into one manifest.
 
-use std::io;
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::io::{self, ErrorKind};
+use std::panic::resume_unwind;
+use std::sync::mpsc::sync_channel;
+use std::thread::{self, Builder};
 
 use ftk_hash::{Algorithm, Platform};
+use ftk_record::Seal;
 use ftk_walk::FileType;
+use memchr::{memchr, memmem};
 
 use crate::entry::key;
 use crate::equal_dirs::EqualDirs;
-use crate::merge::Side;
+use crate::merge::Side as _;
+use crate::parse::Owned;
 use crate::reader::Entries;
-use crate::shard::k_way::KWay;
-use crate::shard::part_lines::PartLines;
-use crate::shard::parts::Part;
-use crate::shard::{MergeError, Parts, Place, Split};
+use crate::shard::whole_lines::{PartFile, WholeLines, locate};
+use crate::shard::{MergeError, Place, Shard, Split};
 use crate::tree_digest::{Closed, TreeDigester, TreeForm};
-use crate::{Entry, Error, Writer};
+use crate::walked_tree::Failed;
+use crate::write::{BATCH, push_entry, too_large};
+use crate::{Entry, EntryError, Error, Field, Manifest, Writer};
 
-impl Parts {
-    /// Writes the entries of all parts to `writer`, whose header must be [`header`](Self::header). Returns their number.
+/// The batches of lines that wait to be hashed and written.
+const WAITING: usize = 4;
+
+impl Manifest {
+    /// Writes the entries of [all parts](crate::Parts::into_manifest) to `writer`, whose header must be that of this
+    /// manifest. Returns their number.
     ///
     /// Lines are copied, except those of directories that several shards share: they get the tree digests that no shard
-    /// could compute. So the parts are read twice, the first time only as far as these digests need it. Uses memory for one
-    /// line of each part that is read at the same time, and for the digests of shared directories.
+    /// could compute. So the parts are read twice, the first time only as far as these digests need it. One thread reads
+    /// and checks the lines, and the caller's thread hashes and writes them. Uses memory for some blocks, for a block of
+    /// each part that is read at the same time, and for the digests of shared directories.
     ///
     /// # Errors
     /// If a part cannot be read, has an entry of another shard, or the output cannot be written.
-    pub fn write<S: FnMut(&[u8]) -> io::Result<()>>(
+    pub fn merge<S: FnMut(&[u8]) -> io::Result<()>>(
         &self,
         writer: &mut Writer<S>,
     ) -> Result<u64, MergeError> {
-        let mut trees = self.trees(&writer.header().algorithms)?;
-        let mut lines = KWay::new(self.bounds(), |number| PartLines::new(&self.parts()[number].manifest));
-        let (mut last, mut owner, mut entries) = (None::<Vec<u8>>, Owner::default(), 0);
-        while let Some((number, side)) = lines.next().map_err(|error| self.failed(error))? {
-            let part = &self.parts()[number];
-            side.check_order(last.as_deref()).map_err(|error| MergeError::Part(part.given, error))?;
-            if !owner.has(number, part, side.path()) {
-                return Err(MergeError::NotOwn(part.given, side.number()));
+        let trees = || trees(self).map_err(MergeError::Input);
+        let found = trees()?;
+        thread::scope(|scope| {
+            let (sender, batches) = sync_channel(WAITING);
+            let send = move |lines| sender.send(lines).map_err(|_| ErrorKind::BrokenPipe.into());
+            let reader = Builder::new().spawn_scoped(scope, || copy(self, found, send)).ok()?;
+            for lines in batches {
+                // On failure the channel is closed, which ends the other thread.
+                if let Err(error) = writer.copy(&lines) {
+                    return Some(Err(MergeError::Output(error)));
+                }
             }
-            let last = last.get_or_insert_default();
-            last.clear();
-            last.extend_from_slice(side.path());
-            let dir = match trees.is_empty() {
-                true => None,
-                false => side.dir_without_tree().map_err(|error| MergeError::Part(part.given, error))?,
-            };
-            let written = match dir.and_then(|dir| trees.next(dir)) {
-                Some(entry) => writer.entry(&entry),
-                None => writer.line(side.line()),
-            };
-            written.map_err(MergeError::Output)?;
-            entries += 1;
-        }
-        Ok(entries)
-    }
-
-    /// Computes the tree digests of the directories that have none in the parts.
-    fn trees(&self, algorithms: &[Algorithm]) -> Result<NewTrees, MergeError> {
-        let mut trees = NewTrees::new(algorithms);
-        if algorithms.is_empty() {
-            return Ok(trees);
-        }
-        let mut digester = TreeDigester::new(TreeForm::Ftk, algorithms);
-        let mut entries = KWay::new(self.bounds(), |number| Outline::new(&self.parts()[number]));
-        while let Some((number, side)) = entries.next().map_err(|error| self.failed(error))? {
-            let entry = side.entries.entry();
-            let is_dir = entry.stat.file_type == FileType::Directory;
-            // A shard computes the digests of directories that it does not share.
-            let is_known = !entry.tree.is_empty();
-            let is_shared = || self.parts()[number].shard.place(entry.path) != Place::Inside;
-            let is_whole = is_known || is_dir && is_shared() && self.is_whole(entry.path);
-            if is_dir {
-                trees.begin(&entry, is_known);
-            }
-            let Ok(()) = digester.add(&entry, is_whole, |closed| trees.close(closed));
-            if is_known {
-                digester.assume(entry.tree);
-            }
-        }
-        let Ok(()) = digester.finish(|closed| trees.close(closed));
-        Ok(trees)
-    }
-
-    /// Returns the keys of the first paths that the parts can have.
-    fn bounds(&self) -> impl Iterator<Item = Vec<u8>> {
-        self.parts().iter().map(|part| match &part.shard.split {
-            Split::Plan { range, .. } => range.from().unwrap_or_default().to_vec(),
-            Split::Hash => Vec::new(),
+            Some(reader.join().unwrap_or_else(|panic| resume_unwind(panic)))
         })
-    }
-
-    fn failed(&self, (number, error): (usize, Error)) -> MergeError {
-        MergeError::Part(self.parts()[number].given, error)
+        // No thread can be started.
+        .unwrap_or_else(|| copy(self, trees()?, |lines| writer.copy(&lines)))
     }
 }
 
-/// The entries of a part without those below directories whose tree digests are known.
+/// Computes the tree digests of the directories that have none in the parts.
+fn trees(manifest: &Manifest) -> Result<NewTrees, Error> {
+    let algorithms = &manifest.header().algorithms;
+    let mut trees = NewTrees::new(algorithms);
+    if algorithms.is_empty() {
+        return Ok(trees);
+    }
+    let missing = Missing::new(manifest.parts());
+    let mut digester = TreeDigester::new(TreeForm::Ftk, algorithms);
+    let mut outline = Outline::new(manifest)?;
+    while outline.advance()? {
+        let entry = outline.entries.entry();
+        let is_dir = entry.stat.file_type == FileType::Directory;
+        // A shard computes the digests of directories that it does not share.
+        let is_known = !entry.tree.is_empty();
+        let is_shared = || outline.entries.shard().is_none_or(|it| it.place(entry.path) != Place::Inside);
+        let is_whole = is_known || is_dir && is_shared() && !missing.is_from(entry.path);
+        if is_dir {
+            trees.begin(&entry, is_known);
+        }
+        let Ok(()) = digester.add(&entry, is_whole, |closed| trees.close(closed));
+        if is_known {
+            digester.assume(entry.tree);
+        }
+    }
+    let Ok(()) = digester.finish(|closed| trees.close(closed));
+    Ok(trees)
+}
+
+/// Passes the lines of all entries to `send` in batches, with these tree digests. Returns their number.
+fn copy(
+    manifest: &Manifest,
+    mut trees: NewTrees,
+    mut send: impl FnMut(Vec<u8>) -> io::Result<()>,
+) -> Result<u64, MergeError> {
+    let (parts, header) = (manifest.parts(), manifest.header());
+    let mut lines = WholeLines::new(parts, header).map_err(MergeError::Input)?;
+    let mut batch = Vec::with_capacity(2 * BATCH);
+    let (mut checked, mut parsed, mut entries) = (Checked::default(), Owned::new(), 0);
+    while let Some(line) = lines.next().map_err(MergeError::Input)? {
+        let start = batch.len();
+        batch.extend_from_slice(line);
+        let line = &batch[start..];
+        let found = parsed.path_of(line, header).and_then(|path| checked.add(path, lines.shard()));
+        let tree = found.and_then(|()| match !trees.is_empty() && may_lack_tree(line) {
+            true => parsed.read(line, header).map(|()| trees.next(parsed.entry())),
+            false => Ok(None),
+        });
+        let tree = tree
+            .map_err(|what| MergeError::Input(locate(parts, Error::Line { number: lines.number(), what })))?;
+        match tree {
+            None => batch.push(b'\n'),
+            Some(entry) => {
+                batch.truncate(start);
+                push_entry(&mut batch, &entry, &header.algorithms);
+                if batch.len() - start > Seal::MAX_LINE {
+                    return Err(MergeError::Output(too_large("an entry")));
+                }
+            }
+        }
+        entries += 1;
+        if batch.len() >= BATCH {
+            let full = std::mem::replace(&mut batch, Vec::with_capacity(2 * BATCH));
+            send(full).map_err(MergeError::Output)?;
+        }
+    }
+    send(batch).map_err(MergeError::Output)?;
+    Ok(entries)
+}
+
+/// Returns whether a line may be that of a directory without tree digests.
+fn may_lack_tree(line: &[u8]) -> bool {
+    // An escape may be part of any word.
+    let may_be_dir = memmem::find(line, b"directory").is_some() || memchr(b'\\', line).is_some();
+    may_be_dir && memmem::find(line, Field::Tree.in_line()).is_none()
+}
+
+/// The entries of all parts without those below directories whose tree digests are known.
 #[derive(Debug)]
 struct Outline<'m> {
     entries: Entries<'m>,
@@ -103,14 +146,12 @@ struct Outline<'m> {
 }
 
 impl<'m> Outline<'m> {
-    fn new(part: &'m Part) -> Result<Self, Error> {
-        let mut entries = part.manifest.entries()?;
+    fn new(manifest: &'m Manifest) -> Result<Self, Error> {
+        let mut entries = manifest.entries()?;
         entries.trust_trees();
         Ok(Self { entries, known: EqualDirs::default() })
     }
-}
 
-impl Side for Outline<'_> {
     fn advance(&mut self) -> Result<bool, Error> {
         while self.entries.advance()? {
             let Some(dir) = self.known.above(self.entries.path()) else {
@@ -124,30 +165,68 @@ impl Side for Outline<'_> {
         }
         Ok(false)
     }
+}
 
-    fn path(&self) -> &[u8] {
-        self.entries.path()
+/// What no part has.
+struct Missing {
+    /// The keys of directories that several shards list, and of which an entry is missing.
+    incomplete: BTreeSet<Vec<u8>>,
+    /// What could not be examined.
+    failed: Failed,
+}
+
+impl Missing {
+    fn new(parts: &[PartFile]) -> Self {
+        let shards = || parts.iter().filter_map(|part| part.shard.as_ref());
+        let incomplete = shards().flat_map(|shard| &shard.incomplete).map(|dir| key(dir).to_vec());
+        let failed = shards().flat_map(|shard| shard.failed.iter().cloned());
+        Self { incomplete: incomplete.collect(), failed: Failed::new(failed.collect()) }
+    }
+
+    /// Returns whether something in a directory is missing, as far as the shards that share it know.
+    fn is_from(&self, dir: &[u8]) -> bool {
+        self.incomplete.contains(key(dir)) || self.failed.covers(dir)
     }
 }
 
-/// Tells whether entries belong to their part. Successive entries often have the same directory.
+/// Checks that each entry comes after the one before, and belongs to its part.
 #[derive(Debug, Default)]
-struct Owner {
+struct Checked {
+    /// The path before.
+    last: Option<Vec<u8>>,
+    /// A directory, and the shard to which all entries in it belong. Successive entries often have the same directory.
     dir: Vec<u8>,
-    part: Option<usize>,
+    owner: Option<u32>,
 }
 
-impl Owner {
-    fn has(&mut self, number: usize, part: &Part, path: &[u8]) -> bool {
-        if matches!(part.shard.split, Split::Plan { .. }) {
-            return part.shard.contains(path);
+impl Checked {
+    /// # Errors
+    /// If the entry at `path` is out of order or belongs to another shard than this one.
+    fn add(&mut self, path: &[u8], shard: Option<&Shard>) -> Result<(), EntryError> {
+        match self.last.as_ref().map(|last| key(last).cmp(key(path))) {
+            None | Some(Ordering::Less) => {}
+            Some(Ordering::Equal) => return Err(EntryError::Twice(path.to_vec())),
+            Some(Ordering::Greater) => return Err(EntryError::Order(path.to_vec())),
+        }
+        if shard.is_some_and(|shard| !self.is_of(path, shard)) {
+            return Err(EntryError::OutsideShard(path.to_vec()));
+        }
+        let last = self.last.get_or_insert_default();
+        last.clear();
+        last.extend_from_slice(path);
+        Ok(())
+    }
+
+    fn is_of(&mut self, path: &[u8], shard: &Shard) -> bool {
+        if matches!(shard.split, Split::Plan { .. }) {
+            return shard.contains(path);
         }
         let dir = super::member::parent(path);
-        if (self.part, &*self.dir) == (Some(number), dir) {
+        if (self.owner, &*self.dir) == (Some(shard.number), dir) {
             return true;
         }
-        let is_own = part.shard.contains(path);
-        self.part = is_own.then_some(number);
+        let is_own = shard.contains(path);
+        self.owner = is_own.then_some(shard.number);
         self.dir.clear();
         self.dir.extend_from_slice(dir);
         is_own
@@ -195,7 +274,7 @@ impl NewTrees {
         Ok(())
     }
 
-    /// Returns the next directory without digests, with those that were computed. `None` if there are none.
+    /// Returns `dir`, a directory without digests, with those that were computed; `None` if they are unknown.
     fn next<'e>(&'e mut self, dir: Entry<'e>) -> Option<Entry<'e>> {
         // A directory below one with digests should have some too. It was not added, so it gets none.
         let (number, _) = *self.wanted.get(self.written).filter(|(_, path)| *path == hash(dir.path))?;

@@ -3,11 +3,9 @@
 //! A [`Shard`] says which entries of the tree belong to a part. A [`Plan`] divides the paths of a tree into ranges, one
 //! for each shard. [`Sharded`] is the visitor that skips what belongs to other shards.
 
-mod k_way;
 pub(crate) mod member;
 mod merge;
 mod part_files;
-mod part_lines;
 mod parts;
 mod plan;
 mod plan_error;

@@ -1,11 +1,9 @@
 //! All parts of a tree, checked to be complete.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::entry::key;
 use crate::shard::{Shard, Split};
-use crate::walked_tree::Failed;
 use crate::{Error, Header, Manifest};
 
 /// The manifests of all shards of a tree, each once.
@@ -13,18 +11,14 @@ use crate::{Error, Header, Manifest};
 pub struct Parts {
     /// In the order of their numbers.
     parts: Vec<Part>,
-    /// The keys of directories that several shards list, and of which an entry is missing.
-    incomplete: BTreeSet<Vec<u8>>,
-    /// What could not be examined.
-    failed: Failed,
 }
 
 #[derive(Debug)]
-pub(crate) struct Part {
-    pub(crate) manifest: Manifest,
-    pub(crate) shard: Shard,
+struct Part {
+    manifest: Manifest,
+    shard: Shard,
     /// Its index among the manifests that were given.
-    pub(crate) given: usize,
+    given: usize,
 }
 
 /// Why parts cannot be merged. Parts are named by their index among those given.
@@ -48,10 +42,8 @@ pub enum MergeError {
     },
     /// The ranges of two successive parts overlap, or have a gap between them.
     Ranges(usize, usize),
-    /// The part has an entry, in this line, that belongs to another shard.
-    NotOwn(usize, u64),
-    /// The part cannot be read.
-    Part(usize, Error),
+    /// A part cannot be read, or has an entry of another shard.
+    Input(Error),
     /// The output cannot be written.
     Output(std::io::Error),
 }
@@ -89,10 +81,7 @@ impl Parts {
                 return Err(MergeError::Ranges(pair[0].given, pair[1].given));
             }
         }
-        let shards = || parts.iter().map(|part| &part.shard);
-        let incomplete = shards().flat_map(|shard| &shard.incomplete).map(|dir| key(dir).to_vec());
-        let failed = Failed::new(shards().flat_map(|shard| shard.failed.iter().cloned()).collect());
-        Ok(Self { incomplete: incomplete.collect(), failed, parts })
+        Ok(Self { parts })
     }
 
     /// Returns the header of the whole manifest. It starts when the first part started.
@@ -106,7 +95,7 @@ impl Parts {
     /// order in which the parts were given.
     ///
     /// The entries are read from the parts in each pass, and memory use depends only on the number of parts. Directories
-    /// that several shards share have no tree digests, unlike in the manifest that [`write`](Self::write) makes.
+    /// that several shards share have no tree digests, unlike in the manifest that [`merge`](Manifest::merge) writes.
     ///
     /// # Panics
     /// If there are fewer names than parts.
@@ -118,15 +107,6 @@ impl Parts {
     /// Returns the parts in the order of their shards, each with its index among those that were given.
     pub fn into_parts(self) -> impl Iterator<Item = (usize, Manifest)> {
         self.parts.into_iter().map(|part| (part.given, part.manifest))
-    }
-
-    pub(crate) fn parts(&self) -> &[Part] {
-        &self.parts
-    }
-
-    /// Returns whether everything in a directory was recorded, as far as the shards that share it know.
-    pub(crate) fn is_whole(&self, dir: &[u8]) -> bool {
-        !self.incomplete.contains(key(dir)) && !self.failed.covers(dir)
     }
 }
 
@@ -145,7 +125,7 @@ fn difference(a: &Header, b: &Header) -> Option<&'static str> {
     let is_one_plan = match (&first.split, &second.split) {
         (Split::Plan { digest, .. }, Split::Plan { digest: other, .. }) => digest == other,
         // A plan is for one directory, which may have other paths on other hosts.
-        (Split::Hash, Split::Hash) if a.root != b.root => return Some("roots"),
+        (Split::Hash, Split::Hash) if !is_same_root(a, b) => return Some("roots"),
         (Split::Hash, Split::Hash) => true,
         _ => false,
     };
@@ -159,13 +139,22 @@ fn difference(a: &Header, b: &Header) -> Option<&'static str> {
     differences.into_iter().find(|(differs, _)| *differs).map(|(_, what)| what)
 }
 
+/// Returns whether two parts that were made without a plan may be of one directory.
+fn is_same_root(a: &Header, b: &Header) -> bool {
+    let identity = |header: &Header| header.shard.as_ref().and_then(|shard| shard.root);
+    match (identity(a), identity(b)) {
+        (Some(identity), Some(other)) => identity == other,
+        _ => a.root == b.root,
+    }
+}
+
 impl MergeError {
     /// Returns the indices of the parts that the error is about.
     pub fn given(&self) -> Vec<usize> {
         match self {
-            Self::Whole(part) | Self::NotOwn(part, _) | Self::Part(part, _) => vec![*part],
+            Self::Whole(part) => vec![*part],
             Self::Differ(a, b, _) | Self::Twice(a, b, _) | Self::Ranges(a, b) => vec![*a, *b],
-            Self::Nothing | Self::Missing { .. } | Self::Output(_) => Vec::new(),
+            Self::Nothing | Self::Missing { .. } | Self::Input(_) | Self::Output(_) => Vec::new(),
         }
     }
 }
@@ -185,8 +174,7 @@ impl fmt::Display for MergeError {
                 if more > 0 { write!(f, " and {more} more") } else { Ok(()) }
             }
             Self::Ranges(..) => f.write_str("their ranges overlap, or have a gap between them"),
-            Self::NotOwn(_, line) => write!(f, "line {line}: the entry belongs to another shard"),
-            Self::Part(_, error) => error.fmt(f),
+            Self::Input(error) => error.fmt(f),
             Self::Output(_) => f.write_str("cannot be written"),
         }
     }
@@ -195,7 +183,7 @@ impl fmt::Display for MergeError {
 impl std::error::Error for MergeError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Part(_, error) => error.source(),
+            Self::Input(error) => error.source(),
             Self::Output(error) => Some(error),
             _ => None,
         }

@@ -87,6 +87,6 @@ impl Plan {
         let index = (number as usize).checked_sub(1).filter(|index| *index < self.shards.len());
         let range = self.shards[index.ok_or(PlanError::NoShard { number, of })?].range.clone();
         let split = Split::Plan { digest: self.digest(), range };
-        Ok(Shard { number, of, split, incomplete: Vec::new(), failed: Vec::new() })
+        Ok(Shard { number, of, split, root: None, incomplete: Vec::new(), failed: Vec::new() })
     }
 }

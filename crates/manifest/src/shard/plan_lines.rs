@@ -1,15 +1,13 @@
 //! The file of a plan: JSON lines with a footer that seals them. `docs/manifest-format.md` describes them.
 
-use std::fmt::Write as _;
 use std::io::BufRead;
 
-use ftk_file::FsId;
 use ftk_record::{Object, Seal, SealedReader, read_path, write_record};
 use serde::Deserialize;
 
-use crate::field::file_system;
+use crate::first_line;
 use crate::header::read_options;
-use crate::shard::member::cut;
+use crate::shard::member::{cut, hex, identity};
 use crate::shard::{Balance, PathRange, Plan, PlanError, PlannedShard, Root, Shard};
 use crate::text::{Text, brief, plain};
 
@@ -17,13 +15,6 @@ use crate::text::{Text, brief, plain};
 const KIND: &str = "plan";
 /// The version that is written and read.
 const VERSION: u64 = 1;
-
-#[derive(Deserialize)]
-struct Kind<'l> {
-    #[serde(borrow)]
-    ftk: Option<Text<'l>>,
-    version: Option<u64>,
-}
 
 #[derive(Deserialize)]
 struct HeaderLine<'l> {
@@ -131,30 +122,15 @@ impl Plan {
 /// Reads the first line. Returns the plan without shards, and their number.
 fn header(line: &[u8]) -> Result<(Plan, u32), PlanError> {
     let not_plan = |what: String| PlanError::NotPlan(brief(what));
-    let broken = |error: serde_json::Error| not_plan(plain(&error));
-    let Object(kind): Object<Kind<'_>> = serde_json::from_slice(line).map_err(broken)?;
-    match kind.ftk.as_deref() {
-        Some(KIND) => {}
-        Some(other) => return Err(not_plan(format!("it is a {other:?}"))),
-        None => return Err(not_plan("its first line has no member `ftk`".into())),
+    let version = first_line::version(line, KIND).map_err(not_plan)?;
+    if version != VERSION {
+        return Err(PlanError::Version(version));
     }
-    match kind.version {
-        Some(VERSION) => {}
-        Some(0) => return Err(not_plan("there is no version 0".into())),
-        Some(version) => return Err(PlanError::Version(version)),
-        None => return Err(not_plan("its version is missing".into())),
-    }
-    let Object(line): Object<HeaderLine<'_>> = serde_json::from_slice(line).map_err(broken)?;
+    let line: Result<Object<HeaderLine<'_>>, _> = serde_json::from_slice(line);
+    let Object(line) = line.map_err(|error| not_plan(plain(&error)))?;
     let root = read_path(line.root.as_deref(), line.root_b64.as_deref());
     let path = root.map_err(|error| not_plan(error.to_string()))?.into_owned();
-    let fs = line.fs.map(|digits| {
-        file_system(digits.as_bytes()).ok_or_else(|| not_plan(format!("{:?} is not a file system", &*digits)))
-    });
-    let identity = match (fs.transpose()?, line.ino) {
-        (Some(fs), Some(ino)) => Some((fs, ino)),
-        (None, None) => None,
-        _ => return Err(not_plan("it has only one of `fs` and `ino`".into())),
-    };
+    let identity = identity(&line.fs, line.ino).map_err(not_plan)?;
     let options = read_options(&line.options).map_err(|error| not_plan(error.to_string()))?;
     let kinds = Balance::ALL.into_iter();
     let by = kinds.clone().find(|(_, name)| *name == &*line.by);
@@ -186,11 +162,4 @@ fn shard(line: &[u8], before: &[PlannedShard], count: u32) -> Result<PlannedShar
     }
     let range = PathRange::new(from.as_deref(), to.as_deref());
     Ok(PlannedShard { range, entries: line.entries, bytes: line.bytes })
-}
-
-fn hex(fs: &FsId) -> String {
-    fs.as_bytes().iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}"); // writing to a String cannot fail
-        hex
-    })
 }

@@ -10,7 +10,7 @@ use crate::entry::key;
 pub struct PathRange {
     /// The first path; empty for the root.
     from: Vec<u8>,
-    /// The path after the last; `None` if there is none.
+    /// The first path after the range; `None` if the range has no end.
     to: Option<Vec<u8>>,
 }
 
@@ -37,7 +37,7 @@ impl PathRange {
         Some(&*self.from).filter(|from| !from.is_empty())
     }
 
-    /// Returns the path after the last; `None` if there is none.
+    /// Returns the first path after the range; `None` if the range has no end.
     pub fn to(&self) -> Option<&[u8]> {
         self.to.as_deref()
     }

@@ -2,11 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
+use crate::entry::key;
 use crate::lines::{Lines, Sealed};
 use crate::parse::Owned;
 use crate::shard::{Shard, Split};
-use crate::{Error, Header, canonical};
+use crate::{Error, Header};
 
 /// A file of a manifest.
 #[derive(Debug)]
@@ -14,7 +16,7 @@ pub(crate) struct PartFile {
     pub(crate) sealed: Sealed,
     /// Which entries it has; `None` if it has all.
     pub(crate) shard: Option<Shard>,
-    /// The name in errors, if the manifest has several files.
+    /// The name in errors; empty unless the file is a part of a manifest.
     pub(crate) name: Vec<u8>,
     /// The number of lines in the files before this one.
     pub(crate) before: u64,
@@ -37,8 +39,9 @@ enum Order<'m> {
     Chain(Lines<'m>),
     Merge {
         all: Vec<Lines<'m>>,
-        /// The paths of the next lines in the parts except [`WholeLines::at`].
+        /// The keys of the next lines' paths in the parts except [`WholeLines::at`].
         next: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
+        parsed: Box<Owned>,
         /// Whether the next line of [`WholeLines::at`] is not the next of all.
         is_stale: bool,
     },
@@ -53,12 +56,13 @@ impl<'m> WholeLines<'m> {
             return Ok(Self { parts, header, at: 0, order });
         }
         let mut all = (0..parts.len()).map(|at| entries_of(parts, at)).collect::<Result<Vec<_>, _>>()?;
-        let mut next = BinaryHeap::new();
+        let (mut next, mut parsed) = (BinaryHeap::new(), Box::new(Owned::new()));
         // The first part is compared with the others before a line is returned.
         for (at, lines) in all.iter_mut().enumerate().skip(1) {
-            next.extend(next_path(lines, &parts[at], header)?.map(|path| Reverse((path, at))));
+            let path = next_path(lines, &parts[at], header, &mut parsed)?;
+            next.extend(path.map(|path| Reverse((path.to_vec(), at))));
         }
-        Ok(Self { parts, header, at: 0, order: Order::Merge { all, next, is_stale: true } })
+        Ok(Self { parts, header, at: 0, order: Order::Merge { all, next, parsed, is_stale: true } })
     }
 
     /// Returns the next line, without its newline; `None` after the last.
@@ -107,7 +111,7 @@ impl<'m> WholeLines<'m> {
                 *at += 1;
                 *lines = entries_of(parts, *at)?;
             },
-            Order::Merge { all, next, is_stale } => {
+            Order::Merge { all, next, parsed, is_stale } => {
                 next.clear();
                 for (part, lines) in all.iter_mut().enumerate() {
                     let first = parts[part].before;
@@ -115,9 +119,8 @@ impl<'m> WholeLines<'m> {
                         .skip_while(|line, number| is_skipped(line, first + number))
                         .map_err(|error| in_part(parts, part, error))?;
                     if part != *at {
-                        next.extend(
-                            next_path(lines, &parts[part], header)?.map(|path| Reverse((path, part))),
-                        );
+                        let path = next_path(lines, &parts[part], header, parsed)?;
+                        next.extend(path.map(|path| Reverse((path.to_vec(), part))));
                     }
                 }
                 *is_stale = true;
@@ -148,10 +151,19 @@ impl<'m> WholeLines<'m> {
                     *lines = entries_of(parts, *at)?;
                 }
             }
-            Order::Merge { all, next, is_stale } if *is_stale => {
-                next.extend(next_path(&mut all[*at], &parts[*at], header)?.map(|path| Reverse((path, *at))));
-                if let Some(Reverse((_, first))) = next.pop() {
-                    *at = first;
+            Order::Merge { all, next, parsed, is_stale } if *is_stale => {
+                // The next line is often in the same part.
+                let path = next_path(&mut all[*at], &parts[*at], header, parsed)?;
+                if let Some(mut first) = next.peek_mut() {
+                    match path {
+                        None => *at = PeekMut::pop(first).0.1,
+                        Some(path) if (path, *at) > (&first.0.0, first.0.1) => {
+                            first.0.0.clear();
+                            first.0.0.extend_from_slice(path);
+                            std::mem::swap(&mut first.0.1, at);
+                        }
+                        Some(_) => {}
+                    }
                 }
                 *is_stale = false;
             }
@@ -180,25 +192,25 @@ fn entries_of(parts: &[PartFile], at: usize) -> Result<Lines<'_>, Error> {
     open().map_err(|error| in_part(parts, at, error))
 }
 
-/// Returns the path in the next line of a part, in the form in which paths are compared.
-fn next_path(lines: &mut Lines<'_>, part: &PartFile, header: &Header) -> Result<Option<Vec<u8>>, Error> {
+/// Returns the key of the path in the next line of a part.
+fn next_path<'l>(
+    lines: &'l mut Lines<'_>,
+    part: &PartFile,
+    header: &Header,
+    parsed: &'l mut Owned,
+) -> Result<Option<&'l [u8]>, Error> {
     let number = lines.number() + 1;
     let path = lines.peek().and_then(|line| {
-        let Some(line) = line else { return Ok(None) };
-        if let Some(path) = canonical::path(line) {
-            return Ok(Some(crate::entry::key(path).to_vec()));
-        }
-        let mut parsed = Owned::new();
-        let read = parsed.read(line.strip_suffix(b"\n").unwrap_or(line), header);
-        read.map_err(|what| Error::Line { number, what })?;
-        Ok(Some(crate::entry::key(parsed.entry().path).to_vec()))
+        let path = line.map(|line| parsed.path_of(line, header)).transpose();
+        path.map_err(|what| Error::Line { number, what })
     });
-    path.map_err(|error| error.in_part(&part.name))
+    path.map(|path| path.map(key)).map_err(|error| error.in_part(&part.name))
 }
 
-/// Adds the name of the part to an error, if there are several.
+/// Adds the name of the part to an error, if it has one.
 fn in_part(parts: &[PartFile], at: usize, error: Error) -> Error {
-    if parts.len() > 1 { error.in_part(&parts[at].name) } else { error }
+    let name = &parts[at].name;
+    if name.is_empty() { error } else { error.in_part(name) }
 }
 
 /// Replaces the number of a line, as [`WholeLines::number`] counts, by the name of the part and the number in it.

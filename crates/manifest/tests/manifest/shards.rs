@@ -94,10 +94,11 @@ impl Tree {
 }
 
 fn merged(parts: Vec<Manifest>) -> Result<Manifest, MergeError> {
-    let parts = Parts::new(parts)?;
+    let names: Vec<_> = (0..parts.len()).map(|given| format!("given {given}").into_bytes()).collect();
+    let parts = Parts::new(parts)?.into_manifest(&names);
     let mut bytes = Vec::new();
-    let mut writer = Writer::new(&parts.header(), |line: &[u8]| bytes.write_all(line));
-    let count = parts.write(&mut writer)?;
+    let mut writer = Writer::new(parts.header(), |line: &[u8]| bytes.write_all(line));
+    let count = parts.merge(&mut writer)?;
     writer.finish().unwrap();
     let manifest = open(&bytes).unwrap();
     assert_eq!(read(&manifest).unwrap().len() as u64, count);
@@ -381,7 +382,7 @@ fn entries_of_other_shards_are_refused() {
     let found = read(&merged(vec![record(2, &second), record(1, &first)]).unwrap()).unwrap();
     assert_eq!(found.keys().collect::<Vec<_>>(), all.keys().collect::<Vec<_>>());
     let error = merged(vec![record(1, &all), record(2, &second)]).unwrap_err();
-    assert_eq!(error.to_string(), "line 4: the entry belongs to another shard");
+    assert_eq!(error.to_string(), "'given 0': line 4: 'dir0/0000001' belongs to another shard");
 }
 
 #[test]
