@@ -1,4 +1,4 @@
-//! Random trees and random expressions, with the results of GNU find. `PROPTEST_CASES=50` compares 500 expressions.
+//! 50 random trees and 500 random expressions, with the results of GNU find. `PROPTEST_CASES` changes the number of trees.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -145,7 +145,7 @@ fn group(parts: Vec<Both>, operator: &str) -> Vec<String> {
 #[test]
 fn h40_random_expressions_select_what_find_selects() {
     needs!("find");
-    let cases = env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(6);
+    let cases = env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(50);
     let tree = btree_map(select(NAMES.to_vec()), node(), 3..9);
     let search = (expression(), expression(), any::<bool>(), any::<bool>());
     proptest!(ProptestConfig::with_cases(cases), |(tree in tree, searches in vec(search, 10))| {

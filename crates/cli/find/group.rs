@@ -134,7 +134,7 @@ pub(super) fn print(by: GroupBy, parts: Vec<Groups>, most: usize, form: Form, ou
 fn push_json(out: &mut Vec<u8>, by: GroupBy, key: &[u8], group: Group, total: u128) {
     write_record(out, |record| {
         record.member("by", name(by));
-        // Without an extension, or a year that the calendar has, there is no key.
+        // Entries without an extension, or with a year that the calendar lacks, have no key.
         if key.is_empty() {
             record.member("key", None::<&str>);
         } else {

@@ -16,7 +16,7 @@ pub(super) struct Hyperlinks {
 }
 
 impl Hyperlinks {
-    /// Returns the writer if links are wanted. There are none if the working directory has no path any more.
+    /// Returns the writer if links are wanted and the working directory still has a path, which they need.
     pub(super) fn wanted(when: When) -> Option<Self> {
         let is_wanted = match when {
             When::Always => true,

@@ -35,7 +35,7 @@ pub struct Explanation {
 /// What becomes of a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Fate {
-    /// There is no such entry.
+    /// The entry does not exist.
     #[default]
     Missing,
     /// It is selected.
@@ -57,7 +57,7 @@ pub struct Finding {
     pub rule: &'static str,
     /// The rule as an expression, a glob, or a line of an ignore file. Empty if the option says it all.
     pub text: Vec<u8>,
-    /// The ignore file and the number of the line, if the rule is such a line.
+    /// The ignore file and the number of the line, if the rule is a line of an ignore file.
     pub source: Option<(Vec<u8>, usize)>,
     /// Whether the rule lets the path pass.
     pub passes: bool,

@@ -78,8 +78,7 @@ impl Globs {
                 None => _ = other.add(compile(pattern)?),
             }
         }
-        // Compiling all globs together fails only if they are too large, so there is no single glob to
-        // report.
+        // Compiling all globs together fails only if they are too large. No single glob is at fault.
         let fail = |error: globset::Error| ParseError::new(0, error.kind().to_string());
         let other = other.build().map_err(|error| PatternError::glob(b"all globs together", fail(error)))?;
         Ok(Self { simple, other })

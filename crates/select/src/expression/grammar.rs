@@ -167,7 +167,7 @@ impl Grammar<'_> {
         }
     }
 
-    /// Reports the next token, or that there is none.
+    /// Reports the next token, or the end of the expression.
     fn unexpected(self, input: Input<'_>, expected: &str) -> Fault {
         match input.first() {
             Some(token) => {
