@@ -121,80 +121,26 @@ fn lines(words: &[String]) -> Vec<String> {
     lines
 }
 
+/// Global options of commands that process files. Other commands have no use for them.
+const OF_WORK: &[&str] = &["threads", "io", "memory", "polite", "limit_rate", "progress"];
+
+/// Global options of commands that report what they did.
+const OF_REPORTS: &[&str] = &["json", "verbose", "stats", "metrics"];
+
 /// Global options without effect on a command, which its help does not show.
-const WITHOUT_EFFECT: [(&str, &[&str]); 12] = [
-    ("du", &["io", "limit_rate"]),
-    ("find", &["io", "limit_rate"]),
-    ("cmp", &["io"]),
-    ("calibrate", &["threads", "io", "memory", "polite", "limit_rate", "progress"]),
-    (
-        "completions",
-        &[
-            "threads",
-            "io",
-            "memory",
-            "polite",
-            "limit_rate",
-            "progress",
-            "json",
-            "quiet",
-            "verbose",
-            "stats",
-            "metrics",
-        ],
-    ),
-    (
-        "query",
-        &[
-            "threads",
-            "io",
-            "memory",
-            "polite",
-            "limit_rate",
-            "progress",
-            "color",
-            "json",
-            "quiet",
-            "verbose",
-            "stats",
-            "metrics",
-        ],
-    ),
-    (
-        "man",
-        &[
-            "threads",
-            "io",
-            "memory",
-            "polite",
-            "limit_rate",
-            "progress",
-            "json",
-            "verbose",
-            "stats",
-            "metrics",
-        ],
-    ),
-    (
-        "help",
-        &[
-            "threads",
-            "io",
-            "memory",
-            "polite",
-            "limit_rate",
-            "progress",
-            "json",
-            "quiet",
-            "verbose",
-            "stats",
-            "metrics",
-        ],
-    ),
-    ("apply", &["threads", "io", "memory"]),
-    ("undo", &["threads", "io", "memory", "progress"]),
-    ("diff", &["io", "limit_rate", "progress"]),
-    ("unique", &["io", "limit_rate", "progress"]),
+const WITHOUT_EFFECT: [(&str, &[&[&str]]); 12] = [
+    ("du", &[&["io", "limit_rate"]]),
+    ("find", &[&["io", "limit_rate"]]),
+    ("cmp", &[&["io"]]),
+    ("calibrate", &[OF_WORK]),
+    ("completions", &[OF_WORK, OF_REPORTS, &["quiet"]]),
+    ("query", &[OF_WORK, OF_REPORTS, &["quiet", "color"]]),
+    ("man", &[OF_WORK, OF_REPORTS]),
+    ("help", &[OF_WORK, OF_REPORTS, &["quiet"]]),
+    ("apply", &[&["threads", "io", "memory"]]),
+    ("undo", &[&["threads", "io", "memory", "progress"]]),
+    ("diff", &[&["io", "limit_rate", "progress"]]),
+    ("unique", &[&["io", "limit_rate", "progress"]]),
 ];
 
 /// Returns the definition of `ftk` with its help pages arranged.
@@ -210,7 +156,8 @@ fn arranged_below(command: Command, explained: &BTreeSet<Id>) -> Command {
     let (_, without_effect) = WITHOUT_EFFECT.iter().find(|(of, _)| *of == name).copied().unwrap_or_default();
     // A command does not inherit an option that it has already. The hidden copy added here replaces the
     // inherited one.
-    let hide = |command: Command, global: &Arg| match without_effect.contains(&global.get_id().as_str()) {
+    let is_without_effect = |id: &str| without_effect.iter().any(|ids| ids.contains(&id));
+    let hide = |command: Command, global: &Arg| match is_without_effect(global.get_id().as_str()) {
         true => command.arg(global.clone().hide(true)),
         false => command.arg(global.clone().hide_short_help(true)),
     };
@@ -350,7 +297,7 @@ mod tests {
         for (command, options) in WITHOUT_EFFECT {
             let mut is_command = false;
             each(&definition, &mut |name, _| is_command |= name == command);
-            assert!(is_command && options.iter().all(|id| global(id)), "{command}");
+            assert!(is_command && options.iter().copied().flatten().all(|id| global(id)), "{command}");
         }
     }
 

@@ -1,6 +1,8 @@
 //! `ftk du`.
 
+mod changes;
 mod gnu;
+mod huge;
 mod links;
 mod ncdu;
 mod outputs;

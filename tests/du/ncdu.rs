@@ -84,14 +84,18 @@ fn what_is_read_back_is_listed_like_the_disk() {
 }
 
 #[test]
-fn unreadable_directories_are_marked() {
+fn unreadable_entries_are_marked() {
     let dir = Dir::new();
-    dir.file("locked/x", b"x").file("y", b"y").lock("locked");
+    dir.file("locked/x", b"x").file("listed/z", b"z").file("y", b"y").lock("locked").lock("listed");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o444);
+    std::fs::set_permissions(dir.path("listed"), mode).unwrap();
     let run = dir.ftk(["du", "--format", "ncdu"]).unprivileged(&dir).run().status(2);
     run.check(run.text().contains("{\"name\":\"locked\",\"asize\":"), "listed");
     run.check(run.text().contains("\"read_error\":true}]]]\n"), "marked");
+    run.check(run.text().contains(",\n{\"name\":\"z\",\"read_error\":true}]"), "marked");
     let read = dir.ftk(["du", "-s", "--from", "-"]).stdin(&run.out).run().status(2);
-    read.stderr_has("1 entry could not be read when it was written").stderr_has("; 1 unreadable (status 2)");
+    read.stderr_has("2 entries could not be read when it was written")
+        .stderr_has("; 2 unreadable (status 2)");
 }
 
 #[test]

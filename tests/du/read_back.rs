@@ -1,7 +1,9 @@
 //! `--from`: files instead of the disk.
 
+use serde_json::Value;
+
 use super::tree;
-use crate::harness::{Dir, needs};
+use crate::harness::{Dir, needs, sha256};
 
 #[test]
 fn a_manifest_has_the_sums_of_the_disk() {
@@ -100,4 +102,39 @@ fn huge_sizes() {
     let larger = list.replace(&huge.to_string(), "18446744073709551616");
     let run = dir.ftk(["du", "-s", "--from", "-"]).stdin(larger.as_bytes()).run().status(2);
     run.stderr_has("a number is too large");
+}
+
+/// Several hosts may know one file system by different device numbers, and others by the same one.
+#[test]
+fn hard_links_that_several_hosts_recorded_count_once() {
+    let dir = Dir::new();
+    let fs = |digit: &str| format!(r#""fs":"{}","#, digit.repeat(32));
+    let digest = "0".repeat(64);
+    // The file system, the device, and the inode of a, b and c. All are names of files with two links.
+    let total = |identities: [(String, u32, u32); 3]| {
+        let mut manifest = String::from(
+            r#"{"ftk":"manifest","version":2,"root":"/x","algorithms":["sha256"],"xattrs":false,"options":[],"start_ns":1}"#,
+        );
+        manifest.push('\n');
+        for (name, (fs, dev, ino)) in ["a", "b", "c"].into_iter().zip(identities) {
+            manifest += &format!(
+                r#"{{"path":"{name}","type":"file","size_bytes":1,"allocated_bytes":512,{fs}"dev":{dev},"ino":{ino},"nlink":2,"digests":{{"sha256":"{digest}"}}}}"#
+            );
+            manifest.push('\n');
+        }
+        let sha256 = sha256(manifest.as_bytes());
+        manifest += &format!("{{\"footer\":{{\"records\":4,\"sha256\":\"{sha256}\"}}}}\n");
+        dir.file("m", manifest.as_bytes());
+        let run = dir.ftk(["du", "-s", "--from", "m"]).run().status(0);
+        let report = dir.ftk(["report", "--json", "m"]).run().status(0);
+        let report: Value = serde_json::from_str(report.text()).unwrap();
+        let total: u32 = run.text().split('\t').next().unwrap().parse().unwrap();
+        assert_eq!(report["space"]["allocated_bytes"][0], total);
+        total
+    };
+    assert_eq!(total([(fs("1"), 7, 5), (fs("1"), 8, 5), (fs("1"), 9, 6)]), 1024);
+    assert_eq!(total([(fs("1"), 7, 5), (fs("2"), 7, 5), (fs("1"), 7, 5)]), 1024);
+    let none = String::new;
+    assert_eq!(total([(none(), 7, 5), (none(), 8, 5), (none(), 7, 5)]), 1024);
+    assert_eq!(total([(fs("0"), 0, 5), (none(), 0, 5), (none(), 1, 5)]), 1536);
 }

@@ -23,7 +23,7 @@ fn prune(dir: &Dir, args: &[&str]) -> Ftk {
 }
 
 /// Returns how many random trees a test plants.
-fn random_trees() -> u64 {
+pub(super) fn random_trees() -> u64 {
     std::env::var("FTK_TEST_RANDOM_TREES").map_or(40, |number| number.parse().unwrap())
 }
 
@@ -236,13 +236,43 @@ fn directories_of_hard_links_are_not_two_copies() {
     fs::hard_link(dir.path("t/a/in/x"), dir.path("t/b/in/x")).unwrap();
     let args = ["--action", "delete", "--min-copies", "2", "--yes"];
     fs::write(dir.path("report"), dir.ftk(["dup", "--dirs", "--json", "t"]).run().status(0).text()).unwrap();
-    for run in [prune(&dir, &args).arg("t"), dir.ftk(["dup", "apply", "report"]).args(args)] {
+    for run in [prune(&dir, &args[..4]).arg("t"), dir.ftk(["dup", "apply", "report"]).args(&args[..4])] {
         let run = run.run().status(0);
-        run.check(run.text().contains("hard links in the kept directories are one copy"), "two names");
-        run.check(dir.path("t/c/in/x").exists() && dir.path("t/d/in/x").exists(), "all copies stay");
+        run.check(run.text().contains("  keep     t/b/   "), "another name of the first copy");
+        run.check(run.text().contains("contains hard links of the kept files"), "why");
+        run.check(run.text().contains("  delete   t/d/   "), "the third copy");
     }
-    prune(&dir, &args).args(["--keep", "path=*/[cd]", "t"]).run().status(0);
-    assert!(!dir.path("t/a").exists() && !dir.path("t/b").exists());
+    dir.ftk(["dup", "apply", "report"]).args(args).run().status(0);
+    assert!(dir.path("t/b").exists() && dir.path("t/c").exists() && !dir.path("t/d").exists());
+    prune(&dir, &["--action", "delete", "--yes", "--keep", "path=*/c", "t"]).run().status(0);
+    assert!(!dir.path("t/a").exists() && !dir.path("t/b").exists() && dir.path("t/c").exists());
+}
+
+#[test]
+fn directories_that_share_some_files_stay_together() {
+    let dir = Dir::new();
+    for top in ["t/a", "t/b"] {
+        dir.file(format!("{top}/x"), &[7; 10_000]).file(format!("{top}/y"), &[8; 5000]);
+    }
+    fs::remove_file(dir.path("t/b/y")).unwrap();
+    dir.hard_link("t/a/y", "t/b/y");
+    let run = prune(&dir, &["--action", "delete", "--yes", "t"]).run().status(0);
+    run.stderr_has("nothing to do");
+    // Links can replace the files that are not links yet.
+    prune(&dir, &["--action", "hardlink", "--yes", "t"]).run().status(0).stderr_has("linked 1 file");
+    let ino = |path: &str| fs::metadata(dir.path(path)).unwrap().ino();
+    assert_eq!(ino("t/a/x"), ino("t/b/x"));
+}
+
+#[test]
+fn a_report_of_a_directory_that_is_gone_is_refused() {
+    let dir = twins();
+    let report = dir.aside("report");
+    dir.ftk(["dup", "--dirs", "--json", "-o"]).arg(&report).arg("t").run().status(0);
+    fs::rename(dir.path("t/a"), dir.path("t/c")).unwrap();
+    let run = dir.ftk(["dup", "apply", "--action", "delete", "--yes"]).arg(&report).run().status(2);
+    run.check(run.text().contains("  refuse   t/a/ "), "the directory that is gone");
+    assert!(dir.path("t/b/x").exists(), "the only other one stays");
 }
 
 #[test]
@@ -410,4 +440,23 @@ fn a_path_inside_another_one_is_refused() {
         .stderr_has("'b/in/y' is inside 'b'");
     dir.ftk(["dup", "--dirs", "a", "b", "a"]).run().status(0);
     dir.ftk(["dup", "a", "b", "a/in"]).run().status(0);
+}
+
+#[test]
+fn few_descriptors_suffice_for_many_directories() {
+    let dir = Dir::new();
+    for root in ["a", "b"] {
+        for nth in 0..60 {
+            let content = format!("content {nth}");
+            dir.file(format!("t/{root}/{nth}/deep/x"), content.as_bytes());
+            dir.symlink("x", &format!("t/{root}/{nth}/deep/link"));
+        }
+    }
+    let before = everything(&dir, "t/b");
+    let journal = dir.aside("journal");
+    let quarantine = ["--action", "delete", "--quarantine", "away", "--yes", "t", "--journal"];
+    prune(&dir, &quarantine).arg(&journal).limit(&dir, "-n 16").run().status(0);
+    assert!(!dir.path("t/b").exists());
+    dir.ftk(["undo"]).arg(&journal).limit(&dir, "-n 16").run().status(0);
+    assert_eq!(everything(&dir, "t/b"), before);
 }

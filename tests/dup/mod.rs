@@ -6,6 +6,7 @@ mod ask;
 mod dirs;
 mod formats;
 mod freed;
+mod isolate;
 mod keep;
 mod manifests;
 mod options;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
@@ -11,7 +12,7 @@ use super::data;
 use crate::harness::Dir;
 
 /// Returns a tree with two groups of files. One has a hard link, the other a name that is not UTF-8.
-fn tree() -> Dir {
+pub(super) fn tree() -> Dir {
     let dir = Dir::new();
     dir.file("t/a/film.mov", &[b'f'; 9000])
         .file("t/b/film.mov", &[b'f'; 9000])
@@ -21,18 +22,39 @@ fn tree() -> Dir {
     dir
 }
 
-/// Returns each name below `t` with its content and time.
-fn known(dir: &Dir) -> BTreeMap<Vec<u8>, (Vec<u8>, i64)> {
-    use std::os::unix::ffi::OsStrExt as _;
+/// Returns a tree with two equal directories, and two equal files outside of them.
+pub(super) fn albums() -> Dir {
+    let dir = Dir::new();
+    for album in ["t/album", "t/backup/album"] {
+        dir.file(format!("{album}/<b>.jpg"), &[b'j'; 9000])
+            .raw_file(format!("{album}/deep/\n.txt").as_bytes(), b"note")
+            .dir(format!("{album}/empty"))
+            .symlink("deep", &format!("{album}/link"));
+    }
+    dir.file("t/loose/one.jpg", &[b'1'; 5000]).file("t/loose/two.jpg", &[b'1'; 5000]);
+    dir
+}
+
+/// The content of an entry, its permissions, and its time in seconds and nanoseconds.
+type Known = (Vec<u8>, u32, (i64, i64));
+
+/// Returns what is known about each path below `t`.
+pub(super) fn known(dir: &Dir) -> BTreeMap<PathBuf, Known> {
     let mut found = BTreeMap::new();
     let mut waiting = vec![dir.path("t")];
     while let Some(path) = waiting.pop() {
-        if path.is_dir() {
+        let metadata = path.symlink_metadata().unwrap();
+        let content = if metadata.is_dir() {
             waiting.extend(fs::read_dir(&path).unwrap().map(|it| it.unwrap().path()));
+            Vec::new()
+        } else if metadata.is_symlink() {
+            fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes()
         } else {
-            let value = (fs::read(&path).unwrap(), path.metadata().unwrap().mtime_nsec());
-            found.insert(path.as_os_str().as_bytes().to_vec(), value);
-        }
+            fs::read(&path).unwrap()
+        };
+        // What is removed and restored changes the time of the directory around it.
+        let time = if metadata.is_dir() { (0, 0) } else { (metadata.mtime(), metadata.mtime_nsec()) };
+        found.insert(path, (content, metadata.mode(), time));
     }
     found
 }
@@ -162,6 +184,72 @@ fn a_report_gives_the_same_duplicates_as_its_tree() {
     assert!(fs::read_to_string(dir.path("page.html")).unwrap().contains("film.mov"));
 }
 
+/// Returns the kinds and the waste of the groups.
+fn groups(data: &Value) -> Vec<(&str, u64)> {
+    let groups = data["duplicates"]["groups"].as_array().unwrap();
+    groups.iter().map(|it| (it["kind"].as_str().unwrap(), it["waste_bytes"].as_u64().unwrap())).collect()
+}
+
+#[test]
+fn directories_and_files_come_with_the_largest_waste_first() {
+    let dir = albums();
+    dir.file("t/large/one", &[b'L'; 20_000]).file("t/large/two", &[b'L'; 20_000]);
+    dir.ftk(["dup", "--json", "--dirs", "t", "-o", "dirs.json"]).run().status(0);
+    let from_tree = data(dir.ftk(["report", "--json", "--dup", "--dirs", "t"]));
+    assert_eq!(groups(&from_tree), [("file", 20_000), ("directory", 9004), ("file", 5000)]);
+    assert_eq!(from_tree["duplicates"]["total_waste_bytes"], 34_004);
+    assert_eq!(from_tree["duplicates"]["groups"][1]["files"], 2);
+    // Links and directories are not files with equal content.
+    assert_eq!(from_tree["space"]["waste_bytes"][0], 34_004);
+    let from_report = data(dir.ftk(["report", "--json", "dirs.json"]));
+    assert_eq!(from_tree["duplicates"]["groups"], from_report["duplicates"]["groups"]);
+
+    dir.ftk(["dup", "--json", "--dirs", "--ignore-names", "t", "-o", "unnamed.json"]).run().status(0);
+    let unnamed = data(dir.ftk(["report", "--json", "unnamed.json"]));
+    assert_eq!(unnamed["duplicates"]["groups"][1]["same_names"], false);
+    dir.ftk(["report", "--json", "--dirs", "t"]).run().status(2).stderr_has("--dup");
+}
+
+#[test]
+fn a_decision_about_a_directory_decides_about_what_is_in_it() {
+    let dir = albums();
+    dir.file("t/other/copy.jpg", &[b'j'; 9000]);
+    let before = known(&dir);
+    let data = data(dir.ftk(["report", "--json", "--dup", "--dirs", "t"]));
+    assert_eq!(groups(&data), [("directory", 9004), ("file", 9000), ("file", 5000)]);
+    let apply = |file: &[u8]| dir.ftk(["dup", "apply", "-", "--action", "delete", "--yes"]).stdin(file).run();
+    // `t/album/<b>.jpg` is to be kept, and the directory around it is not.
+    let Some(file) = saved(&data, "decisions.set(0, 1, true); decisions.set(1, 0, true);") else { return };
+    apply(&file).status(2).stderr_has("t/album/<b>.jpg' is to be kept, and 't/album' around it is not");
+    assert_eq!(known(&dir), before);
+    // `t/album` stays as a whole, although the copy elsewhere was preferred to a file in it.
+    let file = saved(&data, "decisions.set(0, 0, true); decisions.set(1, 1, true);").unwrap();
+    apply(&file).status(0);
+    assert!(dir.path("t/album/<b>.jpg").exists() && dir.path("t/other/copy.jpg").exists());
+    assert!(!dir.path("t/backup/album").exists());
+}
+
+#[test]
+fn a_directory_that_was_changed_stays() {
+    let dir = albums();
+    let data = data(dir.ftk(["report", "--json", "--dup", "--dirs", "t"]));
+    let Some(file) = saved(&data, "decisions.set(0, 1, true);") else { return };
+    dir.file("t/album/new", b"new");
+    let before = known(&dir);
+    dir.ftk(["dup", "apply", "-", "--action", "delete", "--yes"]).stdin(&file).run().status(2);
+    assert_eq!(known(&dir), before);
+    // A forged decision is refused as a whole.
+    let text = String::from_utf8(file).unwrap();
+    for (to, why) in
+        [("\"keep\":[]", "keeps nothing"), ("\"keep\":[2]", "no number 2"), ("\"kept\":[1]", "keeps nothing")]
+    {
+        let forged = text.replacen("\"keep\":[1]", to, 1);
+        let run = dir.ftk(["dup", "apply", "-", "--edited", "--action", "delete", "--yes"]);
+        run.stdin(forged.as_bytes()).run().status(2).stderr_has(why);
+    }
+    assert_eq!(known(&dir), before);
+}
+
 #[test]
 fn other_reports_are_refused() {
     let dir = tree();
@@ -169,16 +257,11 @@ fn other_reports_are_refused() {
     let report = fs::read_to_string(dir.path("dup.json")).unwrap();
     let footer = report.trim_end().rfind('\n').unwrap();
     dir.file("cut", &report.as_bytes()[..=footer]).file("edited", report.replace("film", "FILM").as_bytes());
-    dir.file("t/dirs/one/x", b"same").file("t/dirs/two/x", b"same");
-    dir.ftk(["dup", "--json", "--dirs", "t/dirs", "-o", "dirs"]).run().status(0);
     dir.ftk(["manifest", "create", "t", "-o", "m"]).run().status(0);
     dir.ftk(["dup", "--json", "-o", "manifests", "--manifests", "m"]).run().status(0);
-    for (input, why) in [
-        ("cut", "bad report"),
-        ("edited", "bad report"),
-        ("dirs", "groups of directories"),
-        ("manifests", "report of manifests"),
-    ] {
+    for (input, why) in
+        [("cut", "bad report"), ("edited", "bad report"), ("manifests", "report of manifests")]
+    {
         dir.ftk(["report", "-o", "p", input]).run().status(2).stderr_has(why);
     }
     let data = data(dir.ftk(["report", "--json", "dup.json"]));
@@ -205,11 +288,18 @@ fn groups_that_do_not_fit_are_only_counted() {
             .file(format!("{long}/{n}-b"), content.as_bytes());
     }
     let data = data(dir.ftk(["report", "--json", "--dup", "."]));
-    assert_eq!(data["duplicates"]["total_groups"], 500);
-    let groups = data["duplicates"]["groups"].as_array().unwrap();
-    let lines: usize = groups.iter().map(|group| group["line"].as_str().unwrap().len() + 1).sum();
-    assert!((2_900_000..=3_000_000).contains(&lines), "{lines}");
+    let duplicates = &data["duplicates"];
+    assert_eq!(duplicates["total_groups"], 500);
+    let groups = duplicates["groups"].as_array().unwrap();
+    let shown: u64 = groups.iter().map(|group| group["waste_bytes"].as_u64().unwrap()).sum();
+    assert!((50..450).contains(&groups.len()), "{}", groups.len());
     assert_eq!(groups[0]["size_bytes"], 1499);
+    assert_eq!(duplicates["omitted_groups"], 500 - groups.len());
+    let total = duplicates["total_waste_bytes"].as_u64().unwrap();
+    assert_eq!(duplicates["omitted_waste_bytes"], total - shown);
+    dir.ftk(["report", "--dup", ".", "-o"]).arg(dir.aside("page.html")).run().status(0);
+    let len = dir.aside("page.html").metadata().unwrap().len();
+    assert!((2_000_000..4_000_000).contains(&len), "{len}");
 }
 
 #[test]

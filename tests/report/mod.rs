@@ -1,13 +1,18 @@
 //! `ftk report`: the data of the page, compared with GNU du, and the page itself.
 
+mod browser;
 mod decisions;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
 use std::process::Command;
 
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::harness::{Dir, Ftk};
+use crate::harness::{Dir, Ftk, signal};
 
 /// Returns the data of a report.
 fn data(ftk: Ftk) -> Value {
@@ -75,6 +80,50 @@ fn two_manifests_give_the_changes() {
     );
 }
 
+/// Makes the two parts of a manifest of `.` in a directory next to it.
+fn parts(dir: &Dir, name: &str) -> PathBuf {
+    let parts = dir.aside(name);
+    fs::create_dir(&parts).unwrap();
+    for shard in ["1/2", "2/2"] {
+        let part = parts.join(format!("part-{}.jsonl", &shard[..1]));
+        dir.ftk(["manifest", "create", "--shard", shard, ".", "-o"]).arg(part).run().status(0);
+    }
+    parts
+}
+
+#[test]
+fn the_parts_of_a_manifest_are_like_the_whole() {
+    let dir = tree();
+    let old = parts(&dir, "old");
+    dir.ftk(["manifest", "create", ".", "-o"]).arg(dir.aside("whole")).run().status(0);
+    let whole = data(dir.ftk(["report", "--json"]).arg(dir.aside("whole")));
+    let from_parts = data(dir.ftk(["report", "--json", "--parts"]).arg(&old));
+    assert_eq!(whole["space"], from_parts["space"]);
+    assert_eq!(whole["health"], from_parts["health"]);
+    // Without the option, a directory is a tree.
+    assert_eq!(data(dir.ftk(["report", "--json"]).arg(&old))["health"], Value::Null);
+
+    dir.file("new/n", b"1");
+    let new = parts(&dir, "new");
+    let changes = data(dir.ftk(["report", "--json"]).arg(&old).arg(&new));
+    assert_eq!(changes["changes"]["counts"]["added"], 2);
+
+    let part = new.join("part-2.jsonl");
+    dir.ftk(["report", "--parts", "-o"])
+        .arg(&part)
+        .arg(&new)
+        .run()
+        .status(2)
+        .stderr_has("both input and output");
+    fs::set_permissions(&part, fs::Permissions::from_mode(0o000)).unwrap();
+    let run = dir.ftk(["report", "--json", "--parts"]).arg(&new).unprivileged(&dir).run();
+    run.status(2).stderr_has("part-2.jsonl").stdout("");
+    fs::remove_file(&part).unwrap();
+    dir.ftk(["report", "--json", "--parts"]).arg(&new).run().status(2).stderr_has("2");
+    dir.ftk(["report", "--json", "--parts", "a"]).run().status(2).stderr_has("without parts");
+    dir.ftk(["report", "--json", "--parts", "--dup", "a"]).run().status(2).stderr_has("--dup");
+}
+
 #[test]
 fn the_page_is_one_file_and_skips_itself() {
     let dir = tree();
@@ -97,6 +146,22 @@ fn unreadable_directories_are_on_the_page_and_in_the_status() {
 }
 
 #[test]
+fn what_cannot_be_read_is_named_once() {
+    let dir = tree();
+    dir.dir("locked").lock("locked").file("a/copy.jpg", &[b'x'; 10_000]).lock("a/copy.jpg");
+    for options in [&["--dup"][..], &["--dup", "--dirs"]] {
+        let run = dir.ftk(["report", "--json", "."]).args(options).unprivileged(&dir).run().status(2);
+        for name in ["locked", "copy.jpg"] {
+            run.check(run.err.matches(name).count() == 1, name);
+        }
+        let data: Value = serde_json::from_str(run.text()).unwrap();
+        assert_eq!(data["problems"]["unreadable"], 2);
+        assert_eq!(data["problems"]["messages"], Value::from(vec!["./locked", "./a/copy.jpg"]));
+        assert_eq!(of_root(&data, "files"), 5);
+    }
+}
+
+#[test]
 fn what_options_exclude_is_counted() {
     let dir = tree();
     let data = data(dir.ftk(["report", "--json", ".", "-E", "a-b"]));
@@ -110,7 +175,8 @@ fn wrong_inputs_are_refused() {
     dir.file("text", b"no manifest\n").file("m", b"");
     dir.ftk(["report", "-o", "p", "nothing"]).run().status(2).stderr_has("nothing");
     dir.ftk(["report", "-o", "p", "text"]).run().status(2).stderr_has("text");
-    dir.ftk(["report", "-o", "p", ".", "."]).run().status(2).stderr_has("one directory");
+    dir.ftk(["report", "-o", "p", ".", "."]).run().status(2).stderr_has("without parts");
+    dir.ftk(["report", "-o", "p", "--dup", "a", "a"]).run().status(2).stderr_has("without parts");
     dir.ftk(["report", "."]).run().status(2).stderr_has("--output");
     dir.ftk(["report", "-o", "p", "--files-from", "text"]).run().status(2).stderr_has("--files-from");
     dir.ftk(["manifest", "create", "a", "-o", "man"]).run().status(0);
@@ -134,4 +200,49 @@ fn an_empty_tree_and_huge_sizes_have_a_page() {
     let data = data(dir.ftk(["report", "--json"]));
     assert!(of_root(&data, "apparent_bytes") >= 1 << 43);
     assert!(of_root(&data, "allocated_bytes") < 1 << 20);
+}
+
+#[test]
+fn files_of_an_exbibyte_are_counted_exactly() {
+    // File systems on disks have smaller files.
+    let dir = Dir::in_memory();
+    for name in ["one", "two", "three"] {
+        dir.hole(name, 1 << 60);
+    }
+    let data = data(dir.ftk(["report", "--json"]));
+    let sizes: Vec<u64> = (0..4).map(|node| number(&data["space"]["apparent_bytes"][node])).collect();
+    assert_eq!(&sizes[1..], [1 << 60; 3]);
+    assert!((3 << 60..(3 << 60) + 4096).contains(&sizes[0]), "{sizes:?}");
+    dir.ftk(["report", "-o", "page.html"]).run().status(0);
+}
+
+/// Returns a number, which is a string if JavaScript would round it.
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| value.as_str().unwrap().parse().unwrap())
+}
+
+#[test]
+fn few_descriptors_are_enough() {
+    let dir = tree();
+    for n in 0..50 {
+        dir.file(format!("many/{n}/{n}/{n}/file"), b"same");
+    }
+    let expected = data(dir.ftk(["report", "--json", "--dup", "--dirs", "."]));
+    let few = data(dir.ftk(["report", "--json", "--dup", "--dirs", "."]).limit(&dir, "-n 16"));
+    assert_eq!(few["space"], expected["space"]);
+    assert_eq!(few["duplicates"]["groups"], expected["duplicates"]["groups"]);
+}
+
+#[test]
+fn a_signal_leaves_no_page() {
+    let dir = Dir::new();
+    dir.fifo("manifest");
+    let mut child = dir.ftk(["report", "-o", "page.html", "manifest"]).spawn();
+    // It waits for the manifest.
+    let _writer = fs::File::options().write(true).open(dir.path("manifest")).unwrap();
+    signal(&child, Signal::TERM);
+    let status = child.wait().unwrap();
+    assert_eq!(status.signal(), Some(15), "{status:?}");
+    let names: Vec<_> = fs::read_dir(dir.path("")).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(names, ["manifest"]);
 }

@@ -35,7 +35,7 @@ pub(crate) const BATCH_BYTES: u64 = 16 << 20;
 const STEP_DESCRIPTORS: u64 = 4;
 
 /// Descriptors that are reserved for everything else.
-const RESERVED_DESCRIPTORS: u64 = 12;
+pub(crate) const RESERVED_DESCRIPTORS: u64 = 12;
 
 /// Returns the maximal number of steps in a batch, limited by the descriptors they need. `reserved`:
 /// descriptors that are needed for everything else.

@@ -66,17 +66,10 @@ pub(crate) fn delete(
     aside: &Place,
     check: impl Fn() -> Result<(), Refusal>,
 ) -> Result<(), ActError> {
-    match rename_checked(place, expected, aside, &check, rename_to_free) {
-        Err(error) if is_disk_full(&error) => {
-            is_still(place, expected)?;
-            check()?;
-            unlinkat(&place.dir, &place.name, AtFlags::empty())
-                .map_err(|errno| ActError::failed("remove the file", errno))
-        }
-        Err(error) => Err(error),
-        Ok(()) => remove(aside, expected)
-            .map_err(|errno| put_back(place, aside, ActError::failed("remove the file", errno))),
-    }
+    let failed = |errno| ActError::failed("remove the file", errno);
+    let remove_directly = || unlinkat(&place.dir, &place.name, AtFlags::empty()).map_err(failed);
+    let remove_renamed = || remove(aside, expected).map_err(failed);
+    rename_and_remove(place, expected, aside, check, remove_directly, remove_renamed)
 }
 
 /// Removes an empty directory, under a private name for the same reason as in [`delete`].
@@ -86,14 +79,28 @@ pub(crate) fn remove_directory(
     aside: &Place,
     check: impl Fn() -> Result<(), Refusal>,
 ) -> Result<(), ActError> {
+    let (remove_directly, remove_renamed) = (|| unlink_directory(place), || unlink_directory(aside));
+    rename_and_remove(place, expected, aside, check, remove_directly, remove_renamed)
+}
+
+/// Renames an entry to `aside` and calls `remove_renamed`. Calls `remove_directly` instead if the disk has no space for
+/// the new name.
+fn rename_and_remove(
+    place: &Place,
+    expected: (u64, u64),
+    aside: &Place,
+    check: impl Fn() -> Result<(), Refusal>,
+    remove_directly: impl FnOnce() -> Result<(), ActError>,
+    remove_renamed: impl FnOnce() -> Result<(), ActError>,
+) -> Result<(), ActError> {
     match rename_checked(place, expected, aside, &check, rename_to_free) {
         Err(error) if is_disk_full(&error) => {
             is_still(place, expected)?;
             check()?;
-            unlink_directory(place)
+            remove_directly()
         }
         Err(error) => Err(error),
-        Ok(()) => unlink_directory(aside).map_err(|error| put_back(place, aside, error)),
+        Ok(()) => remove_renamed().map_err(|error| put_back(place, aside, error)),
     }
 }
 

@@ -19,6 +19,7 @@ use rustix::io::Errno;
 use crate::action::ActionKind;
 use crate::copy::copy;
 use crate::durable::sync_names;
+use crate::engine::{RESERVED_DESCRIPTORS, max_batch};
 use crate::history::{History, JournalError};
 use crate::intent::Intent;
 use crate::metadata::Metadata;
@@ -90,11 +91,12 @@ pub fn undo(
     let base = base.map_err(|errno| JournalError::WorkingDirectory(cwd, errno.into()))?;
     let mut undoing =
         Undoing { reach: Reach::below(base), copies: copies(&steps), changed: Vec::new(), made: Vec::new() };
+    let max_unsynced = max_batch(RESERVED_DESCRIPTORS);
     undoing.remember_untouched(&steps);
     for intent in steps.iter().rev() {
         let outcome = if stop.is_raised() { Err(ActError::Stopped) } else { undoing.step(intent, stop) };
         report(&Undo { path: intent.victim.path.clone(), action: intent.kind }, outcome);
-        if undoing.changed.len() >= MAX_UNSYNCED {
+        if undoing.changed.len() >= max_unsynced {
             undoing.sync()?;
         }
     }
@@ -103,15 +105,13 @@ pub fn undo(
     Ok(())
 }
 
-/// The maximal number of directories that are held open for a sync.
-const MAX_UNSYNCED: usize = 16;
-
 /// The state of an undo.
 struct Undoing {
     reach: Reach,
     /// For each victim that had several names: the copy that was made for the first of them, or the victim
     /// itself. `None` until there is one.
     copies: HashMap<(u64, u64), Option<Seen>>,
+    /// Directories to sync, which are held open until then.
     changed: Vec<Rc<OwnedFd>>,
     /// The directories that were made again, those above first.
     made: Vec<Made>,

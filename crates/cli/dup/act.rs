@@ -118,6 +118,11 @@ impl Job {
                     printer.say_dir(Word::Leave, path, why);
                     continue;
                 }
+                DirItem::Refuse { path, why } => {
+                    console.stats.error("refused");
+                    printer.say_dir(Word::Refuse, path, why);
+                    continue;
+                }
                 DirItem::Go(step) => step,
             };
             match Tree::list(reach, self.action.kind(), step) {

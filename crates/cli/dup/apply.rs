@@ -21,7 +21,7 @@ use crate::console::{Console, Outcome};
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
 use crate::dup::below::Below;
-use crate::dup::dirs::DirPlanner;
+use crate::dup::dirs::{DirPlanner, joins_linked};
 use crate::dup::keep::KeepArgs;
 use crate::dup::preflight::{pairs_in, preflight};
 use crate::dup::prune::journal_of;
@@ -108,7 +108,8 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
     let action_options = args.act.action_options();
     let rules = KeepRules { chosen: kept.unwrap_or_default(), ..args.keep.rules(references)? };
     let rule_use = args.keep.rule_use();
-    let dirs = DirPlanner { rules: &rules, rule_use: &rule_use, roots: &roots, kept_from }
+    let joins_linked = joins_linked(&action, &rules);
+    let dirs = DirPlanner { rules: &rules, rule_use: &rule_use, roots: &roots, kept_from, joins_linked }
         .report(directories, &mut groups);
     let most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();
     let json = globals.json;

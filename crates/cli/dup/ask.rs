@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _};
 
 use anyhow::{Context as _, ensure};
+use dialoguer::Input;
 use dialoguer::console::Term;
-use dialoguer::{Confirm, Input};
 use ftk_dedup::report::Group;
 use ftk_dedup::{KeepRule, KeepRules, Member, MemberDecision, plan};
 use ftk_record::sanitize;
@@ -99,8 +99,23 @@ pub(super) fn ask(
 /// # Errors
 /// If the terminal cannot be read or written.
 pub(super) fn confirm() -> anyhow::Result<bool> {
-    let confirm = Confirm::new().with_prompt("carry out this plan?").default(false);
-    confirm.interact_on(&Term::stderr()).context(CANNOT_ASK)
+    // `dialoguer::Confirm` hides the cursor, which would stay hidden after Ctrl-C.
+    let text: String = Input::new()
+        .with_prompt("carry out this plan? (y, Enter: no)")
+        .allow_empty(true)
+        .validate_with(|text: &String| parse_consent(text).map(drop))
+        .interact_text_on(&Term::stderr())
+        .context(CANNOT_ASK)?;
+    parse_consent(&text).map_err(anyhow::Error::msg)
+}
+
+/// Parses the answer to a question: yes, no, or nothing for no.
+fn parse_consent(text: &str) -> Result<bool, String> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => Ok(true),
+        "" | "n" | "no" => Ok(false),
+        _ => Err("answer y or n".into()),
+    }
 }
 
 const CANNOT_ASK: &str = "cannot ask on the terminal";
@@ -213,6 +228,14 @@ mod tests {
         for bad in ["0", "5", "4", "x", "1-", "3-1", "1 x", ",", "-1", "1-9"] {
             assert!(parse(bad, &members()).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn only_yes_is_consent() {
+        for (text, answer) in [("y", true), (" Yes ", true), ("", false), ("n", false), ("NO", false)] {
+            assert_eq!(parse_consent(text), Ok(answer), "{text:?}");
+        }
+        assert!(parse_consent("yep").is_err() && parse_consent("j").is_err());
     }
 
     #[test]

@@ -136,7 +136,7 @@ impl KeepArgs {
     /// Rejects rules that would choose other files than the decisions do.
     ///
     /// # Errors
-    /// If there is such a rule.
+    /// If one of these options was given.
     pub(super) fn refuse_with_decisions(&self) -> anyhow::Result<()> {
         for (option, is_used) in [
             ("--keep", !self.keep.is_empty()),

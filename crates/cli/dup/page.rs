@@ -3,35 +3,40 @@
 use std::ffi::OsStr;
 use std::time::SystemTime;
 
-use ftk_dedup::SurveyOptions;
-use ftk_dedup::report::{Group, Header};
+use ftk_dedup::report::{DirectoryGroup, Group, Header};
+use ftk_dedup::{Fate, SurveyOptions};
+use ftk_inventory::{DirNo, Inventory};
 use ftk_sched::{Team, physical_cores};
+use ftk_select::Skipped;
 
 use crate::args::Globals;
 use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome};
-use crate::dup::dirs::DirArgs;
+use crate::dup::dirs::{DirArgs, DirReport, ShareArg};
 use crate::dup::options::{AlgorithmArg, EqualArgs, SearchArgs, SizeArgs};
 use crate::dup::report::header;
 use crate::dup::search::{Search, SearchContext, search};
 use crate::selection::{RecursiveArg, SelectionArgs};
 
-/// The duplicate files below a directory, as `ftk dup` finds them without further options.
+/// The duplicates below a directory, as `ftk dup` or `ftk dup --dirs` finds them.
 #[derive(Debug)]
 pub(crate) struct TreeDuplicates {
     search: Search,
+    /// The equal directories, if directories were compared.
+    directories: Option<DirReport>,
     /// The header of a report of them.
     pub(crate) header: Header<'static>,
 }
 
 impl TreeDuplicates {
-    /// Searches the tree at `root`. `own`: files to skip.
+    /// Searches the tree at `root`. `dirs`: whether whole directories are compared first; `own`: files to skip.
     ///
     /// # Errors
     /// If the options conflict, or the tree does not fit into the allowed memory.
     pub(crate) fn find(
         root: &OsStr,
         selection: &SelectionArgs,
+        dirs: bool,
         own: &[(u64, u64)],
         globals: &Globals,
         console: &Console,
@@ -40,27 +45,62 @@ impl TreeDuplicates {
         let args = SearchArgs {
             paths: vec![root.to_owned()],
             equal: EqualArgs { algorithm: AlgorithmArg::default(), verify: false },
-            dirs: DirArgs::default(),
+            dirs: DirArgs { dirs, units: Vec::new() },
             sizes: SizeArgs { min_size: 1, max_size: None },
             cache: CacheArgs::default(),
             selection: selection.clone(),
             recursive: RecursiveArg::default(),
         };
-        let context = SearchContext { own: own.to_vec(), ..SearchContext::default() };
-        let search = search(&args, context, globals, console, |_, _| Ok(()))?;
+        let context = SearchContext { own: own.to_vec(), keeps_stats: true, ..SearchContext::default() };
+        let mut search = search(&args, context, globals, console, |_, _| Ok(()))?;
+        let contents = search.contents.take();
+        let directories = contents
+            .map(|contents| DirReport::new(&search.inventory, &contents, &args.dirs, &ShareArg::default()));
+        if let Some(directories) = &directories {
+            search.groups = search.groups.outside(&search.inventory, &directories.fates, false);
+            directories.say(console);
+        }
         let roots: Vec<_> = search.roots.iter().map(|root| root.as_bytes().to_vec()).collect();
         let algorithm = args.equal.algorithm.algorithm();
         let header = header(algorithm, args.equal.verify, &args.sizes, &roots, &[], start);
-        Ok(Self { search, header })
+        Ok(Self { search, directories, header })
     }
 
-    /// The number of files that could not be read.
-    pub(crate) fn unread(&self) -> u64 {
-        self.search.unread()
+    /// All entries of the tree, with their metadata.
+    pub(crate) fn inventory(&self) -> &Inventory {
+        &self.search.inventory
     }
 
-    /// Calls `add` with each group, those with the largest waste first. The outcome is an error if a file could not be
-    /// read, or has changed since the search.
+    /// The paths that could not be examined, and those of files that could not be read.
+    pub(crate) fn failed(&self) -> Vec<Vec<u8>> {
+        let mut failed = self.search.unexamined.clone();
+        for file in &self.search.unread {
+            let mut path = Vec::new();
+            self.search.inventory.push_path(*file, &mut path);
+            failed.push(path);
+        }
+        failed
+    }
+
+    /// Counts of entries that the selection skipped.
+    pub(crate) fn skipped(&self) -> Skipped {
+        self.search.skipped
+    }
+
+    /// Whether a directory is a surplus copy, or inside one.
+    pub(crate) fn is_surplus(&self, dir: DirNo) -> bool {
+        self.directories.as_ref().is_some_and(|directories| directories.fates.of(dir) == Fate::Gone)
+    }
+
+    /// Calls `add` with each group of directories, those with the largest waste first. The outcome is an error if one
+    /// cannot be opened any more.
+    pub(crate) fn each_directory(&self, console: &Console, add: impl FnMut(DirectoryGroup)) -> Outcome {
+        let each = |directories: &DirReport| directories.each_group(&self.search.inventory, console, add);
+        self.directories.as_ref().map_or(Outcome::Success, each)
+    }
+
+    /// Calls `add` with each group of files, those with the largest waste first. The outcome is an error if a file could
+    /// not be read, or has changed since the search.
     pub(crate) fn each(&self, globals: &Globals, console: &Console, add: impl FnMut(Group)) -> Outcome {
         let team = Team::new(globals.workers().unwrap_or_else(physical_cores));
         let options = SurveyOptions { team, with_paths: true, shared: None };

@@ -20,7 +20,7 @@ use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
 use crate::dup::ask::{ask, confirm, require_terminal};
 use crate::dup::below::Below;
-use crate::dup::dirs::DirPlanner;
+use crate::dup::dirs::{DirPlanner, joins_linked};
 use crate::dup::keep::{KeepArgs, protected};
 use crate::dup::options::SearchArgs;
 use crate::dup::preflight::{pairs_of, preflight};
@@ -105,7 +105,9 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let mut dirs = Vec::new();
     if let Some(contents) = search.contents.take() {
         let below = Below::new(&args.keep.references)?;
-        let planner = DirPlanner { rules: &rules, rule_use: &rule_use, roots: &roots, kept_from };
+        let joins_linked = joins_linked(&action, &rules);
+        let planner =
+            DirPlanner { rules: &rules, rule_use: &rule_use, roots: &roots, kept_from, joins_linked };
         let (items, fates, outcome) =
             planner.search(&search.inventory, &contents, (&args.search.dirs, &below), console);
         search.groups = search.groups.outside(&search.inventory, &fates, true);

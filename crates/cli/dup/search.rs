@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 use ftk_dedup::{Contents, Directories, Fates, Funnel, Groups, Pass, Stage, Survey, SurveyOptions, find};
-use ftk_inventory::{Inventory, Keep};
+use ftk_inventory::{FileNo, Inventory, Keep};
 use ftk_process::{Progress, Report};
 use ftk_record::quote;
 use ftk_sched::{Team, physical_cores};
+use ftk_select::Skipped;
 use ftk_walk::Follow;
 use indicatif::DecimalBytes;
 
@@ -41,8 +42,12 @@ pub(super) struct Search {
     pub(super) roots: Vec<CString>,
     /// `Error` if something could not be listed or read.
     pub(super) outcome: Outcome,
+    /// Paths that the walk could not examine.
+    pub(super) unexamined: Vec<Vec<u8>>,
+    /// Counts of entries that the selection skipped.
+    pub(super) skipped: Skipped,
     /// Files that could not be read.
-    unread: u64,
+    pub(super) unread: Vec<FileNo>,
     /// The part of the summary about reused digests.
     reused: String,
     took: Duration,
@@ -57,6 +62,8 @@ pub(super) struct SearchContext {
     pub(super) own: Vec<(u64, u64)>,
     /// Whether directories are compared, even if no option of the search asks for it.
     pub(super) compares_directories: bool,
+    /// Whether the inventory keeps the metadata of all entries, because the caller needs it.
+    pub(super) keeps_stats: bool,
 }
 
 /// Walks, and compares files of the same size. Calls `before_reading` with the files and the starting points
@@ -90,7 +97,9 @@ pub(super) fn search(
     let follow = args.selection.follow(Follow::Roots);
     let algorithm = args.equal.algorithm.algorithm();
     let later = Stage::max_memory_per_file(algorithm);
-    let scanned = if compares_directories {
+    let scanned = if context.keeps_stats {
+        run.walk(roots.clone(), follow, &selection, Keep::Stats { files: true }, "")?
+    } else if compares_directories {
         run.walk(roots.clone(), follow, &selection, Keep::Tree, "")?
     } else {
         run.walk_sizes(roots.clone(), follow, &selection, later)?
@@ -119,7 +128,7 @@ pub(super) fn search(
     }
     ensure!(found.pending == 0, "internal error: {} files were not processed", found.pending);
     say_failed(&inventory, &found.failed, "not compared", console);
-    let unread = found.failed.len() as u64;
+    let unread: Vec<_> = found.failed.iter().map(|failed| failed.file).collect();
     let contents = if compares_directories {
         let bytes = u64::from(inventory.files()) * Contents::BYTES_PER_FILE as u64
             + u64::from(inventory.dirs()) * Directories::BYTES_PER_DIR as u64;
@@ -130,7 +139,7 @@ pub(super) fn search(
     };
     let groups = found.into_groups();
     let reused = cache::reused(run.close_cache());
-    let failed = if unread > 0 { Outcome::Error } else { Outcome::Success };
+    let failed = if unread.is_empty() { Outcome::Success } else { Outcome::Error };
     let outcome = failed.max(scanned.outcome);
     Ok(Search {
         inventory,
@@ -139,6 +148,8 @@ pub(super) fn search(
         fates: None,
         roots,
         outcome,
+        unexamined: scanned.failed,
+        skipped: scanned.skipped,
         unread,
         reused,
         took: run.start.elapsed(),
@@ -185,16 +196,11 @@ impl Search {
         Examined::new(&self.inventory, survey, kept, console)
     }
 
-    /// The number of files that could not be read.
-    pub(super) fn unread(&self) -> u64 {
-        self.unread
-    }
-
     /// Prints `scanned 291,770 files in 21.00 s, found 12,402 files in 5,310 groups; 2 files not compared
     /// (listed above; status 2)`.
     pub(super) fn say_scanned(&self, console: &Console) {
         let files = human::count(u64::from(self.inventory.files()), "file");
-        let unread = match self.unread {
+        let unread = match self.unread.len() as u64 {
             0 => String::new(),
             n => format!("; {} not compared (listed above; status 2)", human::count(n, "file")),
         };

@@ -16,8 +16,12 @@ impl<I: Eq + Hash> Links<I> {
     }
 
     /// Returns the bytes on the disk that the name adds: none if another name of the same file came before.
-    pub(super) fn allocated(&mut self, stat: &Stat, identity: I) -> u64 {
-        let is_first = stat.nlink < 2 || !stat.is_regular() || self.seen.insert(identity);
+    ///
+    /// A file without an identity counts for each of its names.
+    pub(super) fn allocated(&mut self, stat: &Stat, identity: Option<I>) -> u64 {
+        let is_first = stat.nlink < 2
+            || !stat.is_regular()
+            || identity.is_none_or(|identity| self.seen.insert(identity));
         if is_first { stat.blocks.saturating_mul(512) } else { 0 }
     }
 }

@@ -36,7 +36,7 @@ fn read(manifest: &Manifest, space: &mut SpaceBuilder, health: &mut HealthBuilde
         let stat = &entry.stat;
         // An imported list lacks some fields. Space that is not recorded is taken to be that of the content.
         let allocated = match entry.knows(Field::Allocated) {
-            true => links.allocated(stat, (entry.fs, stat.dev, stat.ino)),
+            true => links.allocated(stat, entry.inode()),
             false => entry.size().unwrap_or(0),
         };
         let uid = entry.knows(Field::Uid).then_some(stat.uid);

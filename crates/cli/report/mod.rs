@@ -23,23 +23,32 @@ use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::human;
 use crate::list::{List, refuse_own_input};
-use crate::report::duplicates::Waste;
 use crate::report::inputs::Input;
 use crate::selection::SelectionArgs;
 use crate::stdout::Stdout;
 
 /// Write a page that shows a tree in the browser
 ///
-/// INPUT is a directory, a manifest, an older and a newer manifest, or a report of `ftk dup --json`. The page shows what uses
-/// the space as a treemap; for manifests also what changed, and when files were last verified. For duplicates, the page saves
-/// decisions about what to keep, which `ftk dup apply` proves and carries out. It is one file, which needs no network, and contains the
-/// largest directories and files; smaller entries of a directory are shown as one.
+/// INPUT is a directory, a manifest, an older and a newer manifest, or a report of `ftk dup --json`. The page shows as a
+/// treemap what uses the space. For manifests it also shows what changed, and when files were last verified.
+///
+/// For duplicates, the page saves decisions about what to keep, which `ftk dup apply` proves and carries out.
+///
+/// The page is one file of at most 8 MB, which needs no network. It contains the largest directories and files. Smaller
+/// entries of a directory are shown as one.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReportArgs {
     /// A directory, one or two manifests, or a dup report [default: .]
     #[arg(value_name = "INPUT", num_args = 0..=2)]
     inputs: Vec<OsString>,
+
+    /// The directory INPUT has the parts of a manifest in it
+    ///
+    /// The parts of all shards, as `ftk manifest create --shard` writes them. Of two INPUTs, directories always have parts
+    /// in them.
+    #[arg(long, conflicts_with = "dup")]
+    parts: bool,
 
     /// Write to FILE, which appears only when it is complete
     #[arg(short, long, value_name = "FILE", required_unless_present = "json", help_heading = "Output")]
@@ -50,6 +59,12 @@ pub(crate) struct ReportArgs {
     /// Reads files of the same size. The page shows the groups with the largest waste.
     #[arg(long)]
     dup: bool,
+
+    /// With --dup: compare whole directories first
+    ///
+    /// The page then shows equal directories, and the duplicate files outside of them.
+    #[arg(long, requires = "dup")]
+    dirs: bool,
 
     #[command(flatten)]
     selection: SelectionArgs,
@@ -64,7 +79,11 @@ Examples:
                                         also when files were last verified
   ftk report -o week.html monday.jsonl friday.jsonl
                                         also what changed
+  ftk report --parts -o lake.html parts/
+                                        the parts of a manifest
   ftk report --dup -o home.html ~       also duplicates, to decide what to keep
+  ftk report --dup --dirs -o home.html ~
+                                        also equal directories
   ftk report -o dup.html dup.json       the duplicates of a report
   ftk report --json /srv | jq .problems the data of the page";
 
@@ -75,8 +94,11 @@ pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> an
     let stdout = Stdout::default();
     let mut list = List::create(args.output.as_deref(), &stdout)?;
     refuse_own_input(paths, &list.own())?;
-    let mut inputs =
-        paths.iter().map(|path| Input::open(path, globals)).collect::<anyhow::Result<Vec<_>>>()?;
+    // Two trees cannot be compared here, so two directories are parts of manifests.
+    let has_parts = args.parts || paths.len() > 1;
+    let own = list.own();
+    let inputs = paths.iter().map(|path| Input::open(path, has_parts, &own, globals));
+    let mut inputs = inputs.collect::<anyhow::Result<Vec<_>>>()?;
     if let (Some(filter), true) =
         (args.selection.filter(), inputs.iter().any(|it| !matches!(it, Input::Directory)))
     {
@@ -90,14 +112,7 @@ pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> an
         ..Data::default()
     };
     let outcome = match &mut *inputs {
-        [Input::Directory] => {
-            let (root, own) = (&paths[0], list.own());
-            let (waste, compared) = match args.dup {
-                true => duplicates::of_tree(&mut data, root, &args.selection, &own, globals, console)?,
-                false => (Waste::default(), Outcome::Success),
-            };
-            tree::fill(&mut data, root, &args.selection, &own, waste, globals, console)?.max(compared)
-        }
+        [Input::Directory] => tree::fill(&mut data, &paths[0], args, &own, globals, console)?,
         [Input::Manifest(manifest)] => manifest::fill(&mut data, manifest, &paths[0])?,
         [Input::Duplicates(file)] => duplicates::of_report(&mut data, file, &paths[0])?,
         [Input::Manifest(old), Input::Manifest(new)] => {

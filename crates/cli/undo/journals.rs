@@ -46,7 +46,7 @@ pub(super) fn list(globals: &Globals, console: &Console) -> anyhow::Result<Outco
 /// Returns the newest journal. A newer one that cannot be used is an error, because another run would be undone.
 ///
 /// # Errors
-/// If there is none, or one cannot be used.
+/// If no journal is found, or one cannot be used.
 pub(super) fn last(console: &Console) -> anyhow::Result<PathBuf> {
     let (journals, outcome) = find(console)?;
     if outcome == Outcome::Error {

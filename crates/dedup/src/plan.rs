@@ -183,8 +183,8 @@ fn why(rule: Option<&KeepRule>) -> Why {
     }
 }
 
-/// Returns the best kept file on this device, because hard links cannot cross devices. If there is none,
-/// returns the best kept file.
+/// Returns the best kept file on this device, because hard links cannot cross devices. Returns the best kept file of all
+/// if no kept file is on this device.
 fn keeper(keepers: &[usize], members: &[Member], dev: u64) -> usize {
     let near = keepers.iter().find(|&&keeper| members[keeper].version.dev == dev);
     *near.or(keepers.first()).expect("a copy stays before any is removed")

@@ -2,6 +2,7 @@ import { showChanges } from "./changes.js";
 import { showDuplicates } from "./duplicates.js";
 import { showHealth } from "./health.js";
 import { showSpace } from "./space.js";
+import { date } from "./text.js";
 
 const VIEWS = {
   space: (view, data) => showSpace(view, data.space, data.made_s),
@@ -26,6 +27,7 @@ function open(name, data, filled) {
 
 function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
+  document.querySelector('[data-part="made"]').textContent = date(data.made_s);
   const filled = new Set();
   const tabs = Array.from(document.querySelectorAll('[role="tab"]'));
   const nameOf = (tab) => tab.getAttribute("aria-controls");

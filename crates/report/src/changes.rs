@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use ftk_record::sanitize;
 
 use crate::data::{Change, ChangeCounts, ChangedDir, ChangedEntry, Changes};
+use crate::room::{self, shorten};
 
 /// The largest number of changed entries and of directories on a page.
 const LISTED: usize = 5_000;
@@ -81,13 +82,14 @@ impl ChangesBuilder {
         let mut dirs: Vec<_> = dirs.into_iter().collect();
         dirs.sort_by(|a, b| (b.1.total(), &a.0).cmp(&(a.1.total(), &b.0)));
         dirs.truncate(LISTED);
-        let rows: Vec<_> = rows.into_sorted_vec().into_iter().map(|Reverse(row)| entry(row)).collect();
+        let dir = |(path, counts): (Vec<u8>, _)| ChangedDir { path: sanitize(&path).into(), counts };
+        let mut dirs: Vec<_> = dirs.into_iter().map(dir).collect();
+        shorten(&mut dirs, room::CHANGED_DIRS);
+        let mut rows: Vec<_> = rows.into_sorted_vec().into_iter().map(|Reverse(row)| entry(row)).collect();
+        shorten(&mut rows, room::CHANGED_ENTRIES);
         Changes {
             counts,
-            dirs: dirs
-                .into_iter()
-                .map(|(path, counts)| ChangedDir { path: sanitize(&path).into(), counts })
-                .collect(),
+            dirs,
             total_dirs: total_dirs.into(),
             omitted_rows: (total - rows.len() as u64).into(),
             rows,
@@ -136,5 +138,21 @@ mod tests {
         assert_eq!((changes.rows.len(), changes.omitted_rows.0), (LISTED, LISTED as u128));
         assert_eq!(changes.rows[LISTED - 1].new_bytes.unwrap().0, LISTED as u128);
         assert_eq!(changes.dirs[0].counts.added, 2 * LISTED as u64);
+    }
+
+    #[test]
+    fn the_longest_paths_fit_into_the_page() {
+        let mut builder = ChangesBuilder::default();
+        let n = 3_000;
+        for number in 0..n {
+            let path = format!("{}{number:04}/x", "\u{1}".repeat(4000));
+            builder.add(Change::Moved, path.as_bytes(), Some(path.as_bytes()), [None, Some(number)]);
+        }
+        let changes = builder.finish();
+        assert!(!changes.rows.is_empty() && !changes.dirs.is_empty());
+        assert_eq!(changes.omitted_rows.0, u128::from(n) - changes.rows.len() as u128);
+        assert_eq!(changes.total_dirs.0, n.into());
+        let len = room::embedded_len(&changes);
+        assert!(len < room::CHANGED_ENTRIES + room::CHANGED_DIRS + 1000, "{len}");
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::Count;
+use crate::room::{self, shorten};
 use crate::space::Space;
 
 /// All data of a page. Views whose data is absent are not shown. Names are for display: everything in them that could
@@ -21,7 +22,7 @@ pub struct Data {
     pub problems: Problems,
     /// What uses the space.
     pub space: Option<Space>,
-    /// Groups of equal files.
+    /// Groups of equal files and directories.
     pub duplicates: Option<Duplicates>,
     /// What differs between two manifests.
     pub changes: Option<Changes>,
@@ -57,35 +58,63 @@ pub struct Problems {
     pub messages: Vec<String>,
 }
 
-/// Groups of equal files.
+impl Problems {
+    /// Sets the messages to the first ones that the page has room for.
+    pub fn set_messages(&mut self, messages: impl Iterator<Item = String>) {
+        self.messages = messages.take(1_000).collect();
+        shorten(&mut self.messages, room::MESSAGES);
+    }
+}
+
+/// Groups of equal files and directories.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Duplicates {
     /// The first line of a file of decisions, without its newline.
     pub header: String,
-    /// The groups that waste most, in the order of the report.
+    /// The groups that waste most, as far as the page has room for them.
     pub groups: Vec<DuplicateGroup>,
-    /// The number of groups in the report.
+    /// The number of all groups.
     pub total_groups: Count,
-    /// The bytes that all but one file of each group of the report use.
+    /// The bytes that all but one copy of each group use.
     pub total_waste_bytes: Count,
+    /// The number of groups that are not among `groups`.
+    pub omitted_groups: Count,
+    /// The waste of these groups.
+    pub omitted_waste_bytes: Count,
 }
 
-/// Equal files.
+/// Equal files, or equal directories.
 #[derive(Clone, Debug, Serialize)]
 pub struct DuplicateGroup {
-    /// The size of each file.
+    /// What the copies are.
+    pub kind: DuplicateKind,
+    /// The size of each copy.
     pub size_bytes: Count,
-    /// The size of all files but one.
+    /// The size of all copies but one.
     pub waste_bytes: Count,
-    /// The files, in the order of their numbers (`cluster`) in the report.
-    pub files: Vec<DuplicateFile>,
+    /// The number of files in each copy.
+    pub files: Count,
+    /// Whether directories have the same names in them. `ftk dup apply` acts only on such directories.
+    pub same_names: bool,
+    /// The copies. Decisions name them by their positions, which are the numbers (`cluster`) of files in the report.
+    pub copies: Vec<DuplicateCopy>,
     /// The group's line in the report, without its newline.
     pub line: String,
 }
 
-/// One file of a group.
+/// What is equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DuplicateKind {
+    /// Files.
+    File,
+    /// Directories.
+    Directory,
+}
+
+/// One file or directory of a group.
 #[derive(Clone, Debug, Serialize)]
-pub struct DuplicateFile {
+pub struct DuplicateCopy {
     /// Its names: more than one for a file with hard links.
     pub names: Vec<String>,
     /// When its content was last modified, in seconds since 1970.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ftk_record::sanitize;
 
 use crate::data::{Age, Damaged, Health, HealthOfDir};
+use crate::room::{self, shorten};
 
 /// The largest number of damaged files and of directories on a page.
 const LISTED: usize = 1_000;
@@ -104,6 +105,8 @@ impl HealthBuilder {
                 damaged_files: sums.damaged.into(),
             })
             .collect();
+        shorten(&mut health.dirs, room::HEALTH);
+        shorten(&mut health.damaged, room::HEALTH);
         health
     }
 }

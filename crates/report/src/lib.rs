@@ -2,7 +2,8 @@
 //!
 //! [`Data`] is what a page shows: what uses the space, duplicates, changes and the age of verifications. [`page()`] makes
 //! one HTML file of it, with style and script inside. [`SpaceBuilder`] chooses the largest directories and files of a tree
-//! of any size, so that the page stays small; [`ChangesBuilder`] and [`HealthBuilder`] collect from manifests.
+//! of any size, so that the page stays small; [`DuplicatesBuilder`] does so for groups; [`ChangesBuilder`] and
+//! [`HealthBuilder`] collect from manifests. A page has less than 8 MB.
 //!
 //! The sources of the page are in `assets/`: a template, a style sheet, and modules of script that run in the browser as
 //! they are.
@@ -23,16 +24,19 @@
 
 mod changes;
 mod data;
+mod duplicates;
 mod health;
 mod number;
 mod page;
+mod room;
 mod space;
 
 pub use changes::ChangesBuilder;
 pub use data::{
-    Age, Change, ChangeCounts, ChangedDir, ChangedEntry, Changes, Damaged, Data, DuplicateFile,
-    DuplicateGroup, Duplicates, Health, HealthOfDir, Problems,
+    Age, Change, ChangeCounts, ChangedDir, ChangedEntry, Changes, Damaged, Data, DuplicateCopy,
+    DuplicateGroup, DuplicateKind, Duplicates, Health, HealthOfDir, Problems,
 };
+pub use duplicates::DuplicatesBuilder;
 pub use health::HealthBuilder;
 pub use number::Count;
 pub use page::page;

@@ -2,13 +2,16 @@
 
 use std::io;
 use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
 use ftk_file::temp_name;
 use ftk_sched::Stop;
+use rustix::fs::fstat;
 
 use crate::action::{ActionKind, Freed};
 use crate::durable::sync_names;
-use crate::engine::Engine;
+use crate::engine::{Engine, RESERVED_DESCRIPTORS, max_batch};
 use crate::intent::Intent;
 use crate::journal::Journal;
 use crate::metadata::Metadata;
@@ -106,9 +109,13 @@ impl Engine {
         }
         intents.iter().for_each(|intent| journal.intend(intent));
         journal.sync()?;
+        let max_unsynced = max_batch(RESERVED_DESCRIPTORS);
         let mut changed = Vec::new();
         let mut ended = Ok(());
         for intent in &intents {
+            if changed.len() >= max_unsynced {
+                sync_remaining(&mut changed)?;
+            }
             let outcome = match &ended {
                 Ok(()) if !stop.is_raised() => self.remove_one(intent),
                 _ => Err(ActError::Stopped),
@@ -119,9 +126,7 @@ impl Engine {
                 ended = Err(TreeError { path: intent.victim.path.clone(), error });
             }
         }
-        // A directory that was removed needs no sync, and its descriptor cannot be opened again.
-        changed.retain(|dir| rustix::fs::fstat(dir).is_ok_and(|stat| stat.st_nlink > 0));
-        sync_names(&changed)?;
+        sync_remaining(&mut changed)?;
         self.sync_destination()?;
         journal.write()?;
         Ok(ended)
@@ -136,6 +141,14 @@ impl Engine {
             _ => remove_empty_directory(self.reach(), intent),
         }
     }
+}
+
+/// Syncs and closes the directories. One that was removed needs no sync, and its descriptor cannot be opened again.
+fn sync_remaining(changed: &mut Vec<Rc<OwnedFd>>) -> io::Result<()> {
+    changed.retain(|dir| fstat(dir).is_ok_and(|stat| stat.st_nlink > 0));
+    sync_names(changed)?;
+    changed.clear();
+    Ok(())
 }
 
 fn at(step: &Step, error: ActError) -> TreeError {

@@ -25,7 +25,7 @@ pub(in crate::dup) struct DirArgs {
     /// Repeatable. Directories whose name matches GLOB, such as `*.app` or `.git`, are compared as a whole, also without
     /// --dirs. The files in them are never removed as copies of other files.
     #[arg(long = "unit", value_name = "GLOB", value_parser = OsStringValueParser::new().try_map(parse_glob))]
-    units: Vec<Glob>,
+    pub(in crate::dup) units: Vec<Glob>,
 }
 
 fn parse_glob(value: OsString) -> Result<Glob, String> {
@@ -48,7 +48,7 @@ impl DirArgs {
 }
 
 /// Options for the report of directories, which pruning does not have.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(in crate::dup) struct ShareArg {
     /// With --dirs: compare contents only

@@ -13,8 +13,8 @@ use ftk_inventory::Inventory;
 use crate::console::{Console, Outcome, cause};
 use crate::dup::below::Below;
 use crate::dup::dirs::DirArgs;
+use crate::dup::dirs::linked::{Linked, linked_files};
 use crate::dup::dirs::report::say_partial;
-use crate::dup::dirs::shared::share_files;
 use crate::dup::plan::{IN_KEPT, decisions, reason};
 use crate::dup::rule_use::RuleUse;
 
@@ -27,6 +27,11 @@ pub(in crate::dup) enum DirItem {
     },
     /// Surplus, but protected by a rule.
     Leave {
+        path: Vec<u8>,
+        why: String,
+    },
+    /// It cannot be examined, so it stays.
+    Refuse {
         path: Vec<u8>,
         why: String,
     },
@@ -43,20 +48,21 @@ pub(in crate::dup) struct DirPlanner<'p> {
     pub(in crate::dup) roots: &'p [usize],
     /// Members with this or a higher number of their starting point are inside directories that stay as a whole.
     pub(in crate::dup) kept_from: usize,
+    /// Whether directories that share files by hard links are one copy.
+    pub(in crate::dup) joins_linked: bool,
 }
+
+/// Why a directory stays that shares files with another one that stays.
+const LINKED: &str = "contains hard links of the kept files";
 
 impl DirPlanner<'_> {
     /// Returns the items of equal directories, and for each whether it goes.
-    fn items(&self, members: &[Member]) -> (Vec<DirItem>, Vec<bool>) {
-        let decided = decisions(members, self.rules, self.kept_from);
+    fn items(&self, members: &[Member], linked: &Linked) -> (Vec<DirItem>, Vec<bool>) {
+        let decided = decisions(&linked.join(members), self.rules, self.kept_from);
         self.rule_use.note(&decided);
         let decisions = decided.decisions;
-        let mut goes: Vec<_> =
+        let goes: Vec<_> =
             decisions.iter().map(|decision| matches!(decision, MemberDecision::Goes { .. })).collect();
-        let one_copy = if goes.contains(&true) { self.one_copy(members, &decisions) } else { None };
-        if one_copy.is_some() {
-            goes.fill(false);
-        }
         let (mut items, mut going, mut left) = (Vec::new(), Vec::new(), Vec::new());
         for (member, decision) in members.iter().zip(&decisions) {
             let path = member.path.clone();
@@ -64,13 +70,12 @@ impl DirPlanner<'_> {
                 MemberDecision::Stays(Why::Reference) if member.root >= self.kept_from => {
                     items.push(DirItem::Keep { path, why: IN_KEPT.into() });
                 }
+                MemberDecision::Stays(Why::SameFile) => {
+                    items.push(DirItem::Keep { path, why: LINKED.into() })
+                }
                 MemberDecision::Stays(why) => items.push(DirItem::Keep { path, why: reason(why, member) }),
                 MemberDecision::Skipped(why) => left.push(DirItem::Leave { path, why: why.to_string() }),
                 MemberDecision::Goes { keeper, .. } => {
-                    if let Some(why) = &one_copy {
-                        left.push(DirItem::Leave { path, why: why.clone() });
-                        continue;
-                    }
                     let step = Step { victim: self.seen(member), keeper: self.seen(&members[keeper]) };
                     going.push(DirItem::Go(step));
                 }
@@ -82,21 +87,6 @@ impl DirPlanner<'_> {
         items.append(&mut going);
         items.append(&mut left);
         (items, goes)
-    }
-
-    /// If several copies must stay: returns why the directories that stay may have only one copy of a file.
-    fn one_copy(&self, members: &[Member], decisions: &[MemberDecision]) -> Option<String> {
-        if self.rules.min_copies < 2 {
-            return None;
-        }
-        let stays = |(_, decision): &(&Member, &MemberDecision)| matches!(decision, MemberDecision::Stays(_));
-        let kept: Vec<_> =
-            members.iter().zip(decisions).filter(stays).map(|(member, _)| member.path.as_slice()).collect();
-        match share_files(&kept) {
-            Ok(false) => None,
-            Ok(true) => Some("hard links in the kept directories are one copy".into()),
-            Err(error) => Some(format!("cannot count the copies in the kept directories: {}", cause(&error))),
-        }
     }
 
     /// Returns a directory as it was seen, without slashes at the end of its path.
@@ -143,7 +133,14 @@ impl DirPlanner<'_> {
                     }
                 }
             }
-            let (items, goes) = self.items(&members);
+            let mut linked = Linked::new(members.len());
+            if self.joins_linked {
+                let dirs: Vec<_> = group.all().collect();
+                for (member, &nth) in numbers.iter().enumerate() {
+                    linked.add(member, directories.linked_files(dirs[nth]));
+                }
+            }
+            let (items, goes) = self.items(&members, &linked);
             // A directory that cannot be opened stays.
             let mut choices = vec![Choice::Stays; group.dirs.len()];
             for (nth, _) in numbers.iter().zip(&goes).filter(|(_, goes)| **goes) {
@@ -183,8 +180,23 @@ impl DirPlanner<'_> {
                 }
                 continue;
             }
-            let (mut some, goes) = self.items(&group.members);
-            for (member, goes) in group.members.into_iter().zip(goes) {
+            let mut linked = Linked::new(group.members.len());
+            let mut members = Vec::new();
+            for member in group.members {
+                let files = if self.joins_linked { linked_files(&member.path) } else { Ok(Vec::new()) };
+                match files {
+                    Ok(files) => {
+                        linked.add(members.len(), files);
+                        members.push(member);
+                    }
+                    Err(error) => {
+                        places.kept.insert(member.path.clone());
+                        items.push(DirItem::Refuse { path: member.path, why: cause(&error).to_string() });
+                    }
+                }
+            }
+            let (mut some, goes) = self.items(&members, &linked);
+            for (member, goes) in members.into_iter().zip(goes) {
                 let set = if goes { &mut places.gone } else { &mut places.kept };
                 set.insert(member.path);
             }

@@ -57,9 +57,15 @@ impl DirReport {
         Outcome::Success
     }
 
-    /// Writes the records. A directory that cannot be opened any more is reported and omitted.
-    fn write(&self, printing: &mut Printing<'_, '_>, json: &mut Writer, console: &Console) -> Outcome {
-        let (inventory, mut survey) = (printing.inventory, DirSurvey::new(printing.inventory));
+    /// Calls `add` with each group of directories as a report has it, those with the largest waste first. A directory
+    /// that cannot be opened any more is reported and omitted.
+    pub(in crate::dup) fn each_group(
+        &self,
+        inventory: &Inventory,
+        console: &Console,
+        mut add: impl FnMut(DirectoryGroup),
+    ) -> Outcome {
+        let mut survey = DirSurvey::new(inventory);
         let mut outcome = Outcome::Success;
         for group in &self.groups {
             let mut members = Vec::new();
@@ -74,11 +80,19 @@ impl DirReport {
             }
             members.sort_unstable_by(|a, b| a.path.cmp(&b.path));
             let &DirGroup { size, files, entries, wasted, .. } = group;
-            let group = DirectoryGroup { size, files, entries, wasted, names: self.names, members };
-            if group.members.len() > 1 {
-                printing.list.line(|out| json.directories(&group, out));
+            if members.len() > 1 {
+                add(DirectoryGroup { size, files, entries, wasted, names: self.names, members });
             }
         }
+        outcome
+    }
+
+    /// Writes the records. A directory that cannot be opened any more is reported and omitted.
+    fn write(&self, printing: &mut Printing<'_, '_>, json: &mut Writer, console: &Console) -> Outcome {
+        let inventory = printing.inventory;
+        let outcome = self.each_group(inventory, console, |group| {
+            printing.list.line(|out| json.directories(&group, out));
+        });
         for contained in &self.contained {
             let holders = contained.holders.iter();
             let holders: Vec<_> = holders.map(|it| (path(inventory, it.dir), it.files, it.bytes)).collect();

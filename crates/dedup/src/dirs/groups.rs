@@ -171,6 +171,15 @@ impl<'i> Directories<'i> {
         path
     }
 
+    /// Returns the identity of each file below a directory that has several hard links, once for each name.
+    pub fn linked_files(&self, top: DirNo) -> impl Iterator<Item = (u64, u64)> {
+        let inventory = self.table.inventory;
+        let files = |dir| inventory.files_of(dir).map(move |file| (dir, FileNo(file)));
+        let all = (top.0..self.table.end(top)).map(DirNo).flat_map(files);
+        all.filter(|&(dir, file)| inventory.is_linked(dir, file))
+            .map(|(dir, file)| inventory.identity(dir, file))
+    }
+
     /// Returns the directories that are not surplus, without those inside another one of them.
     fn outermost(&self, candidates: &[DirNo], fates: &Fates) -> Vec<DirNo> {
         let mut outermost: Vec<DirNo> = Vec::new();

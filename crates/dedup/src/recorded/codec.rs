@@ -1,6 +1,6 @@
 //! The bytes of recorded files, as they are sorted.
 
-use ftk_file::FsId;
+use ftk_file::{FileSystem, FsId, Inode};
 use ftk_hash::Digest;
 
 use super::member::{RecordedFile, RecordedMember};
@@ -18,15 +18,15 @@ impl Identity {
     pub(super) fn of(file: &RecordedFile<'_>) -> Self {
         let RecordedMember { manifest, fs, ino, mtime_ns, ctime_ns, .. } = file.member;
         let mut bytes = Vec::with_capacity(50);
-        match (fs, ino, file.dev, mtime_ns, ctime_ns) {
-            (Some(fs), Some(ino), ..) => {
+        match (Inode::new(*fs, file.dev, *ino), mtime_ns, ctime_ns) {
+            (Some(Inode { file_system: FileSystem::Id(fs), ino }), ..) => {
                 bytes.push(0);
                 bytes.extend_from_slice(fs.as_bytes());
                 bytes.extend_from_slice(&ino.to_be_bytes());
             }
-            (None, Some(ino), Some(dev), Some(mtime), Some(ctime)) => {
+            (Some(Inode { file_system: FileSystem::Dev(dev), ino }), Some(mtime), Some(ctime)) => {
                 bytes.push(1);
-                [*ino, dev].iter().for_each(|number| bytes.extend_from_slice(&number.to_be_bytes()));
+                [ino, dev].iter().for_each(|number| bytes.extend_from_slice(&number.to_be_bytes()));
                 [mtime, ctime].iter().for_each(|time| bytes.extend_from_slice(&time.to_be_bytes()));
             }
             _ => {

@@ -1,6 +1,8 @@
-//! Decisions: the lines of a report, each with the numbers of the files to keep.
+//! Decisions: the lines of a report, each with the numbers of the files or directories to keep.
 
-use super::{DECISIONS, KIND, RecordError};
+use std::collections::HashSet;
+
+use super::{DECISIONS, DirectoryGroup, KIND, RecordError};
 
 /// Returns the header of decisions about the report that begins with the line `header`, which has no newline.
 ///
@@ -28,4 +30,40 @@ pub(super) fn kept(
         return Err(RecordError::NothingKept(group));
     }
     Ok(files.iter().map(|(file, _)| is_kept(file)).collect())
+}
+
+/// Returns the paths of the directories of a group to keep. `keep` are their positions in the group.
+pub(super) fn kept_directories(
+    number: u64,
+    keep: Option<&[u64]>,
+    group: &DirectoryGroup,
+) -> Result<Vec<Vec<u8>>, RecordError> {
+    let keep = keep.filter(|keep| !keep.is_empty()).ok_or(RecordError::NothingKept(number))?;
+    let path = |&position: &u64| {
+        let member = usize::try_from(position).ok().and_then(|position| group.members.get(position));
+        member.map(|it| it.path.clone()).ok_or(RecordError::NoFile { group: number, file: position })
+    };
+    keep.iter().map(path).collect()
+}
+
+/// Checks that nothing to keep is inside a directory that goes.
+pub(super) fn check_nested(
+    directories: &[DirectoryGroup],
+    kept: &HashSet<Vec<u8>>,
+) -> Result<(), RecordError> {
+    let members = directories.iter().flat_map(|group| &group.members).map(|member| bare(&member.path));
+    let is_kept: HashSet<_> = kept.iter().map(|path| bare(path)).collect();
+    let gone: HashSet<_> = members.filter(|path| !is_kept.contains(path)).collect();
+    for path in kept {
+        let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        if let Some(dir) = slashes.map(|at| bare(&path[..at])).find(|dir| gone.contains(dir)) {
+            return Err(RecordError::KeptInside { path: path.clone(), dir: dir.to_vec() });
+        }
+    }
+    Ok(())
+}
+
+/// Returns a path without slashes at its end.
+fn bare(path: &[u8]) -> &[u8] {
+    &path[..path.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1)]
 }

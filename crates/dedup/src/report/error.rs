@@ -72,16 +72,23 @@ pub enum RecordError {
     Twice(Vec<u8>),
     /// A report has a decision, which only files of decisions have.
     Decided,
-    /// A decision is not about files of a tree.
+    /// A decision is not about files or directories of a tree.
     NotFiles,
-    /// The decision about the group with this number keeps no file. Symbolic links do not count.
+    /// The decision about the group with this number keeps nothing. Symbolic links do not count.
     NothingKept(u64),
-    /// A decision keeps a file that the group does not have.
+    /// A decision keeps a file or directory that the group does not have.
     NoFile {
         /// The number of the group.
         group: u64,
-        /// The number of the file.
+        /// The number of the file or directory.
         file: u64,
+    },
+    /// One decision keeps what another one removes.
+    KeptInside {
+        /// The path to keep.
+        path: Vec<u8>,
+        /// The directory around it that goes.
+        dir: Vec<u8>,
     },
 }
 
@@ -129,9 +136,12 @@ impl fmt::Display for RecordError {
             Self::NotBelow { path, root } => write!(f, "{} is not below {}", quote(path), quote(root)),
             Self::Twice(path) => write!(f, "{} is listed twice", quote(path)),
             Self::Decided => f.write_str("only a file of decisions says what to keep"),
-            Self::NotFiles => f.write_str("decisions can only be about the files of trees"),
-            Self::NothingKept(group) => write!(f, "the decision about group {group} keeps no file"),
-            Self::NoFile { group, file } => write!(f, "group {group} has no file {file} to keep"),
+            Self::NotFiles => f.write_str("decisions can only be about files and directories of trees"),
+            Self::NothingKept(group) => write!(f, "the decision about group {group} keeps nothing"),
+            Self::NoFile { group, file } => write!(f, "group {group} has no number {file} to keep"),
+            Self::KeptInside { path, dir } => {
+                write!(f, "{} is to be kept, and {} around it is not", quote(path), quote(dir))
+            }
         }
     }
 }

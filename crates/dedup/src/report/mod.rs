@@ -47,7 +47,7 @@ pub use write::{Header, Writer};
 /// The kind of file, as named in the first line.
 const KIND: &str = "dup-report";
 
-/// The kind of a file of decisions: lines of a report, each with the numbers of the files to keep.
+/// The kind of a file of decisions: lines of a report, each with the numbers of what to keep.
 const DECISIONS: &str = "dup-decisions";
 
 /// The version of reports of trees.

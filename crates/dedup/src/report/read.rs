@@ -9,7 +9,7 @@ use ftk_hash::{Algorithm, Digest};
 use ftk_record::{Object, SealError, SealedReader, read_path};
 use serde::Deserialize;
 
-use super::decisions::kept;
+use super::decisions::{check_nested, kept, kept_directories};
 use super::{DECISIONS, DirectoryGroup, Group, KIND, RECORDED_VERSION, RecordError, ReportError, VERSION};
 use crate::{Member, Names, RecordedGroup, RecordedMember};
 
@@ -28,7 +28,7 @@ pub struct Report {
     pub groups: Vec<Group>,
     /// What a report of manifests contains instead of groups.
     pub recorded: Option<Recorded>,
-    /// The paths of the files to keep, if these are decisions about a report. Each group has at least one.
+    /// The paths of the files and directories to keep, if these are decisions about a report. Each group has at least one.
     pub kept: Option<HashSet<Vec<u8>>>,
 }
 
@@ -66,6 +66,10 @@ pub fn read(input: impl BufRead, is_edited: bool) -> Result<Report, ReportError>
         Some(algorithm) => {
             let ReportParser { directory, roots, directories, groups, manifests, recorded, kept, .. } =
                 parser;
+            if let Some(kept) = &kept {
+                let number = reader.number();
+                check_nested(&directories, kept).map_err(|problem| ReportError::Line { number, problem })?;
+            }
             let recorded = manifests.map(|manifests| Recorded { manifests, groups: recorded });
             Ok(Report { algorithm, directory, roots, directories, groups, recorded, kept })
         }
@@ -89,7 +93,7 @@ struct ReportParser {
     manifests: Option<Vec<Vec<u8>>>,
     /// The groups of a report of manifests.
     recorded: Vec<RecordedGroup>,
-    /// The paths of the files to keep, if these are decisions.
+    /// The paths of the files and directories to keep, if these are decisions.
     kept: Option<HashSet<Vec<u8>>>,
     /// The number of the last group of directories.
     directories_number: u64,
@@ -106,7 +110,9 @@ impl ReportParser {
             // Most lines are groups as ftk writes them, which need not be parsed twice.
             Some(algorithm) if line.starts_with(b"{\"group\":") => self.group(line, algorithm),
             Some(algorithm) => match serde_json::from_slice(line) {
-                Ok(Object(Kind { group: None, .. })) if self.kept.is_some() => Err(RecordError::NotFiles),
+                Ok(Object(Kind { group: None, contained: Some(_), .. })) if self.kept.is_some() => {
+                    Err(RecordError::NotFiles)
+                }
                 Ok(Object(Kind { directories: Some(_), group: None, contained: None })) => {
                     self.directories(line)
                 }
@@ -226,12 +232,22 @@ impl ReportParser {
     fn directories(&mut self, line: &[u8]) -> Result<(), RecordError> {
         let Object(record): Object<DirectoriesRecord> =
             serde_json::from_slice(line).map_err(RecordError::Directories)?;
+        if record.keep.is_some() && self.kept.is_none() {
+            return Err(RecordError::Decided);
+        }
         let DirectoriesRecord { directories: number, size_bytes: size, files, entries, .. } = record;
         let names = if record.same_names { Names::Compared } else { Names::Ignored };
         let wasted = record.wasted_bytes;
         let members = record.members.into_iter().map(|Object(member)| self.directory(member));
         let members = members.collect::<Result<Vec<_>, _>>()?;
         let group = DirectoryGroup { size, files, entries, wasted, names, members };
+        if let Some(paths) = &mut self.kept {
+            // The numbers in a decision are those of its line.
+            if number == self.directories_number {
+                return Err(RecordError::Order { number, last: number });
+            }
+            paths.extend(kept_directories(number, record.keep.as_deref(), &group)?);
+        }
         match self.directories.last_mut() {
             Some(last) if number == self.directories_number => {
                 let is_same = DirectoryGroup { members: Vec::new(), ..last.clone() }
@@ -350,6 +366,8 @@ struct DirectoriesRecord {
     wasted_bytes: u64,
     same_names: bool,
     members: Vec<Object<DirectoryRecord>>,
+    /// The positions of the directories to keep. Only decisions have this.
+    keep: Option<Vec<u64>>,
 }
 
 #[derive(Deserialize)]

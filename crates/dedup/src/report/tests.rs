@@ -154,21 +154,20 @@ fn decisions_name_the_files_to_keep() {
 #[test]
 fn wrong_decisions_are_refused() {
     for (keep, from, to, why) in [
-        ("[]", "", "", "the decision about group 1 keeps no file"),
-        ("null", "", "", "the decision about group 1 keeps no file"),
-        ("[2]", "", "", "group 1 has no file 2"),
-        ("[0,1,18446744073709551615]", "", "", "group 1 has no file 18446744073709551615"),
+        ("[]", "", "", "the decision about group 1 keeps nothing"),
+        ("null", "", "", "the decision about group 1 keeps nothing"),
+        ("[2]", "", "", "group 1 has no number 2"),
+        ("[0,1,18446744073709551615]", "", "", "group 1 has no number 18446744073709551615"),
         ("[-1]", "", "", "not a group"),
         ("[0.0]", "", "", "not a group"),
         ("0", "", "", "not a group"),
-        ("[0]", "\"keep\"", "\"kept\"", "the decision about group 1 keeps no file"),
+        ("[0]", "\"keep\"", "\"kept\"", "the decision about group 1 keeps nothing"),
         ("[0],\"keep\":[0]", "", "", "duplicate field `keep`"),
-        ("[0]", "\"cluster\":0", "\"clusters\":0", "group 1 has no file 0"),
-        ("[0]", "\"ctime_ns\":6", "\"ctime_ns\":6,\"via_link\":true", "keeps no file"),
+        ("[0]", "\"cluster\":0", "\"clusters\":0", "group 1 has no number 0"),
+        ("[0]", "\"ctime_ns\":6", "\"ctime_ns\":6,\"via_link\":true", "keeps nothing"),
         ("[0]", "dup-decisions", "dup-report", "only a file of decisions"),
-        ("[0]", "\"version\":1", "\"version\":2", "only be about the files of trees"),
-        ("[0]", "\"group\":1", "\"directories\":1", "only be about the files of trees"),
-        ("[0]", "\"group\":1", "\"contained\":1", "only be about the files of trees"),
+        ("[0]", "\"version\":1", "\"version\":2", "only be about files and directories of trees"),
+        ("[0]", "\"group\":1", "\"contained\":1", "only be about files and directories of trees"),
     ] {
         match changed(|lines| decided(lines, keep).replace(from, to)) {
             Err(ReportError::Line { problem, .. }) => {
@@ -187,6 +186,56 @@ fn wrong_decisions_are_refused() {
         changed(continued),
         Err(ReportError::Line { number: 3, problem: RecordError::Order { .. } })
     ));
+}
+
+/// Reads decisions about two groups of directories and one of files, with these members `keep`.
+fn decided_directories(keep: [&str; 3]) -> Result<super::Report, ReportError> {
+    let member = |path: &str, ino| Member {
+        root: 0,
+        path: format!("a/{path}").into_bytes(),
+        version: Version { dev: 1, ino, size: 0, mtime_ns: 5, ctime_ns: 6 },
+        blocks: 0,
+        nlink: 1,
+        via_link: false,
+    };
+    let directories = |members| super::DirectoryGroup {
+        size: 3,
+        files: 1,
+        entries: 2,
+        wasted: 3,
+        names: crate::Names::Compared,
+        members,
+    };
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&header(vec![b"a".to_vec()]), &mut file).unwrap();
+    writer.directories(&directories(vec![member("b", 1), member("c/", 2)]), &mut file);
+    writer.directories(&directories(vec![member("c/d", 3), member("e", 4)]), &mut file);
+    let members = vec![member("b/x", 10), member("b-x", 11)];
+    writer.group(&Group { size: 3, digest: Digest::from_bytes(&[7; 32]), members }, &mut file);
+    let file = String::from_utf8(file).unwrap();
+    let mut lines = file.lines();
+    let head = decisions_header(lines.next().unwrap()).unwrap();
+    let decided = lines.zip(keep).map(|(line, keep)| format!("{{\"keep\":{keep},{}", &line[1..]));
+    read_sealed(&std::iter::once(head).chain(decided).collect::<Vec<_>>())
+}
+
+#[test]
+fn directories_to_keep_are_named_by_their_positions() {
+    let report = decided_directories(["[1]", "[0,1]", "[1]"]).unwrap();
+    let kept = ["a/c/", "a/c/d", "a/e", "a/b-x"].map(|path| path.as_bytes().to_vec());
+    assert_eq!(report.kept, Some(kept.into()));
+    assert_eq!((report.directories.len(), report.groups.len()), (2, 1));
+    for (keep, why) in [
+        (["[]", "[0]", "[1]"], "group 1 keeps nothing"),
+        (["[0]", "null", "[1]"], "group 2 keeps nothing"),
+        (["[2]", "[0]", "[1]"], "group 1 has no number 2"),
+        (["[18446744073709551615]", "[0]", "[1]"], "has no number"),
+        (["[0]", "[0]", "[1]"], "'a/c/d' is to be kept, and 'a/c' around it is not"),
+        (["[1]", "[1]", "[0]"], "'a/b/x' is to be kept, and 'a/b' around it is not"),
+    ] {
+        let error = decided_directories(keep).unwrap_err();
+        assert!(error.to_string().contains(why), "{keep:?}: {error}");
+    }
 }
 
 #[test]

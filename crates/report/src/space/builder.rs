@@ -6,6 +6,7 @@ use super::Usage;
 use super::columns::Space;
 use super::nodes::{Node, Totals, prune};
 use super::types::Types;
+use crate::room::{SPACE, embedded_len};
 
 /// Chooses the largest directories and files of a tree.
 ///
@@ -72,13 +73,21 @@ impl SpaceBuilder {
         self.push(name, false, totals);
     }
 
-    /// Returns the columns of the page. `owner` returns the name of an owner.
-    pub fn finish(mut self, owner: impl FnMut(u32) -> String) -> Space {
+    /// Returns the columns of the page. `owner` returns the name of an owner. If names are so long that the page has no
+    /// room for all nodes, fewer are kept.
+    pub fn finish(mut self, mut owner: impl FnMut(u32) -> String) -> Space {
         while !self.open.is_empty() {
             self.close();
         }
-        prune(&mut self.nodes, self.limit);
-        Space::new(&self.nodes, &self.types, owner)
+        loop {
+            prune(&mut self.nodes, self.limit);
+            let space = Space::new(&self.nodes, &self.types, &mut owner);
+            let len = embedded_len(&space);
+            if len <= SPACE || self.nodes.len() == 1 {
+                return space;
+            }
+            self.limit = (self.nodes.len() * (SPACE - SPACE / 20) / len).max(1);
+        }
     }
 
     /// Opens the directory of `path`, and closes those that are not above it. Returns the name in it.
@@ -269,6 +278,22 @@ mod tests {
         assert_eq!(shown["/d"], ("d".into(), 200_000 * 200_001 / 2));
         assert!(shown.contains_key("/d/f199999") && !shown.contains_key("/d/f000000"));
         assert!(shown.len() <= 1001, "{}", shown.len());
+    }
+
+    #[test]
+    fn long_names_fit_into_the_page() {
+        let mut builder = SpaceBuilder::new(b"r", 20_000);
+        for n in 0..20_000 {
+            builder.file(format!("{}{n:05}", "\u{1}".repeat(250)).as_bytes(), &usage(n + 1));
+        }
+        let space = builder.finish(|uid| uid.to_string());
+        let len = embedded_len(&space);
+        assert!((SPACE / 2..=SPACE).contains(&len), "{len}");
+        let json = serde_json::to_value(space).unwrap();
+        assert_eq!(json["allocated_bytes"][0], 20_000_u64 * 20_001 / 2);
+        assert!(
+            json["name"].as_array().unwrap().last().unwrap().as_str().unwrap().ends_with("smaller entries")
+        );
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! The columns of the page's tree.
 
+use std::collections::HashMap;
+use std::hash::Hash;
+
 use serde::Serialize;
 
 use super::nodes::{Node, Totals};
@@ -43,7 +46,7 @@ enum Kind {
 impl Space {
     pub(super) fn new(nodes: &[Node], types: &Types, mut owner: impl FnMut(u32) -> String) -> Self {
         let mut space = Self::default();
-        let (mut type_numbers, mut owner_numbers) = (Vec::new(), Vec::new());
+        let (mut types_here, mut owners_here) = (Numbers::new(), Numbers::new());
         let mut push = |name: String, parent, kind, totals: &Totals| {
             space.name.push(name);
             space.parent.push(parent);
@@ -53,8 +56,8 @@ impl Space {
             space.waste_bytes.push(Count(totals.waste));
             space.files.push(totals.files.into());
             space.newest_s.push((totals.files > 0).then_some(totals.newest_s));
-            space.r#type.push(number(&mut type_numbers, totals.file_type()));
-            space.owner.push(number(&mut owner_numbers, totals.uid()));
+            space.r#type.push(types_here.of(totals.file_type()));
+            space.owner.push(owners_here.of(totals.uid()));
         };
         for node in nodes {
             let kind = if node.is_dir { Kind::Directory } else { Kind::File };
@@ -64,9 +67,9 @@ impl Space {
             let plural = if node.rest_entries == 1 { "entry" } else { "entries" };
             push(format!("{} smaller {plural}", node.rest_entries), number, Kind::Rest, &node.rest);
         }
-        space.types = type_numbers.into_iter().map(|number| types.name(number).to_owned()).collect();
+        space.types = types_here.values.into_iter().map(|number| types.name(number).to_owned()).collect();
         space.owners =
-            owner_numbers.into_iter().map(|uid| uid.map_or("unknown".into(), &mut owner)).collect();
+            owners_here.values.into_iter().map(|uid| uid.map_or("unknown".into(), &mut owner)).collect();
         space
     }
 
@@ -76,10 +79,21 @@ impl Space {
     }
 }
 
-/// Returns the position of a value in a list, to which it is added if it is not there.
-fn number<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
-    list.iter().position(|it| *it == value).unwrap_or_else(|| {
-        list.push(value);
-        list.len() - 1
-    })
+/// Different values, numbered in the order in which they first occur.
+struct Numbers<T> {
+    values: Vec<T>,
+    numbers: HashMap<T, usize>,
+}
+
+impl<T: Copy + Eq + Hash> Numbers<T> {
+    fn new() -> Self {
+        Self { values: Vec::new(), numbers: HashMap::new() }
+    }
+
+    fn of(&mut self, value: T) -> usize {
+        *self.numbers.entry(value).or_insert_with(|| {
+            self.values.push(value);
+            self.values.len() - 1
+        })
+    }
 }

@@ -19,8 +19,8 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// A browser that shows a page from a file.
 pub(crate) struct Chrome {
     pub(crate) client: Client,
-    /// Where the page is, and where files are saved.
-    pub(crate) folder: PathBuf,
+    /// Where files are saved.
+    pub(crate) downloads: PathBuf,
 }
 
 /// Ends the driver, and with it the browser.
@@ -33,25 +33,30 @@ impl Drop for Driver {
     }
 }
 
-/// Opens `html` in a browser and runs `test`. Then fails if the page has written to the console or asked for anything but
-/// itself. Skipped where Chromium is missing, except under CI.
+/// Opens `html` in a browser like [`open_file`].
 pub(crate) fn open(html: &str, test: impl AsyncFnOnce(&Chrome)) {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("report.html");
+    std::fs::write(&page, html).unwrap();
+    open_file(&page, folder.path(), test);
+}
+
+/// Opens a page in a browser and runs `test`. Then fails if the page has written to the console or asked for anything but
+/// itself. Skipped where Chromium is missing, except under CI.
+pub(crate) fn open_file(page: &Path, downloads: &Path, test: impl AsyncFnOnce(&Chrome)) {
     let mut driver = Command::new("chromedriver");
     let driver = match driver.arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn() {
         Ok(driver) => Driver(driver),
         Err(_) if std::env::var_os("CI").is_none() => return,
         Err(error) => panic!("chromedriver is needed: {error}"),
     };
-    let folder = tempfile::tempdir().unwrap();
-    let page = folder.path().join("report.html");
-    std::fs::write(&page, html).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        timeout(LIMIT, run(driver, folder.path(), &page, test)).await.expect("the test takes too long");
+        timeout(LIMIT, run(driver, downloads, page, test)).await.expect("the test takes too long");
     });
 }
 
-async fn run(mut driver: Driver, folder: &Path, page: &Path, test: impl AsyncFnOnce(&Chrome)) {
+async fn run(mut driver: Driver, downloads: &Path, page: &Path, test: impl AsyncFnOnce(&Chrome)) {
     let output = BufReader::new(driver.0.stdout.take().unwrap());
     let port = output.lines().find_map(|line| {
         let line = line.unwrap();
@@ -64,13 +69,13 @@ async fn run(mut driver: Driver, folder: &Path, page: &Path, test: impl AsyncFnO
         "goog:chromeOptions": {
             // As root, Chromium runs only without its sandbox.
             "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,1000"],
-            "prefs": { "download.default_directory": folder },
+            "prefs": { "download.default_directory": downloads },
         },
     });
     let Value::Object(capabilities) = capabilities else { unreachable!("it is an object") };
     let client =
         ClientBuilder::new(HttpConnector::new()).capabilities(capabilities).connect(&address).await.unwrap();
-    let chrome = Chrome { client, folder: folder.to_owned() };
+    let chrome = Chrome { client, downloads: downloads.to_owned() };
     chrome.client.goto(&format!("file://{}", page.display())).await.unwrap();
     test(&chrome).await;
     let console = chrome.log("browser").await;
@@ -107,6 +112,19 @@ impl Chrome {
             sleep(Duration::from_millis(50)).await;
         }
         panic!("never true: {script}");
+    }
+
+    /// Waits until a file has been saved under this name, and returns its path.
+    pub(crate) async fn saved(&self, name: &str) -> PathBuf {
+        let file = self.downloads.join(name);
+        for _ in 0..200 {
+            if file.exists() {
+                return file;
+            }
+            sleep(Duration::from_millis(50)).await;
+        }
+        let names = std::fs::read_dir(&self.downloads).unwrap().map(|it| it.unwrap().file_name());
+        panic!("{name} was not saved: {:?}", names.collect::<Vec<_>>());
     }
 
     /// Returns the text of the element that matches a selector.

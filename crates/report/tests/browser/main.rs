@@ -4,7 +4,6 @@ mod chrome;
 mod scene;
 
 use std::fs;
-use std::time::Duration;
 
 use fantoccini::Locator;
 use fantoccini::key::Key;
@@ -132,7 +131,10 @@ fn decisions_are_saved() {
         assert_eq!(chrome.eval("return document.querySelector('[data-part=save]').disabled").await, true);
 
         // A tick and its removal leave nothing to save.
-        let first = "#duplicates fieldset:first-of-type label:nth-of-type(2) input";
+        let first = "#duplicates fieldset:nth-of-type(3) label:nth-of-type(2) input";
+        // The bar of decisions may cover what the driver believes to be visible.
+        let scroll = format!("document.querySelector('{first}').scrollIntoView({{ block: 'center' }})");
+        chrome.eval(&scroll).await;
         find(first).await.click().await.unwrap();
         assert!(
             chrome
@@ -146,6 +148,14 @@ fn decisions_are_saved() {
         assert_eq!(chrome.eval("return document.querySelector('[data-part=save]').disabled").await, true);
         find(first).await.click().await.unwrap();
 
+        // Directories whose names differ cannot be decided.
+        let disabled =
+            chrome.eval("return document.querySelectorAll('fieldset input:disabled').length").await;
+        assert_eq!(disabled, 2);
+        find("#duplicates fieldset:first-of-type label:first-of-type input").await.click().await.unwrap();
+        let totals = chrome.text("#duplicates [data-part=totals]").await;
+        assert_eq!(totals, "2 groups decided: 2 files and 1 directory to remove, 66.0 MB.");
+
         // A rule decides the groups that have a file there.
         find("#duplicates [data-part=folder]").await.send_keys("/home/ann/pictures0/album3").await.unwrap();
         find("#duplicates [data-part=rule] button").await.click().await.unwrap();
@@ -154,7 +164,7 @@ fn decisions_are_saved() {
 
         // The filter and the button for more.
         find("#duplicates [data-part=filter]").await.send_keys("album3").await.unwrap();
-        assert_eq!(chrome.text("#duplicates [data-part=filter-count]").await, "17 groups");
+        assert_eq!(chrome.text("#duplicates [data-part=filter-count]").await, "17 groups in /home/ann");
         find("#duplicates [data-part=filter]").await.clear().await.unwrap();
         chrome
             .eval(
@@ -166,22 +176,15 @@ fn decisions_are_saved() {
         find("#duplicates [data-part=more]").await.click().await.unwrap();
         assert_eq!(chrome.eval(shown).await, 100);
 
-        let file = chrome.folder.join("_home_ann.decisions.jsonl");
         find("#duplicates [data-part=save]").await.click().await.unwrap();
-        for _ in 0..100 {
-            if file.exists() {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        let names: Vec<_> = fs::read_dir(&chrome.folder).unwrap().map(|it| it.unwrap().file_name()).collect();
-        let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{error}: {names:?}"));
+        let text = fs::read_to_string(chrome.saved("_home_ann.decisions.jsonl").await).unwrap();
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(lines.len(), 1 + 18 + 1);
+        assert_eq!(lines.len(), 1 + 19 + 1);
         assert_eq!(lines[0], json!({ "ftk": "dup-decisions" }));
-        assert_eq!((&lines[1]["keep"], &lines[1]["group"]), (&json!([1]), &json!(1)));
-        assert_eq!((&lines[2]["keep"], &lines[2]["group"]), (&json!([0]), &json!(4)));
-        assert_eq!(lines[19]["footer"]["records"], 19);
+        assert_eq!((&lines[1]["keep"], &lines[1]["directories"]), (&json!([0]), &json!(1)));
+        assert_eq!((&lines[2]["keep"], &lines[2]["group"]), (&json!([1]), &json!(1)));
+        assert_eq!((&lines[3]["keep"], &lines[3]["group"]), (&json!([0]), &json!(4)));
+        assert_eq!(lines[20]["footer"]["records"], 20);
     });
 }
 

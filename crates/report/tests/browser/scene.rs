@@ -1,8 +1,8 @@
 //! Data of pages.
 
 use ftk_report::{
-    Change, ChangesBuilder, Data, DuplicateFile, DuplicateGroup, Duplicates, HealthBuilder, Problems,
-    SpaceBuilder, Usage,
+    Change, ChangesBuilder, Data, DuplicateCopy, DuplicateGroup, DuplicateKind, Duplicates, HealthBuilder,
+    Problems, SpaceBuilder, Usage,
 };
 
 /// Names that would do something if they were markup, or change how others look, as the page shows them.
@@ -64,16 +64,33 @@ pub(crate) fn data() -> Data {
     for path in &paths {
         space.file(path, &usage(&mut random));
     }
+    let copy = |name| DuplicateCopy { names: vec![name], mtime_s: NOW_S };
     let groups = (0..120_u64).map(|n| {
-        let name = |copy| format!("/home/ann/pictures{copy}/album{}/img{n}.jpg", n % 7);
-        let mut files: Vec<_> =
-            (0..3).map(|copy| DuplicateFile { names: vec![name(copy)], mtime_s: NOW_S }).collect();
+        let name = |number| format!("/home/ann/pictures{number}/album{}/img{n}.jpg", n % 7);
+        let mut copies: Vec<_> = (0..3).map(name).map(copy).collect();
         if let Some(hostile) = HOSTILE.get(n as usize) {
-            files[0].names.push((*hostile).into());
+            copies[0].names.push((*hostile).into());
         }
         let size = (130 - n) * 100_000;
         let line = format!("{{\"group\":{},\"size_bytes\":{size}}}", n + 1);
-        DuplicateGroup { size_bytes: size.into(), waste_bytes: (2 * size).into(), files, line }
+        DuplicateGroup {
+            kind: DuplicateKind::File,
+            size_bytes: size.into(),
+            waste_bytes: (2 * size).into(),
+            files: 1_u64.into(),
+            same_names: true,
+            copies,
+            line,
+        }
+    });
+    let albums = (0..2_u64).map(|n| DuplicateGroup {
+        kind: DuplicateKind::Directory,
+        size_bytes: 40_000_000_u64.into(),
+        waste_bytes: 40_000_000_u64.into(),
+        files: 52_u64.into(),
+        same_names: n == 0,
+        copies: [format!("/home/ann/albums/{n}"), format!("/home/ann/backup/albums/{n}")].map(copy).into(),
+        line: format!("{{\"directories\":{}}}", n + 1),
     });
     let mut changes = ChangesBuilder::default();
     changes.add(Change::Corrupted, b"film/a.mov", None, [Some(100), Some(100)]);
@@ -99,9 +116,11 @@ pub(crate) fn data() -> Data {
         space: Some(space.finish(|uid| if uid == 0 { "root".into() } else { format!("user {uid}") })),
         duplicates: Some(Duplicates {
             header: r#"{"ftk":"dup-decisions"}"#.into(),
-            groups: groups.collect(),
+            groups: albums.chain(groups).collect(),
             total_groups: 300_u64.into(),
             total_waste_bytes: 3_000_000_000_u64.into(),
+            omitted_groups: 178_u64.into(),
+            omitted_waste_bytes: 1_213_000_000_u64.into(),
         }),
         changes: Some(changes.finish()),
         health: Some(health.finish()),

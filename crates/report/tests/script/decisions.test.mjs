@@ -3,13 +3,22 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 
 import { Decisions } from "../../assets/decisions.js";
-import { commonDirectory, wasteTree } from "../../assets/duplicates.js";
+import { commonDirectory, isIn, placeOf, wasteTree } from "../../assets/duplicates.js";
 
-const group = (number, size, ...files) => ({
+const group = (number, size, ...copies) => ({
+  kind: "file",
   size_bytes: size,
   waste_bytes: size,
-  files: files.map((names) => ({ names: [names].flat(), mtime_s: 0 })),
+  files: 1,
+  same_names: true,
+  copies: copies.map((names) => ({ names: [names].flat(), mtime_s: 0 })),
   line: `{"group":${number},"mtime_ns":1751371200000000001}`,
+});
+const directories = (number, size, ...paths) => ({
+  ...group(number, size, ...paths),
+  kind: "directory",
+  files: 7,
+  line: `{"directories":${number},"mtime_ns":1751371200000000001}`,
 });
 const duplicates = {
   header: '{"ftk":"dup-decisions"}',
@@ -23,9 +32,9 @@ const duplicates = {
 test("a group without a tick has no decision", () => {
   const decisions = new Decisions(duplicates);
   decisions.set(1, 0, true);
-  assert.deepEqual(decisions.totals(), { groups: 1, files: 1, bytes: 10n });
+  assert.deepEqual(decisions.totals(), { groups: 1, files: 1, directories: 0, bytes: 10n });
   decisions.set(1, 0, false);
-  assert.deepEqual(decisions.totals(), { groups: 0, files: 0, bytes: 0n });
+  assert.deepEqual(decisions.totals(), { groups: 0, files: 0, directories: 0, bytes: 0n });
   assert.equal(decisions.isKept(1, 0), false);
 });
 
@@ -43,7 +52,12 @@ test("a rule keeps all files under a folder, by any of their names", () => {
     [false, true, false],
   );
   assert.equal(decisions.keepUnder("/none"), 0);
-  assert.deepEqual(decisions.totals(), { groups: 1, files: 2, bytes: 2n * 9007199254740993n });
+  assert.deepEqual(decisions.totals(), {
+    groups: 1,
+    files: 2,
+    directories: 0,
+    bytes: 2n * 9007199254740993n,
+  });
 });
 
 test("the file has the report's lines as they are, and a footer", () => {
@@ -62,10 +76,51 @@ test("the file has the report's lines as they are, and a footer", () => {
   assert.deepEqual(lines.slice(3), [JSON.stringify({ footer: { records: 3, sha256 } }), ""]);
 });
 
+test("directories come first in the file, and decide about what is in them", () => {
+  const decisions = new Decisions({
+    header: duplicates.header,
+    groups: [
+      group(1, 20, "/a/x", "/z/x"),
+      directories(1, 15, "/a", "/b"),
+      group(2, 10, "/a/y", "/z/y"),
+      directories(2, 5, "/b/c", "/d"),
+      { ...directories(3, 5, "/e", "/f"), same_names: false },
+    ],
+  });
+  decisions.set(0, 1, true);
+  decisions.set(1, 0, true);
+  // `/a/x` stays with `/a`.
+  assert.deepEqual(decisions.totals(), { groups: 2, files: 0, directories: 1, bytes: 15n });
+  assert.equal(decisions.conflict(), null);
+  const records = decisions.text().split("\n").slice(1, 3);
+  assert.deepEqual(
+    records.map((line) => line.slice(0, 27)),
+    ['{"keep":[0],"directories":1', '{"keep":[1],"group":1,"mtim'],
+  );
+  // `/b` goes, so nothing in it can be kept.
+  decisions.set(3, 0, true);
+  assert.deepEqual(decisions.conflict(), { name: "/b/c", directory: "/b" });
+  decisions.set(1, 1, true);
+  assert.equal(decisions.conflict(), null);
+  decisions.clear();
+  assert.equal(decisions.keepUnder("/b"), 2);
+  assert.equal(decisions.isKept(1, 1), true);
+  assert.equal(decisions.keepUnder("/e"), 0);
+});
+
 test("waste is shared by the directories of a group", () => {
   const tree = wasteTree([group(1, 30, "/a/b/x", "/c/x"), group(2, 10, "y", "/c/y")]);
   const sizes = Object.fromEntries(Array.from(tree.name.keys(), (node) => [tree.path(node), tree.size[node]]));
   assert.equal(commonDirectory(tree), 0);
   assert.equal(tree.path(commonDirectory(wasteTree([group(1, 30, "/a/b/x", "/a/c/x")]))), "//a");
   assert.deepEqual(sizes, { duplicates: 40, "/": 35, "//a": 15, "//a/b": 15, "//c": 20 });
+  const places = Array.from(tree.name.keys(), (node) => placeOf(tree, node));
+  assert.deepEqual(places, [null, "", "/a", "/a/b", "/c"]);
+  assert.deepEqual(
+    places.map((place) => ["/a/b/x", "/a/b", "/a/bb", "y"].filter((name) => isIn(name, place)).length),
+    [4, 3, 3, 2, 0],
+  );
+  const copies = wasteTree([directories(1, 30, "/a/b", "/c")]);
+  assert.equal(copies.path(2), "//a");
+  assert.equal(copies.path(3), "//a/b");
 });
