@@ -19,6 +19,7 @@ mod other_lists;
 mod paths;
 mod plans;
 mod reports;
+mod s3_inventories;
 mod sealed;
 mod selections;
 mod values;
@@ -37,6 +38,7 @@ pub use other_lists::{bag_manifests, hashdeep_lists};
 pub use paths::path_lists;
 pub use plans::plans;
 pub use reports::reports;
+pub use s3_inventories::s3_inventories;
 pub use sealed::sealed;
 pub use selections::{expressions, ignore_files, selections};
 pub use values::{constants, values};
@@ -65,6 +67,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("path_lists", path_lists),
     ("plans", plans),
     ("reports", reports),
+    ("s3_inventories", s3_inventories),
     ("sealed", sealed),
     ("selections", selections),
     ("sum_lists", sum_lists),

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 use datafusion::error::DataFusionError;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use tokio::runtime::Runtime;
 
 use crate::console;
+use crate::memory::{self, Memory};
+use crate::spill::Spills;
 
 /// What a run may use.
 #[derive(Clone, Debug)]
@@ -43,11 +44,9 @@ impl Limits {
             bail!("cannot use {} for temporary files: it is not a directory", dir.display());
         }
         let memory = usize::try_from(memory).unwrap_or(usize::MAX);
-        let disk = DiskManagerBuilder::default()
-            .with_mode(DiskManagerMode::Directories(vec![dir]))
-            .with_max_temp_directory_size(u64::MAX);
+        let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Custom(Arc::new(Spills { dir })));
         let runtime = RuntimeEnvBuilder::new()
-            .with_memory_pool(Arc::new(FairSpillPool::new(memory)))
+            .with_memory_pool(Arc::new(Memory::new(memory)))
             .with_disk_manager_builder(disk)
             .build_arc()?;
         let mut config = SessionConfig::new().with_information_schema(false);
@@ -76,15 +75,16 @@ impl Limits {
                 console::cause(full)
             );
         }
-        let is_memory = |cause: &(dyn std::error::Error + 'static)| {
-            let cause = cause.downcast_ref::<DataFusionError>();
-            cause.is_some_and(|cause| matches!(cause.find_root(), DataFusionError::ResourcesExhausted(_)))
-        };
-        if !error.chain().any(is_memory) {
-            return error;
-        }
+        let exhausted = error
+            .chain()
+            .filter_map(|cause| cause.downcast_ref::<DataFusionError>())
+            .find(|cause| matches!(cause.find_root(), DataFusionError::ResourcesExhausted(_)))
+            .map(memory::needed);
+        let Some(needed) = exhausted else { return error };
         let tried = self.memory >> 20;
-        anyhow::anyhow!("--memory {tried}M does not suffice: try at least {}M", 2 * tried)
+        // The engine does not say how much a row needs that is larger than the memory.
+        let needed = needed.map_or(2 * tried, |bytes| (bytes as u64).div_ceil(1 << 20));
+        anyhow::anyhow!("--memory {tried}M does not suffice: at least {needed}M is needed")
     }
 }
 

@@ -10,12 +10,14 @@ mod console;
 mod convert;
 mod engine;
 mod input;
+mod memory;
 mod progress;
 mod questions;
 mod report;
 mod schema;
 mod seal;
 mod sets;
+mod spill;
 
 use std::io::Write as _;
 use std::process::ExitCode;

@@ -25,7 +25,7 @@ const VERSION: u32 = 1;
 /// What the seal says about a set.
 #[derive(Clone, Debug)]
 pub(crate) struct SetSeal {
-    /// The algorithm of the main digests; `None` if there are none.
+    /// The algorithm of the main digests; `None` if the set has no digests.
     pub(crate) algorithm: Option<Algorithm>,
     pub(crate) sources: Vec<Source>,
     pub(crate) files: Vec<SealedFile>,

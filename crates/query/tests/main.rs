@@ -2,6 +2,7 @@
 
 mod answers;
 mod convert;
+mod failures;
 mod harness;
 mod inventory;
 mod limits;

@@ -1,6 +1,5 @@
 //! The CSV files of an inventory: no header, and keys encoded as in URLs.
 
-use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -8,8 +7,7 @@ use csv::{ByteRecord, ReaderBuilder};
 use flate2::bufread::MultiGzDecoder;
 use jiff::Timestamp;
 
-use super::object::Object;
-use crate::convert::Sink;
+use super::object::{Object, Put};
 
 /// The columns that are used, and where they are.
 #[derive(Default)]
@@ -40,23 +38,24 @@ impl Columns {
     }
 }
 
-/// Puts the objects of a file into the sink. The file may be compressed with gzip.
-pub(super) fn read(file: File, names: &[String], sink: &mut Sink) -> Result<()> {
+/// Passes the current objects of a file to `put`. The file may be compressed with gzip.
+pub(super) fn read(file: impl Read, names: &[String], put: &mut Put<'_>) -> Result<()> {
     let mut file = BufReader::with_capacity(1 << 16, file);
     let is_gzip = file.fill_buf().context("cannot read")?.starts_with(&[0x1f, 0x8b]);
-    let input: Box<dyn Read> = if is_gzip { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+    let input: Box<dyn Read + '_> =
+        if is_gzip { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
     let columns = Columns::new(names)?;
     let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(input);
     let mut record = ByteRecord::new();
     let mut number = 0;
     while reader.read_byte_record(&mut record).context("cannot read")? {
         number += 1;
-        object(&record, &columns, names.len(), sink).with_context(|| format!("row {number}"))?;
+        object(&record, &columns, names.len(), put).with_context(|| format!("row {number}"))?;
     }
     Ok(())
 }
 
-fn object(record: &ByteRecord, columns: &Columns, len: usize, sink: &mut Sink) -> Result<()> {
+fn object(record: &ByteRecord, columns: &Columns, len: usize, put: &mut Put<'_>) -> Result<()> {
     ensure!(record.len() == len, "it has {} columns instead of {len}", record.len());
     let text = |at: Option<usize>| match at.map(|at| str::from_utf8(&record[at])) {
         None | Some(Ok("")) => Ok(None),
@@ -84,7 +83,7 @@ fn object(record: &ByteRecord, columns: &Columns, len: usize, sink: &mut Sink) -
         is_multipart: flag(columns.is_multipart)?,
         encryption: text(columns.encryption)?,
     };
-    object.put(sink)
+    object.put(put)
 }
 
 /// Decodes a key: `%` and two digits are a byte, and `+` is a space.

@@ -1,20 +1,22 @@
 //! S3 Inventory: lists of the objects of a bucket, as CSV or Parquet files that a `manifest.json` names.
 
 mod csv;
+mod manifest;
 mod object;
 mod parquet;
 
 use std::fs::File;
-use std::io::{BufReader, Read as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use data_encoding::HEXLOWER;
 use ftk_hash::{Algorithm, Digest, Event, Platform};
-use serde::Deserialize;
+use ftk_record::Object;
 
 use super::{Input, Kind};
 use crate::convert::{Origin, Sink};
+use manifest::{Format, Manifest};
 
 /// An inventory whose files are all there.
 pub(super) struct Inventory {
@@ -24,34 +26,10 @@ pub(super) struct Inventory {
     files: Vec<DataFile>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Csv,
-    Parquet,
-}
-
 /// A file of the inventory on this machine.
 struct DataFile {
     path: PathBuf,
     size: u64,
-    md5: Option<String>,
-}
-
-/// `manifest.json`.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Manifest {
-    source_bucket: String,
-    file_format: String,
-    file_schema: String,
-    files: Vec<ManifestFile>,
-}
-
-#[derive(Deserialize)]
-struct ManifestFile {
-    key: String,
-    size: u64,
-    #[serde(rename = "MD5checksum")]
     md5: Option<String>,
 }
 
@@ -63,16 +41,10 @@ pub(super) fn is_inventory(start: &[u8]) -> bool {
 
 /// Opens an inventory and finds its files.
 pub(super) fn open(file: File, path: &Path) -> Result<Input> {
-    let manifest: Manifest =
-        serde_json::from_reader(BufReader::new(file)).context("not the manifest of an S3 Inventory")?;
-    let format = match &*manifest.file_format {
-        "CSV" => Format::Csv,
-        "Parquet" => Format::Parquet,
-        other => bail!("an S3 Inventory in the format {other:?} is not supported, only CSV and Parquet"),
-    };
-    let columns = manifest.file_schema.split(',').map(|name| name.trim().to_owned()).collect();
+    let manifest = Manifest::read(file)?;
+    let (format, columns) = (manifest.format()?, manifest.columns());
     let dir = path.parent().unwrap_or(Path::new(""));
-    let files = manifest.files.into_iter().map(|file| {
+    let files = manifest.files.into_iter().map(|Object(file)| {
         let path = locate(dir, &file.key).with_context(|| {
             format!("{} is missing: download the files of the inventory next to its manifest", file.key)
         })?;
@@ -106,8 +78,8 @@ impl Inventory {
                 file.check()?;
                 let input = File::open(&file.path).context("cannot open")?;
                 match self.format {
-                    Format::Csv => csv::read(input, &self.columns, sink),
-                    Format::Parquet => parquet::read(input, sink),
+                    Format::Csv => csv::read(input, &self.columns, &mut |entry| sink.push(entry)),
+                    Format::Parquet => parquet::read(input, &mut |entry| sink.push(entry)),
                 }
             };
             read().with_context(|| file.path.display().to_string())?;

@@ -1,11 +1,12 @@
 //! One object of a bucket, as an inventory lists it.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use ftk_file::Stat;
 use ftk_hash::{Algorithm, Digest};
 use ftk_manifest::{Entry, Field, FieldSet};
 
-use crate::convert::Sink;
+/// What the entries are passed to.
+pub(super) type Put<'p> = dyn FnMut(&Entry<'_>) -> Result<()> + 'p;
 
 /// An object, or one version of it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,8 +23,9 @@ pub(super) struct Object<'o> {
 }
 
 impl Object<'_> {
-    /// Puts the object into the sink, unless it is an old version or deleted.
-    pub(super) fn put(&self, sink: &mut Sink) -> Result<()> {
+    /// Passes the object to `put`, unless it is an old version or deleted.
+    pub(super) fn put(&self, put: &mut Put<'_>) -> Result<()> {
+        ensure!(!self.key.is_empty(), "the key is empty");
         if self.is_latest == Some(false) || self.is_delete_marker == Some(true) {
             return Ok(());
         }
@@ -45,7 +47,7 @@ impl Object<'_> {
         };
         let md5 = self.md5();
         let digests = md5.as_ref().map_or(&[][..], Digest::as_bytes);
-        sink.push(&Entry { absent, digests, ..Entry::new(self.key, stat) })
+        put(&Entry { absent, digests, ..Entry::new(self.key, stat) })
     }
 
     /// Returns the MD5 of the content if the `ETag` is one. It is not if the object was uploaded in parts, which adds `-`

@@ -8,17 +8,16 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type, TimeUnit};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use super::object::Object;
-use crate::convert::Sink;
+use super::object::{Object, Put};
 
-/// Puts the objects of a file into the sink.
-pub(super) fn read(file: File, sink: &mut Sink) -> Result<()> {
+/// Passes the current objects of a file to `put`.
+pub(super) fn read(file: File, put: &mut Put<'_>) -> Result<()> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).context("not a Parquet file")?;
     for batch in reader.build().context("cannot read")? {
         let batch = batch.context("cannot read")?;
         let columns = Columns::new(&batch)?;
         for row in 0..batch.num_rows() {
-            columns.object(row)?.put(sink)?;
+            columns.object(row)?.put(put)?;
         }
     }
     Ok(())

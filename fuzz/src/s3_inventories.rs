@@ -1,0 +1,190 @@
+//! Inventories of S3: the manifest and the rows in CSV are read as by simpler readers, and rows are the same when they
+//! are compressed, and when they are written and read again.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use data_encoding::HEXLOWER_PERMISSIVE;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use ftk_manifest::{Entry, Field};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use manifest::{Format, Manifest};
+
+// Included by path: `ftk-query` is a program, and has dependencies that take minutes to build.
+#[path = "../../crates/query/src/input/inventory/csv.rs"]
+mod csv;
+#[path = "../../crates/query/src/input/inventory/manifest.rs"]
+mod manifest;
+#[path = "../../crates/query/src/input/inventory/object.rs"]
+mod object;
+
+/// Key, size, modification time and MD5 of an object.
+type Found = (Vec<u8>, Option<u64>, Option<i128>, Vec<u8>);
+
+/// Uses the first line as `manifest.json` and the rest as a CSV file with its columns.
+pub fn s3_inventories(data: &[u8]) {
+    let end = data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len());
+    let (json, rows) = (&data[..end], data.get(end + 1..).unwrap_or_default());
+    let Ok(manifest) = Manifest::read(json) else { return };
+    let columns = check_manifest(&manifest, json);
+    let (found, is_whole) = read(rows, &columns);
+    assert!(found.iter().all(|(key, ..)| !key.is_empty()));
+    if rows.starts_with(&[0x1f, 0x8b]) {
+        return;
+    }
+    assert_eq!((found.clone(), is_whole), expected(rows, &columns));
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::none());
+    gzip.write_all(rows).expect("memory can be written");
+    assert_eq!(read(&gzip.finish().expect("memory can be written"), &columns), (found.clone(), is_whole));
+    let columns = ["Key", "Size", "LastModifiedDate", "ETag", "EncryptionStatus"].map(str::to_owned);
+    assert_eq!(read(written(&found).as_bytes(), &columns), (found, true));
+}
+
+/// Compares a manifest with its JSON, and returns its columns.
+fn check_manifest(manifest: &Manifest, json: &[u8]) -> Vec<String> {
+    let json: Value = serde_json::from_slice(json).expect("JSON");
+    assert_eq!(json["sourceBucket"].as_str(), Some(&*manifest.source_bucket));
+    let files = json["files"].as_array().expect("an array");
+    assert_eq!(files.len(), manifest.files.len());
+    for (json, file) in files.iter().zip(&manifest.files) {
+        assert_eq!(json["key"].as_str(), Some(&*file.0.key));
+        assert_eq!(json["size"].as_u64(), Some(file.0.size));
+        assert_eq!(json["MD5checksum"].as_str(), file.0.md5.as_deref());
+    }
+    let format = match json["fileFormat"].as_str() {
+        Some("CSV") => Some(Format::Csv),
+        Some("Parquet") => Some(Format::Parquet),
+        _ => None,
+    };
+    assert_eq!(manifest.format().ok(), format);
+    let columns = manifest.columns();
+    let mut schema = json["fileSchema"].as_str().expect("text");
+    for column in &columns {
+        schema = schema.trim_start().strip_prefix(&**column).expect("the next column").trim_start();
+        schema = schema.strip_prefix(',').unwrap_or(schema);
+    }
+    assert_eq!(schema, "");
+    columns
+}
+
+/// Returns the objects up to the first invalid row, and whether all rows are valid.
+fn read(rows: &[u8], columns: &[String]) -> (Vec<Found>, bool) {
+    let mut found = Vec::new();
+    let is_whole = csv::read(rows, columns, &mut |entry: &Entry<'_>| {
+        let mtime_ns = entry.knows(Field::Mtime).then_some(entry.stat.mtime_ns);
+        found.push((entry.path.to_vec(), entry.size(), mtime_ns, entry.digests.to_vec()));
+        Ok(())
+    });
+    (found, is_whole.is_ok())
+}
+
+/// Like [`read`], by a simpler reader.
+fn expected(rows: &[u8], columns: &[String]) -> (Vec<Found>, bool) {
+    let mut found = Vec::new();
+    if !columns.iter().any(|column| column == "Key") {
+        return (found, false);
+    }
+    for row in split(rows) {
+        if row.len() != columns.len() {
+            return (found, false);
+        }
+        match object(&row, columns) {
+            Some(object) => found.extend(object),
+            None => return (found, false),
+        }
+    }
+    (found, true)
+}
+
+/// Splits rows as RFC 4180 says. Empty lines are skipped, and a quote within a value stands for itself.
+fn split(rows: &[u8]) -> Vec<Vec<Vec<u8>>> {
+    let mut found = Vec::new();
+    let mut row: Vec<Vec<u8>> = Vec::new();
+    let (mut value, mut is_new, mut is_quoted) = (Vec::new(), true, false);
+    let mut bytes = rows.strip_prefix(b"\xef\xbb\xbf").unwrap_or(rows).iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' if is_quoted && bytes.next_if_eq(&b'"').is_some() => value.push(b'"'),
+            b'"' if is_quoted => is_quoted = false,
+            _ if is_quoted => value.push(byte),
+            b'"' if is_new => (is_new, is_quoted) = (false, true),
+            b',' => {
+                row.push(std::mem::take(&mut value));
+                is_new = true;
+            }
+            b'\r' | b'\n' => {
+                if !is_new || !row.is_empty() {
+                    row.push(std::mem::take(&mut value));
+                    found.push(std::mem::take(&mut row));
+                }
+                is_new = true;
+            }
+            _ => {
+                value.push(byte);
+                is_new = false;
+            }
+        }
+    }
+    if !is_new || !row.is_empty() {
+        row.push(value);
+        found.push(row);
+    }
+    found
+}
+
+/// Returns the object of a row: `None` if the row is invalid, `Some(None)` if the object is not current.
+fn object(row: &[Vec<u8>], columns: &[String]) -> Option<Option<Found>> {
+    let bytes = |name: &str| columns.iter().position(|column| column == name).map(|at| &*row[at]);
+    let text = |name: &str| str::from_utf8(bytes(name).unwrap_or_default()).ok();
+    let flag = |name: &str| match text(name)? {
+        "" => Some(None),
+        word => Some(Some(word.parse::<bool>().ok()?)),
+    };
+    let size = match text("Size")? {
+        "" => None,
+        digits => Some(digits.parse::<u64>().ok()?),
+    };
+    let mtime_ns = match text("LastModifiedDate")? {
+        "" => None,
+        time => Some(time.parse::<Timestamp>().ok()?.as_nanosecond()),
+    };
+    let mut parts = bytes("Key")?.split(|byte| *byte == b'%');
+    let blanks = |part: &[u8]| -> Vec<u8> {
+        part.iter().map(|byte| if *byte == b'+' { b' ' } else { *byte }).collect()
+    };
+    let mut key = blanks(parts.next()?);
+    for part in parts {
+        key.extend(HEXLOWER_PERMISSIVE.decode(part.get(..2)?).ok()?);
+        key.extend(blanks(&part[2..]));
+    }
+    let (latest, deleted, multipart) =
+        (flag("IsLatest")?, flag("IsDeleteMarker")?, flag("IsMultipartUploaded")?);
+    let (e_tag, encryption) = (text("ETag")?, text("EncryptionStatus")?);
+    if latest == Some(false) || deleted == Some(true) {
+        return Some(None);
+    }
+    if key.is_empty() {
+        return None;
+    }
+    let has_md5 = multipart != Some(true) && ["SSE-S3", "NOT-SSE"].contains(&encryption);
+    let e_tag = e_tag.trim_matches('"');
+    let md5 = (has_md5 && e_tag.len() == 32).then(|| HEXLOWER_PERMISSIVE.decode(e_tag.as_bytes()).ok());
+    Some(Some((key, size, mtime_ns, md5.flatten().unwrap_or_default())))
+}
+
+/// Writes objects as S3 does: every value in quotes, and keys encoded as in URLs.
+fn written(objects: &[Found]) -> String {
+    let mut rows = String::new();
+    for (key, size, mtime_ns, md5) in objects {
+        let key: String = key.iter().map(|byte| format!("%{byte:02x}")).collect();
+        let size = size.map(|size| size.to_string()).unwrap_or_default();
+        let time = mtime_ns.map(|ns| Timestamp::from_nanosecond(ns).expect("a time").to_string());
+        let (time, md5) = (time.unwrap_or_default(), HEXLOWER_PERMISSIVE.encode(md5));
+        writeln!(rows, "\"{key}\",\"{size}\",\"{time}\",\"{md5}\",\"SSE-S3\"")
+            .expect("memory can be written");
+    }
+    rows
+}
