@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 
+use crate::bench::build::tested;
 use crate::{bench, ci};
 
 /// Folders that contain only generated files, so that the files of a removed command are found.
@@ -52,6 +53,8 @@ pub(crate) fn is_clean() -> Result<bool> {
 
 /// Returns every generated file with its text.
 fn generate() -> Result<BTreeMap<PathBuf, String>> {
+    let program = tested()?;
+    let ftk = |args: &[&str]| output(&program, args);
     let mut files = BTreeMap::new();
     let folder = empty_folder()?;
     ftk(&["man", "-q", folder.to_str().context("the target directory is not UTF-8")?])?;
@@ -75,10 +78,9 @@ fn empty_folder() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Returns the output of ftk. Without a terminal it wraps lines at its default width.
-fn ftk(args: &[&str]) -> Result<String> {
-    let mut command = ci::cargo("run --quiet --package ftk --");
-    let output = command.args(args).env_remove("COLUMNS").output().context("cannot run cargo")?;
+/// Returns the output of `ftk`. Without a terminal it wraps lines at its default width.
+fn output(ftk: &Path, args: &[&str]) -> Result<String> {
+    let output = Command::new(ftk).args(args).env_remove("COLUMNS").output().context("cannot run ftk")?;
     if !output.status.success() {
         bail!("ftk {args:?} failed: {}", String::from_utf8_lossy(&output.stderr));
     }

@@ -21,8 +21,8 @@ const USAGE: &str = "usage: cargo xtask ci [STEP...]   all that CI runs, or only
        cargo xtask codegen [--check]   generate manual, completions and docs/coming-from.md
        cargo xtask bench [TABLE...] [--quick] [--tree DIR] [--scratch DIR] [--keep] [--peers DIR] [--runs N]
                          [--records DIR] [-a ALGORITHM]... [--profile NAME]
-                                  benchmark ftk and its peers: find, find-cold, hash, hash-cold, lists, dup, dup-cold, cache,
-                                  manifest, cmp, threads, scale, startup, kernels
+                                  benchmark ftk and its peers: find, find-cold, expressions, du, hash, hash-cold, lists, dup,
+                                  dup-cold, cache, manifest, cmp, threads, scale, startup, kernels
        cargo xtask bench peers [--peers DIR]     list the peers, and install missing ones
        cargo xtask bench report [--check]        update the charts and pages that show the records
        cargo xtask bench compare OLD NEW         show changes that exceed the noise
@@ -39,6 +39,10 @@ fn main() -> Result<ExitCode> {
     std::env::set_current_dir(root)?;
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["help" | "-h" | "--help"] | [_, "-h" | "--help"] => {
+            println!("{USAGE}");
+            Ok(ExitCode::SUCCESS)
+        }
         ["ci", ref steps @ ..] => ci::run(steps),
         ["tidy"] => tidy::run(),
         ["codegen"] => codegen::run(false),
@@ -47,10 +51,6 @@ fn main() -> Result<ExitCode> {
         ["soak", ref rest @ ..] => soak::run(rest),
         ["horrors", ref rest @ ..] => horrors::run(rest),
         ["scale", ref rest @ ..] => scale::run(rest),
-        ["help" | "-h" | "--help"] => {
-            println!("{USAGE}");
-            Ok(ExitCode::SUCCESS)
-        }
         _ => bail!("unknown task {args:?}\n{USAGE}"),
     }
 }

@@ -10,6 +10,9 @@ use crate::ci;
 /// The profile of `cargo install`. Only its times are meaningful.
 pub(crate) const RELEASE: &str = "release";
 
+/// The profile of tests.
+pub(crate) const DEV: &str = "dev";
+
 /// The programs of a run.
 pub(crate) struct Programs {
     pub(crate) ftk: PathBuf,
@@ -19,7 +22,8 @@ pub(crate) struct Programs {
 
 impl Programs {
     pub(crate) fn build(profile: &str) -> Result<Self> {
-        Ok(Self { ftk: build("ftk", profile)?, helper: std::env::current_exe()? })
+        let ftk = if profile == DEV { tested()? } else { build("ftk", profile)? };
+        Ok(Self { ftk, helper: std::env::current_exe()? })
     }
 }
 
@@ -29,11 +33,22 @@ pub(crate) fn optimised() -> Result<PathBuf> {
     build("xtask", RELEASE)
 }
 
+/// Builds the ftk that the tests run, and returns its path. `cargo build --package ftk` selects other features of
+/// dependencies, and would compile most of them and all of ftk a second time.
+pub(crate) fn tested() -> Result<PathBuf> {
+    made("ftk", "test --no-run --workspace --exclude ftk-query --test integration")
+}
+
 /// Builds the program `name`, which is the only one of its package, and returns its path.
 fn build(name: &str, profile: &str) -> Result<PathBuf> {
     println!("building {name} with the profile {profile}");
-    let output = ci::cargo("build --quiet --message-format=json-render-diagnostics")
-        .args(["--package", name, "--profile", profile])
+    made(name, &format!("build --package {name} --profile {profile}"))
+}
+
+/// Runs cargo with these arguments, and returns the path of the program `name` that it makes.
+fn made(name: &str, args: &str) -> Result<PathBuf> {
+    let output = ci::cargo(args)
+        .args(["--quiet", "--message-format=json-render-diagnostics"])
         .stderr(Stdio::inherit())
         .output()
         .context("cannot start cargo")?;

@@ -68,6 +68,13 @@ impl Context {
         Ok(Tree::generated(shape, path))
     }
 
+    /// Returns the tree of real files, if there is one, and the trees of these shapes; with `--quick` a small one instead.
+    pub(crate) fn trees(&self, shapes: &[Shape]) -> Result<Vec<Tree>> {
+        let shapes = if self.options.common.is_quick { &[shape::MIXED_SMALL] } else { shapes };
+        let generated = shapes.iter().map(|shape| self.shape(shape));
+        self.tree.clone().into_iter().map(Ok).chain(generated).collect()
+    }
+
     /// Returns the tree of real files, or else a small generated one, and prints its title.
     pub(crate) fn any_tree(&self) -> Result<Tree> {
         let tree = match &self.tree {

@@ -10,7 +10,7 @@ use super::entries::ENTRIES;
 use super::page::{self, Report};
 use super::place::Place;
 use super::scenario::{FAMILIES, Scenario};
-use crate::bench::build::Programs;
+use crate::bench::build::tested;
 use crate::bench::interrupt;
 use crate::bench::machine::Machine;
 use crate::bench::peers::Peers;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
     interrupt::watch()?;
     let ftk = match &options.ftk {
         Some(program) => std::path::absolute(program)?,
-        None => Programs::build("dev")?.ftk,
+        None => tested()?,
     };
     let peers = options.peers.as_ref().map_or_else(Peers::none, |folder| Peers::find(folder.as_deref()));
     // Outside the workspace, because the other user may not have access to it.

@@ -20,6 +20,8 @@ pub(super) struct Extreme {
 enum Layout {
     /// Directories with the same number of files each, whose names have at least `name_bytes` bytes.
     Flat { dirs: u64, files: u64, name_bytes: usize },
+    /// Directories with the same number of files each. Three in ten files are copies of another one.
+    Copies { dirs: u64, files: u64 },
     /// A chain of nested directories, with a file every `every` levels.
     Chain { depth: u64, every: u64 },
 }
@@ -36,6 +38,7 @@ pub(super) const ALL: &[Extreme] = &[
     Extreme { name: "10,000 levels", layout: Layout::Chain { depth: 10_000, every: 100 } },
     flat("one directory of a million", 1, 1_000_000, 0),
     flat("ten million files", 10_000, 1_000, 0),
+    Extreme { name: "ten million files with copies", layout: Layout::Copies { dirs: 10_000, files: 1_000 } },
 ];
 
 /// Small variants for `--quick`.
@@ -45,12 +48,13 @@ pub(super) const QUICK: &[Extreme] = &[
     flat("names of 255 bytes", 10, 100, 255),
     Extreme { name: "60 levels", layout: Layout::Chain { depth: 60, every: 10 } },
     flat("two thousand files", 100, 20, 0),
+    Extreme { name: "two thousand files with copies", layout: Layout::Copies { dirs: 100, files: 20 } },
 ];
 
 impl Extreme {
     pub(super) fn files(&self) -> u64 {
         match self.layout {
-            Layout::Flat { dirs, files, .. } => dirs * files,
+            Layout::Flat { dirs, files, .. } | Layout::Copies { dirs, files } => dirs * files,
             Layout::Chain { depth, every } => depth / every,
         }
     }
@@ -59,8 +63,14 @@ impl Extreme {
     pub(super) fn entries(&self) -> u64 {
         match self.layout {
             Layout::Flat { dirs, files, .. } => dirs + dirs * files + u64::from(!self.has_many_roots()),
+            Layout::Copies { dirs, files } => 1 + dirs + dirs * files,
             Layout::Chain { depth, every } => 1 + depth + depth / every,
         }
+    }
+
+    /// Whether all files of one size are identical.
+    pub(super) fn is_all_copies(&self) -> bool {
+        !matches!(self.layout, Layout::Copies { .. })
     }
 
     /// Whether each directory is a starting point.
@@ -72,6 +82,7 @@ impl Extreme {
     pub(super) fn name_bytes(&self) -> u64 {
         match self.layout {
             Layout::Flat { files, name_bytes, .. } => name(files.max(1) * 10_000, name_bytes).len() as u64,
+            Layout::Copies { files, .. } => name(files * 10_000, 0).len() as u64,
             Layout::Chain { .. } => 1,
         }
     }
@@ -91,6 +102,7 @@ impl Extreme {
         fs::create_dir_all(top)?;
         match self.layout {
             Layout::Flat { dirs, files, name_bytes } => flat_tree(top, dirs, files, name_bytes),
+            Layout::Copies { dirs, files } => tree_with_copies(top, dirs, files),
             Layout::Chain { depth, every } => chain(top, depth, every),
         }
     }
@@ -117,13 +129,36 @@ fn size(number: u64) -> u64 {
 }
 
 fn flat_tree(top: &Path, dirs: u64, files: u64, name_bytes: usize) -> Result<()> {
+    in_each_dir(top, dirs, files, |dir, number| {
+        Ok(File::create(dir.join(name(number, name_bytes)))?.set_len(size(number))?)
+    })
+}
+
+fn tree_with_copies(top: &Path, dirs: u64, files: u64) -> Result<()> {
+    in_each_dir(top, dirs, files, |dir, number| {
+        // The first three of ten files have the content of the fourth.
+        let content = if number % 10 < 3 { number - number % 10 + 3 } else { number };
+        let mut bytes = format!("content {content} ").into_bytes();
+        bytes.resize(bytes.len() + (content % 150) as usize, b'x');
+        Ok(fs::write(dir.join(name(number, 0)), bytes)?)
+    })
+}
+
+/// Makes the directories, and calls `make` for each file of each: with the directory, and the number of the file among
+/// all files.
+fn in_each_dir(
+    top: &Path,
+    dirs: u64,
+    files: u64,
+    make: impl Fn(&Path, u64) -> Result<()> + Sync,
+) -> Result<()> {
     in_parallel(dirs as usize, |nth| {
         let nth = nth as u64;
         let dir = dir(top, nth);
         fs::create_dir(&dir)?;
         for number in nth * files..(nth + 1) * files {
             interrupt::check()?;
-            File::create(dir.join(name(number, name_bytes)))?.set_len(size(number))?;
+            make(&dir, number)?;
         }
         Ok(())
     })

@@ -2,7 +2,9 @@
 
 use anyhow::Result;
 
-use super::{cmp, du, dup, find, hash, kernels, lists, manifest, reuse, scale, startup, threads};
+use super::{
+    cmp, du, dup, expressions, find, hash, kernels, lists, manifest, reuse, scale, startup, threads,
+};
 use crate::bench::context::Context;
 use crate::bench::record::Section;
 
@@ -25,6 +27,7 @@ const fn kind(name: &'static str, title: &'static str, make: fn(&Context) -> Res
 pub(crate) const ALL: &[Kind] = &[
     kind("find", "Listing files", find::warm),
     kind("find-cold", "Listing files with nothing in memory", find::cold),
+    kind("expressions", "Expressions and order", expressions::make),
     kind("du", "What uses the space", du::make),
     kind("hash", "Hashing files", hash::warm),
     kind("hash-cold", "Hashing files with nothing in memory", hash::cold),

@@ -1,4 +1,4 @@
-//! What uses the space, and which files are the largest.
+//! What uses the space.
 
 use anyhow::Result;
 
@@ -43,19 +43,8 @@ const WHOLE: &Lines<'_> = &[
     ("gdu", "gdu -n -p -o- {tree}"),
 ];
 
-/// The largest files; a search that examines the same files without sorting them shows the cost of sorting.
-const FILES: &Lines<'_> = &[
-    ("ftk", "ftk find -t f --sort=size --reverse --max-results 10 {tree}"),
-    ("ftk without sorting", "ftk find -t f -S +0 {tree}"),
-];
-
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
-    let mut trees: Vec<Tree> = bench.tree.clone().into_iter().collect();
-    let shapes: &[_] =
-        if bench.options.common.is_quick { &[shape::MIXED_SMALL] } else { &[shape::LARGE, shape::DEEP] };
-    for shape in shapes {
-        trees.push(bench.shape(shape)?);
-    }
+    let trees = bench.trees(&[shape::LARGE, shape::DEEP])?;
     trees.iter().map(|tree| section(bench, tree)).collect()
 }
 
@@ -71,7 +60,6 @@ fn section(bench: &Context, tree: &Tree) -> Result<Section> {
         group("sum", ALL, Format::Status)?,
         group("the largest directories", LARGEST, Format::Status)?,
         group("the whole tree for ncdu", WHOLE, Format::Status)?,
-        group("the 10 largest files", FILES, Format::Status)?,
     ];
     Ok(Section::new(tree, Cache::Warm, groups))
 }

@@ -5,6 +5,7 @@ mod catalogue;
 mod cmp;
 mod du;
 mod dup;
+mod expressions;
 mod find;
 mod hash;
 mod hashers;
