@@ -967,7 +967,9 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand report" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand report" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l parts -d 'The directory INPUT has the parts of a manifest in it'
 complete -c ftk -n "__fish_ftk_using_subcommand report" -l dup -d 'Also search the directory for duplicates, like `ftk dup`'
+complete -c ftk -n "__fish_ftk_using_subcommand report" -l dirs -d 'With --dup: compare whole directories first'
 complete -c ftk -n "__fish_ftk_using_subcommand report" -l empty -d 'Match empty files and empty directories'
 complete -c ftk -n "__fish_ftk_using_subcommand report" -l ignore-files -d 'Skip what .gitignore and .ignore files exclude'
 complete -c ftk -n "__fish_ftk_using_subcommand report" -l no-hidden -d 'Skip names that begin with a dot, and everything below them'

@@ -35,6 +35,14 @@ recipes! {
         scene.file("disk1/DCIM/100.jpg", &bytes(40_000, 40_000)).file("disk1/DCIM/101.jpg", &bytes(50_000, 50_000));
         scene.file("disk2/old/100.jpg", &bytes(40_000, 40_000));
     };
+    recipe_albums: "Find and remove duplicated albums", needs [], with |scene| {
+        for album in ["music/Blue Train", "inbox/blue train"] {
+            scene.file(&format!("{album}/01.flac"), &bytes(1, 40_000));
+            scene.file(&format!("{album}/02.flac"), &bytes(2, 50_000));
+        }
+        scene.file("music/Kind of Blue/01.flac", &bytes(3, 30_000)).file("inbox/more/01.flac", &bytes(3, 30_000));
+        scene.file("inbox/more/notes.txt", b"liner notes\n");
+    };
     recipe_inbox: "Clean an inbox against an archive", needs [], with |scene| {
         scene.file("inbox/copy.jpg", &bytes(40_000, 40_000)).file("inbox/new/103.jpg", b"not yet copied\n");
         scene.file("inbox/new/102.jpg", &bytes(50_000, 50_000));
