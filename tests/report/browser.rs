@@ -21,19 +21,15 @@ fn decided(dir: &Dir, options: &[&str], ticks: &[&str]) -> Option<PathBuf> {
     dir.ftk(["report", "--dup", "t", "-o"]).arg(&page).args(options).run().status(0).stderr_lacks("error");
     let mut saved = None;
     open_file(&page, &downloads, async |chrome: &Chrome| {
-        click(chrome, Locator::Id("tab-duplicates")).await;
+        chrome.click(Locator::Id("tab-duplicates")).await;
         for name in ticks {
             let path = format!("//label[span[text()='{name}']]/input");
-            click(chrome, Locator::XPath(&path)).await;
+            chrome.click(Locator::XPath(&path)).await;
         }
-        click(chrome, Locator::Css("[data-part=save]")).await;
+        chrome.click(Locator::Css("[data-part=save]")).await;
         saved = Some(chrome.saved("t.decisions.jsonl").await);
     });
     saved
-}
-
-async fn click(chrome: &Chrome, what: Locator<'_>) {
-    chrome.client.find(what).await.unwrap().click().await.unwrap();
 }
 
 /// Runs `ftk dup apply` with the saved file.

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use fantoccini::wd::WebDriverCompatibleCommand;
-use fantoccini::{Client, ClientBuilder};
+use fantoccini::{Client, ClientBuilder, Locator};
 use http::Method;
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
@@ -131,6 +131,16 @@ impl Chrome {
     pub(crate) async fn text(&self, selector: &str) -> String {
         let script = format!("return document.querySelector({}).textContent", json!(selector));
         self.eval(&script).await.as_str().unwrap().to_owned()
+    }
+
+    /// Clicks on an element in the middle of the window. The driver scrolls only to what is outside of it, and the bar of
+    /// decisions may cover the rest.
+    pub(crate) async fn click(&self, what: Locator<'_>) {
+        let element = self.client.find(what).await.unwrap();
+        let argument = serde_json::to_value(&element).unwrap();
+        let scroll = "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
+        self.client.execute(scroll, vec![argument]).await.unwrap();
+        element.click().await.unwrap();
     }
 
     /// Executes a command of the DevTools protocol.

@@ -50,9 +50,9 @@ fn the_treemap_is_drawn_and_zoomed() {
         assert!(chrome.text("#space .status").await.contains("on disk"));
 
         // By the crumbs, then by the table.
-        chrome.client.find(Locator::Css("#space .crumbs button")).await.unwrap().click().await.unwrap();
+        chrome.click(Locator::Css("#space .crumbs button")).await;
         assert_eq!(chrome.text("#space .crumbs").await, "/home/ann");
-        chrome.client.find(Locator::Css("#space tbody button")).await.unwrap().click().await.unwrap();
+        chrome.click(Locator::Css("#space tbody button")).await;
         assert_eq!(chrome.text("#space .crumbs li:last-child").await + "/", first);
     });
 }
@@ -117,7 +117,7 @@ fn sizes_colours_and_searches_change_the_treemap() {
         let search = chrome.client.find(Locator::Css("#space [data-part=search]")).await.unwrap();
         search.send_keys("FILE07").await.unwrap();
         assert_eq!(chrome.text("#space [data-part=found-count]").await, "24 found");
-        chrome.client.find(Locator::Css("#space .found button")).await.unwrap().click().await.unwrap();
+        chrome.click(Locator::Css("#space .found button")).await;
         assert!(chrome.text("#space .crumbs").await.contains("sub"));
     });
 }
@@ -126,16 +126,14 @@ fn sizes_colours_and_searches_change_the_treemap() {
 fn decisions_are_saved() {
     open(&page(&data()), async |chrome: &Chrome| {
         let find = async |selector: &'static str| chrome.client.find(Locator::Css(selector)).await.unwrap();
-        find("#tab-duplicates").await.click().await.unwrap();
+        let click = async |selector: &'static str| chrome.click(Locator::Css(selector)).await;
+        click("#tab-duplicates").await;
         assert!(colours(chrome, "duplicates").await > 2);
         assert_eq!(chrome.eval("return document.querySelector('[data-part=save]').disabled").await, true);
 
         // A tick and its removal leave nothing to save.
         let first = "#duplicates fieldset:nth-of-type(3) label:nth-of-type(2) input";
-        // The bar of decisions may cover what the driver believes to be visible.
-        let scroll = format!("document.querySelector('{first}').scrollIntoView({{ block: 'center' }})");
-        chrome.eval(&scroll).await;
-        find(first).await.click().await.unwrap();
+        click(first).await;
         assert!(
             chrome
                 .text("#duplicates [data-part=totals]")
@@ -144,21 +142,21 @@ fn decisions_are_saved() {
         );
         let dropped = chrome.eval("return document.querySelectorAll('.dropped').length").await;
         assert_eq!(dropped, 2);
-        find(first).await.click().await.unwrap();
+        click(first).await;
         assert_eq!(chrome.eval("return document.querySelector('[data-part=save]').disabled").await, true);
-        find(first).await.click().await.unwrap();
+        click(first).await;
 
         // Directories whose names differ cannot be decided.
         let disabled =
             chrome.eval("return document.querySelectorAll('fieldset input:disabled').length").await;
         assert_eq!(disabled, 2);
-        find("#duplicates fieldset:first-of-type label:first-of-type input").await.click().await.unwrap();
+        click("#duplicates fieldset:first-of-type label:first-of-type input").await;
         let totals = chrome.text("#duplicates [data-part=totals]").await;
         assert_eq!(totals, "2 groups decided: 2 files and 1 directory to remove, 66.0 MB.");
 
         // A rule decides the groups that have a file there.
         find("#duplicates [data-part=folder]").await.send_keys("/home/ann/pictures0/album3").await.unwrap();
-        find("#duplicates [data-part=rule] button").await.click().await.unwrap();
+        click("#duplicates [data-part=rule] button").await;
         let rule = chrome.text("#duplicates [data-part=rule-result]").await;
         assert_eq!(rule, "17 groups decided by this rule.");
 
@@ -173,10 +171,10 @@ fn decisions_are_saved() {
             .await;
         let shown = "return document.querySelectorAll('#duplicates fieldset').length";
         assert_eq!(chrome.eval(shown).await, 50);
-        find("#duplicates [data-part=more]").await.click().await.unwrap();
+        click("#duplicates [data-part=more]").await;
         assert_eq!(chrome.eval(shown).await, 100);
 
-        find("#duplicates [data-part=save]").await.click().await.unwrap();
+        click("#duplicates [data-part=save]").await;
         let text = fs::read_to_string(chrome.saved("_home_ann.decisions.jsonl").await).unwrap();
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(lines.len(), 1 + 19 + 1);
@@ -194,7 +192,7 @@ fn hostile_names_are_shown_and_do_nothing() {
         let all = "return document.body.textContent";
         for view in ["space", "duplicates", "changes", "health"] {
             let tab = format!("#tab-{view}");
-            chrome.client.find(Locator::Css(&tab)).await.unwrap().click().await.unwrap();
+            chrome.click(Locator::Css(&tab)).await;
         }
         let text = chrome.eval(all).await.as_str().unwrap().to_owned();
         for name in HOSTILE {
@@ -220,7 +218,7 @@ fn narrow_wide_light_and_dark_pages_are_complete() {
             chrome.devtools("Emulation.setEmulatedMedia", media).await;
             for view in ["space", "duplicates", "changes", "health"] {
                 let tab = format!("#tab-{view}");
-                chrome.client.find(Locator::Css(&tab)).await.unwrap().click().await.unwrap();
+                chrome.click(Locator::Css(&tab)).await;
                 // Tables scroll in their own regions; the page itself never scrolls sideways.
                 let overflow =
                     "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
@@ -232,7 +230,7 @@ fn narrow_wide_light_and_dark_pages_are_complete() {
             if let Some(folder) = std::env::var_os("FTK_TEST_SCREENSHOTS") {
                 for view in ["space", "duplicates", "changes", "health"] {
                     let tab = format!("#tab-{view}");
-                    chrome.client.find(Locator::Css(&tab)).await.unwrap().click().await.unwrap();
+                    chrome.click(Locator::Css(&tab)).await;
                     let png = chrome.client.screenshot().await.unwrap();
                     let name = format!("{view}-{width}-{scheme}.png");
                     fs::write(std::path::Path::new(&folder).join(name), png).unwrap();
@@ -258,7 +256,7 @@ fn axe_finds_nothing() {
             chrome.devtools("Emulation.setEmulatedMedia", media).await;
             for view in ["space", "duplicates", "changes", "health"] {
                 let tab = format!("#tab-{view}");
-                chrome.client.find(Locator::Css(&tab)).await.unwrap().click().await.unwrap();
+                chrome.click(Locator::Css(&tab)).await;
                 let script = "const done = arguments[0]; axe.run().then((it) => done(it.violations))";
                 let violations = chrome.client.execute_async(script, Vec::new()).await.unwrap();
                 assert_eq!(violations, json!([]), "{view}, {scheme}");
