@@ -33,11 +33,21 @@ impl Action {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Command {
     Prune,
+    /// `prune --dirs`, in a tree that also has two equal directories.
+    PruneDirs,
     Apply,
     /// `apply` of a report of a manifest, to the tree that the option `--root` names.
     ApplyRecorded,
     Undo,
+    /// `undo` of `PruneDirs`.
+    UndoDirs,
 }
+
+/// Two equal directories, of which the first one is kept.
+const TWINS: [&str; 2] = ["p", "q"];
+
+/// The kept files.
+const KEEPERS: &[&str] = &["a/x1", "b/y1", "p/1", "p/in/2"];
 
 /// A tree, and a snapshot of it before the action.
 pub(super) struct Stage {
@@ -57,9 +67,16 @@ impl Stage {
         for name in ["a/x1", "a/x2", "b/x3", "b/y1", "y2"] {
             _ = setxattr(dir.path(name), "user.note", b"mine", XattrFlags::empty());
         }
+        if matches!(command, Command::PruneDirs | Command::UndoDirs) {
+            for twin in TWINS {
+                dir.file(format!("{twin}/1"), b"one").file(format!("{twin}/in/2"), b"two");
+                dir.file(format!("{twin}/in/none"), b"").symlink("1", &format!("{twin}/link"));
+                dir.dir(format!("{twin}/empty"));
+            }
+        }
         let mut stage = Self { before: snapshot(&dir.aside("")), dir, action };
         match command {
-            Command::Prune => {}
+            Command::Prune | Command::PruneDirs => {}
             Command::Apply => {
                 let report = stage.dir.ftk(["dup", "--json"]).run().status(0).out;
                 fs::write(stage.dir.aside("report"), report).unwrap();
@@ -72,6 +89,7 @@ impl Stage {
                 stage.before = snapshot(&stage.dir.aside(""));
             }
             Command::Undo => _ = stage.command(Command::Prune).run().status(0),
+            Command::UndoDirs => _ = stage.command(Command::PruneDirs).run().status(0),
         }
         stage
     }
@@ -80,9 +98,10 @@ impl Stage {
         let ftk = self.dir.ftk(["--io", "sync", "-j", "mono", "dup"]);
         let ftk = match command {
             Command::Prune => ftk.arg("prune"),
+            Command::PruneDirs => ftk.args(["prune", "--dirs"]),
             Command::Apply => ftk.args(["apply", "../report"]),
             Command::ApplyRecorded => ftk.args(["apply", "../report", "--root", "m.jsonl=."]),
-            Command::Undo => return ftk.args(["undo", "../journal"]),
+            Command::Undo | Command::UndoDirs => return ftk.args(["undo", "../journal"]),
         };
         ftk.args(["--action", self.action.option(), "--yes", "--journal", "../journal"])
     }
@@ -96,6 +115,9 @@ impl Stage {
     pub(super) fn check_contents(&self) -> Result<(), String> {
         let now = snapshot(&self.root());
         for (path, node) in &self.before {
+            if path.starts_with(Path::new("tree").join(TWINS[0])) && now.get(path) != Some(node) {
+                return Err(format!("{} was kept, but differs: {:?}", path.display(), now.get(path)));
+            }
             let Node::File { content, .. } = node else { continue };
             let found = fs::read(self.root().join(path)).ok();
             let is_linked = matches!(now.get(path), Some(Node::Link { .. }));
@@ -149,8 +171,8 @@ impl Stage {
         let is_acted_on = |path: &str| match fs::symlink_metadata(self.dir.path(path)) {
             Ok(now) => match self.action {
                 Action::Hardlink => {
-                    let keepers = ["a/x1", "b/y1", "b/x3", "a/x2"];
-                    keepers.iter().any(|keeper| {
+                    // A copy becomes a keeper if no more links of the first one can be made.
+                    KEEPERS.iter().chain(&["b/x3", "a/x2"]).any(|keeper| {
                         *keeper != path
                             && fs::metadata(self.dir.path(keeper)).is_ok_and(|it| it.ino() == now.ino())
                     })
@@ -162,9 +184,10 @@ impl Stage {
         };
         let is_restored = |path: &str| {
             let ino = |path: &str| fs::symlink_metadata(self.dir.path(path)).map_or(0, |it| it.ino());
-            self.dir.path(path).is_file()
-                && !self.dir.path(path).is_symlink()
-                && ["a/x1", "b/y1"].iter().all(|keeper| ino(keeper) != ino(path))
+            let is_file = |path: &str| self.dir.path(path).is_file() && !self.dir.path(path).is_symlink();
+            // Only directories that were removed had links and directories.
+            let is_other = || path.starts_with(TWINS[1]) && ino(path) != 0;
+            if is_file(path) { KEEPERS.iter().all(|keeper| ino(keeper) != ino(path)) } else { is_other() }
         };
         for line in run.text().lines() {
             let mut words = line.split_whitespace();

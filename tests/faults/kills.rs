@@ -106,6 +106,26 @@ fn h06_killed_while_a_report_of_manifests_is_applied() {
 }
 
 #[test]
+fn h06_killed_while_files_of_a_directory_are_linked() {
+    play(Command::PruneDirs, Action::Hardlink);
+}
+
+#[test]
+fn h06_killed_while_a_directory_is_deleted() {
+    play(Command::PruneDirs, Action::Delete);
+}
+
+#[test]
+fn h06_killed_while_a_directory_is_moved() {
+    play(Command::PruneDirs, Action::Move);
+}
+
+#[test]
+fn h06_killed_while_a_directory_is_restored() {
+    play(Command::UndoDirs, Action::Move);
+}
+
+#[test]
 fn h06_killed_while_links_are_undone() {
     play(Command::Undo, Action::Hardlink);
 }
