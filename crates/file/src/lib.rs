@@ -15,6 +15,7 @@
 //! - [`Holes`] finds the ranges that need no reading, on the file systems for which [`is_trusted`] is true.
 //! - [`limit_rate()`] and [`preserve_page_cache()`] apply to all reads of the process: those of [`File`] and of
 //!   [`Stream`], which reads standard input and special files.
+//! - [`begin_write_back()`] sends a large output to the disk while it is written.
 //!
 //! The walker has its own code for directories and its own metadata, because it is published for programs
 //! that do not use this crate. [`Stat`] has the one conversion of that metadata.
@@ -86,3 +87,4 @@ pub use symlinks::Symlinks;
 pub use temp_name::{is_temp_name, temp_name};
 pub use trusted::is_trusted;
 pub use version::Version;
+pub use write_back::begin_write_back;

@@ -1,9 +1,27 @@
-//! Makes later writes through a mapping visible in the times of a file.
+//! Writes modified pages back to the disk: to make later writes through a mapping visible in the times of a file, and to
+//! keep the disk busy while a file is written.
 #![cfg_attr(target_os = "linux", expect(unsafe_code, reason = "rustix has no sync_file_range"))]
 
 use std::io;
+use std::os::fd::AsFd;
 
 use crate::File;
+
+/// Starts to write modified pages back to the disk, from byte `start` on, `len` bytes, and does not wait for the end. The
+/// last `fsync` of a large file then takes less time. This is only a hint: errors are ignored, and platforms other than
+/// Linux do nothing.
+pub fn begin_write_back(file: impl AsFd, start: u64, len: u64) {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd as _;
+
+        let (fd, start, len) = (file.as_fd().as_raw_fd(), start.cast_signed(), len.cast_signed());
+        // SAFETY: the call has no pointers, and the descriptor is open.
+        unsafe { libc::sync_file_range(fd, start, len, libc::SYNC_FILE_RANGE_WRITE) };
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (file, start, len);
+}
 
 impl File {
     /// Writes modified pages of the file back to its disk. From then on, any write changes the times of the
@@ -23,7 +41,7 @@ impl File {
     /// digest must not be remembered then.
     #[cfg(target_os = "linux")]
     pub fn write_back(&self) -> io::Result<()> {
-        use std::os::fd::{AsFd as _, AsRawFd as _};
+        use std::os::fd::AsRawFd as _;
 
         use rustix::fs::{SeekFrom, seek};
         use rustix::io::Errno;

@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
 
+use ftk_file::begin_write_back;
 use rustix::fs::Mode;
 
 use crate::target::{Place, Target, resolve};
@@ -22,7 +23,7 @@ use crate::temp::Temp;
 /// may set them. Extended attributes and access control lists are lost, and other hard links keep the old
 /// file. If the path is a symbolic link, the file it points to is replaced and the link stays.
 ///
-/// Writes are buffered in blocks of 128 KiB.
+/// Writes are buffered in blocks of 128 KiB. The disk starts to write a large file before it is complete.
 ///
 /// ```
 /// use std::io::Write;
@@ -42,6 +43,9 @@ pub struct Output {
     pending: Option<Box<Pending>>,
     identities: Vec<(u64, u64)>,
     failed: bool,
+    /// The bytes that were written, and those of them whose way to the disk has begun.
+    written: u64,
+    begun: u64,
 }
 
 /// What a commit needs for a file that is not written in place.
@@ -54,6 +58,10 @@ struct Pending {
 
 /// Large enough to write a list of 86,000 lines in 60 calls, and small enough for the second-level cache.
 const BUFFER: usize = 128 * 1024;
+
+/// The way to the disk begins for so many bytes at a time. Without it, the `fsync` of 369 MB took 180 ms of the 810 ms of
+/// `ftk manifest merge`.
+const WRITE_BACK: u64 = 8 << 20;
 
 impl Output {
     /// Opens `path` for output. Opening a FIFO waits for its reader.
@@ -78,7 +86,8 @@ impl Output {
         };
         let mut identities = vec![identity(&file.metadata()?)];
         identities.extend(pending.iter().filter_map(|pending| pending.old.as_ref()).map(identity));
-        Ok(Self { writer: BufWriter::with_capacity(BUFFER, file), pending, identities, failed: false })
+        let writer = BufWriter::with_capacity(BUFFER, file);
+        Ok(Self { writer, pending, identities, failed: false, written: 0, begun: 0 })
     }
 
     /// Returns the device and inode number of every file that is this output: the one being written, and the
@@ -127,6 +136,12 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let result = self.writer.write(bytes);
+        self.written += result.as_ref().map_or(0, |n| *n as u64);
+        let new = self.written - self.begun;
+        if new >= WRITE_BACK && self.pending.is_some() {
+            begin_write_back(self.writer.get_ref(), self.begun, new);
+            self.begun = self.written;
+        }
         self.note_failure(result)
     }
 
