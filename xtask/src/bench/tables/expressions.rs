@@ -129,12 +129,13 @@ fn cases(scenario: &Scenario, tree: &Tree, commands: &Commands<'_>) -> Vec<Case>
     commands.cases(&lines)
 }
 
-/// Returns the cases for the largest files. Which of several files of one size are listed differs between tools.
+/// Returns the cases for the largest files. `tail` reads to the end; `head` would end `sort` with a signal. Which of several
+/// files of one size are listed differs between tools.
 fn largest(commands: Commands<'_>) -> Vec<Case> {
     let commands = commands.printing(Format::Status);
     let mut cases = commands.cases(LARGEST);
-    let listed = commands.cases(&[("find, sort, head", r"find {tree} -type f -printf %s\t%p\n")]);
-    let sorted = |case: Case| case.piped(words!["sort", "-rn"]).piped(words!["head"]);
+    let listed = commands.cases(&[("find, sort, tail", r"find {tree} -type f -printf %s\t%p\n")]);
+    let sorted = |case: Case| case.piped(words!["sort", "-n"]).piped(words!["tail"]);
     cases.extend(listed.into_iter().map(sorted));
     cases
 }
