@@ -28,7 +28,7 @@ const USAGE: &str = "usage: cargo xtask ci [STEP...]   all that CI runs, or only
        cargo xtask bench compare OLD NEW         show changes that exceed the noise
        cargo xtask soak [PART...] [--minutes N] [--kills N] [--ftk PROGRAM] [--quick] [--scratch DIR] [--keep]
                         [--peers DIR] [--records DIR]
-                                  long tests: stress, races, kills, stale, limits, memory, exhaustive
+                                  long tests: stress, races, kills, stale, limits, memory, shards, exhaustive
        cargo xtask horrors [--peers [DIR]] [--only N,..] [--write] [--ftk PROGRAM] [-v]
                                   reproduce failures of file tools with ftk and its peers
        cargo xtask scale [--write]   model many hosts that record one tree, and update docs/cluster.md
