@@ -91,7 +91,8 @@ fn model(members: &[Member], min_copies: usize) -> Vec<&'static str> {
 #[test]
 fn directories_under_the_path_of_a_kept_one_stay() {
     let (mut deleted, mut left) = (0, 0);
-    for seed in 0..random_trees() {
+    // The last tree has two directories of one file, of which only one is below the path of a copy that stays.
+    for seed in (0..random_trees()).chain([774]) {
         let mut dice = Dice::new(5000 + seed);
         let dir = Dir::in_memory();
         plant_paths(&dir, &mut dice);

@@ -1,5 +1,7 @@
 //! Plans a group: which members are kept and why, and the steps for the rest.
 
+use std::collections::HashSet;
+
 use ftk_apply::{Action, Seen, Step};
 use ftk_dedup::report::Group;
 use ftk_dedup::{GroupDecision, KeepRules, Member, MemberDecision, SkipReason, Why, plan};
@@ -106,8 +108,12 @@ pub(super) fn decisions(members: &[Member], rules: &KeepRules, kept_from: usize)
     let mut decided = plan(members, rules);
     if rules.isolate {
         let kept: Vec<_> = members.iter().filter_map(|member| member.root.checked_sub(kept_from)).collect();
+        // All names of a file go, or none.
+        let isolated = members.iter().filter(|member| kept.contains(&member.root));
+        let isolated: HashSet<_> = isolated.map(|member| member.version.identity()).collect();
         for (member, decision) in members.iter().zip(&mut decided.decisions) {
-            if matches!(decision, MemberDecision::Goes { .. }) && kept.contains(&member.root) {
+            let is_isolated = isolated.contains(&member.version.identity());
+            if matches!(decision, MemberDecision::Goes { .. }) && is_isolated {
                 *decision = MemberDecision::Skipped(SkipReason::Isolated);
             }
         }
