@@ -6,7 +6,7 @@ mod uses;
 use std::fs;
 
 use super::records::{Manifest, create};
-use crate::harness::{Dir, Paused, bytes, has_open, wait_until};
+use crate::harness::{Dir, Paused, bytes, has_open, sha256, wait_until};
 
 /// Creates a tree whose names are prefixes of each other.
 fn tree() -> Dir {
@@ -258,6 +258,55 @@ fn missing_parts_are_named() {
         .run()
         .status(0);
     without(&[]).stderr_has("not parts of one tree: they have different algorithms");
+}
+
+/// Replaces text in a part, and seals the part again.
+#[track_caller]
+fn edit(dir: &Dir, part: &str, old: &str, new: &str) {
+    let text = fs::read_to_string(dir.aside(part)).unwrap();
+    let (lines, _) = text.split_once("{\"footer\":").unwrap();
+    assert!(lines.contains(old), "{lines}");
+    let lines = lines.replacen(old, new, 1);
+    let (records, digest) = (lines.lines().count(), sha256(lines.as_bytes()));
+    let footer = format!("{{\"footer\":{{\"records\":{records},\"sha256\":\"{digest}\"}}}}\n");
+    fs::write(dir.aside(part), lines + &footer).unwrap();
+}
+
+#[test]
+fn merge_checks_every_line() {
+    let dir = tree();
+    for plan in [None, Some("../plan")] {
+        dir.ftk(["manifest", "plan", "--shards", "1", ".", "-o", "../plan", "--force"]).run().status(0);
+        for (old, new, error) in [
+            (r#"{"path":"a/x/2","#, "{", "line 7: the path is missing"),
+            (r#""path":"a/x/2""#, r#""path":"a/../2""#, "line 7: "),
+            (r#""path":"a/x/2","type":"file""#, r#""path":"a/x/2","type":"disk""#, "line 7: "),
+            (
+                r#""path":"a/x/2","type":"file","#,
+                r#""path":"a/x/2","type":"file",,"#,
+                "line 7: its JSON is broken",
+            ),
+        ] {
+            let merge = record(&dir, 1, plan, &[]);
+            edit(&dir, "part-1.jsonl", old, new);
+            let run = dir.ftk(&merge).run().status(2);
+            run.stderr_has("'../part-1.jsonl': ").stderr_has(error);
+        }
+    }
+}
+
+/// A line may be written in another form than that of ftk.
+#[test]
+fn a_directory_with_an_unusual_line_gets_its_tree() {
+    let dir = tree();
+    let one = fs::read(create(&dir, &[])).unwrap();
+    let merge = record(&dir, 2, None, &[]);
+    for member in [r#""tree":null"#, r#""later":{"a":1,"tree":{}}"#] {
+        record(&dir, 2, None, &[]);
+        edit(&dir, "part-1.jsonl", r#"{"path":".","#, &format!(r#"{{"path":".",{member},"#));
+        let merged = dir.ftk(&merge).run().status(0).out;
+        assert_eq!(entries(&merged), entries(&one), "{member}");
+    }
 }
 
 /// Without a plan, the root is recognised by its inode and not by its name.

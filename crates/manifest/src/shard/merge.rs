@@ -10,7 +10,6 @@ use std::thread::{self, Builder};
 use ftk_hash::{Algorithm, Platform};
 use ftk_record::Seal;
 use ftk_walk::FileType;
-use memchr::{memchr, memmem};
 
 use crate::entry::key;
 use crate::equal_dirs::EqualDirs;
@@ -22,7 +21,7 @@ use crate::shard::{MergeError, Place, Shard, Split};
 use crate::tree_digest::{Closed, TreeDigester, TreeForm};
 use crate::walked_tree::Failed;
 use crate::write::{BATCH, push_entry, too_large};
-use crate::{Entry, EntryError, Error, Field, Manifest, Writer};
+use crate::{Entry, EntryError, Error, Manifest, Writer};
 
 /// The batches of lines that wait to be hashed and written.
 const WAITING: usize = 4;
@@ -31,10 +30,11 @@ impl Manifest {
     /// Writes the entries of [all parts](crate::Parts::into_manifest) to `writer`, whose header must be that of this
     /// manifest. Returns their number.
     ///
-    /// Lines are copied, except those of directories that several shards share: they get the tree digests that no shard
-    /// could compute. So the parts are read twice, the first time only as far as these digests need it. One thread reads
-    /// and checks the lines, and the caller's thread hashes and writes them. Uses memory for some blocks, for a block of
-    /// each part that is read at the same time, and for the digests of shared directories.
+    /// Every line is checked, and copied, except those of directories that several shards share: they get the tree digests
+    /// that no shard could compute. Digests that a part has are not computed again. So the parts are read twice, the first
+    /// time only as far as the new digests need it. One thread reads and checks the lines, and the caller's thread hashes
+    /// and writes them. Uses memory for some blocks, for a block of each part that is read at the same time, and for the
+    /// digests of shared directories.
     ///
     /// # Errors
     /// If a part cannot be read, has an entry of another shard, or the output cannot be written.
@@ -104,10 +104,11 @@ fn copy(
         let start = batch.len();
         batch.extend_from_slice(line);
         let line = &batch[start..];
-        let found = parsed.path_of(line, header).and_then(|path| checked.add(path, lines.shard()));
-        let tree = found.and_then(|()| match !trees.is_empty() && may_lack_tree(line) {
-            true => parsed.read(line, header).map(|()| trees.next(parsed.entry())),
-            false => Ok(None),
+        let tree = parsed.read(line, header).and_then(|()| {
+            let entry = parsed.entry();
+            checked.add(entry.path, lines.shard())?;
+            let lacks_tree = entry.stat.file_type == FileType::Directory && entry.tree.is_empty();
+            Ok(if lacks_tree { trees.next(entry) } else { None })
         });
         let tree = tree
             .map_err(|what| MergeError::Input(locate(parts, Error::Line { number: lines.number(), what })))?;
@@ -129,13 +130,6 @@ fn copy(
     }
     send(batch).map_err(MergeError::Output)?;
     Ok(entries)
-}
-
-/// Returns whether a line may be that of a directory without tree digests.
-fn may_lack_tree(line: &[u8]) -> bool {
-    // An escape may be part of any word.
-    let may_be_dir = memmem::find(line, b"directory").is_some() || memchr(b'\\', line).is_some();
-    may_be_dir && memmem::find(line, Field::Tree.in_line()).is_none()
 }
 
 /// The entries of all parts without those below directories whose tree digests are known.
@@ -251,10 +245,6 @@ impl NewTrees {
     fn new(algorithms: &[Algorithm]) -> Self {
         let width = algorithms.iter().map(|algorithm| algorithm.digest_len()).sum();
         Self { width, digests: Vec::new(), has: Vec::new(), wanted: Vec::new(), written: 0 }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.wanted.is_empty()
     }
 
     /// Adds the next directory.

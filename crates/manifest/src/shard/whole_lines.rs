@@ -91,7 +91,7 @@ impl<'m> WholeLines<'m> {
     }
 
     /// Skips lines as long as `is_skipped` returns true, and returns their number. It must return true for no line after
-    /// one for which it returns false, and is not called for every line.
+    /// one for which it returns false, and is not called for every line. It gets the number of the line in its part.
     pub(crate) fn skip_while(
         &mut self,
         mut is_skipped: impl FnMut(&[u8], u64) -> Result<bool, Error>,
@@ -100,10 +100,7 @@ impl<'m> WholeLines<'m> {
         let Self { parts, header, at, order } = self;
         match order {
             Order::Chain(lines) => loop {
-                let first = parts[*at].before;
-                skipped += lines
-                    .skip_while(|line, number| is_skipped(line, first + number))
-                    .map_err(|error| in_part(parts, *at, error))?;
+                skipped += lines.skip_while(&mut is_skipped).map_err(|error| in_part(parts, *at, error))?;
                 let has_more = lines.peek().map_err(|error| in_part(parts, *at, error))?.is_some();
                 if has_more || *at + 1 == parts.len() {
                     break;
@@ -114,10 +111,8 @@ impl<'m> WholeLines<'m> {
             Order::Merge { all, next, parsed, is_stale } => {
                 next.clear();
                 for (part, lines) in all.iter_mut().enumerate() {
-                    let first = parts[part].before;
-                    skipped += lines
-                        .skip_while(|line, number| is_skipped(line, first + number))
-                        .map_err(|error| in_part(parts, part, error))?;
+                    skipped +=
+                        lines.skip_while(&mut is_skipped).map_err(|error| in_part(parts, part, error))?;
                     if part != *at {
                         let path = next_path(lines, &parts[part], header, parsed)?;
                         next.extend(path.map(|path| Reverse((path.to_vec(), part))));
