@@ -42,6 +42,7 @@ fn the_root_has_the_totals_of_du() {
         text.split('\t').next().unwrap().parse::<u64>().unwrap()
     };
     assert_eq!(of_root(&data, "allocated_bytes"), du("--one-file-system"));
+    assert_eq!(of_root(&data, "apparent_bytes"), du("--apparent-size"));
     assert_eq!(of_root(&data, "files"), 4);
     assert_eq!(data["title"], ".");
     assert_eq!((&data["ftk"], &data["version"]), (&Value::from("report"), &Value::from(1)));

@@ -114,7 +114,7 @@ struct OutputArgs {
     /// The groups with the most bytes come first. Bytes are sizes; directories count as 0. Extensions ignore case. The year
     /// is that of the last content change, in the local time zone. The directory is the one that contains the entry.
     #[arg(long, value_enum, value_name = "KEY", hide_possible_values = true)]
-    #[arg(conflicts_with_all = ["count", "format", "exec", "exec-batch", "sort", "long"])]
+    #[arg(conflicts_with_all = ["count", "format", "exec", "exec-batch", "sort", "reverse", "long"])]
     group_by: Option<GroupBy>,
 
     /// Print these fields, such as '{size} {path}'
@@ -301,6 +301,7 @@ mod tests {
             &["-l", "-c"],
             &["-l", "--format", "{path}"],
             &["--group-by", "extension", "--sort"],
+            &["--group-by", "extension", "--reverse"],
             &["--group-by", "color"],
             &["--group-by"],
             &["--hyperlink=maybe"],

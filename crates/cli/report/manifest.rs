@@ -35,12 +35,11 @@ fn read(manifest: &Manifest, space: &mut SpaceBuilder, health: &mut HealthBuilde
     while let Some(entry) = entries.next()? {
         let stat = &entry.stat;
         // An imported list lacks some fields. Space that is not recorded is taken to be that of the content.
-        let allocated = match entry.knows(Field::Allocated) {
-            true => links.allocated(stat, entry.inode()),
-            false => entry.size().unwrap_or(0),
-        };
+        let usage = usage(stat);
+        let apparent = entry.size().unwrap_or(0);
+        let allocated = if entry.knows(Field::Allocated) { usage.allocated } else { apparent };
         let uid = entry.knows(Field::Uid).then_some(stat.uid);
-        let usage = Usage { allocated, apparent: entry.size().unwrap_or(0), uid, ..usage(stat) };
+        let usage = links.counted(stat, entry.inode(), Usage { allocated, apparent, uid, ..usage });
         match stat.file_type {
             _ if entry.path == b"." => space.root(&usage),
             FileType::Directory => space.dir(entry.path, &usage),
@@ -48,7 +47,7 @@ fn read(manifest: &Manifest, space: &mut SpaceBuilder, health: &mut HealthBuilde
         }
         if stat.is_regular() {
             let [verified_s, damaged_s] = [entry.verified_ns, entry.damaged_ns].map(|ns| ns.map(seconds));
-            health.file(entry.path, usage.apparent, verified_s, damaged_s);
+            health.file(entry.path, apparent, verified_s, damaged_s);
         }
     }
     Ok(())

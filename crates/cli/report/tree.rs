@@ -62,11 +62,8 @@ fn space(data: &mut Data, root: &OsStr, inventory: &Inventory, mut waste: Waste<
     while let Some(item) = order.next() {
         let stat = item.metadata.expect("the walk keeps metadata");
         let identity = (stat.dev, stat.ino);
-        let usage = Usage {
-            allocated: links.allocated(&stat, Some(identity)),
-            waste: waste.of(&item, &stat),
-            ..usage(&stat)
-        };
+        let usage = Usage { waste: waste.of(&item, &stat), ..usage(&stat) };
+        let usage = links.counted(&stat, Some(identity), usage);
         match tree.relative(item.path) {
             b"." => space.root(&usage),
             path if item.file_type == FileType::Directory => space.dir(path, &usage),
