@@ -70,9 +70,9 @@ def name_member(key, name):
         return {f"{key}_b64": base64.b64encode(name).decode()}
 
 
-def size(number):
-    """Returns one of the sizes; the largest two only for small numbers, so that all sums are below 2^63."""
-    return SIZES[number % (len(SIZES) if number < 90 else len(SIZES) - 2)]
+def bounded(size, number):
+    """Returns the size, but a huge one only for one number in 64, so that all sums are below 2^63."""
+    return size if size < 1 << 40 or number % 64 == 0 else 1 << 20
 
 
 def tree(rng, n_entries, fs):
@@ -98,10 +98,10 @@ def tree(rng, n_entries, fs):
         elif kind < 0.09:
             entries[path] = Entry(path, "fifo")
         else:
-            size_bytes = size(rng.randrange(9000)) if rng.random() < 0.3 else rng.randrange(1 << 24)
+            size_bytes = bounded(rng.choice(SIZES), inode) if rng.random() < 0.3 else rng.randrange(1 << 24)
             content = rng.randrange(max(1, n_entries // 200)) if rng.random() < 0.2 else n_entries + inode
             if content < n_entries:
-                size_bytes = size(content)
+                size_bytes = bounded(SIZES[content % len(SIZES)], content // len(SIZES))
             entries[path] = Entry(path, "file", content, size_bytes)
         describe(rng, entries[path], fs, inode)
         if entries[path].type == "file" and rng.random() < 0.05:
