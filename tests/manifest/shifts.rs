@@ -121,12 +121,12 @@ fn h63_a_copy_without_times_hides_no_damage() {
     let dir = recorded();
     // In this order, the damaged file is neither the first nor the last one, whose times no other file confirms.
     for nth in 0..12 {
+        // The clock of a file system advances in steps of up to 10 ms, and the copy has to be later than the manifest.
+        std::thread::sleep(Duration::from_millis(11));
         let path = dir.path(format!("d/{nth:02}"));
         let content = fs::read(&path).unwrap();
         fs::remove_file(&path).unwrap();
         fs::write(path, content).unwrap();
-        // The clock of a file system advances in steps of up to 10 ms.
-        std::thread::sleep(Duration::from_millis(11));
     }
     let run = verify(&dir, &[]).status(1);
     run.check(run.text().starts_with("shifted\t.\tmtimes of 12 files: all from 20"), "the copy");
