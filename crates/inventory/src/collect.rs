@@ -146,8 +146,8 @@ impl Collect {
     }
 }
 
-/// Returns what a table with [`Keep::Tree`] or [`Keep::Stats`] keeps of an entry that is not a regular file: the target of a link, or
-/// the number of a device. `None` for a regular file.
+/// Returns what a table with [`Keep::Tree`] or [`Keep::Stats`] keeps of an entry that is not a regular file: the target of a
+/// link, or the number of a device. `None` for a regular file.
 fn content(metadata: &Metadata, target: Option<CString>) -> Option<CString> {
     match metadata.file_type {
         FileType::Regular => None,

@@ -101,7 +101,8 @@ pub(crate) struct Shard {
     others: Vec<Keyed>,
 }
 
-/// A row with the first eight bytes of its name, or those after a prefix that all names share. These decide most comparisons without reading the arena.
+/// A row with the first eight bytes of its name, or those after a prefix that all names share. These decide most
+/// comparisons without reading the arena.
 #[derive(Clone, Copy, Debug)]
 struct Keyed {
     key: u64,
