@@ -22,7 +22,7 @@ const USAGE: &str = "usage: cargo xtask ci [STEP...]   all that CI runs, or only
        cargo xtask bench [TABLE...] [--quick] [--tree DIR] [--scratch DIR] [--keep] [--peers DIR] [--runs N]
                          [--records DIR] [-a ALGORITHM]... [--profile NAME]
                                   benchmark ftk and its peers: find, find-cold, expressions, du, hash, hash-cold, lists, dup,
-                                  dup-cold, cache, manifest, cmp, threads, scale, startup, kernels
+                                  dup-cold, cache, manifest, cmp, threads, scaling, scale, startup, kernels
        cargo xtask bench peers [--peers DIR]     list the peers, and install missing ones
        cargo xtask bench report [--check]        update the charts and pages that show the records
        cargo xtask bench compare OLD NEW         show changes that exceed the noise

@@ -61,6 +61,11 @@ impl Case {
         Self { timed: self.timed.forked(), serial: self.serial.map(Pipeline::forked), ..self }
     }
 
+    /// Runs every process on these CPUs only.
+    pub(crate) fn pinned(self, cpus: &[usize]) -> Self {
+        Self { timed: self.timed.pinned(cpus), serial: self.serial.map(|it| it.pinned(cpus)), ..self }
+    }
+
     /// Adds a process that reads the output.
     pub(crate) fn piped(self, next: Vec<OsString>) -> Self {
         Self { timed: self.timed.pipe(next), ..self }
@@ -109,8 +114,18 @@ impl Pipeline {
 
     /// Starts every process from a shell that forks because it has more work after its command.
     fn forked(self) -> Self {
-        let shell = words!["sh", "-c", r#""$@"; exit $?"#, "sh"];
-        Self { stages: self.stages.into_iter().map(|stage| [&shell[..], &stage].concat()).collect(), ..self }
+        self.behind(&words!["sh", "-c", r#""$@"; exit $?"#, "sh"])
+    }
+
+    /// Starts every process on these CPUs. util-linux has the program.
+    fn pinned(self, cpus: &[usize]) -> Self {
+        let list = cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        self.behind(&words!["taskset", "-c", &list])
+    }
+
+    /// Puts these words in front of every command.
+    fn behind(self, words: &[OsString]) -> Self {
+        Self { stages: self.stages.into_iter().map(|stage| [words, &stage].concat()).collect(), ..self }
     }
 
     /// Adds a process that reads the output of the last one.
@@ -242,6 +257,12 @@ mod tests {
         // The parent must be the shell, not this process.
         let parent = Pipeline::new(words!["sh", "-c", "echo $PPID"]).forked().output().unwrap();
         assert_ne!(String::from_utf8(parent).unwrap().trim(), std::process::id().to_string());
+    }
+
+    #[test]
+    fn a_pinned_command_has_these_cpus() {
+        let case = Case::new("x", Format::Lines, Pipeline::new(words!["nproc"])).pinned(&[0]);
+        assert_eq!(case.timed.output().unwrap(), b"1\n");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::{
-    cmp, du, dup, expressions, find, hash, kernels, lists, manifest, reuse, scale, startup, threads,
+    cmp, du, dup, expressions, find, hash, kernels, lists, manifest, reuse, scale, scaling, startup, threads,
 };
 use crate::bench::context::Context;
 use crate::bench::record::Section;
@@ -38,6 +38,7 @@ pub(crate) const ALL: &[Kind] = &[
     kind("manifest", "Manifests", manifest::make),
     kind("cmp", "Comparing files and trees", cmp::make),
     kind("threads", "Threads, and what ftk chooses by itself", threads::make),
+    kind("scaling", "One CPU and all of them", scaling::make),
     Kind { per_file: true, ..kind("scale", "SHA-256 from one file to a million", scale::make) },
     kind("startup", "Starting up", startup::make),
     kind("kernels", "Digests without files", kernels::make),

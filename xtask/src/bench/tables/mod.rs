@@ -14,6 +14,7 @@ mod lists;
 mod manifest;
 mod reuse;
 mod scale;
+mod scaling;
 mod startup;
 mod threads;
 
