@@ -6,7 +6,8 @@ use std::ffi::OsStr;
 use anyhow::Context as _;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command, Error};
-use ftk_hash::{Algorithm, Platform, Simd};
+use ftk_hash::{Algorithm, Platform, Simd, Tuning};
+use ftk_sched::{Constants, Kernel};
 
 /// Parses the name of an algorithm. The error for an unknown name lists all algorithms and suggests the most
 /// similar one.
@@ -46,14 +47,23 @@ pub(crate) fn wanted(asked: &[Algorithm]) -> Vec<Algorithm> {
 }
 
 /// Returns the instruction sets to use: those of this CPU, limited to the one that `FTK_SIMD` names. Tests reach
-/// every kernel on one machine with this variable.
+/// every kernel on one machine with this variable. Without it, each algorithm uses the kernel that `ftk calibrate` has
+/// found to be the fastest.
 ///
 /// # Errors
 /// If the variable names an unknown instruction set, or one that this CPU lacks.
-pub(crate) fn platform() -> anyhow::Result<Platform> {
+pub(crate) fn platform(constants: &Constants) -> anyhow::Result<Platform> {
     let limited = |name: &str| anyhow::Ok(Platform::up_to(name.parse::<Simd>()?)?);
     match env::var_os("FTK_SIMD") {
         Some(name) => limited(&name.to_string_lossy()).context("bad value of FTK_SIMD"),
-        None => Ok(Platform::detect()),
+        None => Ok(constants.kernels.iter().fold(Platform::detect(), tuned)),
+    }
+}
+
+/// Tunes an algorithm. Unknown names change nothing: they are from a file that somebody has edited.
+fn tuned(platform: Platform, (algorithm, kernel): (&String, &Kernel)) -> Platform {
+    match (algorithm.parse(), kernel.simd.parse()) {
+        (Ok(algorithm), Ok(simd)) => platform.tuned(algorithm, Tuning { simd, few: Some(kernel.few) }),
+        _ => platform,
     }
 }

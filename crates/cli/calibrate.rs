@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use ftk_hash::Platform;
 use ftk_inventory::{Collect, Inventory, Keep};
 use ftk_record::quote;
 use ftk_sched::Constants;
 use ftk_walk::Walker;
 
-use crate::algorithm::platform;
 use crate::args::Globals;
 use crate::asked;
 use crate::console::{Console, Outcome};
@@ -22,7 +22,7 @@ use crate::stdout::Stdout;
 
 /// Measure this machine, so that ftk chooses its workers well
 ///
-/// This takes about two seconds; other programs should be idle. The figures are stored as JSON in $XDG_CACHE_HOME/ftk, or
+/// This takes about four seconds; other programs should be idle. The figures are stored as JSON in $XDG_CACHE_HOME/ftk, or
 /// else in ~/.cache/ftk, and apply to this CPU, this kernel and this version of ftk. Without them, ftk uses built-in
 /// figures. No other command stores figures.
 #[derive(Debug, Args)]
@@ -96,7 +96,7 @@ fn measure() -> anyhow::Result<Constants> {
     make_files(tree.path())?;
     let root = CString::new(tree.path().as_os_str().to_owned().into_vec())?;
     let parts = Walker::new([root]).run(|worker| Collect::new(worker, Keep::Files));
-    Ok(ftk_process::calibrate(&Inventory::merge(parts)?, platform()?))
+    Ok(ftk_process::calibrate(&Inventory::merge(parts)?, Platform::detect()))
 }
 
 /// Creates 4,000 files of 4 KiB, 100 per directory.

@@ -83,9 +83,9 @@ impl<'c> Run<'c> {
         }
         let constants = calibrate::in_use(|why| console.verbose(|| format!("costs   built-in: {why}")));
         Ok(Self {
+            platform: algorithm::platform(&constants)?,
             model: Model::new(constants),
             limits: Limits { threads: globals.threads.resolve(), backend, ring: true, cpus: 0 },
-            platform: algorithm::platform()?,
             budget: Budget::new(globals.memory()),
             stop: Stop::new(),
             course: None,

@@ -20,6 +20,7 @@ use indicatif::DecimalBytes;
 use crate::algorithm::{platform, wanted};
 use crate::args::Globals;
 use crate::asked;
+use crate::calibrate;
 use crate::console::{Console, Outcome};
 use crate::hash::HashArgs;
 use crate::hash::lines::blocks::{Block, Blocks};
@@ -43,7 +44,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     };
     asked::doing(&"hashing lines");
     let start = Instant::now();
-    let platform = platform()?;
+    let platform = platform(&calibrate::in_use(|_| ()))?;
     let stdout = Stdout::default();
     let list = List::create(args.output.as_deref(), &stdout)?;
     refuse_own_input(&args.paths, &list.own())?;

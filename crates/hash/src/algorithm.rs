@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::dispatch::{self, Choice};
-use crate::{Digest, Engine, Platform};
+use crate::{Digest, Engine, Platform, Simd, Tuning};
 
 /// A digest algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -131,6 +131,20 @@ impl Algorithm {
     /// `avx512`, `sha-ni` or `portable`, for example.
     pub fn kernel_name(self, platform: Platform) -> &'static str {
         Choice::of(self, platform).name(self)
+    }
+
+    /// Returns the kernels that this platform has for the algorithm, those with the widest vectors first: for each, the
+    /// tuning that chooses it.
+    pub fn kernels(self, platform: Platform) -> Vec<Tuning> {
+        let mut names = Vec::new();
+        let mut is_new = |tuning: &Tuning| {
+            let name = self.kernel_name(platform.tuned(self, *tuning));
+            let is_new = !names.contains(&name);
+            names.push(name);
+            is_new
+        };
+        let all = Simd::ALL.into_iter().rev().map(|simd| Tuning { simd, few: None });
+        all.filter(&mut is_new).collect()
     }
 
     /// Creates an engine for up to `keys` messages at once.

@@ -47,7 +47,7 @@ mod windows;
 pub use algorithm::{Algorithm, UnknownAlgorithm};
 pub use digest::Digest;
 pub use engine::{Engine, Event};
-pub use platform::{MissingSimd, Platform, Simd, UnknownSimd};
+pub use platform::{MissingSimd, Platform, Simd, Tuning, UnknownSimd};
 pub use windows::{Subtree, Windows};
 
 /// The result of a [`Subtree`]: the value of one node of the BLAKE3 tree.

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::Algorithm;
 #[cfg(target_arch = "x86_64")]
 use crate::arch::{Avx2, Avx512, ShaNi};
 
-/// The instruction sets that may be used on this CPU, detected at run time.
+/// The instruction sets that may be used on this CPU, detected at run time, and how each algorithm uses them.
 #[derive(Clone, Copy, Debug)]
 pub struct Platform {
     #[cfg(target_arch = "x86_64")]
@@ -18,6 +19,28 @@ pub struct Platform {
     /// Whether to avoid the external crates' hashers, which detect the CPU themselves and could use more than
     /// is allowed.
     pub(crate) own_only: bool,
+    /// By the number of the algorithm.
+    tunings: [Tuning; Algorithm::ALL.len()],
+}
+
+/// Which kernel an algorithm uses, and for how many messages. This changes the speed, but no digest.
+///
+/// The fastest kernel is not always that with the widest vectors: on some CPUs these lower the clock, and others have
+/// faster instructions for a single digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// The kernel uses no instruction set beyond this one.
+    pub simd: Simd,
+    /// Up to this many messages are hashed one or two at a time, and more of them side by side in the lanes of vectors.
+    /// 0: even a single message is hashed in a lane. `None`: the built-in number for this kind of CPU.
+    pub few: Option<u8>,
+}
+
+impl Default for Tuning {
+    /// The widest kernel and the built-in number.
+    fn default() -> Self {
+        Self { simd: Simd::Avx512, few: None }
+    }
 }
 
 impl Platform {
@@ -31,7 +54,21 @@ impl Platform {
             #[cfg(target_arch = "x86_64")]
             avx512: Avx512::detect(),
             own_only: false,
+            tunings: [Tuning::default(); Algorithm::ALL.len()],
         }
+    }
+
+    /// Returns this platform with another tuning of one algorithm. `simd` may be an instruction set that this CPU lacks:
+    /// it is only a limit.
+    #[must_use]
+    pub fn tuned(mut self, algorithm: Algorithm, tuning: Tuning) -> Self {
+        self.tunings[algorithm as usize] = tuning;
+        self
+    }
+
+    /// Returns the tuning of an algorithm.
+    pub(crate) fn tuning(&self, algorithm: Algorithm) -> Tuning {
+        self.tunings[algorithm as usize]
     }
 
     /// Detects the CPU but allows no instruction set beyond `most`. This is for tests: it changes the speed,
@@ -43,25 +80,39 @@ impl Platform {
     /// # Errors
     /// If the CPU does not have `most`.
     pub fn up_to(most: Simd) -> Result<Self, MissingSimd> {
-        let mut platform = Self::detect();
-        platform.own_only = most < Simd::ShaNi;
-        platform.cut(most).ok_or(MissingSimd(most))
+        let detected = Self::detect();
+        if !detected.has(most) {
+            return Err(MissingSimd(most));
+        }
+        Ok(Self { own_only: most < Simd::ShaNi, ..detected.limited(most) })
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn cut(self, most: Simd) -> Option<Self> {
-        let Self { avx2, sha_ni, avx512, .. } = self;
-        Some(match most {
-            Simd::Portable => Self { avx2: None, sha_ni: None, avx512: None, ..self },
-            Simd::Avx2 => Self { avx2: Some(avx2?), sha_ni: None, avx512: None, ..self },
-            Simd::ShaNi => Self { sha_ni: Some(sha_ni?), avx512: None, ..self },
-            Simd::Avx512 => Self { avx512: Some(avx512?), ..self },
-        })
+    fn has(&self, simd: Simd) -> bool {
+        match simd {
+            Simd::Portable => true,
+            Simd::Avx2 => self.avx2.is_some(),
+            Simd::ShaNi => self.sha_ni.is_some(),
+            Simd::Avx512 => self.avx512.is_some(),
+        }
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn cut(self, most: Simd) -> Option<Self> {
-        (most == Simd::Portable).then_some(self)
+    fn has(&self, simd: Simd) -> bool {
+        simd == Simd::Portable
+    }
+
+    /// Returns this platform without the instruction sets beyond `most`.
+    pub(crate) fn limited(self, #[cfg_attr(not(target_arch = "x86_64"), expect(unused))] most: Simd) -> Self {
+        Self {
+            #[cfg(target_arch = "x86_64")]
+            avx2: self.avx2.filter(|_| most >= Simd::Avx2),
+            #[cfg(target_arch = "x86_64")]
+            sha_ni: self.sha_ni.filter(|_| most >= Simd::ShaNi),
+            #[cfg(target_arch = "x86_64")]
+            avx512: self.avx512.filter(|_| most >= Simd::Avx512),
+            ..self
+        }
     }
 }
 

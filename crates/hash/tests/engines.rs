@@ -4,16 +4,23 @@
 use std::collections::HashMap;
 use std::io::Write as _;
 
-use ftk_hash::{Algorithm, Digest, Engine, Event, Platform, Simd};
+use ftk_hash::{Algorithm, Digest, Engine, Event, Platform, Simd, Tuning};
 use proptest::prelude::*;
 use sha2::Digest as _;
 
 /// Returns every kernel that this CPU has for `algorithm`, each with the smallest instruction set that allows
-/// it.
+/// it. Then those between which a tuning chooses, never and always one message at a time.
 fn platforms(algorithm: Algorithm) -> Vec<(&'static str, Platform)> {
     let found = Simd::ALL.into_iter().filter_map(|simd| Platform::up_to(simd).ok());
     let mut kernels: Vec<_> = found.map(|platform| (algorithm.kernel_name(platform), platform)).collect();
     kernels.dedup_by_key(|(name, _)| *name);
+    let here = Platform::detect();
+    for tuning in algorithm.kernels(here) {
+        for few in [0, u8::MAX] {
+            let platform = here.tuned(algorithm, Tuning { few: Some(few), ..tuning });
+            kernels.push((algorithm.kernel_name(platform), platform));
+        }
+    }
     kernels
 }
 
@@ -183,8 +190,29 @@ fn every_kernel_is_tested_or_reported() {
         }
     }
     for algorithm in Algorithm::ALL {
-        let names: Vec<_> = platforms(algorithm).iter().map(|(name, _)| *name).collect();
+        let mut names: Vec<_> = platforms(algorithm).iter().map(|(name, _)| *name).collect();
+        names.sort_unstable();
+        names.dedup();
         _ = writeln!(stderr, "tested: {algorithm} by {}", names.join(", "));
+    }
+}
+
+/// Without a tuning the first of the kernels is used; a tuning limits one algorithm only.
+#[test]
+fn a_tuning_chooses_the_kernel_of_one_algorithm() {
+    let here = Platform::detect();
+    for algorithm in Algorithm::ALL {
+        let kernels = algorithm.kernels(here);
+        let name = |tuning: &Tuning| algorithm.kernel_name(here.tuned(algorithm, *tuning));
+        let mut names: Vec<_> = kernels.iter().map(name).collect();
+        assert_eq!(names[0], algorithm.kernel_name(here), "{algorithm}");
+        for other in Algorithm::ALL.into_iter().filter(|other| *other != algorithm) {
+            let least = here.tuned(algorithm, *kernels.last().unwrap());
+            assert_eq!(other.kernel_name(least), other.kernel_name(here), "{other} beside {algorithm}");
+        }
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), kernels.len(), "{algorithm}: {names:?}");
     }
 }
 

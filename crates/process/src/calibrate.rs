@@ -3,17 +3,22 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use ftk_hash::{Algorithm, Platform};
+use ftk_hash::{Algorithm, Digest, Platform, Tuning};
 use ftk_inventory::{FileNo, Inventory, PathList};
 use ftk_read::{Span, Uring};
-use ftk_sched::{Backend, Constants, Limits, Model, Stop, Team, Threads, logical_cpus};
+use ftk_sched::{Backend, Constants, Kernel, Limits, Model, Stop, Team, Threads, logical_cpus};
 
 use crate::{Resources, Rows, Work, process};
 
 /// How often each value is measured. The median is used, so up to two disturbed measurements do no harm.
 const ROUNDS: usize = 5;
 
-/// Measures the constants of the cost model on this machine. This takes about two seconds.
+/// The lanes of the widest kernel.
+const LANES: usize = 16;
+
+/// Measures the constants of the cost model on this machine. This takes about four seconds.
+///
+/// Measures the speed of every kernel that `platform` has, and chooses the fastest ones.
 ///
 /// `files` should be some thousands of small cached files, with many files in a directory. They are read
 /// several times. Some constants keep their built-in values: `cold_contention` and `ring_cold`, which need a
@@ -25,10 +30,58 @@ pub fn calibrate(files: &Inventory, platform: Platform) -> Constants {
     reading(&mut constants, files, platform);
     memory(&mut constants);
     for algorithm in Algorithm::ALL {
-        let kernel = format!("{}/{}", algorithm.name(), algorithm.kernel_name(platform));
-        constants.digest_bytes_per_s.insert(kernel, digest(algorithm, platform));
+        let kernels = algorithm.kernels(platform);
+        for tuning in &kernels {
+            let platform = platform.tuned(algorithm, *tuning);
+            let kernel = format!("{}/{}", algorithm.name(), algorithm.kernel_name(platform));
+            constants.digest_bytes_per_s.insert(kernel, digest(algorithm, platform));
+        }
+        if kernels.len() > 1 {
+            let tuning = fastest(algorithm, platform, &kernels, files);
+            let few = few(algorithm, platform, tuning);
+            let kernel = Kernel { simd: tuning.simd.name().to_owned(), few };
+            constants.kernels.insert(algorithm.name().to_owned(), kernel);
+        }
     }
     constants
+}
+
+/// Returns the kernel that hashes small files and long messages in the least time, or the widest one that needs at most
+/// 3 % more. Wide vectors can lower the clock, which also slows down the code that opens and reads files. All kernels
+/// take turns.
+fn fastest(algorithm: Algorithm, platform: Platform, kernels: &[Tuning], files: &Inventory) -> Tuning {
+    /// As many bytes as the files have, so that both count about the same.
+    const LONG: usize = 1 << 20;
+    let messages = vec![vec![7; LONG]; LANES];
+    let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+    let mut out = [Digest::from_bytes(&[]); LANES];
+    let workers = logical_cpus().min(2);
+    let mut took = vec![[Duration::ZERO; ROUNDS]; kernels.len()];
+    for round in 0..ROUNDS {
+        for (kernel, took) in kernels.iter().zip(&mut took) {
+            let platform = platform.tuned(algorithm, *kernel);
+            let small = run(files, algorithm, platform, workers, Backend::Sync);
+            let long = timed(|| algorithm.hash_many(platform, &messages, &mut out));
+            took[round] = small + long;
+        }
+    }
+    let medians: Vec<_> = took.into_iter().map(middle).collect();
+    let least = medians.iter().min().copied().unwrap_or_default();
+    let first = medians.iter().position(|&took| took <= least.mul_f64(1.03)).unwrap_or(0);
+    kernels[first]
+}
+
+/// Returns up to how many messages the kernel hashes faster one or two at a time than in the lanes of vectors.
+fn few(algorithm: Algorithm, platform: Platform, tuning: Tuning) -> u8 {
+    let messages = [[7; 16 << 10]; LANES];
+    let messages = messages.each_ref().map(<[u8; _]>::as_slice);
+    let mut out = [Digest::from_bytes(&[]); LANES];
+    let mut took = |n: usize, few: u8| {
+        let platform = platform.tuned(algorithm, Tuning { few: Some(few), ..tuning });
+        median(|| timed(|| algorithm.hash_many(platform, &messages[..n], &mut out[..n])))
+    };
+    // Counted, so that a single disturbed measurement changes the result by one only.
+    (1..=LANES).filter(|&n| took(n, u8::MAX) <= took(n, 0)).count() as u8
 }
 
 fn team(constants: &mut Constants) {
@@ -131,8 +184,11 @@ fn timed(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-fn median(figure: impl FnMut() -> Duration) -> Duration {
-    let mut figures: Vec<_> = std::iter::repeat_with(figure).take(ROUNDS).collect();
+fn median(mut figure: impl FnMut() -> Duration) -> Duration {
+    middle(std::array::from_fn(|_| figure()))
+}
+
+fn middle(mut figures: [Duration; ROUNDS]) -> Duration {
     figures.sort_unstable();
     figures[ROUNDS / 2]
 }

@@ -45,6 +45,19 @@ pub struct Constants {
     pub memory_each_bytes_per_s: u64,
     /// Bytes per second that one core hashes, by `algorithm/kernel`.
     pub digest_bytes_per_s: BTreeMap<String, u64>,
+    /// The kernel that is fastest, by algorithm. Algorithms that are not listed use the built-in one.
+    pub kernels: BTreeMap<String, Kernel>,
+}
+
+/// The fastest kernel of an algorithm.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kernel {
+    /// The largest instruction set that it uses, such as `avx2`.
+    pub simd: String,
+    /// Up to this many messages are hashed one or two at a time, and more of them side by side in the lanes of vectors.
+    /// 0: even a single message is hashed in a lane.
+    pub few: u8,
 }
 
 impl Default for Constants {
@@ -104,6 +117,8 @@ impl Default for Constants {
             memory_one_bytes_per_s: 8_000_000_000,
             memory_each_bytes_per_s: 5_000_000_000,
             digest_bytes_per_s: digests.map(|(name, speed)| (name.to_owned(), speed)).into(),
+            // `ftk_hash` has the built-in choices.
+            kernels: BTreeMap::new(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use crate::Constants;
+use crate::{Constants, Kernel};
 
 /// The error for a constant outside its plausible range, or for a digest speed with an invalid name.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,17 +28,17 @@ impl Constants {
             check(name.to_owned(), value, range.contains(&value))?;
         }
         for (kernel, &speed) in &self.digest_bytes_per_s {
-            // The text form has one line per speed.
-            let is_name = !kernel.is_empty()
-                && kernel.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-._".contains(&b));
             let speed = speed as f64;
-            check(format!("{DIGEST}{kernel}"), speed, is_name && (1e6..=1e13).contains(&speed))?;
+            check(format!("{DIGEST}{kernel}"), speed, is_name(kernel) && (1e6..=1e13).contains(&speed))?;
+        }
+        for (algorithm, Kernel { simd, few }) in &self.kernels {
+            check(format!("{KERNEL}{algorithm}"), (*few).into(), is_name(algorithm) && is_name(simd))?;
         }
         Ok(())
     }
 
-    /// Returns the names, values and plausible ranges of all constants except the speeds of digests, in the
-    /// order in which they are printed.
+    /// Returns the names, values and plausible ranges of all constants except the speeds and kernels of digests, in
+    /// the order in which they are printed.
     fn fields(&self) -> [(&'static str, f64, RangeInclusive<f64>); 11] {
         [
             ("team_ns", self.team_ns as f64, 0.0..=500e3),
@@ -59,6 +59,14 @@ impl Constants {
 /// The prefix of the names of digest speeds. The `algorithm/kernel` follows.
 const DIGEST: &str = "digest_bytes_per_s.";
 
+/// The prefix of the names of kernels. The algorithm follows.
+const KERNEL: &str = "kernels.";
+
+/// Whether the text form can show this name: it has one line per figure.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-._".contains(&b))
+}
+
 fn check(name: String, value: f64, is_plausible: bool) -> Result<(), Implausible> {
     if is_plausible { Ok(()) } else { Err(Implausible { name, value }) }
 }
@@ -71,7 +79,10 @@ impl fmt::Display for Constants {
         }
         self.digest_bytes_per_s
             .iter()
-            .try_for_each(|(kernel, speed)| writeln!(f, "{DIGEST}{kernel} = {speed}"))
+            .try_for_each(|(kernel, speed)| writeln!(f, "{DIGEST}{kernel} = {speed}"))?;
+        self.kernels.iter().try_for_each(|(algorithm, Kernel { simd, few })| {
+            writeln!(f, "{KERNEL}{algorithm}.simd = {simd}\n{KERNEL}{algorithm}.few = {few}")
+        })
     }
 }
 
@@ -96,7 +107,7 @@ mod tests {
         for (name, value, _) in constants.fields() {
             assert_eq!(json[name].as_f64(), Some(value), "{name}");
         }
-        assert_eq!(json.as_object().unwrap().len(), constants.fields().len() + 1);
+        assert_eq!(json.as_object().unwrap().len(), constants.fields().len() + 2);
     }
 
     #[test]
@@ -109,6 +120,17 @@ mod tests {
         let mut constants = Constants::default();
         constants.digest_bytes_per_s.insert("sha256\nteam_ns".into(), 1_000_000_000);
         assert!(constants.check().is_err());
+    }
+
+    #[test]
+    fn kernels_are_shown_and_checked() {
+        let mut constants = Constants::default();
+        constants.kernels.insert("md5".into(), Kernel { simd: "avx2".into(), few: 1 });
+        assert_eq!(constants.check(), Ok(()));
+        let text = constants.to_string();
+        assert!(text.ends_with("\nkernels.md5.simd = avx2\nkernels.md5.few = 1\n"), "{text}");
+        constants.kernels.insert("sha1".into(), Kernel { simd: "avx2\nteam_ns".into(), few: 1 });
+        assert_eq!(constants.check(), Err(Implausible { name: "kernels.sha1".into(), value: 1.0 }));
     }
 
     #[test]

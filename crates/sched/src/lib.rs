@@ -56,7 +56,7 @@ mod usage;
 mod work;
 
 pub use claims::{Claims, lock};
-pub use constants::Constants;
+pub use constants::{Constants, Kernel};
 pub use cpus::{logical_cpus, physical_cores};
 pub use fields::Implausible;
 pub use model::{Backend, Choice, Limits, Model, Reason, Sample, Threads};

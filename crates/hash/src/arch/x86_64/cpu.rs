@@ -12,6 +12,8 @@ pub(crate) static CPU: LazyLock<Cpu> = LazyLock::new(Cpu::ask);
 /// Instruction sets that the CPU has and whose registers the operating system saves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cpu {
+    /// Whether AMD made the CPU. Its instructions have other relative speeds.
+    pub(crate) amd: bool,
     pub(crate) pclmulqdq: bool,
     pub(crate) ssse3: bool,
     pub(crate) sse41: bool,
@@ -26,21 +28,26 @@ pub(crate) struct Cpu {
     pub(crate) avx512vl: bool,
 }
 
+/// The text `AuthenticAMD` in the registers EBX, EDX and ECX (AMD64 manual, volume 3, function 0).
+const AMD: (u32, u32, u32) =
+    (u32::from_le_bytes(*b"Auth"), u32::from_le_bytes(*b"enti"), u32::from_le_bytes(*b"cAMD"));
+
 impl Cpu {
     /// Detects the CPU. The bits of `CPUID` and `XGETBV` are those of Intel's manual, volumes 2A and 2D.
     #[allow(unused_unsafe, reason = "newer compilers know that every x86-64 CPU has CPUID, and make it safe")]
     fn ask() -> Self {
         let bit = |word: u32, nth: u32| word >> nth & 1 == 1;
         // SAFETY: every x86-64 CPU has `CPUID`, with the leaves 0 and 1.
-        let (last, first) = unsafe { (__cpuid(0).eax, __cpuid(1).ecx) };
+        let (vendor, first) = unsafe { (__cpuid(0), __cpuid(1).ecx) };
         let old = Self {
+            amd: (vendor.ebx, vendor.edx, vendor.ecx) == AMD,
             pclmulqdq: bit(first, 1),
             ssse3: bit(first, 9),
             sse41: bit(first, 19),
             sse42: bit(first, 20),
             ..Self::default()
         };
-        if last < 7 {
+        if vendor.eax < 7 {
             return old;
         }
         // SAFETY: leaf 0 returned 7 or more as the highest leaf, so leaf 7 exists.
@@ -77,7 +84,9 @@ mod tests {
 
     #[test]
     fn detection_matches_the_standard_library() {
+        let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let expected = Cpu {
+            amd: info.contains("AuthenticAMD"),
             pclmulqdq: is_x86_feature_detected!("pclmulqdq"),
             ssse3: is_x86_feature_detected!("ssse3"),
             sse41: is_x86_feature_detected!("sse4.1"),
