@@ -279,16 +279,11 @@ impl Job {
         let mut engine = engine.with_context(|| self.cannot_start())?;
         let mut printer = StepPrinter::new(out, self.action.kind(), self.json, true);
         let begun = Instant::now();
-        let mut trees = Vec::new();
-        let in_dirs =
-            self.dirs(&mut Reach::new(), &mut printer, console, |_, step, _| trees.push(step.clone()));
-        let mut ended = Ok(());
-        for step in trees {
-            ended = run_tree(&mut engine, &step, &mut journal, &signals.stop, &mut printer, console);
-            if ended.is_err() {
-                break;
-            }
-        }
+        let (mut trees, mut n_files) = (Vec::new(), self.most);
+        let in_dirs = self.dirs(&mut Reach::new(), &mut printer, console, |_, step, tree| {
+            trees.push(step.clone());
+            n_files += tree.files.len() as u64;
+        });
         // The engine fetches steps before it has finished earlier ones. Items without a step wait here, so
         // that lines are printed in the order of the plan.
         let waiting = RefCell::new(VecDeque::new());
@@ -303,21 +298,20 @@ impl Job {
             let (files, bytes) = (files.load(Ordering::Relaxed), bytes.load(Ordering::Relaxed));
             Progress { files, bytes, ..Progress::default() }
         };
-        let run = ended.and_then(|()| {
-            console.progress.between_lines().counted(
-                verb(self.action.kind()),
-                self.most,
-                false,
-                &done,
-                || {
-                    engine.run(&mut steps, &mut journal, &signals.stop, |step, result| {
-                        files.fetch_add(1, Ordering::Relaxed);
-                        bytes.fetch_add(step.victim.version.size, Ordering::Relaxed);
-                        print_waiting(&mut printer, &mut waiting.borrow_mut(), true);
-                        print_result(&mut printer, step, result, console);
-                    })
-                },
-            )
+        let count = |step: &Step| {
+            files.fetch_add(1, Ordering::Relaxed);
+            bytes.fetch_add(step.victim.version.size, Ordering::Relaxed);
+        };
+        let verb = verb(self.action.kind());
+        let run = console.progress.between_lines().counted(verb, n_files, false, &done, || {
+            for step in &trees {
+                run_tree(&mut engine, step, &mut journal, &signals.stop, &count, &mut printer, console)?;
+            }
+            engine.run(&mut steps, &mut journal, &signals.stop, |step, result| {
+                count(step);
+                print_waiting(&mut printer, &mut waiting.borrow_mut(), true);
+                print_result(&mut printer, step, result, console);
+            })
         });
         // After a signal, the remaining steps are listed and not started.
         steps.for_each(drop);
@@ -345,16 +339,17 @@ impl Job {
     }
 }
 
-/// Performs the action on a directory, and prints the outcome.
+/// Performs the action on a directory, and prints the outcome. Calls `count` for each file.
 fn run_tree(
     engine: &mut Engine,
     step: &Step,
     journal: &mut Journal,
     stop: &Stop,
+    count: &dyn Fn(&Step),
     printer: &mut StepPrinter<'_>,
     console: &Console,
 ) -> std::io::Result<()> {
-    let (done, ended) = engine.run_tree(step, journal, stop, |_, _| ())?;
+    let (done, ended) = engine.run_tree(step, journal, stop, |file, _| count(file))?;
     match ended {
         Ok(()) => printer.tree(step, done.files, done.freed.0),
         Err(error) => {
