@@ -84,6 +84,20 @@ fn progress_and_stats_name_the_passes() {
     assert!(stats.contains("\"phase\": \"act\""));
 }
 
+/// Files inside directories that are removed as a whole count too, like those outside.
+#[test]
+fn progress_counts_the_files_of_directories() {
+    let dir = Dir::new();
+    for place in ["a", "b"] {
+        dir.file(format!("{place}/x"), &[1; 5000]).file(format!("{place}/y"), &[2; 3000]);
+        dir.file(format!("{place}2"), &[3; 100]);
+    }
+    let args = ["dup", "prune", "--dirs", "--action", "delete", "--yes", "--progress", "json"];
+    let run = dir.ftk(args).run().status(0).stderr_has("{\"phase\":\"delete\",");
+    run.stderr_has("\"files\":3,\"files_total\":3,\"bytes\":8100,");
+    assert!(!dir.path("b").exists() && !dir.path("b2").exists());
+}
+
 #[test]
 fn help_first_says_that_dup_changes_nothing() {
     let dir = Dir::new();
