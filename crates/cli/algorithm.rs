@@ -63,7 +63,7 @@ pub(crate) fn platform(constants: &Constants) -> anyhow::Result<Platform> {
 /// Tunes an algorithm. Unknown names change nothing: they are from a file that somebody has edited.
 fn tuned(platform: Platform, (algorithm, kernel): (&String, &Kernel)) -> Platform {
     match (algorithm.parse(), kernel.simd.parse()) {
-        (Ok(algorithm), Ok(simd)) => platform.tuned(algorithm, Tuning { simd, few: Some(kernel.few) }),
+        (Ok(algorithm), Ok(simd)) => platform.tuned(algorithm, Tuning { simd, few: kernel.few }),
         _ => platform,
     }
 }

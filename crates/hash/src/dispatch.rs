@@ -57,16 +57,16 @@ impl Choice {
         if platform.own_only { Self::Portable } else { Self::Crate }
     }
 
-    /// Returns the most busy lanes for which the narrow kernel is faster than the vectors. These are the results of
-    /// `ftk calibrate` on a Xeon of 2023 and an EPYC of 2022, both with AVX-512 and the SHA extensions.
+    /// Returns the most busy lanes for which the narrow kernel is faster than the vectors, if nothing was measured on this
+    /// machine. These are the ratios of the speeds on a Xeon of 2023, and the results of `ftk calibrate` on an EPYC of 2022.
     fn few(self, algorithm: Algorithm) -> u32 {
         #[cfg(target_arch = "x86_64")]
-        match (self, algorithm) {
-            (Self::Avx512(_, Some(_)), Algorithm::Sha256 | Algorithm::Sha224) => {
-                return if CPU.amd { 16 } else { 8 };
-            }
-            (Self::Avx512(_, Some(_)), Algorithm::Sha1) => return if CPU.amd { 6 } else { 4 },
-            (Self::Avx512(..), Algorithm::Md5) => return if CPU.amd { 1 } else { 0 },
+        match (self, algorithm, CPU.amd) {
+            (Self::Avx512(_, Some(_)), Algorithm::Sha256 | Algorithm::Sha224, false) => return 8,
+            (Self::Avx512(_, Some(_)), Algorithm::Sha256 | Algorithm::Sha224, true) => return 14,
+            (Self::Avx512(_, Some(_)), Algorithm::Sha1, _) => return 4,
+            (Self::Avx512(..), Algorithm::Md5, false) => return 0,
+            (Self::Avx512(..), Algorithm::Blake2b, true) => return 2,
             _ => {}
         }
         1

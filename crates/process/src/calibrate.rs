@@ -16,6 +16,9 @@ const ROUNDS: usize = 5;
 /// The lanes of the widest kernel.
 const LANES: usize = 16;
 
+/// A kernel is faster than a wider one if it needs less than this share of the time. Less is noise.
+const FASTER: f64 = 0.97;
+
 /// Measures the constants of the cost model on this machine. This takes about four seconds.
 ///
 /// Measures the speed of every kernel that `platform` has, and chooses the fastest ones.
@@ -38,7 +41,8 @@ pub fn calibrate(files: &Inventory, platform: Platform) -> Constants {
         }
         if kernels.len() > 1 {
             let tuning = fastest(algorithm, platform, &kernels, files);
-            let few = few(algorithm, platform, tuning);
+            // BLAKE3 hashes the parts of a single message side by side.
+            let few = (algorithm != Algorithm::Blake3).then(|| few(algorithm, platform, tuning));
             let kernel = Kernel { simd: tuning.simd.name().to_owned(), few };
             constants.kernels.insert(algorithm.name().to_owned(), kernel);
         }
@@ -46,8 +50,8 @@ pub fn calibrate(files: &Inventory, platform: Platform) -> Constants {
     constants
 }
 
-/// Returns the kernel that hashes small files and long messages in the least time, or the widest one that needs at most
-/// 3 % more. Wide vectors can lower the clock, which also slows down the code that opens and reads files. All kernels
+/// Returns the kernel that hashes small files and long messages in the least time, or a wider one that
+/// needs hardly more. Wide vectors can lower the clock, which also slows down the code that opens and reads files. All kernels
 /// take turns.
 fn fastest(algorithm: Algorithm, platform: Platform, kernels: &[Tuning], files: &Inventory) -> Tuning {
     /// As many bytes as the files have, so that both count about the same.
@@ -67,7 +71,7 @@ fn fastest(algorithm: Algorithm, platform: Platform, kernels: &[Tuning], files: 
     }
     let medians: Vec<_> = took.into_iter().map(middle).collect();
     let least = medians.iter().min().copied().unwrap_or_default();
-    let first = medians.iter().position(|&took| took <= least.mul_f64(1.03)).unwrap_or(0);
+    let first = medians.iter().position(|&took| took.mul_f64(FASTER) <= least).unwrap_or(0);
     kernels[first]
 }
 
@@ -81,7 +85,7 @@ fn few(algorithm: Algorithm, platform: Platform, tuning: Tuning) -> u8 {
         median(|| timed(|| algorithm.hash_many(platform, &messages[..n], &mut out[..n])))
     };
     // Counted, so that a single disturbed measurement changes the result by one only.
-    (1..=LANES).filter(|&n| took(n, u8::MAX) <= took(n, 0)).count() as u8
+    (1..=LANES).filter(|&n| took(n, u8::MAX) <= took(n, 0).mul_f64(FASTER)).count() as u8
 }
 
 fn team(constants: &mut Constants) {

@@ -56,8 +56,8 @@ pub struct Kernel {
     /// The largest instruction set that it uses, such as `avx2`.
     pub simd: String,
     /// Up to this many messages are hashed one or two at a time, and more of them side by side in the lanes of vectors.
-    /// 0: even a single message is hashed in a lane.
-    pub few: u8,
+    /// 0: even a single message is hashed in a lane. `None`: for this algorithm it makes no difference.
+    pub few: Option<u8>,
 }
 
 impl Default for Constants {

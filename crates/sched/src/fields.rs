@@ -32,7 +32,8 @@ impl Constants {
             check(format!("{DIGEST}{kernel}"), speed, is_name(kernel) && (1e6..=1e13).contains(&speed))?;
         }
         for (algorithm, Kernel { simd, few }) in &self.kernels {
-            check(format!("{KERNEL}{algorithm}"), (*few).into(), is_name(algorithm) && is_name(simd))?;
+            let few = few.unwrap_or_default().into();
+            check(format!("{KERNEL}{algorithm}"), few, is_name(algorithm) && is_name(simd))?;
         }
         Ok(())
     }
@@ -81,7 +82,8 @@ impl fmt::Display for Constants {
             .iter()
             .try_for_each(|(kernel, speed)| writeln!(f, "{DIGEST}{kernel} = {speed}"))?;
         self.kernels.iter().try_for_each(|(algorithm, Kernel { simd, few })| {
-            writeln!(f, "{KERNEL}{algorithm}.simd = {simd}\n{KERNEL}{algorithm}.few = {few}")
+            writeln!(f, "{KERNEL}{algorithm}.simd = {simd}")?;
+            few.map_or(Ok(()), |few| writeln!(f, "{KERNEL}{algorithm}.few = {few}"))
         })
     }
 }
@@ -125,11 +127,11 @@ mod tests {
     #[test]
     fn kernels_are_shown_and_checked() {
         let mut constants = Constants::default();
-        constants.kernels.insert("md5".into(), Kernel { simd: "avx2".into(), few: 1 });
+        constants.kernels.insert("md5".into(), Kernel { simd: "avx2".into(), few: Some(1) });
         assert_eq!(constants.check(), Ok(()));
         let text = constants.to_string();
         assert!(text.ends_with("\nkernels.md5.simd = avx2\nkernels.md5.few = 1\n"), "{text}");
-        constants.kernels.insert("sha1".into(), Kernel { simd: "avx2\nteam_ns".into(), few: 1 });
+        constants.kernels.insert("sha1".into(), Kernel { simd: "avx2\nteam_ns".into(), few: Some(1) });
         assert_eq!(constants.check(), Err(Implausible { name: "kernels.sha1".into(), value: 1.0 }));
     }
 
