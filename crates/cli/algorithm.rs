@@ -60,7 +60,7 @@ pub(crate) fn platform(constants: &Constants) -> anyhow::Result<Platform> {
     }
 }
 
-/// Tunes an algorithm. Unknown names change nothing: they are from a file that somebody has edited.
+/// Tunes an algorithm. Unknown names change nothing: they are from a file that was edited.
 fn tuned(platform: Platform, (algorithm, kernel): (&String, &Kernel)) -> Platform {
     match (algorithm.parse(), kernel.simd.parse()) {
         (Ok(algorithm), Ok(simd)) => platform.tuned(algorithm, Tuning { simd, few: kernel.few }),

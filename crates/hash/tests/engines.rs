@@ -208,7 +208,7 @@ fn a_tuning_chooses_the_kernel_of_one_algorithm() {
         assert_eq!(names[0], algorithm.kernel_name(here), "{algorithm}");
         for other in Algorithm::ALL.into_iter().filter(|other| *other != algorithm) {
             let least = here.tuned(algorithm, *kernels.last().unwrap());
-            assert_eq!(other.kernel_name(least), other.kernel_name(here), "{other} beside {algorithm}");
+            assert_eq!(other.kernel_name(least), other.kernel_name(here), "{other} with {algorithm}");
         }
         names.sort_unstable();
         names.dedup();
