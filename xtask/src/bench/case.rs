@@ -114,18 +114,18 @@ impl Pipeline {
 
     /// Starts every process from a shell that forks because it has more work after its command.
     fn forked(self) -> Self {
-        self.started_by(&words!["sh", "-c", r#""$@"; exit $?"#, "sh"])
+        self.started_by(words!["sh", "-c", r#""$@"; exit $?"#, "sh"])
     }
 
     /// Starts every process on these CPUs. util-linux has the program.
     fn pinned(self, cpus: &[usize]) -> Self {
         let list = cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-        self.started_by(&words!["taskset", "-c", &list])
+        self.started_by(words!["taskset", "-c", &list])
     }
 
     /// Puts these words in front of every command.
-    fn started_by(self, words: &[OsString]) -> Self {
-        Self { stages: self.stages.into_iter().map(|stage| [words, &stage].concat()).collect(), ..self }
+    fn started_by(self, words: Vec<OsString>) -> Self {
+        Self { stages: self.stages.into_iter().map(|stage| [&words[..], &stage].concat()).collect(), ..self }
     }
 
     /// Adds a process that reads the output of the last one.
