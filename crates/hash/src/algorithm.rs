@@ -133,18 +133,18 @@ impl Algorithm {
         Choice::of(self, platform).name(self)
     }
 
-    /// Returns the kernels that this platform has for the algorithm, those with the widest vectors first: for each, the
-    /// tuning that chooses it.
-    pub fn kernels(self, platform: Platform) -> Vec<Tuning> {
-        let mut names = Vec::new();
-        let mut is_new = |tuning: &Tuning| {
-            let name = self.kernel_name(platform.tuned(self, *tuning));
-            let is_new = !names.contains(&name);
-            names.push(name);
-            is_new
-        };
-        let all = Simd::ALL.into_iter().rev().map(|simd| Tuning { simd, few: None });
-        all.filter(&mut is_new).collect()
+    /// Returns the kernels that this platform has for the algorithm, those with the widest vectors first: the
+    /// [name](Algorithm::kernel_name) of each, and the tuning that chooses it.
+    pub fn kernels(self, platform: Platform) -> Vec<(&'static str, Tuning)> {
+        let mut kernels: Vec<(&str, Tuning)> = Vec::new();
+        for simd in Simd::ALL.into_iter().rev() {
+            let tuning = Tuning { simd, few: None };
+            let name = self.kernel_name(platform.tuned(self, tuning));
+            if kernels.iter().all(|(other, _)| *other != name) {
+                kernels.push((name, tuning));
+            }
+        }
+        kernels
     }
 
     /// Creates an engine for up to `keys` messages at once.

@@ -15,10 +15,9 @@ fn platforms(algorithm: Algorithm) -> Vec<(&'static str, Platform)> {
     let mut kernels: Vec<_> = found.map(|platform| (algorithm.kernel_name(platform), platform)).collect();
     kernels.dedup_by_key(|(name, _)| *name);
     let here = Platform::detect();
-    for tuning in algorithm.kernels(here) {
+    for (name, tuning) in algorithm.kernels(here) {
         for few in [0, u8::MAX] {
-            let platform = here.tuned(algorithm, Tuning { few: Some(few), ..tuning });
-            kernels.push((algorithm.kernel_name(platform), platform));
+            kernels.push((name, here.tuned(algorithm, Tuning { few: Some(few), ..tuning })));
         }
     }
     kernels
@@ -203,11 +202,13 @@ fn a_tuning_chooses_the_kernel_of_one_algorithm() {
     let here = Platform::detect();
     for algorithm in Algorithm::ALL {
         let kernels = algorithm.kernels(here);
-        let name = |tuning: &Tuning| algorithm.kernel_name(here.tuned(algorithm, *tuning));
-        let mut names: Vec<_> = kernels.iter().map(name).collect();
+        let mut names: Vec<_> = kernels.iter().map(|(name, _)| *name).collect();
+        for (name, tuning) in &kernels {
+            assert_eq!(algorithm.kernel_name(here.tuned(algorithm, *tuning)), *name, "{algorithm}");
+        }
         assert_eq!(names[0], algorithm.kernel_name(here), "{algorithm}");
         for other in Algorithm::ALL.into_iter().filter(|other| *other != algorithm) {
-            let least = here.tuned(algorithm, *kernels.last().unwrap());
+            let least = here.tuned(algorithm, kernels.last().unwrap().1);
             assert_eq!(other.kernel_name(least), other.kernel_name(here), "{other} with {algorithm}");
         }
         names.sort_unstable();

@@ -19,9 +19,8 @@ const LANES: usize = 16;
 /// A kernel is faster than a wider one if it needs less than this share of the time. Less is noise.
 const FASTER: f64 = 0.97;
 
-/// Measures the constants of the cost model on this machine. This takes about four seconds.
-///
-/// Measures the speed of every kernel that `platform` has, and chooses the fastest ones.
+/// Measures the constants of the cost model on this machine, and chooses the fastest of the kernels that `platform` has.
+/// This takes about four seconds.
 ///
 /// `files` should be some thousands of small cached files, with many files in a directory. They are read
 /// several times. Some constants keep their built-in values: `cold_contention` and `ring_cold`, which need a
@@ -34,10 +33,9 @@ pub fn calibrate(files: &Inventory, platform: Platform) -> Constants {
     memory(&mut constants);
     for algorithm in Algorithm::ALL {
         let kernels = algorithm.kernels(platform);
-        for tuning in &kernels {
-            let platform = platform.tuned(algorithm, *tuning);
-            let kernel = format!("{}/{}", algorithm.name(), algorithm.kernel_name(platform));
-            constants.digest_bytes_per_s.insert(kernel, digest(algorithm, platform));
+        for (kernel, tuning) in &kernels {
+            let speed = digest(algorithm, platform.tuned(algorithm, *tuning));
+            constants.digest_bytes_per_s.insert(format!("{algorithm}/{kernel}"), speed);
         }
         if kernels.len() > 1 {
             let tuning = fastest(algorithm, platform, &kernels, files);
@@ -50,10 +48,15 @@ pub fn calibrate(files: &Inventory, platform: Platform) -> Constants {
     constants
 }
 
-/// Returns the kernel that hashes small files and long messages in the least time, or a wider one that
-/// needs hardly more. Wide vectors can lower the clock, which also slows down the code that opens and reads files. All kernels
-/// take turns.
-fn fastest(algorithm: Algorithm, platform: Platform, kernels: &[Tuning], files: &Inventory) -> Tuning {
+/// Returns the kernel that hashes small files and long messages in the least time, or a wider one that needs hardly
+/// more. Wide vectors can lower the clock, which also slows down the code that opens and reads files. All kernels take
+/// turns.
+fn fastest(
+    algorithm: Algorithm,
+    platform: Platform,
+    kernels: &[(&str, Tuning)],
+    files: &Inventory,
+) -> Tuning {
     /// As many bytes as the files have, so that both count about the same.
     const LONG: usize = 1 << 20;
     let messages = vec![vec![7; LONG]; LANES];
@@ -62,8 +65,8 @@ fn fastest(algorithm: Algorithm, platform: Platform, kernels: &[Tuning], files: 
     let workers = logical_cpus().min(2);
     let mut took = vec![[Duration::ZERO; ROUNDS]; kernels.len()];
     for round in 0..ROUNDS {
-        for (kernel, took) in kernels.iter().zip(&mut took) {
-            let platform = platform.tuned(algorithm, *kernel);
+        for ((_, tuning), took) in kernels.iter().zip(&mut took) {
+            let platform = platform.tuned(algorithm, *tuning);
             let small = run(files, algorithm, platform, workers, Backend::Sync);
             let long = timed(|| algorithm.hash_many(platform, &messages, &mut out));
             took[round] = small + long;
@@ -72,7 +75,7 @@ fn fastest(algorithm: Algorithm, platform: Platform, kernels: &[Tuning], files: 
     let medians: Vec<_> = took.into_iter().map(middle).collect();
     let least = medians.iter().min().copied().unwrap_or_default();
     let first = medians.iter().position(|&took| took.mul_f64(FASTER) <= least).unwrap_or(0);
-    kernels[first]
+    kernels[first].1
 }
 
 /// Returns up to how many messages the kernel hashes faster one or two at a time than in the lanes of vectors.

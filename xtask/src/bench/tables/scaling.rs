@@ -9,7 +9,7 @@ use crate::bench::cache::Cache;
 use crate::bench::commands::{Commands, Lines};
 use crate::bench::context::Context;
 use crate::bench::derived;
-use crate::bench::record::{Group, Outcome, Section};
+use crate::bench::record::{Group, Section};
 use crate::bench::shape;
 
 /// Each command of ftk, with as many workers as CPUs.
@@ -64,11 +64,8 @@ fn allowed(set: &CpuSet) -> Vec<usize> {
 
 /// Returns the measured milliseconds for each number of CPUs.
 fn times(group: &Group, numbers: &[usize]) -> Vec<(usize, f64)> {
-    let measured = group.rows.iter().zip(numbers).filter_map(|(row, &cpus)| match row.outcome {
-        Outcome::Measured { median, .. } => Some((cpus, median)),
-        _ => None,
-    });
-    measured.collect()
+    let rows = group.rows.iter().zip(numbers);
+    rows.filter_map(|(row, &cpus)| Some((cpus, row.outcome.summary()?.median))).collect()
 }
 
 /// Says what part of the time on one CPU does not become shorter, and what follows for more CPUs. `None` if there is no
