@@ -23,7 +23,7 @@ const LARGE_DIRS: u32 = 256;
 const PROBE_FROM: u32 = 256;
 
 /// Runs of neighbouring files in a probe. Neighbours share directories and blocks of inodes, as in the whole run.
-const PROBE_RUNS: u32 = 16;
+const PROBE_RUNS: u32 = 64;
 
 /// Processes one in [`PROBE`] of the files, unless these are few.
 pub(crate) fn probe(files: &mut Files<'_>, run: &Run<'_>, sample: &Sample, choice: &Choice) {
