@@ -20,7 +20,7 @@ const USAGE: &str = "usage: cargo xtask ci [STEP...]   all that CI runs, or only
        cargo xtask tidy           check the conventions of the project
        cargo xtask codegen [--check]   generate manual, completions and docs/coming-from.md
        cargo xtask bench [TABLE...] [--quick] [--tree DIR] [--scratch DIR] [--keep] [--peers DIR] [--runs N]
-                         [--records DIR] [-a ALGORITHM]... [--profile NAME]
+                         [--records DIR] [-a ALGORITHM]... [--profile NAME] [--before FTK]
                                   benchmark ftk and its peers: find, find-cold, expressions, du, hash, hash-cold, lists, dup,
                                   dup-cold, cache, manifest, cmp, threads, scaling, scale, startup, kernels
        cargo xtask bench peers [--peers DIR]     list the peers, and install missing ones

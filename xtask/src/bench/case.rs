@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Read;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -81,6 +82,22 @@ impl Case {
         is_ftk(&self.tool)
     }
 
+    /// Returns the same command with the program `earlier` in the place of `ftk`.
+    pub(crate) fn with_earlier(&self, ftk: &Path, earlier: &Path) -> Self {
+        Self {
+            tool: format!("{EARLIER}{}", self.tool),
+            timed: self.timed.replaced(ftk, earlier),
+            serial: self.serial.as_ref().map(|it| it.replaced(ftk, earlier)),
+            before: self.before.clone(),
+            ..*self
+        }
+    }
+
+    /// Whether this is the command of an [earlier program](Self::with_earlier).
+    pub(crate) fn is_earlier(&self) -> bool {
+        self.tool.starts_with(EARLIER)
+    }
+
     /// Runs the command and returns its result.
     pub(crate) fn answer(&self) -> Result<Answer> {
         self.prepare()?;
@@ -88,6 +105,9 @@ impl Case {
         Ok(Answer::new(&output, self.format))
     }
 }
+
+/// The names of the rows of an earlier ftk begin with this.
+pub(crate) const EARLIER: &str = "earlier: ";
 
 /// Whether a row of a table belongs to ftk: `ftk`, or `ftk` with options.
 pub(crate) fn is_ftk(tool: &str) -> bool {
@@ -121,6 +141,13 @@ impl Pipeline {
     fn pinned(self, cpus: &[usize]) -> Self {
         let list = cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         self.started_by(words!["taskset", "-c", &list])
+    }
+
+    /// Replaces every word that is the path `from`.
+    fn replaced(&self, from: &Path, to: &Path) -> Self {
+        let word = |word: &OsString| if word == from.as_os_str() { to.into() } else { word.clone() };
+        let stages = self.stages.iter().map(|stage| stage.iter().map(word).collect()).collect();
+        Self { stages, ..*self }
     }
 
     /// Puts these words in front of every command.
@@ -257,6 +284,15 @@ mod tests {
         // The parent must be the shell, not this process.
         let parent = Pipeline::new(words!["sh", "-c", "echo $PPID"]).forked().output().unwrap();
         assert_ne!(String::from_utf8(parent).unwrap().trim(), std::process::id().to_string());
+    }
+
+    #[test]
+    fn an_earlier_program_replaces_this_one() {
+        let case = Case::new("ftk --io sync", Format::Lines, Pipeline::new(words!["/no/ftk", "a /no/ftk b"]));
+        let case = case.pinned(&[0]).with_earlier(Path::new("/no/ftk"), Path::new("echo"));
+        assert_eq!(case.timed.output().unwrap(), b"a /no/ftk b\n");
+        assert!(case.is_earlier() && !case.is_ftk());
+        assert_eq!(case.tool, "earlier: ftk --io sync");
     }
 
     #[test]

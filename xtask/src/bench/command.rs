@@ -73,19 +73,21 @@ fn measure(options: Options) -> Result<ExitCode> {
         println!("this machine is busy (load {:.1}): expect noise", machine.load);
     }
     let bench = Bench::new(options, programs, peers)?;
-    let mut made = Vec::new();
+    let (mut made, mut earlier) = (Vec::new(), Vec::new());
     for kind in tables::ALL.iter().filter(|kind| bench.options.tables.contains(&kind.name)) {
         println!("{}", kind.name);
         let sections = (kind.make)(&bench).with_context(|| format!("table {}", kind.name))?;
         if !sections.is_empty() {
             let machine = machine.clone();
-            made.push(Table {
+            let mut table = Table {
                 name: kind.name.into(),
                 title: kind.title.into(),
                 per_file: kind.per_file,
                 machine,
                 sections,
-            });
+            };
+            earlier.push(record::split_earlier(&mut table));
+            made.push(table);
         }
     }
     if bench.options.profile == RELEASE {
@@ -100,6 +102,10 @@ fn measure(options: Options) -> Result<ExitCode> {
         return Ok(ExitCode::FAILURE);
     }
     println!("\n{}", verdict(&made));
+    if let Some(program) = &bench.options.before {
+        println!("compared with {}:", program.display());
+        compare::print(&earlier, &made);
+    }
     interrupt::check()?;
     if bench.options.keeps_record() && !made.is_empty() {
         let folder = bench.options.common.records.join(machine.slug());

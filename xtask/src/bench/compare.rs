@@ -18,13 +18,17 @@ const WORTH_OF_MEMORY: f64 = 0.1;
 
 /// Prints the changes from the record `old` to the record `new` that exceed the noise.
 pub(crate) fn run(old: &Path, new: &Path) -> Result<()> {
-    let (old, new) = (record::load(old)?, record::load(new)?);
-    let changes = changes(&old, &new);
+    print(&record::load(old)?, &record::load(new)?);
+    Ok(())
+}
+
+/// Prints the changes from the tables `old` to the tables `new` that exceed the noise.
+pub(crate) fn print(old: &[Table], new: &[Table]) {
+    let changes = changes(old, new);
     for change in &changes {
         println!("{change}");
     }
-    println!("{} changes exceed the noise. {}", changes.len(), drift(&old, &new));
-    Ok(())
+    println!("{} changes exceed the noise. {}", changes.len(), drift(old, new));
 }
 
 /// Returns a line for each command in both records whose time or memory changed, or that can no longer be measured. The
@@ -53,20 +57,18 @@ fn changes(old: &[Table], new: &[Table]) -> Vec<String> {
     changes
 }
 
-/// Describes the median change of the times of ftk and of the other tools. If both changed alike, the likely cause is
-/// the machine.
+/// Describes the median change of the times of ftk and, if there are any in both records, of the other tools. If both
+/// changed alike, the likely cause is the machine.
 fn drift(old: &[Table], new: &[Table]) -> String {
     let median = |is_ours: bool| {
         let parts = pairs(old, new).filter(|(place, ..)| is_ftk(place.tool) == is_ours);
         let parts =
             parts.filter_map(|(_, old, new)| Some(new.summary()?.median / old.summary()?.median - 1.0));
-        Summary::of(&parts.collect::<Vec<_>>()).map_or(0.0, |summary| summary.median * 100.0)
+        Summary::of(&parts.collect::<Vec<_>>()).map(|summary| format!("{:+.1} %", summary.median * 100.0))
     };
-    format!(
-        "The median time of ftk changed by {:+.1} %, that of its peers by {:+.1} %",
-        median(true),
-        median(false)
-    )
+    let ours =
+        median(true).map_or_else(String::new, |ours| format!("The median time of ftk changed by {ours}"));
+    median(false).map_or_else(|| ours.clone(), |peers| format!("{ours}, that of its peers by {peers}"))
 }
 
 /// A command in a record.
@@ -139,6 +141,13 @@ mod tests {
     fn more_memory_is_reported() {
         let outcome = Outcome::Measured { median: 20.0, runs: vec![19.0, 21.0], memory_kib: 4096 };
         assert_eq!(changed(outcome), ["find: small, all files, ftk: 2.0 MiB -> 4.0 MiB (+100 %)"]);
+    }
+
+    #[test]
+    fn without_peers_the_drift_of_ftk_is_shown() {
+        let mut new = example();
+        new.sections[0].groups[0].rows.truncate(1);
+        assert_eq!(drift(&[example()], &[new]), "The median time of ftk changed by +0.0 %");
     }
 
     #[test]

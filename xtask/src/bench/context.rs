@@ -135,6 +135,7 @@ impl Context {
             runs: self.options.runs,
             repeats_short: !self.options.common.is_quick,
             roles: &self.roles,
+            earlier: self.options.before.as_deref().map(|earlier| [&*self.programs.ftk, earlier]),
         }
     }
 }

@@ -28,6 +28,8 @@ pub(crate) struct Meter<'p> {
     /// Whether short commands are run more often.
     pub(crate) repeats_short: bool,
     pub(crate) roles: &'p Roles,
+    /// This ftk and an earlier one, which runs the same commands in turn.
+    pub(crate) earlier: Option<[&'p Path; 2]>,
 }
 
 impl Meter<'_> {
@@ -35,7 +37,12 @@ impl Meter<'_> {
     ///
     /// # Errors
     /// After an interrupt. A tool that fails is an outcome.
-    pub(crate) fn group(&self, title: &str, files: u64, cases: Vec<Case>) -> Result<Group> {
+    pub(crate) fn group(&self, title: &str, files: u64, mut cases: Vec<Case>) -> Result<Group> {
+        if let Some([ftk, earlier]) = self.earlier {
+            let ours = cases.iter().filter(|case| case.is_ftk());
+            let earlier: Vec<_> = ours.map(|case| case.with_earlier(ftk, earlier)).collect();
+            cases.extend(earlier);
+        }
         println!("  {title}: {}", cases.iter().map(|case| &*case.tool).collect::<Vec<_>>().join(", "));
         let mut verdicts = compare(&cases)?;
         let mut runs: Vec<Vec<Run>> = vec![Vec::new(); cases.len()];
@@ -91,7 +98,7 @@ fn compare(cases: &[Case]) -> Result<Vec<Option<Outcome>>> {
     let mut reference: Option<(usize, Answer)> = None;
     let mut verdicts: Vec<Option<Outcome>> = cases.iter().map(|_| None).collect();
     let mut order: Vec<usize> = (0..cases.len()).collect();
-    order.sort_by_key(|&nth| cases[nth].is_ftk());
+    order.sort_by_key(|&nth| (cases[nth].is_earlier(), cases[nth].is_ftk()));
     for nth in order {
         let answer = cases[nth].answer();
         interrupt::check()?; // checked first, because an interrupt may have made the command fail
@@ -166,21 +173,32 @@ mod tests {
         std::fs::write(&helper, "#!/bin/sh\necho 4.5 1234\n").unwrap();
         std::fs::set_permissions(&helper, std::fs::Permissions::from_mode(0o700)).unwrap();
         let roles = Roles::default();
-        let meter =
-            Meter { helper: &helper, cache: Cache::Warm, runs: 2, repeats_short: false, roles: &roles };
+        let earlier = Some(["echo", "printf"].map(Path::new));
+        let meter = Meter {
+            helper: &helper,
+            cache: Cache::Warm,
+            runs: 2,
+            repeats_short: false,
+            roles: &roles,
+            earlier,
+        };
         let group = meter.group("echo", 1, vec![echo("ftk", "y"), echo("a", "y"), echo("b", "z")]).unwrap();
         let measured = Outcome::Measured { median: 4.5, runs: vec![4.5; 2], memory_kib: 1234 };
         assert_eq!(group.rows[0].outcome, measured);
         assert_eq!(group.rows[1].outcome, measured);
         assert!(matches!(group.rows[2].outcome, Outcome::Differs(_)));
         assert_eq!(group.rows[0].command, "echo y");
+        assert_eq!((&*group.rows[3].tool, &*group.rows[3].command), ("earlier: ftk", "printf y"));
+        assert_eq!(group.rows[3].outcome, measured);
+        assert_eq!(group.rows.len(), 4);
     }
 
     #[test]
     fn short_commands_are_run_more_often() {
         let roles = Roles::default();
         let helper = Path::new("");
-        let meter = Meter { helper, cache: Cache::Warm, runs: 2, repeats_short: true, roles: &roles };
+        let (cache, earlier) = (Cache::Warm, None);
+        let meter = Meter { helper, cache, runs: 2, repeats_short: true, roles: &roles, earlier };
         let run = |milliseconds| vec![Run { milliseconds, memory_kib: 0 }];
         assert!(meter.is_short(&[run(SHORT_MS / 3.0), run(SHORT_MS / 2.0)]));
         assert!(!meter.is_short(&[run(SHORT_MS / 2.0), run(SHORT_MS / 2.0)]));

@@ -53,6 +53,8 @@ pub(crate) struct Options {
     pub(crate) common: Common,
     /// A tree of real files.
     pub(crate) tree: Option<PathBuf>,
+    /// An earlier ftk, whose times are compared with those of this one.
+    pub(crate) before: Option<PathBuf>,
     /// Number of timed runs of each command.
     pub(crate) runs: usize,
     /// Algorithms to measure; if empty, the default of each table.
@@ -72,6 +74,7 @@ impl Options {
             tables: Vec::new(),
             common: Common::new("target/bench"),
             tree: None,
+            before: None,
             runs: 0,
             algorithms: Vec::new(),
             profile: RELEASE.into(),
@@ -84,6 +87,7 @@ impl Options {
             }
             match arg {
                 "--tree" => options.tree = Some(value()?.into()),
+                "--before" => options.before = Some(value()?.into()),
                 "--profile" => options.profile = value()?.into(),
                 "--runs" => options.runs = value()?.parse().context("--runs")?,
                 "-a" | "--algorithm" => options.algorithms.push(Algorithm::named(value()?)?),
@@ -102,6 +106,9 @@ impl Options {
         if let Some(tree) = &mut options.tree {
             ensure!(tree.is_dir(), "{} is not a directory", tree.display());
             *tree = tree.canonicalize()?;
+        }
+        if let Some(before) = &mut options.before {
+            *before = before.canonicalize().with_context(|| format!("--before {}", before.display()))?;
         }
         Ok(options)
     }
@@ -142,5 +149,6 @@ mod tests {
         assert_eq!(said(&["--tree"]), "--tree needs a value");
         assert_eq!(said(&["--tree", "Cargo.toml"]), "Cargo.toml is not a directory");
         assert_eq!(said(&["-a", "crc32"]), "unknown algorithm \"crc32\"");
+        assert_eq!(said(&["--before", "no/ftk"]), "--before no/ftk");
     }
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::cache::Cache;
-use super::case::is_ftk;
+use super::case::{EARLIER, is_ftk};
 use super::machine::Machine;
 use super::stats::Summary;
 use super::tree::Tree;
@@ -141,6 +141,21 @@ impl Group {
     }
 }
 
+/// Moves the rows of an earlier ftk into a second table, under the names of the rows of this one.
+pub(crate) fn split_earlier(table: &mut Table) -> Table {
+    let mut earlier = table.clone();
+    for group in earlier.sections.iter_mut().flat_map(|section| &mut section.groups) {
+        group.rows.retain_mut(|row| {
+            let name = row.tool.strip_prefix(EARLIER).map(str::to_owned);
+            name.map(|name| row.tool = name).is_some()
+        });
+    }
+    for group in table.sections.iter_mut().flat_map(|section| &mut section.groups) {
+        group.rows.retain(|row| !row.tool.starts_with(EARLIER));
+    }
+    earlier
+}
+
 /// Whether ftk is slower at this ratio. Times that are equal to two digits count as equal.
 pub(crate) fn is_slower(ratio: f64) -> bool {
     ratio < 0.995
@@ -249,6 +264,16 @@ pub(crate) mod tests {
                 groups: vec![group],
             }],
         }
+    }
+
+    #[test]
+    fn rows_of_an_earlier_program_are_moved() {
+        let mut table = example();
+        table.sections[0].groups[0].rows.push(row("earlier: ftk", measured(&[25.0])));
+        let earlier = split_earlier(&mut table);
+        assert_eq!(serde_json::to_value(&table).unwrap(), serde_json::to_value(example()).unwrap());
+        let [moved] = &earlier.sections[0].groups[0].rows[..] else { panic!("one row") };
+        assert_eq!((&*moved.tool, &moved.outcome), ("ftk", &measured(&[25.0])));
     }
 
     #[test]
