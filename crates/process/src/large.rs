@@ -1,6 +1,6 @@
 //! Processes the large files after the small ones, largest first.
 //!
-//! If BLAKE3 is the only algorithm, all workers together hash each file of 16 MiB or more, because BLAKE3 can
+//! If BLAKE3 is the only algorithm, all workers together hash the files of 16 MiB or more, because BLAKE3 can
 //! hash parts of a file independently. The other files are distributed among the workers: first those that
 //! are large compared with the rest, each read alone, then the rest, several at a time in lanes.
 #![expect(unsafe_code, reason = "workers leave the shared descriptor table")]
@@ -18,7 +18,7 @@ use crate::run::{Context, Files};
 use crate::shared;
 
 /// Minimum size of a file that all workers hash together, in bytes. Used only if BLAKE3 is the only
-/// algorithm. For smaller files, spawning and joining a team for each file would cost noticeable time.
+/// algorithm. For smaller files, opening each of them once for every worker would cost noticeable time.
 const SHARED_FROM: u64 = 16 << 20;
 
 /// Files of at least this size, in bytes, are worth the start of a read-ahead thread.
@@ -41,8 +41,10 @@ pub(crate) fn process(files: &mut Files<'_>, run: &Run<'_>) {
 
     let workers = context.limits.busy_workers();
     let at = jobs.partition_point(|(large, _)| !context.shares(large.size));
-    for (large, job) in jobs.split_off(at).into_iter().rev() {
-        failed.extend(shared::process(context, workers, large, job));
+    let mut shared = jobs.split_off(at);
+    if !shared.is_empty() {
+        shared.reverse();
+        failed.extend(shared::process(context, workers, shared));
     }
     if jobs.is_empty() {
         return;

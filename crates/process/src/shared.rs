@@ -1,63 +1,109 @@
-//! Hashes one huge file with all workers, if the digest is a tree: BLAKE3.
+//! Hashes huge files with all workers, if the digest is a tree: BLAKE3.
+//!
+//! The windows of all files form one list, in which workers claim one after the other. So no worker waits at the end
+//! of a file, except at that of the last one. The worker that finishes the last window of a file computes its digest.
 #![expect(unsafe_code, reason = "workers leave the shared descriptor table, and read mapped files")]
 
+use std::mem;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ftk_file::{Failure, File, Holes, KnownRange, Stat, now_ns};
+use ftk_file::{Birth, Failure, File, Holes, KnownRange, Stat, now_ns};
 use ftk_hash::{ChainingValue, Windows};
-use ftk_inventory::Opener;
-use ftk_read::{Map, SyncReader, WrittenBack, leave_shared_descriptors};
-use ftk_sched::{Stop, Team};
+use ftk_inventory::{DirNo, Opener};
+use ftk_read::{Map, SyncReader, WriteBack, WrittenBack, leave_shared_descriptors};
+use ftk_sched::{Stop, Team, lock};
 
 use crate::claims::{Job, Large};
 use crate::driver::Failed;
 use crate::rows::State;
 use crate::run::Context;
 
-/// Hashes a deferred file. Workers share no descriptors, so each opens the file itself. Then it claims
-/// windows of the tree, and finally checks that the file it read did not change.
-pub(crate) fn process(context: &Context<'_>, workers: usize, large: Large, job: Job<'_>) -> Option<Failed> {
-    let tree = Windows::new(large.size, workers).expect("only files of several windows are shared");
-    let read_ns = now_ns();
-    // Raised by the first worker that fails, so that the others stop reading.
-    let (failed, next) = (Stop::new(), AtomicUsize::new(0));
-    let parts = Team::new(workers).run(context.resources.stop, |worker| {
+/// Hashes deferred files, in this order. Workers share no descriptors, so each opens the files of its windows itself,
+/// and finally checks that the file it read did not change. Returns the files that failed.
+pub(crate) fn process(context: &Context<'_>, workers: usize, jobs: Vec<(Large, Job<'_>)>) -> Vec<Failed> {
+    let (n, mut windows) = (jobs.len(), 0);
+    let files = jobs.into_iter().enumerate().map(|(nth, (large, job))| {
+        // Larger windows are faster, and only at the end of the last file do workers wait for each other.
+        let tree = Windows::new(large.size, if nth + 1 == n { workers } else { 1 });
+        let tree = tree.expect("only files of several windows are shared");
+        let first = windows;
+        windows += tree.windows();
+        SharedFile::new(context, large, job, tree, first)
+    });
+    let files: Vec<_> = files.collect();
+    let next = AtomicUsize::new(0);
+    let failed = Team::new(workers).run(context.resources.stop, |worker| {
         if worker > 0 {
-            // SAFETY: this is the first call on a new thread. `windows` opens the file and closes it again,
-            // and its result (values or a failure) holds no descriptor.
+            // SAFETY: this is the first call on a new thread. `read` opens a file and closes it again, and the
+            // results (values and failures) hold no descriptor.
             unsafe { leave_shared_descriptors() };
         }
-        let part = windows(context, worker, &tree, large, &next, &failed, &job);
-        if part.is_err() {
-            failed.raise();
-        }
-        part
-    });
-    if context.resources.stop.is_raised() {
-        return None;
-    }
-    context.counters.of(0).add_file(true);
-    match parts.into_iter().collect::<Result<Vec<_>, _>>().and_then(|parts| join(&tree, large, &parts)) {
-        Ok(Whole { values, stat, is_written_back }) => {
-            let root = tree.root(&values);
-            if let Some(reuse) = context.reuse.filter(|_| is_written_back) {
-                reuse.note(&stat, read_ns, root.as_bytes());
+        let mut claims = Claims { next: &next, claimed: None };
+        let mut failed = Vec::new();
+        while !context.resources.stop.is_raised() {
+            let nth = claims.peek();
+            if nth >= windows {
+                break;
             }
-            job.row.ok(root.as_bytes(), &stat);
-            None
+            let file = &files[files.partition_point(|file| file.first <= nth) - 1];
+            failed.extend(file.claim(context, worker, &mut claims));
         }
-        Err(failure) => {
-            let file = job.file;
-            job.row.fail(State::of(&failure));
-            Some(Failed { file, failure })
-        }
+        failed
+    });
+    failed.into_iter().flatten().collect()
+}
+
+/// One worker's claims in the list of all windows.
+struct Claims<'c> {
+    next: &'c AtomicUsize,
+    /// A window that was claimed but not started.
+    claimed: Option<usize>,
+}
+
+impl Claims<'_> {
+    /// Returns the number of the next window, which is claimed.
+    fn peek(&mut self) -> usize {
+        // Relaxed: the counter only hands out numbers.
+        *self.claimed.get_or_insert_with(|| self.next.fetch_add(1, Ordering::Relaxed))
     }
+
+    /// Starts the next window if its number is below `end`.
+    fn start_below(&mut self, end: usize) -> Option<usize> {
+        let nth = self.peek();
+        self.claimed.take_if(|_| nth < end)
+    }
+}
+
+/// A file whose windows several workers read.
+struct SharedFile<'r> {
+    large: Large,
+    dir: DirNo,
+    birth: Birth,
+    write_back: WriteBack,
+    tree: Windows,
+    /// The number of its first window in the list of all.
+    first: usize,
+    /// Raised by the first worker that fails, so that nobody reads the rest.
+    failed: Stop,
+    progress: Mutex<Progress<'r>>,
+}
+
+/// What is done of a file.
+struct Progress<'r> {
+    /// Removed by the worker that ends the file.
+    job: Option<Job<'r>>,
+    /// The number of windows that are not done.
+    left: usize,
+    parts: Vec<Result<Part, Failure>>,
 }
 
 /// One worker's result: the file's metadata as it saw it, and the values of the windows it claimed.
 struct Part {
     stat: Stat,
+    /// When it opened the file.
+    read_ns: i128,
     is_written_back: bool,
     values: Vec<(usize, ChainingValue)>,
 }
@@ -65,49 +111,108 @@ struct Part {
 /// The results of all workers.
 struct Whole {
     stat: Stat,
+    read_ns: i128,
     is_written_back: bool,
     values: Vec<ChainingValue>,
 }
 
-fn windows(
-    context: &Context<'_>,
-    worker: usize,
-    tree: &Windows,
-    large: Large,
-    next: &AtomicUsize,
-    failed: &Stop,
-    job: &Job<'_>,
-) -> Result<Part, Failure> {
-    // This examines the file again, because all other files may have been processed since it was first opened.
-    let file = Opener::new(context.work.inventory).open_file_with(job.dir, job.file, job.row.birth())?;
-    file.expect_pieces();
-    let is_written_back = context.write_back(job).apply(&file) != WrittenBack::Unknown;
-    let mut part = Part { stat: *file.stat(), is_written_back, values: Vec::new() };
-    if !is_still(&part.stat, large) {
-        // `join` reports this as a change.
-        return Ok(part);
+impl<'r> SharedFile<'r> {
+    fn new(context: &Context<'_>, large: Large, job: Job<'r>, tree: Windows, first: usize) -> Self {
+        let (dir, birth, write_back) = (job.dir, job.row.birth(), context.write_back(&job));
+        let progress = Progress { job: Some(job), left: tree.windows(), parts: Vec::new() };
+        let (failed, progress) = (Stop::new(), Mutex::new(progress));
+        Self { large, dir, birth, write_back, tree, first, failed, progress }
     }
-    let mut window = Window::new(&file);
-    if is_written_back && !part.stat.version().is_written_back() {
-        // On XFS, only reads wait for a write that is in progress.
-        window.do_not_map();
-    }
-    while !context.resources.stop.is_raised() && !failed.is_raised() {
-        // Relaxed: the counter only hands out numbers.
-        let nth = next.fetch_add(1, Ordering::Relaxed);
-        if nth >= tree.windows() {
-            break;
+
+    /// Claims and hashes windows until all are claimed, and ends the file if the last of them is done. Returns the file
+    /// if it failed. If the run is stopped, the file stays pending.
+    fn claim(&self, context: &Context<'_>, worker: usize, claims: &mut Claims<'_>) -> Option<Failed> {
+        let end = self.first + self.tree.windows();
+        let mut n_done = 0;
+        let part = self.read(context, worker, || {
+            let nth = claims.start_below(end)?;
+            n_done += 1;
+            Some(nth - self.first)
+        });
+        if part.is_err() {
+            self.failed.raise();
         }
-        let mut subtree = tree.subtree(nth);
-        let before = window.bytes;
-        window.read(tree.window(nth), |bytes| subtree.update(bytes))?;
-        context.counters.of(worker).add_bytes((window.bytes - before) as usize, true);
-        context.show();
-        part.values.push((nth, subtree.finalize()));
+        if self.failed.is_raised() {
+            // Nobody needs the rest.
+            while claims.start_below(end).is_some() {
+                n_done += 1;
+            }
+        }
+        let mut progress = lock(&self.progress);
+        progress.parts.push(part);
+        progress.left -= n_done;
+        if progress.left > 0 {
+            return None;
+        }
+        let (job, parts) = (progress.job.take()?, mem::take(&mut progress.parts));
+        drop(progress);
+        let failed = self.end(context, job, parts);
+        context.counters.of(worker).add_file(true);
+        failed
     }
-    // The other workers read the file at the same time.
-    file.verify_always(window.bytes)?;
-    Ok(part)
+
+    /// Fills the row.
+    fn end(&self, context: &Context<'_>, job: Job<'r>, parts: Vec<Result<Part, Failure>>) -> Option<Failed> {
+        let parts = parts.into_iter().collect::<Result<Vec<_>, _>>();
+        match parts.and_then(|parts| join(&self.tree, self.large, &parts)) {
+            Ok(Whole { values, stat, read_ns, is_written_back }) => {
+                let root = self.tree.root(&values);
+                if let Some(reuse) = context.reuse.filter(|_| is_written_back) {
+                    reuse.note(&stat, read_ns, root.as_bytes());
+                }
+                job.row.ok(root.as_bytes(), &stat);
+                None
+            }
+            Err(failure) => {
+                let file = job.file;
+                job.row.fail(State::of(&failure));
+                Some(Failed { file, failure })
+            }
+        }
+    }
+
+    /// Opens the file and hashes the windows that `next` returns.
+    fn read(
+        &self,
+        context: &Context<'_>,
+        worker: usize,
+        mut next: impl FnMut() -> Option<usize>,
+    ) -> Result<Part, Failure> {
+        let read_ns = now_ns();
+        // This examines the file again, because all other files may have been processed since it was first opened.
+        let mut opener = Opener::new(context.work.inventory);
+        let file = opener.open_file_with(self.dir, self.large.file, self.birth)?;
+        file.expect_pieces();
+        let is_written_back = self.write_back.apply(&file) != WrittenBack::Unknown;
+        let mut part = Part { stat: *file.stat(), read_ns, is_written_back, values: Vec::new() };
+        if !is_still(&part.stat, self.large) {
+            // `join` reports this as a change.
+            self.failed.raise();
+            return Ok(part);
+        }
+        let mut window = Window::new(&file);
+        if is_written_back && !part.stat.version().is_written_back() {
+            // On XFS, only reads wait for a write that is in progress.
+            window.do_not_map();
+        }
+        while !context.resources.stop.is_raised() && !self.failed.is_raised() {
+            let Some(nth) = next() else { break };
+            let mut subtree = self.tree.subtree(nth);
+            let before = window.bytes;
+            window.read(self.tree.window(nth), |bytes| subtree.update(bytes))?;
+            context.counters.of(worker).add_bytes((window.bytes - before) as usize, true);
+            context.show();
+            part.values.push((nth, subtree.finalize()));
+        }
+        // The other workers read the file at the same time.
+        file.verify_always(window.bytes)?;
+        Ok(part)
+    }
 }
 
 /// Reads a worker's windows of the file. They are mapped, which avoids a copy, or read into a buffer if
@@ -213,7 +318,8 @@ fn join(tree: &Windows, large: Large, parts: &[Part]) -> Result<Whole, Failure> 
     }
     let values = values.into_iter().collect::<Option<_>>().ok_or_else(unexpected_end)?;
     let is_written_back = parts.iter().all(|part| part.is_written_back);
-    Ok(Whole { stat: *first, is_written_back, values })
+    let read_ns = parts.iter().map(|part| part.read_ns).min().unwrap_or_default();
+    Ok(Whole { stat: *first, read_ns, is_written_back, values })
 }
 
 /// The error for a file that ended before its size, although nothing else about it changed.
@@ -231,7 +337,7 @@ mod tests {
 
     use ftk_file::Symlinks;
     use ftk_hash::{Algorithm, Platform};
-    use ftk_inventory::{Inventory, PathList};
+    use ftk_inventory::{FileNo, Inventory, PathList};
     use ftk_read::Span;
     use ftk_sched::{Constants, Counters, Jobs, Limits, Model, Run, Threads};
 
@@ -338,14 +444,19 @@ mod tests {
         }
     }
 
-    /// Hashes a file from a list as a whole run does. `change` is called after the file was deferred and
-    /// before it is reopened.
-    fn hash_deferred(change: impl FnOnce(&std::path::Path)) -> (State, Vec<Failed>) {
+    /// Hashes files of [`SHARED`] bytes from a list as a whole run does. `change` is called after they were deferred and
+    /// before they are reopened, with the path of the first. Returns the states, the failures, and whether the digest of
+    /// each file is that of its content, if it has a digest.
+    fn hash_deferred_files(n: u32, change: impl FnOnce(&Path)) -> (Vec<State>, Vec<Failed>, Vec<bool>) {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("file");
-        fs::File::create(&path).unwrap().set_len(SHARED).unwrap();
+        let paths: Vec<_> = (0..n).map(|nth| dir.path().join(format!("file{nth}"))).collect();
         let mut list = PathList::new();
-        list.push(path.as_os_str().as_bytes()).unwrap();
+        for (nth, path) in paths.iter().enumerate() {
+            let file = fs::File::create(path).unwrap();
+            file.set_len(SHARED).unwrap();
+            file.write_all_at(&[nth as u8; 5], 5 * nth as u64).unwrap();
+            list.push(path.as_os_str().as_bytes()).unwrap();
+        }
         let (inventory, _) = Inventory::from_list(list).unwrap();
         let algorithms = &[Algorithm::Blake3];
         let platform = Platform::detect();
@@ -358,7 +469,7 @@ mod tests {
             fixed_sizes: false,
             prefix: None,
         };
-        let mut rows = Rows::new(1, algorithms);
+        let mut rows = Rows::new(n, algorithms);
         let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: false, cpus: 2 };
         let (model, stop, counters) = (Model::new(Constants::default()), Stop::new(), Counters::default());
         let resources =
@@ -366,12 +477,49 @@ mod tests {
         let run = Run { model: &model, limits, stop: &stop, counters: &counters };
         let mut files = Files::new(&work, &mut rows, &resources);
         files.sample(&run);
-        assert!(files.context(&run).shares(files.large[0].size), "too large for the sample");
-        change(&path);
+        assert_eq!(files.large.len(), n as usize, "too large for the sample");
+        assert!(files.context(&run).shares(files.large[0].size));
+        change(&paths[0]);
         counters.add_team(2);
         files.do_large(&run);
         let failed = files.failed;
-        (rows.state(0), failed)
+        let are_right = (0..n).zip(&paths).filter_map(|(row, path)| {
+            let digest = rows.digest(row, 0)?;
+            Some(digest == Algorithm::Blake3.hash_one(platform, &fs::read(path).unwrap()).as_bytes())
+        });
+        let are_right = are_right.collect();
+        assert_eq!(counters.sum().files, u64::from(n), "files that failed are counted too");
+        ((0..n).map(|row| rows.state(row)).collect(), failed, are_right)
+    }
+
+    fn hash_deferred(change: impl FnOnce(&Path)) -> (State, Vec<Failed>) {
+        let (states, failed, are_right) = hash_deferred_files(1, change);
+        assert!(are_right.into_iter().all(|is_right| is_right));
+        (states[0], failed)
+    }
+
+    #[test]
+    fn several_deferred_files_are_hashed() {
+        let (states, failed, are_right) = hash_deferred_files(3, |_| ());
+        assert!(states == [State::Ok; 3] && failed.is_empty(), "{states:?} {failed:?}");
+        assert_eq!(are_right, [true; 3]);
+    }
+
+    #[test]
+    fn a_file_that_fails_does_not_affect_the_others() {
+        for remove in [false, true] {
+            let (states, failed, are_right) = hash_deferred_files(3, |path| {
+                if remove {
+                    fs::remove_file(path).unwrap();
+                } else {
+                    fs::File::options().write(true).open(path).unwrap().set_len(SHARED - 1).unwrap();
+                }
+            });
+            let expected = if remove { State::Failed } else { State::Changed };
+            assert_eq!(states, [expected, State::Ok, State::Ok]);
+            assert!(failed.len() == 1 && failed[0].file == FileNo(0), "{failed:?}");
+            assert_eq!(are_right, [true; 2]);
+        }
     }
 
     #[test]
