@@ -14,6 +14,7 @@ use super::peers::Peers;
 pub(crate) struct Machine {
     /// Day of the run in UTC, such as 2026-01-31.
     pub(crate) date: String,
+    /// Its name, and the instruction sets that digests use: a virtual machine may hide the model.
     pub(crate) cpu: String,
     /// Logical CPUs.
     pub(crate) cpus: usize,
@@ -41,14 +42,13 @@ impl Machine {
     /// If the system does not provide one of them.
     pub(crate) fn look(ftk: &Path, peers: &Peers) -> Result<Self> {
         let (cpu, memory) = (fs::read_to_string("/proc/cpuinfo")?, fs::read_to_string("/proc/meminfo")?);
-        let cpu = field(&cpu, "model name");
         let memory = field(&memory, "MemTotal");
         let load = fs::read_to_string("/proc/loadavg")?;
         let commit = said("git", &["describe", "--always", "--dirty", "--exclude=*"]);
         let tools = peers.versions().into_iter();
         Ok(Self {
             date: said("date", &["-u", "+%Y-%m-%d"]).context("no date")?,
-            cpu: cpu.unwrap_or("unknown").to_owned(),
+            cpu: cpu_name(&cpu),
             cpus: std::thread::available_parallelism()?.get(),
             memory_mib: memory.and_then(|text| text.trim_end_matches(" kB").parse().ok()).unwrap_or(0) / 1024,
             kernel: said("uname", &["-sr"]).context("no kernel release")?,
@@ -65,6 +65,15 @@ impl Machine {
         let cpu: Vec<_> = words.map(str::to_ascii_lowercase).collect();
         format!("{}-{}", self.date, cpu.join("-"))
     }
+}
+
+/// Returns the name of the CPU from the text of `/proc/cpuinfo`, with the instruction sets that digests use.
+fn cpu_name(info: &str) -> String {
+    let flags: Vec<_> = field(info, "flags").unwrap_or_default().split(' ').collect();
+    let sets = [("avx512bw", "AVX-512"), ("avx2", "AVX2"), ("sha_ni", "SHA-NI")];
+    let sets: Vec<_> = sets.iter().filter(|(flag, _)| flags.contains(flag)).map(|(_, name)| *name).collect();
+    let name = field(info, "model name").unwrap_or("unknown");
+    if sets.is_empty() { name.to_owned() } else { format!("{name} ({})", sets.join(", ")) }
 }
 
 /// Returns the type of the file system that contains `path`.
@@ -103,6 +112,14 @@ pub(crate) mod tests {
                 Tool { name: "bfs".into(), version: None },
             ],
         }
+    }
+
+    #[test]
+    fn the_name_of_a_cpu_has_its_instruction_sets() {
+        let info = "model name\t: AMD EPYC\nflags\t\t: fpu avx2 sha_ni\nprocessor\t: 1\n";
+        assert_eq!(cpu_name(info), "AMD EPYC (AVX2, SHA-NI)");
+        assert_eq!(cpu_name("model name\t: old\nflags\t\t: fpu\n"), "old");
+        assert_eq!(cpu_name(""), "unknown");
     }
 
     #[test]
