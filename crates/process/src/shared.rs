@@ -85,7 +85,7 @@ struct SharedFile<'r> {
     tree: Windows,
     /// The number of its first window in the list of all.
     first: usize,
-    /// Raised by the first worker that fails, so that nobody reads the rest.
+    /// Raised by the first worker that fails, so that no worker reads the rest.
     failed: Stop,
     progress: Mutex<Progress<'r>>,
 }
@@ -138,7 +138,7 @@ impl<'r> SharedFile<'r> {
             self.failed.raise();
         }
         if self.failed.is_raised() {
-            // Nobody needs the rest.
+            // No worker has to read the rest.
             while claims.start_below(end).is_some() {
                 n_done += 1;
             }
