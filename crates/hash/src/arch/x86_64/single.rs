@@ -89,98 +89,99 @@ macro_rules! sha2 {
                 };
             }
             let (groups, rest) = data.as_chunks::<{ $lanes * BLOCK }>();
-            let k = $k.as_flattened();
-            // Row `t` has word `t` of the schedule of each block.
-            let mut words = [[0; $lanes]; $rounds];
-            // The same plus the constants of the rounds, for the group whose rounds run and for the next.
-            let mut rows = [[[0; $lanes]; $rounds]; 2];
-            macro_rules! start {
-                ($group:expr, $rows:expr) => {
-                    let blocks = $group.as_chunks::<BLOCK>().0;
-                    let loaded = v.words::<true>(&std::array::from_fn(|lane| &blocks[lane][..]), 0);
-                    for i in 0..16 {
-                        v.store(loaded[i], &mut words[i]);
-                        v.store(v.add(loaded[i], v.splat(k[i])), &mut $rows[i]);
-                    }
-                };
-            }
-            macro_rules! schedule {
-                ($from:expr, $rows:expr) => {
-                    let (before, after) = words.split_at_mut($from);
-                    let before = before.last_chunk::<16>().expect("the first 16 rows are loaded");
-                    let [words, rows] = [after, &mut $rows[$from..]];
-                    let words = words.first_chunk_mut::<STEPS>().expect("there are as many rows as rounds");
-                    let rows = rows.first_chunk_mut::<STEPS>().expect("there are as many rows as rounds");
-                    let k = k[$from..].first_chunk::<STEPS>().expect("there are as many constants as rounds");
-                    for i in 0..STEPS {
-                        let older = v.add(v.load(&before[i]), sigma!($t0, v.load(&before[i + 1])));
-                        let last = if i < 2 { &before[i + 14] } else { &words[i - 2] };
-                        let newer = v.add(v.load(&before[i + 9]), sigma!($t1, v.load(last)));
-                        let word = v.add(older, newer);
-                        v.store(word, &mut words[i]);
-                        v.store(v.add(word, v.splat(k[i])), &mut rows[i]);
-                    }
-                };
-            }
+            // Short messages, which have no group, do without the tables.
             if let Some(first) = groups.first() {
+                let k = $k.as_flattened();
+                // Row `t` has word `t` of the schedule of each block.
+                let mut words = [[0; $lanes]; $rounds];
+                // The same plus the constants of the rounds, for the group whose rounds run and for the next.
+                let mut rows = [[[0; $lanes]; $rounds]; 2];
+                macro_rules! start {
+                    ($group:expr, $rows:expr) => {
+                        let blocks = $group.as_chunks::<BLOCK>().0;
+                        let loaded = v.words::<true>(&std::array::from_fn(|lane| &blocks[lane][..]), 0);
+                        for i in 0..16 {
+                            v.store(loaded[i], &mut words[i]);
+                            v.store(v.add(loaded[i], v.splat(k[i])), &mut $rows[i]);
+                        }
+                    };
+                }
+                macro_rules! schedule {
+                    ($from:expr, $rows:expr) => {
+                        let (before, after) = words.split_at_mut($from);
+                        let before = before.last_chunk::<16>().expect("the first 16 rows are loaded");
+                        let [words, rows] = [after, &mut $rows[$from..]];
+                        let words = words.first_chunk_mut::<STEPS>().expect("there are as many rows as rounds");
+                        let rows = rows.first_chunk_mut::<STEPS>().expect("there are as many rows as rounds");
+                        let k = k[$from..].first_chunk::<STEPS>().expect("there are as many constants as rounds");
+                        for i in 0..STEPS {
+                            let older = v.add(v.load(&before[i]), sigma!($t0, v.load(&before[i + 1])));
+                            let last = if i < 2 { &before[i + 14] } else { &words[i - 2] };
+                            let newer = v.add(v.load(&before[i + 9]), sigma!($t1, v.load(last)));
+                            let word = v.add(older, newer);
+                            v.store(word, &mut words[i]);
+                            v.store(v.add(word, v.splat(k[i])), &mut rows[i]);
+                        }
+                    };
+                }
                 start!(first, rows[0]);
                 for from in (16..$rounds).step_by(STEPS) {
                     schedule!(from, rows[0]);
                 }
-            }
-            for nth in 0..groups.len() {
-                let [even, odd] = &mut rows;
-                let (now, next) = if nth % 2 == 0 { (even, odd) } else { (odd, even) };
-                let mut from = $rounds;
-                if let Some(group) = groups.get(nth + 1) {
-                    start!(group, next);
-                    from = 16;
-                }
-                for lane in 0..$lanes {
-                    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
-                    // `a ^ b` of a round is `b ^ c` of the next. The majority is `b`, unless `b` differs from both
-                    // `a` and `c`.
-                    let mut bc = b ^ c;
-                    for now in now.as_chunks::<16>().0 {
-                        if from < $rounds {
-                            schedule!(from, next);
-                            from += STEPS;
-                        }
-                        // `e` of the next round is the sum that is known last. It is computed with `d`, and `h` from it,
-                        // so that one addition fewer lies between two rounds.
-                        macro_rules! round {
-                            ($i:literal, $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident) => {
-                                let sum = $h.wrapping_add(now[$i][lane]).pin().wrapping_add($d).pin();
-                                let sum = sum.wrapping_add(!$e & $g).pin().wrapping_add($e & $f).pin();
-                                let sum = sum.wrapping_add(sum!($s1, $e)).pin();
-                                $h = sum.wrapping_sub($d).pin();
-                                $d = sum;
-                                let ab = $a ^ $b;
-                                $h = $h.wrapping_add((bc & ab) ^ $b).pin();
-                                $h = $h.wrapping_add(sum!($s0, $a)).pin();
-                                bc = ab;
-                            };
-                        }
-                        // After 16 rounds, each variable has had each role twice.
-                        round!(0, a b c d e f g h);
-                        round!(1, h a b c d e f g);
-                        round!(2, g h a b c d e f);
-                        round!(3, f g h a b c d e);
-                        round!(4, e f g h a b c d);
-                        round!(5, d e f g h a b c);
-                        round!(6, c d e f g h a b);
-                        round!(7, b c d e f g h a);
-                        round!(8, a b c d e f g h);
-                        round!(9, h a b c d e f g);
-                        round!(10, g h a b c d e f);
-                        round!(11, f g h a b c d e);
-                        round!(12, e f g h a b c d);
-                        round!(13, d e f g h a b c);
-                        round!(14, c d e f g h a b);
-                        round!(15, b c d e f g h a);
+                for nth in 0..groups.len() {
+                    let [even, odd] = &mut rows;
+                    let (now, next) = if nth % 2 == 0 { (even, odd) } else { (odd, even) };
+                    let mut from = $rounds;
+                    if let Some(group) = groups.get(nth + 1) {
+                        start!(group, next);
+                        from = 16;
                     }
-                    for (word, new) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
-                        *word = word.wrapping_add(new);
+                    for lane in 0..$lanes {
+                        let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
+                        // `a ^ b` of a round is `b ^ c` of the next. The majority is `b`, unless `b` differs from both
+                        // `a` and `c`.
+                        let mut bc = b ^ c;
+                        for now in now.as_chunks::<16>().0 {
+                            if from < $rounds {
+                                schedule!(from, next);
+                                from += STEPS;
+                            }
+                            // `e` of the next round is the sum that is known last. It is computed with `d`, and `h` from it,
+                            // so that one addition fewer lies between two rounds.
+                            macro_rules! round {
+                                ($i:literal, $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident) => {
+                                    let sum = $h.wrapping_add(now[$i][lane]).pin().wrapping_add($d).pin();
+                                    let sum = sum.wrapping_add(!$e & $g).pin().wrapping_add($e & $f).pin();
+                                    let sum = sum.wrapping_add(sum!($s1, $e)).pin();
+                                    $h = sum.wrapping_sub($d).pin();
+                                    $d = sum;
+                                    let ab = $a ^ $b;
+                                    $h = $h.wrapping_add((bc & ab) ^ $b).pin();
+                                    $h = $h.wrapping_add(sum!($s0, $a)).pin();
+                                    bc = ab;
+                                };
+                            }
+                            // After 16 rounds, each variable has had each role twice.
+                            round!(0, a b c d e f g h);
+                            round!(1, h a b c d e f g);
+                            round!(2, g h a b c d e f);
+                            round!(3, f g h a b c d e);
+                            round!(4, e f g h a b c d);
+                            round!(5, d e f g h a b c);
+                            round!(6, c d e f g h a b);
+                            round!(7, b c d e f g h a);
+                            round!(8, a b c d e f g h);
+                            round!(9, h a b c d e f g);
+                            round!(10, g h a b c d e f);
+                            round!(11, f g h a b c d e);
+                            round!(12, e f g h a b c d);
+                            round!(13, d e f g h a b c);
+                            round!(14, c d e f g h a b);
+                            round!(15, b c d e f g h a);
+                        }
+                        for (word, new) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
+                            *word = word.wrapping_add(new);
+                        }
                     }
                 }
             }
