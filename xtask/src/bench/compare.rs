@@ -66,9 +66,13 @@ fn drift(old: &[Table], new: &[Table]) -> String {
             parts.filter_map(|(_, old, new)| Some(new.summary()?.median / old.summary()?.median - 1.0));
         Summary::of(&parts.collect::<Vec<_>>()).map(|summary| format!("{:+.1} %", summary.median * 100.0))
     };
-    let ours =
-        median(true).map_or_else(String::new, |ours| format!("The median time of ftk changed by {ours}"));
-    median(false).map_or_else(|| ours.clone(), |peers| format!("{ours}, that of its peers by {peers}"))
+    match (median(true), median(false)) {
+        (Some(ours), Some(peers)) => {
+            format!("The median time of ftk changed by {ours}, that of its peers by {peers}")
+        }
+        (Some(ours), None) => format!("The median time of ftk changed by {ours}"),
+        (None, _) => "No command of ftk is in both".into(),
+    }
 }
 
 /// A command in a record.
