@@ -149,7 +149,8 @@ impl<'r> SharedFile<'r> {
         if progress.left > 0 {
             return None;
         }
-        let (job, parts) = (progress.job.take()?, mem::take(&mut progress.parts));
+        let job = progress.job.take().expect("only one worker does the last window");
+        let parts = mem::take(&mut progress.parts);
         drop(progress);
         let failed = self.end(context, job, parts);
         context.counters.of(worker).add_file(true);
