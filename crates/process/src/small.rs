@@ -19,8 +19,9 @@ use crate::run::{Context, Files};
 /// directory this halved the time; with 15 it made no difference.
 const LARGE_DIRS: u32 = 256;
 
-/// Fewer files than this are not worth a probe: it ends with a moment in which the disk has little to do.
-const PROBE_FROM: u32 = 256;
+/// Fewer files than this are not worth a probe: it ends with a moment in which the disk has little to do. With a probe
+/// of 355 files, 5,695 cold files took 1.1 times as long (EPYC of 2021, medians of seven).
+const PROBE_FROM: u32 = 1024;
 
 /// Runs of neighbouring files in a probe. Neighbours share directories and blocks of inodes, as in the whole run.
 const PROBE_RUNS: u32 = 64;
