@@ -1,14 +1,17 @@
 //! The value of a digest, and its hexadecimal form.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use data_encoding::HEXLOWER_PERMISSIVE;
 
 /// A finished digest of at most 64 bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy)]
+#[repr(C)] // puts the length beside a short digest, so that both are in one cache line
 pub struct Digest {
-    bytes: [u8; Self::MAX_LEN], // zero past `len`, so that the derived comparisons are correct
     len: u8,
+    /// Bytes past `len` have no meaning.
+    bytes: [u8; Self::MAX_LEN],
 }
 
 impl Digest {
@@ -30,12 +33,20 @@ impl Digest {
     /// just stored one by one would stall until all stores are done, which costs time for short messages.
     #[inline(always)]
     pub(crate) fn from_words<const N: usize, const W: usize>(words: [[u8; N]; W]) -> Self {
+        let mut digest = Self { bytes: [0; Self::MAX_LEN], len: 0 };
+        digest.set(words);
+        digest
+    }
+
+    /// Overwrites the digest with [`from_words`](Self::from_words). Only the bytes of the new digest are written: an
+    /// XXH3 of a short message takes less time than clearing the rest.
+    #[inline(always)]
+    pub(crate) fn set<const N: usize, const W: usize>(&mut self, words: [[u8; N]; W]) {
         const { assert!(N * W <= Self::MAX_LEN) };
-        let mut digest = Self { bytes: [0; Self::MAX_LEN], len: (N * W) as u8 };
-        for (to, word) in digest.bytes.as_chunks_mut::<N>().0.iter_mut().zip(words) {
+        for (to, word) in self.bytes.as_chunks_mut::<N>().0.iter_mut().zip(words) {
             *to = word;
         }
-        digest
+        self.len = (N * W) as u8;
     }
 
     /// Returns the first `len` bytes.
@@ -44,7 +55,6 @@ impl Digest {
     /// If there are fewer.
     pub(crate) fn truncated(mut self, len: usize) -> Self {
         assert!(len <= usize::from(self.len), "a digest of {} bytes cannot be cut to {len}", self.len);
-        self.bytes[len..].fill(0);
         self.len = len as u8;
         self
     }
@@ -80,9 +90,23 @@ impl Digest {
         out.truncate(end);
     }
 
-    /// Returns the bytes in steps of [`STEP`]; the last one is padded with zeros.
+    /// Returns the bytes in steps of [`STEP`]; the last one also has bytes past the end.
     fn steps(&self) -> impl Iterator<Item = &[u8; STEP]> {
         self.bytes.as_chunks().0.iter().take(usize::from(self.len).div_ceil(STEP))
+    }
+}
+
+impl PartialEq for Digest {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl Eq for Digest {}
+
+impl Hash for Digest {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_bytes().hash(state);
     }
 }
 
@@ -118,6 +142,8 @@ fn digit(nibble: u8) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
@@ -161,5 +187,19 @@ mod tests {
     #[test]
     fn digests_of_different_lengths_differ() {
         assert_ne!(Digest::from_bytes(&[0]), Digest::from_bytes(&[0, 0]));
+    }
+
+    #[test]
+    fn what_a_longer_digest_left_behind_is_no_part_of_a_shorter_one() {
+        let mut digest = Digest::from_bytes(&[7; 64]);
+        digest.set([[1, 2], [3, 4]]);
+        for digest in [digest, Digest::from_bytes(&[1, 2, 3, 4, 5, 6]).truncated(4)] {
+            let expected = Digest::from_bytes(&[1, 2, 3, 4]);
+            assert_eq!((digest, digest.to_string().as_str()), (expected, "01020304"));
+            assert_eq!(HashSet::from([digest, expected]).len(), 1);
+            let mut hex = Vec::new();
+            digest.write_hex(&mut hex);
+            assert_eq!(hex, b"01020304");
+        }
     }
 }

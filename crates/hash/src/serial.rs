@@ -80,6 +80,6 @@ impl<H: Stream, D: AsRef<[u8]>> Engine<D> for Serial<H, D> {
 pub(crate) fn hash_each<H: Stream>(messages: &[&[u8]], out: &mut [Digest]) {
     assert_eq!(messages.len(), out.len(), "messages and digests must be equally many");
     for (message, digest) in messages.iter().zip(out) {
-        *digest = H::whole(message);
+        H::whole_to(message, digest);
     }
 }

@@ -16,6 +16,10 @@ pub(crate) trait Stream: Sized {
         state.update(data);
         state.finish()
     }
+    /// Writes the digest of a whole message to `out`.
+    fn whole_to(data: &[u8], out: &mut Digest) {
+        *out = Self::whole(data);
+    }
 }
 
 /// A hasher of the RustCrypto family.
@@ -115,8 +119,8 @@ impl Stream for twox_hash::XxHash64 {
         Digest::from_words([std::hash::Hasher::finish(&self).to_be_bytes()])
     }
     #[inline(always)]
-    fn whole(data: &[u8]) -> Digest {
-        Digest::from_words([Self::oneshot(0, data).to_be_bytes()])
+    fn whole_to(data: &[u8], out: &mut Digest) {
+        out.set([Self::oneshot(0, data).to_be_bytes()]);
     }
 }
 
@@ -131,8 +135,8 @@ impl Stream for twox_hash::XxHash3_64 {
         Digest::from_words([std::hash::Hasher::finish(&self).to_be_bytes()])
     }
     #[inline(always)]
-    fn whole(data: &[u8]) -> Digest {
-        Digest::from_words([Self::oneshot(data).to_be_bytes()])
+    fn whole_to(data: &[u8], out: &mut Digest) {
+        out.set([Self::oneshot(data).to_be_bytes()]);
     }
 }
 
@@ -147,7 +151,7 @@ impl Stream for twox_hash::XxHash3_128 {
         Digest::from_words([self.finish_128().to_be_bytes()])
     }
     #[inline(always)]
-    fn whole(data: &[u8]) -> Digest {
-        Digest::from_words([Self::oneshot(data).to_be_bytes()])
+    fn whole_to(data: &[u8], out: &mut Digest) {
+        out.set([Self::oneshot(data).to_be_bytes()]);
     }
 }
