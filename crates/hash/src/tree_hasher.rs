@@ -107,7 +107,7 @@ impl<K: NodeKernel<L>, const L: usize> TreeHasher<K, L> {
         if self.trees.len() == 1 || self.values.len() <= 2 {
             self.trees.clear();
             for (message, digest) in messages.iter().zip(out) {
-                *digest = Digest::from_bytes(blake3::hash(message).as_bytes());
+                digest.set([*blake3::hash(message).as_bytes()]);
             }
             return;
         }
@@ -117,11 +117,11 @@ impl<K: NodeKernel<L>, const L: usize> TreeHasher<K, L> {
         }
         for (message, digest) in messages.iter().zip(out.iter_mut()) {
             if Self::leaves(message) == 0 {
-                *digest = Digest::from_bytes(blake3::hash(message).as_bytes());
+                digest.set([*blake3::hash(message).as_bytes()]);
             }
         }
         for tree in &self.trees {
-            out[tree.message] = Digest::from_bytes(&self.values[tree.start]);
+            out[tree.message].set([self.values[tree.start]]);
         }
     }
 
