@@ -6,7 +6,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt;
 
 use ftk_compare::same_content;
-use ftk_file::{Holes, Symlinks, drop_pages_of_new_file};
+use ftk_file::{AlignedBuf, Holes, Symlinks, drop_pages_of_new_file};
 use ftk_sched::Stop;
 use rustix::fs::{Advice, Mode, OFlags, fadvise, fsync, ioctl_ficlone, openat};
 
@@ -86,7 +86,7 @@ fn fill(
 /// Copies data and keeps holes.
 fn copy_bytes(source: &Held, file: &File, stop: &Stop) -> Result<(), ActError> {
     let size = source.stat.size;
-    let mut buffer = vec![0; BUFFER];
+    let mut buffer = AlignedBuf::new(BUFFER);
     let mut holes = Holes::all(&source.file);
     let mut at = 0;
     while at < size {

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 
-use ftk_file::{Cursor, Failure};
+use ftk_file::{AlignedBuf, Cursor, Failure};
 
 /// An offset larger than any file that the kernel still accepts.
 pub(crate) const MAX_SKIP: u64 = 1 << 62;
@@ -25,7 +25,7 @@ pub(crate) struct Piped<'s>(pub(crate) &'s mut dyn io::Read);
 impl Piped<'_> {
     /// Reads and discards up to `bytes` bytes; fewer if the stream ends before.
     pub(crate) fn skip(&mut self, mut bytes: u64, block: usize) -> Result<(), Failure> {
-        let mut buf = vec![0; block];
+        let mut buf = AlignedBuf::new(block);
         while bytes > 0 {
             let len = bytes.min(block as u64) as usize;
             if self.fill(&mut buf[..len])? < len {

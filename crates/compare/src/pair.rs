@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use ftk_file::{Failure, File, Holes, KnownRange};
+use ftk_file::{AlignedBuf, Failure, File, Holes, KnownRange};
 use ftk_read::Map;
 
 use crate::Side;
@@ -82,7 +82,7 @@ impl<'f> Pair<'f> {
 pub(crate) struct View<'f> {
     part: Part<'f>,
     holes: Holes,
-    buf: Vec<u8>,
+    buf: AlignedBuf,
 }
 
 /// Where the bytes of a piece come from.
@@ -96,7 +96,7 @@ pub(crate) enum Bytes {
 impl<'f> View<'f> {
     pub(crate) fn new(part: Part<'f>, shortcuts: bool) -> Self {
         part.file.expect_pieces();
-        Self { part, holes: Holes::new(part.file, shortcuts), buf: Vec::new() }
+        Self { part, holes: Holes::new(part.file, shortcuts), buf: AlignedBuf::default() }
     }
 
     /// Whether there is a hole at `offset`, and where it or the data ends.
@@ -134,7 +134,7 @@ impl<'f> View<'f> {
             return Ok(&unsafe { map.bytes() }[start..start + len]);
         }
         if self.buf.len() < len {
-            self.buf.resize(len, 0);
+            self.buf = AlignedBuf::new(len);
         }
         let buf = &mut self.buf[..len];
         match bytes {
@@ -152,7 +152,7 @@ impl<'f> View<'f> {
         if matches!(lost, Failure::Io { .. }) {
             // The size and times of the file are unchanged, but part of it could not be loaded. Reading
             // may give the cause, such as a disk error.
-            let mut buf = vec![0; 1 << 20];
+            let mut buf = AlignedBuf::new(1 << 20);
             for start in piece.clone().step_by(buf.len()) {
                 let len = (piece.end - start).min(buf.len() as u64) as usize;
                 self.part.read(&mut buf[..len], start)?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ftk_file::{Cursor, Failure, File, Holes};
+use ftk_file::{AlignedBuf, Cursor, Failure, File, Holes};
 use ftk_sched::Stop;
 
 /// Bytes of each file compared at a time: two buffers of this size fit into the second-level cache.
@@ -49,7 +49,7 @@ pub fn same_content(a: &File, b: &File, stop: &Stop) -> Result<bool, (Side, Fail
     }
     // One byte more than the size, so that one read returns a small file and also shows its end.
     let len = size.saturating_add(1).min(BUF_LEN as u64) as usize;
-    let (mut buf_a, mut buf_b) = (vec![0; len], vec![0; len]);
+    let (mut buf_a, mut buf_b) = (AlignedBuf::new(len), AlignedBuf::new(len));
     let (mut cursor_a, mut cursor_b) = (Cursor::new(a, 0), Cursor::new(b, 0));
     let (mut holes_a, mut holes_b) = (Holes::new(a, true), Holes::new(b, true));
     let mut at = 0;

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::Relaxed;
 
-use ftk_file::Failure;
+use ftk_file::{AlignedBuf, Failure};
 
 use crate::input::Input;
 use crate::kernel::differences;
@@ -96,7 +96,7 @@ impl Sequential<'_> {
         buf_len: usize,
         resources: &FileResources<'_>,
     ) -> Result<Option<End>, (Side, Failure)> {
-        let (mut a, mut b) = (vec![0; buf_len], vec![0; buf_len]);
+        let (mut a, mut b) = (AlignedBuf::new(buf_len), AlignedBuf::new(buf_len));
         let mut clean_from = self.at;
         let mut max = FIRST.min(buf_len);
         while self.at < self.limit && self.at - clean_from < self.clean {

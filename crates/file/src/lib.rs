@@ -38,6 +38,7 @@
 //! assert_eq!(file.stat().size, bytes);
 //! # Ok::<(), std::io::Error>(())
 //! ```
+mod aligned_buf;
 mod clock;
 mod cursor;
 mod descend;
@@ -65,6 +66,7 @@ mod uncached;
 mod version;
 mod write_back;
 
+pub use aligned_buf::{ALIGNMENT_SPARE, AlignedBuf, aligned_start};
 pub use clock::{clock_ns, has_own_clock};
 pub use cursor::Cursor;
 pub use descend::{PATH_MAX, descend};

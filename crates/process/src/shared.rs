@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ftk_file::{Birth, Failure, File, Holes, KnownRange, Stat, now_ns};
+use ftk_file::{AlignedBuf, Birth, Failure, File, Holes, KnownRange, Stat, now_ns};
 use ftk_hash::{ChainingValue, Windows};
 use ftk_inventory::{DirNo, Opener};
 use ftk_read::{Map, SyncReader, WriteBack, WrittenBack, leave_shared_descriptors};
@@ -224,13 +224,13 @@ struct Window<'f> {
     /// The bytes of holes; empty before the first hole. They are never written to, so that they take no memory.
     zeros: Vec<u8>,
     /// Empty as long as mapping works.
-    buf: Vec<u8>,
+    buf: AlignedBuf,
     bytes: u64,
 }
 
 impl<'f> Window<'f> {
     fn new(file: &'f File) -> Self {
-        Self { file, holes: Holes::new(file, true), zeros: Vec::new(), buf: Vec::new(), bytes: 0 }
+        Self { file, holes: Holes::new(file, true), zeros: Vec::new(), buf: AlignedBuf::default(), bytes: 0 }
     }
 
     /// Passes all bytes of `window` to `consume`, in order. They may change while it reads them: see
@@ -279,7 +279,7 @@ impl<'f> Window<'f> {
     /// From now on reads everything into the buffer.
     fn do_not_map(&mut self) {
         if self.buf.is_empty() {
-            self.buf.resize(SyncReader::STREAM_BUF_LEN, 0);
+            self.buf = AlignedBuf::new(SyncReader::STREAM_BUF_LEN);
         }
     }
 
@@ -366,7 +366,7 @@ mod tests {
 
     /// Returns one window that maps the file and one that reads it.
     fn both_ways(file: &File) -> [Window<'_>; 2] {
-        [Vec::new(), vec![0; 1000]].map(|buf| Window { buf, ..Window::new(file) })
+        [0, 1000].map(AlignedBuf::new).map(|buf| Window { buf, ..Window::new(file) })
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, Read};
 
+use ftk_file::AlignedBuf;
 use ftk_hash::{Algorithm, Digest, Event, Platform};
 use ftk_read::SyncReader;
 
@@ -18,7 +19,7 @@ pub fn hash_stream(
 ) -> io::Result<Vec<Digest>> {
     let mut engines: Vec<_> = algorithms.iter().map(|it| it.engine::<Shared<Piece>>(platform, 1)).collect();
     let (mut events, mut digests) = (Vec::new(), Vec::new());
-    let mut piece = Piece { buf: vec![0; SyncReader::STREAM_BUF_LEN].into(), len: 0 };
+    let mut piece = Piece { buf: AlignedBuf::new(SyncReader::STREAM_BUF_LEN), len: 0 };
     let mut is_start = true;
     loop {
         piece.len = match input.read(&mut piece.buf) {
@@ -45,7 +46,7 @@ pub fn hash_stream(
 
 /// The bytes of one read.
 struct Piece {
-    buf: Box<[u8]>,
+    buf: AlignedBuf,
     len: usize,
 }
 

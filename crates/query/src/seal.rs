@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use data_encoding::HEXLOWER;
+use ftk_file::AlignedBuf;
 use ftk_hash::Algorithm;
 use ftk_record::{Object, Output, Seal, SealedReader, write_record};
 use serde::{Deserialize, Serialize};
@@ -93,7 +94,7 @@ impl SealedFile {
         let mut file = File::open(&path).with_context(|| format!("cannot open {shown}"))?;
         let len = file.metadata().with_context(|| format!("cannot open {shown}"))?.len();
         ensure!(len == self.size_bytes, "{shown} is not the file that was sealed: its size differs");
-        let (mut sha256, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
+        let (mut sha256, mut buffer) = (Sha256::new(), AlignedBuf::new(1 << 20));
         loop {
             match file.read(&mut buffer) {
                 Ok(0) => break,

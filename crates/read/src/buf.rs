@@ -3,7 +3,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-use ftk_file::File;
+use ftk_file::{ALIGNMENT_SPARE, File, aligned_start};
 
 /// A buffer of fixed capacity that moves between reader and caller.
 ///
@@ -11,10 +11,13 @@ use ftk_file::File;
 /// files.
 #[derive(Debug)]
 pub struct Buf {
+    /// Never grows while the buffer is in use, and so never moves.
     bytes: Vec<u8>,
+    /// What the buffer holds begins here, which is the [`aligned_start`] of the memory.
+    start: usize,
     /// How many bytes of a file the buffer may hold. Its memory may be larger.
     capacity: usize,
-    /// This many bytes from the start of the memory are known to be zero, held or not. A buffer that is filled
+    /// This many bytes from `start` are known to be zero, held or not. A buffer that is filled
     /// from holes again and again is therefore zeroed only once.
     zeros: usize,
 }
@@ -22,7 +25,10 @@ pub struct Buf {
 impl Buf {
     /// Creates an empty buffer with room for `len` bytes.
     pub fn new(len: usize) -> Self {
-        Self { bytes: Vec::with_capacity(len), capacity: len, zeros: 0 }
+        let mut bytes = Vec::with_capacity(len + ALIGNMENT_SPARE);
+        let start = aligned_start(bytes.as_ptr());
+        bytes.resize(start, 0);
+        Self { bytes, start, capacity: len, zeros: 0 }
     }
 
     /// Returns how many bytes the buffer can hold.
@@ -32,12 +38,12 @@ impl Buf {
 
     /// Removes all bytes.
     pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
+        self.bytes.truncate(self.start);
     }
 
     /// Returns how many bytes the buffer holds.
     pub(crate) fn filled(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() - self.start
     }
 
     /// Returns how many more bytes the buffer can hold.
@@ -68,7 +74,7 @@ impl Buf {
         }
         // SAFETY: `known` of these bytes were zero before and have not been written since, because `room` is the
         // only access for writing. The others were just written.
-        unsafe { self.bytes.set_len(end) };
+        unsafe { self.bytes.set_len(self.start + end) };
     }
 
     /// Reads once from `offset` of the file into the first `most` bytes of the room. Returns how many bytes
@@ -99,7 +105,7 @@ impl Buf {
         assert!(got <= asked, "a read of {asked} bytes returned {got}");
         // SAFETY: the caller guarantees that these bytes were written, and the assertion above guarantees
         // that they fit.
-        unsafe { self.bytes.set_len(self.filled() + got) };
+        unsafe { self.bytes.set_len(self.bytes.len() + got) };
     }
 
     #[cfg(test)]
@@ -151,16 +157,16 @@ impl Chunk {
 
     /// Puts bytes before those of the file. The chunk may then be longer than the buffer's capacity.
     pub fn prepend(&mut self, bytes: &[u8]) {
-        let Buf { bytes: held, zeros, .. } = &mut self.buf;
+        let Buf { bytes: held, start, zeros, .. } = &mut self.buf;
         held.reserve_exact(bytes.len());
-        held.splice(..0, bytes.iter().copied());
+        held.splice(*start..*start, bytes.iter().copied());
         *zeros = 0;
     }
 }
 
 impl AsRef<[u8]> for Chunk {
     fn as_ref(&self) -> &[u8] {
-        &self.buf.bytes
+        &self.buf.bytes[self.buf.start..]
     }
 }
 
@@ -216,7 +222,7 @@ mod tests {
                         expected.clear();
                     }
                 }
-                prop_assert_eq!(&buf.bytes, &expected);
+                prop_assert_eq!(&buf.bytes[buf.start..], &expected);
                 prop_assert!(buf.zeros <= buf.capacity());
             }
         }

@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 use std::sync::atomic::AtomicU64;
 
-use ftk_file::{Cursor, Failure, File, Stat, is_trusted};
+use ftk_file::{AlignedBuf, Cursor, Failure, File, Stat, is_trusted};
 use ftk_inventory::{DirNo, FileNo, Opener};
 use ftk_sched::{Run, Stop, WorkerCounters};
 
@@ -39,7 +39,7 @@ struct TreeView<'t> {
     opener: Opener<'t>,
     /// The directory of the last file. The next file is mostly in the same one.
     dir: DirNo,
-    buf: Vec<u8>,
+    buf: AlignedBuf,
 }
 
 impl<'t> Worker<'t> {
@@ -51,7 +51,7 @@ impl<'t> Worker<'t> {
             tree,
             opener: Opener::new(tree.inventory),
             dir: DirNo(0),
-            buf: vec![0; BUF],
+            buf: AlignedBuf::new(BUF),
         };
         let (a, b) = (view(Side::A, trees.a), view(Side::B, trees.b));
         let (stop, done) = (run.stop, run.counters.of(nth));
