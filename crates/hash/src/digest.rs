@@ -7,7 +7,7 @@ use data_encoding::HEXLOWER_PERMISSIVE;
 
 /// A finished digest of at most 64 bytes.
 #[derive(Clone, Copy)]
-#[repr(C)] // puts the length beside a short digest, so that both are in one cache line
+#[repr(C)] // puts the length next to a short digest, so that both are in one cache line
 pub struct Digest {
     len: u8,
     /// Bytes past `len` have no meaning.
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_longer_digest_left_behind_is_no_part_of_a_shorter_one() {
+    fn the_rest_of_a_longer_digest_is_no_part_of_a_shorter_one() {
         let mut digest = Digest::from_bytes(&[7; 64]);
         digest.set([[1, 2], [3, 4]]);
         for digest in [digest, Digest::from_bytes(&[1, 2, 3, 4, 5, 6]).truncated(4)] {
