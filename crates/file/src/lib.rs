@@ -39,6 +39,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 mod aligned_buf;
+mod aligned_reader;
 mod clock;
 mod cursor;
 mod descend;
@@ -67,6 +68,7 @@ mod version;
 mod write_back;
 
 pub use aligned_buf::{ALIGNMENT_SPARE, AlignedBuf, aligned_start};
+pub use aligned_reader::AlignedReader;
 pub use clock::{clock_ns, has_own_clock};
 pub use cursor::Cursor;
 pub use descend::{PATH_MAX, descend};

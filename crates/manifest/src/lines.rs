@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::ops::Range;
 
+use ftk_file::{ALIGNMENT_SPARE, aligned_start};
 use memchr::memchr;
 
 use crate::Error;
@@ -155,18 +156,21 @@ impl<'m> Lines<'m> {
         self.source = Source::plain_at(&self.sealed.file, (self.blocks * BLOCK) as u64);
         (self.rest, self.len, self.number) = (0..0, 0, to.lines);
         self.fill()?;
-        self.rest.start = (to.offset % BLOCK as u64) as usize;
+        self.rest.start += (to.offset % BLOCK as u64) as usize;
         Ok(())
     }
 
     /// Appends the next block to the unread part of the buffer.
     fn fill(&mut self) -> Result<(), Error> {
-        self.buffer.copy_within(self.rest.clone(), 0);
-        self.rest = 0..self.rest.len();
-        let room = self.rest.end..self.rest.end + BLOCK;
-        if self.buffer.len() < room.end {
-            self.buffer.resize(room.end, 0);
+        let unread = self.rest.len();
+        let len = unread + ALIGNMENT_SPARE + BLOCK;
+        if self.buffer.len() < len {
+            self.buffer.resize(len, 0);
         }
+        let start = unread + aligned_start(&raw const self.buffer[unread]);
+        self.buffer.copy_within(self.rest.clone(), start - unread);
+        self.rest = start - unread..start;
+        let room = start..start + BLOCK;
         let read =
             self.sealed.fingerprints.read_again(&mut self.source, self.blocks, &mut self.buffer[room])?;
         self.rest.end += read;

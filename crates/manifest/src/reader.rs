@@ -1,10 +1,11 @@
 //! Reading manifests: only complete and undamaged ones, one entry at a time.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader};
+use std::io::{self, BufRead as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ftk_file::AlignedReader;
 use ftk_record::{SealedReader, Sums};
 use memchr::memmem;
 
@@ -86,7 +87,7 @@ impl Manifest {
         let mut fingerprints = Fingerprints::new();
         let source = Source::new(&file, is_compressed)?;
         let first = FirstPass { source, fingerprints: &mut fingerprints };
-        let mut input = BufReader::with_capacity(BLOCK, first);
+        let mut input = AlignedReader::new(BLOCK, first);
         refuse_others(input.fill_buf()?)?;
         let mut lines = SealedReader::new(input);
         let line = lines.next_line()?;
