@@ -229,6 +229,18 @@ mod tests {
     }
 
     #[test]
+    fn reads_begin_at_an_aligned_address() {
+        for len in [1, 300, 64 << 10, 256 << 10, 1 << 20] {
+            let mut buf = Buf::new(len);
+            for _ in 0..2 {
+                assert_eq!((buf.room().len(), aligned_start(buf.room().as_ptr().cast())), (len, 0));
+                buf.append(&vec![7; len]);
+                buf.clear();
+            }
+        }
+    }
+
+    #[test]
     fn a_buffer_that_is_filled_from_holes_is_zeroed_once() {
         let mut buf = Buf::new(64);
         for _ in 0..3 {
