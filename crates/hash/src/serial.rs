@@ -31,7 +31,9 @@ impl<H: Stream, D: AsRef<[u8]>> Serial<H, D> {
         let (slot, data) = (&mut self.open[piece.key as usize], piece.data.as_ref());
         if piece.start && piece.end {
             *slot = None;
-            return Some(H::whole(data));
+            let mut digest = Digest::from_bytes(&[]);
+            H::whole(data, &mut digest);
+            return Some(digest);
         }
         if piece.start {
             *slot = Some(Box::new(H::new()));
@@ -80,6 +82,6 @@ impl<H: Stream, D: AsRef<[u8]>> Engine<D> for Serial<H, D> {
 pub(crate) fn hash_each<H: Stream>(messages: &[&[u8]], out: &mut [Digest]) {
     assert_eq!(messages.len(), out.len(), "messages and digests must be equally many");
     for (message, digest) in messages.iter().zip(out) {
-        H::whole_to(message, digest);
+        H::whole(message, digest);
     }
 }

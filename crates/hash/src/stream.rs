@@ -10,15 +10,11 @@ pub(crate) trait Stream: Sized {
     fn update(&mut self, data: &[u8]);
     /// Returns the digest of all bytes.
     fn finish(self) -> Digest;
-    /// Returns the digest of a whole message.
-    fn whole(data: &[u8]) -> Digest {
+    /// Writes the digest of a whole message to `out`.
+    fn whole(data: &[u8], out: &mut Digest) {
         let mut state = Self::new();
         state.update(data);
-        state.finish()
-    }
-    /// Writes the digest of a whole message to `out`.
-    fn whole_to(data: &[u8], out: &mut Digest) {
-        *out = Self::whole(data);
+        *out = state.finish();
     }
 }
 
@@ -35,8 +31,8 @@ impl<H: sha2::Digest> Stream for RustCrypto<H> {
     fn finish(self) -> Digest {
         Digest::from_bytes(&self.0.finalize())
     }
-    fn whole(data: &[u8]) -> Digest {
-        Digest::from_bytes(&H::digest(data))
+    fn whole(data: &[u8], out: &mut Digest) {
+        *out = Digest::from_bytes(&H::digest(data));
     }
 }
 
@@ -50,8 +46,8 @@ impl Stream for blake3::Hasher {
     fn finish(self) -> Digest {
         Digest::from_bytes(self.finalize().as_bytes())
     }
-    fn whole(data: &[u8]) -> Digest {
-        Digest::from_bytes(blake3::hash(data).as_bytes())
+    fn whole(data: &[u8], out: &mut Digest) {
+        out.set([*blake3::hash(data).as_bytes()]);
     }
 }
 
@@ -119,7 +115,7 @@ impl Stream for twox_hash::XxHash64 {
         Digest::from_words([std::hash::Hasher::finish(&self).to_be_bytes()])
     }
     #[inline(always)]
-    fn whole_to(data: &[u8], out: &mut Digest) {
+    fn whole(data: &[u8], out: &mut Digest) {
         out.set([Self::oneshot(0, data).to_be_bytes()]);
     }
 }
@@ -135,7 +131,7 @@ impl Stream for twox_hash::XxHash3_64 {
         Digest::from_words([std::hash::Hasher::finish(&self).to_be_bytes()])
     }
     #[inline(always)]
-    fn whole_to(data: &[u8], out: &mut Digest) {
+    fn whole(data: &[u8], out: &mut Digest) {
         out.set([Self::oneshot(data).to_be_bytes()]);
     }
 }
@@ -151,7 +147,7 @@ impl Stream for twox_hash::XxHash3_128 {
         Digest::from_words([self.finish_128().to_be_bytes()])
     }
     #[inline(always)]
-    fn whole_to(data: &[u8], out: &mut Digest) {
+    fn whole(data: &[u8], out: &mut Digest) {
         out.set([Self::oneshot(data).to_be_bytes()]);
     }
 }
