@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 /// The alignment of memory for reads, in bytes: a cache line.
 const LINE: usize = 64;
 
-/// Memory starts neither at a multiple of this many bytes nor in the line after it.
+/// The distance of the starts of pages, in bytes. Reads never begin in the first line of a page.
 const PAGE: usize = 4096;
 
 /// Memory for reads must be this many bytes longer than the reads, so that it has an [`aligned_start`].
@@ -34,11 +34,8 @@ pub struct AlignedBuf {
 }
 
 impl AlignedBuf {
-    /// Allocates `len` bytes. If `len` is 0, nothing is allocated.
+    /// Allocates `len` bytes.
     pub fn new(len: usize) -> Self {
-        if len == 0 {
-            return Self::default();
-        }
         let memory = vec![0; len + ALIGNMENT_SPARE].into_boxed_slice();
         let start = aligned_start(memory.as_ptr());
         Self { memory, start, len }

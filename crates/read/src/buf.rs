@@ -11,7 +11,7 @@ use ftk_file::{ALIGNMENT_SPARE, File, aligned_start};
 /// files.
 #[derive(Debug)]
 pub struct Buf {
-    /// Never grows while the buffer is in use, and so never moves.
+    /// Only [`Chunk::prepend`] makes it grow; reads never move it.
     bytes: Vec<u8>,
     /// What the buffer holds begins here, which is the [`aligned_start`] of the memory.
     start: usize,
