@@ -9,6 +9,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use rustix::fs::{
     AtFlags, CWD, FallocateFlags, FileType, Mode, OFlags, fallocate, mkdirat, mknodat, openat, unlinkat,
@@ -56,12 +57,17 @@ impl Dir {
         Ftk::new(self, args)
     }
 
-    /// A file, with the directories above it.
+    /// A file, with the directories above it. An old file gets another mtime, even in the same tick of the clock.
     pub(crate) fn file(&self, path: impl AsRef<Path>, content: &[u8]) -> &Self {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let mut file = File::create(path).unwrap();
+        let modified = || fs::metadata(&path).and_then(|it| it.modified()).ok();
+        let old = modified();
+        let mut file = File::create(&path).unwrap();
         file.write_all(content).unwrap();
+        if let Some(old) = old.filter(|old| modified() == Some(*old)) {
+            file.set_modified(old + Duration::from_millis(1)).unwrap();
+        }
         self
     }
 
