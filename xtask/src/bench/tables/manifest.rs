@@ -89,7 +89,8 @@ fn whole(bench: &Context, tree: &Tree) -> Result<Vec<Group>> {
 fn changed(bench: &Context, tree: &Tree) -> Result<Vec<Group>> {
     let [old, new] = ["manifest-old", "manifest-new"].map(|name| bench.scratch.path(name));
     let make = |list: &Path| -> Result<()> {
-        let words = words![&bench.programs.ftk, "manifest", "create", "-q", "-o", list, &tree.path];
+        let words =
+            words![&bench.programs.ftk, "manifest", "create", "-q", "--force", "-o", list, &tree.path];
         Pipeline::new(words).output().map(drop)
     };
     make(&old)?;
