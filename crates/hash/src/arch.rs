@@ -6,12 +6,16 @@
 
 mod generic;
 mod kernel;
+#[cfg(target_arch = "x86_64")]
+mod pair;
 mod portable;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 pub(crate) use kernel::{Counters, Kernel, Narrow, NodeKernel, Nodes};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use pair::Pair;
 pub(crate) use portable::Portable;
 pub(crate) use vector::Vector;
 #[cfg(target_arch = "x86_64")]

@@ -63,7 +63,8 @@ impl<const L: usize> Batch<L> {
         }
         let mut state = F::INIT.map(|word| [word; L]);
         let counters = Counters { count: self.lens.map(|len| len as u64), last: [u64::MAX; L] };
-        kernel.compress(&mut state, &self.blocks.each_ref().map(|block| &block[..F::BLOCK]), &counters);
+        let blocks = self.blocks.each_ref().map(|block| &block[..F::BLOCK]);
+        kernel.compress(&mut state, &blocks, &counters, u32::MAX >> (32 - n));
         for (lane, place) in self.places[..n].iter().enumerate() {
             out[*place] = F::digest(&state.each_ref().map(|row| row[lane]));
         }

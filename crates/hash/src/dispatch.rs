@@ -130,7 +130,7 @@ pub(crate) fn engine<'d, D: AsRef<[u8]> + 'd>(
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx2(wide), A::Sha1) => lanes::<Sha1, _, _, D, 8, 5>(wide, wide, few, keys),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx2(wide), A::Md5) => lanes::<Md5, _, _, D, 8, 4>(wide, wide, few, keys),
+        (Choice::Avx2(wide), A::Md5) => lanes::<Md5, _, _, D, 16, 4>(wide, wide, few, keys),
         #[cfg(target_arch = "x86_64")]
         (Choice::Avx2(wide), A::Blake2b) => lanes::<Blake2b, _, _, D, 4, 8>(wide, Portable, few, keys),
         #[cfg(target_arch = "x86_64")]

@@ -99,7 +99,7 @@ where
             data[nth] = lane.next(carry, len);
             (counters.count[nth], counters.last[nth]) = counter::<F, D, W>(lane, carry);
         }
-        self.kernel.compress(&mut self.state, &data, &counters);
+        self.kernel.compress(&mut self.state, &data, &counters, self.busy);
     }
 
     fn compress_two(&mut self, first: usize, second: usize, len: usize) {

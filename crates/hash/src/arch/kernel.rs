@@ -16,11 +16,12 @@ pub(crate) struct Counters<const L: usize> {
 /// Compresses blocks of `L` messages side by side. A value of the type proves that this CPU has the
 /// instructions.
 pub(crate) trait Kernel<F: Function<W>, const L: usize, const W: usize>: Copy {
-    /// Compresses all blocks of `data` into the lanes of `state`. All lanes have equally many bytes.
+    /// Compresses all blocks of `data` into the lanes of `state`. All lanes have equally many bytes. `busy` is a bit mask
+    /// of the lanes whose results are used, with at least one bit; the others may get any state.
     ///
     /// # Panics
     /// If the lanes differ in length.
-    fn compress(self, state: &mut [[F::Word; L]; W], data: &[&[u8]; L], counters: &Counters<L>);
+    fn compress(self, state: &mut [[F::Word; L]; W], data: &[&[u8]; L], counters: &Counters<L>, busy: u32);
 }
 
 /// Compresses blocks of one or two messages, for engines with too few messages to fill the lanes.
@@ -124,6 +125,6 @@ pub(super) mod tests {
     fn lanes_of_different_lengths_are_refused() {
         let mut state = [[0; 2]; 8];
         let counters = Counters { count: [0; 2], last: [0; 2] };
-        Kernel::<Sha256, 2, 8>::compress(Portable, &mut state, &[&[0; 64], &[0; 128]], &counters);
+        Kernel::<Sha256, 2, 8>::compress(Portable, &mut state, &[&[0; 64], &[0; 128]], &counters, 0b11);
     }
 }

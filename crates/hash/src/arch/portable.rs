@@ -105,7 +105,7 @@ impl<F: Function<W>, const L: usize, const W: usize> Kernel<F, L, W> for Portabl
 where
     Self: Narrow<F, W>,
 {
-    fn compress(self, state: &mut [[F::Word; L]; W], data: &[&[u8]; L], counters: &Counters<L>) {
+    fn compress(self, state: &mut [[F::Word; L]; W], data: &[&[u8]; L], counters: &Counters<L>, _: u32) {
         let len = data[0].len();
         assert!(data.iter().all(|lane| lane.len() == len), "the lanes have different lengths");
         for lane in 0..L {

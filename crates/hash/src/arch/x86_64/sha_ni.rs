@@ -42,7 +42,7 @@ impl<const LEN: usize> Narrow<Sha256<LEN>, 8> for ShaNi {
 }
 
 impl<const LEN: usize> Kernel<Sha256<LEN>, 2, 8> for ShaNi {
-    fn compress(self, state: &mut [[u32; 2]; 8], data: &[&[u8]; 2], counters: &Counters<2>) {
+    fn compress(self, state: &mut [[u32; 2]; 8], data: &[&[u8]; 2], counters: &Counters<2>, _: u32) {
         let (mut first, mut second) = (state.map(|word| word[0]), state.map(|word| word[1]));
         Narrow::<Sha256<LEN>, 8>::two(self, [&mut first, &mut second], *data, counters);
         *state = std::array::from_fn(|nth| [first[nth], second[nth]]);
