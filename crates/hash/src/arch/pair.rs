@@ -7,6 +7,16 @@ use super::Vector;
 #[derive(Clone, Copy)]
 pub(crate) struct Pair<K>(pub(crate) K);
 
+/// Operations on each of the two vectors.
+macro_rules! both {
+    ($($operation:ident($($operand:ident),+);)*) => {$(
+        #[inline(always)]
+        fn $operation(self, $($operand: Self::V),+) -> Self::V {
+            [self.0.$operation($($operand[0]),+), self.0.$operation($($operand[1]),+)]
+        }
+    )*};
+}
+
 impl<K: Vector<u32, 8>> Vector<u32, 16> for Pair<K> {
     type V = [K::V; 2];
 
@@ -25,34 +35,16 @@ impl<K: Vector<u32, 8>> Vector<u32, 16> for Pair<K> {
     fn splat(self, word: u32) -> Self::V {
         [self.0.splat(word); 2]
     }
-    #[inline(always)]
-    fn add(self, a: Self::V, b: Self::V) -> Self::V {
-        [self.0.add(a[0], b[0]), self.0.add(a[1], b[1])]
+    both! {
+        add(a, b);
+        xor(a, b);
+        xor3(a, b, c);
+        choose(a, b, c);
+        majority(a, b, c);
+        xor_or_not(a, b, c);
+        equal(a, b);
     }
-    #[inline(always)]
-    fn xor(self, a: Self::V, b: Self::V) -> Self::V {
-        [self.0.xor(a[0], b[0]), self.0.xor(a[1], b[1])]
-    }
-    #[inline(always)]
-    fn xor3(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
-        [self.0.xor3(a[0], b[0], c[0]), self.0.xor3(a[1], b[1], c[1])]
-    }
-    #[inline(always)]
-    fn choose(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
-        [self.0.choose(a[0], b[0], c[0]), self.0.choose(a[1], b[1], c[1])]
-    }
-    #[inline(always)]
-    fn majority(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
-        [self.0.majority(a[0], b[0], c[0]), self.0.majority(a[1], b[1], c[1])]
-    }
-    #[inline(always)]
-    fn xor_or_not(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
-        [self.0.xor_or_not(a[0], b[0], c[0]), self.0.xor_or_not(a[1], b[1], c[1])]
-    }
-    #[inline(always)]
-    fn equal(self, a: Self::V, b: Self::V) -> Self::V {
-        [self.0.equal(a[0], b[0]), self.0.equal(a[1], b[1])]
-    }
+
     #[inline(always)]
     fn rotate<const N: i32>(self, v: Self::V) -> Self::V {
         [self.0.rotate::<N>(v[0]), self.0.rotate::<N>(v[1])]
