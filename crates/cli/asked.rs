@@ -59,8 +59,9 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        IS_WATCHED.store(false, Ordering::Relaxed);
-        if take() {
+        // Sequentially consistent, like the handler: it sees that the phase is over, or its request is seen here.
+        IS_WATCHED.store(false, Ordering::SeqCst);
+        if ASKED.swap(false, Ordering::SeqCst) {
             answer();
         }
     }
@@ -74,8 +75,11 @@ pub(crate) fn doing(what: &'static &'static str) {
 /// The signal handler.
 fn answer() {
     if IS_WATCHED.load(Ordering::Relaxed) {
-        ASKED.store(true, Ordering::Relaxed);
-        return;
+        ASKED.store(true, Ordering::SeqCst);
+        // If the phase has just ended, only one of it and the handler takes the request back.
+        if IS_WATCHED.load(Ordering::SeqCst) || !ASKED.swap(false, Ordering::SeqCst) {
+            return;
+        }
     }
     let doing = DOING.load(Ordering::Relaxed);
     #[expect(unsafe_code, reason = "an atomic stores a pointer, not a reference")]
