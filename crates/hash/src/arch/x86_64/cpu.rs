@@ -14,6 +14,9 @@ pub(crate) static CPU: LazyLock<Cpu> = LazyLock::new(Cpu::ask);
 pub(crate) struct Cpu {
     /// Whether AMD made the CPU. Its instructions have other relative speeds.
     pub(crate) amd: bool,
+    /// Whether the CPU executes an operation on 256 bits as two on 128: AMD's Zen and Zen+ (its software
+    /// optimization guides 55723 and 56305).
+    pub(crate) splits_avx: bool,
     pub(crate) pclmulqdq: bool,
     pub(crate) ssse3: bool,
     pub(crate) sse41: bool,
@@ -38,9 +41,14 @@ impl Cpu {
     fn ask() -> Self {
         let bit = |word: u32, nth: u32| word >> nth & 1 == 1;
         // SAFETY: every x86-64 CPU has `CPUID`, with the leaves 0 and 1.
-        let (vendor, first) = unsafe { (__cpuid(0), __cpuid(1).ecx) };
+        let (vendor, identity) = unsafe { (__cpuid(0), __cpuid(1)) };
+        let first = identity.ecx;
+        let amd = (vendor.ebx, vendor.edx, vendor.ecx) == AMD;
+        // The extended family and model, valid if the family is 15, as that of every Zen.
+        let (family, model) = (identity.eax >> 20 & 0xff, identity.eax >> 12 & 0xf0);
         let old = Self {
-            amd: (vendor.ebx, vendor.edx, vendor.ecx) == AMD,
+            amd,
+            splits_avx: amd && family + 0xf == 0x17 && model < 0x30,
             pclmulqdq: bit(first, 1),
             ssse3: bit(first, 9),
             sse41: bit(first, 19),
@@ -85,8 +93,14 @@ mod tests {
     #[test]
     fn detection_matches_the_standard_library() {
         let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let number = |name: &str| {
+            let mut fields = info.lines().filter_map(|line| line.split_once(':'));
+            fields.find_map(|(key, value)| (key.trim() == name).then(|| value.trim().parse::<u32>().unwrap()))
+        };
+        let amd = info.contains("AuthenticAMD");
         let expected = Cpu {
-            amd: info.contains("AuthenticAMD"),
+            amd,
+            splits_avx: amd && number("cpu family") == Some(0x17) && number("model") < Some(0x30),
             pclmulqdq: is_x86_feature_detected!("pclmulqdq"),
             ssse3: is_x86_feature_detected!("ssse3"),
             sse41: is_x86_feature_detected!("sse4.1"),
