@@ -37,13 +37,13 @@ pub(crate) fn listen() {
 
 /// Whether a line was requested and is still due.
 pub(crate) fn is_asked() -> bool {
-    ASKED.load(Ordering::Relaxed)
+    ASKED.load(Ordering::SeqCst)
 }
 
 /// Returns whether a line was requested since the last call, and clears the request.
 pub(crate) fn take() -> bool {
     // Most calls only read, which keeps the cache line shared.
-    is_asked() && ASKED.swap(false, Ordering::Relaxed)
+    is_asked() && ASKED.swap(false, Ordering::SeqCst)
 }
 
 /// Marks a phase that polls with [`take`]. The phase ends when the guard is dropped.
@@ -61,7 +61,7 @@ impl Drop for Watched {
     fn drop(&mut self) {
         // Sequentially consistent, like the handler: it sees that the phase is over, or its request is seen here.
         IS_WATCHED.store(false, Ordering::SeqCst);
-        if ASKED.swap(false, Ordering::SeqCst) {
+        if take() {
             answer();
         }
     }
@@ -74,12 +74,10 @@ pub(crate) fn doing(what: &'static &'static str) {
 
 /// The signal handler.
 fn answer() {
-    if IS_WATCHED.load(Ordering::Relaxed) {
-        ASKED.store(true, Ordering::SeqCst);
-        // If the phase has just ended, only one of it and the handler takes the request back.
-        if IS_WATCHED.load(Ordering::SeqCst) || !ASKED.swap(false, Ordering::SeqCst) {
-            return;
-        }
+    ASKED.store(true, Ordering::SeqCst);
+    // If a phase is just ending, either it takes the request or the handler does.
+    if IS_WATCHED.load(Ordering::SeqCst) || !take() {
+        return;
     }
     let doing = DOING.load(Ordering::Relaxed);
     #[expect(unsafe_code, reason = "an atomic stores a pointer, not a reference")]

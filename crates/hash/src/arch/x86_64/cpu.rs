@@ -44,11 +44,11 @@ impl Cpu {
         let (vendor, identity) = unsafe { (__cpuid(0), __cpuid(1)) };
         let first = identity.ecx;
         let amd = (vendor.ebx, vendor.edx, vendor.ecx) == AMD;
-        // The extended family and model, valid if the family is 15, as that of every Zen.
-        let (family, model) = (identity.eax >> 20 & 0xff, identity.eax >> 12 & 0xf0);
+        // From the extended fields, as in every Zen; the model without its low digit.
+        let (family, model) = (0xf + (identity.eax >> 20 & 0xff), identity.eax >> 12 & 0xf0);
         let old = Self {
             amd,
-            splits_avx: amd && family + 0xf == 0x17 && model < 0x30,
+            splits_avx: amd && family == 0x17 && model < 0x30,
             pclmulqdq: bit(first, 1),
             ssse3: bit(first, 9),
             sse41: bit(first, 19),
