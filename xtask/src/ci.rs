@@ -1,6 +1,7 @@
 //! The steps of CI in order, cheap checks first.
 
 use std::io::{BufRead, BufReader, Write};
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -12,134 +13,186 @@ use crate::{codegen, deny, spark, tidy};
 /// One step of CI.
 struct Step {
     name: &'static str,
+    /// The smallest tier that runs it.
+    tier: Tier,
     action: Action,
+    /// Variables set for the step.
+    env: &'static [(&'static str, &'static str)],
+}
+
+/// How much is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tier {
+    /// For every change: some minutes when everything is built. Tests with FUSE, loop devices, injected faults, a browser
+    /// or Slurm are skipped.
+    Quick,
+    /// What CI runs: everything except the nightly steps.
+    Full,
+    /// What takes too long for every change.
+    Nightly,
 }
 
 enum Action {
     /// A function that returns whether the check passed.
     Task(fn() -> Result<bool>),
-    /// Arguments of cargo, and the environment they run in.
-    Cargo { args: &'static str, env: &'static [(&'static str, &'static str)] },
-    /// Arguments of `cargo test`. A run without a single test fails. Different compiler flags get a separate target
-    /// directory; otherwise each run would build everything again.
-    Test { args: &'static str, flags: Option<Flags> },
-}
-
-/// A build with `--cfg` set.
-struct Flags {
-    rustflags: &'static str,
-    target: &'static str,
+    /// Arguments of cargo.
+    Cargo(&'static str),
+    /// Arguments of `cargo test`. A run without a single test fails.
+    Test(&'static str),
 }
 
 impl Step {
-    const fn task(name: &'static str, is_well: fn() -> Result<bool>) -> Self {
-        Self { name, action: Action::Task(is_well) }
+    const fn task(tier: Tier, name: &'static str, is_well: fn() -> Result<bool>) -> Self {
+        Self { name, tier, action: Action::Task(is_well), env: &[] }
     }
 
-    const fn cargo(name: &'static str, args: &'static str) -> Self {
-        Self { name, action: Action::Cargo { args, env: &[] } }
+    const fn cargo(tier: Tier, name: &'static str, args: &'static str) -> Self {
+        Self { name, tier, action: Action::Cargo(args), env: &[] }
     }
 
-    const fn test(name: &'static str, args: &'static str, flags: Option<Flags>) -> Self {
-        Self { name, action: Action::Test { args, flags } }
+    const fn test(tier: Tier, name: &'static str, args: &'static str) -> Self {
+        Self { name, tier, action: Action::Test(args), env: &[] }
+    }
+
+    const fn with(self, env: &'static [(&'static str, &'static str)]) -> Self {
+        Self { env, ..self }
     }
 }
 
+/// Fails on warnings of rustdoc.
+const STRICT_DOC: &[(&str, &str)] = &[("RUSTDOCFLAGS", "-D warnings")];
+
+/// Compiles the packages of the workspace with Clippy, which also generates code: `cargo clippy` would check all of
+/// DataFusion before another command compiles it. `cargo clippy` sets these variables for its own checks.
+const LINTED: &[(&str, &str)] = &[
+    ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
+    ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"),
+];
+
+/// The number of tests that libtest runs at one time.
+const THREADS: &str = "RUST_TEST_THREADS";
+
+/// Tells the tests that a quick run skips the slow kinds.
+const QUICK: &str = "FTK_TEST_QUICK";
+
+/// Steps with `--workspace --exclude ftk-query` get the same features of dependencies as `cargo test`, so that all of them
+/// share one build. `ftk-query` gets others, and `ftk-fuzz`, which includes sources of it, is built with it.
 const STEPS: &[Step] = &[
-    Step::cargo("fmt", "fmt --all --check"),
-    Step::task("tidy", tidy::is_clean),
-    Step::task("deny", deny::is_clean),
-    Step::cargo("clippy", "clippy --locked --workspace --exclude ftk-query --all-targets -- -D warnings"),
-    Step {
-        name: "doc",
-        action: Action::Cargo {
-            args: "doc --locked --workspace --exclude ftk-query --no-deps --document-private-items",
-            env: &[("RUSTDOCFLAGS", "-D warnings")],
-        },
-    },
-    // The code for systems other than Linux, run on this one.
-    Step::test(
-        "portable",
-        "-p ftk-walk -p ftk-read",
-        Some(Flags { rustflags: "--cfg ftk_portable", target: "portable" }),
+    Step::cargo(Tier::Quick, "fmt", "fmt --all --check"),
+    Step::task(Tier::Quick, "tidy", tidy::is_clean),
+    Step::task(Tier::Full, "deny", deny::is_clean),
+    Step::cargo(
+        Tier::Quick,
+        "clippy",
+        "clippy --locked --workspace --exclude ftk-query --all-targets -- -D warnings",
     ),
-    // All interleavings of the walk's idle protocol, of a comparison's search, and of a mapping's guard.
-    Step::test(
-        "loom",
-        "-p ftk-walk -p ftk-compare -p ftk-read --test loom --release",
-        Some(Flags { rustflags: "--cfg ftk_loom", target: "loom" }),
-    ),
-    // Runs each benchmark once, on little input, to check its results. `--workspace` selects the same dependency
-    // features as the next step, which would otherwise rebuild the dependencies.
-    Step::cargo("benches", "test --locked --workspace --exclude ftk-query --bench *"),
-    Step::task("codegen", codegen::is_clean),
+    Step::cargo(
+        Tier::Full,
+        "doc",
+        "doc --locked --workspace --exclude ftk-query --no-deps --document-private-items",
+    )
+    .with(STRICT_DOC),
+    // All interleavings of the walk's idle protocol, of a comparison's search, and of a mapping's guard. Other compiler
+    // flags get a separate target directory, or each run would build everything again.
+    Step::test(Tier::Full, "loom", "-p ftk-walk -p ftk-compare -p ftk-read --test loom --profile loom")
+        .with(&[("RUSTFLAGS", "--cfg ftk_loom"), ("CARGO_TARGET_DIR", "target/loom")]),
+    // Runs each benchmark once, on little input, to check its results.
+    Step::cargo(Tier::Full, "benches", "test --locked --workspace --exclude ftk-query --bench *"),
+    Step::test(Tier::Full, "xtask", "--workspace --exclude ftk-query --bin xtask"),
+    Step::task(Tier::Full, "codegen", codegen::is_clean),
     // Checks that published files are complete; other steps check that they build.
     Step::cargo(
+        Tier::Full,
         "package",
         "package --locked --workspace --no-verify --quiet --allow-dirty --exclude ftk-benches --exclude ftk-fuzz --exclude xtask",
     ),
     // Compares results with peers; a release build for times would take minutes.
-    Step::cargo("bench", "run --locked --quiet --package xtask -- bench --quick --profile dev"),
-    // Failures that other tools have had; without peers.
-    Step::cargo("horrors", "run --locked --quiet --package xtask -- horrors"),
-    // Forces every kernel of this CPU; lists the others as skipped.
-    Step::test(
-        "simd",
-        "--workspace --exclude ftk-query --test engines --test integration -- every_kernel_is hash::simd::",
-        None,
+    Step::cargo(
+        Tier::Full,
+        "bench",
+        "run --locked --quiet --package xtask -- bench --quick --runs 1 --profile dev",
     ),
-    // DataFusion is compiled only here: once to check it, and once to run it. No other step selects `ftk-query`.
-    Step::cargo("query-clippy", "clippy --locked --package ftk-query --all-targets -- -D warnings"),
-    Step {
-        name: "query-doc",
-        action: Action::Cargo {
-            args: "doc --locked --package ftk-query --no-deps --document-private-items",
-            env: &[("RUSTDOCFLAGS", "-D warnings")],
-        },
-    },
-    Step::test("query", "--package ftk-query", None),
+    // Failures that other tools have had; without peers.
+    Step::cargo(Tier::Full, "horrors", "run --locked --quiet --package xtask -- horrors"),
+    // The code for systems other than Linux, run on this one.
+    Step::test(
+        Tier::Full,
+        "portable",
+        "-p ftk-walk -p ftk-read --features ftk-walk/portable,ftk-read/portable",
+    ),
+    // Replays the inputs of the fuzz targets.
+    Step::test(Tier::Full, "fuzz", "-p ftk-query -p ftk-fuzz --test replay").with(LINTED),
+    // The only step that compiles DataFusion.
+    Step::test(Tier::Full, "query", "-p ftk-query -p ftk-fuzz --bin ftk-query --test query").with(LINTED),
     // Runs the programs that the steps before have built.
-    Step::task("spark", spark::is_clean),
-    // Last, so that its results end the log.
-    Step::test("test", "--workspace --exclude ftk-query", None),
+    Step::task(Tier::Full, "spark", spark::is_clean),
+    // The command of README. Last, so that its results end the log.
+    Step::test(Tier::Quick, "test", ""),
+    Step::cargo(
+        Tier::Nightly,
+        "query-doc",
+        "doc --locked --package ftk-query --no-deps --document-private-items",
+    )
+    .with(STRICT_DOC),
+    Step::task(Tier::Nightly, "spark-cluster", spark::cluster_is_clean),
+    // The tests that take too long for every change. `child` is not a test: others run it as a child process.
+    Step::test(Tier::Nightly, "ignored", "--no-fail-fast -- --ignored --skip output::tests::child"),
 ];
 
-/// Runs the steps in `names`, or all if it is empty. The first step that fails ends the run with its status.
+/// Runs the steps of a tier: `quick`, `nightly`, or those of CI if there is no name; or else the steps in `names`. The first
+/// step that fails ends the run with its status.
 pub(crate) fn run(names: &[&str]) -> Result<ExitCode> {
-    if let Some(name) = names.iter().find(|name| STEPS.iter().all(|step| step.name != **name)) {
+    let is_selected = |step: &&Step| match names {
+        ["quick"] => step.tier == Tier::Quick,
+        ["nightly"] => step.tier == Tier::Nightly,
+        [] => step.tier != Tier::Nightly,
+        names => names.contains(&step.name),
+    };
+    if !matches!(names, ["quick" | "nightly"])
+        && let Some(name) = names.iter().find(|name| STEPS.iter().all(|step| step.name != **name))
+    {
         let known: Vec<_> = STEPS.iter().map(|step| step.name).collect();
-        bail!("no step {name:?}, expected some of {}", known.join(", "));
+        bail!("no step {name:?}, expected quick, nightly, or some of {}", known.join(", "));
     }
     let start = Instant::now();
-    for step in STEPS.iter().filter(|step| names.is_empty() || names.contains(&step.name)) {
+    let mut times = Vec::new();
+    for step in STEPS.iter().filter(is_selected) {
         println!("== {}", step.name);
         let begun = Instant::now();
-        let status = step.action.run().with_context(|| format!("step {}", step.name))?;
+        let is_quick = names == ["quick"];
+        let status = step.run(is_quick).with_context(|| format!("step {}", step.name))?;
         let seconds = begun.elapsed().as_secs_f64();
         if status != 0 {
             println!("== {} FAILED after {seconds:.1} s, status {status}", step.name);
             return Ok(ExitCode::from(status));
         }
         println!("== {} ok in {seconds:.1} s", step.name);
+        times.push(format!("{} {seconds:.0}", step.name));
     }
+    println!("== seconds: {}", times.join(", "));
     println!("== all ok in {:.1} s", start.elapsed().as_secs_f64());
     Ok(ExitCode::SUCCESS)
 }
 
-impl Action {
+impl Step {
     /// Runs the step and returns its exit status.
-    fn run(&self) -> Result<u8> {
-        match self {
-            Self::Task(is_well) => Ok(u8::from(!is_well()?)),
-            Self::Cargo { args, env } => {
-                let status = cargo(args).envs(env.iter().copied()).status()?;
+    fn run(&self, is_quick: bool) -> Result<u8> {
+        match self.action {
+            Action::Task(is_well) => Ok(u8::from(!is_well()?)),
+            Action::Cargo(args) => {
+                let status = cargo(args).envs(self.env.iter().copied()).status()?;
                 Ok(code(status.code()))
             }
-            Self::Test { args, flags } => {
+            Action::Test(args) => {
                 let mut command = cargo("test --locked");
-                command.args(args.split_whitespace());
-                if let Some(Flags { rustflags, target }) = flags {
-                    command.env("RUSTFLAGS", rustflags).env("CARGO_TARGET_DIR", target_dir().join(target));
+                command.args(args.split_whitespace()).envs(self.env.iter().copied());
+                // Tests often wait for the processes that they start.
+                if std::env::var_os(THREADS).is_none() {
+                    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+                    command.env(THREADS, (2 * cores).to_string());
+                }
+                if is_quick {
+                    command.env(QUICK, "1");
                 }
                 Ok(test(command, &mut std::io::stdout())?.0)
             }
@@ -215,6 +268,13 @@ fn code(code: Option<i32>) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ci_runs_the_command_of_readme() {
+        assert!(include_str!("../../README.md").contains("This runs the tests:\n\n```sh\ncargo test\n```\n"));
+        let last = STEPS.iter().rfind(|step| step.tier != Tier::Nightly).unwrap();
+        assert!(matches!(last.action, Action::Test("")) && last.env.is_empty());
+    }
 
     #[test]
     fn results_add_up() {

@@ -17,6 +17,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 
 const USAGE: &str = "usage: cargo xtask ci [STEP...]   all that CI runs, or only the named steps
+       cargo xtask ci quick       a part for every change: style, and most of the tests
+       cargo xtask ci nightly     what takes too long for CI
        cargo xtask tidy           check the conventions of the project
        cargo xtask codegen [--check]   generate manual, completions and docs/coming-from.md
        cargo xtask bench [TABLE...] [--quick] [--tree DIR] [--scratch DIR] [--keep] [--peers DIR] [--runs N]
@@ -28,7 +30,7 @@ const USAGE: &str = "usage: cargo xtask ci [STEP...]   all that CI runs, or only
        cargo xtask bench compare OLD NEW         show changes that exceed the noise
        cargo xtask soak [PART...] [--minutes N] [--kills N] [--ftk PROGRAM] [--quick] [--scratch DIR] [--keep]
                         [--peers DIR] [--records DIR]
-                                  long tests: stress, races, kills, stale, limits, memory, shards, exhaustive
+                                  long tests: stress, races, kills, stale, limits, memory, shards, busy
        cargo xtask horrors [--peers [DIR]] [--only N,..] [--write] [--ftk PROGRAM] [-v]
                                   reproduce failures of file tools with ftk and its peers
        cargo xtask scale [--write]   model many hosts that record one tree, and update docs/cluster.md

@@ -1,5 +1,5 @@
 //! Checks the search for the earliest mismatches over all interleavings of two and three workers:
-//! `RUSTFLAGS="--cfg ftk_loom" cargo test -p ftk-compare --release --test loom`.
+//! `RUSTFLAGS="--cfg ftk_loom" cargo test -p ftk-compare --profile loom --test loom`.
 //!
 //! The source of the search is compiled with loom's primitives in two versions. One is unchanged. The other
 //! has an atomic update that is split into a read and a write; its checks must fail. The model is complete:

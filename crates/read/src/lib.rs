@@ -63,7 +63,7 @@ mod extents;
 #[cfg(target_os = "linux")]
 mod file_system;
 mod guard;
-#[cfg(all(target_os = "linux", not(ftk_portable)))]
+#[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod kernel;
 mod map;
 mod name;

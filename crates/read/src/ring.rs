@@ -2,7 +2,7 @@
 //! trait, so that tests can substitute a ring that fails, misreports and delays.
 #![expect(unsafe_code, reason = "the kernel receives pointers")]
 #![cfg_attr(
-    any(not(target_os = "linux"), ftk_portable),
+    any(not(target_os = "linux"), feature = "portable"),
     allow(dead_code, reason = "only the kernel reads the fields of operations")
 )]
 
@@ -52,9 +52,9 @@ pub(crate) trait Ring {
 
 /// Opens a ring of the kernel with room for `depth` queued operations and twice as many completions.
 pub(crate) fn open(depth: u32) -> io::Result<Box<dyn Ring>> {
-    #[cfg(all(target_os = "linux", not(ftk_portable)))]
+    #[cfg(all(target_os = "linux", not(feature = "portable")))]
     return Ok(Box::new(crate::kernel::Kernel::new(depth)?));
-    #[cfg(not(all(target_os = "linux", not(ftk_portable))))]
+    #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
     return Err(io::Error::new(
         io::ErrorKind::Unsupported,
         format!("no io_uring on this platform (asked for {depth} entries)"),

@@ -1,5 +1,5 @@
 //! Checks the guards that the `SIGBUS` handler searches, over all interleavings of threads: `RUSTFLAGS="--cfg
-//! ftk_loom" cargo test -p ftk-read --release --test loom`.
+//! ftk_loom" cargo test -p ftk-read --profile loom --test loom`.
 //!
 //! The source of the guard is compiled twice against loom's atomics: unchanged, and with every ordering
 //! relaxed, which must fail. A thread stands for the handler, which in the program interrupts a thread.

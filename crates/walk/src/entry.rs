@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(without, Metadata { birth_ns: None, ..with });
         let born = dir.path().join("link").symlink_metadata().unwrap().created().ok();
         let born = born.map(|time| time.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i128);
-        assert!(with.birth_ns == born || cfg!(ftk_portable));
+        assert!(with.birth_ns == born || cfg!(feature = "portable"));
         assert_eq!(*entry.metadata().unwrap(), with);
         let error = Entry::listed(c"gone", 1, None, &Nowhere, fd.as_fd()).unwrap_err();
         assert_eq!((error.op, &error.path[..]), (Op::Stat, &b"nowhere/gone"[..]));

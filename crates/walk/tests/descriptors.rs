@@ -1,6 +1,6 @@
 //! Walks with few descriptors. This is the only test of its process, because it lowers the process's limit.
 //! The portable listing duplicates a descriptor for each directory, so this holds on Linux only.
-#![cfg(all(target_os = "linux", not(ftk_portable)))]
+#![cfg(all(target_os = "linux", not(feature = "portable")))]
 
 use std::fs::{self, File};
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! Checks the idle protocol over the interleavings of two and three threads with two or three
-//! preemptions: `RUSTFLAGS="--cfg ftk_loom" cargo test -p ftk-walk --release --test loom`.
+//! preemptions: `RUSTFLAGS="--cfg ftk_loom" cargo test -p ftk-walk --profile loom --test loom`.
 //!
 //! The protocol's source is compiled with loom's atomics twice: unchanged, and with fences that do nothing.
 //! The checks without fences must fail.

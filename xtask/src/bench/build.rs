@@ -36,7 +36,7 @@ pub(crate) fn optimised() -> Result<PathBuf> {
 /// Builds the ftk that the tests run, and returns its path. `cargo build --package ftk` selects other features of
 /// dependencies, and would compile most of them and all of ftk a second time.
 pub(crate) fn tested() -> Result<PathBuf> {
-    made("ftk", "test --no-run --workspace --exclude ftk-query --test integration")
+    made("ftk", "test --no-run --test integration")
 }
 
 /// Builds the program `name`, which is the only one of its package, and returns its path.

@@ -2,8 +2,8 @@
 //!
 //! [`parts`] lists them. Each part counts what it did, and fails if it found a deviation. A [`record`] keeps both.
 
+mod busy;
 mod command;
-mod exhaustive;
 mod figures;
 mod fixture;
 mod kills;

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::command::Soak;
 use super::figures::Figures;
-use super::{exhaustive, kills, limits, peaks, races, shards, stale, stress};
+use super::{busy, kills, limits, peaks, races, shards, stale, stress};
 
 /// One long test.
 #[derive(Debug)]
@@ -32,5 +32,5 @@ pub(super) const ALL: &[Part] = &[
         title: "trees of extreme shapes, recorded in shards and merged",
         run: shards::run,
     },
-    Part { name: "exhaustive", title: "the tests that other runs ignore", run: exhaustive::run },
+    Part { name: "busy", title: "all tests three times, with every core busy", run: busy::run },
 ];

@@ -104,6 +104,32 @@ pub(crate) fn crate_dependencies(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// `cargo test` selects the program and all libraries: `default-members` lists the root and every folder in `crates/`, in
+/// order, except that of [`QUERY`].
+pub(crate) fn default_members(tree: &Tree) -> Vec<Finding> {
+    const ROOT: &str = "Cargo.toml";
+    let manifest = match parsed(ROOT, tree.get(ROOT).unwrap_or_default()) {
+        Ok(manifest) => manifest,
+        Err(finding) => return vec![finding],
+    };
+    let listed = manifest.get("workspace").and_then(|workspace| workspace.get("default-members")?.as_array());
+    let listed: Vec<_> = listed.into_iter().flatten().filter_map(Value::as_str).collect();
+    let crates = tree.ending("/Cargo.toml").filter(|(path, text)| {
+        let name = parsed(path, text)
+            .ok()
+            .and_then(|it| it.get("package")?.get("name")?.as_str().map(str::to_owned));
+        path.starts_with("crates/") && name.as_deref() != Some(QUERY)
+    });
+    let mut expected: Vec<_> = crates.filter_map(|(path, _)| path.strip_suffix("/Cargo.toml")).collect();
+    expected.push(".");
+    expected.sort_unstable();
+    if listed == expected {
+        return Vec::new();
+    }
+    let line = line_of(tree.get(ROOT).unwrap_or_default(), "default-members");
+    vec![Finding::line(ROOT, line, format!("`default-members` is not {expected:?}"))]
+}
+
 /// Returns the packages that a manifest needs to build the library or program itself, on any platform: all but those
 /// of its tests and build scripts.
 pub(super) fn normal_dependencies(text: &str) -> Vec<String> {
@@ -183,6 +209,26 @@ workspace = true
         let found = both(&GOOD.replacen(from, to, 1));
         assert_eq!(found.len(), 1, "{found:?}");
         found.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn default_members_are_all_packages_but_one() {
+        let found = |members: &str| {
+            let root = format!("[workspace]\ndefault-members = [{members}]\n");
+            let query = "[package]\nname = \"ftk-query\"\n";
+            default_members(&Tree::of(&[
+                ("Cargo.toml", &root),
+                ("crates/inventory/Cargo.toml", GOOD),
+                ("crates/query/Cargo.toml", query),
+                ("xtask/Cargo.toml", GOOD),
+            ]))
+        };
+        assert_eq!(found("\".\", \"crates/inventory\""), []);
+        for bad in ["", "\".\"", "\"crates/inventory\"", "\".\", \"crates/inventory\", \"crates/query\""] {
+            let expected = "Cargo.toml:2: `default-members` is not [\".\", \"crates/inventory\"]";
+            assert_eq!(found(bad)[0].to_string(), expected, "{bad}");
+        }
+        assert_eq!(default_members(&Tree::default()).len(), 1);
     }
 
     #[test]

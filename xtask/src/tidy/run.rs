@@ -15,6 +15,7 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     sources::file_length,
     manifests::inherited_fields,
     manifests::crate_dependencies,
+    manifests::default_members,
     architecture::every_edge_is_listed,
     documents::index_is_complete,
     documents::links_lead_somewhere,

@@ -12,14 +12,14 @@ use rustix::process::{Resource, getrlimit};
 use crate::node::Id;
 use crate::{FileType, Metadata};
 
-#[cfg(all(target_os = "linux", not(ftk_portable)))]
+#[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod linux;
-#[cfg(not(all(target_os = "linux", not(ftk_portable))))]
+#[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
 mod portable;
 
-#[cfg(all(target_os = "linux", not(ftk_portable)))]
+#[cfg(all(target_os = "linux", not(feature = "portable")))]
 pub(crate) use linux::{Listing, NO_ATIME, is_pseudo, stat_with};
-#[cfg(not(all(target_os = "linux", not(ftk_portable))))]
+#[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
 pub(crate) use portable::{Listing, NO_ATIME, is_pseudo, stat_with};
 pub(crate) use rustix::fs::CWD;
 

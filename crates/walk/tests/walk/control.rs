@@ -227,7 +227,7 @@ fn directories_report_device_and_depth() {
     assert_eq!(depths.into_inner().unwrap(), [0, 1]);
 }
 
-#[cfg(all(target_os = "linux", not(ftk_portable)))]
+#[cfg(all(target_os = "linux", not(feature = "portable")))]
 #[test]
 fn proc_is_pseudo_and_a_mount() {
     let seen = AtomicUsize::new(0);
