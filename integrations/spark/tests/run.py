@@ -1,6 +1,6 @@
-"""Runs all tests. The programs to test are in the environment variables FTK and FTK_QUERY.
+"""Runs the tests. The programs to test are in the environment variables FTK and FTK_QUERY.
 
-The last line is `N passed, N failed`. A run without tests fails, and so does a skipped test.
+The tests of the cluster take a minute: they run alone with the argument `cluster`, and otherwise not. The last line is `N passed, N failed`. A run without tests fails, and so does a skipped test.
 """
 
 import pathlib
@@ -27,7 +27,9 @@ def main():
     for variable, program in (("FTK", engines.FTK), ("FTK_QUERY", engines.FTK_QUERY)):
         if shutil.which(program) is None:
             sys.exit(f"{variable}: there is no program {program}")
-    tests = unittest.defaultTestLoader.discover(str(pathlib.Path(__file__).parent))
+    patterns = ["test_cluster.py"] if sys.argv[1:] == ["cluster"] else ["test_documents.py", "test_engines.py"]
+    folder = str(pathlib.Path(__file__).parent)
+    tests = unittest.TestSuite(unittest.TestLoader().discover(folder, pattern) for pattern in patterns)
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Result).run(tests)
     bad = {str(test).split(" (")[0] for test, _ in [*result.failures, *result.errors, *result.skipped]}
     bad |= {str(test) for test in result.unexpectedSuccesses}
