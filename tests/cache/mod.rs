@@ -26,7 +26,7 @@ fn place() -> Option<Dir> {
     const EXT: u32 = 0xef53;
     const BTRFS: u32 = 0x9123_683e;
     const XFS: u32 = 0x5846_5342;
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     if [EXT, BTRFS, XFS].contains(&(rustix::fs::statfs(dir.path("")).unwrap().f_type as u32)) {
         return Some(dir);
     }

@@ -14,10 +14,11 @@ use crate::harness::{Dir, Image, Mounted, bytes, needs, skip};
 
 #[test]
 fn files_in_memory_are_never_stored() {
-    let dir = Dir::in_memory();
+    let dir = Dir::new();
     const TMPFS: u32 = 0x0102_1994;
     if rustix::fs::statfs(dir.path("")).unwrap().f_type as u32 != TMPFS {
-        return skip("/dev/shm is no tmpfs");
+        assert!(std::env::var_os("CI").is_none(), "no room in /dev/shm");
+        return skip("no room in /dev/shm");
     }
     dir.file("file", b"content");
     settle();

@@ -103,7 +103,7 @@ fn no_store_is_made_without_the_option() {
 
 #[test]
 fn without_a_store_nothing_is_stored() {
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     let store = dir.aside("cache").join("ftk/digests");
     let said =
         format!("nothing is stored: there is no '{}' (a run with --cache makes it)\n", store.display());

@@ -139,7 +139,7 @@ fn all_commands_leave_the_cache_alone(dir: &Dir, tree: &Tree, method: &str) {
 #[test]
 fn polite_commands_leave_the_page_cache_as_it_was() {
     needs!("fincore");
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     let Some(tree) = Tree::new(dir.path("t")) else { return };
     all_commands_leave_the_cache_alone(&dir, &tree, "pages dropped by ");
 }
@@ -148,7 +148,7 @@ fn polite_commands_leave_the_page_cache_as_it_was() {
 #[test]
 fn polite_commands_leave_the_page_cache_as_it_was_on_btrfs() {
     needs!("fincore");
-    let (dir, Some(mounted)) = (Dir::new(), Mounted::new("btrfs")) else { return };
+    let (dir, Some(mounted)) = (Dir::on_disk(), Mounted::new("btrfs")) else { return };
     let Some(tree) = Tree::new(mounted.path("t")) else { return };
     all_commands_leave_the_cache_alone(&dir, &tree, "pages dropped by ");
 }
@@ -158,7 +158,7 @@ fn polite_commands_leave_the_page_cache_as_it_was_on_btrfs() {
 #[test]
 fn pages_that_were_cached_stay_on_an_overlay() {
     needs!("fincore");
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     for name in ["lower/t", "upper", "work", "merged"] {
         fs::create_dir_all(dir.aside(name)).unwrap();
     }
@@ -183,7 +183,7 @@ fn cached_pages_of_other_users_files_stay() {
     if !rustix::process::geteuid().is_root() {
         return skip("only root creates files of other users");
     }
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     let mounted = Mounted::new("btrfs");
     let roots = [Some(dir.path("t")), mounted.as_ref().map(|mounted| mounted.path("t"))];
     for root in roots.into_iter().flatten() {
@@ -205,7 +205,7 @@ fn cached_pages_of_other_users_files_stay() {
 #[test]
 fn polite_works_without_the_calls_it_prefers() {
     needs!("strace", "fincore");
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     let Some(tree) = Tree::new(dir.path("t")) else { return };
     let plain = dir.ftk(["hash", "t"]).run().status(0);
     for (call, leaves_the_cache_alone) in [
@@ -229,7 +229,7 @@ fn polite_works_without_the_calls_it_prefers() {
 #[test]
 fn class_and_priority_are_set_before_threads_start() {
     needs!("strace");
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     for nth in 0..100 {
         dir.file(format!("t/{nth}"), &bytes(nth, 30_000));
     }
@@ -246,7 +246,7 @@ fn class_and_priority_are_set_before_threads_start() {
 #[test]
 fn a_polite_prune_drops_the_pages_of_the_files_it_proves() {
     needs!("fincore");
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     let Some(_) = Tree::new(dir.path("t")) else { return };
     for name in ["a", "b"] {
         dir.file(format!("d/{name}"), &bytes(1, 5_000_000));
@@ -262,7 +262,7 @@ fn a_polite_prune_drops_the_pages_of_the_files_it_proves() {
 /// Measures only that a run is not faster than its limit.
 #[test]
 fn a_limited_run_takes_as_long_as_its_bytes_need() {
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     for nth in 0..20 {
         dir.file(format!("t/{nth}"), &bytes(nth, 10_000));
     }
@@ -293,7 +293,7 @@ fn a_limited_run_takes_as_long_as_its_bytes_need() {
 
 #[test]
 fn rates_that_make_no_sense_are_refused() {
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     dir.file("x", b"1");
     for rate in ["", "0", "0/s", "-5", "fast", "1M/min", "1KB"] {
         dir.ftk(["hash", "x"])
@@ -310,7 +310,7 @@ fn a_signal_ends_a_run_that_waits_for_its_limit() {
     use crate::harness::{has_read, signal, wait_until};
     use rustix::process::Signal;
 
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     dir.file("x", &bytes(1, 100_000));
     let mut child = dir.ftk(["hash", "--limit-rate", "1", "x"]).spawn();
     // The second read waits for an hour.

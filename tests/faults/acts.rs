@@ -59,7 +59,7 @@ pub(super) struct Stage {
 impl Stage {
     /// Creates the tree and runs what must precede the command.
     pub(super) fn new(command: Command, action: Action) -> Self {
-        let dir = Dir::in_memory();
+        let dir = Dir::new();
         dir.file("a/x1", b"content x").file("b/x3", b"content x").file("b/z", b"neither");
         // One file with two names, both of which are removed.
         dir.file("a/x2", b"content x").hard_link("a/x2", "x4");

@@ -94,7 +94,7 @@ fn h29_an_output_is_synced_before_it_has_its_name() {
     needs!("strace");
     for args in [&["hash", "."][..], &["dup", "--json"], &["manifest", "create", "."]] {
         for has_old in [false, true] {
-            let dir = Dir::in_memory();
+            let dir = Dir::new();
             dir.file("a", b"same").file("b", b"same");
             if has_old {
                 dir.file("../out", b"old");

@@ -27,7 +27,7 @@ const OLD: &[u8] = b"old\n";
 
 /// Creates three files of one content, two of a content that takes several reads, and others.
 pub(super) fn tree() -> Dir {
-    let dir = Dir::in_memory();
+    let dir = Dir::new();
     for name in ["a/x1", "a/x2", "b/x3"] {
         dir.file(name, &bytes(1, 5000));
     }
@@ -41,7 +41,7 @@ pub(super) fn tree() -> Dir {
 /// How many of the possible faults are injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// The first or the last call of each kind on each file, with one of its errors.
+    /// The first or the last call of each [kind], with one of its errors.
     Some,
     All,
 }
@@ -50,9 +50,7 @@ pub(super) enum Extent {
 pub(super) fn faults(calls: &[Call], extent: Extent) -> Vec<(&Call, &'static str)> {
     let mut kinds = std::collections::BTreeMap::<_, Vec<&Call>>::new();
     for call in calls {
-        // The number of the descriptor and everything after the first path do not matter.
-        let path = call.line.split(['<', '"']).nth(1).and_then(|rest| rest.split(['>', '"']).next());
-        kinds.entry((&call.name, path)).or_default().push(call);
+        kinds.entry((&call.name, kind(&call.line))).or_default().push(call);
     }
     let mut faults = Vec::new();
     for (turn, calls) in kinds.into_values().enumerate() {
@@ -68,6 +66,19 @@ pub(super) fn faults(calls: &[Call], extent: Extent) -> Vec<(&Call, &'static str
         }
     }
     faults
+}
+
+/// Returns what a call refers to, so far as the handling of its failure may depend on it: in which part of the test's
+/// directory it acts, and whether on a directory, on a temporary file or another one.
+fn kind(line: &str) -> (&str, &str) {
+    let path =
+        line.split(['<', '"']).nth(1).and_then(|rest| rest.split(['>', '"']).next()).unwrap_or_default();
+    // In the directory of the test: `tree`, a copy of it, a journal, a list, an output.
+    let place = path
+        .split_once("/.tmp")
+        .map_or("elsewhere", |(_, below)| below.split('/').nth(1).unwrap_or_default());
+    let signs = [".ftk-", "O_CREAT", "O_TMPFILE", "O_DIRECTORY", "S_IFDIR", "O_PATH", "AT_SYMLINK_NOFOLLOW"];
+    (place, signs.into_iter().find(|sign| line.contains(sign)).unwrap_or_default())
 }
 
 /// The result of a run without faults.
@@ -133,12 +144,11 @@ impl Scene {
     }
 
     /// Returns whether a failure of the call must be reported: calls that read the tree. Two kinds need not
-    /// be: a plan also reads the tree in advance for advice, and a directory that cannot be opened for the
-    /// sample is opened again.
+    /// be: `dup` also opens files to estimate what pruning would free, and a directory that cannot be opened for
+    /// the sample is opened again.
     fn is_essential(&self, call: &Call) -> bool {
-        let is_plan = ["prune", "apply"].contains(&self.args.get(1).copied().unwrap_or_default());
         let looks = ["read", "pread64", "getdents64", "openat", "fstat"];
-        let looks = if is_plan { &looks[..3] } else { &looks };
+        let looks = if self.args[0] == "dup" { &looks[..3] } else { &looks };
         let is_tried_again = ["O_PATH", "S_IFDIR"].iter().any(|what| call.line.contains(what));
         call.line.contains("/tree/") && looks.contains(&&*call.name) && !is_tried_again
     }

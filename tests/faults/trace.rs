@@ -3,7 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use crate::harness::{Dir, Ftk, Run};
+use crate::harness::{Dir, Ftk, Run, has, is_too_slow};
+
+/// Whether faults can be injected, and the run is not a quick one.
+pub(super) fn can_inject() -> bool {
+    has("strace") && !is_too_slow("injected faults")
+}
 
 /// A system call of a command.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -26,13 +26,23 @@ pub(crate) struct Dir {
 }
 
 impl Dir {
+    /// A directory in memory, where there is room for it: on a disk, creating and removing thousands of files and syncing
+    /// them takes the file system longer than the tests.
     pub(crate) fn new() -> Self {
-        Self::in_temp(tempfile::tempdir().unwrap())
+        const MEMORY: &str = "/dev/shm";
+        /// More than all tests need that run at one time.
+        const ROOM: u64 = 2 << 30;
+        let has_room = rustix::fs::statvfs(MEMORY).is_ok_and(|it| it.f_bavail * it.f_frsize >= ROOM);
+        if !has_room {
+            return Self::on_disk();
+        }
+        tempfile::tempdir_in(MEMORY).map_or_else(|_| Self::on_disk(), Self::in_temp)
     }
 
-    /// Like [`new`](Self::new), but in memory where possible: for thousands of runs that sync what they write.
-    pub(crate) fn in_memory() -> Self {
-        Self::in_temp(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    /// A directory where temporary files usually are, for tests that need a file system on a disk: its reliable inode numbers,
+    /// a page cache that can be dropped, or room for gigabytes.
+    pub(crate) fn on_disk() -> Self {
+        Self::in_temp(tempfile::tempdir().unwrap())
     }
 
     fn in_temp(temp: tempfile::TempDir) -> Self {
@@ -144,10 +154,8 @@ pub(crate) struct Chain {
 
 impl Chain {
     /// Some levels, and the deepest one, contain a file `f` whose content is the level.
-    ///
-    /// In memory where possible: ext4 takes milliseconds to remove each directory of a long chain.
     pub(crate) fn new(name: &'static str, depth: usize, every: usize) -> Self {
-        let dir = Dir::in_memory();
+        let dir = Dir::new();
         let mut deepest: OwnedFd = File::open(dir.path("")).unwrap().into();
         for level in 1..=depth {
             mkdirat(&deepest, name, Mode::from_raw_mode(0o755)).unwrap();

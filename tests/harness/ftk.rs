@@ -1,12 +1,12 @@
 //! The command under test and its results.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{Read, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
@@ -73,12 +73,11 @@ impl Ftk {
     pub(crate) fn unprivileged(mut self, dir: &Dir) -> Self {
         if rustix::process::geteuid().is_root() {
             if !is_executable_by_all() {
-                let copy = dir.aside("ftk");
-                fs::copy(FTK, &copy).unwrap();
-                fs::set_permissions(&copy, Permissions::from_mode(0o755)).unwrap();
-                let args: Vec<OsString> = self.command.get_args().map(OsStr::to_owned).collect();
-                assert_eq!(self.command.get_program(), FTK, "a wrapper would hide the program");
-                self = Self { stdin: self.stdin, ..Self::of(dir, Command::new(copy), args) };
+                let copy = reachable_copy(dir);
+                let replaced = |word: &OsStr| if word == FTK { copy.clone() } else { word.to_owned() };
+                let program = replaced(self.command.get_program());
+                let args: Vec<OsString> = self.command.get_args().map(replaced).collect();
+                self = Self { stdin: self.stdin, ..Self::of(dir, Command::new(program), args) };
             }
             // The standard library also drops all supplementary groups here.
             self.command.uid(UNPRIVILEGED).gid(UNPRIVILEGED);
@@ -156,9 +155,23 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
 
 /// Whether the unprivileged user can run the binary where cargo put it.
 fn is_executable_by_all() -> bool {
-    let mut command = Command::new(FTK);
-    command.arg("--version").stdout(Stdio::null()).uid(UNPRIVILEGED).gid(UNPRIVILEGED);
-    command.status().is_ok_and(|status| status.success())
+    static IS_EXECUTABLE: OnceLock<bool> = OnceLock::new();
+    *IS_EXECUTABLE.get_or_init(|| {
+        let mut command = Command::new(FTK);
+        command.arg("--version").stdout(Stdio::null()).uid(UNPRIVILEGED).gid(UNPRIVILEGED);
+        command.status().is_ok_and(|status| status.success())
+    })
+}
+
+/// Puts the binary next to the tree of a test, where every user can run it. Another process copies it, for the reason that
+/// [`install`](super::install) gives.
+fn reachable_copy(dir: &Dir) -> OsString {
+    let copy = dir.aside("ftk");
+    if fs::hard_link(FTK, &copy).is_err() {
+        let copied = Command::new("cp").arg("--force").arg(FTK).arg(&copy).status().unwrap();
+        assert!(copied.success(), "cp {FTK}");
+    }
+    copy.into_os_string()
 }
 
 /// The exit status and output of a command. Every failed check shows all of it.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::{Dir, Mounted, skip};
+use super::{Dir, Mounted, is_too_slow, skip};
 
 /// A file system in a file next to the tree of a test.
 pub(crate) struct Image {
@@ -18,6 +18,9 @@ impl Image {
     }
 
     pub(crate) fn with(dir: &Dir, kind: &str, len: u64, options: &[&str]) -> Option<Self> {
+        if is_too_slow("loop devices") {
+            return None;
+        }
         let path = dir.aside(&format!("image.{kind}"));
         File::create(&path).unwrap().set_len(len).unwrap();
         let made = Command::new(format!("mkfs.{kind}")).arg("-q").args(options).arg(&path).output();

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{Dir, skip};
+use super::{Dir, is_too_slow, skip};
 
 /// A mount, removed on drop.
 pub(crate) struct Mounted {
@@ -16,6 +16,9 @@ impl Mounted {
     /// A new file system, in memory (`tmpfs`) or in a file. Returns `None` and prints a line if it cannot be mounted; with
     /// `FTK_TEST_LOOP` set, that is a failure.
     pub(crate) fn new(kind: &str) -> Option<Self> {
+        if kind != "tmpfs" && is_too_slow("loop devices") {
+            return None;
+        }
         or_skip("FTK_TEST_LOOP", kind, Self::make(kind))
     }
 
@@ -30,6 +33,9 @@ impl Mounted {
     /// Runs a command that mounts a file system, such as FUSE, at a directory of the test. Returns `None` and prints a line
     /// if that fails; with `FTK_TEST_FUSE` set, that is a failure.
     pub(crate) fn by(dir: &Dir, command: impl IntoIterator<Item = String>, point: &str) -> Option<Self> {
+        if is_too_slow("mounts of FUSE") {
+            return None;
+        }
         let command: Vec<_> = command.into_iter().collect();
         let mut mount = Command::new(&command[0]);
         mount.args(&command[1..]).current_dir(dir.path(""));

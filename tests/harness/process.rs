@@ -1,7 +1,9 @@
 //! Inspecting and controlling running processes.
 
 use std::fs;
-use std::process::Child;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -36,6 +38,18 @@ impl Paused {
         signal(&self.0, Signal::CONT);
         self.0.wait_with_output().unwrap()
     }
+}
+
+/// Writes a program that every user can run.
+///
+/// Another process writes it. While this one had the file open for writing, a child that another test starts would inherit
+/// the descriptor, and the kernel does not run a file that is open for writing (`ETXTBSY`).
+pub(crate) fn install(path: &Path, text: &str) {
+    let mut install = Command::new("install");
+    install.args(["-m", "755", "/dev/stdin"]).arg(path).stdin(Stdio::piped());
+    let mut child = install.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success(), "install {path:?}");
 }
 
 pub(crate) fn signal(child: &Child, signal: Signal) {

@@ -73,6 +73,16 @@ pub(crate) fn skip(why: &str) {
     _ = writeln!(std::io::stderr().lock(), "SKIPPED (number {nth}): {test}: {why}");
 }
 
+/// Whether this is a quick run, which skips slow kinds of tests: `cargo xtask ci quick` sets the variable. A line on standard
+/// error says that a test of this kind did not run.
+pub(crate) fn is_too_slow(kind: &str) -> bool {
+    let is_quick = std::env::var_os("FTK_TEST_QUICK").is_some();
+    if is_quick {
+        skip(&format!("a quick run has no {kind}"));
+    }
+    is_quick
+}
+
 /// Whether io_uring works here. If not, reports that part of the test did not run.
 pub(crate) fn uring() -> bool {
     let dir = Dir::new();

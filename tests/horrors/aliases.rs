@@ -1,16 +1,15 @@
 //! Aliases: one file under two names whose device and inode numbers differ (FUSE and overlay file systems).
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::harness::{Dir, Mounted, Run, needs};
+use crate::harness::{Dir, Mounted, Run, install, needs};
 
 const CONTENT: &[u8] = b"the only copy there is";
 
 /// The program that sshfs runs instead of ssh: the SFTP server, without a network.
-const SERVER: &[u8] = b"#!/bin/sh\nexec /usr/lib/openssh/sftp-server\n";
+const SERVER: &str = "#!/bin/sh\nexec /usr/lib/openssh/sftp-server\n";
 
 /// Mounts that show `real` again at `view`.
 const VIEWS: [View; 9] = [
@@ -56,8 +55,7 @@ impl View {
     fn make(&self) -> Option<(Mounted, Dir)> {
         let dir = Dir::new();
         dir.dir("real").dir("view").dir("other").dir("work");
-        dir.file("server", SERVER);
-        fs::set_permissions(dir.path("server"), Permissions::from_mode(0o755)).unwrap();
+        install(&dir.path("server"), SERVER);
         plant(&dir.path("real/x"));
         let here = dir.path("").canonicalize().unwrap();
         let here = here.to_str().unwrap().trim_end_matches('/');
@@ -113,10 +111,47 @@ fn strays(dir: &Dir) -> Vec<String> {
     names.filter(|name| name.starts_with(".ftk-")).collect()
 }
 
+/// How many of the combinations of an action, arguments and a script are tried.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// In turn, so that each action, each order of arguments and both forms occur with each file system.
+    Some,
+    All,
+}
+
+impl Extent {
+    /// Returns the combinations for the `nth` file system.
+    fn cases<'w>(self, nth: usize, ways: &[&'w [&'w str]]) -> Vec<(&'static str, &'w [&'w str], bool)> {
+        let mut cases = Vec::new();
+        for (a, action) in ACTIONS.into_iter().enumerate() {
+            for (w, way) in ways.iter().enumerate() {
+                for as_script in [false, true] {
+                    let is_turn = (a + w + nth).is_multiple_of(ACTIONS.len())
+                        && as_script == (a + nth).is_multiple_of(2);
+                    if self == Self::All || is_turn {
+                        cases.push((action, *way, as_script));
+                    }
+                }
+            }
+        }
+        cases
+    }
+}
+
 /// With every action and every order of arguments the file stays, and the run exits with status 2.
 #[test]
 fn h58_an_alias_is_not_treated_as_a_copy() {
-    for view in &VIEWS {
+    aliases(Extent::Some);
+}
+
+#[test]
+#[ignore = "takes a minute: every action with every order of arguments, which the nightly run tries"]
+fn h58_an_alias_is_not_treated_as_a_copy_in_any_way() {
+    aliases(Extent::All);
+}
+
+fn aliases(extent: Extent) {
+    for (nth, view) in VIEWS.iter().enumerate() {
         let Some((_mounted, dir)) = view.make() else { return };
         dir.dir("bind").symlink("view", "link");
         let Some(_bound) = Mounted::at(&dir.path("bind"), ["--bind".as_ref(), dir.path("real").as_os_str()])
@@ -125,18 +160,14 @@ fn h58_an_alias_is_not_treated_as_a_copy() {
         };
         // A lower layer is never written to: a file removed in the view stays in the layer.
         let is_layer = view.name == "fuse-overlayfs, below";
-        for action in ACTIONS {
-            for way in WAYS {
-                for as_script in [false, true] {
-                    let run = prune(&dir, action, way, as_script);
-                    let what = format!("{}: {action} {way:?} script {as_script}", view.name);
-                    run.check(is_there(dir.path("real/x")), &format!("{what}: the file is there"));
-                    run.check(strays(&dir).is_empty(), &format!("{what}: nothing is left over"));
-                    if !is_layer {
-                        run.check(run.code() == 2, &format!("{what}: status 2"));
-                        run.check(is_there(dir.path("view/x")), &format!("{what}: the view has it"));
-                    }
-                }
+        for (action, way, as_script) in extent.cases(nth, &WAYS) {
+            let run = prune(&dir, action, way, as_script);
+            let what = format!("{}: {action} {way:?} script {as_script}", view.name);
+            run.check(is_there(dir.path("real/x")), &format!("{what}: the file is there"));
+            run.check(strays(&dir).is_empty(), &format!("{what}: nothing is left over"));
+            if !is_layer {
+                run.check(run.code() == 2, &format!("{what}: status 2"));
+                run.check(is_there(dir.path("view/x")), &format!("{what}: the view has it"));
             }
         }
     }
@@ -145,6 +176,16 @@ fn h58_an_alias_is_not_treated_as_a_copy() {
 /// A union file system may remove or rename a name in all of its branches at once.
 #[test]
 fn h58_a_name_in_two_branches_is_not_removed_twice() {
+    two_branches(Extent::Some);
+}
+
+#[test]
+#[ignore = "takes a minute: 200 mounts, which the nightly run makes"]
+fn h58_a_name_in_two_branches_is_not_removed_twice_in_any_way() {
+    two_branches(Extent::All);
+}
+
+fn two_branches(extent: Extent) {
     const UNIONS: [&[&str]; 5] = [
         &["mergerfs", "other:real", "view"],
         &["mergerfs", "-o", "func.rename=ff", "other:real", "view"],
@@ -152,23 +193,19 @@ fn h58_a_name_in_two_branches_is_not_removed_twice() {
         &["unionfs", "other=RW:real=RW", "view"],
         &["unionfs", "-o", "cow", "other=RW:real=RO", "view"],
     ];
-    for mount in UNIONS {
-        for action in ACTIONS {
-            for way in
-                [&["real", "view"][..], &["view", "real"], &["other", "view"], &["view", "other"], &["."]]
-            {
-                for as_script in [false, true] {
-                    let view = View { name: "union", mount };
-                    let Some((_mounted, dir)) = view.make() else { return };
-                    plant(&dir.path("other/x"));
-                    let run = prune(&dir, action, way, as_script);
-                    let branches = ["real/x", "other/x"].into_iter().filter(|name| is_there(dir.path(name)));
-                    let what = format!("{mount:?}: {action} {way:?} script {as_script}");
-                    let moved = ["away/view/x", "away/real/x", "away/other/x"];
-                    let n_moved = moved.iter().filter(|name| is_there(dir.path(name))).count();
-                    run.check(branches.count() + n_moved > 0, &format!("{what}: a file is there"));
-                }
-            }
+    const WAYS: [&[&str]; 5] =
+        [&["real", "view"], &["view", "real"], &["other", "view"], &["view", "other"], &["."]];
+    for (nth, mount) in UNIONS.into_iter().enumerate() {
+        for (action, way, as_script) in extent.cases(nth, &WAYS) {
+            let view = View { name: "union", mount };
+            let Some((_mounted, dir)) = view.make() else { return };
+            plant(&dir.path("other/x"));
+            let run = prune(&dir, action, way, as_script);
+            let branches = ["real/x", "other/x"].into_iter().filter(|name| is_there(dir.path(name)));
+            let what = format!("{mount:?}: {action} {way:?} script {as_script}");
+            let moved = ["away/view/x", "away/real/x", "away/other/x"];
+            let n_moved = moved.iter().filter(|name| is_there(dir.path(name))).count();
+            run.check(branches.count() + n_moved > 0, &format!("{what}: a file is there"));
         }
     }
 }
@@ -229,9 +266,9 @@ fn h58_a_stale_cached_page_does_not_prove_a_copy() {
 fn h58_an_alias_inside_one_mount_is_not_treated_as_a_copy() {
     for inner in [&["bindfs", "real", "all/view"][..], &["mount", "--bind", "real", "all/view"]] {
         let dir = Dir::new();
-        dir.dir("real").dir("all/view").dir("all/real").dir("seen").file("server", SERVER);
+        dir.dir("real").dir("all/view").dir("all/real").dir("seen");
+        install(&dir.path("server"), SERVER);
         plant(&dir.path("real/x"));
-        fs::set_permissions(dir.path("server"), Permissions::from_mode(0o755)).unwrap();
         let command = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         let here = dir.path("").canonicalize().unwrap();
         let here = here.to_str().unwrap().trim_end_matches('/');
@@ -245,22 +282,15 @@ fn h58_an_alias_inside_one_mount_is_not_treated_as_a_copy() {
         else {
             return;
         };
-        for action in ACTIONS {
-            for way in
-                [&["seen"][..], &["seen/real", "seen/view"], &["seen/real", "--reference", "seen/view"]]
-            {
-                for as_script in [false, true] {
-                    let run = prune(&dir, action, way, as_script);
-                    let what = format!("{inner:?}: {action} {way:?} script {as_script}");
-                    run.check(is_there(dir.path("real/x")), &format!("{what}: the file is there"));
-                    run.check(is_there(dir.path("seen/view/x")), &format!("{what}: the view has it"));
-                    run.check(run.code() == 2, &format!("{what}: status 2"));
-                    run.check(
-                        fs::read_dir(dir.path("real")).unwrap().count() == 1,
-                        &format!("{what}: alone"),
-                    );
-                }
-            }
+        let ways: [&[&str]; 3] =
+            [&["seen"], &["seen/real", "seen/view"], &["seen/real", "--reference", "seen/view"]];
+        for (action, way, as_script) in Extent::All.cases(0, &ways) {
+            let run = prune(&dir, action, way, as_script);
+            let what = format!("{inner:?}: {action} {way:?} script {as_script}");
+            run.check(is_there(dir.path("real/x")), &format!("{what}: the file is there"));
+            run.check(is_there(dir.path("seen/view/x")), &format!("{what}: the view has it"));
+            run.check(run.code() == 2, &format!("{what}: status 2"));
+            run.check(fs::read_dir(dir.path("real")).unwrap().count() == 1, &format!("{what}: alone"));
         }
     }
 }

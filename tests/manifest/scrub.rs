@@ -33,7 +33,7 @@ fn results(run: &Run) -> Value {
 
 /// Creates 40 files of different sizes, and their manifest.
 fn forty() -> Dir {
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     for nth in 0..40 {
         dir.file(format!("d{}/{nth:02}", nth % 3), &bytes(nth, nth as usize * 97));
     }

@@ -10,7 +10,7 @@ use crate::harness::{Dir, Paused, bytes, has_open, sha256, wait_until};
 
 /// Creates a tree whose names are prefixes of each other.
 fn tree() -> Dir {
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     for path in [
         "a/x/1",
         "a/x/2",
@@ -222,7 +222,7 @@ fn a_shard_replaces_only_its_own_earlier_manifest() {
 /// A killed shard leaves nothing, and two runs of one shard make one complete file.
 #[test]
 fn killed_and_repeated_shards() {
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     dir.file("large", &bytes(1, 3_000_000)).file("small", b"small");
     let ftk = || dir.ftk(["manifest", "create", "--shard", "1/1", ".", "-o", "../part"]);
     let slow = || ftk().args(["--limit-rate", "2M", "--io", "sync"]);

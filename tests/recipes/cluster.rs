@@ -1,6 +1,6 @@
 //! The commands and scripts of `docs/cluster.md`.
 
-use crate::harness::needs;
+use crate::harness::{Dir, needs};
 
 use super::page::{Page, headings};
 use super::scene::Scene;
@@ -50,7 +50,8 @@ cd "$HOME" && SHELL=/bin/sh exec sh -c "$*"
 
 /// A home directory with `archive` and a manifest of it.
 fn recorded() -> Scene {
-    let scene = Scene::with_archive();
+    let scene = Scene::new(Dir::on_disk()); // shards need reliable inode numbers
+    scene.files("archive");
     let create = ["ftk", "manifest", "create", "-q", "archive", "-o", "archive.jsonl"];
     scene.with(&[&format!("PATH={}/.cargo/bin:/usr/bin:/bin", scene.home())], &create).run().status(0);
     scene

@@ -1,11 +1,11 @@
 //! The home directory that the pages are about, with an archive in it, and stand-ins for programs of the system.
 
-use std::fs::{self, FileTimes, Permissions};
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::fs::{self, FileTimes};
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use crate::harness::{Dir, Ftk, bytes};
+use crate::harness::{Dir, Ftk, bytes, install};
 
 /// 2025-06-01 12:00 UTC: when the files of the archive were written.
 const WRITTEN: u64 = 1_748_779_200;
@@ -113,16 +113,15 @@ impl Scene {
 
     /// A program that is found before those of the system.
     pub(super) fn stand_in(&self, name: &str, text: &str) {
-        let path = self.aside("fake").join(name);
-        fs::write(&path, text).unwrap();
-        fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+        install(&self.aside("fake").join(name), text);
     }
 
     /// A file that the page shows.
     pub(super) fn save(&self, path: &str, text: &str, is_script: bool) {
         self.0.file(path, text.as_bytes());
-        let mode = if is_script { 0o755 } else { 0o644 };
-        fs::set_permissions(self.0.path(path), Permissions::from_mode(mode)).unwrap();
+        if is_script {
+            install(&self.0.path(path), text);
+        }
     }
 
     pub(super) fn home(&self) -> String {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::harness::skip;
+use crate::harness::{is_too_slow, skip};
 
 use super::scene::Scene;
 
@@ -34,7 +34,8 @@ impl Slurm {
     /// Starts a cluster, and makes `sbatch` of the scene use it. Where that is not possible, `sbatch` is a stand-in that
     /// sets the variables of a task, and a line says so; with `FTK_TEST_SLURM` set, that is a failure.
     pub(super) fn start(scene: &Scene) -> Option<Self> {
-        match Self::try_start(scene) {
+        let started = if is_too_slow("Slurm") { Err("too slow".into()) } else { Self::try_start(scene) };
+        match started {
             Ok(slurm) => Some(slurm),
             Err(why) => {
                 assert!(std::env::var_os("FTK_TEST_SLURM").is_none(), "Slurm does not start: {why}");

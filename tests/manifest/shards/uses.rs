@@ -8,7 +8,7 @@ use super::super::records::{Manifest, lines, seal};
 
 /// A tree of three directories and a file, its manifest, and a plan with three shards.
 fn planned() -> Dir {
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     for name in ["a/one", "a/two", "b/one", "b/two", "c/one", "c/two", "d"] {
         dir.file(format!("t/{name}"), name.as_bytes());
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rustix::fs::{XattrFlags, setxattr};
 
-use crate::harness::{Tree, has, ino, old_time, set_mode};
+use crate::harness::{Tree, has, ino, is_too_slow, old_time, set_mode};
 
 /// The system calls that act and undo make, and the plausible errors of each.
 pub(crate) const FAULTS: &[(&str, &[&str])] = &[
@@ -250,7 +250,7 @@ pub(crate) fn calls_in(log: &str) -> BTreeMap<String, (usize, usize)> {
 
 /// Runs the scene with each fault in turn; `options` are used in all runs.
 fn play_with_faults(scene: Scene, options: &[&str]) {
-    if !has("strace", "strace") {
+    if !has("strace", "strace") || is_too_slow("injected faults") {
         return;
     }
     let options: Vec<_> = options.iter().map(|&option| option.to_owned()).collect();

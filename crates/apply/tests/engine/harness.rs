@@ -167,6 +167,16 @@ pub(crate) fn has(program: &str, package: &str) -> bool {
     false
 }
 
+/// Whether this is a quick run, which skips slow kinds of tests: `cargo xtask ci quick` sets the variable. A line says that a
+/// test of this kind did not run.
+pub(crate) fn is_too_slow(kind: &str) -> bool {
+    let is_quick = std::env::var_os("FTK_TEST_QUICK").is_some();
+    if is_quick {
+        skip(&format!("a quick run has no {kind}"));
+    }
+    is_quick
+}
+
 /// Reports that a part of a test was skipped. It writes to standard error directly, since libtest hides the
 /// `eprintln!` output of passing tests.
 pub(crate) fn skip(why: &str) {

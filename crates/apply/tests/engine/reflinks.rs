@@ -13,7 +13,7 @@ use ftk_apply::{
 use ftk_sched::Stop;
 use rustix::fs::{CWD, Mode, OFlags, openat, statvfs, syncfs};
 
-use crate::harness::{has, is_root, old_time, seen, set_mode, skip};
+use crate::harness::{has, is_root, is_too_slow, old_time, seen, set_mode, skip};
 
 /// A file system that exists as long as this value. It is already unmounted, and an open descriptor keeps it
 /// alive.
@@ -26,6 +26,9 @@ impl Mounted {
     /// Creates the file system. Returns `None`, and reports it, if loop devices are not available; with
     /// `FTK_TEST_LOOP` set that is a failure.
     fn new(kind: &str) -> Option<Self> {
+        if is_too_slow("loop devices") {
+            return None;
+        }
         let required = std::env::var_os("FTK_TEST_LOOP").is_some_and(|value| value == "1");
         match Self::mount(kind) {
             Ok(mounted) => Some(mounted),

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::faults::{act_program, calls_in, errors_of};
-use crate::harness::{Tree, has, old_time, set_mode};
+use crate::harness::{Tree, has, is_too_slow, old_time, set_mode};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scene {
@@ -91,7 +91,7 @@ impl Stage {
 }
 
 fn play_with_faults(scene: Scene) {
-    if !has("strace", "strace") {
+    if !has("strace", "strace") || is_too_slow("injected faults") {
         return;
     }
     let stage = Stage::new(scene);
