@@ -68,7 +68,7 @@ fn a_damaged_store_is_not_used() {
     assert_eq!((cached(&dir, &["hash", "t"]), cached(&dir, &["hash", "t"])), (0, 3));
 }
 
-/// Every page and many bytes of a store are damaged in turn.
+/// Some pages and bytes of a store are damaged in turn.
 #[test]
 fn a_store_with_damaged_pages_never_changes_the_output() {
     let Some(dir) = tree() else { return };
@@ -87,15 +87,14 @@ fn a_store_with_damaged_pages_never_changes_the_output() {
         }
     };
     for page in 0..good.len() / 4096 {
-        for filler in [0, 0xff, 0x55] {
-            let mut damaged = good.clone();
-            damaged[page * 4096..][..4096].fill(filler);
-            check(&damaged, &format!("page {page}"));
-        }
-        check(&good[..page * 4096], "cut off");
-        check(&good[..page * 4096 + 1000], "cut off within a page");
+        let mut damaged = good.clone();
+        damaged[page * 4096..][..4096].fill([0, 0xff, 0x55][page % 3]);
+        check(&damaged, &format!("page {page}"));
     }
-    for nth in 0..150 {
+    for len in [0, 1000, 4096, good.len() / 4096 / 2 * 4096 + 1000] {
+        check(&good[..len], "cut off");
+    }
+    for nth in 0..10 {
         let mut damaged = good.clone();
         let at = usize::from_le_bytes(bytes(nth, 8).try_into().unwrap()) % good.len();
         damaged[at] ^= 1 << (nth % 8);

@@ -192,7 +192,7 @@ fn operands() {
 #[test]
 fn numbers() {
     needs!("cmp");
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     let a: Vec<u8> = (0..3000).map(|nth| (nth % 251) as u8).collect();
     // Every byte differs, so the first line of a list shows what was skipped, and the last what was compared.
     let b: Vec<u8> = a.iter().map(|byte| byte.wrapping_add(7)).collect();

@@ -5,10 +5,10 @@ use crate::harness::{Dir, bytes};
 
 const BLOCKS: [&str; 5] = ["512", "4095", "16K", "128K", "1M"];
 
-/// Runs for every number of workers and every size of blocks.
+/// Runs with one to three and with more workers, and with every size of blocks.
 fn same_for_all(dir: &Dir, args: &[&str]) {
     let expected = dir.ftk(["cmp", "-j", "mono"]).args(args).run();
-    for threads in 1..=8 {
+    for threads in [1, 2, 3, 8] {
         for block in BLOCKS {
             for method in ["mapped", "stream"] {
                 let plan = ["-j", &threads.to_string(), "--block-size", block, "--method", method];
@@ -61,7 +61,7 @@ fn h43_a_mismatch_late_and_one_early() {
 #[test]
 fn h43_all_bytes_differ() {
     let dir = Dir::new();
-    dir.file("a", &bytes(1, 2 << 20)).file("b", &bytes(2, (2 << 20) + 1));
+    dir.file("a", &bytes(1, 256 << 10)).file("b", &bytes(2, (256 << 10) + 1));
     for args in [&["a", "b"][..], &["--ranges", "--json", "a", "b"], &["-q", "a", "b"]] {
         same_for_all(&dir, args);
     }

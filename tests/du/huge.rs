@@ -5,7 +5,7 @@ use crate::harness::{Dir, bytes};
 const HUGE: u64 = i64::MAX as u64;
 
 fn huge() -> Dir {
-    let dir = Dir::in_memory();
+    let dir = Dir::new();
     dir.hole("d/1", HUGE)
         .hole("d/2", HUGE)
         .hole("d/3", HUGE)

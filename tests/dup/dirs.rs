@@ -377,7 +377,7 @@ fn copy_some(dir: &Dir, dice: &mut Dice) {
 fn pruning_directories_loses_no_content_and_undo_restores_everything() {
     for seed in 0..random_trees() {
         let mut dice = Dice::new(900 + seed);
-        let dir = Dir::in_memory();
+        let dir = Dir::new();
         plant(&dir, 900 + seed, 25);
         copy_some(&dir, &mut dice);
         let action = *dice.pick(&["hardlink", "delete", "move=../away"]);

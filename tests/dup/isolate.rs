@@ -94,7 +94,7 @@ fn directories_under_the_path_of_a_kept_one_stay() {
     // The last tree has two directories of one file, of which only one is below the path of a copy that stays.
     for seed in (0..random_trees()).chain([774]) {
         let mut dice = Dice::new(5000 + seed);
-        let dir = Dir::in_memory();
+        let dir = Dir::new();
         plant_paths(&dir, &mut dice);
         let min_copies = 1 + dice.below(2);
         let args = ["dup", "prune", "--dirs", "--isolate", "--action", "delete", "--min-size", "0"];

@@ -31,7 +31,7 @@ const CHANGES: [(&str, Change); 5] = [
 /// theirs.
 fn no_digest_after_a_change(plan: &[&str], is_under_way: fn(&Child) -> bool) {
     for (what, change) in CHANGES {
-        let dir = Dir::new();
+        let dir = Dir::on_disk();
         dir.zeros("long", LONG).file("other", b"abc");
         let ftk = dir.ftk(["hash", "-q", "long", "other"]).args(plan);
         let paused = Paused::when(ftk, is_under_way);
@@ -70,7 +70,7 @@ fn h65_truncating_a_mapped_file_is_an_error() {
     ];
     for args in commands {
         for len in [0, 4096, LONG / 2] {
-            let dir = Dir::new();
+            let dir = Dir::on_disk();
             dir.zeros("long", LONG).zeros("other", LONG);
             let paused = Paused::when(dir.ftk(args), |child| maps(child, "long"));
             File::options().write(true).open(dir.path("long")).unwrap().set_len(len).unwrap();

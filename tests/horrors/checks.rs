@@ -295,7 +295,7 @@ fn h30_no_race_changes_a_verdict() {
 /// A file that is written to while it is checked is an error, neither OK nor FAILED for its content.
 #[test]
 fn h34_a_file_that_changes_is_an_error() {
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     dir.zeros("growing", 400 << 20).file("x", b"1");
     let list = format!("{}  growing\n{}", "0".repeat(64), line("x", b"1"));
     dir.file("list", list.as_bytes());

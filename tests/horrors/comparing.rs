@@ -62,7 +62,7 @@ fn h34_a_change_while_files_are_compared() {
     ];
     for (way, is_under_way) in WAYS {
         for (what, change) in changes {
-            let dir = Dir::new();
+            let dir = Dir::on_disk();
             dir.hole("a", LONG).hole("b", LONG);
             let ftk = dir.ftk(["cmp", "--no-shortcuts", "a", "b"]).args(way);
             let paused = Paused::when(ftk, is_under_way);
@@ -239,20 +239,20 @@ fn h46_synthetic_sizes_in_trees_are_not_trusted() {
 fn h49_signals_while_comparing() {
     for with in [Signal::TERM, Signal::INT] {
         for (way, is_under_way) in WAYS {
-            let dir = Dir::new();
+            let dir = Dir::on_disk();
             dir.hole("a", 4 << 40).hole("b", 4 << 40);
             let child = dir.ftk(["cmp", "--no-shortcuts", "a", "b"]).args(way).spawn();
             wait_until(|| is_under_way(&child));
             assert_killed_by(child, with);
         }
         for threads in ["mono", "4"] {
-            let dir = Dir::new();
+            let dir = Dir::on_disk();
             dir.hole("a/b", 4 << 40).hole("b/b", 4 << 40);
             let child = dir.ftk(["cmp", "--no-shortcuts", "-j", threads, "a", "b"]).spawn();
             wait_until(|| has_read(&child) > 8 << 20 || maps(&child, "b"));
             assert_killed_by(child, with);
         }
-        let dir = Dir::new();
+        let dir = Dir::on_disk();
         let (never, _held) = std::io::pipe().unwrap();
         let child = dir.file("x", b"abc").ftk(["cmp", "-", "x"]).stdin_from(never).spawn();
         let fds = format!("/proc/{}/fd", child.id());

@@ -360,7 +360,7 @@ fn h33_colliding_contents_are_never_treated_as_copies() {
 fn h34_files_that_change_while_being_read_are_in_no_group() {
     const LONG: u64 = 256 << 20;
     for threads in ["mono", "4"] {
-        let dir = Dir::new();
+        let dir = Dir::on_disk();
         dir.zeros("a", LONG).zeros("b", LONG).file("x", b"abc").file("y", b"abc");
         let ftk = dir.ftk(["dup", "-j", threads, "-a", "sha256"]);
         let paused = Paused::when(ftk, |child| has_read(child) > LONG / 8);

@@ -106,7 +106,7 @@ fn h70_a_second_run_frees_nothing() {
 
 /// A number of duplicates at which other tools have aborted.
 fn many_duplicates(n: u32) {
-    let dir = Dir::in_memory();
+    let dir = Dir::new();
     for nth in 0..n {
         if nth % 1000 == 0 {
             dir.dir(format!("t/{}", nth / 1000));

@@ -49,7 +49,7 @@ fn h55_few_large_files_are_divided_among_workers() {
     /// The maximum number of files that a worker reads in turns, with the widest registers.
     const LANES: u64 = 16;
     const BY_THE_OTHER: u64 = FILES - 3 * LANES;
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     for nth in 0..FILES {
         dir.zeros(&format!("{nth:03}"), SIZE);
     }

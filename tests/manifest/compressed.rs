@@ -110,7 +110,7 @@ fn damaged_compression_is_an_error() {
 #[test]
 fn a_little_input_cannot_claim_much_memory() {
     needs!("zstd");
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     let header = b"{\"ftk\":\"manifest\",\"version\":2,\"root\":\"/\",\"algorithms\":[],\"xattrs\":false,\"options\":[],\"start_ns\":0}\n";
     dir.zeros("bomb", 400 << 20);
     let bomb = dir.ftk([] as [&str; 0]).instead(&dir, ["zstd", "-q", "-c", "bomb"]).run().status(0).out;

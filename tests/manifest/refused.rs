@@ -121,7 +121,7 @@ fn entries_with_impossible_values_are_refused() {
 #[test]
 fn changed_while_files_are_read() {
     const LONG: u64 = 256 << 20;
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     dir.zeros("long", LONG).file("a", b"abc");
     let path = create(&dir, &["-a", "xxh64"]);
     let good = lines(&path);

@@ -29,7 +29,7 @@ struct Year {
 impl Year {
     fn new() -> Self {
         let mut year = Self {
-            dir: Dir::in_memory(),
+            dir: Dir::new(),
             contents: BTreeMap::new(),
             rotten: BTreeMap::new(),
             found: BTreeSet::new(),

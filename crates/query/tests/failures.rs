@@ -73,7 +73,7 @@ fn few_file_descriptors_suffice() {
 #[test]
 fn temporary_files_have_no_names() {
     let dir = Dir::new();
-    for nth in 0..40 {
+    for nth in 0..32 {
         dir.file(format!("t/{nth}"), nth.to_string().as_bytes());
     }
     dir.set("t", &[]);

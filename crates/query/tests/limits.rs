@@ -32,11 +32,11 @@ fn a_directory_for_temporary_files_must_exist() {
 #[test]
 fn rows_that_do_not_fit_are_written_to_the_disk() {
     let dir = Dir::new();
-    for nth in 0..40 {
+    for nth in 0..32 {
         dir.file(format!("t/{nth}"), nth.to_string().as_bytes());
     }
     let set = dir.set("t", &[]);
-    // 2.5 million rows, of which each has 100 bytes.
+    // A million rows, of which each has 100 bytes.
     let sql =
         "SELECT count(*) AS n, max(number) AS last FROM (SELECT row_number() OVER (ORDER BY text) AS number
         FROM (SELECT concat(a.path, b.path, c.path, d.path, a.digest) AS text

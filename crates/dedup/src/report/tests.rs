@@ -251,6 +251,31 @@ fn a_broken_seal_is_accepted_only_on_request() {
     }
 }
 
+/// A report that was cut off is refused, wherever it was cut. An edited one too, although its footer need not match.
+#[test]
+fn truncated_reports_are_refused() {
+    let member = |ino| Member {
+        root: 0,
+        path: format!("a/{ino}").into_bytes(),
+        version: Version { dev: 1, ino, size: 3, mtime_ns: -5, ctime_ns: 6 },
+        blocks: 8,
+        nlink: 1,
+        via_link: false,
+    };
+    let group = |nth| Group {
+        size: 3,
+        digest: Digest::from_bytes(&[7; 32]),
+        members: vec![member(nth), member(nth + 1)],
+    };
+    let whole = written(&header(vec![b"a".to_vec()]), &[group(1), group(3)]);
+    assert_eq!(read(&whole[..], false).unwrap().groups.len(), 2);
+    for len in 0..whole.len() {
+        assert!(read(&whole[..len], false).is_err(), "{len} bytes");
+        // An editor may remove the last newline.
+        assert!(len == whole.len() - 1 || read(&whole[..len], true).is_err(), "{len} bytes, edited");
+    }
+}
+
 #[test]
 fn a_report_without_header_is_an_error() {
     let mut empty = Vec::new();

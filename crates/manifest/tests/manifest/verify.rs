@@ -146,6 +146,33 @@ fn each_single_change_is_reported_for_every_type() {
     assert_eq!(seen, compared.collect());
 }
 
+/// Each bit of the mode and each size of a change of the time are differences.
+#[test]
+fn every_bit_of_the_mode_and_every_nanosecond_counts() {
+    let dir = Dir::new();
+    let recorded = dir.entries(XXH3);
+    let found = |path: Path, change: &dyn Fn(&mut Owned)| {
+        let mut recorded = recorded.clone();
+        change(recorded.get_mut(&path).unwrap());
+        let name = String::from_utf8(path.0).unwrap();
+        let found = differences(&dir, &recorded, &Criteria::default());
+        assert!(found.iter().all(|(path, ..)| *path == name), "{found:?}");
+        found.into_iter().map(|(_, verdict, changed)| (verdict, changed)).collect::<Vec<_>>()
+    };
+    for path in ["file", "a", ".", "link", "a/pipe", "socket"] {
+        for bit in 0..12 {
+            let found = found(Path::new(path), &|entry| entry.stat.mode ^= 1 << bit);
+            assert_eq!(found, [(Verdict::Metadata, vec![Field::Mode])], "{path} bit {bit}");
+        }
+    }
+    for path in ["file", "link", "a/pipe", "socket"] {
+        for by in [1, -1, 999, -1_000_000_000, 86_400_000_000_000] {
+            let found = found(Path::new(path), &|entry| entry.stat.mtime_ns += by);
+            assert_eq!(found, [(Verdict::Metadata, vec![Field::Mtime])], "{path} {by}");
+        }
+    }
+}
+
 #[test]
 fn edits_and_corruption_are_distinguished() {
     let dir = Dir::new();
