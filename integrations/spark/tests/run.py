@@ -1,6 +1,7 @@
 """Runs the tests. The programs to test are in the environment variables FTK and FTK_QUERY.
 
-The tests of the cluster take a minute: they run alone with the argument `cluster`, and otherwise not. The last line is `N passed, N failed`. A run without tests fails, and so does a skipped test.
+The tests of the cluster take a minute: they run alone with the argument `cluster`, and otherwise not.
+The last line is `N passed, N failed`. A run without tests fails, and so does a skipped test.
 """
 
 import pathlib
