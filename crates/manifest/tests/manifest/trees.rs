@@ -24,7 +24,7 @@ pub(crate) struct Dir(tempfile::TempDir);
 
 impl Dir {
     pub(crate) fn new() -> Self {
-        let dir = Self(tempfile::tempdir().unwrap());
+        let dir = Self(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap());
         for name in ["a", "a/b", "empty", "a b"] {
             fs::create_dir(dir.at(name)).unwrap();
         }
