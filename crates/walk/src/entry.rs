@@ -100,6 +100,7 @@ pub struct Entry<'a> {
     place: Option<&'a dyn Place>,
     fd: BorrowedFd<'a>,
     root: usize,
+    pub(crate) is_covered: bool,
     metadata: Option<Metadata>,
     /// The fields of `metadata` that were read.
     known: Fields,
@@ -110,7 +111,7 @@ impl<'a> Entry<'a> {
     pub(crate) fn of_root(name: &'a CStr, root: usize, via_link: bool, metadata: Metadata) -> Self {
         let Metadata { ino, file_type, .. } = metadata;
         let (place, metadata, known) = (None, Some(metadata), Fields::BASIC);
-        Self { name, ino, file_type, via_link, place, fd: CWD, root, metadata, known }
+        Self { name, ino, file_type, via_link, place, fd: CWD, root, is_covered: false, metadata, known }
     }
 
     /// Makes an entry from what the listing of the directory `fd` says about `name`.
@@ -127,8 +128,9 @@ impl<'a> Entry<'a> {
         let place = Some(place);
         let (metadata, known) = (None, Fields::NONE);
         let listed = file_type.unwrap_or(FileType::Regular);
+        let (via_link, is_covered) = (false, false);
         let mut entry =
-            Self { name, ino, file_type: listed, via_link: false, place, fd, root, metadata, known };
+            Self { name, ino, file_type: listed, via_link, place, fd, root, is_covered, metadata, known };
         if file_type.is_none() {
             entry.file_type = entry.metadata()?.file_type;
         }
@@ -182,6 +184,11 @@ impl<'a> Entry<'a> {
     /// Returns the index of the starting point that this entry was reached from.
     pub fn root(&self) -> usize {
         self.root
+    }
+    /// Returns whether this is a directory that is also a starting point with another path. The walk enters it there,
+    /// and not here.
+    pub fn is_covered(&self) -> bool {
+        self.is_covered
     }
     /// Returns the metadata; for a followed link, that of its target.
     ///

@@ -205,11 +205,10 @@ impl<'a, V: Visitor> Worker<'a, V> {
             }
         }
         let mut enters = entry.file_type() == FileType::Directory;
-        let mut is_covered = false;
         if self.shared.follow || !self.shared.roots.is_empty() {
             match self.admits(node, id, names, &mut entry) {
                 Ok(Admission::Whole) => {}
-                Ok(Admission::Name) => (enters, is_covered) = (false, true),
+                Ok(Admission::Name) => (enters, entry.is_covered) = (false, true),
                 Ok(Admission::None) => return Continue(()),
                 Err(error) => return self.report(error),
             }
@@ -220,7 +219,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
                 let tag = self.visitor.descend(Some(node.tag()), &entry);
                 self.found.push(Arc::new(Node::child(node, entry.name_c(), entry.via_link(), tag)));
             }
-            Step::Descend if is_covered => self.visitor.covered(),
+            Step::Descend if entry.is_covered => self.visitor.covered(),
             Step::Descend | Step::Next => {}
         }
         Continue(())
