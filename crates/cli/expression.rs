@@ -1,12 +1,12 @@
 //! The options with expressions, and the message about an expression that is wrong.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 
 use anyhow::anyhow;
 use ftk_record::sanitize;
-use ftk_select::{Expression, ExpressionContext, ExpressionError, NamedFile, SelectionBuilder};
+use ftk_select::{Expression, ExpressionContext, ExpressionError, NamedFile, Roots, SelectionBuilder};
 use jiff::Zoned;
 
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -70,10 +70,22 @@ impl ExpressionArgs {
         Ok(builder)
     }
 
+    /// Returns the expression `text` of an option with its paths relative to a starting point.
+    ///
+    /// # Errors
+    /// If it is wrong.
+    pub(crate) fn relative(&self, option: &str, text: &OsStr, roots: &Roots<'_>) -> anyhow::Result<Vec<u8>> {
+        let now = Zoned::now();
+        // Terms that name a file are refused, whatever it is.
+        let file = |_: &[u8]| Ok(NamedFile { dev: 0, ino: 0, mtime_ns: 0 });
+        let context = ExpressionContext { now: &now, file: &file };
+        Ok(self.parse(option, text, &context)?.relative(roots)?)
+    }
+
     fn parse(
         &self,
         option: &str,
-        text: &OsString,
+        text: &OsStr,
         context: &ExpressionContext<'_>,
     ) -> anyhow::Result<Expression> {
         let text = text.as_bytes();

@@ -32,6 +32,7 @@ mod polite;
 mod progress;
 mod query;
 mod report;
+mod rules;
 mod run;
 mod run_files;
 mod scan;

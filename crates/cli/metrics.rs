@@ -51,6 +51,8 @@ impl Stats {
             "Number of entries that the run skipped.",
             gathered.skipped.values().sum::<u64>(),
         );
+        let unused_rules = gathered.unused_rules.len();
+        text.value("ftk_unused_rules", "Number of rules that matched nothing.", unused_rules);
         let entries = gathered.phases.iter().filter_map(|phase| phase.entries).sum::<u64>();
         text.value("ftk_entries", "Number of entries that the walk found.", entries);
         let phases = &gathered.phases;

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use ftk_inventory::{Budget, Collect, Inventory, Keep, Skipped as NotRegular};
 use ftk_manifest::{Listed, Shard, Sharded};
-use ftk_select::{Filtered, Selection, Skipped};
+use ftk_select::{Filtered, Parts, Selection, Skipped, Used};
 use ftk_walk::{Directory, Entry, Fields, FileType, Follow, Op, Repeat, Step, Visitor, WalkError, Walker};
 use indicatif::HumanCount;
 
@@ -19,6 +19,7 @@ use crate::foreign::operand_hint;
 use crate::human;
 use crate::line::Line;
 use crate::progress::Progress;
+use crate::rules::Rules;
 use crate::stats::{Phase, nanos};
 
 /// The result of a walk.
@@ -32,6 +33,8 @@ pub(crate) struct Scan {
     pub(crate) repeated: Vec<[Vec<u8>; 2]>,
     /// Counts of entries that the selection skipped.
     pub(crate) skipped: Skipped,
+    /// The rules of the selection. The caller names those that matched nothing, after its last walk with them.
+    pub(crate) rules: Rules,
     /// Directories that the shard shares with others, and of which an entry was not found.
     pub(crate) incomplete: Vec<Vec<u8>>,
     /// `Error` if a part of the tree could not be listed.
@@ -69,8 +72,8 @@ pub(crate) fn scan(
     console: &Console,
 ) -> anyhow::Result<Scan> {
     let collect = |worker| Sharded::new(shard, Collect::new(worker, keep).within(budget));
-    let (parts, skipped) = walk(walker, selection, console.progress, console, collect);
-    let (parts, listed): (Vec<_>, Vec<_>) = parts.into_iter().map(Sharded::into_parts).unzip();
+    let Walked { visitors, skipped, rules } = walk(walker, selection, console.progress, console, collect);
+    let (parts, listed): (Vec<_>, Vec<_>) = visitors.into_iter().map(Sharded::into_parts).unzip();
     let mut inventory = Inventory::merge(parts).with_context(|| too_large(budget))?;
     let (errors, refused) = (inventory.take_errors(), inventory.take_refused());
     let repeated = inventory.take_repeated();
@@ -88,35 +91,48 @@ pub(crate) fn scan(
     let outcome = if errors.is_empty() && refused.is_empty() { Outcome::Success } else { Outcome::Error };
     let failed = errors.into_iter().map(|error| error.path).collect();
     let incomplete = Listed::merge(listed).incomplete();
-    Ok(Scan { inventory, failed, repeated, skipped, incomplete, outcome })
+    Ok(Scan { inventory, failed, repeated, skipped, rules, incomplete, outcome })
+}
+
+/// The result of a walk with any visitors.
+pub(crate) struct Walked<V> {
+    pub(crate) visitors: Vec<V>,
+    /// Counts of entries that the selection skipped.
+    pub(crate) skipped: Skipped,
+    /// The rules of the selection. The caller names those that matched nothing.
+    pub(crate) rules: Rules,
 }
 
 /// Walks with one visitor per worker, which sees the entries that the selection matches. Shows `progress`.
-/// Returns the visitors and the counts of skipped entries.
 pub(crate) fn walk<V: Visitor>(
     walker: Walker,
     selection: &Selection,
     progress: Progress,
     console: &Console,
     mut visitor: impl FnMut(usize) -> V,
-) -> (Vec<V>, Skipped) {
+) -> Walked<V> {
     let start = Instant::now();
     let entries = AtomicU64::new(0);
     let parts = progress.walk(&entries, |answer| {
         let visitor = |worker| Counted::new(Filtered::new(selection, visitor(worker)), &entries, answer);
         walker.run(visitor).into_iter().map(Counted::into_inner).collect::<Vec<_>>()
     });
-    let mut skipped = Skipped::default();
-    let parts = parts.into_iter().map(|part| {
-        let (visitor, by_worker) = part.into_parts();
+    let (mut skipped, mut used) = (Skipped::default(), None::<Used>);
+    let visitors = parts.into_iter().map(|part| {
+        let Parts { visitor, skipped: by_worker, used: of_worker } = part.into_parts();
         skipped += by_worker;
+        match &mut used {
+            Some(used) => used.merge(&of_worker),
+            None => used = Some(of_worker),
+        }
         visitor
     });
-    let parts = parts.collect();
+    let visitors = visitors.collect();
+    let rules = used.map_or_else(Rules::default, |used| Rules::of_selection(selection, &used, skipped));
     let elapsed_ns = nanos(start.elapsed());
     let entries = Some(entries.into_inner());
     console.stats.phase(Phase { phase: "walk", elapsed_ns, entries, ..Phase::default() });
-    (parts, skipped)
+    Walked { visitors, skipped, rules }
 }
 
 /// A visitor that counts entries and passes them on. All workers add to one counter.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::ArgAction;
 use ftk_record::quote;
-use ftk_select::{Links, NamedFile, Owner, ParseError, Perm, Selection, Size, Time, Types};
+use ftk_select::{Links, NamedFile, Owner, ParseError, Perm, Roots, Selection, Size, Time, Types};
 use ftk_walk::Follow;
 use jiff::Zoned;
 
@@ -56,7 +56,8 @@ pub(crate) struct NameArgs {
 
     /// Match paths against this glob; repeatable
     ///
-    /// The glob must match the whole path below the starting point. `*` also matches `/`.
+    /// The glob must match the whole path below the starting point, or that path after the starting point as it was typed or
+    /// its absolute path. `*` also matches `/`. A slash at the end matches directories only.
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     path: Vec<OsString>,
 
@@ -133,7 +134,9 @@ struct InodeArgs {
 pub(crate) struct WalkArgs {
     /// Skip entries that match this glob, and everything below them
     ///
-    /// Repeatable. A glob that contains a `/` is matched against the path below the starting point, any other against the name.
+    /// Repeatable. A glob that contains a `/` is matched against the path below the starting point, any other against the
+    /// name. A slash at the end matches directories only. A glob may begin with the starting point, as it was typed or
+    /// absolute: then what follows is matched below it. The summary names globs that matched nothing.
     #[arg(short = 'E', long, value_name = "GLOB", allow_hyphen_values = true)]
     exclude: Vec<OsString>,
 
@@ -185,6 +188,24 @@ impl SelectionArgs {
     pub(crate) fn by_place(names: NameArgs, expressions: ExpressionArgs, walk: WalkArgs) -> Self {
         let expressions = expressions.by_place();
         Self { names, inode: InodeArgs::default(), expressions, walk, starts: StartArgs::default() }
+    }
+
+    /// Returns an option of a manifest, such as `--exclude=GLOB`, as options that mean the same without knowing the root,
+    /// whose paths are relative to it.
+    ///
+    /// # Errors
+    /// If its value is wrong.
+    pub(crate) fn relative_words(&self, word: &[u8], roots: &Roots<'_>) -> anyhow::Result<Vec<Vec<u8>>> {
+        let Some(at) = word.iter().position(|&byte| byte == b'=') else { return Ok(vec![word.to_vec()]) };
+        let (option, value) = (&word[..at], &word[at + 1..]);
+        let values = match str::from_utf8(option) {
+            Ok("--exclude" | "--path") => roots.relative(value)?,
+            Ok(option @ ("--where" | "--exclude-where")) => {
+                vec![self.expressions.relative(option, OsStr::from_bytes(value), roots)?]
+            }
+            _ => vec![value.to_vec()],
+        };
+        Ok(values.iter().map(|value| [option, b"=", value].concat()).collect())
     }
 
     /// Returns the long option of the first filter that was given. `--follow` is not a filter: it skips
@@ -240,11 +261,17 @@ impl SelectionArgs {
         &self.names.name
     }
 
-    /// Compiles the selection. `own`: device and inode of files that this run writes, which are skipped.
+    /// Compiles the selection for a walk with these starting points. `own`: device and inode of files that this run
+    /// writes, which are skipped.
     ///
     /// # Errors
     /// If a pattern is malformed, or a FILE that entries are compared with does not exist.
-    pub(crate) fn compile(&self, own: &[(u64, u64)], console: &Console) -> anyhow::Result<Selection> {
+    pub(crate) fn compile(
+        &self,
+        roots: &Roots<'_>,
+        own: &[(u64, u64)],
+        console: &Console,
+    ) -> anyhow::Result<Selection> {
         let Self { names, inode, walk, .. } = self;
         let mut builder = Selection::builder()
             .min_depth(walk.min_depth)
@@ -285,7 +312,7 @@ impl SelectionArgs {
         })?;
         builder =
             own.iter().chain(&console.own).fold(builder, |builder, &(dev, ino)| builder.skip_file(dev, ino));
-        Ok(builder.build()?)
+        Ok(builder.build_for(roots)?)
     }
 
     /// Returns which links are followed. `roots`: the answer without `-L`.

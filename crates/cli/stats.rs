@@ -11,6 +11,7 @@ use ftk_sched::Backend;
 use serde::Serialize;
 
 use crate::console::Outcome;
+use crate::rules::UnusedRules;
 
 /// Statistics collected while a command runs. Any thread may add to them.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(crate) struct Gathered {
     pub(crate) skipped: BTreeMap<String, u64>,
     /// What the command found, by kind.
     pub(crate) results: BTreeMap<&'static str, u64>,
+    /// Rules that matched nothing.
+    pub(crate) unused_rules: UnusedRules,
     /// When the longest unverified file of a tree was last read, in nanoseconds since 1970.
     pub(crate) oldest_verified_ns: Option<i128>,
 }
@@ -115,6 +118,11 @@ impl Stats {
         *self.lock().results.entry(kind).or_default() += n;
     }
 
+    /// Records rules that matched nothing.
+    pub(crate) fn unused_rules(&self, mut rules: UnusedRules) {
+        self.lock().unused_rules.append(&mut rules);
+    }
+
     /// Records when the longest unverified file of a tree was last read, in nanoseconds since 1970.
     pub(crate) fn oldest_verified(&self, ns: i128) {
         self.lock().oldest_verified_ns = Some(ns);
@@ -169,6 +177,7 @@ impl Stats {
             errors: &gathered.errors,
             skipped: &gathered.skipped,
             results: &gathered.results,
+            unused_rules: &gathered.unused_rules,
         };
         serde_json::to_writer_pretty(&mut output, &document)?;
         output.write_all(b"\n")?;
@@ -199,6 +208,7 @@ struct Document<'s> {
     errors: &'s BTreeMap<String, u64>,
     skipped: &'s BTreeMap<String, u64>,
     results: &'s BTreeMap<&'static str, u64>,
+    unused_rules: &'s UnusedRules,
 }
 
 pub(crate) fn nanos(time: Duration) -> u64 {

@@ -52,6 +52,7 @@ fn of_hash() {
         ("ftk_files{,phase=\"hash\"}", 2.0),
         ("ftk_skipped_entries{}", 1.0),
         ("ftk_status{}", 0.0),
+        ("ftk_unused_rules{}", 0.0),
     ];
     assert_eq!(values, expected.map(|(name, value)| (name.to_owned(), value)).into());
 }

@@ -4,6 +4,7 @@ mod flags;
 mod gnu;
 mod ignore;
 mod refused;
+mod rules;
 mod starts;
 mod syntax;
 mod where_gnu;

@@ -38,7 +38,6 @@ fn errors_show_the_place_and_what_was_expected() {
             "this `[` has no `]`: write `\\[` for the character\n       name = \"a[b\"\n                ^^^\n",
         ),
         ("name = a/b", "a name cannot contain `/`, so nothing would match: use path\n"),
-        ("path = a/", "paths do not end with `/`"),
         ("name = \"\\x2a\"", "`\\x2a` is `*`, which globs use: write \\*\n"),
         ("path ~ \"a(b\"", "unclosed group\n"),
         ("size > 99999999999999999999", "is more than 2^64 - 1 bytes\n"),

@@ -12,7 +12,7 @@ use ftk_compare::trees::{PairTable, TreeCriteria, Trees, WalkedTree, What};
 use ftk_file::is_trusted;
 use ftk_record::quote;
 use ftk_sched::{self as sched, Counters, RunPlan};
-use ftk_select::Skipped;
+use ftk_select::{Roots, Skipped};
 use ftk_walk::Follow;
 use indicatif::HumanCount;
 
@@ -30,7 +30,9 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     let run = Run::new(globals, console)?;
     let own: Vec<_> = Stdout::identity().into_iter().collect();
     // Compiled first, so that a bad pattern is refused before anything is read.
-    let selection = args.selection.compile(&own, console)?;
+    let roots = [&args.a, &args.b]
+        .map(|path| CString::new(path.as_bytes()).expect("a path without NUL, since it was opened"));
+    let selection = args.selection.compile(&Roots::new(&roots).shared(), &own, console)?;
     if !args.no_shortcuts && is_one_directory(&args.a, &args.b) {
         console.summary("equal: both are the same directory");
         return Ok(Outcome::Success);
@@ -41,11 +43,12 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         quick: args.trees.quick,
         no_shortcuts: args.no_shortcuts,
     };
-    let list = |path: &[u8]| {
-        let root = CString::new(path).expect("a path without NUL, since it was opened");
-        run.walk(vec![root], args.selection.follow(Follow::Roots), &selection, criteria.keep(), "")
+    let list = |root: &CString| {
+        run.walk(vec![root.clone()], args.selection.follow(Follow::Roots), &selection, criteria.keep(), "")
     };
-    let (mut a, mut b) = (list(names[0])?, list(names[1])?);
+    let (mut a, mut b) = (list(&roots[0])?, list(&roots[1])?);
+    a.rules.merge(&b.rules);
+    a.rules.say(console);
     refuse_empty(a.skipped, b.skipped)?;
     let outcome = a.outcome.max(b.outcome).max(report_repeated(&mut a, &mut b, names, console));
     let trees = Trees {

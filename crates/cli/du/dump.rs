@@ -8,6 +8,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, ensure};
 use ftk_inventory::Budget;
 use ftk_record::{quote, sanitize};
+use ftk_select::Roots;
 use ftk_usage::{Dump, check_dump, write_dump};
 use ftk_walk::Follow;
 use indicatif::HumanCount;
@@ -16,7 +17,7 @@ use super::DuArgs;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::human;
-use crate::scan::{say_skipped, too_large, walk, walk_error, walker};
+use crate::scan::{Walked, say_skipped, too_large, walk, walk_error, walker};
 use crate::stdout::{Lines, Stdout};
 
 /// Writes the tree below the one PATH.
@@ -39,11 +40,13 @@ pub(super) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
     // ncdu shows the path of the root, which means little elsewhere unless it is absolute.
     let name =
         fs::canonicalize(path).map_or_else(|_| root.to_bytes().to_vec(), |it| it.into_os_string().into_vec());
-    let selection = args.selection.clone().without_max_depth().compile(&[], console)?;
+    let selection = args.selection.clone().without_max_depth();
+    let selection = selection.compile(&Roots::new(&roots), &[], console)?;
     let budget = Budget::new(globals.memory());
     let walker = walker(roots.clone(), args.selection.follow(Follow::Never), globals);
     let visitor = |worker| Dump::new(worker, &budget);
-    let (parts, skipped) = walk(walker, &selection, console.progress.during_output(), console, visitor);
+    let progress = console.progress.during_output();
+    let Walked { visitors: parts, skipped, rules } = walk(walker, &selection, progress, console, visitor);
     let mut errors: Vec<_> = parts.iter().flat_map(|part| &part.errors).collect();
     errors.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     errors.iter().for_each(|error| walk_error(error, console));
@@ -67,6 +70,7 @@ pub(super) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
     lines.flush();
     out.finish()?;
     say_skipped(skipped, Default::default(), console);
+    rules.say(console);
     let unreadable = match errors.len() as u64 {
         0 => String::new(),
         n => format!("; {} unreadable (status 2)", HumanCount(n)),

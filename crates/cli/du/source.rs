@@ -4,13 +4,14 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use ftk_inventory::Budget;
+use ftk_select::Roots;
 use ftk_usage::{Count, Usage};
 use ftk_walk::Follow;
 
 use super::{DuArgs, from};
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
-use crate::scan::{none_of, say_skipped, too_large, walk, walk_error, walker};
+use crate::scan::{Walked, none_of, say_skipped, too_large, walk, walk_error, walker};
 
 /// What was counted.
 pub(super) struct Counted {
@@ -32,8 +33,9 @@ pub(super) fn count(args: &DuArgs, globals: &Globals, console: &Console) -> anyh
         return from::count(file, args, &budget, console);
     }
     // A file that standard output goes to counts like any other: nothing is written before the walk has ended.
-    let selection = args.selection.clone().without_max_depth().compile(&[], console)?;
     let roots = args.selection.starts.read(&args.paths, &[c"."])?;
+    let selection = args.selection.clone().without_max_depth();
+    let selection = selection.compile(&Roots::new(&roots), &[], console)?;
     let follow = args.selection.follow(Follow::Never);
     let keep = args.keep();
     let visitor = |worker| {
@@ -41,9 +43,9 @@ pub(super) fn count(args: &DuArgs, globals: &Globals, console: &Console) -> anyh
         count.one_file_system(args.selection.one_file_system())
     };
     let walker = walker(roots, follow, globals);
-    let (counts, skipped) = walk(walker, &selection, console.progress, console, visitor);
-    let (mut parts, mut errors) = (Vec::with_capacity(counts.len()), Vec::new());
-    for count in counts {
+    let Walked { visitors, skipped, rules } = walk(walker, &selection, console.progress, console, visitor);
+    let (mut parts, mut errors) = (Vec::with_capacity(visitors.len()), Vec::new());
+    for count in visitors {
         parts.push(count.part);
         errors.extend(count.errors);
     }
@@ -51,6 +53,7 @@ pub(super) fn count(args: &DuArgs, globals: &Globals, console: &Console) -> anyh
     errors.iter().for_each(|error| walk_error(error, console));
     let usage = Usage::merge(parts).with_context(|| too_large(&budget))?;
     say_skipped(skipped, Default::default(), console);
+    rules.say(console);
     let total = usage.total();
     if total.files == 0
         && total.directories == 0

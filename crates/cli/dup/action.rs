@@ -11,6 +11,8 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use ftk_apply::{Action, ActionOptions};
 use jiff::Timestamp;
 
+use crate::rules::AllowUnusedArg;
+
 /// The action, and whether it is carried out.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Action")]
@@ -53,6 +55,9 @@ pub(super) struct ActionArgs {
     /// Default: in $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk.
     #[arg(long, value_name = "FILE")]
     pub(super) journal: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) allow_unused: AllowUnusedArg,
 }
 
 fn parse(value: OsString) -> Result<Action, String> {

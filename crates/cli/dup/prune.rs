@@ -89,7 +89,13 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let own = Stdout::identity().into_iter();
     let own =
         own.chain(journal.iter().map(|(journal, _)| journal.identity())).chain(args.act.own_directory());
-    let context = SearchContext { references, own: own.collect(), ..SearchContext::default() };
+    let acts = args.act.yes || args.act.script || args.ask;
+    let context = SearchContext {
+        references,
+        own: own.collect(),
+        needs_used_rules: acts.then_some(args.act.allow_unused),
+        ..SearchContext::default()
+    };
 
     let mut search = search(&args.search, context, globals, console, |inventory, roots| {
         rules.references = protected(&args.keep.references, roots.iter().map(|root| root.as_bytes()))

@@ -22,6 +22,7 @@ use crate::dup::tally::{FileSpace, GroupTally, Tally};
 use crate::human;
 use crate::list::{List, refuse_own_input};
 use crate::manifest::input::Input;
+use crate::rules::Rules;
 use crate::stats::{Phase, nanos};
 use crate::stdout::Stdout;
 
@@ -39,7 +40,7 @@ pub(super) struct RecordedArgs {
         long,
         value_name = "FILE",
         num_args = 1..,
-        conflicts_with_all = ["paths", "algorithm", "verify", "CacheArgs", "NameArgs", "InodeArgs", "WalkArgs", "StartArgs"]
+        conflicts_with_all = ["paths", "algorithm", "verify", "CacheArgs", "NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "StartArgs"]
     )]
     pub(super) manifests: Vec<OsString>,
 }
@@ -108,7 +109,7 @@ pub(super) fn run(
     // If the reader closed the pipe, the remaining groups were not counted.
     let is_whole = !list.is_over();
     match (format, globals.json) {
-        (Format::Summary, true) => list.line(|out| tally.push_json(out)),
+        (Format::Summary, true) => list.line(|out| tally.push_json(out, &Rules::default())),
         (Format::Summary, false) => {
             list.line(|out| out.extend_from_slice(format!("{}\n", tally.text()).as_bytes()))
         }

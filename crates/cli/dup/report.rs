@@ -105,7 +105,7 @@ pub(super) fn run(
     // If the reader closed the pipe, the remaining groups were not examined and the totals are incomplete.
     let is_whole = !list.is_over();
     match (format, globals.json) {
-        (Format::Summary, true) => list.line(|out| tally.push_json(out)),
+        (Format::Summary, true) => list.line(|out| tally.push_json(out, &search.rules)),
         (Format::Summary, false) => {
             list.line(|out| out.extend_from_slice(format!("{}\n", tally.text()).as_bytes()));
         }

@@ -14,7 +14,7 @@ use ftk_inventory::{FileNo, Inventory, Keep};
 use ftk_process::{Progress, Report};
 use ftk_record::quote;
 use ftk_sched::{Team, physical_cores};
-use ftk_select::Skipped;
+use ftk_select::{Roots, Skipped};
 use ftk_walk::Follow;
 use indicatif::DecimalBytes;
 
@@ -24,6 +24,7 @@ use crate::console::{Console, Outcome, say_failed};
 use crate::dup::examined::{Examined, Kept};
 use crate::dup::options::SearchArgs;
 use crate::human;
+use crate::rules::{AllowUnusedArg, Rules};
 use crate::run::Run;
 use crate::scan::too_large;
 use crate::stats::{Phase, nanos};
@@ -46,6 +47,8 @@ pub(super) struct Search {
     pub(super) unexamined: Vec<Vec<u8>>,
     /// Counts of entries that the selection skipped.
     pub(super) skipped: Skipped,
+    /// The rules of the selection. Those that matched nothing have been named.
+    pub(super) rules: Rules,
     /// Files that could not be read.
     pub(super) unread: Vec<FileNo>,
     /// The part of the summary about reused digests.
@@ -64,6 +67,8 @@ pub(super) struct SearchContext {
     pub(super) compares_directories: bool,
     /// Whether the inventory keeps the metadata of all entries, because the caller needs it.
     pub(super) keeps_stats: bool,
+    /// For a command that acts: the search fails after the walk if a rule that protects files matched nothing.
+    pub(super) needs_used_rules: Option<AllowUnusedArg>,
 }
 
 /// Walks, and compares files of the same size. Calls `before_reading` with the files and the starting points
@@ -84,7 +89,6 @@ pub(super) fn search(
     let mut run = Run::new(globals, console)?;
     let mut own = context.own;
     own.extend(run.reuse(args.cache)?);
-    let selection = args.selection.compile(&own, console)?;
     let compares_directories = context.compares_directories || args.dirs.is_used();
     let mut roots = context.references;
     let starts = args.selection.starts.read(&args.paths, &[c"."])?;
@@ -92,6 +96,7 @@ pub(super) fn search(
         refuse_nested(&starts)?;
     }
     roots.extend(starts);
+    let selection = args.selection.compile(&Roots::new(&roots), &own, console)?;
 
     run.start = Instant::now();
     let follow = args.selection.follow(Follow::Roots);
@@ -104,7 +109,11 @@ pub(super) fn search(
     } else {
         run.walk_sizes(roots.clone(), follow, &selection, later)?
     };
+    scanned.rules.say(console);
     scanned.say_filtered(console);
+    if let Some(allow) = context.needs_used_rules {
+        scanned.rules.ensure_used(allow)?;
+    }
     let inventory = scanned.inventory;
     before_reading(&inventory, &roots)?;
     let funnel = Funnel { inventory: &inventory, algorithm, platform: run.platform, sizes: min..=max };
@@ -150,6 +159,7 @@ pub(super) fn search(
         outcome,
         unexamined: scanned.failed,
         skipped: scanned.skipped,
+        rules: scanned.rules,
         unread,
         reused,
         took: run.start.elapsed(),

@@ -6,6 +6,7 @@ use ftk_dedup::Totals;
 use ftk_record::write_record;
 use indicatif::DecimalBytes;
 
+use crate::rules::Rules;
 use crate::stats::Stats;
 
 /// Totals of all groups.
@@ -98,8 +99,8 @@ impl Tally {
         self.free.into_iter().for_each(|free| stats.result("free_bytes", free));
     }
 
-    /// Appends the totals as one JSON object.
-    pub(super) fn push_json(&self, out: &mut Vec<u8>) {
+    /// Appends the totals as one JSON object. `rules` are those of the walk.
+    pub(super) fn push_json(&self, out: &mut Vec<u8>, rules: &Rules) {
         let Self { files, groups, waste, shared, free, directory_groups } = self;
         // `null` if the space of some files is unknown.
         let free = if *groups == 0 { &Some(0) } else { free };
@@ -113,6 +114,7 @@ impl Tally {
             if let Some(groups) = directory_groups {
                 record.member("directory_groups", groups);
             }
+            rules.write(record);
         });
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, absolute};
 
 use ftk_record::{quote, sanitize, write_path};
-use ftk_select::{Explain, Explanation, Fate, Finding};
+use ftk_select::{Explain, Explanation, Fate, Finding, Roots};
 use ftk_walk::{Op, WalkError};
 use rustix::io::Errno;
 
@@ -16,17 +16,19 @@ use crate::scan::{walk_error, walker};
 use crate::stdout::Stdout;
 
 /// Explains every path. Returns `Error` if one of them cannot be explained.
-pub(super) fn explain(paths: &[OsString], search: &Search<'_>, out: &Stdout) -> Outcome {
+pub(super) fn explain(paths: &[OsString], search: &Search<'_>, roots: &Roots<'_>, out: &Stdout) -> Outcome {
     let mut outcome = Outcome::Success;
     for path in paths {
-        let Some((root, names)) = place(&search.roots, Path::new(path)) else {
+        let Some((number, names)) = place(search.roots, Path::new(path)) else {
             let path = quote(path.as_bytes());
             search.console.error(format_args!("cannot explain {path}: it is not below a starting point"));
             outcome = Outcome::Error;
             continue;
         };
+        let root = search.roots[number].clone();
         let walker = walker(vec![root], search.follow, search.globals).threads(1);
-        let visitors = walker.run(|_| Explain::new(search.selection, names.clone()));
+        let selection = search.selection.numbered_from(number);
+        let visitors = walker.run(|_| Explain::new(&selection, roots, names.clone()));
         let mut fate = None;
         for explanation in visitors.into_iter().map(Explain::into_explanation) {
             for error in &explanation.errors {
@@ -48,13 +50,13 @@ pub(super) fn explain(paths: &[OsString], search: &Search<'_>, out: &Stdout) -> 
     outcome
 }
 
-/// Returns the starting point nearest to a path, and the names that lead from it to the path.
-fn place(roots: &[CString], path: &Path) -> Option<(CString, Vec<Vec<u8>>)> {
-    let below = |root: &CString| {
+/// Returns the number of the starting point nearest to a path, and the names that lead from it to the path.
+fn place(roots: &[CString], path: &Path) -> Option<(usize, Vec<Vec<u8>>)> {
+    let below = |(number, root): (usize, &CString)| {
         let names = below(Path::new(OsStr::from_bytes(root.to_bytes())), path)?;
-        Some((root.clone(), names))
+        Some((number, names))
     };
-    roots.iter().filter_map(below).min_by_key(|(_, names)| names.len())
+    roots.iter().enumerate().filter_map(below).min_by_key(|(_, names)| names.len())
 }
 
 /// Returns the names that lead from `root` to `path`. Links in the path are not resolved, unless it contains `..`.
@@ -148,7 +150,7 @@ mod tests {
             let roots: Vec<_> = root.iter().map(|root| CString::new(*root).unwrap()).collect();
             let (root, names) = place(&roots, Path::new(path))?;
             let names: Vec<_> = names.into_iter().map(|name| String::from_utf8(name).unwrap()).collect();
-            Some((root.into_string().unwrap(), names.join("|")))
+            Some((roots[root].to_str().unwrap().to_owned(), names.join("|")))
         };
         let found = |root: &str, names: &str| Some((root.to_owned(), names.to_owned()));
         assert_eq!(names(&["."], "./a//b/"), found(".", "a|b"));

@@ -25,6 +25,7 @@ use std::ffi::OsString;
 
 use anyhow::bail;
 use clap::Args;
+use ftk_select::Roots;
 use ftk_walk::Follow;
 
 use self::exec::{Commands, Templates};
@@ -35,6 +36,7 @@ use self::search::{Limit, Search};
 use crate::args::{Globals, When};
 use crate::console::{Console, Outcome};
 use crate::number::at_least;
+use crate::rules::AllowUnusedArg;
 use crate::selection::SelectionArgs;
 use crate::stdout::Stdout;
 
@@ -63,6 +65,9 @@ pub(crate) struct FindArgs {
 
     #[command(flatten)]
     commands: Commands,
+
+    #[command(flatten, next_help_heading = "Running commands")]
+    allow_unused: AllowUnusedArg,
 
     #[command(flatten)]
     selection: SelectionArgs,
@@ -173,15 +178,18 @@ Examples:
 pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     args.refuse_conflicts_with(globals)?;
     let own: Vec<_> = Stdout::identity().into_iter().collect();
-    let selection = args.selection.compile(&own, console)?;
+    let roots = args.selection.starts.read(&args.paths, &[c"."])?;
+    let selection_roots = Roots::new(&roots);
+    let selection = args.selection.compile(&selection_roots, &own, console)?;
     let plan = if args.commands.is_empty() { None } else { Some(Templates::new(&args.commands)?) };
     let search = Search {
-        roots: args.selection.starts.read(&args.paths, &[c"."])?,
+        roots: &roots,
         follow: args.selection.follow(Follow::Never),
         selection: &selection,
         globals,
         console,
         // With --quiet, one match decides the exit status.
+        needs_used_rules: plan.as_ref().map(|_| args.allow_unused),
         limit: match args.output.group_by {
             _ if globals.quiet => Some(1),
             Some(_) => None,
@@ -191,7 +199,7 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
     };
     let out = Stdout::default();
     let outcome = match plan {
-        _ if !args.explain.is_empty() => explain::explain(&args.explain, &search, &out),
+        _ if !args.explain.is_empty() => explain::explain(&args.explain, &search, &selection_roots, &out),
         _ if globals.quiet => modes::answer(&search),
         Some(plan) => modes::run_commands(&plan, args.output.order(), &search, &out)?,
         None if args.output.group_by.is_some() => modes::group(&args.output, &search, &out),

@@ -2,13 +2,14 @@
 
 use std::sync::mpsc::SyncSender;
 
+use ftk_record::write_record;
 use ftk_sched::logical_cpus;
 
 use super::OutputArgs;
 use super::exec::{self, Templates};
 use super::group;
 use super::lister::Sink;
-use super::order::Order;
+use super::order::{Order, SortKey};
 use super::render::Render;
 use super::search::Search;
 use super::style::Style;
@@ -28,8 +29,16 @@ pub(super) fn answer(search: &Search<'_>) -> Outcome {
 pub(super) fn count(search: &Search<'_>, out: &Stdout) -> Outcome {
     let tally = search.walk(|| Sink::Count);
     let found = tally.found;
-    let line = if search.globals.json { format!("{{\"count\":{found}}}\n") } else { format!("{found}\n") };
-    out.write(line.as_bytes());
+    let mut line = Vec::new();
+    if search.globals.json {
+        write_record(&mut line, |record| {
+            record.member("count", found);
+            tally.rules.write(record);
+        });
+    } else {
+        line.extend_from_slice(format!("{found}\n").as_bytes());
+    }
+    out.write(&line);
     tally.outcome
 }
 
@@ -40,6 +49,9 @@ pub(super) fn run_commands(
     search: &Search<'_>,
     out: &Stdout,
 ) -> anyhow::Result<Outcome> {
+    // In the order of the walk, commands would run before the walk has seen that a rule matches nothing.
+    let order =
+        order.or_else(|| search.lists_first().then_some(Order { key: SortKey::Path, reverse: false }));
     let at_once = search.globals.workers().unwrap_or_else(logical_cpus);
     let find = |queue: SyncSender<Vec<u8>>| {
         let send = |path: &[u8]| queue.send(path.to_vec()).is_ok();
@@ -86,11 +98,11 @@ pub(super) fn list(args: &OutputArgs, search: &Search<'_>, out: &Stdout) -> anyh
         Style::Plain { end } => search.walk(|| Sink::Paths { lines: Lines::new(out), end: *end }).outcome,
         Style::Rendered(form) if let Some(order) = args.order() => search.walk_sorted(
             order,
-            || form.render(&search.roots),
+            || form.render(search.roots),
             |_, record| lines.line(|line| line.extend_from_slice(record)),
         )?,
         Style::Rendered(form) => {
-            let render = || form.render(&search.roots);
+            let render = || form.render(search.roots);
             search.walk(|| Sink::Lines { lines: Lines::new(out), render: render() }).outcome
         }
     };

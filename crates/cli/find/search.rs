@@ -16,15 +16,18 @@ use super::sorted::{Unsorted, sort};
 use super::top::Top;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
-use crate::scan::{none_of, say_skipped, scan, too_large, walk, walker};
+use crate::rules::{AllowUnusedArg, Rules};
+use crate::scan::{Walked, none_of, say_skipped, scan, too_large, walk, walker};
 
 /// A search: starting points, selection and limit.
 pub(super) struct Search<'s> {
-    pub(super) roots: Vec<CString>,
+    pub(super) roots: &'s [CString],
     pub(super) follow: Follow,
     pub(super) selection: &'s Selection,
     pub(super) globals: &'s Globals,
     pub(super) console: &'s Console,
+    /// For commands that are run: no entry is accepted if a rule that protects files matched nothing.
+    pub(super) needs_used_rules: Option<AllowUnusedArg>,
     /// The maximal number of entries. If sorted, the first ones in that order.
     pub(super) limit: Option<Limit>,
 }
@@ -33,6 +36,7 @@ pub(super) struct Search<'s> {
 pub(super) struct Tally {
     pub(super) found: u64,
     pub(super) outcome: Outcome,
+    pub(super) rules: Rules,
 }
 
 impl Search<'_> {
@@ -66,6 +70,7 @@ impl Search<'_> {
                     }
                 },
             );
+            self.ensure_used(&tally.rules)?;
             for first in Top::merge(parts, most) {
                 if !accept(&first.path, &first.record) {
                     break;
@@ -84,6 +89,7 @@ impl Search<'_> {
                 }
             },
         );
+        self.ensure_used(&tally.rules)?;
         for (path, record) in sort(&parts, order).with_context(|| too_large(&budget))? {
             if !accept(path, record) {
                 break;
@@ -96,6 +102,8 @@ impl Search<'_> {
     /// which needs much less memory than keeping records.
     pub(super) fn scan_sorted(&self, mut accept: impl FnMut(&[u8]) -> bool) -> anyhow::Result<Outcome> {
         let scan = scan(self.walker(), self.selection, Keep::All, &self.budget(), None, "", self.console)?;
+        scan.rules.say(self.console);
+        self.ensure_used(&scan.rules)?;
         let mut order = scan.inventory.in_path_order();
         let mut is_empty = true;
         while let Some(item) = order.next() {
@@ -123,19 +131,31 @@ impl Search<'_> {
     }
 
     fn walk_with<'l>(&self, mut lister: impl FnMut() -> Lister<'l>, mut done: impl FnMut(Sink<'l>)) -> Tally {
-        let mut tally = Tally { found: 0, outcome: Outcome::Success };
         let progress = self.console.progress.during_output();
-        let (listers, skipped) = walk(self.walker(), self.selection, progress, self.console, |_| lister());
-        for lister in listers {
+        let walked = walk(self.walker(), self.selection, progress, self.console, |_| lister());
+        let Walked { visitors, skipped, rules } = walked;
+        let mut tally = Tally { found: 0, outcome: Outcome::Success, rules };
+        for lister in visitors {
             tally.found += lister.found;
             tally.outcome = tally.outcome.max(lister.outcome);
             done(lister.sink);
         }
         say_skipped(skipped, Default::default(), self.console);
+        tally.rules.say(self.console);
         if tally.found == 0 {
             self.say_filtered(skipped);
         }
         tally
+    }
+
+    /// Whether all entries must be listed before the first one is accepted, because a rule may turn out to be unused.
+    pub(super) fn lists_first(&self) -> bool {
+        let protects = || self.selection.rules().iter().any(|rule| rule.protects);
+        self.needs_used_rules.is_some_and(|allowed| !allowed.allow_unused_rules) && protects()
+    }
+
+    fn ensure_used(&self, rules: &Rules) -> anyhow::Result<()> {
+        self.needs_used_rules.map_or(Ok(()), |allowed| rules.ensure_used(allowed))
     }
 
     /// Prints a line in the summary if the filters match nothing.
@@ -146,7 +166,7 @@ impl Search<'_> {
     }
 
     fn walker(&self) -> Walker {
-        walker(self.roots.clone(), self.follow, self.globals)
+        walker(self.roots.to_vec(), self.follow, self.globals)
     }
 
     fn budget(&self) -> Budget {

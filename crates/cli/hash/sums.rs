@@ -14,6 +14,7 @@ use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::Keep;
 use ftk_process::hash_stream;
 use ftk_record::{End, Style};
+use ftk_select::Roots;
 use ftk_walk::Follow;
 
 use crate::algorithm::wanted;
@@ -47,8 +48,6 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let mut own = list.own();
     refuse_own_input(&args.paths, &own)?;
     own.extend(run.reuse(args.cache)?);
-    // Compiled first, so that a bad pattern is refused before anything is read.
-    let selection = args.selection.compile(&own, console)?;
     let mut outcome = Outcome::Success;
     let lists = &args.selection.starts;
     let wants_stdin = args.paths.iter().any(is_stdin) || (args.paths.is_empty() && !lists.has_list());
@@ -57,6 +56,8 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         "standard input cannot be both a list of paths and a file to hash"
     );
     let starts = lists.read(&starts, &[])?;
+    // Compiled now, so that a bad pattern is refused before anything is hashed.
+    let selection = args.selection.compile(&Roots::new(&starts), &own, console)?;
     let mut streams = Vec::new();
     let mut add = |path: &[u8], hashed: Result<Vec<Digest>, (&str, io::Error)>| match hashed {
         Ok(digests) => streams.push((path.to_vec(), digests)),
@@ -83,6 +84,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let hint = if args.special { "" } else { " (add --special to read it)" };
     let follow = args.selection.follow(Follow::Roots);
     let scanned = run.walk(starts, follow, &selection, Keep::Files, hint)?;
+    scanned.rules.say(console);
     scanned.say_filtered(console);
     let work = run.whole(&scanned.inventory, None, algorithms);
     let rows = run.rows(&work, false).with_context(|| too_large(&run.budget))?;

@@ -11,7 +11,7 @@ use ftk_inventory::Keep;
 use ftk_manifest::{Contents, TreeDigest, TreeForm, WalkedTree, git_blob, tree_digest, tree_digest_files};
 use ftk_process::{Prefix, Progress, Work};
 use ftk_record::{End, Style, SumFormat, quote, write_path};
-use ftk_select::Selection;
+use ftk_select::{Roots, Selection};
 use ftk_walk::Follow;
 use indicatif::HumanCount;
 
@@ -23,6 +23,7 @@ use crate::hash::HashArgs;
 use crate::hash::list::show;
 use crate::human;
 use crate::list::List;
+use crate::rules::Rules;
 use crate::run::{Hashed, Run};
 use crate::scan::too_large;
 use crate::stdout::Stdout;
@@ -66,7 +67,8 @@ pub(super) fn run(
     if form == TreeForm::Ftk {
         own.extend(run.reuse(args.cache)?);
     }
-    let selection = args.selection.compile(&own, console)?;
+    let starts = lists.read(&args.paths, &[])?;
+    let selection = args.selection.compile(&Roots::new(&starts), &own, console)?;
     let format = Format {
         form,
         algorithms: &algorithms,
@@ -76,11 +78,15 @@ pub(super) fn run(
         is_shown: list.is_shown(),
     };
     let (mut outcome, mut done, mut failed) = (Outcome::Success, Progress::default(), 0);
-    let starts = lists.read(&args.paths, &[])?;
     let dirs = starts.len() as u64;
-    for start in starts {
+    let mut rules: Option<Rules> = None;
+    for (number, start) in starts.into_iter().enumerate() {
         let path = start.to_bytes().to_vec();
-        let read = read(&run, start, &selection, &format)?;
+        let read = read(&run, start, &selection.numbered_from(number), &format)?;
+        match (&mut rules, read.rules) {
+            (Some(rules), Some(of_walk)) => rules.merge(&of_walk),
+            (rules, of_walk) => *rules = rules.take().or(of_walk),
+        }
         if let Some(digests) = read.digests {
             list.line(|out| format.push(out, &digests, &path));
         }
@@ -90,6 +96,7 @@ pub(super) fn run(
         failed += read.failed;
     }
     list.finish()?;
+    rules.unwrap_or_default().say(console);
     let reused = cache::reused(run.close_cache());
     let noun = if dirs == 1 { "directory" } else { "directories" };
     let read = human::count(done.files - failed, "file");
@@ -115,6 +122,8 @@ fn git_algorithm(args: &HashArgs) -> anyhow::Result<Vec<Algorithm>> {
 struct Read {
     /// The digests, if there are any. If not, the reason was reported.
     digests: Option<Vec<u8>>,
+    /// The rules of the selection, if the directory was walked.
+    rules: Option<Rules>,
     outcome: Outcome,
     done: Progress,
     failed: u64,
@@ -123,7 +132,8 @@ struct Read {
 /// Walks and reads a directory.
 fn read(run: &Run<'_>, start: CString, selection: &Selection, format: &Format<'_>) -> anyhow::Result<Read> {
     let path = start.to_bytes().to_vec();
-    let mut read = Read { digests: None, outcome: Outcome::Error, done: Progress::default(), failed: 0 };
+    let mut read =
+        Read { digests: None, rules: None, outcome: Outcome::Error, done: Progress::default(), failed: 0 };
     let cannot = |why: &str| run.console.path_error("compute the tree digest of", &path, why);
     match fs::metadata(OsStr::from_bytes(&path)) {
         Ok(metadata) if metadata.is_dir() => {}
@@ -137,6 +147,7 @@ fn read(run: &Run<'_>, start: CString, selection: &Selection, format: &Format<'_
         }
     }
     let scan = run.walk(vec![start], Follow::Roots, selection, Keep::Stats { files: false }, "")?;
+    read.rules = Some(scan.rules);
     let inventory = &scan.inventory;
     let tree = WalkedTree { inventory, root: &path, failed: &scan.failed };
     let files = tree_digest_files(&tree, format.form)?;

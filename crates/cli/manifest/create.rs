@@ -93,7 +93,7 @@ Examples:
                                                    a part, on one of 16 hosts";
 
 pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let options = args.scope.words()?;
+    let options = args.scope.words(&args.root)?;
     let shard = args.shard.resolve(&args.root, &options)?;
     let algorithms = if args.no_content { Vec::new() } else { wanted(&args.algorithms) };
     ensure!(

@@ -116,7 +116,7 @@ pub(super) fn run(args: &PlanArgs, globals: &Globals, console: &Console) -> anyh
 
 /// Makes a plan of a tree.
 fn of_tree(args: &PlanArgs, run: &Run<'_>, own: &[(u64, u64)]) -> anyhow::Result<(Plan, Outcome)> {
-    let options = args.scope.words()?;
+    let options = args.scope.words(&args.source)?;
     let root = identify(&args.source)?;
     let keep = match args.by {
         By::Entries => Keep::All,
@@ -133,11 +133,7 @@ fn of_tree(args: &PlanArgs, run: &Run<'_>, own: &[(u64, u64)]) -> anyhow::Result
 /// Makes a plan from a manifest.
 fn of_manifest(args: &PlanArgs, run: &Run<'_>) -> anyhow::Result<Plan> {
     let name = || quote(args.source.as_bytes());
-    ensure!(
-        args.scope.words()?.is_empty(),
-        "the options that select entries are those of the manifest {}",
-        name()
-    );
+    ensure!(args.scope.is_empty(), "the options that select entries are those of the manifest {}", name());
     let file = input::open(&args.source).with_context(|| format!("cannot open {}", name()))?;
     let planner = |algorithms: &[Algorithm]| Planner::new(args.shards, args.by.into(), cost(run, algorithms));
     let (planner, header, root) = Planner::of_manifest(file, planner).with_context(name)?;

@@ -21,7 +21,7 @@ use crate::manifest::scope::ScopeArgs;
 use crate::run::{Hashed, Run};
 use crate::scan::{Scan, too_large};
 
-/// Walks `root`, following it if it is a link. With a `shard`, only its entries are found. `own`: device and inode of
+/// Walks `root`, following it if it is a link, and names the rules that matched nothing. With a `shard`, only its entries are found. `own`: device and inode of
 /// files to skip.
 ///
 /// # Errors
@@ -37,12 +37,14 @@ pub(super) fn walk(
     let name = || quote(root.as_bytes());
     let metadata = Path::new(root).metadata().with_context(|| format!("cannot open {}", name()))?;
     ensure!(metadata.is_dir(), "{} is not a directory", name());
-    let selection = scope.compile(own, run.console)?;
+    let selection = scope.compile(root, own, run.console)?;
     let root = CString::new(root.as_bytes())?;
-    match shard {
-        Some(shard) => run.walk_shard(root, &selection, keep, shard),
-        None => run.walk(vec![root], Follow::Roots, &selection, keep, ""),
-    }
+    let scan = match shard {
+        Some(shard) => run.walk_shard(root, &selection, keep, shard)?,
+        None => run.walk(vec![root], Follow::Roots, &selection, keep, "")?,
+    };
+    scan.rules.say_in(if shard.is_some() { " in this shard" } else { "" }, run.console);
+    Ok(scan)
 }
 
 /// Returns the start time of a manifest that is written to `list`, for a run that began at `began_ns`. To be called before

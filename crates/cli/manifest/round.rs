@@ -1,10 +1,12 @@
 //! The summary of a scrub.
 
 use ftk_manifest::{ForUpdate, Scrubbed};
+use ftk_record::write_record;
 use indicatif::HumanCount;
 
 use crate::console::{Console, Outcome};
 use crate::human::{self, shown};
+use crate::rules::Rules;
 use crate::stats::Stats;
 
 /// The largest number of damaged files that the summary repeats.
@@ -105,19 +107,25 @@ pub(super) fn record(scrubbed: &Scrubbed, left: &ForUpdate, damaged: u64, stats:
 }
 
 /// Appends the object with the results of the run and the state of the tree. `lost`: damaged files that are missing.
-pub(super) fn push_json(out: &mut Vec<u8>, scrubbed: &Scrubbed, left: &ForUpdate, lost: u64) {
-    let number = |n: Option<i128>| n.map_or_else(|| "null".to_owned(), |n| n.to_string());
+pub(super) fn push_json(out: &mut Vec<u8>, scrubbed: &Scrubbed, left: &ForUpdate, lost: u64, rules: &Rules) {
     let Scrubbed { verified, bytes, damaged, undecided, unreadable, files, never, oldest_ns, round_ns } =
         *scrubbed;
     let ForUpdate { new, changed, missing } = *left;
     let damaged = damaged + lost;
-    let oldest_ns = number(oldest_ns);
-    let round_ns = number(round_ns.map(|ns| i128::try_from(ns).unwrap_or(i128::MAX)));
-    let line = format!(
-        "{{\"verified_files\":{verified},\"verified_bytes\":{bytes},\"damaged_files\":{damaged},\
-         \"undecided_files\":{undecided},\"unreadable_files\":{unreadable},\"files\":{files},\"never_read_files\":{never},\
-         \"oldest_verified_ns\":{oldest_ns},\"round_ns\":{round_ns},\
-         \"new\":{new},\"changed\":{changed},\"missing\":{missing}}}\n"
-    );
-    out.extend_from_slice(line.as_bytes());
+    write_record(out, |record| {
+        record
+            .member("verified_files", verified)
+            .member("verified_bytes", bytes)
+            .member("damaged_files", damaged)
+            .member("undecided_files", undecided)
+            .member("unreadable_files", unreadable)
+            .member("files", files)
+            .member("never_read_files", never)
+            .member("oldest_verified_ns", oldest_ns)
+            .member("round_ns", round_ns)
+            .member("new", new)
+            .member("changed", changed)
+            .member("missing", missing);
+        rules.write(record);
+    });
 }

@@ -1,7 +1,7 @@
 //! The scope of a manifest: options that select its entries, and the words that record these options in it.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::ffi::{CString, OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 
 use anyhow::{Context as _, ensure};
 use clap::error::ErrorKind;
@@ -9,7 +9,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser};
 use ftk_manifest::OPTIONS;
 use ftk_record::quote;
-use ftk_select::Selection;
+use ftk_select::{Roots, Selection};
 
 use crate::console::Console;
 use crate::expression::ExpressionArgs;
@@ -22,6 +22,8 @@ pub(super) struct ScopeArgs {
     selection: SelectionArgs,
     words: Vec<OsString>,
     follows: bool,
+    /// Whether the options come from a manifest. Then paths in them are relative to its root.
+    are_recorded: bool,
 }
 
 #[derive(Args)]
@@ -87,6 +89,7 @@ impl FromArgMatches for ScopeArgs {
             selection: SelectionArgs::by_place(names, expressions, walk),
             words: words(matches),
             follows,
+            are_recorded: false,
         })
     }
 
@@ -134,25 +137,45 @@ impl ScopeArgs {
     /// If they are not valid options, such as those of a later version.
     pub(super) fn of_words(words: &[Vec<u8>]) -> anyhow::Result<Self> {
         let shown = || words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ");
-        let Alone { scope } =
+        let Alone { mut scope } =
             Alone::try_parse_from(words.iter().map(|word| OsStr::from_bytes(word))).ok().with_context(
                 || format!("it was made with options that this version does not know: {}", shown()),
             )?;
-        scope.words().map(|_| scope)
+        scope.are_recorded = true;
+        scope.words(OsStr::new("")).map(|_| scope)
     }
 
-    /// Returns the words that record these options.
+    /// Whether no options were given.
+    pub(super) fn is_empty(&self) -> bool {
+        self.words.is_empty() && !self.follows
+    }
+
+    /// Returns the words that record these options for the tree `root`. Paths in them are relative to it.
     ///
     /// # Errors
-    /// If links should be followed.
-    pub(super) fn words(&self) -> anyhow::Result<Vec<Vec<u8>>> {
+    /// If links should be followed, or an option is wrong.
+    pub(super) fn words(&self, root: &OsStr) -> anyhow::Result<Vec<Vec<u8>>> {
         ensure!(!self.follows, "a manifest records links instead of following them: drop --{FOLLOW}");
-        Ok(self.words.iter().cloned().map(OsString::into_vec).collect())
+        let roots = self.roots(root)?;
+        let roots = Roots::new(roots.as_slice());
+        let words = self.words.iter().map(|word| self.selection.relative_words(word.as_bytes(), &roots));
+        Ok(words.collect::<anyhow::Result<Vec<_>>>()?.concat())
     }
 
-    /// Compiles the selection. `own`: device and inode of files to skip.
-    pub(super) fn compile(&self, own: &[(u64, u64)], console: &Console) -> anyhow::Result<Selection> {
-        self.selection.compile(own, console)
+    /// Returns the starting point that paths in the options may begin with, if they may.
+    fn roots(&self, root: &OsStr) -> anyhow::Result<Option<CString>> {
+        Ok(if self.are_recorded { None } else { Some(CString::new(root.as_bytes())?) })
+    }
+
+    /// Compiles the selection for the tree `root`. `own`: device and inode of files to skip.
+    pub(super) fn compile(
+        &self,
+        root: &OsStr,
+        own: &[(u64, u64)],
+        console: &Console,
+    ) -> anyhow::Result<Selection> {
+        let roots = self.roots(root)?;
+        self.selection.compile(&Roots::new(roots.as_slice()), own, console)
     }
 }
 
@@ -185,7 +208,7 @@ mod tests {
             b"3",
         ];
         let scope = parse(&line);
-        let words = scope.words().unwrap();
+        let words = scope.words(OsStr::new("root")).unwrap();
         let expected: [&[u8]; 7] = [
             b"--name=\xff *",
             b"--type=f,d",
@@ -196,8 +219,9 @@ mod tests {
             b"--one-file-system",
         ];
         assert_eq!(words, expected);
+        let scope = ScopeArgs { are_recorded: true, ..scope };
         assert_eq!(format!("{:?}", ScopeArgs::of_words(&words).unwrap()), format!("{scope:?}"));
-        assert!(parse(&[]).words().unwrap().is_empty());
+        assert!(parse(&[]).words(OsStr::new("root")).unwrap().is_empty());
     }
 
     /// Every option that selects entries can be recorded.
@@ -217,7 +241,7 @@ mod tests {
 
     #[test]
     fn options_that_a_manifest_cannot_record_are_refused() {
-        assert!(parse(&[b"-L"]).words().unwrap_err().to_string().contains("--follow"));
+        assert!(parse(&[b"-L"]).words(OsStr::new("root")).unwrap_err().to_string().contains("--follow"));
         for word in [&b"file"[..], b"--size=+1", b"--files-from=/etc/passwd", b"--follow", b"--help", b"-j2"]
         {
             assert!(ScopeArgs::of_words(&[word.to_vec()]).is_err(), "{word:?}");
@@ -258,7 +282,7 @@ mod tests {
             // Most made-up words are refused. A valid word added to them makes some more lists valid.
             let with = ScopeArgs::of_words(&[&words[..], &[b"--exclude=*.o".to_vec()]].concat());
             for scope in [scope, with].into_iter().flatten() {
-                let words = scope.words().unwrap();
+                let words = scope.words(OsStr::new("root")).unwrap();
                 prop_assert!(words.iter().all(|word| word.starts_with(b"--") && word != b"--follow"));
                 let again = ScopeArgs::of_words(&words).unwrap();
                 prop_assert_eq!(format!("{again:?}"), format!("{scope:?}"));

@@ -177,7 +177,7 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let (now_ns, lost) = (now_ns(), scrub.lost.len() as u64);
     let scrubbed = scrub.scrubbed(now_ns);
     if globals.json {
-        findings.object(|out| push_json(out, &scrubbed, &scrub.left, lost));
+        findings.object(|out| push_json(out, &scrubbed, &scrub.left, lost, &scan.rules));
     }
     findings.finish()?;
     record(&scrubbed, &scrub.left, damaged.len() as u64, &console.stats);

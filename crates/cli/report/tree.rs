@@ -9,7 +9,7 @@ use ftk_inventory::{Inventory, Keep};
 use ftk_manifest::WalkedTree;
 use ftk_record::sanitize;
 use ftk_report::{Data, MAX_NODES, SpaceBuilder, Usage};
-use ftk_select::Skipped;
+use ftk_select::{Roots, Skipped};
 use ftk_walk::{FileType, Follow};
 
 use crate::args::Globals;
@@ -44,10 +44,11 @@ pub(super) fn fill(
         return Ok(outcome);
     }
     let run = Run::new(globals, console)?;
-    let compiled = selection.compile(own, console)?;
     let starts = vec![CString::new(root.as_bytes())?];
+    let compiled = selection.compile(&Roots::new(&starts), own, console)?;
     let follow = selection.follow(Follow::Roots);
     let scan = run.walk(starts, follow, &compiled, Keep::Stats { files: true }, "")?;
+    scan.rules.say(console);
     space(data, root, &scan.inventory, Waste::default());
     problems(data, &scan.failed, scan.skipped);
     Ok(scan.outcome)

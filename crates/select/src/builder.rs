@@ -5,9 +5,11 @@ use std::cmp::Ordering;
 use crate::bound::Bound;
 use crate::expression::{Expr, Stamp, Term};
 use crate::glob::Pattern;
-use crate::paths::{Excluded, check_glob};
-use crate::selection::Rule;
+use crate::paths::Excluded;
+use crate::roots::Roots;
+use crate::selection::Filter;
 use crate::test::Node;
+use crate::uses::Rule;
 use crate::{Expression, Links, Owner, ParseError, PatternError, Perm, Selection, Size, Time, Types};
 
 /// A builder of a [`Selection`]. By default everything is selected.
@@ -19,10 +21,10 @@ use crate::{Expression, Links, Owner, ParseError, PatternError, Perm, Selection,
 #[derive(Clone, Debug, Default)]
 pub struct SelectionBuilder {
     types: Option<Types>,
-    extensions: Vec<Term>,
+    extensions: Vec<Vec<u8>>,
     names: Vec<Pattern>,
     paths: Vec<Pattern>,
-    regexes: Vec<Term>,
+    regexes: Vec<String>,
     sizes: Vec<Term>,
     links: Vec<Term>,
     since: Option<Time>,
@@ -56,9 +58,7 @@ impl SelectionBuilder {
     /// dot in `extension` is ignored. An extension may have several parts, as in `tar.gz`.
     #[must_use]
     pub fn extension(mut self, extension: impl AsRef<[u8]>) -> Self {
-        let extension = extension.as_ref();
-        let extension = extension.strip_prefix(b".").unwrap_or(extension);
-        self.extensions.push(Term::Extension(extension.into()));
+        self.extensions.push(extension.as_ref().into());
         self
     }
 
@@ -80,7 +80,8 @@ impl SelectionBuilder {
     /// too.
     ///
     /// The path of a starting point is its own last name. A leading `/` or `./` in the glob stands for the
-    /// starting point.
+    /// starting point. A glob that begins with the path of a starting point also matches below that one: see
+    /// [`Roots`]. A slash at the end restricts the glob to directories.
     #[must_use]
     pub fn path(mut self, glob: impl Into<Vec<u8>>) -> Self {
         self.paths.push(Pattern { glob: glob.into(), ignore_case: false });
@@ -93,7 +94,7 @@ impl SelectionBuilder {
     /// for bytes: `.` matches any byte including a newline, and classes and case are ASCII.
     #[must_use]
     pub fn regex(mut self, regex: impl Into<String>) -> Self {
-        self.regexes.push(Term::PathRegex(regex.into()));
+        self.regexes.push(regex.into());
         self
     }
 
@@ -176,7 +177,8 @@ impl SelectionBuilder {
     ///
     /// A glob without a slash matches names. A glob with a slash matches whole paths below the starting
     /// point, and its `*` matches slashes too. A leading slash only makes it a path. A trailing slash
-    /// restricts it to directories and does not make it a path.
+    /// restricts it to directories and does not make it a path. A glob that begins with the path of a starting
+    /// point also matches below that one: see [`Roots`].
     #[must_use]
     pub fn exclude(mut self, glob: impl Into<Vec<u8>>) -> Self {
         self.excluded.push(glob.into());
@@ -244,39 +246,56 @@ impl SelectionBuilder {
         self
     }
 
-    /// Compiles the patterns.
+    /// Compiles the patterns for any starting points.
     ///
     /// # Errors
     /// If a pattern is invalid.
     pub fn build(self) -> Result<Selection, PatternError> {
+        self.build_for(&Roots::none())
+    }
+
+    /// Compiles the patterns for a walk with these starting points, which globs may begin with.
+    ///
+    /// # Errors
+    /// If a pattern is invalid.
+    pub fn build_for(self, roots: &Roots<'_>) -> Result<Selection, PatternError> {
         if let Some((glob, at)) =
             self.names.iter().find_map(|pattern| Some((&pattern.glob, slash(&pattern.glob)?)))
         {
             let problem = "a name cannot contain `/`, so nothing would match: use a filter on paths";
             return Err(PatternError::glob(glob, ParseError::new(at, problem)));
         }
-        let excluded = Excluded::new(&self.excluded)?;
+        let excluded = Excluded::new(&self.excluded, roots)?;
         let mut excluded_expressions = Vec::new();
         for expression in &self.excluded_expressions {
-            excluded_expressions.push((expression.clone(), Node::compile(expression.tree())?));
+            excluded_expressions.push((expression.clone(), Node::compile(expression.tree(), roots)?));
         }
-        let rules = self.rules()?;
-        let test = match &rules[..] {
-            [] => Node::compile(&Expr::All(Vec::new()))?,
-            [rule] => Node::compile(rule.expr())?,
-            rules => Node::compile(&Expr::All(rules.iter().map(|rule| rule.expr().clone()).collect()))?,
-        };
+        let mut rules = self.skipping_rules(roots);
+        let filters = self.filters();
+        let (mut nodes, mut selecting) = (Vec::new(), Vec::new());
+        for filter in &filters {
+            let node = Node::compile(filter.expr(), roots)?;
+            let counted = self.selecting_rules(filter);
+            if !counted.is_empty() {
+                selecting.push((rules.len(), node.clone()));
+                rules.extend(counted);
+            }
+            nodes.push(node);
+        }
+        let test = Node::all(nodes);
         let exprs =
-            || rules.iter().map(Rule::expr).chain(self.excluded_expressions.iter().map(Expression::tree));
+            || filters.iter().map(Filter::expr).chain(self.excluded_expressions.iter().map(Expression::tree));
         let tests_ignored = exprs().any(|expr| expr.has(|term| *term == Term::Ignored));
-        let needs_paths =
-            self.ignore_files || excluded.needs_paths() || exprs().any(|expr| expr.has(Term::needs_path));
+        let needs_paths = self.ignore_files
+            || excluded.any(Excluded::needs_paths)
+            || exprs().any(|expr| expr.has(Term::needs_path));
         Ok(Selection {
             test,
             own: self.own,
+            first_root: 0,
+            has_other_roots: roots.are_several(),
             excluded: (!self.excluded.is_empty()).then_some(excluded),
             excluded_expressions,
-            excluded_globs: self.excluded,
             min_depth: self.min_depth,
             max_depth: self.max_depth.unwrap_or(u32::MAX),
             one_file_system: self.one_file_system,
@@ -284,26 +303,56 @@ impl SelectionBuilder {
             ignore_files: self.ignore_files,
             tests_ignored,
             needs_paths,
+            filters,
             rules,
+            selecting,
         })
     }
 
-    /// Returns the rules that an entry must match, in the order of the options in the help.
-    fn rules(&self) -> Result<Vec<Rule>, PatternError> {
-        let mut paths = Vec::new();
-        for pattern in &self.paths {
-            paths.push(Term::Path(check_glob(pattern.clone())?));
+    /// Returns the rules that skip entries, in the order of their numbers.
+    fn skipping_rules(&self, roots: &Roots<'_>) -> Vec<Rule> {
+        let rule = |option, value: &[u8], names_root| Rule {
+            option,
+            value: value.into(),
+            protects: true,
+            names_root,
+        };
+        let globs = self.excluded.iter().map(|glob| rule("--exclude", glob, roots.is_named_by(glob)));
+        let expressions = self.excluded_expressions.iter();
+        globs.chain(expressions.map(|it| rule("--exclude-where", it.text(), false))).collect()
+    }
+
+    /// Returns the rules of a filter if their use is counted, in the order of its terms.
+    fn selecting_rules(&self, filter: &Filter) -> Vec<Rule> {
+        let rule =
+            |option, value: &[u8]| Rule { option, value: value.into(), protects: false, names_root: false };
+        let name = |it: &Pattern| rule(if it.ignore_case { "--iname" } else { "--name" }, &it.glob);
+        match filter {
+            Filter::Option("--extension", _) => {
+                self.extensions.iter().map(|it| rule("--extension", it)).collect()
+            }
+            Filter::Option("--name", _) => self.names.iter().map(name).collect(),
+            Filter::Option("--path", _) => self.paths.iter().map(|it| rule("--path", &it.glob)).collect(),
+            Filter::Option("--regex", _) => {
+                self.regexes.iter().map(|it| rule("--regex", it.as_bytes())).collect()
+            }
+            _ => Vec::new(),
         }
-        let mut rules = Vec::new();
+    }
+
+    /// Returns the filters that an entry must match, in the order of the options in the help.
+    fn filters(&self) -> Vec<Filter> {
+        let mut filters = Vec::new();
         let mut one_of = |option, terms: Vec<Term>| {
             if !terms.is_empty() {
-                rules.push(Rule::Option(option, Expr::any(terms)));
+                filters.push(Filter::Option(option, Expr::any(terms)));
             }
         };
-        one_of("--extension", self.extensions.clone());
+        let extension = |it: &Vec<u8>| Term::Extension(it.strip_prefix(b".").unwrap_or(it).into());
+        one_of("--extension", self.extensions.iter().map(extension).collect());
         one_of("--name", self.names.iter().cloned().map(Term::Name).collect());
-        one_of("--path", paths);
-        one_of("--regex", self.regexes.clone());
+        one_of("--path", self.paths.iter().cloned().map(Term::Path).collect());
+        one_of("--regex", self.regexes.iter().cloned().map(Term::PathRegex).collect());
         one_of("--type", self.types.into_iter().map(Term::Type).collect());
         self.sizes.iter().for_each(|size| one_of("--size", vec![size.clone()]));
         let modified = |ordering, time: Time| Term::Time(Stamp::Modified, Bound { ordering, value: time.0 });
@@ -317,8 +366,8 @@ impl SelectionBuilder {
         self.links.iter().for_each(|links| one_of("--links", vec![links.clone()]));
         one_of("--samefile", self.same.clone());
         one_of("--empty", self.empty.then_some(Term::Empty).into_iter().collect());
-        rules.extend(self.expressions.iter().cloned().map(Rule::Where));
-        Ok(rules)
+        filters.extend(self.expressions.iter().cloned().map(Filter::Where));
+        filters
     }
 }
 

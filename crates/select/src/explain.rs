@@ -1,13 +1,14 @@
 //! Explains why an entry is selected or not.
 
+use std::collections::BTreeSet;
+
 use ftk_walk::{Directory, Entry, Fields, FileType, Step, Visitor, WalkError};
 
 use crate::expression::Expr;
 use crate::filtered::{Barrier, Tag};
-use crate::paths::Excluded;
-use crate::selection::Rule;
+use crate::selection::Filter;
 use crate::test::Node;
-use crate::{Expression, Filtered, Selection};
+use crate::{Expression, Filtered, Roots, Selection};
 
 /// A visitor that explains what a selection does with one path.
 ///
@@ -16,6 +17,7 @@ use crate::{Expression, Filtered, Selection};
 #[derive(Debug)]
 pub struct Explain<'s> {
     filtered: Filtered<'s, Silent>,
+    roots: &'s Roots<'s>,
     /// The names below the starting point.
     names: Vec<Vec<u8>>,
     explanation: Explanation,
@@ -86,14 +88,15 @@ impl Visitor for Silent {
 
 impl<'s> Explain<'s> {
     /// Explains the path with these names below the starting point. Without names it is the starting point.
-    pub fn new(selection: &'s Selection, names: Vec<Vec<u8>>) -> Self {
+    /// `roots` are those that the selection was built for.
+    pub fn new(selection: &'s Selection, roots: &'s Roots<'s>, names: Vec<Vec<u8>>) -> Self {
         let filtered = Filtered::new(selection, Silent(Vec::new()));
-        Self { filtered, names, explanation: Explanation::default() }
+        Self { filtered, roots, names, explanation: Explanation::default() }
     }
 
     /// Returns the explanation.
     pub fn into_explanation(self) -> Explanation {
-        let (Silent(errors), _) = self.filtered.into_parts();
+        let Silent(errors) = self.filtered.into_parts().visitor;
         Explanation { errors, ..self.explanation }
     }
 
@@ -123,14 +126,14 @@ impl<'s> Explain<'s> {
         if selection.min_depth > 0 {
             self.find(path, "--min-depth", &[], self.filtered.lists);
         }
-        for rule in &selection.rules {
-            match rule {
-                Rule::Option(option, expr) => {
+        for filter in &selection.filters {
+            match filter {
+                Filter::Option(option, expr) => {
                     let Expr::Leaf(leaf) = expr else { continue };
                     let passes = self.evaluate(expr, entry)?;
                     self.find(path, option, leaf.to_string().as_bytes(), passes);
                 }
-                Rule::Where(expression) => {
+                Filter::Where(expression) => {
                     let passes = self.evaluate(expression.tree(), entry)?;
                     self.find(path, "--where", expression.text(), passes);
                     self.examine_terms(path, "--where", expression, entry)?;
@@ -167,7 +170,7 @@ impl<'s> Explain<'s> {
 
     fn evaluate(&self, expr: &Expr, entry: &mut Entry<'_>) -> Result<bool, WalkError> {
         // The whole expression has been compiled, so each part of it can be.
-        let Ok(node) = Node::compile(expr) else { return Ok(false) };
+        let Ok(node) = Node::compile(expr, self.roots) else { return Ok(false) };
         let is_root = entry.depth() == 0;
         let name = entry.name();
         node.matches(&self.filtered.seen(entry, name, is_root), entry, Fields::NONE)
@@ -193,10 +196,14 @@ impl<'s> Explain<'s> {
         if selection.no_hidden {
             self.find(&path, "--no-hidden", &[], !entry.name().starts_with(b"."));
         }
-        for glob in &selection.excluded_globs {
-            let Ok(excluded) = Excluded::new(std::slice::from_ref(glob)) else { continue };
-            let matches = excluded.matches(entry.name(), self.filtered.below_root(), entry.file_type());
-            self.find(&path, "--exclude", glob, !matches);
+        let mut matching = BTreeSet::new();
+        if let Some(excluded) = self.filtered.excluded {
+            let below = self.filtered.below_root();
+            excluded
+                .each_match(entry.name(), below, entry.file_type(), &mut |glob| _ = matching.insert(glob));
+        }
+        for (number, rule) in selection.rules[..selection.excluded_globs()].iter().enumerate() {
+            self.find(&path, rule.option, &rule.value, !matching.contains(&number));
         }
         self.examine_ignore_files(&path, tag, entry);
         for (expression, node) in &selection.excluded_expressions {

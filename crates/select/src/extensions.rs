@@ -18,6 +18,12 @@ impl Extensions {
     pub(crate) fn matches(&self, name: &[u8]) -> bool {
         self.0.iter().any(|extension| has(name, extension))
     }
+
+    /// Calls `visit` with the number of each extension that the name has, in the order in which they were added.
+    pub(crate) fn each_match(&self, name: &[u8], visit: &mut dyn FnMut(usize)) {
+        let matching = self.0.iter().enumerate().filter(|(_, extension)| has(name, extension));
+        matching.for_each(|(number, _)| visit(number));
+    }
 }
 
 fn has(name: &[u8], extension: &[u8]) -> bool {

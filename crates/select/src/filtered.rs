@@ -1,13 +1,17 @@
 //! A visitor that applies a selection.
 
+use std::mem;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 
 use ftk_walk::{Directory, Entry, Fields, FileType, Op, Repeat, Step, Visitor, WalkError};
+use rustix::fs::{AtFlags, statat};
 
 use crate::ignoring::IgnoreRules;
+use crate::paths::Excluded;
 use crate::selection::last_part;
 use crate::test::Seen;
-use crate::{Selection, Skipped};
+use crate::{Selection, Skipped, Used};
 
 /// A visitor that shows the selected entries to an inner visitor.
 ///
@@ -15,11 +19,18 @@ use crate::{Selection, Skipped};
 /// the inner visitor answers [`Step::Descend`]. The walk itself is limited by exclusions, ignore files,
 /// hidden names, depth and file systems. Starting points are given by name, so exclusions, ignore files and
 /// hidden names do not apply to them; everything else does.
+///
+/// A rule that skips entries counts as used if it matches an entry that is skipped, whichever rule was the first, or if
+/// it matches only a path that exists in a directory that is not entered. A rule on names or paths that selects entries
+/// counts as used if it matches an entry that is selected.
 #[derive(Debug)]
 pub struct Filtered<'s, V> {
     pub(crate) selection: &'s Selection,
     inner: V,
     skipped: Skipped,
+    used: Used,
+    /// The globs of entries to skip in the directory being listed.
+    pub(crate) excluded: Option<&'s Excluded>,
     /// The metadata that the inner visitor will read.
     reads: Fields,
     /// Whether entries at the current depth may be shown.
@@ -35,6 +46,17 @@ pub struct Filtered<'s, V> {
     pub(crate) rules: Option<Arc<IgnoreRules>>,
     /// Whether the current entry is ignored, or is in an ignored directory.
     pub(crate) is_ignored: bool,
+}
+
+/// The results of one worker.
+#[derive(Debug)]
+pub struct Parts<V> {
+    /// The inner visitor.
+    pub visitor: V,
+    /// Counts of what was skipped.
+    pub skipped: Skipped,
+    /// The rules that have matched.
+    pub used: Used,
 }
 
 /// The tag of a queued directory.
@@ -75,6 +97,8 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             reads: inner.reads(),
             inner,
             skipped: Skipped::default(),
+            used: Used::new(selection),
+            excluded: None,
             lists: false,
             descends: false,
             path: Vec::new(),
@@ -84,9 +108,9 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         }
     }
 
-    /// Returns the inner visitor, and the counts of what was skipped.
-    pub fn into_parts(self) -> (V, Skipped) {
-        (self.inner, self.skipped)
+    /// Returns the inner visitor, the counts of what was skipped, and which rules have matched.
+    pub fn into_parts(self) -> Parts<V> {
+        Parts { visitor: self.inner, skipped: self.skipped, used: self.used }
     }
 
     fn set_depth(&mut self, depth: u32) {
@@ -141,6 +165,9 @@ impl<'s, V: Visitor> Filtered<'s, V> {
                 Step::Next
             }
         };
+        if step == Step::Next && self.used.has_unused_skipping() {
+            self.note_inside(entry);
+        }
         self.path.truncate(dir_len);
         step
     }
@@ -156,6 +183,9 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             }
             return Ok(false);
         }
+        if self.used.has_unused_selecting() {
+            self.note_selecting(entry, is_root);
+        }
         let is_own = !self.selection.own.is_empty() && self.selection.is_own(entry)?;
         self.skipped.own_output += u64::from(is_own);
         Ok(!is_own)
@@ -163,11 +193,12 @@ impl<'s, V: Visitor> Filtered<'s, V> {
 
     /// Returns what the tests see of an entry. The name and path of a starting point are its last name.
     pub(crate) fn seen<'e>(&'e self, entry: &Entry<'_>, name: &'e [u8], is_root: bool) -> Seen<'e> {
+        let first_root = self.selection.first_root;
         if is_root {
             let name = last_part(name);
-            return Seen::new(entry, name, name, false);
+            return Seen::new(entry, name, name, false, first_root);
         }
-        Seen::new(entry, name, self.below_root(), self.is_ignored)
+        Seen::new(entry, name, self.below_root(), self.is_ignored, first_root)
     }
 
     fn count_filtered(&mut self, entry: &Entry<'_>) {
@@ -182,13 +213,22 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         &self.path[self.above_root..]
     }
 
-    /// Returns why the entry and everything below it is skipped, or `None` if it is not.
+    /// Returns why the entry and everything below it is skipped, or `None` if it is not. Notes which rules skip it.
     fn pruned(&mut self, tag: &Tag<V::Dir>, entry: &mut Entry<'_>) -> Option<Prune> {
+        let reason = self.reason_to_prune(tag, entry)?;
+        // An entry that is a starting point is walked under its other name.
+        if self.used.has_unused_skipping() && !entry.is_covered() {
+            self.note_skipping(tag, entry);
+        }
+        Some(reason)
+    }
+
+    fn reason_to_prune(&mut self, tag: &Tag<V::Dir>, entry: &mut Entry<'_>) -> Option<Prune> {
         let selection = self.selection;
         if selection.no_hidden && entry.name().starts_with(b".") {
             return Some(Prune::Hidden);
         }
-        if let Some(excluded) = &selection.excluded
+        if let Some(excluded) = self.excluded
             && excluded.matches(entry.name(), self.below_root(), entry.file_type())
         {
             return Some(Prune::Excluded);
@@ -210,6 +250,61 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             }
         }
         None
+    }
+
+    /// Notes all rules that skip this entry, whichever was the first.
+    fn note_skipping(&mut self, tag: &Tag<V::Dir>, entry: &mut Entry<'_>) {
+        let selection = self.selection;
+        if let Some(excluded) = self.excluded {
+            let path = &self.path[self.above_root..];
+            let used = &mut self.used;
+            excluded.each_match(entry.name(), path, entry.file_type(), &mut |glob| used.mark(glob));
+        }
+        self.is_ignored = self.ignores(tag, entry);
+        for (rule, (_, node)) in (selection.excluded_globs()..).zip(&selection.excluded_expressions) {
+            // An entry that cannot be tested is not matched. The error was reported, unless an earlier rule decided.
+            if !self.used.is_used(rule)
+                && let Ok(true) = node.matches(&self.seen(entry, entry.name(), false), entry, Fields::NONE)
+            {
+                self.used.mark(rule);
+            }
+        }
+    }
+
+    /// Notes all rules on names and paths that match an entry which all filters select.
+    fn note_selecting(&mut self, entry: &Entry<'_>, is_root: bool) {
+        let mut used = mem::take(&mut self.used);
+        let seen = self.seen(entry, entry.name(), is_root);
+        for (first, node) in &self.selection.selecting {
+            node.each_match(&seen, &mut |nth| used.mark(first + nth));
+        }
+        self.used = used;
+    }
+
+    /// Notes the rules for paths in this directory, which is not entered. Its other entries do not matter to them.
+    fn note_inside(&mut self, entry: &Entry<'_>) {
+        if entry.file_type() == FileType::Directory && !entry.is_covered() {
+            let dir = self.below_root().to_vec();
+            self.note_below(&dir, entry.as_fd(), entry.name());
+        }
+    }
+
+    /// Notes the rules for paths that exist below `dir`, a path below the starting point. `name` leads to it from `at`.
+    fn note_below(&mut self, dir: &[u8], at: BorrowedFd<'_>, name: &[u8]) {
+        let Some(excluded) = self.excluded.filter(|_| !self.selection.has_other_roots) else { return };
+        let used = &mut self.used;
+        excluded.each_inside(dir, &mut |glob, below| {
+            let exists = || statat(at, [name, b"/", below].concat(), AtFlags::SYMLINK_NOFOLLOW).is_ok();
+            if !used.is_used(glob) && (below.is_empty() || exists()) {
+                used.mark(glob);
+            }
+        });
+    }
+
+    /// Sets which globs apply below the starting point of a directory.
+    fn set_root(&mut self, dir: &Directory<'_>) {
+        let root = self.selection.first_root + dir.root();
+        self.excluded = self.selection.excluded.as_ref().map(|excluded| excluded.of(root));
     }
 
     /// Returns why a directory is not entered, or `None` if it is.
@@ -251,12 +346,16 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         let stops = errors.into_iter().any(|error| self.inner.error(error) == Step::Stop);
         if stops { Step::Stop } else { Step::Descend }
     }
-}
 
-impl<V: Visitor> Visitor for Filtered<'_, V> {
-    type Dir = Tag<V::Dir>;
+    /// Notes whether the walk stops.
+    fn noted(&mut self, step: Step) -> Step {
+        if step == Step::Stop {
+            self.used.stop();
+        }
+        step
+    }
 
-    fn root(&mut self, root: &mut Entry<'_>) -> Step {
+    fn show_root(&mut self, root: &mut Entry<'_>) -> Step {
         self.set_depth(0);
         if self.selection.reads_ignore_files() && root.file_type() == FileType::Directory {
             let (rules, errors) = IgnoreRules::above(root.name_c());
@@ -271,19 +370,15 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
         self.offer(root, true, None, V::root)
     }
 
-    fn descend(&mut self, from: Option<&Self::Dir>, entry: &Entry<'_>) -> Self::Dir {
-        let (root_len, rules, is_ignored) = match from {
-            Some(from) => (from.root_len, self.rules.clone(), self.is_ignored),
-            None => {
-                let slash = usize::from(!entry.name().ends_with(b"/"));
-                (entry.name().len() + slash, self.rules.take(), false)
-            }
-        };
-        Tag { root_len, rules, is_ignored, inner: self.inner.descend(from.map(|from| &from.inner), entry) }
-    }
-
-    fn enter(&mut self, tag: &Self::Dir, dir: &Directory<'_>) -> Step {
+    fn enter_dir(&mut self, tag: &Tag<V::Dir>, dir: &Directory<'_>) -> Step {
+        self.set_root(dir);
         if let Some(barrier) = self.barrier(dir) {
+            if self.used.has_unused_skipping() {
+                let mut path = Vec::new();
+                dir.push_path(&mut path);
+                let below = path.get(tag.root_len..).unwrap_or_default().to_vec();
+                self.note_below(&below, dir.as_fd(), b".");
+            }
             match barrier {
                 Barrier::OtherFileSystem => self.skipped.other_file_systems += 1,
                 Barrier::Pseudo => self.skipped.pseudo_file_systems += 1,
@@ -297,6 +392,31 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
         }
         self.inner.enter(&tag.inner, dir)
     }
+}
+
+impl<V: Visitor> Visitor for Filtered<'_, V> {
+    type Dir = Tag<V::Dir>;
+
+    fn root(&mut self, root: &mut Entry<'_>) -> Step {
+        let step = self.show_root(root);
+        self.noted(step)
+    }
+
+    fn descend(&mut self, from: Option<&Self::Dir>, entry: &Entry<'_>) -> Self::Dir {
+        let (root_len, rules, is_ignored) = match from {
+            Some(from) => (from.root_len, self.rules.clone(), self.is_ignored),
+            None => {
+                let slash = usize::from(!entry.name().ends_with(b"/"));
+                (entry.name().len() + slash, self.rules.take(), false)
+            }
+        };
+        Tag { root_len, rules, is_ignored, inner: self.inner.descend(from.map(|from| &from.inner), entry) }
+    }
+
+    fn enter(&mut self, tag: &Self::Dir, dir: &Directory<'_>) -> Step {
+        let step = self.enter_dir(tag, dir);
+        self.noted(step)
+    }
 
     fn entry(&mut self, tag: &Self::Dir, entry: &mut Entry<'_>) -> Step {
         let before = self.skipped.by_options();
@@ -304,7 +424,7 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
         if self.skipped.by_options() > before {
             self.inner.filtered(&tag.inner);
         }
-        step
+        self.noted(step)
     }
 
     fn reads(&self) -> Fields {
@@ -337,6 +457,7 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
         if error.op == Op::Loop {
             self.skipped.loops += 1;
         }
-        self.inner.error(error)
+        let step = self.inner.error(error);
+        self.noted(step)
     }
 }

@@ -17,8 +17,11 @@ use crate::{ParseError, PatternError};
 /// may be something other than UTF-8.
 #[derive(Clone, Debug)]
 pub(crate) struct Globs {
-    simple: Vec<Simple>,
+    /// Each with its number.
+    simple: Vec<(usize, Simple)>,
     other: GlobSet,
+    /// The numbers of the globs in `other`.
+    others: Box<[usize]>,
 }
 
 /// A glob for whole paths, for use without a walk. It has the syntax of a selection's globs: `*` matches `/`
@@ -70,18 +73,25 @@ enum Shape {
 }
 
 impl Globs {
+    /// Compiles globs, which are numbered in their order.
+    ///
+    /// # Errors
+    /// If one is invalid, or they are too large together.
     pub(crate) fn new<'p>(patterns: impl IntoIterator<Item = &'p Pattern>) -> Result<Self, PatternError> {
-        let (mut simple, mut other) = (Vec::new(), GlobSet::builder());
-        for pattern in patterns {
+        let (mut simple, mut other, mut others) = (Vec::new(), GlobSet::builder(), Vec::new());
+        for (number, pattern) in patterns.into_iter().enumerate() {
             match Simple::new(pattern) {
-                Some(pattern) => simple.push(pattern),
-                None => _ = other.add(compile(pattern)?),
+                Some(pattern) => simple.push((number, pattern)),
+                None => {
+                    other.add(compile(pattern)?);
+                    others.push(number);
+                }
             }
         }
         // Compiling all globs together fails only if they are too large. No single glob is at fault.
         let fail = |error: globset::Error| ParseError::new(0, error.kind().to_string());
         let other = other.build().map_err(|error| PatternError::glob(b"all globs together", fail(error)))?;
-        Ok(Self { simple, other })
+        Ok(Self { simple, other, others: others.into() })
     }
 
     /// Checks one glob, which is cheaper than compiling it.
@@ -97,8 +107,20 @@ impl Globs {
     }
 
     pub(crate) fn matches(&self, text: &[u8]) -> bool {
-        self.simple.iter().any(|pattern| pattern.matches(text))
+        self.simple.iter().any(|(_, pattern)| pattern.matches(text))
             || (!self.other.is_empty() && self.other.is_match_candidate(&Candidate::from_bytes(text)))
+    }
+
+    /// Calls `visit` with the number of each glob that matches.
+    pub(crate) fn each_match(&self, text: &[u8], visit: &mut dyn FnMut(usize)) {
+        self.simple
+            .iter()
+            .filter(|(_, pattern)| pattern.matches(text))
+            .for_each(|(number, _)| visit(*number));
+        if !self.other.is_empty() {
+            let matches = self.other.matches_candidate(&Candidate::from_bytes(text));
+            matches.into_iter().for_each(|nth| visit(self.others[nth]));
+        }
     }
 }
 

@@ -5,7 +5,14 @@
 //! entries. All workers of a walk share one [`Selection`].
 //!
 //! Everything is selected by default, including hidden entries. Filters of one kind are alternatives, and an
-//! entry must match every kind that was given. [`Skipped`] counts what was not selected, by reason.
+//! entry must match every kind that was given. [`Skipped`] counts what was not selected, by reason. [`Used`] says
+//! which rules matched anything.
+//!
+//! # Paths in rules
+//!
+//! `./`, `//`, `/.` and a slash at the end of a glob make no difference, except that one at the end restricts it to
+//! directories. A glob with a slash matches whole paths below the starting point. If the first names of the glob lead to
+//! a starting point ([`Roots`]), it also means the path below that one.
 //!
 //! # Example
 //!
@@ -30,7 +37,7 @@
 //!
 //! let selection = Selection::builder().extension("rs").size("+0".parse()?).max_depth(1).build()?;
 //! let parts = Walker::new([c"src".into()]).run(|_| Filtered::new(&selection, Count(0)));
-//! let count: usize = parts.into_iter().map(|part| part.into_parts().0.0).sum();
+//! let count: usize = parts.into_iter().map(|part| part.into_parts().visitor.0).sum();
 //! assert!(count > 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -44,7 +51,8 @@
 //! # Environment
 //!
 //! Every value can be parsed from text. Only the parser of [`Owner`] asks the user database. No parser reads
-//! the clock or the environment: the caller gives [`Time::parse`] the current time and the time zone.
+//! the clock or the environment: the caller gives [`Time::parse`] the current time and the time zone. A glob with a
+//! slash makes [`SelectionBuilder::build_for`] examine the directories that its first names lead to.
 #![forbid(unsafe_code)]
 
 mod bound;
@@ -60,24 +68,31 @@ mod links;
 mod owner;
 mod paths;
 mod perm;
+mod roots;
 mod selection;
 mod size;
 mod skipped;
+mod spelling;
 mod test;
 mod time;
 mod types;
+mod uses;
 
 pub use builder::SelectionBuilder;
 pub use error::{ParseError, PatternError};
 pub use explain::{Explain, Explanation, Fate, Finding};
 pub use expression::{Expression, ExpressionContext, ExpressionError, NamedFile};
-pub use filtered::Filtered;
+pub use filtered::{Filtered, Parts};
 pub use glob::Glob;
 pub use links::Links;
 pub use owner::Owner;
+pub use paths::PathGlob;
 pub use perm::Perm;
+pub use roots::Roots;
 pub use selection::Selection;
 pub use size::{Size, parse_bytes};
 pub use skipped::Skipped;
+pub use spelling::{normalise_glob, normalise_path};
 pub use time::Time;
 pub use types::Types;
+pub use uses::{Rule, Used};

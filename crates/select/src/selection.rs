@@ -4,7 +4,9 @@ use ftk_walk::{Entry, FileType, WalkError};
 
 use crate::expression::Expr;
 use crate::paths::Excluded;
+use crate::roots::PerRoot;
 use crate::test::Node;
+use crate::uses::Rule;
 use crate::{Expression, SelectionBuilder};
 
 /// A compiled selection of entries. [`SelectionBuilder`] makes it, and all workers of a walk share it.
@@ -14,7 +16,11 @@ pub struct Selection {
     pub(crate) test: Node,
     /// Device and inode numbers of files that the run writes itself. They are skipped under every name.
     pub(crate) own: Vec<(u64, u64)>,
-    pub(crate) excluded: Option<Excluded>,
+    /// The number of the first starting point of the walk.
+    pub(crate) first_root: usize,
+    /// Whether there are several starting points, so that one may be in a directory that is skipped below another one.
+    pub(crate) has_other_roots: bool,
+    pub(crate) excluded: Option<PerRoot<Excluded>>,
     /// An entry that matches one is skipped, with everything below it.
     pub(crate) excluded_expressions: Vec<(Expression, Node)>,
     pub(crate) min_depth: u32,
@@ -26,20 +32,23 @@ pub struct Selection {
     pub(crate) tests_ignored: bool,
     /// Whether any test needs the path of an entry.
     pub(crate) needs_paths: bool,
-    /// The sources of `test` and `excluded`, for explanations.
+    /// The sources of `test`, for explanations.
+    pub(crate) filters: Vec<Filter>,
+    /// The rules whose use is counted: the globs of `excluded`, `excluded_expressions`, then those of `selecting`.
     pub(crate) rules: Vec<Rule>,
-    pub(crate) excluded_globs: Vec<Vec<u8>>,
+    /// The tests of options on names and paths, each with the number of its first rule.
+    pub(crate) selecting: Vec<(usize, Node)>,
 }
 
-/// A rule that an entry must match.
+/// A filter that an entry must match.
 #[derive(Clone, Debug)]
-pub(crate) enum Rule {
+pub(crate) enum Filter {
     /// An option of the command line, by its name.
     Option(&'static str, Expr),
     Where(Expression),
 }
 
-impl Rule {
+impl Filter {
     pub(crate) fn expr(&self) -> &Expr {
         match self {
             Self::Option(_, expr) => expr,
@@ -52,6 +61,23 @@ impl Selection {
     /// Returns a builder, which by default selects everything.
     pub fn builder() -> SelectionBuilder {
         SelectionBuilder::default()
+    }
+
+    /// Returns the rules whose use a walk counts. Those that skip entries come first.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// Returns the same selection for a walk whose first starting point has this number among those that the selection
+    /// was built for.
+    #[must_use]
+    pub fn numbered_from(&self, first_root: usize) -> Self {
+        Self { first_root, ..self.clone() }
+    }
+
+    /// Returns the number of the globs of entries to skip, which are the first rules.
+    pub(crate) fn excluded_globs(&self) -> usize {
+        self.rules.iter().take_while(|rule| rule.protects).count() - self.excluded_expressions.len()
     }
 
     /// Returns whether ignore files must be read.

@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use ftk_select::{Filtered, Selection, SelectionBuilder, Skipped};
+use ftk_select::{Filtered, Parts, Selection, SelectionBuilder, Skipped};
 use ftk_walk::{Entry, Follow, Step, Visitor, WalkError, Walker};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -47,7 +47,7 @@ fn shown(selection: &Selection, roots: &[&Path]) -> (Vec<(u32, Vec<u8>)>, Skippe
     let roots = roots.iter().map(|root| CString::new(root.as_os_str().as_bytes()).unwrap());
     let parts = Walker::new(roots).threads(2).run(|_| Filtered::new(selection, Shown::default()));
     let (mut all, mut skipped) = (Vec::new(), Skipped::default());
-    for (mut part, counts) in parts.into_iter().map(Filtered::into_parts) {
+    for Parts { visitor: mut part, skipped: counts, .. } in parts.into_iter().map(Filtered::into_parts) {
         all.append(&mut part.0);
         skipped += counts;
     }
@@ -305,7 +305,8 @@ fn own_output_is_skipped_under_every_name() {
     let roots = [&temp.path().join("d"), &argument, &temp.path().join("link")];
     let roots = roots.map(|root| CString::new(root.as_os_str().as_bytes()).unwrap());
     let walker = Walker::new(roots).threads(1).follow(Follow::Always);
-    let (shown, skipped) = walker.run(|_| Filtered::new(&selection, Shown::default())).remove(0).into_parts();
+    let parts = walker.run(|_| Filtered::new(&selection, Shown::default())).remove(0).into_parts();
+    let Parts { visitor: shown, skipped, .. } = parts;
     let left: Vec<_> = shown.0.into_iter().map(|(_, path)| path).collect();
     assert_eq!(left, [temp.path().join("d/x").into_os_string().into_encoded_bytes()]);
     // The exact number depends on the walk, which may show one file only once.
@@ -361,7 +362,7 @@ fn loops_are_counted_and_reported() {
     let root = CString::new(temp.path().as_os_str().as_bytes()).unwrap();
     let walker = Walker::new([root]).threads(1).follow(Follow::Always);
     let mut parts = walker.run(|_| Filtered::new(&selection, Tolerant::default()));
-    let (part, skipped) = parts.pop().unwrap().into_parts();
+    let Parts { visitor: part, skipped, .. } = parts.pop().unwrap().into_parts();
     assert_eq!((skipped.loops, part.errors), (1, 1));
     assert!(part.shown.0.iter().any(|(_, path)| path.ends_with(b"/a/b")));
 }
@@ -386,7 +387,7 @@ fn steps_of_the_inner_visitor_are_followed() {
         let root = CString::new(temp.path().as_os_str().as_bytes()).unwrap();
         let walker = Walker::new([root]).threads(1);
         let parts = walker.run(|_| Filtered::new(&selection, Shallow(Shown::default(), step)));
-        let shown: usize = parts.into_iter().map(|part| part.into_parts().0.0.0.len()).sum();
+        let shown: usize = parts.into_iter().map(|part| part.into_parts().visitor.0.0.len()).sum();
         assert_eq!(shown, entries);
     }
 }

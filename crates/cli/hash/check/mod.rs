@@ -12,12 +12,14 @@ mod unlisted;
 mod verdict;
 mod verdicts;
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::ffi::{CString, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_record::{End, quote};
+use ftk_select::Roots;
 use ftk_walk::Follow;
 
 use crate::args::Globals;
@@ -84,8 +86,9 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let out = List::create(args.output.as_deref(), &stdout)?;
     refuse_own_input(names, &out.own())?;
     // A bad pattern or a missing root is refused before anything is read.
-    let selection = args.selection.compile(&out.own(), console)?;
     let root = own.root.as_deref();
+    let start = [CString::new(root.unwrap_or(Path::new(".")).as_os_str().as_bytes())?];
+    let selection = args.selection.compile(&Roots::new(&start), &out.own(), console)?;
     if let Some(root) = root {
         let directory = root.join(".").metadata();
         directory.with_context(|| format!("cannot open {}", quote(root.as_os_str().as_encoded_bytes())))?;
@@ -104,8 +107,9 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     if own.new && !is_whole {
         console.error("cannot look for new files, since a list could not be read");
     } else if own.new {
+        let [start] = start;
         let tree = SearchedTree {
-            root,
+            start,
             selection: &selection,
             follow: args.selection.follow(Follow::Roots),
             run: &run,

@@ -18,8 +18,8 @@ use crate::scan::none_of;
 
 /// The tree to search for unlisted files.
 pub(super) struct SearchedTree<'a> {
-    /// The directory of `--root`.
-    pub(super) root: Option<&'a Path>,
+    /// The directory of `--root`, or the working directory.
+    pub(super) start: CString,
     pub(super) selection: &'a Selection,
     pub(super) follow: Follow,
     pub(super) run: &'a Run<'a>,
@@ -31,19 +31,19 @@ impl SearchedTree<'_> {
     /// listed.
     ///
     /// Paths are compared after removing `.`, `..` and repeated slashes. Links in them are not resolved.
-    pub(super) fn unlisted(&self, lines: &Lines, files: &Files) -> anyhow::Result<(Vec<Vec<u8>>, Outcome)> {
-        let tree = self.root.unwrap_or(Path::new("."));
+    pub(super) fn unlisted(self, lines: &Lines, files: &Files) -> anyhow::Result<(Vec<Vec<u8>>, Outcome)> {
         let here = std::env::current_dir().unwrap_or_default();
         let (listed, has_dot) = self.listed(lines, files, here.as_os_str().as_bytes())?;
 
-        let start = CString::new(tree.as_os_str().as_bytes())?;
-        let scanned = self.run.walk(vec![start], self.follow, self.selection, Keep::Files, "")?;
+        let root = self.start.as_bytes();
+        let prefix = root.len() + usize::from(!root.ends_with(b"/"));
+        let scanned = self.run.walk(vec![self.start], self.follow, self.selection, Keep::Files, "")?;
+        scanned.rules.say(self.run.console);
         if scanned.inventory.files() == 0
             && let Some(none) = none_of(scanned.skipped)
         {
             bail!("no file of the tree was compared: {none}");
         }
-        let prefix = tree.as_os_str().len() + usize::from(!tree.as_os_str().as_bytes().ends_with(b"/"));
         let mut known = listed.in_path_order();
         let mut next_known = known.next();
         let mut order = scanned.inventory.in_path_order();

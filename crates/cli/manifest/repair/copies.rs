@@ -62,7 +62,7 @@ fn check(copy: &OsStr) -> anyhow::Result<()> {
 
 /// Walks a copy, without any selection. No link in it is followed.
 fn walk(run: &Run<'_>, copy: &OsStr) -> anyhow::Result<Scan> {
-    let selection = ScopeArgs::of_words(&[])?.compile(&[], run.console)?;
+    let selection = ScopeArgs::of_words(&[])?.compile(copy, &[], run.console)?;
     run.walk(vec![CString::new(copy.as_bytes())?], Follow::Roots, &selection, Keep::Sizes, "")
 }
 

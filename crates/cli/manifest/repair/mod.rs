@@ -157,7 +157,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     if args.yes {
         let mut repaired = BTreeMap::new();
         let acted = repairs.act(&mut printer, &mut repaired, console)?;
-        outcome = outcome.max(acted.outcome).max(printer.finish(console));
+        outcome = outcome.max(acted.outcome).max(printer.finish(&scan.rules, console));
         acted.hints.iter().for_each(|hint| console.summary(hint));
         repaired.append(&mut healed);
         if let Some(mut rewritten) = rewritten.filter(|_| !repaired.is_empty()) {
@@ -171,7 +171,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
         }
     } else {
         repairs.print(&mut printer, console);
-        outcome = outcome.max(printer.finish(console));
+        outcome = outcome.max(printer.finish(&scan.rules, console));
     }
     stdout.finish()?;
     Ok(outcome)

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::colour::{self, Tone};
 use crate::console::{Console, Outcome};
 use crate::human;
+use crate::rules::{Rules, UnusedRules};
 use crate::stats::{Phase, nanos};
 use crate::stdout::{Lines, Stdout};
 
@@ -88,6 +89,8 @@ struct Summary {
     refused: u64,
     failed: u64,
     not_done: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unused_rules: UnusedRules,
 }
 
 /// Prints lines and counts them.
@@ -192,8 +195,8 @@ impl<'o> Printer<'o> {
         words.iter().map(|word| self.counts[*word as usize]).sum()
     }
 
-    /// Ends the list, prints the summary, and returns the outcome of all lines.
-    pub(super) fn finish(&mut self, console: &Console) -> Outcome {
+    /// Ends the list, prints the summary, and returns the outcome of all lines. `rules` are those of the walk.
+    pub(super) fn finish(&mut self, rules: &Rules, console: &Console) -> Outcome {
         if self.json {
             let summary = Summary {
                 is_plan: !self.acts,
@@ -206,6 +209,7 @@ impl<'o> Printer<'o> {
                 refused: self.count(&[Word::Refuse]),
                 failed: self.count(&[Word::Fail]),
                 not_done: self.count(&[Word::NotDone]),
+                unused_rules: rules.unused_json(),
             };
             self.lines.line(|out| write_record(out, |record| _ = record.member("summary", summary)));
         }

@@ -14,7 +14,8 @@ use std::fmt;
 
 use jiff::Zoned;
 
-use crate::ParseError;
+use crate::glob::Pattern;
+use crate::{ParseError, PatternError, Roots};
 
 pub(crate) use tree::{Expr, Leaf, Stamp, Term};
 
@@ -111,6 +112,33 @@ impl Expression {
             }
         });
         found
+    }
+
+    /// Returns the text of an expression that means below the first starting point, without knowing it, what this one means
+    /// there. It is the same text if no path begins with the starting point.
+    ///
+    /// # Errors
+    /// If a path is valid below no starting point.
+    pub fn relative(&self, roots: &Roots<'_>) -> Result<Vec<u8>, PatternError> {
+        let (mut leaves, mut text) = (Vec::new(), self.text.clone());
+        self.tree.visit(&mut |leaf| leaves.push(leaf.clone()));
+        for leaf in leaves.into_iter().rev() {
+            let mut terms = Vec::new();
+            for term in &leaf.terms {
+                let Term::Path(pattern) = term else {
+                    terms.push(term.clone());
+                    continue;
+                };
+                let globs = roots.relative(&pattern.glob)?.into_iter();
+                terms
+                    .extend(globs.map(|glob| Term::Path(Pattern { glob, ignore_case: pattern.ignore_case })));
+            }
+            if terms != leaf.terms {
+                let span = leaf.span.clone();
+                text.splice(span, format!("({})", Leaf { terms, ..leaf }).into_bytes());
+            }
+        }
+        Ok(text)
     }
 
     pub(crate) fn tree(&self) -> &Expr {

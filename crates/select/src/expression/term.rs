@@ -190,8 +190,8 @@ fn path(comparison: Comparison, text: &Text<'_>, _: &ExpressionContext<'_>) -> R
     if comparison == Matches {
         return Ok(equality(comparison, Term::PathRegex(regex(text)?)));
     }
-    let pattern = check_glob(text.glob(false)?).map_err(|error| pattern_fault(text, error))?;
-    Globs::check(&pattern).map_err(|error| pattern_fault(text, error))?;
+    let pattern = text.glob(false)?;
+    check_glob(&pattern).map_err(|error| pattern_fault(text, error))?;
     Ok(equality(comparison, Term::Path(pattern)))
 }
 

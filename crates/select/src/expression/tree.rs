@@ -32,7 +32,7 @@ pub(crate) struct Leaf {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Term {
     Name(Pattern),
-    /// The pattern is for the path below the starting point.
+    /// The pattern is for the path below the starting point, or begins with that.
     Path(Pattern),
     NameRegex(String),
     PathRegex(String),

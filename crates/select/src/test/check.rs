@@ -13,6 +13,8 @@ use crate::bound::Bound;
 use crate::expression::Stamp;
 use crate::extensions::Extensions;
 use crate::glob::Globs;
+use crate::paths::Paths;
+use crate::roots::PerRoot;
 use crate::{Owner, Perm, Types};
 
 /// A test of one property. Tests of several names, paths or extensions are combined in one.
@@ -24,7 +26,7 @@ pub(crate) enum Test {
     Depth(Bound<u64>),
     Extension(Extensions),
     Name(Globs),
-    Path(Globs),
+    Path(PerRoot<Paths>),
     NameRegex(RegexSet),
     PathRegex(RegexSet),
     Size(Bound<u64>),
@@ -67,7 +69,7 @@ impl Test {
             Self::Depth(bound) => bound.matches(&seen.depth.into()).into(),
             Self::Extension(extensions) => extensions.matches(seen.name).into(),
             Self::Name(globs) => globs.matches(seen.name).into(),
-            Self::Path(globs) => globs.matches(seen.path).into(),
+            Self::Path(paths) => paths.matches(seen.root, seen.path, seen.file_type, seen.depth).into(),
             Self::NameRegex(regexes) => regexes.is_match(seen.name).into(),
             Self::PathRegex(regexes) => regexes.is_match(seen.path).into(),
             Self::Empty => match seen.file_type {
@@ -78,6 +80,18 @@ impl Test {
             Self::Readable => Verdict::call(),
             Self::SameFile(_, ino) if !may_be(seen, *ino) => Verdict::No,
             _ => of(seen, self.fields(), |metadata| self.decide_by(metadata)),
+        }
+    }
+
+    /// Calls `visit` with the number of each alternative that matches, if the test is about names or paths.
+    pub(super) fn each_match(&self, seen: &Seen<'_>, visit: &mut dyn FnMut(usize)) {
+        match self {
+            Self::Extension(extensions) => extensions.each_match(seen.name, visit),
+            Self::Name(globs) => globs.each_match(seen.name, visit),
+            Self::Path(paths) => paths.each_match(seen.root, seen.path, seen.file_type, seen.depth, visit),
+            Self::NameRegex(regexes) => regexes.matches(seen.name).into_iter().for_each(visit),
+            Self::PathRegex(regexes) => regexes.matches(seen.path).into_iter().for_each(visit),
+            _ => {}
         }
     }
 

@@ -9,7 +9,8 @@ use crate::PatternError;
 use crate::expression::{Expr, Leaf, Term};
 use crate::extensions::Extensions;
 use crate::glob::{Globs, Pattern};
-use crate::paths::compile_regexes;
+use crate::paths::{Paths, compile_regexes};
+use crate::roots::Roots;
 
 impl Node {
     /// Compiles an expression. Names, paths, regular expressions and extensions that are alternatives become
@@ -17,32 +18,41 @@ impl Node {
     ///
     /// # Errors
     /// If a pattern is invalid, or patterns are too large together.
-    pub(crate) fn compile(expr: &Expr) -> Result<Self, PatternError> {
+    pub(crate) fn compile(expr: &Expr, roots: &Roots<'_>) -> Result<Self, PatternError> {
         Ok(match expr {
             Expr::All(parts) => {
                 let mut nodes = Vec::with_capacity(parts.len());
                 for part in parts {
-                    // `(a and b) and c` is one list.
-                    match Self::compile(part)? {
-                        Self::All(inner) => nodes.extend(inner),
-                        node => nodes.push(node),
-                    }
+                    nodes.push(Self::compile(part, roots)?);
                 }
-                sorted(nodes, Self::All)
+                Self::all(nodes)
             }
             Expr::Any(parts) => {
                 let mut alternatives = Alternatives::default();
-                parts.iter().try_for_each(|part| alternatives.add(part))?;
-                alternatives.compile()?
+                parts.iter().try_for_each(|part| alternatives.add(part, roots))?;
+                alternatives.compile(roots)?
             }
-            Expr::Not(part) => Self::Not(Box::new(Self::compile(part)?)),
+            Expr::Not(part) => Self::Not(Box::new(Self::compile(part, roots)?)),
             Expr::Leaf(leaf) => {
                 let mut alternatives = Alternatives::default();
                 leaf.terms.iter().for_each(|term| alternatives.add_term(term));
-                let node = alternatives.compile()?;
+                let node = alternatives.compile(roots)?;
                 if leaf.negated { Self::Not(Box::new(node)) } else { node }
             }
         })
+    }
+
+    /// Makes a node that matches if all of these match. Without any, it matches everything.
+    pub(crate) fn all(nodes: impl IntoIterator<Item = Self>) -> Self {
+        let mut all = Vec::new();
+        for node in nodes {
+            // `(a and b) and c` is one list.
+            match node {
+                Self::All(inner) => all.extend(inner),
+                node => all.push(node),
+            }
+        }
+        sorted(all, Self::All)
     }
 
     fn cost(&self) -> u8 {
@@ -74,13 +84,13 @@ struct Alternatives<'e> {
 }
 
 impl<'e> Alternatives<'e> {
-    fn add(&mut self, expr: &'e Expr) -> Result<(), PatternError> {
+    fn add(&mut self, expr: &'e Expr, roots: &Roots<'_>) -> Result<(), PatternError> {
         match expr {
             Expr::Leaf(Leaf { negated: false, terms, .. }) => {
                 terms.iter().for_each(|term| self.add_term(term));
             }
-            Expr::Any(parts) => parts.iter().try_for_each(|part| self.add(part))?,
-            other => self.nodes.push(Node::compile(other)?),
+            Expr::Any(parts) => parts.iter().try_for_each(|part| self.add(part, roots))?,
+            other => self.nodes.push(Node::compile(other, roots)?),
         }
         Ok(())
     }
@@ -109,7 +119,7 @@ impl<'e> Alternatives<'e> {
         self.nodes.push(Node::Test(test));
     }
 
-    fn compile(mut self) -> Result<Node, PatternError> {
+    fn compile(mut self, roots: &Roots<'_>) -> Result<Node, PatternError> {
         let mut nodes = mem::take(&mut self.nodes);
         if !self.extensions.is_empty() {
             nodes.push(Node::Test(Test::Extension(self.extensions)));
@@ -118,7 +128,7 @@ impl<'e> Alternatives<'e> {
             nodes.push(Node::Test(Test::Name(Globs::new(self.names)?)));
         }
         if !self.paths.is_empty() {
-            nodes.push(Node::Test(Test::Path(Globs::new(self.paths)?)));
+            nodes.push(Node::Test(Test::Path(Paths::new(&self.paths, roots)?)));
         }
         if !self.name_regexes.is_empty() {
             nodes.push(Node::Test(Test::NameRegex(compile_regexes(&self.name_regexes)?)));

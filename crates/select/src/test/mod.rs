@@ -24,6 +24,8 @@ pub(crate) struct Seen<'e> {
     pub(crate) path: &'e [u8],
     /// Whether ignore files ignore the entry, if any test needs to know.
     pub(crate) is_ignored: bool,
+    /// The number of the starting point.
+    root: usize,
     file_type: FileType,
     via_link: bool,
     ino: u64,
@@ -32,11 +34,20 @@ pub(crate) struct Seen<'e> {
 }
 
 impl<'e> Seen<'e> {
-    pub(crate) fn new(entry: &Entry<'_>, name: &'e [u8], path: &'e [u8], is_ignored: bool) -> Self {
+    /// `first_root` is the number of the first starting point of the walk, which the rules may know by another number
+    /// than the walk.
+    pub(crate) fn new(
+        entry: &Entry<'_>,
+        name: &'e [u8],
+        path: &'e [u8],
+        is_ignored: bool,
+        first_root: usize,
+    ) -> Self {
         Self {
             name,
             path,
             is_ignored,
+            root: first_root + entry.root(),
             file_type: entry.file_type(),
             via_link: entry.via_link(),
             ino: entry.ino(),

@@ -32,6 +32,13 @@ impl Node {
         }
     }
 
+    /// Calls `visit` with the number of each alternative that matches, if this is a single test on names or paths.
+    pub(crate) fn each_match(&self, seen: &Seen<'_>, visit: &mut dyn FnMut(usize)) {
+        if let Self::Test(test) = self {
+            test.each_match(seen, visit);
+        }
+    }
+
     fn matches_with_calls(
         &self,
         seen: &Seen<'_>,

@@ -10,6 +10,7 @@ use super::*;
 use crate::bound::Bound;
 use crate::expression::{Expr, Leaf, Stamp, Term};
 use crate::glob::Pattern;
+use crate::roots::Roots;
 
 /// An entry with all its properties.
 #[derive(Clone, Debug)]
@@ -161,11 +162,12 @@ proptest! {
     #[test]
     fn verdicts_are_those_of_a_naive_evaluation(expr in expr(), facts in facts()) {
         let expected = Verdict::from(naive(&expr, &facts));
-        let node = Node::compile(&expr).unwrap();
+        let node = Node::compile(&expr, &Roots::none()).unwrap();
         let seen = Seen {
             name: facts.name,
             path: facts.path,
             is_ignored: facts.is_ignored,
+            root: 0,
             file_type: facts.file_type,
             via_link: false,
             ino: facts.metadata.ino,
@@ -205,10 +207,10 @@ fn a_megabyte_is_parsed_and_compiled_or_refused() {
     let parse = |text: String| crate::Expression::parse(text.as_bytes(), &context);
     for (part, end) in [("name = a or size > 9 and ", "empty"), ("not ", "empty"), ("hidden and ", "empty")] {
         let expression = parse(part.repeat((1 << 20) / part.len()) + end).unwrap();
-        assert!(Node::compile(expression.tree()).is_ok(), "{part}");
+        assert!(Node::compile(expression.tree(), &Roots::none()).is_ok(), "{part}");
     }
     let expression = parse(format!("name in ({}b)", "\"*a\", ".repeat(1 << 17))).unwrap();
-    assert!(Node::compile(expression.tree()).is_ok());
+    assert!(Node::compile(expression.tree(), &Roots::none()).is_ok());
     for part in ["(", "not(", "name in (", "a ", "=", "\"", "name = a "] {
         assert!(parse(part.repeat((1 << 20) / part.len())).is_err(), "{part}");
     }

@@ -16,6 +16,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail, ensure};
 use ftk_inventory::PathList;
 use ftk_record::{End, quote};
+use ftk_select::Roots;
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
@@ -41,7 +42,7 @@ pub(in crate::hash) fn run(args: &HashArgs, globals: &Globals, console: &Console
     let stdout = Stdout::default();
     let out = List::create(args.output.as_deref(), &stdout)?;
     refuse_own_input(&args.paths, &out.own())?;
-    let selection = args.selection.compile(&out.own(), console)?;
+    let selection = args.selection.compile(&Roots::none(), &out.own(), console)?;
 
     let mut findings = Findings::new(bag, console);
     let declaration = Declaration::read(bag, &mut findings)?;

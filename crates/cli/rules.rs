@@ -1,0 +1,149 @@
+//! The rules of a run, and whether they matched anything.
+//!
+//! A rule without effect often has a typing error. So every command names the rules that matched nothing, and a command
+//! that changes files stops before its first change if one of them was to protect files.
+
+use std::collections::BTreeMap;
+
+use anyhow::ensure;
+use ftk_record::{RecordWriter, path_member, quote};
+use ftk_select::{Selection, Skipped, Used};
+
+use crate::console::Console;
+
+/// A rule of the command line, or of a manifest.
+#[derive(Clone, Debug)]
+pub(crate) struct Rule {
+    option: &'static str,
+    value: Vec<u8>,
+    protects: bool,
+    is_used: bool,
+    hint: Option<&'static str>,
+}
+
+/// Rules, in the order of the messages about them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rules(Vec<Rule>);
+
+/// The JSON of unused rules, for a member `unused_rules`.
+pub(crate) type UnusedRules = Vec<BTreeMap<String, String>>;
+
+/// The option for a command that changes files.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct AllowUnusedArg {
+    /// Go on if a rule that protects files matches nothing
+    ///
+    /// Without this option, ftk changes nothing if such a rule matches nothing. The rule may have a typing error, and then
+    /// ftk would change the files that it should protect.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) allow_unused_rules: bool,
+}
+
+impl Rule {
+    /// A rule with a long option and its value as it was given, which is empty if the option has none. `protects`: whether
+    /// it keeps the command away from files.
+    pub(crate) fn new(
+        option: &'static str,
+        value: impl Into<Vec<u8>>,
+        protects: bool,
+        is_used: bool,
+    ) -> Self {
+        Self { option, value: value.into(), protects, is_used, hint: None }
+    }
+
+    /// Adds what may be meant, for the message about an unused rule.
+    pub(crate) fn with_hint(self, hint: Option<&'static str>) -> Self {
+        Self { hint, ..self }
+    }
+
+    /// Returns `--exclude 'p/keep'`.
+    fn shown(&self) -> String {
+        let Self { option, value, .. } = self;
+        if value.is_empty() { (*option).into() } else { format!("{option} {}", quote(value)) }
+    }
+
+    /// Returns the option and its value in one word: `--exclude=p/keep`.
+    fn word(&self) -> Vec<u8> {
+        let Self { option, value, .. } = self;
+        if value.is_empty() { option.as_bytes().into() } else { [option.as_bytes(), b"=", value].concat() }
+    }
+}
+
+impl Rules {
+    /// The rules of a selection after one or more walks with it, which have matched `used`.
+    ///
+    /// After a walk that was stopped, no rule counts as unused, since it may match what was not seen. If nothing was
+    /// selected, the message that the filters match nothing says enough of those that select.
+    pub(crate) fn of_selection(selection: &Selection, used: &Used, skipped: Skipped) -> Self {
+        let rule = |(number, rule): (usize, &ftk_select::Rule)| {
+            let hint = match rule.option {
+                _ if rule.names_root => Some("a starting point is never skipped"),
+                _ if !rule.is_like_a_list() => None,
+                "--exclude" => Some("a glob is not a list: repeat --exclude, or write {a,b}"),
+                "--extension" => Some("an extension is not a list: repeat --extension"),
+                _ => None,
+            };
+            let is_judged = rule.protects || skipped.matched > 0 || hint.is_some();
+            let is_used = used.is_used(number) || used.is_partial() || !is_judged;
+            Rule::new(rule.option, &*rule.value, rule.protects, is_used).with_hint(hint)
+        };
+        Self(selection.rules().iter().enumerate().map(rule).collect())
+    }
+
+    /// Notes what another walk with the same selection has used.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (rule, other) in self.0.iter_mut().zip(&other.0) {
+            rule.is_used |= other.is_used;
+        }
+    }
+
+    fn unused(&self) -> impl Iterator<Item = &Rule> {
+        self.0.iter().filter(|rule| !rule.is_used)
+    }
+
+    /// Returns the unused rules as JSON: objects with one member `rule`, such as `--exclude=p/keep`.
+    pub(crate) fn unused_json(&self) -> UnusedRules {
+        let json = |rule: &Rule| {
+            let word = rule.word();
+            let (name, value) = path_member("rule", &word);
+            BTreeMap::from([(name.into_owned(), value.into_owned())])
+        };
+        self.unused().map(json).collect()
+    }
+
+    /// Adds the member `unused_rules` to a JSON object, if there are any.
+    pub(crate) fn write(&self, record: &mut RecordWriter<'_, '_>) {
+        let unused = self.unused_json();
+        if !unused.is_empty() {
+            record.member("unused_rules", unused);
+        }
+    }
+
+    /// Prints a line of the summary for each unused rule, and records it for `--stats`.
+    pub(crate) fn say(&self, console: &Console) {
+        self.say_in("", console);
+    }
+
+    /// Like `say`, if only a part of the tree was walked. `part` follows `matched nothing`.
+    pub(crate) fn say_in(&self, part: &str, console: &Console) {
+        for rule in self.unused() {
+            let hint = rule.hint.map_or_else(String::new, |hint| format!(": {hint}"));
+            console.summary(format_args!("{} matched nothing{part}{hint}", rule.shown()));
+        }
+        console.stats.unused_rules(self.unused_json());
+    }
+
+    /// Stops a command before its first change.
+    ///
+    /// # Errors
+    /// If a rule that protects files matched nothing, and this is not allowed.
+    pub(crate) fn ensure_used(&self, args: AllowUnusedArg) -> anyhow::Result<()> {
+        let unused: Vec<_> = self.unused().filter(|rule| rule.protects).map(Rule::shown).collect();
+        ensure!(
+            unused.is_empty() || args.allow_unused_rules,
+            "{} matched nothing, so nothing was changed (--allow-unused-rules permits it)",
+            unused.join(", ")
+        );
+        Ok(())
+    }
+}

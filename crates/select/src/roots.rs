@@ -1,0 +1,224 @@
+//! The starting points of a walk, and the globs that lead to them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::CString;
+use std::sync::OnceLock;
+
+use rustix::fs::{AtFlags, CWD, FileType, statat};
+
+use crate::PatternError;
+use crate::glob::{Globs, Pattern};
+use crate::spelling::{Spelling, normalise_path, split, unescape};
+
+/// The starting points of a walk, by their numbers, for the paths in rules.
+///
+/// A glob whose first names lead to a starting point also means the path below it, whatever way these names are
+/// spelled: as the starting point was typed, absolute, with `..`, or through a link. Examining a glob with a slash may
+/// make system calls for the directories that its first names lead to.
+#[derive(Debug, Default)]
+pub struct Roots<'r> {
+    paths: &'r [CString],
+    are_shared: bool,
+    by_path: OnceLock<HashMap<Vec<u8>, Vec<usize>>>,
+    by_id: OnceLock<HashMap<Id, Vec<usize>>>,
+}
+
+/// Device and inode number.
+type Id = (u64, u64);
+
+/// What a glob means below the starting points.
+#[derive(Debug)]
+pub(crate) struct Readings {
+    /// The meaning below every starting point, if that is a valid glob.
+    pub(crate) everywhere: Option<Spelling>,
+    /// Other meanings below single starting points. An empty glob is the starting point itself.
+    pub(crate) below: BTreeMap<usize, Vec<Spelling>>,
+}
+
+impl<'r> Roots<'r> {
+    /// The starting points with these paths, numbered from 0 as in a walk.
+    pub fn new(paths: &'r [CString]) -> Self {
+        Self { paths, ..Self::default() }
+    }
+
+    /// No starting points: globs mean only what is below every one. This is for rules that were recorded.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Makes a path below one starting point apply below all of them, because they are the sides of a comparison.
+    #[must_use]
+    pub fn shared(self) -> Self {
+        Self { are_shared: true, ..self }
+    }
+
+    /// Whether there is more than one.
+    pub(crate) fn are_several(&self) -> bool {
+        self.paths.len() > 1
+    }
+
+    /// Returns what a glob means.
+    ///
+    /// # Errors
+    /// If no meaning of it is a valid glob. A starting point whose name has special characters is a name, so a meaning
+    /// below it can be valid when the whole glob is not, and the other way round.
+    pub(crate) fn read(&self, glob: &[u8]) -> Result<Readings, PatternError> {
+        let everywhere = Spelling::of(glob);
+        let mut below = if everywhere.is_path { self.below(glob, &everywhere) } else { BTreeMap::new() };
+        let check = |glob: &[u8]| Globs::check(&Pattern { glob: glob.into(), ignore_case: false });
+        below.values_mut().for_each(|rests| rests.retain(|rest| check(&rest.glob).is_ok()));
+        below.retain(|_, rests| !rests.is_empty());
+        match check(&everywhere.glob) {
+            Ok(()) => Ok(Readings { everywhere: Some(everywhere), below }),
+            Err(_) if !below.is_empty() => Ok(Readings { everywhere: None, below }),
+            // The position of the error is that in the glob as it was written.
+            Err(error) => Err(check(glob).err().unwrap_or(error)),
+        }
+    }
+
+    /// Returns globs that mean below the first starting point, without knowing it, what this glob means there. One of them
+    /// must match. This is for rules that are recorded, and the same glob is returned if it does not begin with the
+    /// starting point.
+    ///
+    /// # Errors
+    /// If the glob is invalid.
+    pub fn relative(&self, glob: &[u8]) -> Result<Vec<Vec<u8>>, PatternError> {
+        let Readings { everywhere, mut below } = self.read(glob)?;
+        let Some(mut rests) = below.remove(&0) else { return Ok(vec![glob.to_vec()]) };
+        rests.extend(everywhere.filter(|everywhere| self.may_exist(everywhere)));
+        let (names, only_dirs): (Vec<_>, Vec<_>) =
+            rests.into_iter().map(|it| (it.glob, it.only_dirs)).unzip();
+        let end: &[u8] = if only_dirs.contains(&true) { b"/" } else { b"" };
+        let whole = |glob: &[u8]| [&b"/"[..], glob, if glob.is_empty() { &b""[..] } else { end }].concat();
+        let are_one = names.len() > 1 && names.iter().all(|it| !it.is_empty() && str::from_utf8(it).is_ok());
+        if are_one {
+            let names: Vec<_> = names.iter().map(|it| split(it, b',').join(&b"\\,"[..])).collect();
+            return Ok(vec![whole(&[b"{", &*names.join(&b','), b"}"].concat())]);
+        }
+        Ok(names.iter().map(|it| whole(it)).collect())
+    }
+
+    /// Returns whether the directory that everything is in which a glob matches exists below the first starting point.
+    fn may_exist(&self, glob: &Spelling) -> bool {
+        let (place, _) = glob.place();
+        let root = self.paths.first().map_or(&b"."[..], |root| root.to_bytes());
+        statat(CWD, [root, b"/", &place].concat(), AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// Returns whether a glob is the path of a starting point.
+    pub(crate) fn is_named_by(&self, glob: &[u8]) -> bool {
+        let is_root = |rests: &Vec<Spelling>| rests.iter().any(|rest| rest.glob.is_empty());
+        self.read(glob).is_ok_and(|readings| readings.below.values().any(is_root))
+    }
+
+    /// Returns the paths below single starting points that a glob means, apart from what it means below all.
+    fn below(&self, glob: &[u8], everywhere: &Spelling) -> BTreeMap<usize, Vec<Spelling>> {
+        let mut below: BTreeMap<usize, Vec<Spelling>> = BTreeMap::new();
+        if self.paths.is_empty() {
+            return below;
+        }
+        // The names before each slash, and the whole glob.
+        let ends = glob.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        for end in ends.chain([glob.len()]) {
+            let names = if end == 0 { &b"/"[..] } else { &glob[..end] };
+            let mut rest = Spelling::of(glob.get(end + 1..).unwrap_or_default());
+            rest.is_path = true;
+            if rest == *everywhere {
+                continue;
+            }
+            for root in self.at(names) {
+                let known = below.entry(root).or_default();
+                if !known.contains(&rest) {
+                    known.push(rest.clone());
+                }
+            }
+        }
+        if self.are_shared {
+            let mut all: Vec<Spelling> = Vec::new();
+            below.into_values().flatten().for_each(|rest| {
+                if !all.contains(&rest) {
+                    all.push(rest)
+                }
+            });
+            below = (0..self.paths.len()).map(|root| (root, all.clone())).collect();
+        }
+        below
+    }
+
+    /// Returns the numbers of the starting points that these names lead to. The names may be escaped as in a glob, but
+    /// a special character that is not escaped stands for itself.
+    fn at(&self, names: &[u8]) -> Vec<usize> {
+        let plain = unescape(names);
+        let mut roots = self.at_path(names);
+        if plain != names {
+            roots.extend(self.at_path(&plain));
+        }
+        roots
+    }
+
+    fn at_path(&self, path: &[u8]) -> Vec<usize> {
+        let by_path = self.by_path.get_or_init(|| {
+            let mut numbers: HashMap<_, Vec<_>> = HashMap::new();
+            for (number, root) in self.paths.iter().enumerate() {
+                numbers.entry(normalise_path(root.to_bytes())).or_default().push(number);
+            }
+            numbers
+        });
+        let mut roots = by_path.get(&normalise_path(path)).cloned().unwrap_or_default();
+        if let Some(id) = directory(path) {
+            let by_id = self.by_id.get_or_init(|| {
+                let mut numbers: HashMap<_, Vec<_>> = HashMap::new();
+                for (number, root) in self.paths.iter().enumerate() {
+                    if let Some(id) = directory(root.to_bytes()) {
+                        numbers.entry(id).or_default().push(number);
+                    }
+                }
+                numbers
+            });
+            roots.extend(by_id.get(&id).into_iter().flatten());
+        }
+        roots
+    }
+}
+
+/// Returns the identity of the directory that a path leads to, or `None` if there is no such directory.
+fn directory(path: &[u8]) -> Option<Id> {
+    let stat = statat(CWD, path, AtFlags::empty()).ok()?;
+    let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+    is_directory.then_some((stat.st_dev, stat.st_ino))
+}
+
+/// A value for each starting point. Most have the same one.
+#[derive(Clone, Debug)]
+pub(crate) struct PerRoot<T> {
+    common: T,
+    others: BTreeMap<usize, T>,
+}
+
+impl<T> PerRoot<T> {
+    /// Makes the common value, and those for the starting points with these numbers.
+    pub(crate) fn new<E>(
+        others: impl IntoIterator<Item = usize>,
+        mut make: impl FnMut(Option<usize>) -> Result<T, E>,
+    ) -> Result<Self, E> {
+        let common = make(None)?;
+        let others =
+            others.into_iter().map(|root| Ok((root, make(Some(root))?))).collect::<Result<_, E>>()?;
+        Ok(Self { common, others })
+    }
+
+    /// Returns the value for the starting point with this number.
+    pub(crate) fn of(&self, root: usize) -> &T {
+        if self.others.is_empty() { &self.common } else { self.others.get(&root).unwrap_or(&self.common) }
+    }
+
+    /// Returns the value for starting points that do not have their own.
+    pub(crate) fn common(&self) -> &T {
+        &self.common
+    }
+
+    /// Whether any value satisfies `is_wanted`.
+    pub(crate) fn any(&self, is_wanted: impl Fn(&T) -> bool) -> bool {
+        is_wanted(&self.common) || self.others.values().any(is_wanted)
+    }
+}
