@@ -33,10 +33,23 @@ enum Piece {
 fn pieces(glob: &[u8]) -> Option<Vec<Piece>> {
     let one_star = glob.strip_prefix(b"*").or(glob.strip_suffix(b"*")).unwrap_or(glob);
     let is_plain = !one_star.iter().any(|byte| b"*?[]{}\\".contains(byte));
-    (is_plain || str::from_utf8(glob).is_ok()).then_some(())?;
+    let is_direct = is_plain || is_escaped(glob) || is_escaped(one_star);
+    (is_direct || str::from_utf8(glob).is_ok()).then_some(())?;
     let mut rest = glob;
     let pieces = sequence(&mut rest, false, is_plain)?;
     rest.is_empty().then_some(pieces)
+}
+
+/// Whether every special character is escaped.
+fn is_escaped(glob: &[u8]) -> bool {
+    let mut bytes = glob.iter();
+    while let Some(byte) = bytes.next() {
+        let is_special = b"*?[{}".contains(byte) || (*byte == b'\\' && bytes.next().is_none());
+        if is_special {
+            return false;
+        }
+    }
+    true
 }
 
 /// Parses pieces up to the end, or within braces up to the end of an alternative.

@@ -6,7 +6,7 @@ use std::ffi::CString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
-use ftk_select::{Expression, ExpressionContext, Filtered, NamedFile, Selection, SelectionBuilder};
+use ftk_select::{Expression, ExpressionContext, Filtered, NamedFile, Roots, Selection, SelectionBuilder};
 use ftk_walk::{Entry, Step, Visitor, WalkError, Walker};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -40,6 +40,12 @@ pub fn selections(data: &[u8]) {
     {
         let found = listed(&narrow(Selection::builder(), glob.clone()));
         assert!(found.is_subset(&all));
+    }
+    // A path that leads through `d/..` is below the starting point too.
+    if !glob.windows(2).any(|two| two == b"..") {
+        let absolute = [root().as_bytes(), b"/", &*glob].concat();
+        let below = listed(&Selection::builder().exclude([b"/", &*glob].concat()));
+        assert_eq!(listed(&Selection::builder().exclude(absolute)), below);
     }
     // A negated class excludes more if case is ignored.
     if !glob.contains(&b'[') {
@@ -99,10 +105,14 @@ pub fn ignore_files(data: &[u8]) {
 
 /// Returns the paths that the selection matches, or none if it is refused.
 fn listed(builder: &SelectionBuilder) -> BTreeSet<Vec<u8>> {
-    let Ok(selection) = builder.clone().build() else { return BTreeSet::new() };
-    let root = TREE.with(|tree| CString::new(tree.path().as_os_str().as_bytes()).expect("no NUL"));
-    let parts = Walker::new([root]).threads(1).run(|_| Filtered::new(&selection, Paths::default()));
-    parts.into_iter().flat_map(|part| part.into_parts().0.0).collect()
+    let roots = [root()];
+    let Ok(selection) = builder.clone().build_for(&Roots::new(&roots)) else { return BTreeSet::new() };
+    let parts = Walker::new(roots).threads(1).run(|_| Filtered::new(&selection, Paths::default()));
+    parts.into_iter().flat_map(|part| part.into_parts().visitor.0).collect()
+}
+
+fn root() -> CString {
+    TREE.with(|tree| CString::new(tree.path().as_os_str().as_bytes()).expect("no NUL"))
 }
 
 #[derive(Default)]
