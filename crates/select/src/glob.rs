@@ -5,6 +5,7 @@ use std::str::CharIndices;
 
 use globset::{Candidate, GlobBuilder, GlobSet};
 
+use crate::spelling::literal;
 use crate::{ParseError, PatternError};
 
 /// Globs, one of which must match.
@@ -126,14 +127,14 @@ impl Globs {
 
 impl Simple {
     fn new(pattern: &Pattern) -> Option<Self> {
-        let glob = &*pattern.glob;
-        let (shape, rest) = match glob {
-            [b'*', suffix @ ..] => (Shape::Suffix, suffix),
-            [prefix @ .., b'*'] => (Shape::Prefix, prefix),
-            whole => (Shape::Whole, whole),
+        let whole = literal(&pattern.glob).map(|whole| (Shape::Whole, whole));
+        let part = || match &*pattern.glob {
+            [b'*', suffix @ ..] => Some((Shape::Suffix, literal(suffix)?)),
+            [prefix @ .., b'*'] => Some((Shape::Prefix, literal(prefix)?)),
+            _ => None,
         };
-        let is_simple = !rest.iter().any(|byte| b"*?[]{}\\".contains(byte));
-        is_simple.then(|| Self { shape, bytes: rest.into(), ignore_case: pattern.ignore_case })
+        let (shape, bytes) = whole.or_else(part)?;
+        Some(Self { shape, bytes: bytes.into(), ignore_case: pattern.ignore_case })
     }
 
     fn matches(&self, text: &[u8]) -> bool {
@@ -325,7 +326,7 @@ mod tests {
         /// The direct comparison and the general matcher agree.
         #[test]
         fn simple_globs_match_as_general_globs(
-            glob in r"\*?[aA.é]{0,3}\*?",
+            glob in r"\*?([aA.é\]]|\\[*?\[a\\]){0,3}\*?",
             ignore_case in any::<bool>(),
             text in proptest::collection::vec(proptest::sample::select(b"aA./*\xc3\xa9\xff\n".to_vec()), 0..5),
         ) {

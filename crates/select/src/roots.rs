@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, CWD, FileType, statat};
 
 use crate::PatternError;
 use crate::glob::{Globs, Pattern};
-use crate::spelling::{Spelling, normalise_path, split, unescape};
+use crate::spelling::{Spelling, expand, normalise_path, split, unescape};
 
 /// The starting points of a walk, by their numbers, for the paths in rules.
 ///
@@ -113,10 +113,29 @@ impl<'r> Roots<'r> {
 
     /// Returns the paths below single starting points that a glob means, apart from what it means below all.
     fn below(&self, glob: &[u8], everywhere: &Spelling) -> BTreeMap<usize, Vec<Spelling>> {
-        let mut below: BTreeMap<usize, Vec<Spelling>> = BTreeMap::new();
+        let mut below = BTreeMap::new();
         if self.paths.is_empty() {
             return below;
         }
+        self.add_below(glob, everywhere, &mut below);
+        if below.is_empty() {
+            // The braces are not part of a name.
+            expand(glob).iter().for_each(|glob| self.add_below(glob, everywhere, &mut below));
+        }
+        if self.are_shared && !below.is_empty() {
+            let mut all: Vec<Spelling> = Vec::new();
+            for rest in below.into_values().flatten() {
+                if !all.contains(&rest) {
+                    all.push(rest);
+                }
+            }
+            below = (0..self.paths.len()).map(|root| (root, all.clone())).collect();
+        }
+        below
+    }
+
+    /// Adds what a glob means below the starting points that its first names lead to.
+    fn add_below(&self, glob: &[u8], everywhere: &Spelling, below: &mut BTreeMap<usize, Vec<Spelling>>) {
         // The names before each slash, and the whole glob.
         let ends = glob.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
         for end in ends.chain([glob.len()]) {
@@ -133,16 +152,6 @@ impl<'r> Roots<'r> {
                 }
             }
         }
-        if self.are_shared {
-            let mut all: Vec<Spelling> = Vec::new();
-            below.into_values().flatten().for_each(|rest| {
-                if !all.contains(&rest) {
-                    all.push(rest)
-                }
-            });
-            below = (0..self.paths.len()).map(|root| (root, all.clone())).collect();
-        }
-        below
     }
 
     /// Returns the numbers of the starting points that these names lead to. The names may be escaped as in a glob, but

@@ -71,8 +71,8 @@ pub(crate) fn unescape(glob: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Returns the text that a glob without special characters matches.
-fn literal(glob: &[u8]) -> Option<Vec<u8>> {
+/// Returns the text that a glob matches if all its special characters are escaped.
+pub(crate) fn literal(glob: &[u8]) -> Option<Vec<u8>> {
     let (mut text, mut bytes) = (Vec::with_capacity(glob.len()), glob.iter());
     while let Some(&byte) = bytes.next() {
         match byte {
@@ -103,6 +103,37 @@ pub(crate) fn split(glob: &[u8], at: u8) -> Vec<&[u8]> {
     }
     parts.push(&glob[start..]);
     parts
+}
+
+/// Returns the globs without braces that a glob stands for; only the glob itself if there are too many.
+pub(crate) fn expand(glob: &[u8]) -> Vec<Vec<u8>> {
+    const MOST: usize = 256;
+    let (mut expanded, mut waiting) = (Vec::new(), vec![glob.to_vec()]);
+    while let Some(next) = waiting.pop() {
+        let Some((start, end)) = first_braces(&next) else {
+            expanded.push(next);
+            continue;
+        };
+        let parts = split(&next[start + 1..end - 1], b',').into_iter().rev();
+        waiting.extend(parts.map(|part| [&next[..start], part, &next[end..]].concat()));
+        if expanded.len() + waiting.len() > MOST {
+            return vec![glob.to_vec()];
+        }
+    }
+    expanded
+}
+
+/// Returns the place of the first alternatives, with their braces.
+fn first_braces(glob: &[u8]) -> Option<(usize, usize)> {
+    let mut at = 0;
+    while let Some(&byte) = glob.get(at) {
+        let next = after(glob, at, byte);
+        if byte == b'{' && next > at + 1 {
+            return Some((at, next));
+        }
+        at = next;
+    }
+    None
 }
 
 /// Returns where the glob goes on after the character at `at`, or after the brackets or braces that begin there.
@@ -229,6 +260,23 @@ mod tests {
                 "{glob}"
             );
         }
+    }
+
+    #[test]
+    fn braces_are_expanded() {
+        for (glob, expanded) in [
+            ("a/b", &["a/b"][..]),
+            ("{a,b}/c", &["a/c", "b/c"]),
+            ("x{,/y{1,2}}z", &["xz", "x/y1z", "x/y2z"]),
+            ("{a\\,b,[,}]}{c}", &["a\\,bc", "[,}]c"]),
+            ("{a,b", &["{a,b"]),
+            ("\\{a,b}", &["\\{a,b}"]),
+        ] {
+            let found = expand(glob.as_bytes());
+            assert_eq!(found, expanded.iter().map(|it| it.as_bytes().to_vec()).collect::<Vec<_>>(), "{glob}");
+        }
+        let many = "{a,b}".repeat(9);
+        assert_eq!(expand(many.as_bytes()), [many.as_bytes()]);
     }
 
     #[test]

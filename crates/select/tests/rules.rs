@@ -187,8 +187,9 @@ fn rule(spelling: &Spelling, root: &[u8], below: &[&[u8]], is_directory: bool) -
 }
 
 /// Everything that a walk shows without a rule and with it, by their paths without links. Written without the walker
-/// and without globs: a path is skipped if it is `target`, or if it is `everywhere` below its starting point.
-fn model(roots: &[PathBuf], target: &Path, everywhere: &[u8]) -> BTreeSet<PathBuf> {
+/// and without globs: a path is skipped if it is `target`, or if it is `everywhere` below its starting point, and with
+/// `only_dirs` a directory.
+fn model(roots: &[PathBuf], target: &Path, everywhere: &[u8], only_dirs: bool) -> BTreeSet<PathBuf> {
     let real: Vec<_> = roots.iter().map(|root| root.canonicalize().unwrap()).collect();
     let mut shown = BTreeSet::new();
     for root in &real {
@@ -198,11 +199,11 @@ fn model(roots: &[PathBuf], target: &Path, everywhere: &[u8]) -> BTreeSet<PathBu
             for entry in fs::read_dir(&dir).unwrap().map(Result::unwrap) {
                 let path = entry.path();
                 let below = path.strip_prefix(root).unwrap();
-                if path == target || below.as_os_str().as_bytes() == everywhere {
+                let is_dir = entry.file_type().unwrap().is_dir();
+                if path == target || (below.as_os_str().as_bytes() == everywhere && (is_dir || !only_dirs)) {
                     continue;
                 }
-                let is_other = real.contains(&path);
-                if entry.file_type().unwrap().is_dir() && !is_other {
+                if is_dir && !real.contains(&path) {
                     waiting.push(path.clone());
                 }
                 shown.insert(path);
@@ -245,7 +246,8 @@ fn every_spelling_of_a_path_skips_the_same_entries() {
             }
             nth += 1;
         }
-        (dirs.sort(), entries.sort());
+        dirs.sort();
+        entries.sort();
         let mut typed: Vec<(PathBuf, PathBuf)> = Vec::new();
         for (number, (dir, how)) in starts.iter().enumerate() {
             let dir = dir.get(&dirs);
@@ -278,20 +280,18 @@ fn every_spelling_of_a_path_skips_the_same_entries() {
             let inside = inside(real);
             let target = target.get(&inside).clone();
             let below: Vec<_> = target.strip_prefix(real).unwrap().iter().map(OsStr::as_bytes).collect();
-            let is_special = |name: &&[u8]| name.iter().any(|byte| b"?[{".contains(byte));
-            // A glob that is not UTF-8 has no special characters, and cannot escape them.
-            if below.contains(&&b"\xff"[..]) && below.iter().any(is_special) {
-                return;
-            }
             let roots: Vec<_> = typed.iter().map(|(typed_as, _)| c(typed_as)).collect();
             let paths: Vec<_> = typed.iter().map(|(typed_as, _)| typed_as.clone()).collect();
             for spelling in &spellings {
                 let name = root_name(spelling, typed_as, real);
                 let rule = rule(spelling, &name, &below, target.is_dir());
+                let only_dirs = rule.ends_with(b"/") || rule.ends_with(b"/.");
                 let everywhere = rule.strip_prefix(b"/").unwrap_or(&rule);
                 let mut everywhere = unescape(&ftk_select::normalise_glob(everywhere));
-                if !spelling.is_escaped && name.iter().any(|byte| b"[{".contains(byte)) {
-                    // As a glob, it matches no name of the tree.
+                let has =
+                    |special: &[u8]| !spelling.is_escaped && name.iter().any(|byte| special.contains(byte));
+                if has(b"[{") || (has(b"?") && str::from_utf8(&rule).is_err()) {
+                    // As a glob, it matches no name of the tree, or is invalid.
                     everywhere.clear();
                 }
                 let selection = Selection::builder().exclude(rule.clone());
@@ -299,10 +299,10 @@ fn every_spelling_of_a_path_skips_the_same_entries() {
                 for threads in [1, 2] {
                     let (shown, _, used) = walk(&selection, &roots, threads);
                     let shown: BTreeSet<_> = shown.iter().map(|it| real_path(&path(it))).collect();
-                    let expected = model(&paths, &target, &everywhere);
+                    let expected = model(&paths, &target, &everywhere, only_dirs);
                     let show = String::from_utf8_lossy(&rule).into_owned();
                     assert_eq!(shown, expected, "{show:?} {typed:?} {target:?}");
-                    let all = model(&paths, Path::new(""), b"");
+                    let all = model(&paths, Path::new(""), b"", false);
                     assert_eq!(used.is_used(0), shown != all, "{show:?} {typed:?} {target:?}");
                 }
                 // As an expression, and as a rule that was recorded for the starting point.
@@ -316,7 +316,7 @@ fn every_spelling_of_a_path_skips_the_same_entries() {
                     let shown: BTreeSet<_> = shown.iter().map(|it| real_path(&path(it))).collect();
                     assert_eq!(
                         shown,
-                        model(&paths, &target, &everywhere),
+                        model(&paths, &target, &everywhere, only_dirs),
                         "{:?}",
                         String::from_utf8_lossy(&rule)
                     );
@@ -496,6 +496,23 @@ fn a_path_below_one_starting_point_does_not_concern_the_others() {
     let selection = Selection::builder().exclude(rule.as_str()).build_for(&Roots::new(&roots)).unwrap();
     let numbered = |first: usize| walk(&selection.numbered_from(first), &roots[first..=first], 1).0.len();
     assert_eq!((numbered(0), numbered(1)), (1, 3));
+}
+
+#[test]
+fn alternatives_may_begin_with_starting_points() {
+    let temp = tempfile::tempdir().unwrap();
+    tree(temp.path(), &["p/keep/x", "p/raw", "q/keep/x", "q/raw"]);
+    let roots = [c(&temp.path().join("p")), c(&temp.path().join("q"))];
+    let shown = |rule: &str| {
+        let rule = rule.replace("HERE", temp.path().to_str().unwrap());
+        let selection = Selection::builder().exclude(rule).build_for(&Roots::new(&roots)).unwrap();
+        let (shown, _, used) = walk(&selection, &roots, 1);
+        (shown.len(), used.is_used(0))
+    };
+    assert_eq!(shown("HERE/{p,q}/keep"), (4, true));
+    assert_eq!(shown("HERE/{p/keep,q/raw}"), (5, true));
+    assert_eq!(shown("{HERE/p/,HERE/q/./}{keep,raw}"), (2, true));
+    assert_eq!(shown("HERE/{r,s}/keep"), (8, false));
 }
 
 #[test]

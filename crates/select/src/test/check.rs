@@ -26,7 +26,7 @@ pub(crate) enum Test {
     Depth(Bound<u64>),
     Extension(Extensions),
     Name(Globs),
-    Path(PerRoot<Paths>),
+    Path(Box<PerRoot<Paths>>),
     NameRegex(RegexSet),
     PathRegex(RegexSet),
     Size(Bound<u64>),

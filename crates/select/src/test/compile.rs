@@ -128,7 +128,7 @@ impl<'e> Alternatives<'e> {
             nodes.push(Node::Test(Test::Name(Globs::new(self.names)?)));
         }
         if !self.paths.is_empty() {
-            nodes.push(Node::Test(Test::Path(Paths::new(&self.paths, roots)?)));
+            nodes.push(Node::Test(Test::Path(Box::new(Paths::new(&self.paths, roots)?))));
         }
         if !self.name_regexes.is_empty() {
             nodes.push(Node::Test(Test::NameRegex(compile_regexes(&self.name_regexes)?)));
