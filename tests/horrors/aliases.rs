@@ -88,7 +88,7 @@ const WAYS: [&[&str]; 8] = [
 const ACTIONS: [&str; 4] = ["delete", "symlink", "hardlink", "move=away"];
 
 fn prune(dir: &Dir, action: &str, way: &[&str], as_script: bool) -> Run {
-    let ftk = dir.ftk(["dup", "prune", "-E", "server", "--action", action]).args(way);
+    let ftk = dir.ftk(["dup", "prune", "-E", "server", "--allow-unused-rules", "--action", action]).args(way);
     if !as_script {
         return ftk.arg("--yes").run();
     }
