@@ -179,6 +179,9 @@ fn every_command_names_rules_that_matched_nothing() {
         let run = dir.ftk(command).args(cmp).args(["-q", "-E", "kepe"]).run();
         run.stderr_lacks("matched nothing");
     }
+    // A shard is only a part of the tree.
+    let run = dir.ftk(["manifest", "create", "p", "--shard", "1/1", "-E", "kepe"]).run().status(0);
+    run.stderr_has("  --exclude 'kepe' matched nothing in this shard\n");
     // All walks of a command count: the rule matches only below the second starting point.
     dir.ftk(["find", "-c", "p", "q", "-E", "q/keep"]).run().status(0).stdout("8\n").stderr("");
     let trees = dir.ftk(["hash", "--tree=git", "p", "q", "-E", "q/inbox"]).run();

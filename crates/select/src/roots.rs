@@ -1,7 +1,9 @@
 //! The starting points of a walk, and the globs that lead to them.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path;
 use std::sync::OnceLock;
 
 use rustix::fs::{AtFlags, CWD, FileType, statat};
@@ -169,11 +171,12 @@ impl<'r> Roots<'r> {
         let by_path = self.by_path.get_or_init(|| {
             let mut numbers: HashMap<_, Vec<_>> = HashMap::new();
             for (number, root) in self.paths.iter().enumerate() {
-                numbers.entry(normalise_path(root.to_bytes())).or_default().push(number);
+                numbers.entry(absolute(root.to_bytes())).or_default().push(number);
             }
             numbers
         });
-        let mut roots = by_path.get(&normalise_path(path)).cloned().unwrap_or_default();
+        // Some file systems give a directory another inode number each time.
+        let mut roots = by_path.get(&absolute(path)).cloned().unwrap_or_default();
         if let Some(id) = directory(path) {
             let by_id = self.by_id.get_or_init(|| {
                 let mut numbers: HashMap<_, Vec<_>> = HashMap::new();
@@ -188,6 +191,12 @@ impl<'r> Roots<'r> {
         }
         roots
     }
+}
+
+/// Returns a path as an absolute one, without what only spells it differently.
+fn absolute(path: &[u8]) -> Vec<u8> {
+    let absolute = path::absolute(OsStr::from_bytes(path));
+    absolute.map_or_else(|_| normalise_path(path), |it| normalise_path(it.as_os_str().as_bytes()))
 }
 
 /// Returns the identity of the directory that a path leads to, or `None` if there is no such directory.
