@@ -88,16 +88,19 @@ impl<'r> Roots<'r> {
         let Readings { everywhere, mut below } = self.read(glob)?;
         let Some(mut rests) = below.remove(&0) else { return Ok(vec![glob.to_vec()]) };
         rests.extend(everywhere.filter(|everywhere| self.may_exist(everywhere)));
-        let (names, only_dirs): (Vec<_>, Vec<_>) =
-            rests.into_iter().map(|it| (it.glob, it.only_dirs)).unzip();
-        let end: &[u8] = if only_dirs.contains(&true) { b"/" } else { b"" };
-        let whole = |glob: &[u8]| [&b"/"[..], glob, if glob.is_empty() { &b""[..] } else { end }].concat();
-        let are_one = names.len() > 1 && names.iter().all(|it| !it.is_empty() && str::from_utf8(it).is_ok());
-        if are_one {
-            let names: Vec<_> = names.iter().map(|it| split(it, b',').join(&b"\\,"[..])).collect();
-            return Ok(vec![whole(&[b"{", &*names.join(&b','), b"}"].concat())]);
+        let first_is_dirs = rests[0].only_dirs;
+        let fits = |rest: &Spelling| {
+            !rest.glob.is_empty() && rest.only_dirs == first_is_dirs && str::from_utf8(&rest.glob).is_ok()
+        };
+        if rests.len() > 1 && rests.iter().all(fits) {
+            // One rule stays one rule.
+            let escaped = |it: &Spelling| split(&it.glob, b',').join(&b"\\,"[..]);
+            let alternatives = rests.iter().map(escaped).collect::<Vec<_>>().join(&b',');
+            let glob = [b"{", &*alternatives, b"}"].concat();
+            rests = vec![Spelling { glob, is_path: true, only_dirs: first_is_dirs }];
         }
-        Ok(names.iter().map(|it| whole(it)).collect())
+        let written = |it: Spelling| [&b"/"[..], &it.glob, if it.only_dirs { b"/" } else { b"" }].concat();
+        Ok(rests.into_iter().map(written).collect())
     }
 
     /// Returns whether the directory that everything is in which a glob matches exists below the first starting point.

@@ -545,6 +545,8 @@ fn rules_are_recorded_relative_to_the_root() {
     tree(temp.path(), &[&format!("p{whole}/keep/y"), &format!("p{whole}/a,b/")]);
     let both = relative(&format!("{whole}/keep"));
     assert_eq!(both, [format!("/{{keep,{}/keep}}", &whole[1..])]);
+    let each = relative(&format!("{{{whole}/keep/,{whole}/x}}"));
+    assert_eq!(each[..2], ["/keep/", "/x"]);
     let both = relative(&format!("{whole}/a,b/"));
     assert_eq!(both, [format!("/{{a\\,b,{}/a\\,b}}/", &whole[1..])]);
 }
