@@ -15,9 +15,11 @@ use crate::console::Console;
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
     option: &'static str,
-    value: Vec<u8>,
+    /// `None` for an option without a value.
+    value: Option<Vec<u8>>,
     protects: bool,
-    is_used: bool,
+    /// `None` if this is not known.
+    is_used: Option<bool>,
     hint: Option<&'static str>,
 }
 
@@ -40,15 +42,15 @@ pub(crate) struct AllowUnusedArg {
 }
 
 impl Rule {
-    /// A rule with a long option and its value as it was given, which is empty if the option has none. `protects`: whether
-    /// it keeps the command away from files.
+    /// A rule with a long option and its value as it was given. `protects`: whether it keeps the command away from files.
+    /// `is_used`: whether it matched anything; `None` if this is not known.
     pub(crate) fn new(
         option: &'static str,
-        value: impl Into<Vec<u8>>,
+        value: Option<Vec<u8>>,
         protects: bool,
-        is_used: bool,
+        is_used: Option<bool>,
     ) -> Self {
-        Self { option, value: value.into(), protects, is_used, hint: None }
+        Self { option, value, protects, is_used, hint: None }
     }
 
     /// Adds what may be meant, for the message about an unused rule.
@@ -58,14 +60,14 @@ impl Rule {
 
     /// Returns `--exclude 'p/keep'`.
     fn shown(&self) -> String {
-        let Self { option, value, .. } = self;
-        if value.is_empty() { (*option).into() } else { format!("{option} {}", quote(value)) }
+        let option = self.option;
+        self.value.as_ref().map_or_else(|| option.into(), |value| format!("{option} {}", quote(value)))
     }
 
     /// Returns the option and its value in one word: `--exclude=p/keep`.
     fn word(&self) -> Vec<u8> {
-        let Self { option, value, .. } = self;
-        if value.is_empty() { option.as_bytes().into() } else { [option.as_bytes(), b"=", value].concat() }
+        let option = self.option.as_bytes();
+        self.value.as_ref().map_or_else(|| option.into(), |value| [option, b"=", value].concat())
     }
 }
 
@@ -84,8 +86,9 @@ impl Rules {
                 _ => None,
             };
             let is_judged = rule.protects || skipped.matched > 0 || hint.is_some();
-            let is_used = used.is_used(number) || used.is_partial() || !is_judged;
-            Rule::new(rule.option, &*rule.value, rule.protects, is_used).with_hint(hint)
+            let is_known = used.is_used(number) || (is_judged && !used.is_partial());
+            let is_used = is_known.then(|| used.is_used(number));
+            Rule::new(rule.option, Some(rule.value.clone()), rule.protects, is_used).with_hint(hint)
         };
         Self(selection.rules().iter().enumerate().map(rule).collect())
     }
@@ -93,12 +96,13 @@ impl Rules {
     /// Notes what another walk with the same selection has used.
     pub(crate) fn merge(&mut self, other: &Self) {
         for (rule, other) in self.0.iter_mut().zip(&other.0) {
-            rule.is_used |= other.is_used;
+            // Unknown is less than unused, and unused less than used.
+            rule.is_used = rule.is_used.max(other.is_used);
         }
     }
 
     fn unused(&self) -> impl Iterator<Item = &Rule> {
-        self.0.iter().filter(|rule| !rule.is_used)
+        self.0.iter().filter(|rule| rule.is_used == Some(false))
     }
 
     /// Returns the unused rules as JSON: objects with one member `rule`, such as `--exclude=p/keep`.

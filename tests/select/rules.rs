@@ -220,6 +220,8 @@ fn a_comma_gives_a_hint() {
     );
     let run = dir.ftk(["find", "p", "-E", "{web,data}"]).run().status(0);
     run.stderr("  --exclude '{web,data}' matched nothing\n");
+    // A shell variable that is not set.
+    dir.ftk(["find", "p", "-E", ""]).run().status(0).stderr("  --exclude '' matched nothing\n");
     dir.file("p/web,data", b"");
     dir.ftk(["find", "p", "-E", "web,data"]).run().status(0).stderr("");
 }
