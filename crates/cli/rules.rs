@@ -41,6 +41,11 @@ pub(crate) struct AllowUnusedArg {
     pub(crate) allow_unused_rules: bool,
 }
 
+impl AllowUnusedArg {
+    /// The id of the option.
+    pub(crate) const ID: &str = "allow_unused_rules";
+}
+
 impl Rule {
     /// A rule with a long option and its value as it was given. `protects`: whether it keeps the command away from files.
     /// `is_used`: whether it matched anything; `None` if this is not known.

@@ -36,7 +36,6 @@ use self::search::{Limit, Search};
 use crate::args::{Globals, When};
 use crate::console::{Console, Outcome};
 use crate::number::at_least;
-use crate::rules::AllowUnusedArg;
 use crate::selection::SelectionArgs;
 use crate::stdout::Stdout;
 
@@ -65,9 +64,6 @@ pub(crate) struct FindArgs {
 
     #[command(flatten)]
     commands: Commands,
-
-    #[command(flatten, next_help_heading = "Running commands")]
-    allow_unused: AllowUnusedArg,
 
     #[command(flatten)]
     selection: SelectionArgs,
@@ -189,7 +185,7 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
         globals,
         console,
         // With --quiet, one match decides the exit status.
-        needs_used_rules: plan.as_ref().map(|_| args.allow_unused),
+        needs_used_rules: plan.as_ref().map(|_| args.commands.allow_unused),
         limit: match args.output.group_by {
             _ if globals.quiet => Some(1),
             Some(_) => None,

@@ -5,11 +5,14 @@ use std::ffi::OsString;
 use clap::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
+use crate::rules::AllowUnusedArg;
+
 /// The commands as given, each with its arguments.
 #[derive(Clone, Debug)]
 pub(in crate::find) struct Commands {
     pub(super) each: Vec<Vec<OsString>>,
     pub(super) batch: Vec<Vec<OsString>>,
+    pub(in crate::find) allow_unused: AllowUnusedArg,
 }
 
 impl Commands {
@@ -17,6 +20,8 @@ impl Commands {
         self.each.is_empty() && self.batch.is_empty()
     }
 }
+
+const HEADING: &str = "Running commands";
 
 const EXEC: &str = "Run CMD for each entry; `\\;` or `{} +` ends CMD";
 
@@ -52,11 +57,12 @@ impl Args for Commands {
                 .value_terminator(";")
                 .value_parser(value_parser!(OsString))
                 .action(ArgAction::Append)
-                .help_heading("Running commands")
+                .help_heading(HEADING)
         };
-        command
+        let command = command
             .arg(option("exec").help(EXEC).long_help(EXEC_LONG).conflicts_with("exec-batch"))
-            .arg(option("exec-batch").help(BATCH).long_help(BATCH_LONG))
+            .arg(option("exec-batch").help(BATCH).long_help(BATCH_LONG));
+        AllowUnusedArg::augment_args(command).mut_arg(AllowUnusedArg::ID, |arg| arg.help_heading(HEADING))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -70,7 +76,8 @@ impl FromArgMatches for Commands {
             let commands = matches.get_occurrences::<OsString>(name).into_iter().flatten();
             commands.map(|command| command.cloned().collect()).collect()
         };
-        Ok(Self { each: commands("exec"), batch: commands("exec-batch") })
+        let allow_unused = AllowUnusedArg { allow_unused_rules: matches.get_flag(AllowUnusedArg::ID) };
+        Ok(Self { each: commands("exec"), batch: commands("exec-batch"), allow_unused })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
