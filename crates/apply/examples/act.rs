@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 "delete" => Action::Delete,
                 directory => Action::Move(directory.into()),
             };
-            let step = Step { victim: seen(victim)?, keeper: seen(keeper)? };
+            let step = Step::new(seen(victim)?, seen(keeper)?);
             let mut journal = Journal::create(journal.as_ref())?;
             let mut engine = Engine::new(action, ActionOptions::default())?;
             if std::path::Path::new(victim).is_dir() {

@@ -32,7 +32,9 @@ pub(crate) fn act(
     if intent.kind == ActionKind::Reflink {
         return share(proven, stop);
     }
-    let outcome = alias_check.prove(proven, &intent.temp).and_then(|()| match intent.kind {
+    let mut kept = std::iter::once(&proven.keeper).chain(&proven.copies);
+    let are_two = kept.try_for_each(|kept| alias_check.prove(&proven.victim, kept, &intent.temp));
+    let outcome = are_two.and_then(|()| match intent.kind {
         ActionKind::Hardlink => hardlink(proven, intent),
         ActionKind::Symlink => symlink(proven, intent),
         ActionKind::Delete => remove(proven, intent),

@@ -26,7 +26,6 @@ use ftk_file::{Failure, PATH_MAX, Stat, is_trusted};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, fgetxattr, fstatfs, openat, unlinkat};
 use rustix::io::Errno;
 
-use crate::prove::Proven;
 use crate::reach::{Held, Place};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::swap::{is_still, rename_to_free, return_name};
@@ -42,13 +41,12 @@ pub(crate) struct AliasCheck {
 }
 
 impl AliasCheck {
-    /// Proves that the victim is not the keeper under another name.
+    /// Proves that the victim is not the keeper under another name. The keeper may also be a further copy.
     ///
     /// `temp` is a free name in the victim's directory that is recorded in the journal. Both checks that the
     /// module describes use it. Afterwards the victim has its name again, unless the error names a file that
     /// could not be renamed back.
-    pub(crate) fn prove(&mut self, proven: &Proven, temp: &CStr) -> Result<(), ActError> {
-        let (victim, keeper) = (&proven.victim, &proven.keeper);
+    pub(crate) fn prove(&mut self, victim: &Held, keeper: &Held, temp: &CStr) -> Result<(), ActError> {
         let is_keeper_trusted = is_trusted(&keeper.file);
         if is_keeper_trusted && is_trusted(&victim.file) && victim.stat.dev == keeper.stat.dev {
             return Ok(()); // two inode numbers of one file system

@@ -1,10 +1,11 @@
 //! A check of a step for a plan. It changes nothing and reads no content.
 
 use crate::action::{ActionKind, ActionOptions};
+use crate::copies::find;
 use crate::own_changes::OwnChanges;
 use crate::prove::compare_all_but_content;
 use crate::reach::Reach;
-use crate::refusal::{Refusal, Side};
+use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Step;
 use crate::share::{shared_bytes, shares_all};
 
@@ -33,6 +34,16 @@ pub fn check(
     let victim = reach.hold(Side::Victim, &step.victim, &OwnChanges::default())?;
     let keeper = reach.hold(Side::Keeper, &step.keeper, &OwnChanges::default())?;
     compare_all_but_content(&victim, &keeper, kind, options)?;
+    if let Some(copies) = &step.copies {
+        let found = find(reach, &OwnChanges::default(), copies, [&victim, &keeper], |copy| {
+            let is_possible = copy.stat.size == victim.stat.size;
+            is_possible.then_some(()).ok_or(Refusal::ContentDiffers.into())
+        });
+        found.map_err(|error| match error {
+            ActError::Refused(refusal) => refusal,
+            error => unreachable!("nothing is read: {error}"),
+        })?;
+    }
     let is_done = kind == ActionKind::Reflink && shares_all(&victim.file, &keeper.file);
     Ok(if is_done { Check::Done } else { Check::Fine { shared: shared_bytes(&victim.file) } })
 }

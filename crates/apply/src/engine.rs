@@ -12,6 +12,7 @@ use rustix::process::{Resource, getrlimit};
 use crate::act::{absolute_path, act};
 use crate::action::{Action, ActionKind, ActionOptions, Freed};
 use crate::alias_check::AliasCheck;
+use crate::copies::CopyProofs;
 use crate::destination::Destination;
 use crate::durable::{Keepers, sync_names};
 use crate::intent::{Intent, To};
@@ -71,6 +72,7 @@ pub struct Engine {
     destination: Option<Destination>,
     alias_check: AliasCheck,
     own_changes: OwnChanges,
+    copy_proofs: CopyProofs,
     keepers: Keepers,
     /// For each keeper that cannot have more links: the victim that could not be linked to it, which is the
     /// keeper of later steps instead.
@@ -92,8 +94,7 @@ impl Engine {
             _ => None,
         };
         let max_steps = max_batch(RESERVED_DESCRIPTORS);
-        let (alias_check, own_changes, keepers) =
-            (AliasCheck::default(), OwnChanges::default(), Keepers::default());
+        let (alias_check, own_changes, copy_proofs, keepers) = Default::default();
         let successors = HashMap::new();
         Ok(Self {
             kind: action.kind(),
@@ -102,6 +103,7 @@ impl Engine {
             destination,
             alias_check,
             own_changes,
+            copy_proofs,
             keepers,
             successors,
             max_steps,
@@ -247,7 +249,11 @@ impl Engine {
     ) -> Vec<(Step, Ready)> {
         let mut batch = Vec::new();
         let mut bytes = 0_u64;
-        while batch.len() < self.max_steps && bytes < BATCH_BYTES && !stop.is_raised() {
+        // Further copies need descriptors as well: two for each.
+        let mut further = 0;
+        let max_steps = self.max_steps;
+        let has_room = |steps: usize, further: usize| steps + further.div_ceil(2) < max_steps;
+        while has_room(batch.len(), further) && bytes < BATCH_BYTES && !stop.is_raised() {
             let Some(mut step) = next() else { break };
             let planned = step.keeper.version.identity();
             step.keeper = self.latest(&step.keeper).clone();
@@ -258,8 +264,9 @@ impl Engine {
             } else {
                 self.make_ready(&step, journal, stop)
             };
-            if let Ok((_, intent)) = &ready {
+            if let Ok((proven, intent)) = &ready {
                 journal.intend(intent);
+                further += proven.copies.len();
             }
             batch.push((step, ready));
         }
@@ -275,7 +282,11 @@ impl Engine {
         } else {
             Metadata::of_stat(&victim) // the file itself keeps its attributes, or cannot be restored
         };
-        let proven = prove(victim, keeper, self.kind, self.options, stop)?;
+        let mut proven = prove(victim, keeper, self.kind, self.options, stop)?;
+        if let Some(copies) = &step.copies {
+            proven.copies =
+                self.copy_proofs.prove(&mut self.reach, &self.own_changes, copies, &proven, stop)?;
+        }
         if self.kind != ActionKind::Reflink {
             let synced = self.keepers.sync(&proven.keeper, &step.keeper.version);
             synced.map_err(|errno| ActError::failed("sync the keeper", errno))?;

@@ -105,6 +105,28 @@ ftk_ready_to_go() { # STEP KEEPER VICTIM
     ftk_ready "$1" "$2" "$3" && ftk_apart "$1" "$2" "$3"
 }
 
+# Succeeds if at least COUNT of the files are different files with the bytes of the victim.
+ftk_need() { # STEP COUNT VICTIM FILE...
+    step=$1
+    count=$2
+    of=$3
+    shift 3
+    found=0
+    for copy; do
+        [ ! -L "$copy" ] && [ -f "$copy" ] && [ ! "$copy" -ef "$of" ] && ftk_is_local "$copy" || continue
+        for other; do
+            [ "$other" != "$copy" ] || break
+            [ ! "$other" -ef "$copy" ] || continue 2
+        done
+        if cmp -s "$copy" "$of"; then
+            found=$((found + 1))
+            [ "$found" -lt "$count" ] || return 0
+        fi
+    done
+    ftk_refuse "$step" "$found of the $count copies that must stay can be proven"
+    return 1
+}
+
 ftk_put() { # STEP TEMP VICTIM
     mv -f "$2" "$3" || {
         rm -f "$2"

@@ -11,7 +11,7 @@
 //! 3. It records the step in a [`Journal`].
 //! 4. It performs the [`Action`].
 //!
-//! A step may also name two directories: [`Engine::run_tree`] performs the action on each file of the victim, and
+//! A step may require further [`Copies`], which are proven in the same way. It may also name two directories: [`Engine::run_tree`] performs the action on each file of the victim, and
 //! removes the directory when it is empty.
 //!
 //! A [`Restore`] names a file with good content and the names that it should get. The [`Restorer`] copies it
@@ -70,7 +70,7 @@
 //! fs::write(&victim, "content")?;
 //! let is_linked = || Ok::<_, io::Error>(fs::metadata(&victim)?.ino() == fs::metadata(&keeper)?.ino());
 //!
-//! let step = Step { victim: seen(&victim)?, keeper: seen(&keeper)? };
+//! let step = Step::new(seen(&victim)?, seen(&keeper)?);
 //! let mut journal = Journal::create(&log)?;
 //! let mut engine = Engine::new(Action::Hardlink, ActionOptions::default())?;
 //! engine.run([step], &mut journal, &Stop::new(), |_, outcome| assert!(outcome.is_ok()))?;
@@ -86,6 +86,7 @@ mod act;
 mod action;
 mod alias_check;
 mod check;
+mod copies;
 mod copy;
 mod dedupe;
 mod destination;
@@ -120,7 +121,7 @@ pub use probe::{Obstacle, probe};
 pub use reach::Reach;
 pub use refusal::{ActError, Difference, Refusal, Side};
 pub use restore::{HasContent, RecordedMetadata, Restore, RestoreName, Restored, Restorer};
-pub use seen::{Seen, Step};
+pub use seen::{Copies, Need, Seen, Step};
 pub use share::shared_bytes;
 pub use tree::{Tree, TreeDone, TreeError, TreeFile};
 pub use trust::open_journal;

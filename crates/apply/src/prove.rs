@@ -17,6 +17,8 @@ use crate::stat::fstat_now;
 pub(crate) struct Proven {
     pub(crate) victim: Held,
     pub(crate) keeper: Held,
+    /// Further copies that the step counts on.
+    pub(crate) copies: Vec<Held>,
     kind: ActionKind,
 }
 
@@ -48,7 +50,7 @@ pub(crate) fn prove(
             return Err(if stop.is_raised() { ActError::Stopped } else { Refusal::ContentDiffers.into() });
         }
     }
-    Ok(Proven { victim, keeper, kind })
+    Ok(Proven { victim, keeper, copies: Vec::new(), kind })
 }
 
 /// Checks everything except the content.
@@ -82,8 +84,15 @@ pub(crate) fn compare_all_but_content(
 }
 
 impl Proven {
-    /// Checks right before the action that neither file has changed since the comparison.
+    /// Checks right before the action that no file has changed since the comparison, and that the further copies still
+    /// have their names.
     pub(crate) fn recheck(&self, own_changes: &OwnChanges) -> Result<(), Refusal> {
+        for copy in &self.copies {
+            let named = named(Side::Copy, copy)?;
+            if !own_changes.is_unchanged(&copy.stat.version(), &named) {
+                return Err(Refusal::Changed { side: Side::Copy, what: "since it was compared" });
+            }
+        }
         for (side, held) in self.sides() {
             let now = now(side, held)?;
             if !own_changes.is_unchanged(&held.stat.version(), &now) {
@@ -94,20 +103,21 @@ impl Proven {
     }
 
     /// Checks that the victim may be removed, when it has already lost its name but not its content: the
-    /// keeper must still have its name, and neither content may have changed. `before` is the keeper's state
-    /// before the victim lost its name.
+    /// keeper and the further copies must still have their names, and no content may have changed. `before` is the
+    /// keeper's state before the victim lost its name.
     ///
     /// If the keeper is an alias of the victim, for example through another mount with other device numbers,
     /// it has now lost its name or has another ctime.
     pub(crate) fn check(&self, before: &Stat) -> Result<(), Refusal> {
-        let named = self.keeper.place.stat();
-        let named = named.map_err(|errno| Refusal::unreadable(Side::Keeper, "find", errno))?;
-        if named.identity() != self.keeper.identity() {
-            return Err(Refusal::Replaced(Side::Keeper));
+        let keeper = named(Side::Keeper, &self.keeper)?;
+        for copy in &self.copies {
+            if !copy.stat.version().is_same_except_ctime(&named(Side::Copy, copy)?) {
+                return Err(Refusal::Changed { side: Side::Copy, what: "since it was compared" });
+            }
         }
         // For hard links the ctime is not compared, since a link to the keeper changes it. There the keeper
         // cannot be an alias of the victim, because both are on one device.
-        if self.kind != ActionKind::Hardlink && named.ctime_ns != before.ctime_ns {
+        if self.kind != ActionKind::Hardlink && keeper.ctime_ns != before.ctime_ns {
             return Err(Refusal::Changed { side: Side::Keeper, what: "when the victim was renamed" });
         }
         for (side, held) in self.sides() {
@@ -126,6 +136,12 @@ impl Proven {
     fn sides(&self) -> [(Side, &Held); 2] {
         [(Side::Victim, &self.victim), (Side::Keeper, &self.keeper)]
     }
+}
+
+/// Returns the state of the file that has the name of an open one. It must be the same file.
+fn named(side: Side, held: &Held) -> Result<Stat, Refusal> {
+    let named = held.place.stat().map_err(|errno| Refusal::unreadable(side, "find", errno))?;
+    if named.identity() == held.identity() { Ok(named) } else { Err(Refusal::Replaced(side)) }
 }
 
 fn now(side: Side, held: &Held) -> Result<Stat, Refusal> {

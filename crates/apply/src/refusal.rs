@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use ftk_file::Failure;
-use ftk_record::sanitize;
+use ftk_record::{quote, sanitize};
 use rustix::io::Errno;
 
 /// One of the two files of a step.
@@ -22,6 +22,8 @@ pub enum Side {
     Saved,
     /// A new file that is not complete yet.
     New,
+    /// A further copy that the step counts on.
+    Copy,
 }
 
 impl fmt::Display for Side {
@@ -33,6 +35,7 @@ impl fmt::Display for Side {
             Self::Source => "the copy",
             Self::Saved => "the saved content",
             Self::New => "the new file",
+            Self::Copy => "the copy",
         })
     }
 }
@@ -111,6 +114,15 @@ pub enum Refusal {
     NotEmpty,
     /// Another file system is mounted on the directory.
     Mounted,
+    /// Fewer copies are proven than must stay.
+    TooFewCopies {
+        /// The number of copies that must stay.
+        needed: usize,
+        /// How many of them are proven.
+        found: usize,
+        /// The path of a copy that is not proven, and why.
+        failed: Option<(Vec<u8>, Box<Refusal>)>,
+    },
 }
 
 /// A difference in the metadata of victim and keeper.
@@ -282,6 +294,13 @@ impl fmt::Display for Refusal {
             Self::LinkDiffers => f.write_str("the link in the kept directory has another target"),
             Self::NotEmpty => f.write_str("the directory has a new entry, which the kept one may lack"),
             Self::Mounted => f.write_str("another file system is mounted here"),
+            Self::TooFewCopies { needed, found, failed } => {
+                write!(f, "{found} of the {needed} copies that must stay can be proven")?;
+                match failed {
+                    Some((path, why)) => write!(f, "; {}: {why}", quote(path)),
+                    None => Ok(()),
+                }
+            }
         }
     }
 }
@@ -319,6 +338,7 @@ impl std::error::Error for Refusal {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Unreadable { source, .. } | Self::Unproven { source, .. } => Some(source),
+            Self::TooFewCopies { failed: Some((_, why)), .. } => why.source(),
             _ => None,
         }
     }
@@ -385,6 +405,18 @@ mod tests {
             (Refusal::LinkDiffers, "the link in the kept directory has another target"),
             (Refusal::NotEmpty, "the directory has a new entry, which the kept one may lack"),
             (Refusal::Mounted, "another file system is mounted here"),
+            (
+                Refusal::TooFewCopies {
+                    needed: 2,
+                    found: 1,
+                    failed: Some((b"m/b".to_vec(), unreadable(Side::Copy, "open").into())),
+                },
+                "1 of the 2 copies that must stay can be proven; 'm/b': cannot open the copy",
+            ),
+            (
+                Refusal::TooFewCopies { needed: 2, found: 1, failed: None },
+                "1 of the 2 copies that must stay can be proven",
+            ),
         ] {
             assert_eq!(refusal.to_string(), text);
         }

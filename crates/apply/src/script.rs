@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use crate::action::Action;
 use crate::destination::below;
-use crate::seen::Step;
+use crate::seen::{Need, Step};
 use crate::tree::Tree;
 
 /// Returns the start of a script: the functions of the steps, and a `cd` to the directory from which relative
@@ -23,10 +23,22 @@ pub fn header(cwd: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Returns the command for one step. `nth` is the number used in messages. Only the paths of the step are
-/// used.
+/// Returns the command for one step, after the commands that check the further copies. `nth` is the number used in
+/// messages. Only the paths of the step are used.
 pub fn step(step: &Step, action: &Action, nth: usize) -> Vec<u8> {
-    let mut text = format!("ftk_{} {nth} ", action.kind()).into_bytes();
+    let mut text = Vec::new();
+    if let Some(copies) = &step.copies {
+        for Need { count, among } in &copies.needs {
+            text.extend(format!("ftk_need {nth} {count} ").into_bytes());
+            push_path(&mut text, &step.victim.path);
+            for &copy in among {
+                text.push(b' ');
+                push_path(&mut text, &copies.files[copy].path);
+            }
+            text.extend_from_slice(b" && ");
+        }
+    }
+    text.extend(format!("ftk_{} {nth} ", action.kind()).into_bytes());
     push_path(&mut text, &step.keeper.path);
     text.push(b' ');
     push_path(&mut text, &step.victim.path);
@@ -90,7 +102,7 @@ mod tests {
     use ftk_file::Version;
 
     use super::*;
-    use crate::seen::Seen;
+    use crate::seen::{Copies, Seen};
 
     fn seen(path: &[u8]) -> Seen {
         Seen { path: path.to_vec(), root_len: 0, version: Version::default() }
@@ -98,10 +110,20 @@ mod tests {
 
     #[test]
     fn a_step_is_one_command() {
-        let pair = Step { victim: seen(b"-rf 'x'\n\xff"), keeper: seen(b"/k") };
+        let pair = Step::new(seen(b"-rf 'x'\n\xff"), seen(b"/k"));
         let text = step(&pair, &Action::Delete, 7);
         assert_eq!(text, b"ftk_delete 7 '/k' './-rf '\\''x'\\''\n\xff'\n");
-        let pair = Step { victim: seen(b"../a/x"), keeper: seen(b"k") };
+        let copies = Copies {
+            files: vec![seen(b"k"), seen(b"/c")],
+            needs: vec![Need { count: 2, among: vec![0, 1] }, Need { count: 1, among: vec![1] }],
+        };
+        let pair = Step { victim: seen(b"v"), keeper: seen(b"k"), copies: Some(copies.into()) };
+        let text = step(&pair, &Action::Delete, 3);
+        assert_eq!(
+            text,
+            b"ftk_need 3 2 './v' './k' '/c' && ftk_need 3 1 './v' '/c' && ftk_delete 3 './k' './v'\n"
+        );
+        let pair = Step::new(seen(b"../a/x"), seen(b"k"));
         let text = step(&pair, &Action::Move("to".into()), 0);
         assert_eq!(text, b"ftk_move 0 './k' './../a/x' './to/a/x'\n");
     }

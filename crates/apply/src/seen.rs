@@ -1,5 +1,7 @@
 //! Files as a scan saw them, and steps that remove one in favour of another.
 
+use std::sync::Arc;
+
 use ftk_file::Version;
 
 /// A file as a scan saw it.
@@ -24,4 +26,31 @@ pub struct Step {
     pub victim: Seen,
     /// The file that is kept.
     pub keeper: Seen,
+    /// The copies that must exist besides, if the keeper alone is not enough.
+    pub copies: Option<Arc<Copies>>,
+}
+
+/// Copies that stay, and how many of them must be proven before a victim is removed or replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copies {
+    /// The copies, the preferred ones first. The keeper may be one of them.
+    pub files: Vec<Seen>,
+    /// The requirements. A step is refused unless all are met.
+    pub needs: Vec<Need>,
+}
+
+/// A requirement: so many of these copies must be different files with the victim's content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The number of copies.
+    pub count: usize,
+    /// Indices into [`Copies::files`].
+    pub among: Vec<usize>,
+}
+
+impl Step {
+    /// Creates a step that needs no copy besides the keeper.
+    pub fn new(victim: Seen, keeper: Seen) -> Self {
+        Self { victim, keeper, copies: None }
+    }
 }

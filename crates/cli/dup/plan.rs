@@ -83,7 +83,7 @@ impl Planner<'_> {
                         _ => frees,
                     };
                     cloned.push(identity);
-                    let step = Step { victim: self.seen(member), keeper: self.seen(&members[keeper]) };
+                    let step = Step::new(self.seen(member), self.seen(&members[keeper]));
                     going.push(Item::Go { step, frees });
                 }
             }

@@ -60,7 +60,7 @@ pub(super) fn preflight(pairs: Pairs, action: &Action, console: &Console) -> any
     let mut obstacles = 0;
     for (victim, keeper) in pairs {
         let place = quote(&victim.path);
-        match probe(&mut reach, action, &Step { victim, keeper }) {
+        match probe(&mut reach, action, &Step::new(victim, keeper)) {
             Ok(_) => {}
             // These obstacles concern the probed files alone, which will be refused in their own steps.
             Err(Obstacle::Unreachable(_) | Obstacle::Unknown(_) | Obstacle::NotWritable) => {}

@@ -124,7 +124,7 @@ impl<'o> StepPrinter<'o> {
     pub(super) fn tree(&mut self, step: &Step, files: u64, frees: u64) {
         self.add_files(files, frees);
         self.directories += 1;
-        let (word, Step { victim, keeper }) = (verb(self.kind), step);
+        let (word, Step { victim, keeper, .. }) = (verb(self.kind), step);
         if self.json {
             self.object(word, &victim.path, |record| {
                 record

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use ftk_file::{FileType, Stat, Version, is_temp_name, is_trusted};
 use ftk_record::quote;
@@ -11,10 +12,11 @@ use rustix::fs::{Dir, Mode, OFlags, fstat, openat, readlinkat};
 use rustix::io::Errno;
 
 use crate::action::ActionKind;
+use crate::copies::too_few;
 use crate::metadata::{Metadata, attributes};
 use crate::reach::{DIRECTORY, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
-use crate::seen::{Seen, Step};
+use crate::seen::{Copies, Need, Seen, Step};
 
 /// A directory as it is now, with the steps for its entries.
 #[derive(Debug)]
@@ -158,7 +160,9 @@ impl Lister<'_> {
         if self.removes {
             let victim = Seen { version: Version { size: 0, ..stat.version() }, ..seen };
             let keeper = self.counterpart(below, FileType::Directory).map_err(own)?.0;
-            self.tree.directories.push(Directory { step: Step { victim, keeper }, metadata });
+            let copies = self.copies(below, FileType::Directory, |_, _| Ok(())).map_err(own)?;
+            let step = Step { victim, keeper, copies };
+            self.tree.directories.push(Directory { step, metadata });
         }
         let (mut names, dir) = (Vec::new(), std::rc::Rc::new(fd));
         let failed = |errno: Errno| own(Refusal::unreadable(Side::Victim, "list", errno));
@@ -209,7 +213,11 @@ impl Lister<'_> {
         }
         let victim = Seen { version: stat.version(), ..below_of(&self.step.victim, path) };
         self.tree.bytes = self.tree.bytes.saturating_add(stat.size);
-        let step = Step { victim, keeper };
+        let copies = self.copies(path, FileType::Regular, |found, _| match found.size == stat.size {
+            true => Ok(()),
+            false => Err(Refusal::ContentDiffers),
+        })?;
+        let step = Step { victim, keeper, copies };
         self.tree.files.push(TreeFile { step, blocks: stat.blocks, nlink: stat.nlink });
         Ok(())
     }
@@ -229,17 +237,67 @@ impl Lister<'_> {
             mtime_ns: stat.mtime_ns,
             attributes: Vec::new(),
         };
-        self.tree.links.push(Link { step: Step { victim, keeper }, target, metadata });
+        let copies =
+            self.copies(path, FileType::Symlink, |_, at| match read_link(Side::Copy, at)? == target {
+                true => Ok(()),
+                false => Err(Refusal::LinkDiffers),
+            })?;
+        self.tree.links.push(Link { step: Step { victim, keeper, copies }, target, metadata });
         Ok(())
     }
 
     /// Finds the entry of the keeper at a path below it, which must have this type.
     fn counterpart(&mut self, below: &[u8], file_type: FileType) -> Result<(Seen, Stat, Place), Refusal> {
-        let seen = below_of(&self.step.keeper, below);
-        let place = self.reach.locate(Side::Keeper, &seen.path, seen.root_len)?;
+        self.entry_of(Side::Keeper, &self.step.keeper, below, file_type)
+    }
+
+    /// Finds the entries of this type at a path below the further directories that the step counts on, and omits those
+    /// that `accept` refuses.
+    fn copies(
+        &mut self,
+        below: &[u8],
+        file_type: FileType,
+        accept: impl Fn(&Stat, &Place) -> Result<(), Refusal>,
+    ) -> Result<Option<Arc<Copies>>, Refusal> {
+        let Some(copies) = &self.step.copies else { return Ok(None) };
+        let (mut files, mut numbers) = (Vec::new(), vec![None; copies.files.len()]);
+        let mut first_failed = None;
+        for (number, directory) in numbers.iter_mut().zip(&copies.files) {
+            let found = self.entry_of(Side::Copy, directory, below, file_type);
+            match found.and_then(|(seen, stat, place)| accept(&stat, &place).map(|()| seen)) {
+                Ok(seen) => {
+                    *number = Some(files.len());
+                    files.push(seen);
+                }
+                Err(refusal) => {
+                    first_failed.get_or_insert((directory, refusal));
+                }
+            }
+        }
+        let mut needs = Vec::new();
+        for &Need { count, ref among } in &copies.needs {
+            let among: Vec<_> = among.iter().filter_map(|&nth| numbers[nth]).collect();
+            if among.len() < count {
+                return Err(too_few(count, among.len(), first_failed));
+            }
+            needs.push(Need { count, among });
+        }
+        Ok(Some(Arc::new(Copies { files, needs })))
+    }
+
+    /// Finds the entry at a path below a directory, which must have this type.
+    fn entry_of(
+        &mut self,
+        side: Side,
+        dir: &Seen,
+        below: &[u8],
+        file_type: FileType,
+    ) -> Result<(Seen, Stat, Place), Refusal> {
+        let seen = below_of(dir, below);
+        let place = self.reach.locate(side, &seen.path, seen.root_len)?;
         let stat = match place.stat() {
             Err(Errno::NOENT | Errno::NOTDIR) => return Err(Refusal::NoCounterpart),
-            stat => stat.map_err(|errno| Refusal::unreadable(Side::Keeper, "stat", errno))?,
+            stat => stat.map_err(|errno| Refusal::unreadable(side, "stat", errno))?,
         };
         if stat.file_type != file_type {
             return Err(Refusal::NoCounterpart);

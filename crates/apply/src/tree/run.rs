@@ -156,7 +156,7 @@ fn at(step: &Step, error: ActError) -> TreeError {
 }
 
 fn intent(journal: &mut Journal, kind: ActionKind, step: Step, metadata: Metadata) -> Intent {
-    let Step { victim, keeper } = step;
+    let Step { victim, keeper, .. } = step;
     let (step, temp) = (journal.number(), temp_name());
     Intent { step, kind, temp, victim, metadata, keeper, target: None, to: None, saved: None, made: None }
 }

@@ -130,7 +130,7 @@ fn h39_paths_longer_than_path_max_work() {
     let mut victim = seen(&tree.path("k"), tree.path("").as_os_str().len());
     victim.path = deep.join("v").into_os_string().into_encoded_bytes();
     victim.version = Stat::of(&file).unwrap().version();
-    let step = ftk_apply::Step { victim, keeper: tree.seen("k") };
+    let step = ftk_apply::Step::new(victim, tree.seen("k"));
     tree.run(Action::Hardlink, vec![step]).remove(0).unwrap();
     assert_eq!(rustix::fs::fstat(&file).unwrap().st_nlink, 0);
     assert_eq!(fs::metadata(tree.path("k")).unwrap().nlink(), 2);
@@ -150,7 +150,7 @@ fn h05_an_impossible_action_is_an_error() {
     }
     let (before, root_len) = (ino(&victim), elsewhere.path().as_os_str().len());
     for action in [Action::Hardlink, Action::Reflink, Action::Move(tree.path("to"))] {
-        let step = ftk_apply::Step { victim: seen(&victim, root_len), keeper: tree.seen("k") };
+        let step = ftk_apply::Step::new(seen(&victim, root_len), tree.seen("k"));
         let refused =
             tree.run_by(action, ftk_apply::ActionOptions { metadata_may_differ: true }, vec![step]).remove(0);
         assert!(
@@ -174,7 +174,7 @@ fn h13_a_keeper_has_no_more_links_than_the_file_system_allows() {
         return crate::harness::skip("the file system of temporary files knows no bound");
     }
     let (before, root_len) = (ino(&victim), dir.path().as_os_str().len());
-    let step = ftk_apply::Step { victim: seen(&victim, root_len), keeper: seen(&keeper, root_len) };
+    let step = ftk_apply::Step::new(seen(&victim, root_len), seen(&keeper, root_len));
     let refused = tree.run(Action::Hardlink, vec![step]).remove(0);
     assert!(matches!(refused, Err(ActError::Refused(Refusal::TooManyLinks))), "{refused:?}");
     assert_eq!(ino(&victim), before);

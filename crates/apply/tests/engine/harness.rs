@@ -43,7 +43,7 @@ impl Tree {
     }
 
     pub(crate) fn step(&self, victim: &str, keeper: &str) -> Step {
-        Step { victim: self.seen(victim), keeper: self.seen(keeper) }
+        Step::new(self.seen(victim), self.seen(keeper))
     }
 
     pub(crate) fn journal(&self) -> PathBuf {

@@ -1,6 +1,7 @@
 //! The engine on real files.
 
 mod actions;
+mod copies;
 mod faults;
 mod harness;
 mod journals;

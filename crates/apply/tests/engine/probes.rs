@@ -45,7 +45,7 @@ fn other_file_systems_and_missing_reflinks_are_obstacles() {
     if fs::metadata(&victim).unwrap().dev() == step.keeper.version.dev {
         return skip("there is no second file system");
     }
-    let other = Step { victim: seen(&victim, elsewhere.path().as_os_str().len()), keeper: step.keeper };
+    let other = Step::new(seen(&victim, elsewhere.path().as_os_str().len()), step.keeper);
     for action in [Action::Hardlink, Action::Move(tree.path("to/be/made"))] {
         assert!(matches!(probe(&mut reach, &action, &other), Err(Obstacle::OtherFileSystem)), "{action:?}");
     }

@@ -73,7 +73,7 @@ fn h09_a_parent_that_becomes_a_link_is_not_followed() {
                             seen(&if nth % 2 == 0 { inside(nth) } else { outside(nth) }, root_len);
                         victim.path =
                             top.join(format!("dir/sub/v{nth}")).into_os_string().into_encoded_bytes();
-                        Step { victim, keeper: seen(&top.join("k"), root_len) }
+                        Step::new(victim, seen(&top.join("k"), root_len))
                     });
                     _ = fs::remove_dir_all(tree.path("to"));
                     let outcomes = tree.run(action.clone(), steps.collect());
@@ -98,7 +98,7 @@ fn tried(tree: &Tree, action: &Action, names: [&str; 2]) -> bool {
         let root_len = tree.path("").as_os_str().len();
         let [victim, keeper] = [("v", &victim), ("k", &keeper)]
             .map(|(name, file)| seen_as(&Stat::of(file).unwrap(), &tree.path(name), root_len));
-        Step { victim, keeper }
+        Step::new(victim, keeper)
     };
     let names = names.map(|name| tree.path(name));
     let pauses = AtomicU32::new(1);

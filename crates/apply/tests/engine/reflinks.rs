@@ -72,7 +72,7 @@ impl Mounted {
 
     fn step(&self, victim: &str, keeper: &str) -> Step {
         let root_len = self.path("").as_os_str().len();
-        Step { victim: seen(&self.path(victim), root_len), keeper: seen(&self.path(keeper), root_len) }
+        Step::new(seen(&self.path(victim), root_len), seen(&self.path(keeper), root_len))
     }
 
     fn run(&self, step: Step) -> Result<Freed, ActError> {

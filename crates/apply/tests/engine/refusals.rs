@@ -97,7 +97,7 @@ fn h02_two_names_of_one_file_are_refused() {
     through_link.root_len = tree.path("link").as_os_str().len();
     let is_same = |why: &Refusal| matches!(why, Refusal::SameFile);
     for victim in [tree.seen("dir/k"), tree.seen("hard"), through_link] {
-        refused_by_all(&tree, &Step { victim, keeper: tree.seen("dir/k") }, is_same);
+        refused_by_all(&tree, &Step::new(victim, tree.seen("dir/k")), is_same);
     }
     assert_eq!(fs::metadata(keeper).unwrap().nlink(), 2);
 }
@@ -122,7 +122,7 @@ fn paths_through_links_or_parents_are_refused() {
     tree.file("k", "same");
     tree.file("real/v", "same");
     symlink("real", tree.path("link")).unwrap();
-    let link = Step { victim: tree.seen("link/v"), keeper: tree.seen("k") };
+    let link = Step::new(tree.seen("link/v"), tree.seen("k"));
     refused_by_all(&tree, &link, |why| matches!(why, Refusal::Link(Side::Victim)));
     let mut up = tree.step("real/v", "k");
     up.keeper.path = tree.path("real/../k").into_os_string().into_encoded_bytes();

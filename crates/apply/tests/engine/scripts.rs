@@ -89,7 +89,7 @@ fn pairs(tree: &Tree) -> Vec<(PathBuf, PathBuf, Step)> {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, &name).unwrap();
         }
-        (path(&keeper), path(&victim), Step { victim: relative(victim), keeper: relative(keeper) })
+        (path(&keeper), path(&victim), Step::new(relative(victim), relative(keeper)))
     };
     names().into_iter().map(pair).collect()
 }
@@ -145,6 +145,7 @@ fn a_script_keeps_files_that_differ() {
             std::os::unix::fs::symlink("link target", tree.path("link")).unwrap();
             let victims = ["differs", "longer", "hard link", "link", "missing", ".", "-n"];
             let steps = victims.map(|victim| Step {
+                copies: None,
                 victim: relative(victim.as_bytes().to_vec()),
                 keeper: relative(b"k".to_vec()),
             });
@@ -175,6 +176,7 @@ fn a_failed_script_step_keeps_the_victim() {
     }
     let before = ino(&victim);
     let step = Step {
+        copies: None,
         victim: relative(b"v".to_vec()),
         keeper: relative(keeper.into_os_string().into_encoded_bytes()),
     };

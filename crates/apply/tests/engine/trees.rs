@@ -273,7 +273,7 @@ fn another_directory_with_the_name_is_not_touched() {
     let seen = tree.seen("b");
     fs::rename(tree.path("b"), tree.path("old")).unwrap();
     fs::create_dir(tree.path("b")).unwrap();
-    let step = ftk_apply::Step { victim: seen, keeper: tree.seen("a") };
+    let step = ftk_apply::Step::new(seen, tree.seen("a"));
     let listed = ftk_apply::Tree::list(&mut Reach::new(), Action::Delete.kind(), &step);
     let (_, refusal) = refusal(listed.unwrap_err());
     assert!(matches!(refusal, Refusal::Replaced(_)), "{refusal:?}");
@@ -286,7 +286,7 @@ fn the_starting_points_themselves_can_be_victims() {
         let seen = tree.seen(name);
         Seen { root_len: seen.path.len(), ..seen }
     };
-    let step = ftk_apply::Step { victim: whole("b"), keeper: whole("a") };
+    let step = ftk_apply::Step::new(whole("b"), whole("a"));
     let mut journal = Journal::create(&tree.journal()).unwrap();
     let mut engine = Engine::new(Action::Delete, ActionOptions::default()).unwrap();
     let (_, ended) = engine.run_tree(&step, &mut journal, &Stop::new(), |_, _| ()).unwrap();

@@ -76,7 +76,7 @@ impl DirPlanner<'_> {
                 MemberDecision::Stays(why) => items.push(DirItem::Keep { path, why: reason(why, member) }),
                 MemberDecision::Skipped(why) => left.push(DirItem::Leave { path, why: why.to_string() }),
                 MemberDecision::Goes { keeper, .. } => {
-                    let step = Step { victim: self.seen(member), keeper: self.seen(&members[keeper]) };
+                    let step = Step::new(self.seen(member), self.seen(&members[keeper]));
                     going.push(DirItem::Go(step));
                 }
             }
