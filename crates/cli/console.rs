@@ -31,6 +31,13 @@ pub(crate) enum Outcome {
     Error = 2,
 }
 
+impl Outcome {
+    /// Returns `Error` if something failed.
+    pub(crate) fn error_if(has_failed: bool) -> Self {
+        if has_failed { Self::Error } else { Self::Success }
+    }
+}
+
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
         Self::from(outcome as u8)

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use ftk_dedup::prune::Standing;
 use ftk_dedup::report::{self, DirectoryGroup, Group, Report};
 use ftk_dedup::{Member, Names};
 use ftk_file::Version;
@@ -174,7 +175,15 @@ fn directory_group(record: &Members<'_>, roots: &[Vec<u8>]) -> Option<(u64, Dire
             mtime_ns: record.integer("mtime_ns")?,
             ctime_ns: record.integer("ctime_ns")?,
         };
-        Some(Member { root, path, version, blocks: 0, nlink: 1, via_link: false })
+        Some(Member {
+            root,
+            path,
+            version,
+            blocks: 0,
+            nlink: 1,
+            via_link: false,
+            standing: Standing::default(),
+        })
     };
     let members = record.get("members")?.items()?.into_iter().map(|it| directory(&it.members()?));
     let group = DirectoryGroup {
@@ -218,6 +227,7 @@ fn member(record: &Members<'_>, size: u64, roots: &[Vec<u8>]) -> Option<Member> 
         nlink: record.integer("nlink")?,
         blocks: record.integer::<u64>("allocated_bytes")? / 512,
         via_link,
+        standing: Standing::default(),
         path,
     })
 }

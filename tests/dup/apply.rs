@@ -14,7 +14,7 @@ fn report(dir: &Dir) -> Vec<String> {
 }
 
 /// Returns the lines with a matching footer.
-fn sealed(lines: &[String]) -> Vec<u8> {
+pub(super) fn sealed(lines: &[String]) -> Vec<u8> {
     let mut text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
     let footer = format!(
         "{{\"footer\":{{\"records\":{},\"sha256\":\"{}\"}}}}\n",

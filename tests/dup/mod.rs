@@ -3,6 +3,7 @@
 
 mod apply;
 mod ask;
+mod copies;
 mod dirs;
 mod formats;
 mod freed;

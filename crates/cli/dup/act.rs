@@ -6,25 +6,25 @@ use std::collections::VecDeque;
 use std::env;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
 use ftk_apply::{
-    ActError, Action, ActionOptions, Check, Engine, Freed, Journal, Obstacle, Reach, Refusal, Step, Tree,
-    TreeError, check, probe, script,
+    ActError, Action, ActionOptions, Check, Copies, Engine, Freed, Journal, Need, Obstacle, Reach, Refusal,
+    Seen, Step, Tree, TreeError, check, probe, script,
 };
-use ftk_dedup::KeepRules;
+use ftk_dedup::Member;
+use ftk_dedup::prune::{self, Decision, Item, Pruning};
 use ftk_dedup::report::Group;
 use ftk_process::Progress;
 use ftk_record::{quote, sanitize};
 use ftk_sched::Stop;
 
 use crate::console::{Console, Outcome, cause, reason};
-use crate::dup::dirs::DirItem;
-use crate::dup::plan::{Item, Planner};
-use crate::dup::rule_use::RuleUse;
-use crate::dup::step_printer::{StepPrinter, Word, verb};
+use crate::dup::keep::RuleNames;
+use crate::dup::step_printer::{StepPrinter, Word, kept_because, verb};
 use crate::signals::DeferredSignals;
 use crate::stdout::{Lines, Stdout};
 
@@ -33,62 +33,116 @@ use crate::stdout::{Lines, Stdout};
 pub(super) struct Job {
     pub(super) action: Action,
     pub(super) action_options: ActionOptions,
-    /// Which copies are kept.
-    pub(super) rules: KeepRules,
-    pub(super) rule_use: RuleUse,
+    pub(super) pruning: Pruning,
+    /// The rules as they are shown.
+    pub(super) rule_names: RuleNames,
     /// Length of the path of each starting point, by its number.
-    pub(super) roots: Vec<usize>,
-    /// Members with this or a higher number of their starting point are inside directories that stay as a whole.
-    pub(super) kept_from: usize,
-    /// The plan for directories, which comes first.
-    pub(super) dirs: Vec<DirItem>,
-    /// Upper limit of the number of files to process, for progress.
+    pub(super) root_lens: Vec<usize>,
+    /// Upper limit of the number of files to process outside of directories, for progress.
     pub(super) most: u64,
     pub(super) json: bool,
 }
 
-impl Job {
-    /// Plans a group. Returns no items if all members are kept.
-    fn items(&self, group: Group) -> Vec<Item> {
-        let Self { rules, rule_use, action, roots, kept_from, .. } = self;
-        let planner = Planner { rules, rule_use, action, roots, kept_from: *kept_from };
-        let mut items = planner.items(group);
-        if self.action == Action::Reflink {
-            // Cloning files that share their blocks already would free nothing, although the plan counts
-            // their bytes.
-            let mut reach = Reach::new();
-            for item in &mut items {
-                if let Item::Go { step, .. } = item
-                    && let Ok(Check::Done) = self.check(&mut reach, step)
-                {
-                    let path = std::mem::take(&mut step.victim.path);
-                    *item = Item::Keep { path, why: "already shares its blocks".into() };
-                }
-            }
-            if items.iter().all(|item| matches!(item, Item::Keep { .. })) {
-                items.clear();
-            }
-        }
-        items
-    }
+/// A part of the plan as it is printed or carried out.
+#[derive(Debug)]
+enum Work {
+    /// A line about a file or directory without a step.
+    Line { word: Word, path: Vec<u8>, is_directory: bool, why: String },
+    /// A directory that is removed as a whole.
+    Tree(Step),
+    /// A file. `frees`: bytes that the step frees, provided that all steps before it are done.
+    File { step: Step, frees: u64 },
+}
 
-    /// Carries out the plan if there is a journal. Otherwise prints it, as a script or as text.
+impl Work {
+    fn print(self, printer: &mut StepPrinter<'_>, console: &Console) {
+        let Self::Line { word, path, is_directory, why } = self else { return };
+        if word == Word::Refuse {
+            console.stats.error("refused");
+        }
+        match is_directory {
+            true => printer.say_dir(word, &path, why),
+            false => printer.say(word, &path, why),
+        }
+    }
+}
+
+impl Job {
+    /// Carries out the plan if there is a journal. Otherwise prints it, as a script or as text. `directories` is the plan
+    /// for directories, which comes first.
     pub(super) fn run(
         &self,
+        directories: Vec<Item>,
         groups: &mut dyn Iterator<Item = Group>,
         journal: Option<(Journal, PathBuf)>,
         as_script: bool,
         console: &Console,
     ) -> anyhow::Result<Outcome> {
         let out = Stdout::default();
-        let outcome = match (journal, as_script) {
-            (Some(journal), _) => self.act(groups, journal, &out, console)?,
-            (None, true) => self.script(groups, &out, console)?,
-            (None, false) => self.plan(groups, &out, console)?,
+        let (mut reach, mut reach_of_trees) = (Reach::new(), Reach::new());
+        let shares = |victim: &Member, keeper: &Member| {
+            let step = step(victim, keeper, &self.root_lens);
+            matches!(self.check(&mut reach, &step), Ok(Check::Done))
         };
-        self.rule_use.say(console);
+        let files = |item: &Item| if let Decision::Go { files, .. } = item.decision { files } else { 0 };
+        let most = self.most + directories.iter().map(files).sum::<u64>();
+        let items = directories.into_iter().chain(self.pruning.items(groups, shares));
+        let mut work = items.flat_map(|item| self.work(&mut reach_of_trees, item));
+        let outcome = match (journal, as_script) {
+            (Some(journal), _) => self.act(&mut work, most, journal, &out, console)?,
+            (None, true) => self.script(&mut work, &out, console)?,
+            (None, false) => self.plan(&mut work, &out, console)?,
+        };
+        self.rule_names.say_undecided(&self.pruning, console);
         out.finish()?;
         Ok(outcome)
+    }
+
+    /// Returns what an item means for the action. A directory that is not removed as a whole is taken apart: its files
+    /// are replaced one by one.
+    fn work(&self, reach: &mut Reach, item: Item) -> Vec<Work> {
+        let Item { member, is_directory, decision } = item;
+        let (word, why) = match decision {
+            Decision::Keep(why) => (Word::Keep, kept_because(why, &member)),
+            Decision::Leave(why) => (Word::Leave, why.to_string()),
+            Decision::Refuse(error) => (Word::Refuse, cause(&error)),
+            Decision::Go { keeper, copies, frees, .. } => {
+                let copies = copies.map(|copies| self.copies(&copies));
+                let step = Step { copies, ..step(&member, &keeper, &self.root_lens) };
+                return match is_directory {
+                    false => vec![Work::File { step, frees }],
+                    true if self.pruning.effect.removes() => vec![Work::Tree(step)],
+                    true => self.files(reach, &step),
+                };
+            }
+        };
+        vec![Work::Line { word, path: member.path, is_directory, why }]
+    }
+
+    /// Returns what a step must prove besides its keeper.
+    fn copies(&self, copies: &prune::Copies<Member>) -> Arc<Copies> {
+        let files = copies.files.iter().map(|file| seen(file, &self.root_lens)).collect();
+        let need = |need: &prune::Need| Need { count: need.count, among: need.among.clone() };
+        Arc::new(Copies { files, needs: copies.needs.iter().map(need).collect() })
+    }
+
+    /// Returns the steps for the files of a directory.
+    fn files(&self, reach: &mut Reach, step: &Step) -> Vec<Work> {
+        match Tree::list(reach, self.action.kind(), step) {
+            Ok(tree) => {
+                let file = |(file, frees): (ftk_apply::TreeFile, u64)| {
+                    let is_clone = self.action == Action::Reflink;
+                    let frees = if is_clone { file.blocks.saturating_mul(512) } else { frees };
+                    Work::File { step: file.step, frees }
+                };
+                let frees = tree.frees();
+                tree.files.into_iter().zip(frees).map(file).collect()
+            }
+            Err(error) => {
+                let (word, path, why) = (Word::Refuse, step.victim.path.clone(), tree_reason(&error));
+                vec![Work::Line { word, path, is_directory: true, why }]
+            }
+        }
     }
 
     /// Prints the last line of a plan that deletes.
@@ -96,60 +150,6 @@ impl Job {
         if self.action == Action::Delete {
             console.summary("deletion cannot be undone: use --quarantine DIR to move the files away instead");
         }
-    }
-
-    /// Prints the plan for directories. Calls `each` for every directory that is removed as a whole, if its present
-    /// entries permit that. Returns the items for the files of directories whose files are replaced.
-    fn dirs<'o>(
-        &self,
-        reach: &mut Reach,
-        printer: &mut StepPrinter<'o>,
-        console: &Console,
-        mut each: impl FnMut(&mut StepPrinter<'o>, &Step, Tree),
-    ) -> Vec<Item> {
-        let mut items = Vec::new();
-        for item in &self.dirs {
-            let step = match item {
-                DirItem::Keep { path, why } => {
-                    printer.say_dir(Word::Keep, path, why);
-                    continue;
-                }
-                DirItem::Leave { path, why } => {
-                    printer.say_dir(Word::Leave, path, why);
-                    continue;
-                }
-                DirItem::Refuse { path, why } => {
-                    console.stats.error("refused");
-                    printer.say_dir(Word::Refuse, path, why);
-                    continue;
-                }
-                DirItem::Go(step) => step,
-            };
-            match Tree::list(reach, self.action.kind(), step) {
-                Ok(tree) if self.removes() => each(printer, step, tree),
-                Ok(tree) => {
-                    let frees = tree.frees();
-                    let files = tree.files.into_iter().zip(frees);
-                    items.extend(files.map(|(file, frees)| {
-                        let frees = match self.action {
-                            Action::Reflink => file.blocks.saturating_mul(512),
-                            _ => frees,
-                        };
-                        Item::Go { step: file.step, frees }
-                    }));
-                }
-                Err(error) => {
-                    console.stats.error("refused");
-                    printer.say_dir(Word::Refuse, &step.victim.path, tree_reason(&error));
-                }
-            }
-        }
-        items
-    }
-
-    /// Whether the action removes the names of files, and with them whole directories.
-    fn removes(&self) -> bool {
-        matches!(self.action, Action::Delete | Action::Move(_))
     }
 
     fn cannot_start(&self) -> String {
@@ -173,26 +173,27 @@ impl Job {
     /// Prints what would be done and what would be refused. Changes nothing.
     fn plan(
         &self,
-        groups: &mut dyn Iterator<Item = Group>,
+        work: &mut dyn Iterator<Item = Work>,
         out: &Stdout,
         console: &Console,
     ) -> anyhow::Result<Outcome> {
         let mut reach = Reach::new();
         let mut printer = StepPrinter::new(out, self.action.kind(), self.json, false);
-        let in_dirs = self.dirs(&mut reach, &mut printer, console, |printer, step, tree| {
-            printer.tree(step, tree.files.len() as u64, tree.frees().into_iter().sum());
-        });
-        for item in in_dirs.into_iter().chain(groups.flat_map(|group| self.items(group))) {
-            match item {
-                Item::Keep { path, why } => printer.say(Word::Keep, &path, why),
-                Item::Leave { path, why } => printer.say(Word::Leave, &path, why),
-                Item::Go { step, frees } => match self.check(&mut reach, &step) {
+        let refuse = |printer: &mut StepPrinter<'_>, step: Step, is_directory, why| {
+            Work::Line { word: Word::Refuse, path: step.victim.path, is_directory, why }
+                .print(printer, console);
+        };
+        for work in work {
+            match work {
+                Work::Line { .. } => work.print(&mut printer, console),
+                Work::Tree(step) => match Tree::list(&mut reach, self.action.kind(), &step) {
+                    Ok(tree) => printer.tree(&step, tree.files.len() as u64, tree.frees().into_iter().sum()),
+                    Err(error) => refuse(&mut printer, step, true, tree_reason(&error)),
+                },
+                Work::File { step, frees } => match self.check(&mut reach, &step) {
                     Ok(Check::Fine { shared }) => printer.step(&step, frees.saturating_sub(shared)),
                     Ok(Check::Done) => {}
-                    Err(refusal) => {
-                        console.stats.error("refused");
-                        printer.say(Word::Refuse, &step.victim.path, reason(&refusal));
-                    }
+                    Err(refusal) => refuse(&mut printer, step, false, reason(&refusal)),
                 },
             }
         }
@@ -201,13 +202,13 @@ impl Job {
         if printer.has_done() {
             self.warn_of_deletion(console);
         }
-        Ok(if printer.has_trouble() { Outcome::Error } else { Outcome::Success })
+        Ok(Outcome::error_if(printer.has_trouble()))
     }
 
     /// Prints a script that carries out the plan, without the steps that would be refused now.
     fn script(
         &self,
-        groups: &mut dyn Iterator<Item = Group>,
+        work: &mut dyn Iterator<Item = Work>,
         out: &Stdout,
         console: &Console,
     ) -> anyhow::Result<Outcome> {
@@ -217,44 +218,43 @@ impl Job {
         let mut lines = Lines::new(out);
         lines.line(|out| out.append(&mut script::header(directory.as_os_str().as_bytes())));
         let mut nth = 0;
-        let mut printer = StepPrinter::silent(out, self.action.kind());
-        let mut trees = Vec::new();
-        let in_dirs = self.dirs(&mut reach, &mut printer, console, |_, _, tree| trees.push(tree));
-        if printer.has_trouble() {
+        let mut refuse = |path: &[u8], why: &str| {
+            console.stats.error("refused");
+            console.warning(format_args!("{}: refused: {why}", quote(path)));
             outcome = Outcome::Error;
-        }
-        for tree in trees {
-            let mut commands = script::tree(&tree, &self.action, &mut nth);
+        };
+        for work in work {
+            let mut commands = match work {
+                Work::Line { word: Word::Refuse, path, why, .. } => {
+                    refuse(&path, &why);
+                    continue;
+                }
+                Work::Line { .. } => continue,
+                Work::Tree(step) => match Tree::list(&mut reach, self.action.kind(), &step) {
+                    Ok(tree) => script::tree(&tree, &self.action, &mut nth),
+                    Err(error) => {
+                        refuse(&step.victim.path, &tree_reason(&error));
+                        continue;
+                    }
+                },
+                Work::File { step, .. } => match self.check(&mut reach, &step) {
+                    Ok(Check::Done) => continue,
+                    Ok(Check::Fine { .. }) => {
+                        nth += 1;
+                        script::step(&step, &self.action, nth)
+                    }
+                    Err(refusal) => {
+                        refuse(&step.victim.path, &reason(&refusal));
+                        continue;
+                    }
+                },
+            };
+            // A script needs the names unescaped.
             ensure!(
                 !Stdout::is_terminal() || is_harmless_script(&commands),
                 "the script contains names with control characters, which a terminal would interpret: write it to a file"
             );
             lines.line(|out| out.append(&mut commands));
-        }
-        for item in in_dirs.into_iter().chain(groups.flat_map(|group| self.items(group))) {
-            let Item::Go { step, .. } = item else { continue };
-            match self.check(&mut reach, &step) {
-                Ok(Check::Done) => {}
-                Ok(Check::Fine { .. }) => {
-                    // A script needs the names unescaped.
-                    ensure!(
-                        !Stdout::is_terminal()
-                            || [&step.victim, &step.keeper].iter().all(|it| is_harmless(&it.path)),
-                        "the script contains names with control characters, which a terminal would interpret: write it to a file"
-                    );
-                    nth += 1;
-                    lines.line(|out| out.append(&mut script::step(&step, &self.action, nth)));
-                }
-                Err(refusal) => {
-                    console.stats.error("refused");
-                    console.warning(format_args!(
-                        "{}: refused: {}",
-                        quote(&step.victim.path),
-                        reason(&refusal)
-                    ));
-                    outcome = Outcome::Error;
-                }
-            }
         }
         lines.line(|out| out.append(&mut script::footer()));
         lines.flush();
@@ -268,7 +268,8 @@ impl Job {
     /// steps: the remaining steps are listed, and the process ends by that signal.
     fn act(
         &self,
-        groups: &mut dyn Iterator<Item = Group>,
+        work: &mut dyn Iterator<Item = Work>,
+        most: u64,
         (mut journal, path): (Journal, PathBuf),
         out: &Stdout,
         console: &Console,
@@ -279,20 +280,6 @@ impl Job {
         let mut engine = engine.with_context(|| self.cannot_start())?;
         let mut printer = StepPrinter::new(out, self.action.kind(), self.json, true);
         let begun = Instant::now();
-        let (mut trees, mut n_files) = (Vec::new(), self.most);
-        let in_dirs = self.dirs(&mut Reach::new(), &mut printer, console, |_, step, tree| {
-            trees.push(step.clone());
-            n_files += tree.files.len() as u64;
-        });
-        // The engine fetches steps before it has finished earlier ones. Items without a step wait here, so
-        // that lines are printed in the order of the plan.
-        let waiting = RefCell::new(VecDeque::new());
-        let mut items = in_dirs.into_iter().chain(groups.flat_map(|group| self.items(group)));
-        let mut steps = items.by_ref().filter_map(|item| {
-            let step = if let Item::Go { step, .. } = &item { Some(step.clone()) } else { None };
-            waiting.borrow_mut().push_back(item);
-            step
-        });
         let (files, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         let done = || {
             let (files, bytes) = (files.load(Ordering::Relaxed), bytes.load(Ordering::Relaxed));
@@ -302,20 +289,35 @@ impl Job {
             files.fetch_add(1, Ordering::Relaxed);
             bytes.fetch_add(step.victim.version.size, Ordering::Relaxed);
         };
+        // The engine fetches steps before it has finished earlier ones. Work without a step waits here, so
+        // that lines are printed in the order of the plan.
+        let waiting = RefCell::new(VecDeque::new());
+        let mut work = work.peekable();
         let verb = verb(self.action.kind());
-        let run = console.progress.between_lines().counted(verb, n_files, false, &done, || {
-            for step in &trees {
-                run_tree(&mut engine, step, &mut journal, &signals.stop, &count, &mut printer, console)?;
+        let run = console.progress.between_lines().counted(verb, most, false, &done, || {
+            while let Some(work) = work.next_if(|work| !matches!(work, Work::File { .. })) {
+                match work {
+                    Work::Tree(step) => {
+                        let (stop, journal) = (&signals.stop, &mut journal);
+                        run_tree(&mut engine, &step, journal, stop, &count, &mut printer, console)?;
+                    }
+                    line => line.print(&mut printer, console),
+                }
             }
-            engine.run(&mut steps, &mut journal, &signals.stop, |step, result| {
+            let steps = work.by_ref().filter_map(|work| {
+                let step = if let Work::File { step, .. } = &work { Some(step.clone()) } else { None };
+                waiting.borrow_mut().push_back(work);
+                step
+            });
+            engine.run(steps, &mut journal, &signals.stop, |step, result| {
                 count(step);
-                print_waiting(&mut printer, &mut waiting.borrow_mut(), true);
+                print_waiting(&mut printer, &mut waiting.borrow_mut(), true, console);
                 print_result(&mut printer, step, result, console);
             })
         });
         // After a signal, the remaining steps are listed and not started.
-        steps.for_each(drop);
-        print_waiting(&mut printer, &mut waiting.borrow_mut(), false);
+        let rest = waiting.into_inner().into_iter().chain(work);
+        rest.for_each(|work| print_waiting(&mut printer, &mut [work].into(), false, console));
         let ended = run.and_then(|()| journal.finish());
         console.stats.phase(printer.phase(begun.elapsed()));
         printer.finish();
@@ -326,7 +328,7 @@ impl Job {
                 _ => console.summary(format_args!("to undo this: ftk undo {path}")),
             }
         }
-        let mut outcome = if printer.has_trouble() { Outcome::Error } else { Outcome::Success };
+        let mut outcome = Outcome::error_if(printer.has_trouble());
         if let Err(error) = ended {
             console.error(format_args!(
                 "the run ended early: cannot write the journal {path}, or sync the file system: {}",
@@ -377,15 +379,20 @@ fn is_harmless_script(commands: &[u8]) -> bool {
     commands.split(|&byte| byte == b'\n').all(is_harmless)
 }
 
-/// Prints waiting items, in the order of the plan. With `is_up_to_step`, stops at the step that was just
-/// reported, and removes it. Otherwise prints all items, and their steps as not done.
-fn print_waiting(printer: &mut StepPrinter<'_>, waiting: &mut VecDeque<Item>, is_up_to_step: bool) {
-    while let Some(item) = waiting.pop_front() {
-        match item {
-            Item::Keep { path, why } => printer.say(Word::Keep, &path, why),
-            Item::Leave { path, why } => printer.say(Word::Leave, &path, why),
-            Item::Go { .. } if is_up_to_step => return,
-            Item::Go { step, .. } => printer.say(Word::NotDone, &step.victim.path, ""),
+/// Prints waiting work, in the order of the plan. With `is_up_to_step`, stops at the step that was just
+/// reported, and removes it. Otherwise prints everything, and steps as not done.
+fn print_waiting(
+    printer: &mut StepPrinter<'_>,
+    waiting: &mut VecDeque<Work>,
+    is_up_to_step: bool,
+    console: &Console,
+) {
+    while let Some(work) = waiting.pop_front() {
+        match work {
+            Work::File { .. } if is_up_to_step => return,
+            Work::File { step, .. } => printer.say(Word::NotDone, &step.victim.path, ""),
+            Work::Tree(step) => printer.say_dir(Word::NotDone, &step.victim.path, ""),
+            line => line.print(printer, console),
         }
     }
 }
@@ -413,6 +420,17 @@ fn print_result(
             printer.say(Word::Fail, path, reason(&error));
         }
     }
+}
+
+/// Returns a step for a victim and its keeper. `root_lens` are the lengths of the paths of starting points.
+pub(super) fn step(victim: &Member, keeper: &Member, root_lens: &[usize]) -> Step {
+    Step::new(seen(victim, root_lens), seen(keeper, root_lens))
+}
+
+fn seen(member: &Member, root_lens: &[usize]) -> Seen {
+    let Member { root, path, version, .. } = member.clone();
+    // The path of a directory has lost the slashes at its end.
+    Seen { root_len: root_lens[root].min(path.len()), path, version }
 }
 
 /// Whether the path has no control characters, which a terminal would interpret.

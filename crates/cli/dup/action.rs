@@ -9,6 +9,7 @@ use anyhow::ensure;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use ftk_apply::{Action, ActionOptions};
+use ftk_dedup::prune::Effect;
 use jiff::Timestamp;
 
 use crate::rules::AllowUnusedArg;
@@ -92,6 +93,16 @@ impl ActionArgs {
                 );
                 Ok(action.clone())
             }
+        }
+    }
+
+    /// Returns what the action does with surplus copies.
+    pub(super) fn effect(&self) -> Effect {
+        match (&self.action, &self.quarantine) {
+            (Action::Move(_), _) | (Action::Delete, Some(_)) => Effect::Move,
+            (Action::Delete, None) => Effect::Remove,
+            (Action::Reflink, _) => Effect::Clone,
+            (Action::Hardlink | Action::Symlink, _) => Effect::Link,
         }
     }
 

@@ -1,7 +1,6 @@
 //! `ftk dup apply`: does the same as `ftk dup prune`, but with the groups of a saved report instead of a
 //! scan.
 
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::BufReader;
@@ -12,20 +11,18 @@ use std::path::Path;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use ftk_apply::Action;
-use ftk_dedup::KeepRules;
-use ftk_dedup::report::{DirectoryGroup, Group, Recorded, Report, read};
+use ftk_dedup::prune::{KeepRules, Pruning, References, RuleUse, recorded_probes};
+use ftk_dedup::report::{DirectoryGroup, Group, Report, read};
 use ftk_record::quote;
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
-use crate::dup::below::Below;
-use crate::dup::dirs::{DirPlanner, joins_linked};
-use crate::dup::keep::KeepArgs;
-use crate::dup::preflight::{pairs_in, preflight};
+use crate::dup::keep::{KeepArgs, below};
+use crate::dup::preflight::preflight;
 use crate::dup::prune::journal_of;
-use crate::dup::resolve::{Resolved, references, resolve};
+use crate::dup::resolve::of_manifests;
 use crate::input;
 
 /// Act on a report of `ftk dup --json` (needs --yes)
@@ -53,13 +50,13 @@ pub(super) struct ApplyArgs {
     /// this option, the recorded root is used if it is absolute and exists. Files are recognised by the identity of
     /// their file system, inode number, size and times. Files of trees that are not here are not considered, also not as copies.
     #[arg(long = "root", value_name = "FILE=DIR")]
-    roots: Vec<OsString>,
+    pub(super) roots: Vec<OsString>,
 
     #[command(flatten)]
     act: ActionArgs,
 
     #[command(flatten)]
-    keep: KeepArgs,
+    pub(super) keep: KeepArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -89,50 +86,36 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
     if kept.is_some() {
         args.keep.refuse_with_decisions()?;
     }
-    let Groups { mut groups, mut directories, roots, references, outcome } = match report.recorded {
+    let Groups { mut groups, directories, roots, references, outcome } = match report.recorded {
         Some(recorded) => of_manifests(args, recorded, &report.roots, console)?,
         None => of_trees(args, report, console)?,
     };
-    let mut roots: Vec<_> = roots.iter().map(Vec::len).collect();
+    let root_lens: Vec<_> = roots.iter().map(Vec::len).collect();
     ensure!(
         action != Action::Symlink || directories.is_empty(),
         "the report has groups of directories, and --action symlink works on single files only"
     );
-    preflight(pairs_in(&groups, &roots), &action, console)?;
-    let mut references = protect(&mut groups, &mut directories, &mut roots, references)?;
-    let kept_from = roots.len();
-    roots.extend_from_within(..);
-    // Each protected starting point stays protected under its second number.
-    references.extend(kept_from..roots.len());
+    preflight(&recorded_probes(&groups), &root_lens, &action, console)?;
     let journal = journal_of(&args.act, console)?;
     let action_options = args.act.action_options();
-    let rules = KeepRules { chosen: kept.unwrap_or_default(), ..args.keep.rules(references)? };
-    let rule_use = args.keep.rule_use();
-    let joins_linked = joins_linked(&action, &rules);
-    let dirs = DirPlanner { rules: &rules, rule_use: &rule_use, roots: &roots, kept_from, joins_linked }
-        .report(directories, &mut groups);
+    let rules = KeepRules { chosen: kept.unwrap_or_default(), ..args.keep.rules()? };
+    let pruning = Pruning { rules, references, effect: args.act.effect(), rule_use: RuleUse::default() };
+    let directories = pruning.recorded_directories(directories, &mut groups);
     let most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();
-    let json = globals.json;
-    let job = Job { action, action_options, rules, rule_use, roots, kept_from, dirs, most, json };
-    let done = job.run(&mut groups.into_iter(), journal, args.act.script, console)?;
+    let (rule_names, json) = (args.keep.names(), globals.json);
+    let job = Job { action, action_options, pruning, rule_names, root_lens, most, json };
+    let done = job.run(directories, &mut groups.into_iter(), journal, args.act.script, console)?;
     Ok(outcome.max(done))
 }
 
 /// The groups of a report.
-struct Groups {
-    groups: Vec<Group>,
-    directories: Vec<DirectoryGroup>,
+pub(super) struct Groups {
+    pub(super) groups: Vec<Group>,
+    pub(super) directories: Vec<DirectoryGroup>,
     /// The starting points.
-    roots: Vec<Vec<u8>>,
-    references: References,
-    outcome: Outcome,
-}
-
-/// What is never removed.
-struct References {
-    /// Numbers of starting points.
-    roots: BTreeSet<usize>,
-    directories: Vec<OsString>,
+    pub(super) roots: Vec<Vec<u8>>,
+    pub(super) references: References,
+    pub(super) outcome: Outcome,
 }
 
 /// Returns the groups of a report of trees.
@@ -148,22 +131,8 @@ fn of_trees(args: &ApplyArgs, report: Report, console: &Console) -> anyhow::Resu
             quote(directory)
         ));
     }
-    let references = References { roots: BTreeSet::new(), directories: args.keep.references.clone() };
+    let references = References { directories: below(&args.keep.references)?, ..References::default() };
     Ok(Groups { groups, directories, roots, references, outcome: Outcome::Success })
-}
-
-/// Returns the groups of a report of manifests, with their files as they are now.
-fn of_manifests(
-    args: &ApplyArgs,
-    recorded: Recorded,
-    recorded_roots: &[Vec<u8>],
-    console: &Console,
-) -> anyhow::Result<Groups> {
-    let manifests = recorded.manifests.clone();
-    let Resolved { groups, roots, outcome } = resolve(recorded, recorded_roots, &args.roots, console)?;
-    let (numbers, directories) = references(&args.keep.references, &manifests, &roots)?;
-    let references = References { roots: numbers, directories };
-    Ok(Groups { groups, directories: Vec::new(), roots, references, outcome })
 }
 
 /// Whether a path leads to the working directory.
@@ -176,34 +145,4 @@ fn is_here(directory: &[u8]) -> bool {
 fn open(report: &OsString) -> anyhow::Result<BufReader<File>> {
     let file = input::open(report).with_context(|| format!("cannot open {}", quote(report.as_bytes())))?;
     Ok(BufReader::new(file))
-}
-
-/// Assigns members below a directory of the references to extra starting points, which are protected. Resolves
-/// symbolic links to find these members. Returns the numbers of the protected starting points.
-fn protect(
-    groups: &mut [Group],
-    directories: &mut [DirectoryGroup],
-    roots: &mut Vec<usize>,
-    references: References,
-) -> anyhow::Result<BTreeSet<usize>> {
-    let References { roots: mut protected, directories: references } = references;
-    if references.is_empty() {
-        return Ok(protected);
-    }
-    let below = Below::new(&references)?;
-    let n_roots = roots.len();
-    roots.extend_from_within(..);
-    for member in groups.iter_mut().flat_map(|group| &mut group.members) {
-        if below.contains(&member.path) {
-            member.root += n_roots;
-        }
-    }
-    for member in directories.iter_mut().flat_map(|group| &mut group.members) {
-        // A directory that contains a reference stays too.
-        if below.touches(&member.path) {
-            member.root += n_roots;
-        }
-    }
-    protected.extend(n_roots..2 * n_roots);
-    Ok(protected)
 }

@@ -6,16 +6,16 @@ use std::io::{self, IsTerminal as _};
 use anyhow::{Context as _, ensure};
 use dialoguer::Input;
 use dialoguer::console::Term;
+use ftk_dedup::Member;
+use ftk_dedup::prune::{KeepRule, KeepRules, MemberDecision, Pruning, plan};
 use ftk_dedup::report::Group;
-use ftk_dedup::{KeepRule, KeepRules, Member, MemberDecision, plan};
 use ftk_record::sanitize;
 use indicatif::DecimalBytes;
 
 use crate::args::Globals;
 use crate::console::Console;
-use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
-use crate::dup::plan::date;
+use crate::dup::step_printer::date;
 use crate::human;
 
 /// The name of a rule, and the rule.
@@ -58,20 +58,19 @@ enum Answer {
 }
 
 /// Asks about each group in which a copy could be removed. Returns the groups that the plan is about, and adds the
-/// chosen paths to the rules of the job. `n_groups` is the number of groups, for people.
+/// chosen paths to the rules. `n_groups` is the number of groups, for people.
 ///
 /// # Errors
 /// If the terminal cannot be read or written.
 pub(super) fn ask(
     groups: &mut dyn Iterator<Item = Group>,
     n_groups: u64,
-    job: &mut Job,
+    pruning: &mut Pruning,
 ) -> anyhow::Result<Vec<Group>> {
     let term = Term::stderr();
     let mut asked = Vec::new();
     for (number, mut group) in (1..).zip(groups) {
-        group.members.sort_unstable();
-        let decisions = plan(&group.members, &job.rules).decisions;
+        let decisions = pruning.decide(&mut group.members).decisions;
         if !decisions.iter().any(|decision| matches!(decision, MemberDecision::Goes { .. })) {
             continue;
         }
@@ -83,7 +82,7 @@ pub(super) fn ask(
         match answer(&term, &group.members)? {
             Answer::Rules => {}
             Answer::Keep(numbers) => {
-                job.rules.chosen.extend(numbers.into_iter().map(|at| group.members[at].path.clone()));
+                pruning.rules.chosen.extend(numbers.into_iter().map(|at| group.members[at].path.clone()));
             }
             Answer::All | Answer::Skip => continue,
             Answer::Stop => break,
@@ -186,6 +185,7 @@ fn parse(text: &str, members: &[Member]) -> Result<Answer, String> {
 
 #[cfg(test)]
 mod tests {
+    use ftk_dedup::prune::Standing;
     use ftk_file::Version;
 
     use super::*;
@@ -204,6 +204,7 @@ mod tests {
             blocks: 8,
             nlink: 1,
             via_link: nth == 3,
+            standing: Standing::default(),
         };
         (0..4).map(member).collect()
     }

@@ -1,18 +1,17 @@
 //! Options for which copies are kept.
 
-use std::collections::{BTreeSet, HashSet};
-use std::ffi::{OsStr, OsString};
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use ftk_dedup::{KeepRule, KeepRules, PathTest};
-use ftk_record::sanitize;
+use ftk_dedup::prune::{Below, KeepRule, KeepRules, PathTest, Pruning};
+use ftk_record::{quote, sanitize};
 use ftk_select::Glob;
 
-use crate::dup::below::Below;
-use crate::dup::rule_use::RuleUse;
+use crate::console::Console;
 use crate::number::at_least;
 
 /// The rules that choose the kept files.
@@ -117,20 +116,20 @@ fn with_cause(error: &dyn std::error::Error) -> String {
 }
 
 impl KeepArgs {
-    /// Returns the rules. `references` are the numbers of the starting points whose files are never removed.
+    /// Returns the rules.
     ///
     /// # Errors
     /// If a directory of `--keep-one-per` does not exist.
-    pub(super) fn rules(&self, references: BTreeSet<usize>) -> anyhow::Result<KeepRules> {
+    pub(super) fn rules(&self) -> anyhow::Result<KeepRules> {
         let keep = self.keep.iter().map(RuleArg::rule).collect();
         let one_per = |dir: &OsString| {
-            let below = Below::new(std::slice::from_ref(dir)).context("--keep-one-per")?;
+            let below = below(std::slice::from_ref(dir)).context("--keep-one-per")?;
             // A directory that contains DIR has its copies below DIR.
             Ok(Box::new(move |path: &[u8]| below.contains(path) || below.touches(path)) as PathTest)
         };
         let one_per = self.keep_one_per.iter().map(one_per).collect::<anyhow::Result<_>>()?;
         let (isolate, min_copies) = (self.isolate, self.min_copies);
-        Ok(KeepRules { keep, references, isolate, min_copies, one_per, chosen: HashSet::new() })
+        Ok(KeepRules { keep, isolate, min_copies, one_per, chosen: HashSet::new() })
     }
 
     /// Rejects rules that would choose other files than the decisions do.
@@ -148,28 +147,41 @@ impl KeepArgs {
         Ok(())
     }
 
-    /// Returns a count of what each rule decides.
-    pub(super) fn rule_use(&self) -> RuleUse {
+    /// Returns the rules as they are shown.
+    pub(super) fn names(&self) -> RuleNames {
         let shown = |option: &str, value: &OsString| format!("{option} {}", sanitize(value.as_bytes()));
-        RuleUse::new(
-            self.keep.iter().map(|rule| shown("--keep", &rule.text)),
-            self.keep_one_per.iter().map(|dir| shown("--keep-one-per", dir)),
-        )
+        RuleNames {
+            keep: self.keep.iter().map(|rule| shown("--keep", &rule.text)).collect(),
+            one_per: self.keep_one_per.iter().map(|dir| shown("--keep-one-per", dir)).collect(),
+        }
     }
 }
 
-/// Returns the numbers of the starting points that are references or lie below one, after resolving links.
-pub(super) fn protected<'r>(
-    references: &[OsString],
-    roots: impl Iterator<Item = &'r [u8]>,
-) -> std::io::Result<BTreeSet<usize>> {
-    let references: Vec<_> = references.iter().map(std::fs::canonicalize).collect::<Result<_, _>>()?;
-    // A starting point that cannot be resolved has no files to protect.
-    let is_protected = |root: &[u8]| {
-        let root = std::fs::canonicalize(OsStr::from_bytes(root));
-        root.is_ok_and(|root| references.iter().any(|reference| root.starts_with(reference)))
-    };
-    Ok(roots.enumerate().filter(|(_, root)| is_protected(root)).map(|(number, _)| number).collect())
+/// The rules as they are shown.
+#[derive(Debug)]
+pub(super) struct RuleNames {
+    keep: Vec<String>,
+    one_per: Vec<String>,
+}
+
+impl RuleNames {
+    /// Prints the rules that decided nothing, unless there was nothing to decide.
+    pub(super) fn say_undecided(&self, pruning: &Pruning, console: &Console) {
+        let (keep, one_per) = pruning.rule_use.undecided(&pruning.rules);
+        let names =
+            keep.iter().map(|&nth| &self.keep[nth]).chain(one_per.iter().map(|&nth| &self.one_per[nth]));
+        names.for_each(|name| console.summary(format_args!("{name} decided nothing")));
+    }
+}
+
+/// Resolves directories.
+///
+/// # Errors
+/// If one does not exist.
+pub(super) fn below(directories: &[OsString]) -> anyhow::Result<Below> {
+    Below::new(directories).map_err(|(nth, error)| {
+        anyhow::Error::new(error).context(format!("cannot open {}", quote(directories[nth].as_bytes())))
+    })
 }
 
 #[cfg(test)]

@@ -106,6 +106,6 @@ impl TreeDuplicates {
         let options = SurveyOptions { team, with_paths: true, shared: None };
         let mut groups = self.search.examine(options, console);
         groups.groups().for_each(add);
-        self.search.outcome.max(groups.outcome())
+        self.search.outcome.max(Outcome::error_if(groups.has_failed()))
     }
 }

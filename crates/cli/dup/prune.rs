@@ -1,6 +1,5 @@
 //! `ftk dup prune`: plans what to do with surplus copies, writes the plan as a script, or carries it out.
 
-use std::collections::BTreeSet;
 use std::ffi::{CString, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -9,8 +8,9 @@ use std::path::PathBuf;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use ftk_apply::{Action, Journal};
-use ftk_dedup::SurveyOptions;
+use ftk_dedup::prune::{PlannedDirectories, Pruning, References, RuleUse, scanned_probes};
 use ftk_dedup::report::Group;
+use ftk_dedup::{DirectoryRules, Names, SurveyOptions};
 use ftk_record::quote;
 use ftk_sched::{Team, physical_cores};
 
@@ -19,11 +19,10 @@ use crate::console::{Console, Outcome};
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
 use crate::dup::ask::{ask, confirm, require_terminal};
-use crate::dup::below::Below;
-use crate::dup::dirs::{DirPlanner, joins_linked};
-use crate::dup::keep::{KeepArgs, protected};
+use crate::dup::dirs::say_partial;
+use crate::dup::keep::{KeepArgs, below};
 use crate::dup::options::SearchArgs;
-use crate::dup::preflight::{pairs_of, preflight};
+use crate::dup::preflight::preflight;
 use crate::dup::search::{SearchContext, search};
 use crate::journal;
 use crate::stdout::Stdout;
@@ -80,7 +79,13 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     );
     ensure!(!args.ask || !args.search.dirs.is_used(), "--ask works on single files only, not on directories");
     let references = args.keep.references.iter().map(directory).collect::<anyhow::Result<_>>()?;
-    let mut rules = args.keep.rules(BTreeSet::new())?;
+    let directories = below(&args.keep.references).context("cannot resolve a --reference directory")?;
+    let mut pruning = Pruning {
+        rules: args.keep.rules()?,
+        references: References { directories, ..References::default() },
+        effect: args.act.effect(),
+        rule_use: RuleUse::default(),
+    };
     if args.ask {
         require_terminal(&args.act, globals)?;
     }
@@ -97,42 +102,40 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
         ..SearchContext::default()
     };
 
+    let mut root_lens = Vec::new();
     let mut search = search(&args.search, context, globals, console, |inventory, roots| {
-        rules.references = protected(&args.keep.references, roots.iter().map(|root| root.as_bytes()))
-            .context("cannot resolve a --reference directory")?;
-        preflight(pairs_of(inventory, roots, &rules.references), &action, console)
+        let references = &mut pruning.references;
+        let protected = |root: &CString| references.directories.has_root(root.as_bytes());
+        references.roots = (0..).zip(roots).filter(|(_, root)| protected(root)).map(|(nth, _)| nth).collect();
+        root_lens = roots.iter().map(|root| root.as_bytes().len()).collect();
+        let probes = scanned_probes(inventory, &pruning.references.roots);
+        preflight(&probes, &root_lens, &action, console)
     })?;
     search.say_scanned(console);
-    let mut roots: Vec<_> = search.roots.iter().map(|root| root.as_bytes().len()).collect();
-    let kept_from = roots.len();
-    roots.extend_from_within(..);
-    rules.references.extend(kept_from..roots.len());
-    let (action_options, rule_use) = (args.act.action_options(), args.keep.rule_use());
-    let mut dirs = Vec::new();
+    let mut directories = Vec::new();
     if let Some(contents) = search.contents.take() {
-        let below = Below::new(&args.keep.references)?;
-        let joins_linked = joins_linked(&action, &rules);
-        let planner =
-            DirPlanner { rules: &rules, rule_use: &rule_use, roots: &roots, kept_from, joins_linked };
-        let (items, fates, outcome) =
-            planner.search(&search.inventory, &contents, (&args.search.dirs, &below), console);
+        let dirs = &args.search.dirs;
+        let rules =
+            DirectoryRules { all: dirs.dirs, is_unit: &|name| dirs.is_unit(name), names: Names::Compared };
+        let PlannedDirectories { items, fates, partial } =
+            pruning.scanned_directories(&search.inventory, &contents, &rules);
+        say_partial(partial, console);
         search.groups = search.groups.outside(&search.inventory, &fates, true);
-        search.outcome = search.outcome.max(outcome);
-        (dirs, search.fates) = (items, Some(fates));
+        (directories, search.fates) = (items, Some(fates));
     }
     let totals = search.groups.totals();
     let most = totals.files - totals.groups;
-    let mut job =
-        Job { action, action_options, rules, rule_use, roots, kept_from, dirs, most, json: globals.json };
+    let (action_options, rule_names) = (args.act.action_options(), args.keep.names());
+    let mut job = Job { action, action_options, pruning, rule_names, root_lens, most, json: globals.json };
     let team = Team::new(globals.workers().unwrap_or_else(physical_cores));
     let mut examined = search.examine(SurveyOptions { team, with_paths: true, shared: None }, console);
     let outcome = if args.ask {
-        let groups = ask(&mut examined.groups(), totals.groups, &mut job)?;
+        let groups = ask(&mut examined.groups(), totals.groups, &mut job.pruning)?;
         run_asked(&groups, &mut job, &args.act, console)?
     } else {
-        job.run(&mut examined.groups(), journal, args.act.script, console)?
+        job.run(directories, &mut examined.groups(), journal, args.act.script, console)?
     };
-    Ok(outcome.max(examined.outcome()).max(search.outcome))
+    Ok(outcome.max(Outcome::error_if(examined.has_failed())).max(search.outcome))
 }
 
 /// Prints the plan for the groups that the user decided about. Carries it out if the user agrees.
@@ -142,13 +145,13 @@ fn run_asked(
     act: &ActionArgs,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
-    let plan = job.run(&mut groups.iter().cloned(), None, act.script, console)?;
+    let plan = job.run(Vec::new(), &mut groups.iter().cloned(), None, act.script, console)?;
     if act.script || groups.is_empty() || !(act.yes || confirm()?) {
         return Ok(plan);
     }
     job.most = groups.iter().map(|group| group.members.len() as u64 - 1).sum();
     let journal = create_journal(act, console)?;
-    job.run(&mut groups.iter().cloned(), Some(journal), false, console)
+    job.run(Vec::new(), &mut groups.iter().cloned(), Some(journal), false, console)
 }
 
 /// Creates the journal if the plan is to be carried out, and prints its path before anything else.

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_dedup::report::Writer;
-use ftk_dedup::{RecordedFile, RecordedGroups, RecordedMember, RecordedName, RecordedSearch};
+use ftk_dedup::{
+    FileSpace, GroupTally, RecordedFile, RecordedGroups, RecordedMember, RecordedName, RecordedSearch, Tally,
+};
 use ftk_hash::Algorithm;
 use ftk_manifest::{Entry, Field, Manifest};
 use ftk_record::quote;
@@ -18,7 +20,7 @@ use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::options::{Format, OutputArgs, SizeArgs};
 use crate::dup::report::{csv, header, text};
-use crate::dup::tally::{FileSpace, GroupTally, Tally};
+use crate::dup::tally;
 use crate::human;
 use crate::list::{List, refuse_own_input};
 use crate::manifest::input::Input;
@@ -109,18 +111,18 @@ pub(super) fn run(
     // If the reader closed the pipe, the remaining groups were not counted.
     let is_whole = !list.is_over();
     match (format, globals.json) {
-        (Format::Summary, true) => list.line(|out| tally.push_json(out, &Rules::default())),
+        (Format::Summary, true) => list.line(|out| tally::push_json(&tally, out, &Rules::default())),
         (Format::Summary, false) => {
-            list.line(|out| out.extend_from_slice(format!("{}\n", tally.text()).as_bytes()))
+            list.line(|out| out.extend_from_slice(format!("{}\n", tally::text(&tally)).as_bytes()))
         }
         _ => {}
     }
     list.finish()?;
     say_done(&sources, counts, contradicting, begun.elapsed(), console);
     if is_whole {
-        tally.record(&console.stats);
+        tally::record(&tally, &console.stats);
         if format != Format::Summary {
-            console.summary(tally.text());
+            console.summary(tally::text(&tally));
         }
     }
     Ok(if contradicting + counts.unsized_files > 0 { Outcome::Error } else { Outcome::Success })
@@ -338,12 +340,12 @@ impl Printer<'_, '_> {
             group_tally.iter_mut().for_each(|group| group.add(name.cluster, space(&name.member)));
             match self.format {
                 Format::Screen => whole.push(name),
-                format => self.name(format, tally.groups() + 1, &name, is_new),
+                format => self.name(format, tally.groups + 1, &name, is_new),
             }
         }
         self.end_group(&mut whole);
         group_tally.into_iter().for_each(|group| tally.add(group));
-        if self.format == Format::Fdupes && tally.groups() > 0 {
+        if self.format == Format::Fdupes && tally.groups > 0 {
             self.end_names();
         }
         if let Some(json) = self.json {

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ftk_dedup::report::{Header, Writer};
-use ftk_dedup::{Group, Member, SurveyOptions, Surveyed};
+use ftk_dedup::{Examined, FileSpace, Group, GroupTally, Member, Part, SurveyOptions, Surveyed, Tally};
 use ftk_file::File;
 use ftk_hash::{Algorithm, Digest};
 use ftk_sched::{Team, physical_cores};
@@ -18,11 +18,10 @@ use self::text::Fdupes;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::dirs::{DirReport, Printing, ShareArg};
-use crate::dup::examined::{Examined, Part};
 use crate::dup::options::{Format, OutputArgs, SearchArgs, SizeArgs};
 use crate::dup::search::{Search, SearchContext, search};
 use crate::dup::sharing::Sharing;
-use crate::dup::tally::{FileSpace, GroupTally, Tally};
+use crate::dup::tally;
 use crate::list::{List, refuse_own_input};
 use crate::stdout::Stdout;
 
@@ -105,9 +104,9 @@ pub(super) fn run(
     // If the reader closed the pipe, the remaining groups were not examined and the totals are incomplete.
     let is_whole = !list.is_over();
     match (format, globals.json) {
-        (Format::Summary, true) => list.line(|out| tally.push_json(out, &search.rules)),
+        (Format::Summary, true) => list.line(|out| tally::push_json(&tally, out, &search.rules)),
         (Format::Summary, false) => {
-            list.line(|out| out.extend_from_slice(format!("{}\n", tally.text()).as_bytes()));
+            list.line(|out| out.extend_from_slice(format!("{}\n", tally::text(&tally)).as_bytes()));
         }
         _ => {}
     }
@@ -115,12 +114,12 @@ pub(super) fn run(
     search.say_scanned(console);
     directories.iter().for_each(|directories| directories.say(console));
     if is_whole {
-        tally.record(&console.stats);
+        tally::record(&tally, &console.stats);
     }
     if format != Format::Summary && is_whole {
-        console.summary(tally.text());
+        console.summary(tally::text(&tally));
     }
-    Ok(outcome.max(groups.outcome()))
+    Ok(outcome.max(Outcome::error_if(groups.has_failed())))
 }
 
 /// Prints the groups with paths only, which needs no further system calls for the members.

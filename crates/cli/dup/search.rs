@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_dedup::{Contents, Directories, Fates, Funnel, Groups, Pass, Stage, Survey, SurveyOptions, find};
+use ftk_dedup::{Contents, Directories, Examined, Fates, Funnel, Groups, Pass, Stage, SurveyOptions, find};
 use ftk_inventory::{FileNo, Inventory, Keep};
 use ftk_process::{Progress, Report};
 use ftk_record::quote;
@@ -21,7 +21,6 @@ use indicatif::DecimalBytes;
 use crate::args::Globals;
 use crate::cache;
 use crate::console::{Console, Outcome, say_failed};
-use crate::dup::examined::{Examined, Kept};
 use crate::dup::options::SearchArgs;
 use crate::human;
 use crate::rules::{AllowUnusedArg, Rules};
@@ -36,8 +35,7 @@ pub(super) struct Search {
     pub(super) groups: Groups,
     /// The content of each file, if directories are compared.
     pub(super) contents: Option<Contents>,
-    /// What was decided for directories, if they are compared. The members of a group that are inside directories that
-    /// stay get the number of their starting point plus the number of all starting points.
+    /// What was decided for directories, if they are compared.
     pub(super) fates: Option<Fates>,
     /// Starting points, by their numbers.
     pub(super) roots: Vec<CString>,
@@ -201,9 +199,9 @@ fn phase(pass: Pass) -> &'static str {
 impl Search {
     /// Examines the members of the groups again, those with the largest waste first.
     pub(super) fn examine<'s>(&'s self, options: SurveyOptions<'s>, console: &'s Console) -> Examined<'s> {
-        let survey = Survey::new(&self.inventory, &self.groups, options);
-        let kept = self.fates.as_ref().map(|fates| Kept { fates, n_roots: self.roots.len() });
-        Examined::new(&self.inventory, survey, kept, console)
+        let inventory = &self.inventory;
+        let report = |failed: &[_]| say_failed(inventory, failed, "omitted from its group", console);
+        Examined::new(inventory, &self.groups, options, self.fates.as_ref(), report)
     }
 
     /// Prints `scanned 291,770 files in 21.00 s, found 12,402 files in 5,310 groups; 2 files not compared

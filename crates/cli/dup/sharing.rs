@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use ftk_apply::{Seen, shared_bytes};
-use ftk_dedup::Member;
+use ftk_apply::shared_bytes;
 use ftk_file::File;
 use rustix::fs::fstatfs;
 
@@ -36,9 +35,4 @@ impl Sharing {
         });
         if is_possible { shared_bytes(&file) } else { 0 }
     }
-}
-
-/// Returns a member as the scan saw it. `root_len` is the length of the starting point in its path.
-pub(super) fn seen(member: &Member, root_len: usize) -> Seen {
-    Seen { path: member.path.clone(), root_len, version: member.version }
 }

@@ -4,8 +4,12 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use ftk_apply::{ActionKind, Step};
+use ftk_dedup::Member;
+use ftk_dedup::prune::Why;
 use ftk_record::{RecordWriter, sanitize, write_record};
 use indicatif::{DecimalBytes, HumanCount};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::colour::{self, Tone};
@@ -38,8 +42,6 @@ pub(super) struct StepPrinter<'o> {
     is_coloured: bool,
     /// Whether the plan is carried out.
     acts: bool,
-    /// Whether nothing is printed.
-    is_silent: bool,
     done: u64,
     /// Directories handled as a whole.
     directories: u64,
@@ -90,7 +92,6 @@ impl<'o> StepPrinter<'o> {
             json,
             is_coloured: colour::wanted(),
             acts,
-            is_silent: false,
             done,
             directories,
             freed,
@@ -98,11 +99,6 @@ impl<'o> StepPrinter<'o> {
             failed,
             not_done,
         }
-    }
-
-    /// Creates a printer that only counts.
-    pub(super) fn silent(out: &'o Stdout, kind: ActionKind) -> Self {
-        Self { is_silent: true, ..Self::new(out, kind, false, false) }
     }
 
     /// Prints a line about a directory without a step.
@@ -185,9 +181,6 @@ impl<'o> StepPrinter<'o> {
     }
 
     fn line(&mut self, word: &str, tone: Option<Tone>, path: &[u8], why: &str) {
-        if self.is_silent {
-            return;
-        }
         let path = sanitize(path);
         let style = tone.map(|tone| tone.style(self.is_coloured)).unwrap_or_default();
         self.lines.line(|out| {
@@ -272,6 +265,23 @@ impl<'o> StepPrinter<'o> {
         }
         text
     }
+}
+
+/// Returns the reason for keeping a member, such as `oldest (2019-07-02 18:22)`.
+pub(super) fn kept_because(why: Why, member: &Member) -> String {
+    match why {
+        Why::Oldest | Why::Newest => match date(member) {
+            Some(date) => format!("{why} ({date})"),
+            None => why.to_string(),
+        },
+        _ => why.to_string(),
+    }
+}
+
+/// Returns the time of the last content change, such as `2019-07-02 18:22`. `None` if it is outside of the calendar.
+pub(super) fn date(member: &Member) -> Option<String> {
+    let time = Timestamp::from_nanosecond(member.version.mtime_ns).ok()?;
+    Some(time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string())
 }
 
 /// Returns the verb for an action.

@@ -17,9 +17,8 @@
 //! [`Directories`] groups directories with the same content, and [`contained`] finds those whose content mostly
 //! exists elsewhere as well. Both use what the funnel found and read nothing.
 //!
-//! [`plan()`] is independent of inventories. It applies [`KeepRules`] to the members of a group, and decides
-//! for each member whether it stays, why, and which kept file replaces it otherwise. [`report`] stores groups
-//! in a file.
+//! [`prune`] decides what is removed: it applies the rules of the user to groups of files and directories, from a search
+//! or from a saved report. [`report`] stores groups in a file.
 //!
 //! ```
 //! use ftk_dedup::{Funnel, find};
@@ -43,8 +42,8 @@
 
 mod candidates;
 mod classes;
-mod decision;
 mod dirs;
+mod examined;
 mod find;
 mod found;
 mod groups;
@@ -53,30 +52,28 @@ mod member;
 mod names;
 mod pass;
 mod path_order;
-mod plan;
 mod proof;
+pub mod prune;
 mod recorded;
 pub mod report;
-mod rules;
 mod survey;
+mod tally;
 #[cfg(test)]
 mod tests;
-mod units;
 
-pub use decision::{GroupDecision, MemberDecision, SkipReason, Why};
 pub use dirs::{
     Choice, Class, Contained, Contents, DirGroup, DirSurvey, Directories, DirectoryRules, Fate, Fates,
     Holder, Names, Share, contained,
 };
+pub use examined::{Examined, Part};
 pub use find::{Funnel, find};
 pub use found::Found;
 pub use groups::{Group, Groups, Totals};
 pub use member::Member;
 pub use pass::{Pass, Stage};
-pub use plan::plan;
 pub use recorded::{
-    Contradiction, Contradictions, RecordedFile, RecordedGroup, RecordedGroups, RecordedMember, RecordedName,
-    RecordedNames, RecordedSearch,
+    Contradiction, Contradictions, FoundDifference, MountedTrees, NotFound, RecordedFile, RecordedGroup,
+    RecordedGroups, RecordedMember, RecordedName, RecordedNames, RecordedSearch,
 };
-pub use rules::{KeepRule, KeepRules, PathTest};
 pub use survey::{Piece, SharedBytes, Survey, SurveyOptions, Surveyed};
+pub use tally::{FileSpace, GroupTally, Tally};

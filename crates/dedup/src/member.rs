@@ -2,6 +2,8 @@
 
 use ftk_file::Version;
 
+use crate::prune::Standing;
+
 /// One name of a file that has duplicates.
 ///
 /// Members are ordered by starting point, then by path.
@@ -19,4 +21,6 @@ pub struct Member {
     pub nlink: u64,
     /// Whether the path is a symbolic link that was followed.
     pub via_link: bool,
+    /// What protects it.
+    pub standing: Standing,
 }

@@ -12,6 +12,7 @@ use ftk_sched::{Stop, Team};
 
 use crate::groups::Group;
 use crate::path_order::by_path;
+use crate::prune::Standing;
 use crate::{Groups, Member};
 
 /// Names that are examined together. Their members take about 8 MiB. A larger group comes in several pieces.
@@ -205,6 +206,7 @@ impl Examiner<'_> {
             blocks: stat.blocks,
             nlink: stat.nlink,
             via_link: inventory.symlinks(dir, file) == Symlinks::Follow,
+            standing: Standing::default(),
         };
         Ok(Surveyed { cluster, shared, file, member })
     }

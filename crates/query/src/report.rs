@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::physical_plan::execute_stream;
 use ftk_dedup::Member;
+use ftk_dedup::prune::Standing;
 use ftk_dedup::report::{Group, Header, Writer};
 use ftk_file::Version;
 use ftk_hash::{Algorithm, Digest};
@@ -134,6 +135,7 @@ impl Report {
                 blocks: number(8)? as u64 / 512,
                 path: joined(&self.roots[root].1, path),
                 via_link: false,
+                standing: Standing::default(),
             };
             self.member(&digest, size, member)?;
         }

@@ -6,6 +6,7 @@ use ftk_file::{Stat, Version};
 use ftk_inventory::{DirNo, Inventory, Opener};
 
 use crate::Member;
+use crate::prune::Standing;
 
 /// Creates members for directories of an inventory by opening them.
 #[derive(Debug)]
@@ -30,6 +31,14 @@ impl<'i> DirSurvey<'i> {
         self.inventory.push_dir_path(dir, &mut path);
         let version = Version { size: 0, ..stat.version() };
         let root = self.inventory.root_of_dir(dir);
-        Ok(Member { root, path, version, blocks: 0, nlink: 1, via_link: false })
+        Ok(Member {
+            root,
+            path,
+            version,
+            blocks: 0,
+            nlink: 1,
+            via_link: false,
+            standing: Standing::default(),
+        })
     }
 }

@@ -7,9 +7,11 @@ mod codec;
 mod contradictions;
 mod groups;
 mod member;
+mod mounted;
 mod search;
 mod sorter;
 
 pub use groups::{Contradiction, Contradictions, RecordedGroups, RecordedName, RecordedNames};
 pub use member::{RecordedFile, RecordedGroup, RecordedMember};
+pub use mounted::{FoundDifference, MountedTrees, NotFound};
 pub use search::RecordedSearch;

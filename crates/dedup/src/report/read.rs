@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::decisions::{check_nested, kept, kept_directories};
 use super::{DECISIONS, DirectoryGroup, Group, KIND, RECORDED_VERSION, RecordError, ReportError, VERSION};
+use crate::prune::Standing;
 use crate::{Member, Names, RecordedGroup, RecordedMember};
 
 /// The contents of a report.
@@ -270,7 +271,15 @@ impl ReportParser {
         let DirectoryRecord { path, path_b64, root, dev, ino, mtime_ns, ctime_ns } = record;
         let path = self.path(NameRecord { path, path_b64 }, root, 0)?;
         let version = Version { dev, ino, size: 0, mtime_ns, ctime_ns };
-        Ok(Member { root, path, version, blocks: 0, nlink: 1, via_link: false })
+        Ok(Member {
+            root,
+            path,
+            version,
+            blocks: 0,
+            nlink: 1,
+            via_link: false,
+            standing: Standing::default(),
+        })
     }
 
     fn member(&mut self, record: MemberRecord, size: u64) -> Result<Member, RecordError> {
@@ -279,7 +288,7 @@ impl ReportParser {
         let path = self.path(NameRecord { path, path_b64 }, root, 0)?;
         let blocks = allocated_bytes / 512;
         let version = Version { dev, ino, size, mtime_ns, ctime_ns };
-        Ok(Member { root, path, version, blocks, nlink, via_link })
+        Ok(Member { root, path, version, blocks, nlink, via_link, standing: Standing::default() })
     }
 
     fn recorded_member(&mut self, record: RecordedMemberRecord) -> Result<RecordedMember, RecordError> {

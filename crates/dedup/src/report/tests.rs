@@ -7,6 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::{Group, Header, RecordError, ReportError, Writer, decisions_header, read};
+use crate::prune::Standing;
 use crate::{Member, RecordedGroup, RecordedMember};
 
 fn header(roots: Vec<Vec<u8>>) -> Header<'static> {
@@ -41,7 +42,7 @@ fn member() -> impl Strategy<Value = Member> {
         let (dev, ino, size, blocks, nlink) = numbers;
         let (mtime_ns, ctime_ns) = times;
         let version = Version { dev, ino, size, mtime_ns, ctime_ns };
-        Member { root, path: name, version, blocks, nlink, via_link }
+        Member { root, path: name, version, blocks, nlink, via_link, standing: Standing::default() }
     })
 }
 
@@ -81,6 +82,7 @@ fn changed(change: impl Fn(&str) -> String) -> Result<super::Report, ReportError
         blocks: 8,
         nlink: 1,
         via_link: false,
+        standing: Standing::default(),
     };
     let members = vec![member("x", 10), member("y", 11)];
     let group = Group { size: 3, digest: Digest::from_bytes(&[7; 32]), members };
@@ -197,6 +199,7 @@ fn decided_directories(keep: [&str; 3]) -> Result<super::Report, ReportError> {
         blocks: 0,
         nlink: 1,
         via_link: false,
+        standing: Standing::default(),
     };
     let directories = |members| super::DirectoryGroup {
         size: 3,
@@ -293,6 +296,7 @@ fn a_group_split_over_lines_is_read_back_as_one_group() {
         blocks: 8,
         nlink: 2,
         via_link: false,
+        standing: Standing::default(),
     };
     let group =
         Group { size: 3, digest: Digest::from_bytes(&[7; 32]), members: (0..1000).map(member).collect() };

@@ -7,10 +7,10 @@ use ftk_process::Failed;
 use ftk_sched::Team;
 
 use super::tree::{SMALL, Settings, Tree, run};
-use crate::{
-    KeepRule, KeepRules, Member, MemberDecision, PathTest, Piece, SkipReason, Survey, SurveyOptions, Why,
-    plan,
+use crate::prune::{
+    KeepRule, KeepRules, MemberDecision, PathTest, Protection, SkipReason, Standing, Why, plan,
 };
+use crate::{Member, Piece, Survey, SurveyOptions};
 
 /// A file with one name below the first starting point.
 fn member(path: &str, ino: u64, mtime_ns: i128) -> Member {
@@ -21,6 +21,7 @@ fn member(path: &str, ino: u64, mtime_ns: i128) -> Member {
         blocks: 8,
         nlink: 1,
         via_link: false,
+        standing: Standing::default(),
     }
 }
 
@@ -122,8 +123,8 @@ fn chosen_files_stay_and_all_others_go() {
 #[test]
 fn references_stay_and_count_as_copies() {
     let mut members = [member("a", 1, 0), member("ref/b", 2, 0), member("ref/c", 3, 0), member("d", 4, 0)];
-    (members[1].root, members[2].root) = (1, 1);
-    let mut rules = KeepRules { references: [1].into(), ..KeepRules::default() };
+    members[1..3].iter_mut().for_each(|member| member.standing.protection = Protection::Reference);
+    let mut rules = KeepRules::default();
     let reference = MemberDecision::Stays(Why::Reference);
     assert_eq!(decisions(&members, &rules), [goes(1), reference, reference, goes(1)]);
     rules.min_copies = 3;
@@ -149,10 +150,10 @@ fn isolate_removes_only_copies_below_other_starting_points() {
     let oldest = decisions(&members, &isolate(vec![KeepRule::Oldest]));
     assert_eq!(oldest, [goes(2), goes(2), MemberDecision::Stays(Why::Oldest), isolated]);
     // Copies are removed only if the reference has the content.
-    let rules = KeepRules { references: [2].into(), ..isolate(vec![]) };
+    let rules = isolate(vec![]);
     let one = decisions(&members[..2], &rules);
     assert_eq!(one, [MemberDecision::Stays(Why::Enough), isolated]);
-    members[3].root = 2;
+    members[3].standing.protection = Protection::Reference;
     let reference = decisions(&members, &rules);
     assert_eq!(reference, [goes(3), goes(3), goes(3), MemberDecision::Stays(Why::Reference)]);
 }

@@ -8,7 +8,10 @@ use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::{KeepRule, KeepRules, Member, MemberDecision, PathTest, SkipReason, Why, plan};
+use crate::Member;
+use crate::prune::{
+    KeepRule, KeepRules, MemberDecision, PathTest, Protection, SkipReason, Standing, Why, plan,
+};
 
 /// A file with one or more names in the group. `outside` is the number of its names outside the group; it is
 /// negative if the link count is too small. There are few different values, so that ties are common.
@@ -32,7 +35,7 @@ fn inode() -> impl Strategy<Value = Inode> {
 }
 
 fn members() -> impl Strategy<Value = Vec<Member>> {
-    vec(inode(), 1..9).prop_map(|inodes| {
+    (vec(inode(), 1..9), btree_set(0..4_usize, 0..3)).prop_map(|(inodes, references)| {
         let mut members = Vec::new();
         for (ino, inode) in (1..).zip(&inodes) {
             let nlink = inode.names.len() as i64 + inode.outside;
@@ -45,6 +48,12 @@ fn members() -> impl Strategy<Value = Vec<Member>> {
                     blocks: 8,
                     nlink: nlink as u64,
                     via_link,
+                    standing: Standing {
+                        protection: match references.contains(&root) {
+                            true => Protection::Reference,
+                            false => Protection::Free,
+                        },
+                    },
                 });
             }
         }
@@ -63,34 +72,24 @@ fn test(nth: u8) -> PathTest {
 
 fn rules() -> impl Strategy<Value = KeepRules> {
     let numbers = (vec(0..9_u8, 0..4), vec(0..3_u8, 0..3), btree_set(0..20_usize, 0..2));
-    (numbers, btree_set(0..4_usize, 0..3), any::<bool>(), 0..5_usize).prop_map(
-        |((keep, one_per, chosen), references, isolate, min_copies)| {
-            let rule = |rule| match rule {
-                0 => KeepRule::First,
-                1 => KeepRule::Oldest,
-                2 => KeepRule::Newest,
-                3 => KeepRule::Shortest,
-                4 => KeepRule::Argument,
-                5 => KeepRule::Shallowest,
-                6 => KeepRule::Deepest,
-                other => KeepRule::Path(test(other - 7)),
-            };
-            let one_per = one_per.into_iter().map(test).collect();
-            // Numbers of members, which are in their paths.
-            let path = |nth: usize| {
-                (0..4).map(move |root| format!("{root}/{:01$}", nth, 1 + nth * 7 % 4).into_bytes())
-            };
-            let chosen = chosen.into_iter().flat_map(path).collect();
-            KeepRules {
-                keep: keep.into_iter().map(rule).collect(),
-                references,
-                isolate,
-                min_copies,
-                one_per,
-                chosen,
-            }
-        },
-    )
+    (numbers, any::<bool>(), 0..5_usize).prop_map(|((keep, one_per, chosen), isolate, min_copies)| {
+        let rule = |rule| match rule {
+            0 => KeepRule::First,
+            1 => KeepRule::Oldest,
+            2 => KeepRule::Newest,
+            3 => KeepRule::Shortest,
+            4 => KeepRule::Argument,
+            5 => KeepRule::Shallowest,
+            6 => KeepRule::Deepest,
+            other => KeepRule::Path(test(other - 7)),
+        };
+        let one_per = one_per.into_iter().map(test).collect();
+        // Numbers of members, which are in their paths.
+        let path =
+            |nth: usize| (0..4).map(move |root| format!("{root}/{:01$}", nth, 1 + nth * 7 % 4).into_bytes());
+        let chosen = chosen.into_iter().flat_map(path).collect();
+        KeepRules { keep: keep.into_iter().map(rule).collect(), isolate, min_copies, one_per, chosen }
+    })
 }
 
 /// Compares two names by one rule after the other.
@@ -118,7 +117,7 @@ fn regular<'m>(names: &[&'m Member]) -> Vec<&'m Member> {
 fn expected(members: &[Member], rules: &KeepRules) -> BTreeSet<(u64, u64)> {
     let mut files: BTreeMap<_, Vec<&Member>> = BTreeMap::new();
     members.iter().for_each(|member| files.entry(member.version.identity()).or_default().push(member));
-    let is_reference = |names: &[&Member]| names.iter().any(|name| rules.references.contains(&name.root));
+    let is_reference = |names: &[&Member]| names.iter().any(|name| name.standing.stays());
     let mut stays: BTreeSet<_> =
         files.iter().filter(|(_, names)| is_reference(names)).map(|(identity, _)| *identity).collect();
     files.retain(|_, names| !regular(names).is_empty());
@@ -170,7 +169,7 @@ proptest! {
         let mut freed: BTreeMap<_, u64> = BTreeMap::new();
         for nth in all.clone() {
             let MemberDecision::Goes { keeper, outside, frees } = decisions[nth] else { continue };
-            prop_assert!(!rules.references.contains(&members[nth].root), "nothing below a reference goes");
+            prop_assert!(!members[nth].standing.stays(), "nothing below a reference goes");
             prop_assert!(matches!(decisions[keeper], MemberDecision::Stays(_)) && !members[keeper].via_link);
             prop_assert!(identity(keeper) != identity(nth), "a file is no copy of itself");
             let same_file = || all.clone().filter(|&other| identity(other) == identity(nth));
@@ -191,7 +190,7 @@ proptest! {
         for ((_, outside), bytes) in freed {
             prop_assert_eq!(bytes, if outside == 0 { 4096 } else { 0 });
         }
-        for nth in all.filter(|&nth| rules.references.contains(&members[nth].root)) {
+        for nth in all.filter(|&nth| members[nth].standing.stays()) {
             prop_assert!(matches!(decisions[nth], MemberDecision::Stays(Why::Reference)));
         }
         let isolated = decisions.contains(&MemberDecision::Skipped(SkipReason::Isolated));
@@ -208,7 +207,7 @@ proptest! {
         prop_assert!(decided.decided.iter().all(|&nth| nth < rules.keep.len()));
         prop_assert!(decided.kept_one.iter().all(|&nth| nth < rules.one_per.len()));
         // Without a test that kept nothing, the decisions are the same.
-        let mut fewer = KeepRules { keep: Vec::new(), one_per: Vec::new(), references: rules.references.clone(), chosen: rules.chosen.clone(), ..rules };
+        let mut fewer = KeepRules { keep: Vec::new(), one_per: Vec::new(), chosen: rules.chosen.clone(), ..rules };
         fewer.keep = rules.keep;
         fewer.one_per = rules.one_per.into_iter().enumerate().filter(|(nth, _)| decided.kept_one.contains(nth)).map(|(_, test)| test).collect();
         prop_assert_eq!(plan(&members, &fewer).decisions, decided.decisions);

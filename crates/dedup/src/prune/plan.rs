@@ -2,19 +2,29 @@
 
 use std::collections::BTreeSet;
 
-use crate::decision::{GroupDecision, MemberDecision, SkipReason, Why};
-use crate::units::{Unit, units};
-use crate::{KeepRule, KeepRules, Member};
+use super::units::{Unit, units};
+use super::{Copies, GroupDecision, KeepRule, KeepRules, MemberDecision, Need, Protection, SkipReason, Why};
+use crate::Member;
+
+/// Which members are one copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Identity<'c> {
+    /// Names with the same device and inode number are one file, and so one copy.
+    Inodes,
+    /// The number of the copy that each member belongs to: directories that share files.
+    Numbered(&'c [usize]),
+}
 
 /// Decides which members stay and which may be removed. All members must be identical. Their order does not
 /// matter.
 ///
 /// Names with the same device and inode number are one file and count as one copy: all of them stay, or all
 /// are removed. At least as many files stay as the rules request, or all if there are fewer. A symbolic link
-/// never counts as a copy. No file below a reference is removed.
+/// never counts as a copy. No member is removed whose standing protects it.
 ///
 /// ```
-/// use ftk_dedup::{KeepRule, Member, KeepRules, MemberDecision, Why, plan};
+/// use ftk_dedup::Member;
+/// use ftk_dedup::prune::{KeepRule, KeepRules, MemberDecision, Standing, Why, plan};
 /// use ftk_file::Version;
 ///
 /// let member = |path: &str, ino, mtime_ns| Member {
@@ -24,6 +34,7 @@ use crate::{KeepRule, KeepRules, Member};
 ///     blocks: 8,
 ///     nlink: 1,
 ///     via_link: false,
+///     standing: Standing::default(),
 /// };
 /// let members = [member("copy", 1, 2000), member("original", 2, 1000)];
 /// let rules = KeepRules { keep: vec![KeepRule::Oldest], ..KeepRules::default() };
@@ -31,8 +42,13 @@ use crate::{KeepRule, KeepRules, Member};
 /// assert_eq!(plan(&members, &rules).decisions, [goes, MemberDecision::Stays(Why::Oldest)]);
 /// ```
 pub fn plan(members: &[Member], rules: &KeepRules) -> GroupDecision {
-    let units = units(members, rules);
-    let (unit_decisions, kept_one) = unit_decisions(&units, members, rules);
+    plan_copies(members, Identity::Inodes, rules)
+}
+
+/// Does the same as [`plan`] for any kind of copies.
+pub(crate) fn plan_copies(members: &[Member], identity: Identity<'_>, rules: &KeepRules) -> GroupDecision {
+    let units = units(members, identity, rules);
+    let (unit_decisions, kept_one) = unit_decisions(&units, members, identity, rules);
     let removed = units
         .iter()
         .zip(&unit_decisions)
@@ -58,8 +74,11 @@ pub fn plan(members: &[Member], rules: &KeepRules) -> GroupDecision {
         for (nth, &name) in unit.names.iter().enumerate() {
             let member = &members[name];
             decisions[name] = match decision {
-                UnitDecision::Stays(_) if rules.references.contains(&member.root) => {
+                UnitDecision::Stays(_) if member.standing.protection == Protection::Reference => {
                     MemberDecision::Stays(Why::Reference)
+                }
+                UnitDecision::Stays(_) if member.standing.protection == Protection::InKept => {
+                    MemberDecision::Stays(Why::InKept)
                 }
                 _ if member.via_link => MemberDecision::Skipped(SkipReason::ViaLink),
                 UnitDecision::Stays(_) if unit.best.as_ref().is_some_and(|best| best.name == name) => {
@@ -68,7 +87,10 @@ pub fn plan(members: &[Member], rules: &KeepRules) -> GroupDecision {
                 UnitDecision::Stays(_) => MemberDecision::Stays(Why::SameFile),
                 UnitDecision::Skipped(reason) => MemberDecision::Skipped(*reason),
                 UnitDecision::Goes => {
-                    let outside = member.nlink - unit.names.len() as u64;
+                    let outside = match identity {
+                        Identity::Inodes => member.nlink - unit.names.len() as u64,
+                        Identity::Numbered(_) => 0,
+                    };
                     let is_last = outside == 0 && nth + 1 == unit.names.len();
                     MemberDecision::Goes {
                         keeper: keeper(&keepers, members, member.version.dev),
@@ -79,7 +101,57 @@ pub fn plan(members: &[Member], rules: &KeepRules) -> GroupDecision {
             };
         }
     }
-    GroupDecision { decisions, decided, kept_one }
+    let kept = units.iter().zip(&unit_decisions);
+    let kept = kept.filter(|(_, decision)| matches!(decision, UnitDecision::Stays(_))).map(|(unit, _)| unit);
+    let kept: Vec<_> = kept.filter(|unit| unit.best.is_some()).collect();
+    let copies = removed.and_then(|_| counted_on(&kept, members, rules));
+    GroupDecision { decisions, decided, kept_one, copies }
+}
+
+/// Further copies from which a requirement can be met if one of the preferred copies is not there any more. A group may
+/// keep thousands.
+const SPARE: usize = 16;
+
+/// Returns the copies that the rules count on; `None` if these are only the keeper.
+fn counted_on(kept: &[&Unit], members: &[Member], rules: &KeepRules) -> Option<Copies<usize>> {
+    let is_file = |&name: &usize| !members[name].via_link;
+    let best = |unit: &&Unit| unit.best.as_ref().map(|best| best.name);
+    let mut copies = Copies { files: Vec::new(), needs: Vec::new() };
+    let min_copies = rules.min_copies.max(1);
+    if min_copies > 1 {
+        copies.need(min_copies, kept.iter().filter_map(best).take(min_copies.saturating_add(SPARE)));
+    }
+    let is_chosen = |name: &usize| is_file(name) && rules.chosen.contains(&members[*name].path);
+    let chosen = kept.iter().filter(|unit| unit.is_chosen);
+    let chosen: Vec<_> =
+        chosen.filter_map(|unit| unit.names.iter().copied().find(is_chosen).or(best(unit))).collect();
+    copies.need(chosen.len(), chosen);
+    for accepts in &rules.one_per {
+        let is_accepted = |name: &usize| is_file(name) && accepts(&members[*name].path);
+        let accepted = kept.iter().filter_map(|unit| unit.names.iter().copied().find(is_accepted));
+        let accepted: Vec<_> = accepted.take(SPARE).collect();
+        copies.need(accepted.len().min(1), accepted);
+    }
+    let is_keeper = |name: &usize| kept.len() == 1 && best(&kept[0]) == Some(*name);
+    (!copies.files.iter().all(is_keeper)).then_some(copies)
+}
+
+impl Copies<usize> {
+    /// Adds a requirement, unless it is none.
+    fn need(&mut self, count: usize, names: impl IntoIterator<Item = usize>) {
+        if count == 0 {
+            return;
+        }
+        let files = &mut self.files;
+        let index = |name| {
+            files.iter().position(|&it| it == name).unwrap_or_else(|| {
+                files.push(name);
+                files.len() - 1
+            })
+        };
+        let among = names.into_iter().map(index).collect();
+        self.needs.push(Need { count, among });
+    }
 }
 
 /// The decision for a file.
@@ -96,11 +168,19 @@ enum UnitDecision {
 fn unit_decisions(
     units: &[Unit],
     members: &[Member],
+    identity: Identity<'_>,
     rules: &KeepRules,
 ) -> (Vec<UnitDecision>, BTreeSet<usize>) {
     let mut stays = stays(units, rules);
     let kept_one = keep_one_per(units, members, rules, &mut stays);
-    let roots = |unit: &Unit| unit.names.iter().map(|&name| members[name].root).collect::<Vec<_>>();
+    // A reference is a place of its own, also inside a starting point.
+    let root =
+        |&name: &usize| (members[name].root, members[name].standing.protection == Protection::Reference);
+    let roots = |unit: &Unit| unit.names.iter().map(root).collect::<Vec<_>>();
+    let has_links = |unit: &Unit, name: usize| match identity {
+        Identity::Inodes => members[name].nlink >= unit.names.len() as u64,
+        Identity::Numbered(_) => true,
+    };
     let is_copy = |(unit, why): &(&Unit, &Option<_>)| why.is_some() && unit.best.is_some();
     let kept = units.iter().zip(&stays).filter(is_copy);
     let kept_roots: BTreeSet<_> = kept.flat_map(|(unit, _)| roots(unit)).collect();
@@ -111,7 +191,7 @@ fn unit_decisions(
             UnitDecision::Skipped(SkipReason::Isolated)
         }
         None if unit.has_via_link(members) => UnitDecision::Skipped(SkipReason::ViaLink),
-        None if unit.names.iter().any(|&name| members[name].nlink < unit.names.len() as u64) => {
+        None if !unit.names.iter().all(|&name| has_links(unit, name)) => {
             UnitDecision::Skipped(SkipReason::Unidentified)
         }
         None => UnitDecision::Goes,
@@ -119,14 +199,14 @@ fn unit_decisions(
     (units.iter().zip(stays).map(decision).collect(), kept_one)
 }
 
-/// Returns for each file whether it stays, and if so, the reason unless it is a rule: references, chosen files,
+/// Returns for each file whether it stays, and if so, the reason unless it is a rule: protected files, chosen files,
 /// and as many others as copies are needed.
 fn stays(units: &[Unit], rules: &KeepRules) -> Vec<Option<Option<Why>>> {
     let mut copies = 0;
     let mut stays = |unit: &Unit| {
         let is_file = unit.best.is_some();
         let why = match () {
-            () if unit.is_reference => Some(Some(Why::Reference)),
+            () if unit.stays => Some(Some(Why::Reference)),
             () if unit.is_chosen && is_file => Some(Some(Why::Chosen)),
             () if is_file && copies < rules.min_copies.max(1) => Some(None),
             () => None,

@@ -2,15 +2,17 @@
 
 use std::cmp::Ordering;
 
-use crate::{KeepRule, KeepRules, Member};
+use super::plan::Identity;
+use super::{KeepRule, KeepRules};
+use crate::Member;
 
 /// All names of one file in a group. It is one copy, which stays or is removed as a whole.
 #[derive(Debug)]
 pub(crate) struct Unit {
     /// Indices of the members, ordered by starting point and path.
     pub(crate) names: Vec<usize>,
-    /// Whether one of the names is below a reference.
-    pub(crate) is_reference: bool,
+    /// Whether the standing of one of the names protects it.
+    pub(crate) stays: bool,
     /// Whether the user chose one of the names.
     pub(crate) is_chosen: bool,
     /// The name that the rules prefer, with its rank; `None` if every path is a symbolic link.
@@ -20,7 +22,7 @@ pub(crate) struct Unit {
 /// A name and its rank. A smaller rank is better.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Best {
-    /// Whether the name is outside all references, then one value for each rule, then its position by
+    /// Whether the standing does not protect the name, then one value for each rule, then its position by
     /// starting point and path.
     pub(crate) rank: Vec<i128>,
     pub(crate) name: usize,
@@ -32,9 +34,9 @@ impl Unit {
     }
 }
 
-/// Returns the files of a group: first those below references, then the chosen ones, then the preferred ones. The order of the
+/// Returns the files of a group: first the protected ones, then the chosen ones, then the preferred ones. The order of the
 /// members does not matter.
-pub(crate) fn units(members: &[Member], rules: &KeepRules) -> Vec<Unit> {
+pub(crate) fn units(members: &[Member], identity: Identity<'_>, rules: &KeepRules) -> Vec<Unit> {
     let mut order: Vec<_> = (0..members.len()).collect();
     order.sort_unstable_by_key(|&name| &members[name]);
     let best = |(place, &name): (usize, &usize)| {
@@ -42,7 +44,10 @@ pub(crate) fn units(members: &[Member], rules: &KeepRules) -> Vec<Unit> {
         (!member.via_link).then(|| Best { rank: rank(member, place, rules), name })
     };
     let mut ranked: Vec<_> = order.iter().enumerate().map(best).zip(&order).collect();
-    let identity = |name: usize| members[name].version.identity();
+    let identity = |name: usize| match identity {
+        Identity::Inodes => members[name].version.identity(),
+        Identity::Numbered(numbers) => (0, numbers[name] as u64),
+    };
     // The sort is stable, so the names of a file keep their order.
     ranked.sort_by_key(|&(_, &name)| identity(name));
     let mut units: Vec<Unit> = Vec::new();
@@ -50,20 +55,20 @@ pub(crate) fn units(members: &[Member], rules: &KeepRules) -> Vec<Unit> {
         match units.last_mut() {
             Some(unit) if identity(unit.names[0]) == identity(name) => {
                 unit.names.push(name);
-                unit.is_reference |= is_reference(&members[name], rules);
+                unit.stays |= members[name].standing.stays();
                 unit.is_chosen |= rules.chosen.contains(&members[name].path);
                 if compare(&best, &unit.best).is_lt() {
                     unit.best = best;
                 }
             }
             _ => {
-                let is_reference = is_reference(&members[name], rules);
+                let stays = members[name].standing.stays();
                 let is_chosen = rules.chosen.contains(&members[name].path);
-                units.push(Unit { names: vec![name], is_reference, is_chosen, best });
+                units.push(Unit { names: vec![name], stays, is_chosen, best });
             }
         }
     }
-    let order = |unit: &Unit| (!unit.is_reference, !unit.is_chosen);
+    let order = |unit: &Unit| (!unit.stays, !unit.is_chosen);
     units.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| compare(&a.best, &b.best)));
     units
 }
@@ -78,10 +83,6 @@ fn depth(path: &[u8]) -> i128 {
     path.split(|&byte| byte == b'/').filter(|name| !name.is_empty() && *name != b".").count() as i128
 }
 
-fn is_reference(member: &Member, rules: &KeepRules) -> bool {
-    rules.references.contains(&member.root)
-}
-
 fn rank(member: &Member, place: usize, rules: &KeepRules) -> Vec<i128> {
     let by_rule = rules.keep.iter().map(|rule| match rule {
         KeepRule::First => place as i128,
@@ -94,5 +95,5 @@ fn rank(member: &Member, place: usize, rules: &KeepRules) -> Vec<i128> {
         KeepRule::Shortest => member.path.len() as i128,
         KeepRule::Path(accepts) => i128::from(!accepts(&member.path)),
     });
-    std::iter::once(i128::from(!is_reference(member, rules))).chain(by_rule).chain([place as i128]).collect()
+    std::iter::once(i128::from(!member.standing.stays())).chain(by_rule).chain([place as i128]).collect()
 }

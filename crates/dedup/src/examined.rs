@@ -1,46 +1,39 @@
 //! Groups whose members were examined again after the search.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::AddAssign as _;
 
-use ftk_dedup::report::Group;
-use ftk_dedup::{Fate, Fates, Piece, Survey, Surveyed};
 use ftk_hash::Digest;
 use ftk_inventory::Inventory;
+use ftk_process::Failed;
 
-use crate::console::{Console, Outcome, say_failed};
+use crate::prune::Protection;
+use crate::{Fate, Fates, Groups, Piece, Survey, SurveyOptions, Surveyed, report};
 
 /// A part of a group, with the current metadata of its members.
 #[derive(Debug)]
-pub(super) struct Part<'s> {
-    pub(super) group: ftk_dedup::Group<'s>,
+pub struct Part<'s> {
+    /// The group.
+    pub group: crate::Group<'s>,
     /// Whether the group begins with this part.
-    pub(super) is_first: bool,
+    pub is_first: bool,
     /// Whether the group ends with this part.
-    pub(super) is_last: bool,
+    pub is_last: bool,
     /// Members in path order. Their files are numbered in order of appearance.
-    pub(super) names: Vec<Surveyed>,
-}
-
-/// The directories that stay as a whole.
-#[derive(Debug)]
-pub(super) struct Kept<'s> {
-    pub(super) fates: &'s Fates,
-    /// The number of starting points.
-    pub(super) n_roots: usize,
+    pub names: Vec<Surveyed>,
 }
 
 /// An iterator over the parts of groups. Most groups are one part; a part has at most a few ten thousand members.
 ///
-/// A member that has changed since the walk is reported and omitted, and makes the outcome an error. A group that
-/// has only one file left is omitted.
-pub(super) struct Examined<'s> {
+/// A member that has changed since the walk is reported and omitted. A group that has only one file left is omitted.
+/// Members inside directories that stay as a whole are marked.
+pub struct Examined<'s> {
     inventory: &'s Inventory,
     survey: Survey<'s>,
-    /// Members inside these get the number of their starting point plus the number of all starting points.
-    kept: Option<Kept<'s>>,
-    console: &'s Console,
-    outcome: Outcome,
+    fates: Option<&'s Fates>,
+    report: Box<dyn FnMut(&[Failed]) + 's>,
+    has_failed: bool,
     /// The numbers of the files of the current group that have appeared.
     numbers: HashMap<u32, u32>,
     /// The number of the next file of the current group, if no file of it has several names.
@@ -48,33 +41,50 @@ pub(super) struct Examined<'s> {
     is_begun: bool,
 }
 
+impl fmt::Debug for Examined<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Examined").field("survey", &self.survey).finish_non_exhaustive()
+    }
+}
+
 impl<'s> Examined<'s> {
-    pub(super) fn new(
+    /// Examines groups. `fates` are those of directories, if these were compared; `report` is called with members that
+    /// have changed.
+    pub fn new(
         inventory: &'s Inventory,
-        survey: Survey<'s>,
-        kept: Option<Kept<'s>>,
-        console: &'s Console,
+        groups: &'s Groups,
+        options: SurveyOptions<'s>,
+        fates: Option<&'s Fates>,
+        report: impl FnMut(&[Failed]) + 's,
     ) -> Self {
-        let (numbers, next) = (HashMap::new(), 0);
-        Self { inventory, survey, kept, console, outcome: Outcome::Success, numbers, next, is_begun: false }
+        let survey = Survey::new(inventory, groups, options);
+        let (report, has_failed) = (Box::new(report), false);
+        Self {
+            inventory,
+            survey,
+            fates,
+            report,
+            has_failed,
+            numbers: HashMap::new(),
+            next: 0,
+            is_begun: false,
+        }
     }
 
-    /// The outcome so far.
-    pub(super) fn outcome(&self) -> Outcome {
-        self.outcome
+    /// Returns whether a member has changed so far.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed
     }
 
     /// Reports the failed names of a piece, and numbers the files of the others.
     fn check(&mut self, piece: &mut Piece<'_>) {
         if !piece.failed.is_empty() {
-            say_failed(self.inventory, &piece.failed, "omitted from its group", self.console);
-            self.outcome = Outcome::Error;
+            (self.report)(&piece.failed);
+            self.has_failed = true;
         }
         for name in &mut piece.names {
-            if let Some(Kept { fates, n_roots }) = &self.kept
-                && fates.of(self.inventory.dir_of(name.file)) == Fate::Kept
-            {
-                name.member.root += n_roots;
+            if self.fates.is_some_and(|fates| fates.of(self.inventory.dir_of(name.file)) == Fate::Kept) {
+                name.member.standing.protect(Protection::InKept);
             }
             let next = self.next;
             name.cluster = match piece.group.has_hard_links() {
@@ -88,11 +98,11 @@ impl<'s> Examined<'s> {
     }
 
     /// Returns whole groups, which must fit into memory.
-    pub(super) fn groups(&mut self) -> impl Iterator<Item = Group> {
+    pub fn groups(&mut self) -> impl Iterator<Item = report::Group> {
         let mut members = Vec::new();
         self.filter_map(move |part| {
             members.extend(part.names.into_iter().map(|name| name.member));
-            part.is_last.then(|| Group {
+            part.is_last.then(|| report::Group {
                 size: part.group.size,
                 digest: Digest::from_bytes(part.group.digest),
                 members: std::mem::take(&mut members),

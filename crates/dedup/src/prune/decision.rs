@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 #[cfg(doc)]
-use crate::{KeepRule, KeepRules, Member};
+use super::{KeepRule, KeepRules};
+use crate::Member;
 
 /// The decisions for a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,33 @@ pub struct GroupDecision {
     pub decided: BTreeSet<usize>,
     /// Indices into [`KeepRules::one_per`]: the tests that keep a file which would be removed without them.
     pub kept_one: BTreeSet<usize>,
+    /// The members that each removal counts on, by their indices. `None` if that is only its keeper.
+    pub copies: Option<Copies<usize>>,
+}
+
+/// Copies that stay, and how many of them must be proven before another copy is removed or replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copies<M> {
+    /// The copies, the preferred ones first. The keeper may be one of them.
+    pub files: Vec<M>,
+    /// The requirements, all of which must be met.
+    pub needs: Vec<Need>,
+}
+
+/// A requirement: so many of these copies must be different files with the same content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The number of copies.
+    pub count: usize,
+    /// Indices into [`Copies::files`].
+    pub among: Vec<usize>,
+}
+
+impl Copies<usize> {
+    /// Returns the copies themselves.
+    pub(crate) fn of(self, members: &[Member]) -> Copies<Member> {
+        Copies { files: self.files.iter().map(|&nth| members[nth].clone()).collect(), needs: self.needs }
+    }
 }
 
 /// The decision for one member.
@@ -42,6 +70,8 @@ pub enum MemberDecision {
 pub enum Why {
     /// It is below a reference.
     Reference,
+    /// It is inside a directory that stays as a whole.
+    InKept,
     /// It is first in the order of starting points and paths, either by [`KeepRule::First`] or because no
     /// rule decided.
     First,
@@ -67,6 +97,10 @@ pub enum Why {
     Enough,
     /// It is another name of a file that stays.
     SameFile,
+    /// It is a directory with hard links of the files of one that stays.
+    Linked,
+    /// It already shares all its blocks with the kept file.
+    Shares,
 }
 
 /// Why a member that is not needed is not removed.
@@ -79,12 +113,15 @@ pub enum SkipReason {
     /// The group has more names of its file than the file has hard links. The names may belong to several
     /// files, or one name may be listed twice. The inode number does not identify the file.
     Unidentified,
+    /// It is one of several directories with the same contents under other names.
+    OtherNames,
 }
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Reference => "below a --reference",
+            Self::InKept => "in a directory that stays as a whole",
             Self::First => "first",
             Self::Argument => "below the first PATH",
             Self::Shallowest => "fewest directories",
@@ -97,6 +134,8 @@ impl fmt::Display for Why {
             Self::OnePer => "kept by --keep-one-per",
             Self::Enough => "needed as a copy",
             Self::SameFile => "name of the same file",
+            Self::Linked => "contains hard links of the kept files",
+            Self::Shares => "already shares its blocks",
         })
     }
 }
@@ -107,6 +146,7 @@ impl fmt::Display for SkipReason {
             Self::Isolated => "below the same PATH as a copy that stays",
             Self::ViaLink => "reached through a symbolic link",
             Self::Unidentified => "has more paths than hard links, so its inode number does not identify it",
+            Self::OtherNames => "the directories have different names in them",
         })
     }
 }

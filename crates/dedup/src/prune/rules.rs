@@ -1,16 +1,14 @@
 //! Rules that decide which copies stay.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 
-/// Rules that decide which copies stay.
+/// Rules that decide which copies stay. [`Standing`](super::Standing) protects further ones.
 #[derive(Default)]
 pub struct KeepRules {
     /// The rules in order of precedence. A rule decides only if all earlier ones find no difference. If no
     /// rule decides, [`KeepRule::First`] applies.
     pub keep: Vec<KeepRule>,
-    /// Numbers of the starting points below which everything stays. These files count as copies.
-    pub references: BTreeSet<usize>,
     /// Whether a copy is removed only if another copy stays below a different starting point. Copies below
     /// the same starting point as a copy chosen to stay are skipped.
     pub isolate: bool,
@@ -19,7 +17,7 @@ pub struct KeepRules {
     /// Tests for paths. One copy that each of them accepts stays, if there is one.
     pub one_per: Vec<PathTest>,
     /// Paths that the user chose. Their files stay. In a group with such a file, all others are removed, except
-    /// references and copies that other rules ask for.
+    /// protected ones and copies that other rules ask for.
     pub chosen: HashSet<Vec<u8>>,
 }
 
@@ -27,7 +25,6 @@ impl fmt::Debug for KeepRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeepRules")
             .field("keep", &self.keep)
-            .field("references", &self.references)
             .field("isolate", &self.isolate)
             .field("min_copies", &self.min_copies)
             .field("one_per", &self.one_per.len())

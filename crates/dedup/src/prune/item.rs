@@ -1,0 +1,61 @@
+//! The parts of a plan.
+
+use std::io;
+use std::sync::Arc;
+
+use super::{Copies, SkipReason, Why};
+use crate::Member;
+
+/// What is done with surplus copies, as far as a plan depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// They are removed.
+    Remove,
+    /// They are moved away, which frees nothing.
+    Move,
+    /// Their names become links to the kept file.
+    Link,
+    /// They share the blocks of the kept file from then on, and remain files of their own.
+    Clone,
+}
+
+impl Effect {
+    /// Returns whether names disappear, and with them whole directories.
+    pub fn removes(self) -> bool {
+        matches!(self, Self::Remove | Self::Move)
+    }
+}
+
+/// The plan for one file or directory.
+#[derive(Debug)]
+pub struct Item {
+    /// The file or directory.
+    pub member: Member,
+    /// Whether it is a directory.
+    pub is_directory: bool,
+    /// What is to happen to it.
+    pub decision: Decision,
+}
+
+/// What is to happen to a file or directory.
+#[derive(Debug)]
+pub enum Decision {
+    /// It stays.
+    Keep(Why),
+    /// It is surplus, but protected by a rule.
+    Leave(SkipReason),
+    /// It cannot be examined, so it stays.
+    Refuse(io::Error),
+    /// It is to be removed or replaced.
+    Go {
+        /// The kept copy that replaces it.
+        keeper: Member,
+        /// What must be proven besides the keeper. The items of a group share it.
+        copies: Option<Arc<Copies<Member>>>,
+        /// Bytes that this frees, provided that all earlier items are done. 0 for directories, whose files are not known
+        /// yet.
+        frees: u64,
+        /// The number of files that it contains; 1 for a file.
+        files: u64,
+    },
+}

@@ -1,0 +1,31 @@
+//! Decides what is removed: which copies stay, why, and which kept copy replaces each of the others.
+//!
+//! [`plan()`] applies [`KeepRules`] to one group. [`Pruning`] plans a whole run: first directories, then files, from a
+//! scan or from a saved report. It returns an [`Item`] for each file and directory. Nothing here changes a file, and a
+//! caller that does must check each step again: a plan is only as true as the scan.
+//!
+//! Groups are planned one at a time, so the memory for a plan is that of its largest group.
+
+mod below;
+mod decision;
+mod directories;
+mod item;
+mod linked;
+mod plan;
+mod probes;
+mod pruning;
+mod rule_use;
+mod rules;
+mod standing;
+mod units;
+
+pub use below::Below;
+pub use decision::{Copies, GroupDecision, MemberDecision, Need, SkipReason, Why};
+pub use directories::PlannedDirectories;
+pub use item::{Decision, Effect, Item};
+pub use plan::plan;
+pub use probes::{recorded_probes, scanned_probes};
+pub use pruning::{Pruning, References};
+pub use rule_use::RuleUse;
+pub use rules::{KeepRule, KeepRules, PathTest};
+pub use standing::{Protection, Standing};

@@ -1,0 +1,135 @@
+//! Plans groups of files: which members are kept and why, and which go.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use super::plan::{Identity, plan_copies};
+use super::{
+    Below, Decision, Effect, GroupDecision, Item, KeepRules, MemberDecision, Protection, RuleUse, Why, plan,
+};
+use crate::Member;
+use crate::report::Group;
+
+/// Everything that decides what is removed in a run.
+#[derive(Debug)]
+pub struct Pruning {
+    /// Which copies are kept.
+    pub rules: KeepRules,
+    /// What is never removed.
+    pub references: References,
+    /// What is done with the surplus copies.
+    pub effect: Effect,
+    /// Which rules decided something.
+    pub rule_use: RuleUse,
+}
+
+/// What is never removed.
+#[derive(Debug, Default)]
+pub struct References {
+    /// Numbers of starting points below which everything stays.
+    pub roots: BTreeSet<usize>,
+    /// Directories below which everything stays.
+    pub directories: Below,
+}
+
+impl References {
+    /// Returns whether a file is below a reference.
+    fn contain(&self, member: &Member) -> bool {
+        self.roots.contains(&member.root) || self.directories.contains(&member.path)
+    }
+
+    /// Returns whether a directory is a reference, below one or above one.
+    fn touch(&self, directory: &Member) -> bool {
+        self.roots.contains(&directory.root) || self.directories.touches(&directory.path)
+    }
+}
+
+impl Pruning {
+    /// Decides about the members of a group, and sorts them: the freed bytes of a file with several hard links are
+    /// counted at the last of them in this order.
+    pub fn decide(&self, members: &mut [Member]) -> GroupDecision {
+        for member in &mut *members {
+            if self.references.contain(member) {
+                member.standing.protect(Protection::Reference);
+            }
+        }
+        members.sort_unstable();
+        plan(members, &self.rules)
+    }
+
+    /// Decides about equal directories. `copies` are the numbers of the copies that they belong to.
+    pub(super) fn decide_directories(&self, members: &mut [Member], copies: &[usize]) -> GroupDecision {
+        for member in &mut *members {
+            if self.references.touch(member) {
+                member.standing.protect(Protection::Reference);
+            }
+        }
+        plan_copies(members, Identity::Numbered(copies), &self.rules)
+    }
+
+    /// Plans groups of files one after the other. A group in which all members are kept has no items. `shares` returns
+    /// whether the first of two files already shares all its blocks with the second; cloning it would free nothing.
+    pub fn items<'p>(
+        &'p self,
+        groups: impl Iterator<Item = Group> + 'p,
+        mut shares: impl FnMut(&Member, &Member) -> bool + 'p,
+    ) -> impl Iterator<Item = Item> + 'p {
+        groups.flat_map(move |group| self.group(group, &mut shares))
+    }
+
+    /// Returns the items of a group: kept members, then members to remove, then protected ones, each sorted by starting
+    /// point and path.
+    fn group(&self, mut group: Group, shares: &mut dyn FnMut(&Member, &Member) -> bool) -> Vec<Item> {
+        let decided = self.decide(&mut group.members);
+        self.rule_use.note(&decided);
+        let copies = decided.copies.map(|copies| Arc::new(copies.of(&group.members)));
+        let mut cloned = HashSet::new();
+        let decisions: Vec<_> = group
+            .members
+            .iter()
+            .zip(decided.decisions)
+            .map(|(member, decision)| {
+                let MemberDecision::Goes { keeper, frees, .. } = decision else { return simple(decision) };
+                let keeper = &group.members[keeper];
+                let frees = match self.effect {
+                    // Cloning keeps the inode, so one step for the first of its hard links replaces the blocks.
+                    Effect::Clone if !cloned.insert(member.version.identity()) => {
+                        return Decision::Keep(Why::SameFile);
+                    }
+                    Effect::Clone if shares(member, keeper) => return Decision::Keep(Why::Shares),
+                    Effect::Clone => member.blocks.saturating_mul(512),
+                    Effect::Move => 0,
+                    Effect::Remove | Effect::Link => frees,
+                };
+                Decision::Go { keeper: keeper.clone(), copies: copies.clone(), frees, files: 1 }
+            })
+            .collect();
+        sorted(group.members, decisions, false)
+    }
+}
+
+/// Returns the items of members with these decisions: kept members, then members to remove, then protected ones. Returns
+/// none if all are kept.
+pub(super) fn sorted(members: Vec<Member>, decisions: Vec<Decision>, is_directory: bool) -> Vec<Item> {
+    if decisions.iter().all(|decision| matches!(decision, Decision::Keep(_))) {
+        return Vec::new();
+    }
+    let item = |(member, decision)| Item { member, is_directory, decision };
+    let mut items: Vec<_> = members.into_iter().zip(decisions).map(item).collect();
+    // The sort is stable.
+    items.sort_by_key(|item| match item.decision {
+        Decision::Keep(_) => 0,
+        Decision::Go { .. } => 1,
+        Decision::Leave(_) | Decision::Refuse(_) => 2,
+    });
+    items
+}
+
+/// Returns the decision for a member that does not go.
+pub(super) fn simple(decision: MemberDecision) -> Decision {
+    match decision {
+        MemberDecision::Stays(why) => Decision::Keep(why),
+        MemberDecision::Skipped(why) => Decision::Leave(why),
+        MemberDecision::Goes { .. } => unreachable!("the caller handles this"),
+    }
+}

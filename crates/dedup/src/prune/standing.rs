@@ -1,0 +1,32 @@
+//! What is known about a member before the rules choose.
+
+/// What is known about a member before the rules choose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Standing {
+    /// What protects it.
+    pub protection: Protection,
+}
+
+/// What protects a member, whatever the rules choose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Protection {
+    /// Nothing: the rules decide.
+    #[default]
+    Free,
+    /// It is inside a directory that stays as a whole, so it stays and counts as a copy.
+    InKept,
+    /// It is below a reference, so it stays and counts as a copy.
+    Reference,
+}
+
+impl Standing {
+    /// Returns whether the member stays whatever the rules choose.
+    pub fn stays(self) -> bool {
+        self.protection != Protection::Free
+    }
+
+    /// Protects the member also for this reason. The stronger one wins.
+    pub(crate) fn protect(&mut self, other: Protection) {
+        self.protection = self.protection.max(other);
+    }
+}
