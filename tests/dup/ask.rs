@@ -33,7 +33,7 @@ fn linked(dir: &Dir, name: &str) -> Vec<&'static str> {
 fn answers_decide_and_the_plan_is_shown_before_it_is_carried_out() {
     needs!("script");
     let dir = copies();
-    let run = ask(&dir, "", "2 3\n\ny\n").status(0);
+    let run = ask(&dir, "--keep first", "2 3\n\ny\n").status(0);
     for part in [
         "group 1 of 2: 3 files of 6 B",
         "group 2 of 2",

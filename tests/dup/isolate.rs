@@ -98,7 +98,12 @@ fn directories_under_the_path_of_a_kept_one_stay() {
         plant_paths(&dir, &mut dice);
         let min_copies = 1 + dice.below(2);
         let args = ["dup", "prune", "--dirs", "--isolate", "--action", "delete", "--min-size", "0"];
-        let command = || dir.ftk(args).args(["--min-copies", &min_copies.to_string()]).args(PATHS);
+        let command = || {
+            dir.ftk(args)
+                .args(["--keep", "first"])
+                .args(["--min-copies", &min_copies.to_string()])
+                .args(PATHS)
+        };
         let plan = command().run().status(0);
         let mut groups: BTreeMap<_, Vec<Member>> = BTreeMap::new();
         for line in plan.text().lines() {

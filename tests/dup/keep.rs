@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::harness::Dir;
+use crate::harness::{Dir, Mounted};
 
 /// Creates copies of different ages in three directories.
 fn copies() -> Dir {
@@ -33,7 +33,7 @@ fn prune(dir: &Dir, args: &[&str]) {
 #[test]
 fn keep_rules_apply_in_order() {
     for (rules, stays) in [
-        (&[][..], "one/long name"),
+        (&[][..], "two/b"),
         (&["--keep", "first"], "one/long name"),
         (&["--keep", "oldest"], "two/b"),
         (&["--keep", "newest"], "two/sub/c"),
@@ -55,7 +55,7 @@ fn keep_rules_apply_in_order() {
 #[test]
 fn arguments_are_ordered_before_paths() {
     let dir = copies();
-    prune(&dir, &["three", "two", "one"]);
+    prune(&dir, &["--keep", "first", "three", "two", "one"]);
     assert_eq!(left(&dir), ["three/d"]);
 }
 
@@ -155,4 +155,111 @@ fn rules_that_decided_nothing_are_reported() {
     plan().args(["-q"]).run().status(0).stderr_lacks("decided");
     let nothing = dir.ftk(["dup", "prune", "--action", "delete", "--keep", "oldest", "three"]).run();
     nothing.status(0).stderr_lacks("decided");
+}
+
+/// Creates two copies, and returns the one that stays by default, and why.
+fn preferred(copies: [&str; 2], dates: [&str; 2], args: &[&str]) -> (String, String) {
+    let dir = Dir::new();
+    for (path, date) in copies.iter().zip(dates) {
+        dir.file(path, b"the same");
+        dir.ftk([""; 0]).instead(&dir, ["touch", "-d", date, path]).run().status(0);
+    }
+    let plan = dir.ftk(["dup", "prune", "--action", "delete", "p"]).args(args).run().status(0);
+    let why = plan.text().lines().find_map(|line| line.strip_prefix("  keep ")).unwrap().to_owned();
+    dir.ftk(["dup", "prune", "--action", "delete", "p", "--yes"]).args(args).run().status(0);
+    let left: Vec<_> = copies.into_iter().filter(|path| dir.path(path).exists()).collect();
+    assert_eq!(left.len(), 1, "{copies:?}");
+    let why = why.trim().strip_prefix(left[0]).expect("the plan keeps the same file").trim();
+    (left[0].to_owned(), why.to_owned())
+}
+
+/// The directory of a test is a hidden one.
+const HIDDEN: &str = "in fewer hidden directories";
+
+#[test]
+fn the_default_order_keeps_the_original() {
+    const SAME: [&str; 2] = ["2020-01-01"; 2];
+    for (copies, dates, args, stays, why) in [
+        // The first path in byte order would be wrong in each case.
+        (["p/Copy of photo.png", "p/photo.png"], SAME, &[][..], 1, "shortest path"),
+        (["p/.thumbnails/x.png", "p/pictures/x.png"], SAME, &[], 1, HIDDEN),
+        (["p/#recycle/IMG_1.JPG", "p/camera/IMG_1.JPG"], SAME, &[], 1, "not in a trash or system directory"),
+        (["p/a", "p/b"], ["2021-01-01", "2020-01-01"], &[], 1, "oldest (2020-01-01 00:00)"),
+        (["p/a", "p/b"], SAME, &[], 0, "first in byte order"),
+        // A hidden file in a visible directory is like any other.
+        (["p/.a", "p/bbb"], SAME, &[], 0, "shortest path"),
+        (
+            ["p/.git/x", "p/@Recycle/x"],
+            ["2021-01-01", "2020-01-01"],
+            &[],
+            0,
+            "not in a trash or system directory",
+        ),
+        // Rules come first, but not before the trash.
+        (["p/a", "p/b"], ["2021-01-01", "2020-01-01"], &["--keep", "newest"], 0, "newest (2021-01-01 00:00)"),
+        (["p/a", "p/b"], ["2021-01-01", "2020-01-01"], &["--keep", "first"], 0, "first"),
+        (["p/.Trash-1000/a", "p/b"], SAME, &["--keep", "first"], 1, "not in a trash or system directory"),
+        (["p/lost+found/a", "p/b"], SAME, &["--keep", "path=*/lost+found/*"], 0, "matches --keep path="),
+        (["p/$RECYCLE.BIN/a", "p/b"], SAME, &["--reference", "p/$RECYCLE.BIN"], 0, "below a --reference"),
+    ] {
+        let kept = preferred(copies, dates, args);
+        assert_eq!(kept, (copies[stays].to_owned(), why.to_owned()), "{copies:?} {args:?}");
+    }
+}
+
+#[test]
+fn whole_directories_have_the_same_order_without_the_time() {
+    for (dirs, stays, why) in [
+        (["p/Copy of trip", "p/trip"], 1, "shortest path"),
+        (["p/#recycle/trip", "p/old/2019/trip"], 1, "not in a trash or system directory"),
+        (["p/.cache/trip", "p/pictures/trip"], 1, HIDDEN),
+        (["p/b", "p/a"], 1, "first in byte order"),
+    ] {
+        let dir = Dir::new();
+        for (name, unique) in dirs.iter().zip([b"a", b"b"]) {
+            dir.file(format!("{name}/x"), b"the same").file(format!("{name}/../unique"), unique);
+        }
+        // The other one is older.
+        dir.ftk([""; 0]).instead(&dir, ["touch", "-d", "2001-01-01", dirs[1 - stays]]).run().status(0);
+        let run = dir.ftk(["dup", "prune", "--dirs", "--action", "delete", "p", "--yes"]).run().status(0);
+        assert!(dir.path(dirs[stays]).exists() && !dir.path(dirs[1 - stays]).exists(), "{dirs:?}");
+        let kept = run.text().lines().find(|line| line.starts_with("  keep ")).unwrap();
+        assert!(kept.contains(dirs[stays]) && kept.ends_with(why), "{kept}");
+    }
+}
+
+#[test]
+fn a_copy_on_a_read_only_file_system_is_not_preferred() {
+    let dir = Dir::new();
+    dir.file("p/a/x", b"the same").file("p/b/longer name", b"the same");
+    dir.dir("p/ro");
+    let from = dir.path("p/a");
+    let Some(_bound) = Mounted::at(&dir.path("p/ro"), ["--bind".as_ref(), from.as_os_str()]) else { return };
+    let remount = ["mount", "-o", "remount,bind,ro", "p/ro"];
+    if dir.ftk([""; 0]).instead(&dir, remount).run().code() != 0 {
+        return;
+    }
+    let plan = dir.ftk(["dup", "prune", "--action", "delete", "p/b", "p/ro"]).run();
+    plan.check(plan.text().contains("  keep     p/b/longer name "), "the copy that can be written");
+    plan.check(plan.text().contains("not on a read-only file system"), "the reason");
+}
+
+#[test]
+fn two_starting_points_are_treated_alike() {
+    let dir = Dir::new();
+    dir.file("a b/x", b"the same").file("c/x", b"the same").file("d/x", b"the same");
+    let plan = |args: &[&str]| dir.ftk(["dup", "prune", "--action", "delete"]).args(args).run().status(0);
+    let line = "  'a b' and c are treated alike; --reference 'a b' keeps all of 'a b'\n";
+    plan(&["a b", "c"]).stderr_has(line);
+    plan(&["c", "a b"]).stderr_has("  c and 'a b' are treated alike; --reference c keeps all of c\n");
+    for args in [
+        &["a b", "c", "d"][..],
+        &["a b"],
+        &["a b", "c", "--reference", "d"],
+        &["a b", "c", "--isolate"],
+        &["a b", "c", "--keep", "argument"],
+        &["a b", "c", "-q"],
+    ] {
+        plan(args).stderr_lacks("alike");
+    }
 }

@@ -88,7 +88,11 @@ const WAYS: [&[&str]; 8] = [
 const ACTIONS: [&str; 4] = ["delete", "symlink", "hardlink", "move=away"];
 
 fn prune(dir: &Dir, action: &str, way: &[&str], as_script: bool) -> Run {
-    let ftk = dir.ftk(["dup", "prune", "-E", "server", "--allow-unused-rules", "--action", action]).args(way);
+    // On some views the file seems to have another time. Here the order of the arguments decides. On most views there is
+    // no server to exclude.
+    let args =
+        ["dup", "prune", "-E", "server", "--allow-unused-rules", "--keep", "first", "--action", action];
+    let ftk = dir.ftk(args).args(way);
     if !as_script {
         return ftk.arg("--yes").run();
     }

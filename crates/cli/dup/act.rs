@@ -36,8 +36,6 @@ pub(super) struct Job {
     pub(super) pruning: Pruning,
     /// The rules as they are shown.
     pub(super) rule_names: RuleNames,
-    /// Length of the path of each starting point, by its number.
-    pub(super) root_lens: Vec<usize>,
     /// Upper limit of the number of files to process outside of directories, for progress.
     pub(super) most: u64,
     pub(super) json: bool,
@@ -81,7 +79,7 @@ impl Job {
         let out = Stdout::default();
         let (mut reach, mut reach_of_trees) = (Reach::new(), Reach::new());
         let shares = |victim: &Member, keeper: &Member| {
-            let step = step(victim, keeper, &self.root_lens);
+            let step = step(victim, keeper, &self.pruning.root_lens);
             matches!(self.check(&mut reach, &step), Ok(Check::Done))
         };
         let files = |item: &Item| if let Decision::Go { files, .. } = item.decision { files } else { 0 };
@@ -108,7 +106,7 @@ impl Job {
             Decision::Refuse(error) => (Word::Refuse, cause(&error)),
             Decision::Go { keeper, copies, frees, .. } => {
                 let copies = copies.map(|copies| self.copies(&copies));
-                let step = Step { copies, ..step(&member, &keeper, &self.root_lens) };
+                let step = Step { copies, ..step(&member, &keeper, &self.pruning.root_lens) };
                 return match is_directory {
                     false => vec![Work::File { step, frees }],
                     true if self.pruning.effect.removes() => vec![Work::Tree(step)],
@@ -121,7 +119,7 @@ impl Job {
 
     /// Returns what a step must prove besides its keeper.
     fn copies(&self, copies: &prune::Copies<Member>) -> Arc<Copies> {
-        let files = copies.files.iter().map(|file| seen(file, &self.root_lens)).collect();
+        let files = copies.files.iter().map(|file| seen(file, &self.pruning.root_lens)).collect();
         let need = |need: &prune::Need| Need { count: need.count, among: need.among.clone() };
         Arc::new(Copies { files, needs: copies.needs.iter().map(need).collect() })
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use ftk_apply::Action;
-use ftk_dedup::prune::{KeepRules, Pruning, References, RuleUse, recorded_probes};
+use ftk_dedup::prune::{KeepRules, Pruning, References, recorded_probes};
 use ftk_dedup::report::{DirectoryGroup, Group, Report, read};
 use ftk_record::quote;
 
@@ -90,20 +90,19 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         Some(recorded) => of_manifests(args, recorded, &report.roots, console)?,
         None => of_trees(args, report, console)?,
     };
-    let root_lens: Vec<_> = roots.iter().map(Vec::len).collect();
     ensure!(
         action != Action::Symlink || directories.is_empty(),
         "the report has groups of directories, and --action symlink works on single files only"
     );
-    preflight(&recorded_probes(&groups), &root_lens, &action, console)?;
+    let rules = KeepRules { chosen: kept.unwrap_or_default(), ..args.keep.rules()? };
+    let pruning = Pruning::new(rules, references, args.act.effect(), &roots, None);
+    preflight(&recorded_probes(&groups), &pruning.root_lens, &action, console)?;
     let journal = journal_of(&args.act, console)?;
     let action_options = args.act.action_options();
-    let rules = KeepRules { chosen: kept.unwrap_or_default(), ..args.keep.rules()? };
-    let pruning = Pruning { rules, references, effect: args.act.effect(), rule_use: RuleUse::default() };
     let directories = pruning.recorded_directories(directories, &mut groups);
     let most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();
     let (rule_names, json) = (args.keep.names(), globals.json);
-    let job = Job { action, action_options, pruning, rule_names, root_lens, most, json };
+    let job = Job { action, action_options, pruning, rule_names, most, json };
     let done = job.run(directories, &mut groups.into_iter(), journal, args.act.script, console)?;
     Ok(outcome.max(done))
 }

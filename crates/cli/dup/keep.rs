@@ -7,7 +7,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use ftk_dedup::prune::{Below, KeepRule, KeepRules, PathTest, Pruning};
+use ftk_dedup::Member;
+use ftk_dedup::prune::{Below, KeepRule, KeepRules, MemberTest, Pruning};
 use ftk_record::{quote, sanitize};
 use ftk_select::Glob;
 
@@ -20,7 +21,12 @@ use crate::number::at_least;
 pub(super) struct KeepArgs {
     /// Rule that chooses the kept file, such as oldest
     ///
-    /// first, argument, oldest, newest, shortest, shallowest, deepest or path=GLOB. Repeatable: where the first rule does not decide, the next one does, and `first` in the end. `first` keeps the first file in
+    /// first, argument, oldest, newest, shortest, shallowest, deepest or path=GLOB. Repeatable: where the first rule does not
+    /// decide, the next one does, and in the end the default order: a file that is not in a hidden directory, not on a
+    /// read-only file system or subvolume, then the oldest (mtime; not for directories), the one with the shortest path,
+    /// and the first path in byte order. A file in a trash or system directory (#recycle, @Recycle, @eaDir, $RECYCLE.BIN,
+    /// .Trash*, .Trashes, lost+found, .snapshot, .snapshots, .zfs) is never kept in place of one outside, unless
+    /// --reference or path= names it. `first` keeps the first file in
     /// the order of the arguments, then of paths. `argument` keeps a file under the first PATH that has one, and lets the
     /// next rule decide between files under the same PATH. `oldest` and `newest` compare the time of the last content
     /// change (mtime), `shortest` the length of the path, `shallowest` and `deepest` the number of directories in it. `path=GLOB` keeps a file whose whole path matches the glob, in which `*`
@@ -105,7 +111,7 @@ impl RuleArg {
             RuleKind::Deepest => KeepRule::Deepest,
             RuleKind::Path(glob) => {
                 let glob = glob.clone();
-                KeepRule::Path(Box::new(move |path| glob.is_match(path)))
+                KeepRule::Path(Box::new(move |member| glob.is_match(&member.path)))
             }
         }
     }
@@ -125,11 +131,18 @@ impl KeepArgs {
         let one_per = |dir: &OsString| {
             let below = below(std::slice::from_ref(dir)).context("--keep-one-per")?;
             // A directory that contains DIR has its copies below DIR.
-            Ok(Box::new(move |path: &[u8]| below.contains(path) || below.touches(path)) as PathTest)
+            let accepts = move |member: &Member| below.contains(&member.path) || below.touches(&member.path);
+            Ok(Box::new(accepts) as MemberTest)
         };
         let one_per = self.keep_one_per.iter().map(one_per).collect::<anyhow::Result<_>>()?;
         let (isolate, min_copies) = (self.isolate, self.min_copies);
         Ok(KeepRules { keep, isolate, min_copies, one_per, chosen: HashSet::new() })
+    }
+
+    /// Returns whether the order of starting points chooses the kept file.
+    pub(super) fn is_by_argument(&self) -> bool {
+        let is_by_argument = |rule: &RuleArg| matches!(rule.kind, RuleKind::First | RuleKind::Argument);
+        self.isolate || !self.references.is_empty() || self.keep.iter().any(is_by_argument)
     }
 
     /// Rejects rules that would choose other files than the decisions do.
@@ -187,6 +200,14 @@ pub(super) fn below(directories: &[OsString]) -> anyhow::Result<Below> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_help_lists_trash_and_system_directories() {
+        let command = KeepArgs::augment_args(clap::Command::new("ftk"));
+        let help = command.get_arguments().find(|it| it.get_id() == "keep").unwrap().get_long_help().unwrap();
+        let listed = format!("({})", ftk_dedup::prune::TRASH.join(", "));
+        assert!(help.to_string().contains(&listed), "{help}");
+    }
 
     #[test]
     fn keep_rules_are_words_or_globs() {

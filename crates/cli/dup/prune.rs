@@ -1,5 +1,6 @@
 //! `ftk dup prune`: plans what to do with surplus copies, writes the plan as a script, or carries it out.
 
+use std::collections::BTreeSet;
 use std::ffi::{CString, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -8,10 +9,10 @@ use std::path::PathBuf;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use ftk_apply::{Action, Journal};
-use ftk_dedup::prune::{PlannedDirectories, Pruning, References, RuleUse, scanned_probes};
+use ftk_dedup::prune::{PlannedDirectories, Pruning, References, scanned_probes};
 use ftk_dedup::report::Group;
 use ftk_dedup::{DirectoryRules, Names, SurveyOptions};
-use ftk_record::quote;
+use ftk_record::{quote, shell_word};
 use ftk_sched::{Team, physical_cores};
 
 use crate::args::Globals;
@@ -80,12 +81,7 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     ensure!(!args.ask || !args.search.dirs.is_used(), "--ask works on single files only, not on directories");
     let references = args.keep.references.iter().map(directory).collect::<anyhow::Result<_>>()?;
     let directories = below(&args.keep.references).context("cannot resolve a --reference directory")?;
-    let mut pruning = Pruning {
-        rules: args.keep.rules()?,
-        references: References { directories, ..References::default() },
-        effect: args.act.effect(),
-        rule_use: RuleUse::default(),
-    };
+    let rules = args.keep.rules()?;
     if args.ask {
         require_terminal(&args.act, globals)?;
     }
@@ -102,16 +98,17 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
         ..SearchContext::default()
     };
 
-    let mut root_lens = Vec::new();
+    let mut protected = BTreeSet::new();
     let mut search = search(&args.search, context, globals, console, |inventory, roots| {
-        let references = &mut pruning.references;
-        let protected = |root: &CString| references.directories.has_root(root.as_bytes());
-        references.roots = (0..).zip(roots).filter(|(_, root)| protected(root)).map(|(nth, _)| nth).collect();
-        root_lens = roots.iter().map(|root| root.as_bytes().len()).collect();
-        let probes = scanned_probes(inventory, &pruning.references.roots);
-        preflight(&probes, &root_lens, &action, console)
+        let root_lens: Vec<_> = roots.iter().map(|root| root.as_bytes().len()).collect();
+        let is_protected = |root: &CString| !directories.at_or_above(root.as_bytes()).is_empty();
+        protected = (0..).zip(roots).filter(|(_, root)| is_protected(root)).map(|(nth, _)| nth).collect();
+        preflight(&scanned_probes(inventory, &protected), &root_lens, &action, console)
     })?;
     search.say_scanned(console);
+    let references = References { roots: protected, directories };
+    let roots: Vec<_> = search.roots.iter().map(|root| root.as_bytes().to_vec()).collect();
+    let pruning = Pruning::new(rules, references, args.act.effect(), &roots, None);
     let mut directories = Vec::new();
     if let Some(contents) = search.contents.take() {
         let dirs = &args.search.dirs;
@@ -123,10 +120,14 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
         search.groups = search.groups.outside(&search.inventory, &fates, true);
         (directories, search.fates) = (items, Some(fates));
     }
+    if let ([a, b], false) = (&args.search.paths[..], args.act.yes || args.keep.is_by_argument()) {
+        let [a, b] = [a, b].map(|path| shell_word(path.as_bytes()));
+        console.summary(format_args!("{a} and {b} are treated alike; --reference {a} keeps all of {a}"));
+    }
     let totals = search.groups.totals();
     let most = totals.files - totals.groups;
     let (action_options, rule_names) = (args.act.action_options(), args.keep.names());
-    let mut job = Job { action, action_options, pruning, rule_names, root_lens, most, json: globals.json };
+    let mut job = Job { action, action_options, pruning, rule_names, most, json: globals.json };
     let team = Team::new(globals.workers().unwrap_or_else(physical_cores));
     let mut examined = search.examine(SurveyOptions { team, with_paths: true, shared: None }, console);
     let outcome = if args.ask {

@@ -12,6 +12,8 @@ use rustix::fs::makedev;
 pub struct Mount {
     /// Its device number. Subvolumes of Btrfs have others.
     pub dev: u64,
+    /// The directory of the file system that is mounted: `/`, unless only a part of it is.
+    pub root: PathBuf,
     /// Where it is mounted.
     pub at: PathBuf,
     /// Its type, such as `ext4`.
@@ -23,17 +25,17 @@ pub fn mounts() -> impl Iterator<Item = Mount> {
     parse(fs::read("/proc/self/mountinfo").unwrap_or_default())
 }
 
-/// Parses the table of `proc_pid_mountinfo(5)`: the third field of a line is the device, the fifth the mount point, and
-/// the type follows a field `-`. Other lines are skipped.
+/// Parses the table of `proc_pid_mountinfo(5)`: the third field of a line is the device, the fourth the root, the fifth
+/// the mount point, and the type follows a field `-`. Other lines are skipped.
 fn parse(table: Vec<u8>) -> impl Iterator<Item = Mount> {
     let mount = |line: &[u8]| {
         let mut fields = line.split(|&byte| byte == b' ');
         let dev = str::from_utf8(fields.nth(2)?).ok()?;
         let (major, minor) = dev.split_once(':')?;
         let dev = makedev(major.parse().ok()?, minor.parse().ok()?);
-        let at = unescape(fields.nth(1)?);
+        let (root, at) = (unescape(fields.next()?), unescape(fields.next()?));
         let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
-        Some(Mount { dev, at, kind: String::from_utf8_lossy(kind).into_owned() })
+        Some(Mount { dev, root, at, kind: String::from_utf8_lossy(kind).into_owned() })
     };
     let mounts: Vec<_> = table.split(|&byte| byte == b'\n').filter_map(mount).collect();
     mounts.into_iter()
@@ -64,21 +66,23 @@ mod tests {
     const TABLE: &[u8] = b"\
 29 1 8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw\n\
 30 29 0:26 / /dev/shm rw,nosuid - tmpfs tmpfs rw\n\
-31 29 0:49 / /mnt/with\\040space\\134 rw master:3 propagate_from:2 - xfs /dev/sdb rw\n\
+31 29 0:49 /a\\040part /mnt/with\\040space\\134 rw master:3 propagate_from:2 - xfs /dev/sdb rw\n\
 32 29 8:x / /no/device rw - ext4 /dev/sdc rw\n\
 33 29 8:3\n";
 
     #[test]
-    fn every_mount_has_a_device_a_place_and_a_type() {
+    fn every_mount_has_a_device_a_root_a_place_and_a_type() {
         let mounts: Vec<_> =
-            parse(TABLE.into()).map(|it| (it.dev, it.at.display().to_string(), it.kind)).collect();
-        let expected = |major, minor, at: &str, kind: &str| (makedev(major, minor), at.into(), kind.into());
+            parse(TABLE.into()).map(|it| (it.dev, it.root, it.at.display().to_string(), it.kind)).collect();
+        let expected = |major, minor, root: &str, at: &str, kind: &str| {
+            (makedev(major, minor), PathBuf::from(root), at.to_owned(), kind.to_owned())
+        };
         assert_eq!(
             mounts,
             [
-                expected(8, 2, "/", "ext4"),
-                expected(0, 26, "/dev/shm", "tmpfs"),
-                expected(0, 49, "/mnt/with space\\", "xfs"),
+                expected(8, 2, "/", "/", "ext4"),
+                expected(0, 26, "/", "/dev/shm", "tmpfs"),
+                expected(0, 49, "/a part", "/mnt/with space\\", "xfs"),
             ]
         );
     }

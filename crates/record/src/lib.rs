@@ -75,5 +75,5 @@ pub use seal::Seal;
 pub use sealed::{SealError, SealedReader};
 pub use sum::{End, Style, SumFormat, write_name};
 pub use sums::{Conflict, SortedSums, Sums, SumsOfFile};
-pub use terminal::{quote, sanitize};
+pub use terminal::{quote, sanitize, shell_word};
 pub use zstd::{ZstdReader, ZstdWriter, is_zstd, is_zstd_name};

@@ -42,6 +42,29 @@ pub fn quote(name: &[u8]) -> String {
     shown
 }
 
+/// Returns `name` as one word of a command that a user can paste into a shell. It never begins with a dash. A name that a
+/// terminal might interpret is written as bash, ksh and zsh read it: `$'a\x1b'`.
+pub fn shell_word(name: &[u8]) -> String {
+    let start = if name.starts_with(b"-") { "./" } else { "" };
+    let is_plain = |&byte: &u8| byte.is_ascii_alphanumeric() || b"._/+,@%:-".contains(&byte);
+    match sanitize(name) {
+        Cow::Borrowed(text) if !text.is_empty() && name.iter().all(is_plain) => format!("{start}{text}"),
+        Cow::Borrowed(text) => format!("'{start}{}'", text.replace('\'', "'\\''")),
+        Cow::Owned(_) => {
+            let mut word = format!("$'{start}");
+            for &byte in name {
+                match byte {
+                    b'\'' | b'\\' => word.extend(['\\', byte.into()]),
+                    b' '..=b'~' => word.push(byte.into()),
+                    byte => push_byte(&mut word, byte),
+                }
+            }
+            word.push('\'');
+            word
+        }
+    }
+}
+
 /// Returns whether a terminal may interpret `c` instead of showing it.
 pub(crate) fn controls_terminal(c: char) -> bool {
     matches!(c,
@@ -110,6 +133,24 @@ mod tests {
         ] {
             assert_eq!(sanitize(name), shown);
             assert_eq!(quote(name), format!("'{shown}'"));
+        }
+    }
+
+    #[test]
+    fn words_of_a_shell() {
+        for (name, word) in [
+            (&b"a/b-c.d"[..], "a/b-c.d"),
+            (b"", "''"),
+            (b"-x", "./-x"),
+            (b"a b", "'a b'"),
+            (b"- b", "'./- b'"),
+            (b"it's", r"'it'\''s'"),
+            (b"$(x)", "'$(x)'"),
+            ("\u{e9}".as_bytes(), "'\u{e9}'"),
+            (b"a\nb\xff'\\", r"$'a\x0ab\xff\'\\'"),
+            (b"-\x1b", r"$'./-\x1b'"),
+        ] {
+            assert_eq!(shell_word(name), word);
         }
     }
 

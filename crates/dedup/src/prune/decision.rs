@@ -72,8 +72,7 @@ pub enum Why {
     Reference,
     /// It is inside a directory that stays as a whole.
     InKept,
-    /// It is first in the order of starting points and paths, either by [`KeepRule::First`] or because no
-    /// rule decided.
+    /// [`KeepRule::First`]: it is first in the order of starting points and paths.
     First,
     /// [`KeepRule::Argument`] prefers it to all members that are removed.
     Argument,
@@ -91,6 +90,16 @@ pub enum Why {
     Path,
     /// The user chose it.
     Chosen,
+    /// The removed members are in trash or system directories.
+    NotTrash,
+    /// The removed members are in hidden directories.
+    NotHidden,
+    /// The removed members are in more hidden directories.
+    LessHidden,
+    /// The removed members are on a read-only file system or subvolume.
+    Writable,
+    /// It is the first path in byte order.
+    ByteOrder,
     /// It is the preferred copy that one of [`KeepRules::one_per`] accepts.
     OnePer,
     /// All copies are needed, or no other copy may be removed.
@@ -131,6 +140,11 @@ impl fmt::Display for Why {
             Self::Shortest => "shortest path",
             Self::Path => "matches --keep path=",
             Self::Chosen => "chosen",
+            Self::NotTrash => "not in a trash or system directory",
+            Self::NotHidden => "not in a hidden directory",
+            Self::LessHidden => "in fewer hidden directories",
+            Self::Writable => "not on a read-only file system",
+            Self::ByteOrder => "first in byte order",
             Self::OnePer => "kept by --keep-one-per",
             Self::Enough => "needed as a copy",
             Self::SameFile => "name of the same file",

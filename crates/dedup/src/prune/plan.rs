@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::units::{Unit, units};
-use super::{Copies, GroupDecision, KeepRule, KeepRules, MemberDecision, Need, Protection, SkipReason, Why};
+use super::units::{Unit, criterion, units};
+use super::{Copies, GroupDecision, KeepRules, MemberDecision, Need, Protection, SkipReason, Why};
 use crate::Member;
 
 /// Which members are one copy.
@@ -56,7 +56,7 @@ pub(crate) fn plan_copies(members: &[Member], identity: Identity<'_>, rules: &Ke
     let keepers: Vec<_> = units
         .iter()
         .zip(&unit_decisions)
-        .filter(|(_, decision)| matches!(decision, UnitDecision::Stays(_)))
+        .filter(|(unit, decision)| matches!(decision, UnitDecision::Stays(_)) && !unit.is_unwanted)
         .filter_map(|(unit, _)| Some(unit.best.as_ref()?.name))
         .collect();
     let mut decided = BTreeSet::new();
@@ -64,11 +64,14 @@ pub(crate) fn plan_copies(members: &[Member], identity: Identity<'_>, rules: &Ke
     for (unit, decision) in units.iter().zip(&unit_decisions) {
         let why = match decision {
             UnitDecision::Stays(Some(why)) => *why,
-            UnitDecision::Stays(None) => {
-                let rule = deciding_rule(unit, removed, rules);
-                decided.extend(rule.iter().copied().flatten());
-                rule.map_or(Why::Enough, |rule| why(rule.map(|rule| &rules.keep[rule])))
-            }
+            UnitDecision::Stays(None) => match (&unit.best, removed.and_then(|it| it.best.as_ref())) {
+                (Some(best), Some(removed)) => {
+                    let (why, rule) = criterion(best, removed, rules);
+                    decided.extend(rule);
+                    why
+                }
+                _ => Why::Enough,
+            },
             UnitDecision::Goes | UnitDecision::Skipped(_) => Why::Enough,
         };
         for (nth, &name) in unit.names.iter().enumerate() {
@@ -103,7 +106,7 @@ pub(crate) fn plan_copies(members: &[Member], identity: Identity<'_>, rules: &Ke
     }
     let kept = units.iter().zip(&unit_decisions);
     let kept = kept.filter(|(_, decision)| matches!(decision, UnitDecision::Stays(_))).map(|(unit, _)| unit);
-    let kept: Vec<_> = kept.filter(|unit| unit.best.is_some()).collect();
+    let kept: Vec<_> = kept.filter(|unit| unit.best.is_some() && !unit.is_unwanted).collect();
     let copies = removed.and_then(|_| counted_on(&kept, members, rules));
     GroupDecision { decisions, decided, kept_one, copies }
 }
@@ -127,7 +130,7 @@ fn counted_on(kept: &[&Unit], members: &[Member], rules: &KeepRules) -> Option<C
         chosen.filter_map(|unit| unit.names.iter().copied().find(is_chosen).or(best(unit))).collect();
     copies.need(chosen.len(), chosen);
     for accepts in &rules.one_per {
-        let is_accepted = |name: &usize| is_file(name) && accepts(&members[*name].path);
+        let is_accepted = |name: &usize| is_file(name) && accepts(&members[*name]);
         let accepted = kept.iter().filter_map(|unit| unit.names.iter().copied().find(is_accepted));
         let accepted: Vec<_> = accepted.take(SPARE).collect();
         copies.need(accepted.len().min(1), accepted);
@@ -137,7 +140,7 @@ fn counted_on(kept: &[&Unit], members: &[Member], rules: &KeepRules) -> Option<C
 }
 
 impl Copies<usize> {
-    /// Adds a requirement, unless it is none.
+    /// Adds a requirement of at least one copy.
     fn need(&mut self, count: usize, names: impl IntoIterator<Item = usize>) {
         if count == 0 {
             return;
@@ -211,7 +214,7 @@ fn stays(units: &[Unit], rules: &KeepRules) -> Vec<Option<Option<Why>>> {
             () if is_file && copies < rules.min_copies.max(1) => Some(None),
             () => None,
         };
-        copies += usize::from(is_file && why.is_some());
+        copies += usize::from(is_file && why.is_some() && !unit.is_unwanted);
         why
     };
     units.iter().map(&mut stays).collect()
@@ -229,7 +232,7 @@ fn keep_one_per(
     for (nth, accepts) in rules.one_per.iter().enumerate() {
         let is_accepted = |&at: &usize| {
             let mut names = units[at].names.iter().map(|&name| &members[name]);
-            names.any(|member| !member.via_link && accepts(&member.path))
+            !units[at].is_unwanted && names.any(|member| !member.via_link && accepts(member))
         };
         let accepted: Vec<_> = (0..units.len()).filter(is_accepted).collect();
         if let Some(&first) = accepted.first().filter(|_| accepted.iter().all(|&at| stays[at].is_none())) {
@@ -238,29 +241,6 @@ fn keep_one_per(
         }
     }
     kept_one
-}
-
-/// Returns the rule that prefers a file to the best removed file, by its index, or `Some(None)` if only their
-/// order does. Returns `None` if no file is removed.
-fn deciding_rule(unit: &Unit, removed: Option<&Unit>, rules: &KeepRules) -> Option<Option<usize>> {
-    let (best, removed) = (unit.best.as_ref()?, removed?.best.as_ref()?);
-    // The first element of a rank is for the references.
-    let ranks = best.rank.iter().zip(&removed.rank).skip(1);
-    Some(ranks.take(rules.keep.len()).position(|(a, b)| a != b))
-}
-
-/// Returns the reason for keeping a file that this rule prefers.
-fn why(rule: Option<&KeepRule>) -> Why {
-    match rule {
-        None | Some(KeepRule::First) => Why::First,
-        Some(KeepRule::Argument) => Why::Argument,
-        Some(KeepRule::Shallowest) => Why::Shallowest,
-        Some(KeepRule::Deepest) => Why::Deepest,
-        Some(KeepRule::Oldest) => Why::Oldest,
-        Some(KeepRule::Newest) => Why::Newest,
-        Some(KeepRule::Shortest) => Why::Shortest,
-        Some(KeepRule::Path(_)) => Why::Path,
-    }
 }
 
 /// Returns the best kept file on this device, because hard links cannot cross devices. Returns the best kept file of all

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use super::place::{Places, UnitTest};
 use super::plan::{Identity, plan_copies};
 use super::{
     Below, Decision, Effect, GroupDecision, Item, KeepRules, MemberDecision, Protection, RuleUse, Why, plan,
@@ -21,6 +22,9 @@ pub struct Pruning {
     pub effect: Effect,
     /// Which rules decided something.
     pub rule_use: RuleUse,
+    /// Length of the path of each starting point, by its number.
+    pub root_lens: Vec<usize>,
+    places: Places,
 }
 
 /// What is never removed.
@@ -45,10 +49,25 @@ impl References {
 }
 
 impl Pruning {
+    /// Creates what decides in a run. `roots` are the paths of the starting points. `is_unit` returns whether a directory
+    /// above a starting point is a unit.
+    pub fn new(
+        rules: KeepRules,
+        references: References,
+        effect: Effect,
+        roots: &[Vec<u8>],
+        is_unit: Option<UnitTest>,
+    ) -> Self {
+        let root_lens = roots.iter().map(Vec::len).collect();
+        let (rule_use, places) = (RuleUse::default(), Places::new(is_unit));
+        Self { rules, references, effect, rule_use, root_lens, places }
+    }
+
     /// Decides about the members of a group, and sorts them: the freed bytes of a file with several hard links are
     /// counted at the last of them in this order.
     pub fn decide(&self, members: &mut [Member]) -> GroupDecision {
         for member in &mut *members {
+            self.places.mark(member, self.root_lens[member.root], false);
             if self.references.contain(member) {
                 member.standing.protect(Protection::Reference);
             }
@@ -60,6 +79,7 @@ impl Pruning {
     /// Decides about equal directories. `copies` are the numbers of the copies that they belong to.
     pub(super) fn decide_directories(&self, members: &mut [Member], copies: &[usize]) -> GroupDecision {
         for member in &mut *members {
+            self.places.mark(member, self.root_lens[member.root], true);
             if self.references.touch(member) {
                 member.standing.protect(Protection::Reference);
             }

@@ -3,19 +3,23 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use crate::Member;
+
 /// Rules that decide which copies stay. [`Standing`](super::Standing) protects further ones.
 #[derive(Default)]
 pub struct KeepRules {
-    /// The rules in order of precedence. A rule decides only if all earlier ones find no difference. If no
-    /// rule decides, [`KeepRule::First`] applies.
+    /// The rules in order of precedence. A rule decides only if all earlier ones find no difference. If no rule decides,
+    /// the default order does: not in a hidden directory, not on a read-only file system, the oldest (files only), the
+    /// shortest path, the first path in byte order. A copy in a trash or system directory is preferred to none outside,
+    /// whatever the rules say, unless a [`KeepRule::Path`] accepts it.
     pub keep: Vec<KeepRule>,
     /// Whether a copy is removed only if another copy stays below a different starting point. Copies below
     /// the same starting point as a copy chosen to stay are skipped.
     pub isolate: bool,
     /// The minimum number of copies that stay, where hard links count as one; 0 counts as 1.
     pub min_copies: usize,
-    /// Tests for paths. One copy that each of them accepts stays, if there is one.
-    pub one_per: Vec<PathTest>,
+    /// Tests for members. One copy that each of them accepts stays, if there is one.
+    pub one_per: Vec<MemberTest>,
     /// Paths that the user chose. Their files stay. In a group with such a file, all others are removed, except
     /// protected ones and copies that other rules ask for.
     pub chosen: HashSet<Vec<u8>>,
@@ -50,12 +54,12 @@ pub enum KeepRule {
     Newest,
     /// Prefers the one with the fewest bytes in its path.
     Shortest,
-    /// Prefers one whose whole path the predicate accepts.
-    Path(PathTest),
+    /// Prefers one that the predicate accepts.
+    Path(MemberTest),
 }
 
-/// A predicate for a path in bytes.
-pub type PathTest = Box<dyn Fn(&[u8]) -> bool + Send + Sync>;
+/// A predicate for members.
+pub type MemberTest = Box<dyn Fn(&Member) -> bool>;
 
 impl fmt::Debug for KeepRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,6 +5,12 @@
 pub struct Standing {
     /// What protects it.
     pub protection: Protection,
+    /// Whether it is in a trash or system directory: see [`TRASH`](super::TRASH).
+    pub is_trash: bool,
+    /// The number of hidden directories in its path.
+    pub hidden: u32,
+    /// Whether it is on a read-only file system or subvolume.
+    pub is_read_only: bool,
 }
 
 /// What protects a member, whatever the rules choose.
@@ -23,6 +29,11 @@ impl Standing {
     /// Returns whether the member stays whatever the rules choose.
     pub fn stays(self) -> bool {
         self.protection != Protection::Free
+    }
+
+    /// Returns whether the user named a reference that contains it.
+    pub fn is_reference(self) -> bool {
+        self.protection == Protection::Reference
     }
 
     /// Protects the member also for this reason. The stronger one wins.

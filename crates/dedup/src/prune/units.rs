@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::plan::Identity;
-use super::{KeepRule, KeepRules};
+use super::{KeepRule, KeepRules, Why};
 use crate::Member;
 
 /// All names of one file in a group. It is one copy, which stays or is removed as a whole.
@@ -15,6 +15,9 @@ pub(crate) struct Unit {
     pub(crate) stays: bool,
     /// Whether the user chose one of the names.
     pub(crate) is_chosen: bool,
+    /// Whether it stays only because a directory in a trash or system directory stays as a whole. It then counts as no
+    /// copy: no file outside is removed in its favour.
+    pub(crate) is_unwanted: bool,
     /// The name that the rules prefer, with its rank; `None` if every path is a symbolic link.
     pub(crate) best: Option<Best>,
 }
@@ -22,8 +25,8 @@ pub(crate) struct Unit {
 /// A name and its rank. A smaller rank is better.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Best {
-    /// Whether the standing does not protect the name, then one value for each rule, then its position by
-    /// starting point and path.
+    /// Whether the standing does not protect the name, whether it is in a trash directory, then one value for each rule,
+    /// then the default order, then its position by starting point and path.
     pub(crate) rank: Vec<i128>,
     pub(crate) name: usize,
 }
@@ -39,9 +42,15 @@ impl Unit {
 pub(crate) fn units(members: &[Member], identity: Identity<'_>, rules: &KeepRules) -> Vec<Unit> {
     let mut order: Vec<_> = (0..members.len()).collect();
     order.sort_unstable_by_key(|&name| &members[name]);
+    let mut by_path = order.clone();
+    by_path.sort_by_key(|&name| &members[name].path);
+    let mut path_places = vec![0; members.len()];
+    by_path.iter().enumerate().for_each(|(place, &name)| path_places[name] = place);
+    let has_times = matches!(identity, Identity::Inodes);
     let best = |(place, &name): (usize, &usize)| {
         let member = &members[name];
-        (!member.via_link).then(|| Best { rank: rank(member, place, rules), name })
+        let ranker = Ranker { rules, has_times, place, path_place: path_places[name] };
+        (!member.via_link).then(|| Best { rank: ranker.rank(member), name })
     };
     let mut ranked: Vec<_> = order.iter().enumerate().map(best).zip(&order).collect();
     let identity = |name: usize| match identity {
@@ -64,9 +73,13 @@ pub(crate) fn units(members: &[Member], identity: Identity<'_>, rules: &KeepRule
             _ => {
                 let stays = members[name].standing.stays();
                 let is_chosen = rules.chosen.contains(&members[name].path);
-                units.push(Unit { names: vec![name], stays, is_chosen, best });
+                units.push(Unit { names: vec![name], stays, is_chosen, is_unwanted: false, best });
             }
         }
+    }
+    for unit in &mut units {
+        let mut names = unit.names.iter().map(|&name| &members[name]).filter(|member| !member.via_link);
+        unit.is_unwanted = unit.stays && !unit.is_chosen && names.all(|member| is_trash(member, rules));
     }
     let order = |unit: &Unit| (!unit.stays, !unit.is_chosen);
     units.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| compare(&a.best, &b.best)));
@@ -83,17 +96,83 @@ fn depth(path: &[u8]) -> i128 {
     path.split(|&byte| byte == b'/').filter(|name| !name.is_empty() && *name != b".").count() as i128
 }
 
-fn rank(member: &Member, place: usize, rules: &KeepRules) -> Vec<i128> {
-    let by_rule = rules.keep.iter().map(|rule| match rule {
-        KeepRule::First => place as i128,
-        KeepRule::Argument => member.root as i128,
-        KeepRule::Shallowest => depth(&member.path),
-        KeepRule::Deepest => !depth(&member.path),
-        KeepRule::Oldest => member.version.mtime_ns,
-        // The complement reverses the order and, unlike negation, cannot overflow.
-        KeepRule::Newest => !member.version.mtime_ns,
-        KeepRule::Shortest => member.path.len() as i128,
-        KeepRule::Path(accepts) => i128::from(!accepts(&member.path)),
-    });
-    std::iter::once(i128::from(!member.standing.stays())).chain(by_rule).chain([place as i128]).collect()
+/// Returns whether a member is in a trash or system directory and the user did not name it.
+fn is_trash(member: &Member, rules: &KeepRules) -> bool {
+    let is_named = || rules.keep.iter().any(|rule| matches!(rule, KeepRule::Path(it) if it(member)));
+    member.standing.is_trash && !member.standing.is_reference() && !is_named()
+}
+
+/// Ranks a name of a group.
+struct Ranker<'r> {
+    rules: &'r KeepRules,
+    /// Whether times say something about age. Those of directories do not.
+    has_times: bool,
+    /// Its place by starting point and path.
+    place: usize,
+    /// Its place by path alone.
+    path_place: usize,
+}
+
+impl Ranker<'_> {
+    fn rank(&self, member: &Member) -> Vec<i128> {
+        let Self { rules, has_times, place, path_place } = *self;
+        let standing = member.standing;
+        let by_rule = rules.keep.iter().map(|rule| match rule {
+            KeepRule::First => place as i128,
+            KeepRule::Argument => member.root as i128,
+            KeepRule::Shallowest => depth(&member.path),
+            KeepRule::Deepest => !depth(&member.path),
+            KeepRule::Oldest => member.version.mtime_ns,
+            // The complement reverses the order and, unlike negation, cannot overflow.
+            KeepRule::Newest => !member.version.mtime_ns,
+            KeepRule::Shortest => member.path.len() as i128,
+            KeepRule::Path(accepts) => i128::from(!accepts(member)),
+        });
+        let time = if has_times { member.version.mtime_ns } else { 0 };
+        let order = [
+            i128::from(standing.hidden),
+            i128::from(standing.is_read_only),
+            time,
+            member.path.len() as i128,
+            path_place as i128,
+            place as i128,
+        ];
+        [i128::from(!standing.stays()), i128::from(is_trash(member, rules))]
+            .into_iter()
+            .chain(by_rule)
+            .chain(order)
+            .collect()
+    }
+}
+
+/// Returns the criterion that prefers the first of two ranks, and the number of the rule if it is one.
+pub(crate) fn criterion(better: &Best, worse: &Best, rules: &KeepRules) -> (Why, Option<usize>) {
+    // The first element is not a matter of preference.
+    let mut ranks = better.rank.iter().zip(&worse.rank).skip(1);
+    let decided = ranks.position(|(a, b)| a != b).unwrap_or(usize::MAX);
+    let after = |number: usize| decided.checked_sub(number);
+    match (decided, after(1).filter(|&nth| nth < rules.keep.len()), after(1 + rules.keep.len())) {
+        (0, ..) => (Why::NotTrash, None),
+        (_, Some(nth), _) => (why(&rules.keep[nth]), Some(nth)),
+        (.., Some(0)) if better.rank[decided + 1] == 0 => (Why::NotHidden, None),
+        (.., Some(0)) => (Why::LessHidden, None),
+        (.., Some(1)) => (Why::Writable, None),
+        (.., Some(2)) => (Why::Oldest, None),
+        (.., Some(3)) => (Why::Shortest, None),
+        _ => (Why::ByteOrder, None),
+    }
+}
+
+/// Returns the reason for keeping a file that this rule prefers.
+fn why(rule: &KeepRule) -> Why {
+    match rule {
+        KeepRule::First => Why::First,
+        KeepRule::Argument => Why::Argument,
+        KeepRule::Shallowest => Why::Shallowest,
+        KeepRule::Deepest => Why::Deepest,
+        KeepRule::Oldest => Why::Oldest,
+        KeepRule::Newest => Why::Newest,
+        KeepRule::Shortest => Why::Shortest,
+        KeepRule::Path(_) => Why::Path,
+    }
 }

@@ -8,7 +8,8 @@ use ftk_sched::Team;
 
 use super::tree::{SMALL, Settings, Tree, run};
 use crate::prune::{
-    KeepRule, KeepRules, MemberDecision, PathTest, Protection, SkipReason, Standing, Why, plan,
+    Copies, KeepRule, KeepRules, MemberDecision, MemberTest, Need, Protection, SkipReason, Standing, Why,
+    plan,
 };
 use crate::{Member, Piece, Survey, SurveyOptions};
 
@@ -38,17 +39,17 @@ fn keep(keep: Vec<KeepRule>) -> KeepRules {
 }
 
 fn glob(part: &'static str) -> KeepRule {
-    KeepRule::Path(Box::new(move |path| path.ends_with(part.as_bytes())))
+    KeepRule::Path(Box::new(move |member| member.path.ends_with(part.as_bytes())))
 }
 
 #[test]
 fn earlier_rules_have_precedence() {
     let members = [member("b/long", 1, 30), member("a/longer", 2, 10), member("c/s", 3, 30)];
     for (rules, keeper, why) in [
-        (vec![], 1, Why::First),
+        (vec![], 1, Why::Oldest),
         (vec![KeepRule::First], 1, Why::First),
         (vec![KeepRule::Oldest], 1, Why::Oldest),
-        (vec![KeepRule::Newest], 0, Why::First),
+        (vec![KeepRule::Newest], 2, Why::Shortest),
         (vec![KeepRule::Newest, KeepRule::Shortest], 2, Why::Shortest),
         (vec![KeepRule::Shortest], 2, Why::Shortest),
         (vec![glob("long")], 0, Why::Path),
@@ -63,10 +64,81 @@ fn earlier_rules_have_precedence() {
     let mut arguments = members;
     arguments[1].root = 1;
     assert_eq!(
-        decisions(&arguments, &keep(vec![]))[0],
+        decisions(&arguments, &keep(vec![KeepRule::First]))[0],
         MemberDecision::Stays(Why::First),
         "arguments before paths"
     );
+}
+
+/// The first criterion in which two files differ decides, and is the reason.
+#[test]
+fn the_default_order_is_applied_criterion_by_criterion() {
+    let worse: [fn(&mut Member); 6] = [
+        |member| member.standing.is_trash = true,
+        |member| member.standing.hidden += 1,
+        |member| member.standing.is_read_only = true,
+        |member| member.version.mtime_ns += 1,
+        |member| member.path = b"longer".to_vec(),
+        |member| member.path[0] += 1,
+    ];
+    let reasons = [Why::NotTrash, Why::NotHidden, Why::Writable, Why::Oldest, Why::Shortest, Why::ByteOrder];
+    for (nth, why) in reasons.into_iter().enumerate() {
+        // The other file is worse by all later criteria, and its starting point comes later.
+        let mut members = [member("b", 1, 5), member("c", 2, 5)];
+        worse[nth](&mut members[0]);
+        worse[nth + 1..].iter().for_each(|worse| worse(&mut members[1]));
+        members[1].root = 1;
+        if why == Why::ByteOrder {
+            members[0].path = b"d".to_vec();
+        }
+        assert_eq!(decisions(&members, &keep(vec![])), [goes(1), MemberDecision::Stays(why)], "{why:?}");
+        if why != Why::NotTrash {
+            let first = [MemberDecision::Stays(Why::First), goes(0)];
+            assert_eq!(decisions(&members, &keep(vec![KeepRule::First])), first, "{why:?}");
+        }
+    }
+}
+
+#[test]
+fn a_copy_in_the_trash_is_kept_only_if_it_is_named() {
+    let mut members = [member("trash/a", 1, 0), member("b", 2, 9), member("c", 3, 9)];
+    members[0].standing.is_trash = true;
+    for rule in [KeepRule::First, KeepRule::Oldest, KeepRule::Deepest] {
+        let rules = keep(vec![rule]);
+        assert!(matches!(decisions(&members, &rules)[0], MemberDecision::Goes { .. }), "{rules:?}");
+    }
+    let named = decisions(&members, &keep(vec![glob("/a")]));
+    assert_eq!(named, [MemberDecision::Stays(Why::Path), goes(0), goes(0)]);
+    let rules = KeepRules { chosen: [b"trash/a".to_vec()].into(), ..KeepRules::default() };
+    assert_eq!(decisions(&members, &rules), [MemberDecision::Stays(Why::Chosen), goes(0), goes(0)]);
+    // If it stays with its directory, it is no copy in whose favour others are removed.
+    members[0].standing.protection = Protection::InKept;
+    let [kept, order] = [Why::InKept, Why::ByteOrder].map(MemberDecision::Stays);
+    assert_eq!(decisions(&members, &keep(vec![])), [kept, order, goes(1)]);
+    members[0].standing.protection = Protection::Reference;
+    assert_eq!(decisions(&members, &keep(vec![]))[1..], [goes(0), goes(0)]);
+}
+
+#[test]
+fn removals_name_the_copies_that_they_count_on() {
+    let starts = |with: &'static str| -> MemberTest {
+        Box::new(move |member| member.path.starts_with(with.as_bytes()))
+    };
+    let members = [member("a/1", 1, 0), member("b/1", 2, 1), member("b/2", 3, 2), member("c/1", 4, 3)];
+    let copies = |rules: &KeepRules| plan(&members, rules).copies;
+    let need = |count, among: &[usize]| Need { count, among: among.to_vec() };
+    assert_eq!(copies(&keep(vec![])), None, "the keeper is enough");
+    let rules = KeepRules { min_copies: 2, ..KeepRules::default() };
+    assert_eq!(copies(&rules), Some(Copies { files: vec![0, 1], needs: vec![need(2, &[0, 1])] }));
+    assert_eq!(copies(&KeepRules { min_copies: 4, ..KeepRules::default() }), None, "nothing goes");
+    let rules = KeepRules { one_per: vec![starts("a"), starts("b"), starts("z")], ..KeepRules::default() };
+    let one_each = Copies { files: vec![0, 1], needs: vec![need(1, &[0]), need(1, &[1])] };
+    assert_eq!(copies(&rules), Some(one_each));
+    let chosen = [b"b/2".to_vec(), b"c/1".to_vec()];
+    let rules = KeepRules { chosen: chosen.into(), ..KeepRules::default() };
+    assert_eq!(copies(&rules), Some(Copies { files: vec![2, 3], needs: vec![need(2, &[0, 1])] }));
+    let rules = KeepRules { chosen: [b"b/2".to_vec()].into(), ..KeepRules::default() };
+    assert_eq!(copies(&rules), None, "the chosen file is the keeper");
 }
 
 #[test]
@@ -96,7 +168,9 @@ fn rules_by_argument_and_depth_leave_ties_to_the_next_rule() {
 
 #[test]
 fn one_copy_stays_for_each_test() {
-    let starts = |with: &'static str| -> PathTest { Box::new(move |path| path.starts_with(with.as_bytes())) };
+    let starts = |with: &'static str| -> MemberTest {
+        Box::new(move |member| member.path.starts_with(with.as_bytes()))
+    };
     let members = [member("a/1", 1, 0), member("b/1", 2, 9), member("b/2", 3, 1), member("c/1", 4, 2)];
     let rules =
         KeepRules { one_per: vec![starts("a/"), starts("b/"), starts("d/")], ..keep(vec![KeepRule::Oldest]) };
@@ -114,7 +188,7 @@ fn chosen_files_stay_and_all_others_go() {
     let [chosen, same] = [Why::Chosen, Why::SameFile].map(MemberDecision::Stays);
     assert_eq!(decisions(&members, &rules), [goes(1), chosen, same, goes(1)]);
     let rules = KeepRules { min_copies: 2, ..rules };
-    assert_eq!(decisions(&members, &rules)[0], MemberDecision::Stays(Why::First));
+    assert_eq!(decisions(&members, &rules)[0], MemberDecision::Stays(Why::ByteOrder));
     // In a group without a chosen file, the rules decide.
     let others = [member("x", 7, 0), member("y", 8, 0)];
     assert_eq!(decisions(&others, &KeepRules { min_copies: 0, ..rules })[1], goes(0));
@@ -130,7 +204,7 @@ fn references_stay_and_count_as_copies() {
     rules.min_copies = 3;
     assert_eq!(
         decisions(&members, &rules),
-        [MemberDecision::Stays(Why::First), reference, reference, goes(1)]
+        [MemberDecision::Stays(Why::ByteOrder), reference, reference, goes(1)]
     );
     // Another name of a reference's file is not a copy that may be removed.
     (members[0].version.ino, members[0].nlink, members[1].nlink) = (2, 2, 2);
@@ -145,7 +219,7 @@ fn isolate_removes_only_copies_below_other_starting_points() {
     (members[2].root, members[3].root) = (1, 1);
     let isolate = |keep| KeepRules { keep, isolate: true, ..KeepRules::default() };
     let isolated = MemberDecision::Skipped(SkipReason::Isolated);
-    let first = decisions(&members, &isolate(vec![]));
+    let first = decisions(&members, &isolate(vec![KeepRule::First]));
     assert_eq!(first, [MemberDecision::Stays(Why::First), isolated, goes(0), goes(0)]);
     let oldest = decisions(&members, &isolate(vec![KeepRule::Oldest]));
     assert_eq!(oldest, [goes(2), goes(2), MemberDecision::Stays(Why::Oldest), isolated]);
@@ -177,10 +251,10 @@ fn a_followed_symbolic_link_is_neither_kept_nor_removed() {
     let skipped = MemberDecision::Skipped(SkipReason::ViaLink);
     let link = |path, ino| Member { via_link: true, ..member(path, ino, 0) };
     let members = [link("a", 1), member("b", 2, 0), member("c", 3, 0)];
-    assert_eq!(decisions(&members, &keep(vec![])), [skipped, MemberDecision::Stays(Why::First), goes(1)]);
+    assert_eq!(decisions(&members, &keep(vec![])), [skipped, MemberDecision::Stays(Why::ByteOrder), goes(1)]);
     // A link to the file that stays.
     let members = [link("a", 2), member("b", 2, 0), member("c", 3, 0)];
-    assert_eq!(decisions(&members, &keep(vec![])), [skipped, MemberDecision::Stays(Why::First), goes(1)]);
+    assert_eq!(decisions(&members, &keep(vec![])), [skipped, MemberDecision::Stays(Why::ByteOrder), goes(1)]);
     let members = [link("a", 3), member("b", 2, 0), member("c", 3, 0)];
     assert_eq!(decisions(&members, &keep(vec![])), [skipped, MemberDecision::Stays(Why::Enough), skipped]);
     let members = [link("a", 2), link("b", 3)];
@@ -203,7 +277,7 @@ fn the_keeper_is_on_the_same_device_if_possible() {
     let mut members = [member("a", 1, 0), member("b", 2, 0), member("c", 3, 0), member("d", 4, 0)];
     (members[1].version.dev, members[3].version.dev) = (2, 2);
     let rules = KeepRules { min_copies: 2, ..KeepRules::default() };
-    let first = MemberDecision::Stays(Why::First);
+    let first = MemberDecision::Stays(Why::ByteOrder);
     assert_eq!(decisions(&members, &rules), [first, first, goes(0), goes(1)]);
     members[2].version.dev = 3;
     assert_eq!(decisions(&members, &rules)[2], goes(0));

@@ -10,7 +10,7 @@ use proptest::sample::select;
 
 use crate::Member;
 use crate::prune::{
-    KeepRule, KeepRules, MemberDecision, PathTest, Protection, SkipReason, Standing, Why, plan,
+    KeepRule, KeepRules, MemberDecision, MemberTest, Protection, SkipReason, Standing, Why, plan,
 };
 
 /// A file with one or more names in the group. `outside` is the number of its names outside the group; it is
@@ -19,12 +19,12 @@ use crate::prune::{
 struct Inode {
     dev: u64,
     mtime_ns: i128,
-    names: Vec<(usize, bool)>,
+    names: Vec<(usize, bool, Standing)>,
     outside: i64,
 }
 
 fn inode() -> impl Strategy<Value = Inode> {
-    let name = (0..4_usize, prop::bool::weighted(0.1));
+    let name = (0..4_usize, prop::bool::weighted(0.1), standing());
     let outside = select(vec![0, 0, 0, 0, 1, 5, -1]);
     (1..3_u64, 0..3_i128, vec(name, 1..4), outside).prop_map(|(dev, mtime_ns, names, outside)| Inode {
         dev,
@@ -34,12 +34,23 @@ fn inode() -> impl Strategy<Value = Inode> {
     })
 }
 
+/// What is known about a name, except whether it is below a reference.
+fn standing() -> impl Strategy<Value = Standing> {
+    let flag = || prop::bool::weighted(0.3);
+    (prop::bool::weighted(0.2), flag(), 0..3_u32, flag()).prop_map(
+        |(is_inside, is_trash, hidden, is_read_only)| {
+            let protection = if is_inside { Protection::InKept } else { Protection::Free };
+            Standing { protection, is_trash, hidden, is_read_only }
+        },
+    )
+}
+
 fn members() -> impl Strategy<Value = Vec<Member>> {
     (vec(inode(), 1..9), btree_set(0..4_usize, 0..3)).prop_map(|(inodes, references)| {
         let mut members = Vec::new();
         for (ino, inode) in (1..).zip(&inodes) {
             let nlink = inode.names.len() as i64 + inode.outside;
-            for &(root, via_link) in &inode.names {
+            for &(root, via_link, standing) in &inode.names {
                 let nth = members.len();
                 members.push(Member {
                     root,
@@ -48,11 +59,9 @@ fn members() -> impl Strategy<Value = Vec<Member>> {
                     blocks: 8,
                     nlink: nlink as u64,
                     via_link,
-                    standing: Standing {
-                        protection: match references.contains(&root) {
-                            true => Protection::Reference,
-                            false => Protection::Free,
-                        },
+                    standing: match references.contains(&root) {
+                        true => Standing { protection: Protection::Reference, ..standing },
+                        false => standing,
                     },
                 });
             }
@@ -62,11 +71,11 @@ fn members() -> impl Strategy<Value = Vec<Member>> {
 }
 
 /// Tests for paths that rules contain.
-fn test(nth: u8) -> PathTest {
+fn test(nth: u8) -> MemberTest {
     match nth {
-        0 => Box::new(|path| path.ends_with(b"1")),
-        1 => Box::new(|path| path.starts_with(b"2/")),
-        _ => Box::new(|path| path.starts_with(b"3/")),
+        0 => Box::new(|member| member.path.ends_with(b"1")),
+        1 => Box::new(|member| member.path.starts_with(b"2/")),
+        _ => Box::new(|member| member.path.starts_with(b"3/")),
     }
 }
 
@@ -104,9 +113,29 @@ fn by_rules(a: &Member, b: &Member, rules: &KeepRules) -> Ordering {
         KeepRule::Oldest => a.version.mtime_ns.cmp(&b.version.mtime_ns),
         KeepRule::Newest => b.version.mtime_ns.cmp(&a.version.mtime_ns),
         KeepRule::Shortest => a.path.len().cmp(&b.path.len()),
-        KeepRule::Path(accepts) => accepts(&b.path).cmp(&accepts(&a.path)),
+        KeepRule::Path(accepts) => accepts(b).cmp(&accepts(a)),
     };
-    rules.keep.iter().map(by_rule).find(|order| order.is_ne()).unwrap_or_else(by_place)
+    let by_default = |member: &Member| {
+        let Standing { hidden, is_read_only, .. } = member.standing;
+        (hidden, is_read_only, member.version.mtime_ns, member.path.len(), member.path.clone())
+    };
+    let by_trash = is_trash(a, rules).cmp(&is_trash(b, rules));
+    let by_rules = rules.keep.iter().map(by_rule).find(|order| order.is_ne()).unwrap_or(Ordering::Equal);
+    by_trash.then(by_rules).then_with(|| by_default(a).cmp(&by_default(b))).then_with(by_place)
+}
+
+/// Returns whether a name is in the trash and the user did not name it.
+fn is_trash(member: &Member, rules: &KeepRules) -> bool {
+    let is_named = |rule: &KeepRule| matches!(rule, KeepRule::Path(accepts) if accepts(member));
+    let is_reference = member.standing.protection == Protection::Reference;
+    member.standing.is_trash && !is_reference && !rules.keep.iter().any(is_named)
+}
+
+/// Returns whether a file stays, but is no copy in whose favour others are removed.
+fn is_unwanted(names: &[&Member], rules: &KeepRules) -> bool {
+    names.iter().any(|name| name.standing.stays())
+        && !names.iter().any(|name| rules.chosen.contains(&name.path))
+        && regular(names).iter().all(|name| is_trash(name, rules))
 }
 
 fn regular<'m>(names: &[&'m Member]) -> Vec<&'m Member> {
@@ -120,7 +149,7 @@ fn expected(members: &[Member], rules: &KeepRules) -> BTreeSet<(u64, u64)> {
     let is_reference = |names: &[&Member]| names.iter().any(|name| name.standing.stays());
     let mut stays: BTreeSet<_> =
         files.iter().filter(|(_, names)| is_reference(names)).map(|(identity, _)| *identity).collect();
-    files.retain(|_, names| !regular(names).is_empty());
+    files.retain(|_, names| !regular(names).is_empty() && !is_unwanted(names, rules));
     let is_chosen = |names: &[&Member]| names.iter().any(|name| rules.chosen.contains(&name.path));
     stays.extend(files.iter().filter(|(_, names)| is_chosen(names)).map(|(identity, _)| *identity));
     let mut order: Vec<_> = files
@@ -138,8 +167,7 @@ fn expected(members: &[Member], rules: &KeepRules) -> BTreeSet<(u64, u64)> {
     }
     // References and chosen files come first, but they stay anyway.
     for accepts in &rules.one_per {
-        let has_one =
-            |identity: &(u64, u64)| regular(&files[identity]).iter().any(|name| accepts(&name.path));
+        let has_one = |identity: &(u64, u64)| regular(&files[identity]).iter().any(|name| accepts(name));
         let accepted: Vec<_> = order.iter().map(|(identity, _)| *identity).filter(has_one).collect();
         if let Some(first) =
             accepted.first().filter(|_| !accepted.iter().any(|identity| stays.contains(identity)))
@@ -155,7 +183,8 @@ proptest! {
 
     #[test]
     fn enough_copies_stay_and_references_are_untouched(members in members(), rules in rules()) {
-        let decisions = plan(&members, &rules).decisions;
+        let decided = plan(&members, &rules);
+        let decisions = decided.decisions;
         prop_assert_eq!(decisions.len(), members.len());
         let identity = |nth: usize| members[nth].version.identity();
         let is_gone = |nth: usize| matches!(decisions[nth], MemberDecision::Goes { .. });
@@ -177,9 +206,13 @@ proptest! {
             prop_assert!(same_file().all(|nth| regular(&nth)), "a symbolic link would lead nowhere");
             prop_assert_eq!(same_file().count() as u64 + outside, members[nth].nlink);
             *freed.entry((identity(nth), outside)).or_default() += frees;
+            let names = |at: usize| -> Vec<_> {
+                let same = members.iter().filter(|it| it.version.identity() == identity(at));
+                same.collect()
+            };
             let is_near = |at: usize| members[at].version.dev == members[nth].version.dev;
             let near = |&at: &usize| matches!(decisions[at], MemberDecision::Stays(why) if why != Why::SameFile)
-                && regular(&at) && is_near(at);
+                && regular(&at) && is_near(at) && !is_unwanted(&names(at), &rules);
             prop_assert_eq!(is_near(keeper), all.clone().any(|at| near(&at)));
             if rules.isolate {
                 let roots: BTreeSet<_> = same_file().map(|at| members[at].root).collect();
@@ -191,7 +224,27 @@ proptest! {
             prop_assert_eq!(bytes, if outside == 0 { 4096 } else { 0 });
         }
         for nth in all.filter(|&nth| members[nth].standing.stays()) {
-            prop_assert!(matches!(decisions[nth], MemberDecision::Stays(Why::Reference)));
+            prop_assert!(matches!(decisions[nth], MemberDecision::Stays(Why::Reference | Why::InKept)));
+        }
+        let is_kept = |nth: usize| matches!(decisions[nth], MemberDecision::Stays(_)) && regular(&nth);
+        // A copy in the trash is no reason to remove one outside.
+        let is_outside = |nth: usize| !is_trash(&members[nth], &rules) || rules.chosen.contains(&members[nth].path);
+        let all = 0..members.len();
+        let has_outside_name =
+            |nth: usize| all.clone().any(|at| identity(at) == identity(nth) && regular(&at) && is_outside(at));
+        let is_any_gone_outside = all.clone().any(|nth| is_gone(nth) && is_outside(nth));
+        let is_any_kept_outside = all.clone().any(|nth| is_kept(nth) && has_outside_name(nth));
+        prop_assert!(is_any_kept_outside || !is_any_gone_outside, "{:?}", decisions);
+        // What the removals count on stays, and meets the requirements.
+        let is_any_gone = all.clone().any(is_gone);
+        let needs_many = rules.min_copies > 1 || all.clone().filter(|&nth| regular(&nth) && rules.chosen.contains(&members[nth].path)).map(identity).collect::<BTreeSet<_>>().len() > 1;
+        prop_assert!(decided.copies.is_none() || is_any_gone);
+        prop_assert!(decided.copies.is_some() || !is_any_gone || !needs_many);
+        for need in decided.copies.iter().flat_map(|copies| &copies.needs) {
+            let files = &decided.copies.as_ref().unwrap().files;
+            prop_assert!(need.among.iter().all(|&nth| is_kept(files[nth])));
+            let distinct: BTreeSet<_> = need.among.iter().map(|&nth| identity(files[nth])).collect();
+            prop_assert!(distinct.len() >= need.count && need.count > 0);
         }
         let isolated = decisions.contains(&MemberDecision::Skipped(SkipReason::Isolated));
         prop_assert!(rules.isolate || !isolated);
