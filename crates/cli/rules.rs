@@ -77,6 +77,11 @@ impl Rule {
 }
 
 impl Rules {
+    /// These rules.
+    pub(crate) fn of(rules: Vec<Rule>) -> Self {
+        Self(rules)
+    }
+
     /// The rules of a selection after one or more walks with it, which have matched `used`.
     ///
     /// After a walk that was stopped, no rule counts as unused, since it may match what was not seen. If nothing was
@@ -106,8 +111,23 @@ impl Rules {
         }
     }
 
+    /// Adds rules.
+    pub(crate) fn extend(&mut self, rules: Vec<Rule>) {
+        self.0.extend(rules);
+    }
+
+    /// Returns whether a rule is among them that matched nothing.
+    pub(crate) fn has_unused(&self, option: &str, value: &[u8]) -> bool {
+        self.unused().any(|rule| rule.option == option && rule.value == value)
+    }
+
     fn unused(&self) -> impl Iterator<Item = &Rule> {
         self.0.iter().filter(|rule| rule.is_used == Some(false))
+    }
+
+    /// Returns the unused rules that were to protect files, each as one word such as `--exclude=p/keep`.
+    pub(crate) fn unused_protection(&self) -> Vec<Vec<u8>> {
+        self.unused().filter(|rule| rule.protects).map(Rule::word).collect()
     }
 
     /// Returns the unused rules as JSON: objects with one member `rule`, such as `--exclude=p/keep`.

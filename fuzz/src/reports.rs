@@ -32,6 +32,7 @@ pub fn reports(data: &[u8]) {
         directory: report.directory.clone(),
         roots: report.roots.clone(),
         manifests: report.recorded.as_ref().map(|it| it.manifests.clone()).unwrap_or_default(),
+        unused_rules: Vec::new(),
         arguments: Vec::new(),
     };
     let mut file = Vec::new();
@@ -73,6 +74,8 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
     let directory = header.optional_bytes("directory")?;
     let roots = header.get("roots")?.items()?.into_iter().map(|root| root.members()?.bytes("path"));
     let roots = roots.collect::<Option<Vec<_>>>()?;
+    let rules = header.optional("unused_rules")?.map_or(Some(Vec::new()), |rules| rules.items())?;
+    let unused_rules = rules.into_iter().map(|rule| rule.members()?.bytes("rule")).collect::<Option<_>>()?;
     let mut groups: Vec<(u64, Group)> = Vec::new();
     let mut directories: Vec<(u64, DirectoryGroup)> = Vec::new();
     for record in records {
@@ -137,6 +140,7 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
         algorithm,
         directory,
         roots,
+        unused_rules,
         directories,
         groups,
         recorded: None,

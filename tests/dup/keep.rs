@@ -44,7 +44,7 @@ fn keep_rules_apply_in_order() {
         (&["--keep", "path=three/*"], "three/d"),
         // Two files match, and the second rule decides between them.
         (&["--keep", "path=two/*", "--keep", "newest"], "two/sub/c"),
-        (&["--keep", "path=nowhere/*", "--keep", "oldest"], "two/b"),
+        (&["--keep", "path=nowhere/*", "--keep", "oldest", "--allow-unused-rules"], "two/b"),
     ] {
         let dir = copies();
         prune(&dir, &[rules, &["one", "two", "three"]].concat());
@@ -142,14 +142,15 @@ fn rules_that_decided_nothing_are_reported() {
     dir.dir("empty");
     let args = ["--keep", "path=tow/*", "--keep", "oldest", "--keep", "shortest", "--keep-one-per", "empty"];
     let plan = || dir.ftk(["dup", "prune", "--action", "delete", "one", "two"]).args(args);
-    for more in [&[][..], &["--yes"], &["--script"]] {
+    for more in [&[][..], &["--yes", "--allow-unused-rules"], &["--script", "--allow-unused-rules"]] {
         let dir = copies();
         dir.dir("empty");
         let run = dir.ftk(["dup", "prune", "--action", "delete", "one", "two"]).args(args).args(more).run();
         run.status(0)
-            .stderr_has("--keep path=tow/* decided nothing\n")
+            .stderr_has("--keep 'path=tow/*' matched nothing\n")
             .stderr_has("--keep shortest decided nothing\n")
-            .stderr_has("--keep-one-per empty decided nothing\n")
+            .stderr_has("--keep-one-per 'empty' matched nothing\n")
+            .stderr_lacks("tow/* decided")
             .stderr_lacks("oldest decided");
     }
     plan().args(["-q"]).run().status(0).stderr_lacks("decided");

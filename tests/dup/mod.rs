@@ -13,6 +13,7 @@ mod manifests;
 mod options;
 mod oracles;
 mod property;
+mod protect;
 mod prune;
 mod script;
 mod tree;

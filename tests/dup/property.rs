@@ -46,7 +46,7 @@ fn options(dice: &mut Dice) -> (Vec<String>, Option<String>, usize) {
     if let Some(reference) = &reference {
         args.extend(["--reference".into(), reference.clone()]);
     }
-    args.extend(["--min-size".into(), "0".into()]);
+    args.extend(["--min-size".into(), "0".into(), "--allow-unused-rules".into()]);
     (args, reference, copies)
 }
 

@@ -25,6 +25,7 @@ use ftk_sched::Stop;
 use crate::console::{Console, Outcome, cause, reason};
 use crate::dup::keep::RuleNames;
 use crate::dup::step_printer::{StepPrinter, Word, kept_because, verb};
+use crate::rules::Rules;
 use crate::signals::DeferredSignals;
 use crate::stdout::{Lines, Stdout};
 
@@ -34,7 +35,9 @@ pub(super) struct Job {
     pub(super) action: Action,
     pub(super) action_options: ActionOptions,
     pub(super) pruning: Pruning,
-    /// The rules as they are shown.
+    /// The rules about files and directories. Those that matched nothing have been named.
+    pub(super) rules: Rules,
+    /// The rules that choose the kept files, as they are shown.
     pub(super) rule_names: RuleNames,
     /// Upper limit of the number of files to process outside of directories, for progress.
     pub(super) most: u64,
@@ -91,7 +94,7 @@ impl Job {
             (None, true) => self.script(&mut work, &out, console)?,
             (None, false) => self.plan(&mut work, &out, console)?,
         };
-        self.rule_names.say_undecided(&self.pruning, console);
+        self.rule_names.say_undecided(&self.pruning, &self.rules, console);
         out.finish()?;
         Ok(outcome)
     }
@@ -195,7 +198,7 @@ impl Job {
                 },
             }
         }
-        printer.finish();
+        printer.finish(&self.rules);
         console.summary(printer.summary());
         if printer.has_done() {
             self.warn_of_deletion(console);
@@ -318,7 +321,7 @@ impl Job {
         rest.for_each(|work| print_waiting(&mut printer, &mut [work].into(), false, console));
         let ended = run.and_then(|()| journal.finish());
         console.stats.phase(printer.phase(begun.elapsed()));
-        printer.finish();
+        printer.finish(&self.rules);
         console.summary(printer.summary());
         if printer.has_done() {
             match self.action {

@@ -96,6 +96,11 @@ impl ActionArgs {
         }
     }
 
+    /// Whether files are changed, now or when the script runs.
+    pub(super) fn acts(&self) -> bool {
+        self.yes || self.script
+    }
+
     /// Returns what the action does with surplus copies.
     pub(super) fn effect(&self) -> Effect {
         match (&self.action, &self.quarantine) {

@@ -1,7 +1,8 @@
 //! `ftk dup apply`: does the same as `ftk dup prune`, but with the groups of a saved report instead of a
 //! scan.
 
-use std::ffi::{OsStr, OsString};
+use std::collections::BTreeSet;
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::BufReader;
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,9 +12,9 @@ use std::path::Path;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use ftk_apply::Action;
-use ftk_dedup::prune::{KeepRules, Pruning, References, recorded_probes};
+use ftk_dedup::prune::{Below, KeepRules, Pruning, References, recorded_probes};
 use ftk_dedup::report::{DirectoryGroup, Group, Report, read};
-use ftk_record::quote;
+use ftk_record::{quote, sanitize};
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
@@ -24,6 +25,7 @@ use crate::dup::preflight::preflight;
 use crate::dup::prune::journal_of;
 use crate::dup::resolve::of_manifests;
 use crate::input;
+use crate::rules::Rules;
 
 /// Act on a report of `ftk dup --json` (needs --yes)
 ///
@@ -82,11 +84,20 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         let hint = if is_edited { " (if you edited it on purpose, add --edited)" } else { "" };
         anyhow::Error::new(error).context(format!("bad report {shown}{hint}"))
     })?;
+    if !report.unused_rules.is_empty() {
+        let rules: Vec<_> = report.unused_rules.iter().map(|rule| sanitize(rule)).collect();
+        let text = format!("the report was made with {}, which matched nothing", rules.join(" "));
+        ensure!(
+            !args.act.acts() || args.act.allow_unused.allow_unused_rules,
+            "{text}, so nothing was changed (--allow-unused-rules permits it)"
+        );
+        console.summary(text);
+    }
     let kept = report.kept.take();
     if kept.is_some() {
         args.keep.refuse_with_decisions()?;
     }
-    let Groups { mut groups, directories, roots, references, outcome } = match report.recorded {
+    let Groups { mut groups, directories, roots, references, named, outcome } = match report.recorded {
         Some(recorded) => of_manifests(args, recorded, &report.roots, console)?,
         None => of_trees(args, report, console)?,
     };
@@ -94,15 +105,21 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         action != Action::Symlink || directories.is_empty(),
         "the report has groups of directories, and --action symlink works on single files only"
     );
-    let rules = KeepRules { chosen: kept.unwrap_or_default(), ..args.keep.rules()? };
-    let pruning = Pruning::new(rules, references, args.act.effect(), &roots, None);
+    let rules = KeepRules { chosen: kept.unwrap_or_default(), ..args.keep.rules(&roots)? };
+    let root_lens = roots.iter().map(|root| root.as_bytes().len()).collect();
+    let pruning = Pruning::new(rules, references, args.act.effect(), root_lens, None);
+    let rules = matching(args, &pruning, (&groups, &directories), &roots, &named)?;
+    rules.say(console);
+    if args.act.acts() {
+        rules.ensure_used(args.act.allow_unused)?;
+    }
     preflight(&recorded_probes(&groups), &pruning.root_lens, &action, console)?;
     let journal = journal_of(&args.act, console)?;
     let action_options = args.act.action_options();
     let directories = pruning.recorded_directories(directories, &mut groups);
     let most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();
     let (rule_names, json) = (args.keep.names(), globals.json);
-    let job = Job { action, action_options, pruning, rule_names, most, json };
+    let job = Job { action, action_options, pruning, rules, rule_names, most, json };
     let done = job.run(directories, &mut groups.into_iter(), journal, args.act.script, console)?;
     Ok(outcome.max(done))
 }
@@ -112,9 +129,42 @@ pub(super) struct Groups {
     pub(super) groups: Vec<Group>,
     pub(super) directories: Vec<DirectoryGroup>,
     /// The starting points.
-    pub(super) roots: Vec<Vec<u8>>,
+    pub(super) roots: Vec<CString>,
     pub(super) references: References,
+    /// The manifest that each value of `--reference` stands for, if it is one.
+    pub(super) named: Vec<Option<usize>>,
     pub(super) outcome: Outcome,
+}
+
+/// Returns the rules, and which of them match a member of the groups.
+fn matching(
+    args: &ApplyArgs,
+    pruning: &Pruning,
+    (groups, directories): (&[Group], &[DirectoryGroup]),
+    roots: &[CString],
+    named: &[Option<usize>],
+) -> anyhow::Result<Rules> {
+    let files = || groups.iter().flat_map(|group| &group.members);
+    let dirs = || directories.iter().flat_map(|group| &group.members);
+    let matched = |below: &Below| {
+        let mut matched: BTreeSet<usize> = dirs().flat_map(|dir| below.touched(&dir.path)).collect();
+        files().for_each(|file| matched.extend(&*below.holders(&file.path)));
+        matched
+    };
+    let of_directories = matched(&pruning.references.directories);
+    let mut numbers = 0..;
+    let references = named.iter().map(|manifest| match manifest {
+        Some(root) => files().any(|file| file.root == *root),
+        None => numbers.next().is_some_and(|nth| of_directories.contains(&nth)),
+    });
+    let references: Vec<_> = references.collect();
+    let one_per = matched(&args.keep.one_per()?);
+    let one_per: Vec<_> = (0..pruning.rules.one_per.len()).map(|nth| one_per.contains(&nth)).collect();
+    let has_tree =
+        dirs().next().is_some() || files().any(|file| file.path.len() > roots[file.root].as_bytes().len());
+    let mut rules = Rules::of(args.keep.place_rules(&references, &one_per, has_tree));
+    rules.extend(args.keep.path_rules(&pruning.rules, files().chain(dirs()).cloned()));
+    Ok(rules)
 }
 
 /// Returns the groups of a report of trees.
@@ -131,7 +181,9 @@ fn of_trees(args: &ApplyArgs, report: Report, console: &Console) -> anyhow::Resu
         ));
     }
     let references = References { directories: below(&args.keep.references)?, ..References::default() };
-    Ok(Groups { groups, directories, roots, references, outcome: Outcome::Success })
+    let named = vec![None; args.keep.references.len()];
+    let roots = roots.into_iter().map(CString::new).collect::<Result<_, _>>()?;
+    Ok(Groups { groups, directories, roots, references, named, outcome: Outcome::Success })
 }
 
 /// Whether a path leads to the working directory.

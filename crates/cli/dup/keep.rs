@@ -1,8 +1,9 @@
 //! Options for which copies are kept.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStrExt as _;
+use std::rc::Rc;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
@@ -10,10 +11,11 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use ftk_dedup::Member;
 use ftk_dedup::prune::{Below, KeepRule, KeepRules, MemberTest, Pruning};
 use ftk_record::{quote, sanitize};
-use ftk_select::Glob;
+use ftk_select::{Glob, PathGlob, Roots, normalise_glob, normalise_path};
 
 use crate::console::Console;
 use crate::number::at_least;
+use crate::rules::{Rule, Rules};
 
 /// The rules that choose the kept files.
 #[derive(Debug, Args)]
@@ -77,7 +79,8 @@ enum RuleKind {
     Shortest,
     Shallowest,
     Deepest,
-    Path(Glob),
+    /// The glob as it was given.
+    Path(Vec<u8>),
 }
 
 impl RuleArg {
@@ -91,7 +94,11 @@ impl RuleArg {
             b"shallowest" => RuleKind::Shallowest,
             b"deepest" => RuleKind::Deepest,
             value => match value.strip_prefix(b"path=") {
-                Some(glob) => RuleKind::Path(Glob::new(glob).map_err(|error| with_cause(&error))?),
+                Some(glob) => {
+                    let valid = PathGlob::new(glob, &Roots::none());
+                    valid.map_err(|error| with_cause(&error))?;
+                    RuleKind::Path(glob.to_vec())
+                }
                 None => {
                     return Err("expected first, argument, oldest, newest, shortest, shallowest, deepest or path=GLOB".into());
                 }
@@ -100,8 +107,8 @@ impl RuleArg {
         Ok(Self { text, kind })
     }
 
-    fn rule(&self) -> KeepRule {
-        match &self.kind {
+    fn rule(&self, roots: &[CString]) -> anyhow::Result<KeepRule> {
+        Ok(match &self.kind {
             RuleKind::First => KeepRule::First,
             RuleKind::Argument => KeepRule::Argument,
             RuleKind::Oldest => KeepRule::Oldest,
@@ -109,12 +116,28 @@ impl RuleArg {
             RuleKind::Shortest => KeepRule::Shortest,
             RuleKind::Shallowest => KeepRule::Shallowest,
             RuleKind::Deepest => KeepRule::Deepest,
-            RuleKind::Path(glob) => {
-                let glob = glob.clone();
-                KeepRule::Path(Box::new(move |member| glob.is_match(&member.path)))
-            }
-        }
+            RuleKind::Path(glob) => KeepRule::Path(path_test(glob, roots)?),
+        })
     }
+}
+
+/// Returns a test for members whose path matches a glob: as it is printed, without what only spells it differently, or
+/// below its starting point if the glob begins with that.
+fn path_test(glob: &[u8], roots: &[CString]) -> anyhow::Result<MemberTest> {
+    let globs = [glob.to_vec(), normalise_glob(glob)].map(Glob::new);
+    let below = PathGlob::new(glob, &Roots::new(roots))?;
+    let root_lens: Vec<_> = roots.iter().map(|root| root.as_bytes().len()).collect();
+    Ok(Box::new(move |member| {
+        let path = &member.path;
+        let [whole, normal] = &globs;
+        let is_match =
+            |glob: &Result<Glob, _>, path: &[u8]| glob.as_ref().is_ok_and(|it: &Glob| it.is_match(path));
+        let rest = path.get(root_lens[member.root]..).unwrap_or_default();
+        let rest = &rest[rest.iter().take_while(|byte| **byte == b'/').count()..];
+        is_match(whole, path)
+            || is_match(normal, &normalise_path(path))
+            || (!below.is_name() && below.is_match(member.root, rest, false))
+    }))
 }
 
 fn with_cause(error: &dyn std::error::Error) -> String {
@@ -122,21 +145,61 @@ fn with_cause(error: &dyn std::error::Error) -> String {
 }
 
 impl KeepArgs {
-    /// Returns the rules.
+    /// Returns the rules for these starting points, and which of them matched something. `members` are all that they may
+    /// match: a search knows its groups only in the end, and other rules before.
     ///
     /// # Errors
-    /// If a directory of `--keep-one-per` does not exist.
-    pub(super) fn rules(&self) -> anyhow::Result<KeepRules> {
-        let keep = self.keep.iter().map(RuleArg::rule).collect();
-        let one_per = |dir: &OsString| {
-            let below = below(std::slice::from_ref(dir)).context("--keep-one-per")?;
-            // A directory that contains DIR has its copies below DIR.
-            let accepts = move |member: &Member| below.contains(&member.path) || below.touches(&member.path);
-            Ok(Box::new(accepts) as MemberTest)
+    /// If a directory does not exist, or a glob cannot be used.
+    pub(super) fn rules(&self, roots: &[CString]) -> anyhow::Result<KeepRules> {
+        let keep = self.keep.iter().map(|rule| rule.rule(roots)).collect::<anyhow::Result<_>>()?;
+        let one_per = Rc::new(self.one_per()?);
+        let test = |nth: usize| {
+            let one_per = one_per.clone();
+            let accepts = move |member: &Member| {
+                one_per.holders(&member.path).contains(&nth) || one_per.touched(&member.path).contains(&nth)
+            };
+            Box::new(accepts) as MemberTest
         };
-        let one_per = self.keep_one_per.iter().map(one_per).collect::<anyhow::Result<_>>()?;
+        let one_per = (0..self.keep_one_per.len()).map(test).collect();
         let (isolate, min_copies) = (self.isolate, self.min_copies);
         Ok(KeepRules { keep, isolate, min_copies, one_per, chosen: HashSet::new() })
+    }
+
+    /// Returns the directories of `--keep-one-per`.
+    pub(super) fn one_per(&self) -> anyhow::Result<Below> {
+        below(&self.keep_one_per).context("--keep-one-per")
+    }
+
+    /// Returns the rules about directories and starting points. `references` and `one_per` say for each directory whether a
+    /// file is below it, and `has_tree` whether a starting point is a directory.
+    pub(super) fn place_rules(&self, references: &[bool], one_per: &[bool], has_tree: bool) -> Vec<Rule> {
+        let rule =
+            |option, (dir, &is_used): (&OsString, &bool)| Rule::new(option, dir.as_bytes(), true, is_used);
+        let references = self.references.iter().zip(references).map(|it| rule("--reference", it));
+        let one_per = self.keep_one_per.iter().zip(one_per).map(|it| rule("--keep-one-per", it));
+        let isolate = self.isolate.then(|| Rule::new("--isolate", "", true, has_tree));
+        references.chain(one_per).chain(isolate).collect()
+    }
+
+    /// Returns the rules `--keep path=`, which match some of the members or none.
+    pub(super) fn path_rules(&self, rules: &KeepRules, members: impl Iterator<Item = Member>) -> Vec<Rule> {
+        let mut left: Vec<_> = rules.keep.iter().enumerate().collect();
+        left.retain(|(_, rule)| matches!(rule, KeepRule::Path(_)));
+        let all: Vec<_> = left.iter().map(|(nth, _)| *nth).collect();
+        let mut members = members.peekable();
+        if members.peek().is_none() {
+            // Without copies, there is nothing to protect.
+            left.clear();
+        }
+        for member in members {
+            if left.is_empty() {
+                break;
+            }
+            left.retain(|(_, rule)| !matches!(rule, KeepRule::Path(accepts) if accepts(&member)));
+        }
+        let is_used = |nth| !left.iter().any(|(unused, _)| *unused == nth);
+        let rule = |nth: usize| Rule::new("--keep", self.keep[nth].text.as_bytes(), true, is_used(nth));
+        all.into_iter().map(rule).collect()
     }
 
     /// Returns whether the order of starting points chooses the kept file.
@@ -160,30 +223,34 @@ impl KeepArgs {
         Ok(())
     }
 
-    /// Returns the rules as they are shown.
+    /// Returns the options of the rules, and their values.
     pub(super) fn names(&self) -> RuleNames {
-        let shown = |option: &str, value: &OsString| format!("{option} {}", sanitize(value.as_bytes()));
+        let name = |option, value: &OsString| (option, value.as_bytes().to_vec());
         RuleNames {
-            keep: self.keep.iter().map(|rule| shown("--keep", &rule.text)).collect(),
-            one_per: self.keep_one_per.iter().map(|dir| shown("--keep-one-per", dir)).collect(),
+            keep: self.keep.iter().map(|rule| name("--keep", &rule.text)).collect(),
+            one_per: self.keep_one_per.iter().map(|dir| name("--keep-one-per", dir)).collect(),
         }
     }
 }
 
-/// The rules as they are shown.
+/// The options of the rules, and their values.
 #[derive(Debug)]
 pub(super) struct RuleNames {
-    keep: Vec<String>,
-    one_per: Vec<String>,
+    keep: Vec<(&'static str, Vec<u8>)>,
+    one_per: Vec<(&'static str, Vec<u8>)>,
 }
 
 impl RuleNames {
-    /// Prints the rules that decided nothing, unless there was nothing to decide.
-    pub(super) fn say_undecided(&self, pruning: &Pruning, console: &Console) {
+    /// Prints the rules that decided nothing, unless there was nothing to decide. Those that matched nothing are named
+    /// elsewhere.
+    pub(super) fn say_undecided(&self, pruning: &Pruning, rules: &Rules, console: &Console) {
         let (keep, one_per) = pruning.rule_use.undecided(&pruning.rules);
         let names =
             keep.iter().map(|&nth| &self.keep[nth]).chain(one_per.iter().map(|&nth| &self.one_per[nth]));
-        names.for_each(|name| console.summary(format_args!("{name} decided nothing")));
+        let names = names.filter(|(option, value)| !rules.has_unused(option, value));
+        names.for_each(|(option, value)| {
+            console.summary(format_args!("{option} {} decided nothing", sanitize(value)));
+        });
     }
 }
 
@@ -210,15 +277,34 @@ mod tests {
     }
 
     #[test]
+    fn globs_for_paths_match_however_these_are_spelled() {
+        let (version, standing) = Default::default();
+        let member = |path: &str| {
+            let path = path.as_bytes().to_vec();
+            Member { root: 0, path, version, blocks: 0, nlink: 1, via_link: false, standing }
+        };
+        for (root, path, globs) in [
+            (c".", "./keep/a", &["keep/*", "./keep/*", "*/keep/*", "*keep*", "keep/./a", "./keep//a"][..]),
+            (c"p", "p/keep/a", &["p/keep/*", "./p/keep/*", "p//keep/*", "keep/*", "*/a"]),
+            (c"./p/", "./p/keep/a", &["p/keep/*", "./p/keep/a", "keep/a"]),
+        ] {
+            for glob in globs {
+                let accepts = path_test(glob.as_bytes(), &[root.to_owned()]).unwrap();
+                assert!(accepts(&member(path)), "{path} {glob}");
+                assert!(!accepts(&member(&path.replace("keep/a", "k/b"))), "{path} {glob}");
+            }
+        }
+    }
+
+    #[test]
     fn keep_rules_are_words_or_globs() {
         let parse = |text: &str| RuleArg::parse(text.into());
         for word in ["first", "argument", "oldest", "newest", "shortest", "shallowest", "deepest"] {
             let rule = parse(word).unwrap();
-            assert_eq!(format!("{:?}", rule.rule()).to_lowercase(), word);
+            assert_eq!(format!("{:?}", rule.rule(&[]).unwrap()).to_lowercase(), word);
             assert_eq!(rule.text, word);
         }
-        let RuleKind::Path(glob) = parse("path=*/a b/*").unwrap().kind else { panic!("no glob") };
-        assert!(glob.is_match(b"x/a b/y") && !glob.is_match(b"x/a/y"));
+        assert!(matches!(parse("path=*/a b/*").unwrap().kind, RuleKind::Path(glob) if glob == b"*/a b/*"));
         assert_eq!(
             parse("largest").unwrap_err(),
             "expected first, argument, oldest, newest, shortest, shallowest, deepest or path=GLOB"

@@ -18,6 +18,7 @@ mod search;
 mod sharing;
 mod step_printer;
 mod tally;
+mod units;
 
 use clap::{Args, Subcommand};
 

@@ -52,17 +52,17 @@ impl TreeDuplicates {
             recursive: RecursiveArg::default(),
         };
         let context = SearchContext { own: own.to_vec(), keeps_stats: true, ..SearchContext::default() };
-        let mut search = search(&args, context, globals, console, |_, _| Ok(()))?;
+        let mut search = search(&args, context, globals, console, |_, _, _| Ok(()))?;
         let contents = search.contents.take();
-        let directories = contents
-            .map(|contents| DirReport::new(&search.inventory, &contents, &args.dirs, &ShareArg::default()));
+        let directories =
+            contents.map(|contents| search.directories(&contents, &args.dirs, &ShareArg::default()));
         if let Some(directories) = &directories {
             search.groups = search.groups.outside(&search.inventory, &directories.fates, false);
             directories.say(console);
         }
         let roots: Vec<_> = search.roots.iter().map(|root| root.as_bytes().to_vec()).collect();
         let algorithm = args.equal.algorithm.algorithm();
-        let header = header(algorithm, args.equal.verify, &args.sizes, &roots, &[], start);
+        let header = header(algorithm, args.equal.verify, &args.sizes, &roots, &[], &search.rules, start);
         Ok(Self { search, directories, header })
     }
 

@@ -1,15 +1,15 @@
 //! `ftk dup prune`: plans what to do with surplus copies, writes the plan as a script, or carries it out.
 
 use std::collections::BTreeSet;
-use std::ffi::{CString, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use ftk_apply::{Action, Journal};
-use ftk_dedup::prune::{PlannedDirectories, Pruning, References, scanned_probes};
+use ftk_dedup::prune::{Pruning, References, scanned_members, scanned_probes};
 use ftk_dedup::report::Group;
 use ftk_dedup::{DirectoryRules, Names, SurveyOptions};
 use ftk_record::{quote, shell_word};
@@ -26,6 +26,7 @@ use crate::dup::options::SearchArgs;
 use crate::dup::preflight::preflight;
 use crate::dup::search::{SearchContext, search};
 use crate::journal;
+use crate::rules::Rules;
 use crate::stdout::Stdout;
 
 /// Link, clone, move or delete surplus copies (needs --yes)
@@ -81,7 +82,7 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     ensure!(!args.ask || !args.search.dirs.is_used(), "--ask works on single files only, not on directories");
     let references = args.keep.references.iter().map(directory).collect::<anyhow::Result<_>>()?;
     let directories = below(&args.keep.references).context("cannot resolve a --reference directory")?;
-    let rules = args.keep.rules()?;
+    let one_per = args.keep.one_per()?;
     if args.ask {
         require_terminal(&args.act, globals)?;
     }
@@ -90,7 +91,7 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let own = Stdout::identity().into_iter();
     let own =
         own.chain(journal.iter().map(|(journal, _)| journal.identity())).chain(args.act.own_directory());
-    let acts = args.act.yes || args.act.script || args.ask;
+    let acts = args.act.acts() || args.ask;
     let context = SearchContext {
         references,
         own: own.collect(),
@@ -99,7 +100,10 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     };
 
     let mut protected = BTreeSet::new();
-    let mut search = search(&args.search, context, globals, console, |inventory, roots| {
+    let mut search = search(&args.search, context, globals, console, |inventory, roots, rules| {
+        let has_tree = roots.iter().any(|root| Path::new(OsStr::from_bytes(root.as_bytes())).is_dir());
+        let used = [&directories, &one_per].map(|it| it.have_files(inventory));
+        rules.extend(args.keep.place_rules(&used[0], &used[1], has_tree));
         let root_lens: Vec<_> = roots.iter().map(|root| root.as_bytes().len()).collect();
         let is_protected = |root: &CString| !directories.at_or_above(root.as_bytes()).is_empty();
         protected = (0..).zip(roots).filter(|(_, root)| is_protected(root)).map(|(nth, _)| nth).collect();
@@ -107,18 +111,30 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     })?;
     search.say_scanned(console);
     let references = References { roots: protected, directories };
-    let roots: Vec<_> = search.roots.iter().map(|root| root.as_bytes().to_vec()).collect();
-    let pruning = Pruning::new(rules, references, args.act.effect(), &roots, None);
-    let mut directories = Vec::new();
+    let (rules, units) = (args.keep.rules(&search.roots)?, search.units.clone());
+    let root_lens = search.roots.iter().map(|root| root.as_bytes().len()).collect();
+    let is_unit = Box::new(move |path: &Path| units.is_above(path));
+    let pruning = Pruning::new(rules, references, args.act.effect(), root_lens, Some(is_unit));
+    let (mut directories, mut fates) = (Vec::new(), None);
     if let Some(contents) = search.contents.take() {
-        let dirs = &args.search.dirs;
-        let rules =
-            DirectoryRules { all: dirs.dirs, is_unit: &|name| dirs.is_unit(name), names: Names::Compared };
-        let PlannedDirectories { items, fates, partial } =
-            pruning.scanned_directories(&search.inventory, &contents, &rules);
-        say_partial(partial, console);
+        let is_unit = |dir| search.is_unit(dir);
+        let rules = DirectoryRules { all: args.search.dirs.dirs, is_unit: &is_unit, names: Names::Compared };
+        let planned = pruning.scanned_directories(&search.inventory, &contents, &rules);
+        say_partial(planned.partial, console);
+        (directories, fates) = (planned.items, Some(planned.fates));
+    }
+    let members = scanned_members(&search.inventory, &search.groups);
+    let members = members.chain(directories.iter().map(|item| item.member.clone()));
+    let path_rules = args.keep.path_rules(&pruning.rules, members);
+    let rules = Rules::of(path_rules.clone());
+    rules.say(console);
+    if acts {
+        rules.ensure_used(args.act.allow_unused)?;
+    }
+    search.rules.extend(path_rules);
+    if let Some(fates) = fates {
         search.groups = search.groups.outside(&search.inventory, &fates, true);
-        (directories, search.fates) = (items, Some(fates));
+        search.fates = Some(fates);
     }
     if let ([a, b], false) = (&args.search.paths[..], args.act.yes || args.keep.is_by_argument()) {
         let [a, b] = [a, b].map(|path| shell_word(path.as_bytes()));
@@ -127,7 +143,8 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let totals = search.groups.totals();
     let most = totals.files - totals.groups;
     let (action_options, rule_names) = (args.act.action_options(), args.keep.names());
-    let mut job = Job { action, action_options, pruning, rule_names, most, json: globals.json };
+    let rules = std::mem::take(&mut search.rules);
+    let mut job = Job { action, action_options, pruning, rules, rule_names, most, json: globals.json };
     let team = Team::new(globals.workers().unwrap_or_else(physical_cores));
     let mut examined = search.examine(SurveyOptions { team, with_paths: true, shared: None }, console);
     let outcome = if args.ask {

@@ -82,7 +82,8 @@ pub(super) fn run(
     let format = output.format(globals.json, list.is_shown());
     let mut head = Vec::new();
     let json = (format == Format::Json).then(|| {
-        let header = header(sources.algorithm, false, sizes, &sources.roots, &sources.paths, start);
+        let header =
+            header(sources.algorithm, false, sizes, &sources.roots, &sources.paths, &Rules::default(), start);
         Writer::new(&header, &mut head)
     });
     let json = json.transpose()?;

@@ -23,6 +23,7 @@ use crate::dup::search::{Search, SearchContext, search};
 use crate::dup::sharing::Sharing;
 use crate::dup::tally;
 use crate::list::{List, refuse_own_input};
+use crate::rules::Rules;
 use crate::stdout::Stdout;
 
 pub(super) fn run(
@@ -47,11 +48,11 @@ pub(super) fn run(
     // The header is made before any file is read, so that one that is too long fails at once and not after
     // hours.
     let (mut json, mut head) = (None, Vec::new());
-    let mut search = search(args, context, globals, console, |_, roots| {
+    let mut search = search(args, context, globals, console, |_, roots, rules| {
         if format == Format::Json {
             let roots: Vec<_> = roots.iter().map(|root| root.as_bytes().to_vec()).collect();
             let algorithm = args.equal.algorithm.algorithm();
-            let header = header(algorithm, args.equal.verify, &args.sizes, &roots, &[], start);
+            let header = header(algorithm, args.equal.verify, &args.sizes, &roots, &[], rules, start);
             json = Some(Writer::new(&header, &mut head)?);
         }
         Ok(())
@@ -63,8 +64,7 @@ pub(super) fn run(
     let (end, is_shown) = if output.null { (0, false) } else { (b'\n', list.is_shown()) };
     let mut outcome = search.outcome;
     let contents = search.contents.take();
-    let directories =
-        contents.map(|contents| DirReport::new(&search.inventory, &contents, &args.dirs, share));
+    let directories = contents.map(|contents| search.directories(&contents, &args.dirs, share));
     if let Some(directories) = &directories {
         search.groups = search.groups.outside(&search.inventory, &directories.fates, false);
         let inventory = &search.inventory;
@@ -210,13 +210,15 @@ fn push_json(
     }
 }
 
-/// Returns the header of a report of these starting points, which are those of `manifests` if there are any.
+/// Returns the header of a report of these starting points, which are those of `manifests` if there are any. `rules` are
+/// those of the search.
 pub(super) fn header(
     algorithm: Algorithm,
     is_verified: bool,
     sizes: &SizeArgs,
     roots: &[Vec<u8>],
     manifests: &[Vec<u8>],
+    rules: &Rules,
     start: SystemTime,
 ) -> Header<'static> {
     Header {
@@ -229,6 +231,7 @@ pub(super) fn header(
         directory: env::current_dir().ok().map(|path| path.into_os_string().into_vec()),
         roots: roots.to_vec(),
         manifests: manifests.to_vec(),
+        unused_rules: rules.unused_protection(),
         arguments: env::args_os().skip(1).map(OsString::into_vec).collect(),
     }
 }

@@ -1,7 +1,7 @@
 //! A report of manifests for `ftk dup apply`: which of its files are here.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -48,8 +48,9 @@ pub(super) fn of_manifests(
         ));
     }
     let roots = trees.roots();
-    let references = references(&args.keep.references, &manifests, &roots)?;
-    Ok(Groups { groups, directories: Vec::new(), roots, references, outcome })
+    let (references, named) = references(&args.keep.references, &manifests, &roots)?;
+    let roots = roots.into_iter().map(CString::new).collect::<Result<_, _>>()?;
+    Ok(Groups { groups, directories: Vec::new(), roots, references, named, outcome })
 }
 
 /// Returns the number of the manifest with this name in a report: its path, or the last part of it if no other
@@ -84,14 +85,21 @@ fn given(roots: &[OsString], manifests: &[Vec<u8>]) -> anyhow::Result<HashMap<us
     Ok(given)
 }
 
-/// Returns the references: manifests of the report, by their numbers, and directories.
+/// Returns the references: manifests of the report, by their numbers, and directories. Returns also the manifest that each
+/// value stands for, if it is one.
 ///
 /// # Errors
 /// If a manifest is not mounted: its files cannot be compared, so nothing could be removed.
-fn references(values: &[OsString], manifests: &[Vec<u8>], roots: &[Vec<u8>]) -> anyhow::Result<References> {
+fn references(
+    values: &[OsString],
+    manifests: &[Vec<u8>],
+    roots: &[Vec<u8>],
+) -> anyhow::Result<(References, Vec<Option<usize>>)> {
+    let named =
+        |value: &OsString| manifest_named(value.as_bytes(), manifests).filter(|_| !Path::new(value).is_dir());
     let (mut numbers, mut directories) = (BTreeSet::new(), Vec::new());
     for value in values {
-        match manifest_named(value.as_bytes(), manifests).filter(|_| !Path::new(value).is_dir()) {
+        match named(value) {
             Some(nth) => {
                 ensure!(
                     !roots[nth].is_empty(),
@@ -103,7 +111,8 @@ fn references(values: &[OsString], manifests: &[Vec<u8>], roots: &[Vec<u8>]) -> 
             None => directories.push(value.clone()),
         }
     }
-    Ok(References { roots: numbers, directories: below(&directories)? })
+    let references = References { roots: numbers, directories: below(&directories)? };
+    Ok((references, values.iter().map(named).collect()))
 }
 
 #[cfg(test)]

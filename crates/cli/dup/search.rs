@@ -5,12 +5,13 @@ use std::ffi::{CString, OsStr};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 use ftk_dedup::{Contents, Directories, Examined, Fates, Funnel, Groups, Pass, Stage, SurveyOptions, find};
-use ftk_inventory::{FileNo, Inventory, Keep};
+use ftk_inventory::{DirNo, FileNo, Inventory, Keep};
 use ftk_process::{Progress, Report};
 use ftk_record::quote;
 use ftk_sched::{Team, physical_cores};
@@ -21,7 +22,9 @@ use indicatif::DecimalBytes;
 use crate::args::Globals;
 use crate::cache;
 use crate::console::{Console, Outcome, say_failed};
+use crate::dup::dirs::{DirArgs, DirReport, ShareArg};
 use crate::dup::options::SearchArgs;
+use crate::dup::units::Units;
 use crate::human;
 use crate::rules::{AllowUnusedArg, Rules};
 use crate::run::Run;
@@ -45,8 +48,10 @@ pub(super) struct Search {
     pub(super) unexamined: Vec<Vec<u8>>,
     /// Counts of entries that the selection skipped.
     pub(super) skipped: Skipped,
-    /// The rules of the selection. Those that matched nothing have been named.
+    /// The rules about files and directories. Those that matched nothing have been named.
     pub(super) rules: Rules,
+    /// The directories that are never taken apart.
+    pub(super) units: Rc<Units>,
     /// Files that could not be read.
     pub(super) unread: Vec<FileNo>,
     /// The part of the summary about reused digests.
@@ -69,8 +74,8 @@ pub(super) struct SearchContext {
     pub(super) needs_used_rules: Option<AllowUnusedArg>,
 }
 
-/// Walks, and compares files of the same size. Calls `before_reading` with the files and the starting points
-/// after the walk.
+/// Walks, and compares files of the same size. Calls `before_reading` after the walk, with the files, the starting points
+/// and the rules, to which it may add some.
 ///
 /// # Errors
 /// If the options conflict, the tree does not fit into the allowed memory, or `before_reading` fails.
@@ -79,7 +84,7 @@ pub(super) fn search(
     context: SearchContext,
     globals: &Globals,
     console: &Console,
-    before_reading: impl FnOnce(&Inventory, &[CString]) -> anyhow::Result<()>,
+    before_reading: impl FnOnce(&Inventory, &[CString], &mut Rules) -> anyhow::Result<()>,
 ) -> anyhow::Result<Search> {
     let (min, max) = (args.sizes.min_size, args.sizes.max_size.unwrap_or(u64::MAX));
     ensure!(min <= max, "--min-size is larger than --max-size");
@@ -107,13 +112,15 @@ pub(super) fn search(
     } else {
         run.walk_sizes(roots.clone(), follow, &selection, later)?
     };
-    scanned.rules.say(console);
     scanned.say_filtered(console);
+    let (inventory, mut rules) = (scanned.inventory, scanned.rules);
+    let units = Units::new(&args.dirs.units, &inventory, &roots)?;
+    rules.extend(units.rules());
+    before_reading(&inventory, &roots, &mut rules)?;
+    rules.say(console);
     if let Some(allow) = context.needs_used_rules {
-        scanned.rules.ensure_used(allow)?;
+        rules.ensure_used(allow)?;
     }
-    let inventory = scanned.inventory;
-    before_reading(&inventory, &roots)?;
     let funnel = Funnel { inventory: &inventory, algorithm, platform: run.platform, sizes: min..=max };
     let mut found = find(&funnel, |stage, rows| -> anyhow::Result<Report> {
         run.budget.reserve(stage.memory()).with_context(|| too_large(&run.budget))?;
@@ -157,7 +164,8 @@ pub(super) fn search(
         outcome,
         unexamined: scanned.failed,
         skipped: scanned.skipped,
-        rules: scanned.rules,
+        rules,
+        units: units.into(),
         unread,
         reused,
         took: run.start.elapsed(),
@@ -197,6 +205,16 @@ fn phase(pass: Pass) -> &'static str {
 }
 
 impl Search {
+    /// Returns the directories to report.
+    pub(super) fn directories(&self, contents: &Contents, args: &DirArgs, share: &ShareArg) -> DirReport {
+        DirReport::new(&self.inventory, contents, args, &|dir| self.is_unit(dir), share)
+    }
+
+    /// Returns whether a directory is never taken apart.
+    pub(super) fn is_unit(&self, dir: DirNo) -> bool {
+        self.units.is_unit(&self.inventory, dir, &self.roots)
+    }
+
     /// Examines the members of the groups again, those with the largest waste first.
     pub(super) fn examine<'s>(&'s self, options: SurveyOptions<'s>, console: &'s Console) -> Examined<'s> {
         let inventory = &self.inventory;

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::colour::{self, Tone};
 use crate::human;
+use crate::rules::{Rules, UnusedRules};
 use crate::stats::{Phase, nanos};
 use crate::stdout::{Lines, Stdout};
 
@@ -28,6 +29,8 @@ struct Summary {
     refused: u64,
     failed: u64,
     not_done: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unused_rules: UnusedRules,
 }
 
 /// Width of the path column, which most paths fit into.
@@ -217,8 +220,8 @@ impl<'o> StepPrinter<'o> {
         }
     }
 
-    /// Ends the list. With JSON, prints a summary object.
-    pub(super) fn finish(&mut self) {
+    /// Ends the list. With JSON, prints a summary object. `rules` are those of the run.
+    pub(super) fn finish(&mut self, rules: &Rules) {
         if self.json {
             let Self { kind, acts, done, directories, freed, refused, failed, not_done, .. } = *self;
             let (action, is_plan) = (kind.to_string(), !acts);
@@ -231,6 +234,7 @@ impl<'o> StepPrinter<'o> {
                 refused,
                 failed,
                 not_done,
+                unused_rules: rules.unused_json(),
             };
             self.lines.line(|out| write_record(out, |record| _ = record.member("summary", summary)));
         }

@@ -92,6 +92,7 @@ pub(super) fn of_report(
         directory: None,
         roots: Vec::new(),
         manifests: Vec::new(),
+        unused_rules: Vec::new(),
         arguments: Vec::new(),
     };
     // Other programs may write groups in another order.

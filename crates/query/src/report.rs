@@ -95,6 +95,7 @@ impl Report {
             directory: None,
             roots: roots.iter().map(|(_, root)| root.clone()).collect(),
             manifests: Vec::new(),
+            unused_rules: Vec::new(),
             arguments: std::iter::once(b"query".to_vec()).chain(words).collect(),
         };
         let mut lines = Vec::new();

@@ -1,12 +1,12 @@
 //! Options for comparing directories.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt as _;
 
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use ftk_dedup::{Names, Share};
-use ftk_select::Glob;
+
+use crate::dup::units;
 
 /// What is compared besides files.
 #[derive(Debug, Default, Args)]
@@ -23,27 +23,16 @@ pub(in crate::dup) struct DirArgs {
     /// Never take directories of this name apart
     ///
     /// Repeatable. Directories whose name matches GLOB, such as `*.app` or `.git`, are compared as a whole, also without
-    /// --dirs. The files in them are never removed as copies of other files.
-    #[arg(long = "unit", value_name = "GLOB", value_parser = OsStringValueParser::new().try_map(parse_glob))]
-    pub(in crate::dup) units: Vec<Glob>,
-}
-
-fn parse_glob(value: OsString) -> Result<Glob, String> {
-    Glob::new(value.as_bytes()).map_err(|error| match std::error::Error::source(&error) {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    })
+    /// --dirs. The files in them are never removed as copies of other files. A GLOB with a slash is for paths, as with
+    /// --exclude. Directories above a PATH count too.
+    #[arg(long = "unit", value_name = "GLOB", value_parser = OsStringValueParser::new().try_map(units::parse))]
+    pub(in crate::dup) units: Vec<OsString>,
 }
 
 impl DirArgs {
     /// Whether directories are compared.
     pub(in crate::dup) fn is_used(&self) -> bool {
         self.dirs || !self.units.is_empty()
-    }
-
-    /// Whether a directory of this name is a unit.
-    pub(in crate::dup) fn is_unit(&self, name: &[u8]) -> bool {
-        self.units.iter().any(|unit| unit.is_match(name))
     }
 }
 
@@ -99,13 +88,5 @@ mod tests {
         {
             assert!(parse_share(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn units_match_names() {
-        let units = ["*.app", ".git"].map(|glob| parse_glob(glob.into()).unwrap());
-        let args = DirArgs { dirs: false, units: units.into() };
-        assert!(args.is_used() && args.is_unit(b"A.app") && args.is_unit(b".git") && !args.is_unit(b"app"));
-        assert!(parse_glob("[".into()).unwrap_err().contains("(at byte"));
     }
 }

@@ -4,7 +4,7 @@ use anyhow::ensure;
 use ftk_dedup::{
     Choice, Contained, Contents, DirGroup, Directories, DirectoryRules, Fates, Names, Share, contained,
 };
-use ftk_inventory::Inventory;
+use ftk_inventory::{DirNo, Inventory};
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::console::Console;
@@ -46,10 +46,11 @@ impl DirReport {
         inventory: &Inventory,
         contents: &Contents,
         args: &DirArgs,
+        is_unit: &dyn Fn(DirNo) -> bool,
         share: &ShareArg,
     ) -> Self {
         let (names, has_groups) = (share.names(), args.is_used());
-        let rules = DirectoryRules { all: args.dirs, is_unit: &|name| args.is_unit(name), names };
+        let rules = DirectoryRules { all: args.dirs, is_unit, names };
         let directories = Directories::new(inventory, contents, &rules);
         let (groups, fates) = directories.decide(first_stays);
         let groups: Vec<_> = groups.into_iter().map(|(group, _)| group).collect();

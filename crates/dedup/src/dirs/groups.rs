@@ -25,8 +25,8 @@ pub enum Names {
 pub struct DirectoryRules<'r> {
     /// Whether all directories are compared, and not only units.
     pub all: bool,
-    /// Whether a directory of this name is a unit: it is compared as a whole, and never what is inside.
-    pub is_unit: &'r dyn Fn(&[u8]) -> bool,
+    /// Whether a directory is a unit: it is compared as a whole, and never what is inside.
+    pub is_unit: &'r dyn Fn(DirNo) -> bool,
     /// Whether names count.
     pub names: Names,
 }
@@ -96,7 +96,7 @@ impl<'i> Directories<'i> {
         for dir in table.dirs() {
             units[dir.0 as usize] = match inventory.parent(dir).map(|parent| units[parent.0 as usize]) {
                 Some(Place::Unit | Place::Inside) => Place::Inside,
-                _ if (rules.is_unit)(last_name(inventory, dir)) => Place::Unit,
+                _ if (rules.is_unit)(dir) => Place::Unit,
                 _ => Place::Outside,
             };
         }
@@ -234,11 +234,4 @@ impl<'i> Directories<'i> {
         }
         (bytes, files)
     }
-}
-
-/// Returns the last part of a directory's path. A starting point may have several parts.
-fn last_name(inventory: &Inventory, dir: DirNo) -> &[u8] {
-    let name = inventory.name_of_dir(dir);
-    let end = name.iter().rposition(|&byte| byte != b'/').map_or(0, |at| at + 1);
-    name[..end].rsplit(|&byte| byte == b'/').next().unwrap_or_default()
 }

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ftk_file::{Mount, Stat, Symlinks, descend, mounts};
+use ftk_inventory::{DirNo, FileNo, Inventory};
 use rustix::fs::CWD;
 
 /// Directories that are remembered. Most files have neighbours.
@@ -89,21 +90,51 @@ impl Below {
         !self.holders(file).is_empty()
     }
 
-    /// Returns whether a directory is one of the directories, below one, or above one.
-    pub fn touches(&self, dir: &[u8]) -> bool {
+    /// Returns the numbers of the directories that a directory is, is below or is above.
+    pub fn touched(&self, dir: &[u8]) -> Vec<usize> {
         if self.len == 0 {
-            return false;
+            return Vec::new();
         }
-        let is_above = || {
-            open(dir)
-                .is_ok_and(|dir| Stat::of(&dir).is_ok_and(|stat| self.inside.contains_key(&stat.identity())))
-        };
-        !self.at_or_above(dir).is_empty() || is_above()
+        let mut numbers = self.at_or_above(dir).to_vec();
+        if let Ok(stat) = open(dir).and_then(|dir| Ok(Stat::of(&dir)?)) {
+            numbers.extend(self.inside.get(&stat.identity()).into_iter().flatten());
+        }
+        numbers
     }
 
-    /// Returns the number of a directory with this identity, or of which a part is mounted there.
-    pub fn of_identity(&self, identity: Identity) -> &[usize] {
-        self.watched.get(&identity).map_or(&[], Vec::as_slice)
+    /// Returns whether a directory is one of the directories, below one, or above one.
+    pub fn touches(&self, dir: &[u8]) -> bool {
+        !self.touched(dir).is_empty()
+    }
+
+    /// Returns for each of the directories whether the walk found a file below it.
+    pub fn have_files(&self, inventory: &Inventory) -> Vec<bool> {
+        let mut have_files = vec![false; self.len];
+        if self.len == 0 {
+            return have_files;
+        }
+        let mut path = Vec::new();
+        for dir in (0..inventory.dirs()).map(DirNo) {
+            path.clear();
+            let numbers: Numbers = if inventory.has_starting_points(dir) {
+                for file in inventory.files_of(dir).map(FileNo) {
+                    path.clear();
+                    inventory.push_path(file, &mut path);
+                    self.holders(&path).iter().for_each(|&nth| have_files[nth] = true);
+                }
+                continue;
+            } else if inventory.parent(dir).is_none() {
+                inventory.push_dir_path(dir, &mut path);
+                self.at_or_above(&path)
+            } else {
+                let own = self.watched.get(&inventory.identity_of_dir(dir));
+                own.map_or_else(Numbers::default, |numbers| numbers[..].into())
+            };
+            if numbers.iter().any(|&nth| !have_files[nth]) && has_files(inventory, dir) {
+                numbers.iter().for_each(|&nth| have_files[nth] = true);
+            }
+        }
+        have_files
     }
 
     /// Returns the numbers of the directories that are this one or above it. A directory that does not exist is below none;
@@ -155,6 +186,13 @@ impl Below {
         }
         Ok(numbers)
     }
+}
+
+/// Returns whether the walk found a file below a directory. All directories below it have the next numbers.
+fn has_files(inventory: &Inventory, top: DirNo) -> bool {
+    let is_below = |dir: &DirNo| *dir == top || inventory.parent(*dir).is_some_and(|parent| parent >= top);
+    let below = (top.0..inventory.dirs()).map(DirNo).take_while(is_below);
+    below.into_iter().any(|dir| !inventory.files_of(dir).is_empty())
 }
 
 fn open(dir: &[u8]) -> io::Result<OwnedFd> {

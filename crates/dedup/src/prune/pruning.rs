@@ -49,16 +49,15 @@ impl References {
 }
 
 impl Pruning {
-    /// Creates what decides in a run. `roots` are the paths of the starting points. `is_unit` returns whether a directory
-    /// above a starting point is a unit.
+    /// Creates what decides in a run. `root_lens` are the lengths of the paths of the starting points. `is_unit` returns
+    /// whether a directory above a starting point is a unit.
     pub fn new(
         rules: KeepRules,
         references: References,
         effect: Effect,
-        roots: &[Vec<u8>],
+        root_lens: Vec<usize>,
         is_unit: Option<UnitTest>,
     ) -> Self {
-        let root_lens = roots.iter().map(Vec::len).collect();
         let (rule_use, places) = (RuleUse::default(), Places::new(is_unit));
         Self { rules, references, effect, rule_use, root_lens, places }
     }

@@ -15,6 +15,7 @@
 //!     directory: None,
 //!     roots: vec![b"photos".into()],
 //!     manifests: Vec::new(),
+//!     unused_rules: Vec::new(),
 //!     arguments: vec![b"dup".into(), b"photos".into()],
 //! };
 //! let mut file = Vec::new();

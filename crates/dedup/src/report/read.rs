@@ -23,6 +23,8 @@ pub struct Report {
     pub directory: Option<Vec<u8>>,
     /// The starting points; members refer to their indices.
     pub roots: Vec<Vec<u8>>,
+    /// Rules that were to protect files and matched nothing when the report was made.
+    pub unused_rules: Vec<Vec<u8>>,
     /// The groups of equal directories, in the order of the file.
     pub directories: Vec<DirectoryGroup>,
     /// The groups of files, in the order of the file. Empty for a report of manifests.
@@ -65,14 +67,14 @@ pub fn read(input: impl BufRead, is_edited: bool) -> Result<Report, ReportError>
     }
     match parser.algorithm {
         Some(algorithm) => {
-            let ReportParser { directory, roots, directories, groups, manifests, recorded, kept, .. } =
-                parser;
+            let ReportParser { directory, roots, unused_rules, directories, groups, .. } = parser;
+            let ReportParser { manifests, recorded, kept, .. } = parser;
             if let Some(kept) = &kept {
                 let number = reader.number();
                 check_nested(&directories, kept).map_err(|problem| ReportError::Line { number, problem })?;
             }
             let recorded = manifests.map(|manifests| Recorded { manifests, groups: recorded });
-            Ok(Report { algorithm, directory, roots, directories, groups, recorded, kept })
+            Ok(Report { algorithm, directory, roots, unused_rules, directories, groups, recorded, kept })
         }
         None => Err(ReportError::Empty),
     }
@@ -88,6 +90,7 @@ struct ReportParser {
     algorithm: Option<Algorithm>,
     directory: Option<Vec<u8>>,
     roots: Vec<Vec<u8>>,
+    unused_rules: Vec<Vec<u8>>,
     directories: Vec<DirectoryGroup>,
     groups: Vec<Group>,
     /// The manifests, in a report of manifests.
@@ -150,6 +153,9 @@ impl ReportParser {
         }
         for Object(root) in header.roots {
             self.roots.push(root.path()?);
+        }
+        for Object(RuleRecord { rule, rule_b64 }) in header.unused_rules {
+            self.unused_rules.push(NameRecord { path: rule, path_b64: rule_b64 }.path()?);
         }
         if is_recorded {
             let manifests: Vec<Object<NameRecord>> =
@@ -340,9 +346,17 @@ struct Header<'j> {
     directory: Option<String>,
     directory_b64: Option<String>,
     roots: Vec<Object<NameRecord>>,
+    #[serde(default)]
+    unused_rules: Vec<Object<RuleRecord>>,
     /// Only reports of manifests have this. Elsewhere it is unknown and ignored.
     #[serde(default)]
     manifests: serde_json::Value,
+}
+
+#[derive(Deserialize)]
+struct RuleRecord {
+    rule: Option<String>,
+    rule_b64: Option<String>,
 }
 
 #[derive(Deserialize)]

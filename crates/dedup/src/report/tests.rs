@@ -21,6 +21,7 @@ fn header(roots: Vec<Vec<u8>>) -> Header<'static> {
         directory: Some(b"/\xff".to_vec()),
         roots,
         manifests: Vec::new(),
+        unused_rules: Vec::new(),
         arguments: vec![b"dup".to_vec(), b"--json".to_vec(), b"\xff\n".to_vec()],
     }
 }

@@ -34,6 +34,8 @@ pub struct Header<'h> {
     pub roots: Vec<Vec<u8>>,
     /// The manifests that were searched, if no tree was. Their recorded roots are the starting points.
     pub manifests: Vec<Vec<u8>>,
+    /// Rules that were to protect files and matched nothing, such as `--exclude=keep`.
+    pub unused_rules: Vec<Vec<u8>>,
     /// The command line without the program's name, including all options.
     pub arguments: Vec<Vec<u8>>,
 }
@@ -56,6 +58,9 @@ impl Header<'_> {
             record.paths("roots", "path", &self.roots);
             if !self.manifests.is_empty() {
                 record.paths("manifests", "path", &self.manifests);
+            }
+            if !self.unused_rules.is_empty() {
+                record.paths("unused_rules", "rule", &self.unused_rules);
             }
             record.paths("arguments", "text", &self.arguments);
         });

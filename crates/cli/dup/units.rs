@@ -1,0 +1,145 @@
+//! Directories that are never taken apart: `--unit`.
+
+use std::cell::Cell;
+use std::ffi::{CString, OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path};
+
+use ftk_inventory::{DirNo, Inventory};
+use ftk_select::{Glob, PathGlob, PatternError, Roots, normalise_glob};
+
+use crate::rules::Rule;
+
+/// The directories of `--unit`, and which of these options matched one.
+#[derive(Debug)]
+pub(super) struct Units(Vec<Unit>);
+
+#[derive(Debug)]
+struct Unit {
+    text: OsString,
+    /// For names if it has no slash, otherwise for paths that it may begin in the middle of.
+    glob: Glob,
+    below: PathGlob,
+    is_used: Cell<bool>,
+}
+
+impl Unit {
+    fn new(text: &OsStr, roots: &Roots<'_>) -> Result<Self, PatternError> {
+        let glob = Glob::new(normalise_glob(text.as_bytes()))?;
+        let below = PathGlob::new(text.as_bytes(), roots)?;
+        Ok(Self { text: text.to_owned(), glob, below, is_used: Cell::new(false) })
+    }
+
+    /// Returns whether a directory with this path without links, above a starting point or one itself, is a unit.
+    fn is_above(&self, path: &Path) -> bool {
+        if self.below.is_name() {
+            return path.file_name().is_some_and(|name| self.glob.is_match(name.as_bytes()));
+        }
+        let path = path.as_os_str().as_bytes();
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &path[at + 1..]);
+        self.glob.is_match(path) || ends.into_iter().any(|end| self.glob.is_match(end))
+    }
+
+    /// Returns whether a directory of the walk is a unit.
+    fn is_unit(&self, inventory: &Inventory, dir: DirNo, path: &[u8], root: &[u8]) -> bool {
+        if inventory.parent(dir).is_none() {
+            let path = Path::new(OsStr::from_bytes(path));
+            return self.is_above(path) || fs::canonicalize(path).is_ok_and(|path| self.is_above(&path));
+        }
+        let below = &path[root.len()..];
+        let below = &below[below.iter().take_while(|byte| **byte == b'/').count()..];
+        match self.below.is_name() {
+            true => self.glob.is_match(inventory.name_of_dir(dir)),
+            false => self.below.is_match(inventory.root_of_dir(dir), below, true),
+        }
+    }
+}
+
+/// Checks a value of `--unit`.
+pub(super) fn parse(value: OsString) -> Result<OsString, String> {
+    match Unit::new(&value, &Roots::none()) {
+        Ok(_) => Ok(value),
+        Err(error) => Err(match std::error::Error::source(&error) {
+            Some(cause) => format!("{error}: {cause}"),
+            None => error.to_string(),
+        }),
+    }
+}
+
+impl Units {
+    /// Compiles the values of `--unit` for these starting points, and notes which of them match a directory of the walk, or
+    /// one above a starting point.
+    pub(super) fn new(
+        values: &[OsString],
+        inventory: &Inventory,
+        roots: &[CString],
+    ) -> Result<Self, PatternError> {
+        let globs = Roots::new(roots);
+        let units = Self(values.iter().map(|value| Unit::new(value, &globs)).collect::<Result<_, _>>()?);
+        if !units.0.is_empty() {
+            (0..inventory.dirs()).for_each(|dir| _ = units.is_unit(inventory, DirNo(dir), roots));
+        }
+        for root in roots {
+            if units.0.iter().all(|unit| unit.is_used.get()) {
+                break;
+            }
+            let resolved = fs::canonicalize(OsStr::from_bytes(root.as_bytes())).unwrap_or_default();
+            resolved.ancestors().skip(1).for_each(|dir| _ = units.is_above(dir));
+        }
+        Ok(units)
+    }
+
+    /// Returns whether a directory of the walk is a unit.
+    pub(super) fn is_unit(&self, inventory: &Inventory, dir: DirNo, roots: &[CString]) -> bool {
+        if self.0.is_empty() || inventory.has_starting_points(dir) {
+            return false;
+        }
+        let mut path = Vec::new();
+        inventory.push_dir_path(dir, &mut path);
+        let root = roots[inventory.root_of_dir(dir)].as_bytes();
+        self.any(|unit| unit.is_unit(inventory, dir, &path, root))
+    }
+
+    /// Returns whether a directory above a starting point is a unit. Its path has no links.
+    pub(super) fn is_above(&self, path: &Path) -> bool {
+        path.components().any(|it| matches!(it, Component::Normal(_))) && self.any(|unit| unit.is_above(path))
+    }
+
+    fn any(&self, mut is_match: impl FnMut(&Unit) -> bool) -> bool {
+        let matching = self.0.iter().filter(|unit| is_match(unit));
+        matching.fold(false, |_, unit| {
+            unit.is_used.set(true);
+            true
+        })
+    }
+
+    /// Returns the options as rules.
+    pub(super) fn rules(&self) -> Vec<Rule> {
+        let rule = |unit: &Unit| Rule::new("--unit", unit.text.as_bytes(), true, unit.is_used.get());
+        self.0.iter().map(rule).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_above_a_starting_point_are_recognised_by_name_or_path() {
+        for (unit, path, expected) in [
+            ("*.app", "/home/u/A.app", true),
+            ("*.app", "/home/A.app/u", false),
+            ("A.app/", "/x/A.app", true),
+            ("Apps/*.app", "/home/Apps/A.app", true),
+            ("Apps/*.app", "/home/MyApps/A.app", false),
+            ("./Apps/A.app/.", "/home/Apps/A.app", true),
+            ("/home/A.app", "/home/A.app", true),
+            ("/home/A.app", "/mnt/home/A.app", false),
+        ] {
+            let unit = Unit::new(OsStr::new(unit), &Roots::none()).unwrap();
+            assert_eq!(unit.is_above(Path::new(path)), expected, "{unit:?} {path}");
+        }
+        assert!(parse("[".into()).unwrap_err().contains("(at byte"));
+    }
+}
