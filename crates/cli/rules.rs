@@ -118,7 +118,7 @@ impl Rules {
 
     /// Returns whether a rule is among them that matched nothing.
     pub(crate) fn has_unused(&self, option: &str, value: &[u8]) -> bool {
-        self.unused().any(|rule| rule.option == option && rule.value == value)
+        self.unused().any(|rule| rule.option == option && rule.value.as_deref() == Some(value))
     }
 
     fn unused(&self) -> impl Iterator<Item = &Rule> {

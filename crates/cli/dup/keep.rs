@@ -173,11 +173,12 @@ impl KeepArgs {
     /// Returns the rules about directories and starting points. `references` and `one_per` say for each directory whether a
     /// file is below it, and `has_tree` whether a starting point is a directory.
     pub(super) fn place_rules(&self, references: &[bool], one_per: &[bool], has_tree: bool) -> Vec<Rule> {
-        let rule =
-            |option, (dir, &is_used): (&OsString, &bool)| Rule::new(option, dir.as_bytes(), true, is_used);
+        let rule = |option, (dir, &is_used): (&OsString, &bool)| {
+            Rule::new(option, Some(dir.as_bytes().to_vec()), true, Some(is_used))
+        };
         let references = self.references.iter().zip(references).map(|it| rule("--reference", it));
         let one_per = self.keep_one_per.iter().zip(one_per).map(|it| rule("--keep-one-per", it));
-        let isolate = self.isolate.then(|| Rule::new("--isolate", "", true, has_tree));
+        let isolate = self.isolate.then(|| Rule::new("--isolate", None, true, Some(has_tree)));
         references.chain(one_per).chain(isolate).collect()
     }
 
@@ -198,7 +199,10 @@ impl KeepArgs {
             left.retain(|(_, rule)| !matches!(rule, KeepRule::Path(accepts) if accepts(&member)));
         }
         let is_used = |nth| !left.iter().any(|(unused, _)| *unused == nth);
-        let rule = |nth: usize| Rule::new("--keep", self.keep[nth].text.as_bytes(), true, is_used(nth));
+        let rule = |nth: usize| {
+            let value = self.keep[nth].text.as_bytes().to_vec();
+            Rule::new("--keep", Some(value), true, Some(is_used(nth)))
+        };
         all.into_iter().map(rule).collect()
     }
 

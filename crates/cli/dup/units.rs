@@ -116,7 +116,10 @@ impl Units {
 
     /// Returns the options as rules.
     pub(super) fn rules(&self) -> Vec<Rule> {
-        let rule = |unit: &Unit| Rule::new("--unit", unit.text.as_bytes(), true, unit.is_used.get());
+        let rule = |unit: &Unit| {
+            let value = unit.text.as_bytes().to_vec();
+            Rule::new("--unit", Some(value), true, Some(unit.is_used.get()))
+        };
         self.0.iter().map(rule).collect()
     }
 }

@@ -24,6 +24,9 @@ pub struct Part<'s> {
     pub names: Vec<Surveyed>,
 }
 
+/// Is called with members that have changed.
+type ReportFailed<'s> = Box<dyn FnMut(&[Failed]) + 's>;
+
 /// An iterator over the parts of groups. Most groups are one part; a part has at most a few ten thousand members.
 ///
 /// A member that has changed since the walk is reported and omitted. A group that has only one file left is omitted.
@@ -32,7 +35,7 @@ pub struct Examined<'s> {
     inventory: &'s Inventory,
     survey: Survey<'s>,
     fates: Option<&'s Fates>,
-    report: Box<dyn FnMut(&[Failed]) + 's>,
+    report: ReportFailed<'s>,
     has_failed: bool,
     /// The numbers of the files of the current group that have appeared.
     numbers: HashMap<u32, u32>,
