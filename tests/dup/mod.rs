@@ -12,6 +12,7 @@ mod keep;
 mod manifests;
 mod options;
 mod oracles;
+mod promises;
 mod property;
 mod protect;
 mod prune;

@@ -1,0 +1,356 @@
+//! Random trees, links, rules in every spelling, decisions and stale reports, compared with a model of the promises:
+//!
+//! 1. Nothing that a rule protects changes.
+//! 2. Of every content, as many copies stay as the rules ask for, or all if there are fewer.
+//! 3. If a directory must keep a copy and has one, it has one afterwards.
+//! 4. If a copy that the user chose is not there any more, its group stays as it is.
+//! 5. If a rule that was to protect files matches nothing, nothing changes.
+//! 6. The plan, the script and the run remove the same files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use super::apply::sealed;
+use super::tree::Dice;
+use crate::harness::{Dir, Run};
+
+/// A regular file: its inode and content.
+type File = (u64, Vec<u8>);
+
+/// All regular files by their paths.
+type Files = BTreeMap<String, File>;
+
+const DIRS: [&str; 7] = ["d0", "d1", "d1/keep", "d2", "d2/.hidden", "d2/#recycle", "d3/A.app/in"];
+
+const CONTENTS: [&[u8]; 4] = [b"one", b"two", b"six", b"three hundred"];
+
+fn plant(dir: &Dir, dice: &mut Dice) {
+    DIRS.iter().for_each(|path| _ = dir.dir(path));
+    dir.dir("empty").symlink("d1", "alias");
+    let mut paths: Vec<String> = Vec::new();
+    for nth in 0..6 + dice.below(14) {
+        let path = format!("{}/f{nth}", dice.pick(&DIRS));
+        match dice.below(6) {
+            0 if !paths.is_empty() => {
+                let to = dice.pick(&paths).clone();
+                dir.hard_link(&to, &path);
+            }
+            _ => {
+                let content = *dice.pick(&CONTENTS);
+                dir.file(&path, content);
+            }
+        }
+        paths.push(path);
+    }
+}
+
+fn files(dir: &Dir) -> Files {
+    let (mut found, mut waiting) = (Files::new(), vec![dir.path("")]);
+    while let Some(directory) = waiting.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let metadata = path.symlink_metadata().unwrap();
+            if metadata.is_dir() {
+                waiting.push(path);
+            } else if metadata.is_file() {
+                let name = path.strip_prefix(dir.path("")).unwrap().to_str().unwrap().to_owned();
+                found.insert(name, (metadata.ino(), fs::read(&path).unwrap()));
+            }
+        }
+    }
+    found
+}
+
+fn below<'f>(files: &'f Files, place: &str) -> impl Iterator<Item = (&'f String, &'f File)> {
+    let place = format!("{place}/");
+    files.iter().filter(move |(path, _)| path.starts_with(&place))
+}
+
+/// Returns how many files have each content.
+fn copies<'f>(files: impl Iterator<Item = (&'f String, &'f File)>) -> BTreeMap<&'f [u8], BTreeSet<u64>> {
+    let mut copies: BTreeMap<&[u8], BTreeSet<u64>> = BTreeMap::new();
+    files.for_each(|(_, (ino, content))| _ = copies.entry(content).or_default().insert(*ino));
+    copies
+}
+
+/// Random options, and what they promise.
+#[derive(Debug, Default)]
+struct Rules {
+    /// Options of the search.
+    search: Vec<String>,
+    /// Options that choose what stays.
+    keep: Vec<String>,
+    /// Directories that must not change.
+    protected: Vec<&'static str>,
+    /// Directories that the search does not see.
+    excluded: Vec<&'static str>,
+    one_per: Vec<&'static str>,
+    min_copies: usize,
+    /// Whether a rule protects nothing.
+    is_unused: bool,
+}
+
+/// Returns a path in one of many spellings.
+fn spelled(dir: &Dir, dice: &mut Dice, place: &str) -> String {
+    match dice.below(7) {
+        0 => format!("./{place}"),
+        1 => format!("{place}/"),
+        2 => format!("{place}/."),
+        3 => dir.path(place).display().to_string(),
+        4 => place.replace('/', "//"),
+        _ => place.to_owned(),
+    }
+}
+
+/// Returns random rules. `by_report`: whether a rule for members must match one of a report.
+fn rules(dir: &Dir, dice: &mut Dice, files: &Files, by_report: bool) -> Rules {
+    let mut rules = Rules { min_copies: 1 + dice.below(3), ..Rules::default() };
+    rules.keep.extend(["--min-copies".into(), rules.min_copies.to_string()]);
+    if dice.below(3) == 0 {
+        let place = *dice.pick(&["d2/.hidden", "d1/keep", "d2/#recycle"]);
+        rules.search.extend(["-E".into(), spelled(dir, dice, place)]);
+        rules.excluded.push(place);
+        rules.protected.push(place);
+    }
+    let seen: Files = files.iter().filter(|(path, _)| !is_in(path, &rules.excluded)).map(owned).collect();
+    let groups = copies(seen.iter());
+    // What a rule can match: any file of the search, or any member of a report.
+    let matchable = |place: &str| {
+        below(&seen, place).any(|(_, (_, content))| !by_report || groups[&content[..]].len() > 1)
+    };
+    if dice.below(4) == 0 && !by_report {
+        let unit = *dice.pick(&["*.app", "A.app/", "d3/A.app", "./d3/A.app/."]);
+        rules.search.extend(["--unit".into(), unit.into()]);
+        rules.protected.push("d3/A.app");
+    }
+    if dice.below(2) == 0 {
+        let place = *dice.pick(&["d0", "d1", "d1/keep", "d2", "empty"]);
+        let link = if place == "d1" && dice.below(3) == 0 { Some("alias".to_owned()) } else { None };
+        rules.keep.extend(["--reference".into(), link.unwrap_or_else(|| spelled(dir, dice, place))]);
+        rules.protected.push(place);
+        // A reference is a starting point of a search, and those are never excluded.
+        rules.is_unused |= !matchable(place) || (!by_report && rules.excluded.contains(&place));
+    }
+    if dice.below(3) == 0 {
+        let place = *dice.pick(&["d0", "d1", "d2", "d2/.hidden", "empty"]);
+        rules.keep.extend(["--keep-one-per".into(), spelled(dir, dice, place)]);
+        rules.one_per.push(place);
+        rules.is_unused |= !matchable(place);
+    }
+    if dice.below(5) == 0 {
+        rules.keep.push("--isolate".into());
+        rules.is_unused |= by_report && groups.values().all(|files| files.len() < 2);
+    }
+    for _ in 0..dice.below(3) {
+        let rule = *dice.pick(&["first", "oldest", "newest", "shortest", "deepest"]);
+        rules.keep.extend(["--keep".into(), rule.into()]);
+    }
+    if dice.below(8) == 0 {
+        let rule = *dice.pick(&[["-E", "nothing"], ["--unit", "d1/nothing"], ["-E", "./d1/nothing/"]]);
+        rules.search.extend(rule.map(String::from));
+        rules.is_unused = true;
+    }
+    rules
+}
+
+fn owned((path, file): (&String, &File)) -> (String, File) {
+    (path.clone(), file.clone())
+}
+
+fn is_in(path: &str, places: &[&str]) -> bool {
+    places.iter().any(|place| Path::new(path).starts_with(place))
+}
+
+/// Changes some files, as other programs might after a scan.
+fn disturb(dir: &Dir, dice: &mut Dice, files: &Files) {
+    let paths: Vec<_> = files.keys().collect();
+    for _ in 0..dice.below(4) {
+        let path = dir.path(dice.pick(&paths));
+        if path.symlink_metadata().is_err() {
+            continue;
+        }
+        match dice.below(5) {
+            0 => fs::remove_file(path).unwrap(),
+            1 => fs::write(path, dice.pick(&CONTENTS)).unwrap(),
+            2 => fs::rename(&path, path.with_extension("renamed")).unwrap(),
+            3 => {
+                fs::remove_file(&path).unwrap();
+                std::os::unix::fs::symlink(dir.path(paths[0]), &path).unwrap();
+            }
+            _ => {
+                let other = dir.path(dice.pick(&paths));
+                if other.is_file() && other != path {
+                    fs::remove_file(&path).unwrap();
+                    fs::hard_link(fs::canonicalize(other).unwrap_or_default(), &path).unwrap_or_default();
+                }
+            }
+        }
+    }
+}
+
+/// Checks the promises 1 to 3 and 5.
+fn check(run: &Run, rules: &Rules, [before, after]: [&Files; 2], what: &str) {
+    if rules.is_unused {
+        run.check(before == after, &format!("{what}: a rule protects nothing, so nothing changes"));
+        return;
+    }
+    for place in &rules.protected {
+        let [before, after] = [before, after].map(|files| below(files, place).collect::<Vec<_>>());
+        run.check(before == after, &format!("{what}: {place} is protected"));
+    }
+    let seen = |files: &Files| -> Files {
+        files.iter().filter(|(path, _)| !is_in(path, &rules.excluded)).map(owned).collect()
+    };
+    let [before, after] = [before, after].map(seen);
+    let left = copies(after.iter());
+    for (content, files) in copies(before.iter()) {
+        let n = left.get(content).map_or(0, BTreeSet::len);
+        let least = files.len().min(rules.min_copies);
+        run.check(n >= least, &format!("{what}: {n} of {} copies are left", files.len()));
+    }
+    for place in &rules.one_per {
+        let left = copies(below(&after, place));
+        let had = copies(below(&before, place));
+        run.check(had.keys().all(|content| left.contains_key(content)), &format!("{what}: one in {place}"));
+    }
+}
+
+/// Returns the victims of a plan or run in JSON, with status 0, or of a script.
+fn victims(run: &Run) -> BTreeSet<String> {
+    let steps = run.text().lines().filter_map(|line| {
+        if line.starts_with('{') {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            let is_step = line.get("keeper").is_some();
+            return is_step.then(|| line["path"].as_str().unwrap().to_owned());
+        }
+        let is_step = line.starts_with("ftk_") && !line.contains('{');
+        is_step.then(|| line.rsplit(' ').next().unwrap().trim_matches('\'').to_owned())
+    });
+    steps.map(|path| path.trim_start_matches("./").to_owned()).collect()
+}
+
+const SEEDS: std::ops::Range<u64> = 9000..9160;
+
+#[test]
+fn a_run_keeps_the_promises_and_does_what_plan_and_script_say() {
+    let (mut removed, mut stopped) = (0, 0);
+    for seed in SEEDS {
+        let mut dice = Dice::new(seed);
+        let dir = Dir::in_memory();
+        plant(&dir, &mut dice);
+        let before = files(&dir);
+        let rules = rules(&dir, &mut dice, &before, false);
+        // Symbolic links are for single files only, so not with units.
+        let actions = ["delete", "hardlink", "symlink"];
+        let has_units = rules.search.iter().any(|word| word == "--unit");
+        let action = *dice.pick(&actions[..if has_units { 2 } else { 3 }]);
+        let paths = *dice.pick(&[&["."][..], &["d0", "d1", "d2", "d3"], &["d3", "d2", "./d1", "d0"]]);
+        let prune = |how: &[&str]| {
+            let ftk = dir.ftk(["dup", "prune", "--action", action]).args(&rules.search).args(&rules.keep);
+            ftk.args(how).args(paths).run()
+        };
+        let [plan, script] = [prune(&["--json"]), prune(&["--script"])];
+        plan.check(files(&dir) == before, "a plan changes nothing");
+        let run = prune(&["--json", "--yes"]);
+        let after = files(&dir);
+        check(&run, &rules, [&before, &after], &format!("{seed} {rules:?}"));
+        run.check((run.code() == 2) == rules.is_unused, &format!("{seed}: status {} {rules:?}", run.code()));
+        if !rules.is_unused {
+            run.check(victims(&plan) == victims(&run), &format!("{seed}: the plan says the same"));
+            run.check(victims(&script) == victims(&run), &format!("{seed}: the script says the same"));
+        }
+        stopped += u32::from(rules.is_unused);
+        removed += victims(&run).len();
+    }
+    assert!(removed > 300 && stopped > 20, "{removed} removed, {stopped} stopped");
+}
+
+#[test]
+fn stale_reports_and_scripts_keep_the_promises() {
+    let mut removed = 0;
+    for seed in SEEDS {
+        let mut dice = Dice::new(seed + 1000);
+        let dir = Dir::in_memory();
+        plant(&dir, &mut dice);
+        let (scanned, by_script) = (files(&dir), dice.below(3) == 0);
+        let rules = rules(&dir, &mut dice, &scanned, !by_script);
+        // Symbolic links are for single files only, so not with units.
+        let actions = ["delete", "hardlink", "symlink"];
+        let has_units = rules.search.iter().any(|word| word == "--unit");
+        let action = *dice.pick(&actions[..if has_units { 2 } else { 3 }]);
+        let aside = dir.aside("report or script");
+        if by_script {
+            let ftk = dir.ftk(["dup", "prune", "--action", action, "--script", "."]);
+            let script = ftk.args(&rules.search).args(&rules.keep).run();
+            fs::write(&aside, &script.out).unwrap();
+        } else {
+            let ftk = dir.ftk(["dup", "--json", ".", "-o"]).arg(&aside);
+            ftk.args(&rules.search).run().status(0);
+        }
+        disturb(&dir, &mut dice, &scanned);
+        let before = files(&dir);
+        let run = if by_script {
+            dir.ftk([""; 0]).instead(&dir, ["sh".as_ref(), aside.as_os_str()]).run()
+        } else {
+            let ftk = dir.ftk(["dup", "apply", "--yes", "--action", action]).arg(&aside);
+            ftk.args(&rules.keep).run()
+        };
+        let after = files(&dir);
+        check(&run, &rules, [&before, &after], &format!("{seed} script {by_script} {rules:?}"));
+        removed += before.len().saturating_sub(after.len());
+    }
+    assert!(removed > 50, "{removed} removed");
+}
+
+#[test]
+fn decisions_keep_the_promises() {
+    let mut removed = 0;
+    for seed in SEEDS {
+        let mut dice = Dice::new(seed + 2000);
+        let dir = Dir::in_memory();
+        plant(&dir, &mut dice);
+        let scanned = files(&dir);
+        let aside = dir.aside("report");
+        dir.ftk(["dup", "--json", ".", "-o"]).arg(&aside).run().status(0);
+        let text = fs::read_to_string(&aside).unwrap();
+        let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+        lines.pop();
+        lines[0] = lines[0].replace("dup-report", "dup-decisions");
+        // The paths of each group, and those that the user chose.
+        let mut groups: Vec<(Vec<String>, Vec<String>)> = Vec::new();
+        for line in &mut lines[1..] {
+            let group: serde_json::Value = serde_json::from_str(line).unwrap();
+            let members = group["members"].as_array().unwrap();
+            let files: BTreeSet<_> = members.iter().map(|it| it["cluster"].as_u64().unwrap()).collect();
+            let files: Vec<_> = files.into_iter().collect();
+            let keep: BTreeSet<_> = (0..1 + dice.below(3)).map(|_| *dice.pick(&files)).collect();
+            let list: Vec<_> = keep.iter().map(u64::to_string).collect();
+            *line = line.replace("\"members\":", &format!("\"keep\":[{}],\"members\":", list.join(",")));
+            let path =
+                |it: &serde_json::Value| it["path"].as_str().unwrap().trim_start_matches("./").to_owned();
+            let chosen =
+                members.iter().filter(|it| keep.contains(&it["cluster"].as_u64().unwrap())).map(path);
+            groups.push((members.iter().map(path).collect(), chosen.collect()));
+        }
+        fs::write(&aside, sealed(&lines)).unwrap();
+        disturb(&dir, &mut dice, &scanned);
+        let before = files(&dir);
+        let run = dir.ftk(["dup", "apply", "--yes", "--action", "delete"]).arg(&aside).run();
+        let after = files(&dir);
+        for (members, chosen) in groups {
+            // 4. A file is chosen with all its names, one of which is proven.
+            let inodes = |files: &Files, names: &[String]| -> BTreeSet<u64> {
+                names.iter().filter_map(|name| Some(files.get(name)?.0)).collect()
+            };
+            let is_lost = inodes(&before, &chosen).len() < inodes(&scanned, &chosen).len();
+            let intact = members.iter().filter(|name| before.get(*name).is_some());
+            for name in intact.filter(|name| is_lost || chosen.contains(name)) {
+                run.check(after.get(name) == before.get(name), &format!("{seed}: {name} stays"));
+            }
+        }
+        removed += before.len() - after.len();
+    }
+    assert!(removed > 100, "{removed} removed");
+}
