@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use ftk_dedup::prune::Standing;
+use ftk_dedup::prune::{Protection, Standing};
 use ftk_dedup::report::{self, DirectoryGroup, Group, Report};
 use ftk_dedup::{Member, Names};
 use ftk_file::Version;
@@ -215,10 +215,12 @@ fn place(record: &Members<'_>, roots: &[Vec<u8>]) -> Option<(usize, Vec<u8>)> {
 fn member(record: &Members<'_>, size: u64, roots: &[Vec<u8>]) -> Option<Member> {
     let (root, path) = place(record, roots)?;
     cluster(record)?;
-    let via_link = match record.0.iter().any(|(name, _)| name == "via_link") {
-        true => record.get("via_link")?.boolean()?,
-        false => false,
+    let flag = |name: &str| match record.0.iter().any(|(it, _)| it == name) {
+        true => record.get(name)?.boolean(),
+        false => Some(false),
     };
+    let (via_link, stays) = (flag("via_link")?, flag("stays")?);
+    let protection = if stays { Protection::InKept } else { Protection::Free };
     Some(Member {
         root,
         version: Version {
@@ -231,7 +233,7 @@ fn member(record: &Members<'_>, size: u64, roots: &[Vec<u8>]) -> Option<Member> 
         nlink: record.integer("nlink")?,
         blocks: record.integer::<u64>("allocated_bytes")? / 512,
         via_link,
-        standing: Standing::default(),
+        standing: Standing { protection, ..Standing::default() },
         path,
     })
 }

@@ -120,7 +120,7 @@ fn rules(dir: &Dir, dice: &mut Dice, files: &Files, by_report: bool) -> Rules {
     let matchable = |place: &str| {
         below(&seen, place).any(|(_, (_, content))| !by_report || groups[&content[..]].len() > 1)
     };
-    if dice.below(4) == 0 && !by_report {
+    if dice.below(4) == 0 {
         let unit = *dice.pick(&["*.app", "A.app/", "d3/A.app", "./d3/A.app/."]);
         rules.search.extend(["--unit".into(), unit.into()]);
         rules.protected.push("d3/A.app");

@@ -192,6 +192,36 @@ fn a_report_with_an_unused_rule_is_not_applied() {
     run.status(2).stderr_has("--isolate matched nothing");
 }
 
+/// What a report shows of a unit is a copy of other files, and stays when the report is applied.
+#[test]
+fn a_unit_stays_when_a_report_is_applied() {
+    for (paths, is_dirs) in [
+        (&["p"][..], false),
+        (&["p"], true),
+        (&["p/inbox", "p/A.app/in"], false),
+        (&["p/inbox", "p/A.app/in"], true),
+        (&["p/inbox/a", "p/A.app/in/longer name"], false),
+    ] {
+        let dir = Dir::new();
+        dir.file("p/A.app/in/longer name", b"the same").file("p/inbox/a", b"the same");
+        dir.file("p/A.app/in/sub/x", b"more").file("p/inbox/sub/x", b"more");
+        let report = dir.aside("report");
+        let args = ["dup", "--json", "--unit", "*.app"];
+        let more = if is_dirs { &["--dirs"][..] } else { &[] };
+        dir.ftk(args).args(more).args(paths).arg("-o").arg(&report).run().status(0);
+        for keep in [&["--keep", "path=*inbox*"][..], &[]] {
+            let args = ["dup", "apply", "--action", "delete", "--yes"];
+            dir.ftk(args).args(keep).arg(&report).run();
+            let unit = ["p/A.app/in/longer name", "p/A.app/in/sub/x"];
+            assert!(unit.iter().all(|path| is_there(&dir, path)), "{paths:?} {is_dirs}");
+        }
+        assert!(!is_there(&dir, "p/inbox/a"), "{paths:?} {is_dirs}");
+    }
+    let dir = copies();
+    dir.ftk(["manifest", "create", "p", "-o", "m"]).run().status(0);
+    dir.ftk(["dup", "--manifests", "m", "--unit", "*.app"]).run().status(2);
+}
+
 /// A directory is the same one under every path.
 #[test]
 fn references_are_recognised_by_identity() {

@@ -117,8 +117,8 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let pruning = Pruning::new(rules, references, args.act.effect(), root_lens, Some(is_unit));
     let (mut directories, mut fates) = (Vec::new(), None);
     if let Some(contents) = search.contents.take() {
-        let is_unit = |dir| search.is_unit(dir);
-        let rules = DirectoryRules { all: args.search.dirs.dirs, is_unit: &is_unit, names: Names::Compared };
+        let place = |dir| search.unit_place(dir);
+        let rules = DirectoryRules { all: args.search.dirs.dirs, place: &place, names: Names::Compared };
         let planned = pruning.scanned_directories(&search.inventory, &contents, &rules);
         say_partial(planned.partial, console);
         (directories, fates) = (planned.items, Some(planned.fates));

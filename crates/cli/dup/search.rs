@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_dedup::{Contents, Directories, Examined, Fates, Funnel, Groups, Pass, Stage, SurveyOptions, find};
+use ftk_dedup::{
+    Contents, Directories, Examined, Fate, Fates, Funnel, Groups, Pass, Stage, SurveyOptions, UnitPlace, find,
+};
 use ftk_inventory::{DirNo, FileNo, Inventory, Keep};
 use ftk_process::{Progress, Report};
 use ftk_record::quote;
@@ -207,19 +209,23 @@ fn phase(pass: Pass) -> &'static str {
 impl Search {
     /// Returns the directories to report.
     pub(super) fn directories(&self, contents: &Contents, args: &DirArgs, share: &ShareArg) -> DirReport {
-        DirReport::new(&self.inventory, contents, args, &|dir| self.is_unit(dir), share)
+        DirReport::new(&self.inventory, contents, args, &|dir| self.unit_place(dir), share)
     }
 
-    /// Returns whether a directory is never taken apart.
-    pub(super) fn is_unit(&self, dir: DirNo) -> bool {
-        self.units.is_unit(&self.inventory, dir, &self.roots)
+    /// Returns where a directory is, seen from the ones that are never taken apart.
+    pub(super) fn unit_place(&self, dir: DirNo) -> UnitPlace {
+        self.units.place(&self.inventory, dir, &self.roots)
     }
 
     /// Examines the members of the groups again, those with the largest waste first.
     pub(super) fn examine<'s>(&'s self, options: SurveyOptions<'s>, console: &'s Console) -> Examined<'s> {
         let inventory = &self.inventory;
         let report = |failed: &[_]| say_failed(inventory, failed, "omitted from its group", console);
-        Examined::new(inventory, &self.groups, options, self.fates.as_ref(), report)
+        let is_in_kept = |dir, file| match &self.fates {
+            Some(fates) => fates.of(dir) == Fate::Kept,
+            None => self.units.contain(inventory, dir, file, &self.roots),
+        };
+        Examined::new(inventory, &self.groups, options, is_in_kept, report)
     }
 
     /// Prints `scanned 291,770 files in 21.00 s, found 12,402 files in 5,310 groups; 2 files not compared

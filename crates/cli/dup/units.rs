@@ -1,19 +1,21 @@
 //! Directories that are never taken apart: `--unit`.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
 
-use ftk_inventory::{DirNo, Inventory};
+use ftk_dedup::UnitPlace;
+use ftk_inventory::{DirNo, FileNo, Inventory};
 use ftk_select::{Glob, PathGlob, PatternError, Roots, normalise_glob};
 
 use crate::rules::Rule;
 
-/// The directories of `--unit`, and which of these options matched one.
+/// The directories of `--unit`, and which of these options matched one. Remembers the places of directories.
 #[derive(Debug)]
-pub(super) struct Units(Vec<Unit>);
+pub(super) struct Units(Vec<Unit>, RefCell<HashMap<DirNo, UnitPlace>>);
 
 #[derive(Debug)]
 struct Unit {
@@ -76,9 +78,10 @@ impl Units {
         roots: &[CString],
     ) -> Result<Self, PatternError> {
         let globs = Roots::new(roots);
-        let units = Self(values.iter().map(|value| Unit::new(value, &globs)).collect::<Result<_, _>>()?);
+        let units: Vec<_> = values.iter().map(|value| Unit::new(value, &globs)).collect::<Result<_, _>>()?;
+        let units = Self(units, RefCell::default());
         if !units.0.is_empty() {
-            (0..inventory.dirs()).for_each(|dir| _ = units.is_unit(inventory, DirNo(dir), roots));
+            (0..inventory.dirs()).for_each(|dir| _ = units.place(inventory, DirNo(dir), roots));
         }
         for root in roots {
             if units.0.iter().all(|unit| unit.is_used.get()) {
@@ -90,20 +93,45 @@ impl Units {
         Ok(units)
     }
 
-    /// Returns whether a directory of the walk is a unit.
-    pub(super) fn is_unit(&self, inventory: &Inventory, dir: DirNo, roots: &[CString]) -> bool {
+    /// Returns where a directory of the walk is that is not inside another unit of it.
+    pub(super) fn place(&self, inventory: &Inventory, dir: DirNo, roots: &[CString]) -> UnitPlace {
         if self.0.is_empty() || inventory.has_starting_points(dir) {
-            return false;
+            return UnitPlace::Outside;
         }
         let mut path = Vec::new();
         inventory.push_dir_path(dir, &mut path);
         let root = roots[inventory.root_of_dir(dir)].as_bytes();
-        self.any(|unit| unit.is_unit(inventory, dir, &path, root))
+        let is_unit = self.any(|unit| unit.is_unit(inventory, dir, &path, root));
+        match inventory.parent(dir).is_none() && self.is_inside(&roots[inventory.root_of_dir(dir)]) {
+            true => UnitPlace::Inside,
+            false if is_unit => UnitPlace::Unit,
+            false => UnitPlace::Outside,
+        }
     }
 
     /// Returns whether a directory above a starting point is a unit. Its path has no links.
     pub(super) fn is_above(&self, path: &Path) -> bool {
         path.components().any(|it| matches!(it, Component::Normal(_))) && self.any(|unit| unit.is_above(path))
+    }
+
+    /// Returns whether a file of the walk is in a unit.
+    pub(super) fn contain(&self, inventory: &Inventory, dir: DirNo, file: FileNo, roots: &[CString]) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
+        if inventory.has_starting_points(dir) {
+            return self.is_inside(&roots[inventory.root_of(dir, file)]);
+        }
+        let mut known = self.1.borrow_mut();
+        let above = std::iter::successors(Some(dir), |&dir| inventory.parent(dir));
+        let place = |dir| *known.entry(dir).or_insert_with(|| self.place(inventory, dir, roots));
+        above.map(place).any(|place| place != UnitPlace::Outside)
+    }
+
+    /// Returns whether a starting point is inside a unit.
+    fn is_inside(&self, root: &CString) -> bool {
+        let root = fs::canonicalize(OsStr::from_bytes(root.as_bytes()));
+        root.is_ok_and(|root| root.ancestors().skip(1).any(|dir| self.is_above(dir)))
     }
 
     fn any(&self, mut is_match: impl FnMut(&Unit) -> bool) -> bool {

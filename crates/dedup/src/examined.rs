@@ -5,11 +5,11 @@ use std::fmt;
 use std::ops::AddAssign as _;
 
 use ftk_hash::Digest;
-use ftk_inventory::Inventory;
+use ftk_inventory::{DirNo, FileNo, Inventory};
 use ftk_process::Failed;
 
 use crate::prune::Protection;
-use crate::{Fate, Fates, Groups, Piece, Survey, SurveyOptions, Surveyed, report};
+use crate::{Groups, Piece, Survey, SurveyOptions, Surveyed, report};
 
 /// A part of a group, with the current metadata of its members.
 #[derive(Debug)]
@@ -27,6 +27,9 @@ pub struct Part<'s> {
 /// Is called with members that have changed.
 type ReportFailed<'s> = Box<dyn FnMut(&[Failed]) + 's>;
 
+/// Returns whether a file is inside a directory that stays as a whole.
+type IsInKept<'s> = Box<dyn Fn(DirNo, FileNo) -> bool + 's>;
+
 /// An iterator over the parts of groups. Most groups are one part; a part has at most a few ten thousand members.
 ///
 /// A member that has changed since the walk is reported and omitted. A group that has only one file left is omitted.
@@ -34,7 +37,7 @@ type ReportFailed<'s> = Box<dyn FnMut(&[Failed]) + 's>;
 pub struct Examined<'s> {
     inventory: &'s Inventory,
     survey: Survey<'s>,
-    fates: Option<&'s Fates>,
+    is_in_kept: IsInKept<'s>,
     report: ReportFailed<'s>,
     has_failed: bool,
     /// The numbers of the files of the current group that have appeared.
@@ -51,21 +54,21 @@ impl fmt::Debug for Examined<'_> {
 }
 
 impl<'s> Examined<'s> {
-    /// Examines groups. `fates` are those of directories, if these were compared; `report` is called with members that
-    /// have changed.
+    /// Examines groups. `is_in_kept` returns whether a file is inside a directory that stays as a whole; `report` is called
+    /// with members that have changed.
     pub fn new(
         inventory: &'s Inventory,
         groups: &'s Groups,
         options: SurveyOptions<'s>,
-        fates: Option<&'s Fates>,
+        is_in_kept: impl Fn(DirNo, FileNo) -> bool + 's,
         report: impl FnMut(&[Failed]) + 's,
     ) -> Self {
         let survey = Survey::new(inventory, groups, options);
-        let (report, has_failed) = (Box::new(report), false);
+        let (report, is_in_kept, has_failed) = (Box::new(report), Box::new(is_in_kept), false);
         Self {
             inventory,
             survey,
-            fates,
+            is_in_kept,
             report,
             has_failed,
             numbers: HashMap::new(),
@@ -86,7 +89,7 @@ impl<'s> Examined<'s> {
             self.has_failed = true;
         }
         for name in &mut piece.names {
-            if self.fates.is_some_and(|fates| fates.of(self.inventory.dir_of(name.file)) == Fate::Kept) {
+            if (self.is_in_kept)(self.inventory.dir_of(name.file), name.file) {
                 name.member.standing.protect(Protection::InKept);
             }
             let next = self.next;

@@ -63,7 +63,7 @@ mod tests;
 
 pub use dirs::{
     Choice, Class, Contained, Contents, DirGroup, DirSurvey, Directories, DirectoryRules, Fate, Fates,
-    Holder, Names, Share, contained,
+    Holder, Names, Share, UnitPlace, contained,
 };
 pub use examined::{Examined, Part};
 pub use find::{Funnel, find};

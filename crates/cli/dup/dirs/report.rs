@@ -2,7 +2,8 @@
 
 use anyhow::ensure;
 use ftk_dedup::{
-    Choice, Contained, Contents, DirGroup, Directories, DirectoryRules, Fates, Names, Share, contained,
+    Choice, Contained, Contents, DirGroup, Directories, DirectoryRules, Fates, Names, Share, UnitPlace,
+    contained,
 };
 use ftk_inventory::{DirNo, Inventory};
 use indicatif::{DecimalBytes, HumanCount};
@@ -46,11 +47,11 @@ impl DirReport {
         inventory: &Inventory,
         contents: &Contents,
         args: &DirArgs,
-        is_unit: &dyn Fn(DirNo) -> bool,
+        place: &dyn Fn(DirNo) -> UnitPlace,
         share: &ShareArg,
     ) -> Self {
         let (names, has_groups) = (share.names(), args.is_used());
-        let rules = DirectoryRules { all: args.dirs, is_unit, names };
+        let rules = DirectoryRules { all: args.dirs, place, names };
         let directories = Directories::new(inventory, contents, &rules);
         let (groups, fates) = directories.decide(first_stays);
         let groups: Vec<_> = groups.into_iter().map(|(group, _)| group).collect();

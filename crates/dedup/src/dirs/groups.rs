@@ -25,8 +25,8 @@ pub enum Names {
 pub struct DirectoryRules<'r> {
     /// Whether all directories are compared, and not only units.
     pub all: bool,
-    /// Whether a directory is a unit: it is compared as a whole, and never what is inside.
-    pub is_unit: &'r dyn Fn(DirNo) -> bool,
+    /// Returns where a directory that is not inside another unit is, seen from units.
+    pub place: &'r dyn Fn(DirNo) -> UnitPlace,
     /// Whether names count.
     pub names: Names,
 }
@@ -46,15 +46,17 @@ pub struct Directories<'i> {
     /// Sets of directories with the same digest. A set comes before those of directories inside its members.
     candidates: Vec<Vec<DirNo>>,
     /// Whether a directory is a unit or inside one.
-    units: Vec<Place>,
+    units: Vec<UnitPlace>,
 }
 
 /// Where a directory is, seen from units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+pub enum UnitPlace {
+    /// It is in no unit.
     Outside,
-    /// It is an outermost unit.
+    /// It is an outermost unit: it is compared as a whole, and never what is inside.
     Unit,
+    /// It is inside a unit, and stays as it is.
     Inside,
 }
 
@@ -92,18 +94,17 @@ impl<'i> Directories<'i> {
     /// If the inventory was not made with [`Keep::Tree`](ftk_inventory::Keep::Tree).
     pub fn new(inventory: &'i Inventory, contents: &'i Contents, rules: &DirectoryRules<'_>) -> Self {
         let table = DirTable::new(inventory, contents);
-        let mut units = vec![Place::Outside; inventory.dirs() as usize];
+        let mut units = vec![UnitPlace::Outside; inventory.dirs() as usize];
         for dir in table.dirs() {
             units[dir.0 as usize] = match inventory.parent(dir).map(|parent| units[parent.0 as usize]) {
-                Some(Place::Unit | Place::Inside) => Place::Inside,
-                _ if (rules.is_unit)(dir) => Place::Unit,
-                _ => Place::Outside,
+                Some(UnitPlace::Unit | UnitPlace::Inside) => UnitPlace::Inside,
+                _ => (rules.place)(dir),
             };
         }
         let is_compared = |dir: u32| match units[dir as usize] {
-            Place::Outside => rules.all,
-            Place::Unit => true,
-            Place::Inside => false,
+            UnitPlace::Outside => rules.all,
+            UnitPlace::Unit => true,
+            UnitPlace::Inside => false,
         };
         let mut digests = digests(&table, rules.names);
         digests.retain(|&(_, dir)| is_compared(dir));
@@ -156,7 +157,7 @@ impl<'i> Directories<'i> {
             }
         }
         for (fate, place) in fates.0.iter_mut().zip(&self.units) {
-            if *fate == Fate::Free && *place != Place::Outside {
+            if *fate == Fate::Free && *place != UnitPlace::Outside {
                 *fate = Fate::Kept;
             }
         }

@@ -27,5 +27,5 @@ mod table;
 pub use choice::{Choice, Fate, Fates};
 pub use contained::{Contained, Holder, Share, contained};
 pub use contents::{Class, Contents};
-pub use groups::{DirGroup, Directories, DirectoryRules, Names};
+pub use groups::{DirGroup, Directories, DirectoryRules, Names, UnitPlace};
 pub use survey::DirSurvey;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::decisions::{check_nested, kept, kept_directories};
 use super::{DECISIONS, DirectoryGroup, Group, KIND, RECORDED_VERSION, RecordError, ReportError, VERSION};
-use crate::prune::Standing;
+use crate::prune::{Protection, Standing};
 use crate::{Member, Names, RecordedGroup, RecordedMember};
 
 /// The contents of a report.
@@ -290,11 +290,13 @@ impl ReportParser {
 
     fn member(&mut self, record: MemberRecord, size: u64) -> Result<Member, RecordError> {
         let MemberRecord { path, path_b64, root, dev, ino, nlink, .. } = record;
-        let MemberRecord { allocated_bytes, mtime_ns, ctime_ns, via_link, .. } = record;
+        let MemberRecord { allocated_bytes, mtime_ns, ctime_ns, via_link, stays, .. } = record;
         let path = self.path(NameRecord { path, path_b64 }, root, 0)?;
         let blocks = allocated_bytes / 512;
         let version = Version { dev, ino, size, mtime_ns, ctime_ns };
-        Ok(Member { root, path, version, blocks, nlink, via_link, standing: Standing::default() })
+        let protection = if stays { Protection::InKept } else { Protection::Free };
+        let standing = Standing { protection, ..Standing::default() };
+        Ok(Member { root, path, version, blocks, nlink, via_link, standing })
     }
 
     fn recorded_member(&mut self, record: RecordedMemberRecord) -> Result<RecordedMember, RecordError> {
@@ -431,6 +433,9 @@ struct MemberRecord {
     ctime_ns: i128,
     #[serde(default)]
     via_link: bool,
+    /// Whether it is in a directory that is never taken apart.
+    #[serde(default)]
+    stays: bool,
 }
 
 #[derive(Deserialize)]

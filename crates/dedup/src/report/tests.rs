@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::{Group, Header, RecordError, ReportError, Writer, decisions_header, read};
-use crate::prune::Standing;
+use crate::prune::{Protection, Standing};
 use crate::{Member, RecordedGroup, RecordedMember};
 
 fn header(roots: Vec<Vec<u8>>) -> Header<'static> {
@@ -39,11 +39,14 @@ fn member() -> impl Strategy<Value = Member> {
     let name = vec(prop_oneof![1..=b'.' - 1, b'0'..=255], 1..9);
     let numbers = (any::<u64>(), any::<u64>(), any::<u64>(), 0..u64::MAX / 512, any::<u64>());
     let times = (any::<i128>(), any::<i128>());
-    (0..2_usize, name, numbers, times, any::<bool>()).prop_map(|(root, name, numbers, times, via_link)| {
+    let flags = any::<[bool; 2]>();
+    (0..2_usize, name, numbers, times, flags).prop_map(|(root, name, numbers, times, [via_link, stays])| {
         let (dev, ino, size, blocks, nlink) = numbers;
         let (mtime_ns, ctime_ns) = times;
         let version = Version { dev, ino, size, mtime_ns, ctime_ns };
-        Member { root, path: name, version, blocks, nlink, via_link, standing: Standing::default() }
+        let protection = if stays { Protection::InKept } else { Protection::Free };
+        let standing = Standing { protection, ..Standing::default() };
+        Member { root, path: name, version, blocks, nlink, via_link, standing }
     })
 }
 

@@ -185,6 +185,9 @@ fn push_member(out: &mut Vec<u8>, member: &Member, cluster: u64) {
     if member.via_link {
         out.extend_from_slice(b",\"via_link\":true");
     }
+    if member.standing.stays() {
+        out.extend_from_slice(b",\"stays\":true");
+    }
     out.push(b'}');
 }
 

@@ -14,7 +14,7 @@ use proptest::sample::{Index, select};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::tests::tree::{SMALL, Settings, Tree, run};
-use crate::{Contents, Directories, DirectoryRules, Names};
+use crate::{Contents, Directories, DirectoryRules, Names, UnitPlace};
 
 /// How many random trees a test makes.
 pub(super) fn cases() -> u32 {
@@ -256,7 +256,7 @@ pub(super) fn contents(inventory: &Inventory, min_size: u64) -> Contents {
 }
 
 pub(super) fn all(names: Names) -> DirectoryRules<'static> {
-    DirectoryRules { all: true, is_unit: &|_| false, names }
+    DirectoryRules { all: true, place: &|_| UnitPlace::Outside, names }
 }
 
 pub(super) fn path(directories: &Directories<'_>, dir: DirNo) -> PathBuf {

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use super::groups::first;
 use super::model::{all, contents, path, walk};
 use crate::tests::tree::{SMALL, Settings, Tree, run};
-use crate::{Directories, DirectoryRules, Names};
+use crate::{Directories, DirectoryRules, Names, UnitPlace};
 
 /// Returns the groups, each as the names of its directories.
 fn groups(tree: &Tree, rules: &DirectoryRules<'_>, min_size: u64) -> Vec<Vec<String>> {
@@ -102,8 +102,11 @@ fn units_are_never_taken_apart() {
     tree.write("out/x", "content");
     // The numbers of directories are the same in every walk.
     let inventory = walk(&tree);
-    let is_unit = |dir| inventory.name_of_dir(dir).ends_with(b".app");
-    let units = |all| DirectoryRules { all, is_unit: &is_unit, names: Names::Compared };
+    let place = |dir| match inventory.name_of_dir(dir).ends_with(b".app") {
+        true => UnitPlace::Unit,
+        false => UnitPlace::Outside,
+    };
+    let units = |all| DirectoryRules { all, place: &place, names: Names::Compared };
     assert_eq!(groups(&tree, &all(Names::Compared), 1), [["A.app/lib", "B.app/lib", "out"]]);
     for all in [false, true] {
         assert!(groups(&tree, &units(all), 1).is_empty());
