@@ -15,7 +15,6 @@ mod recorded;
 mod report;
 mod resolve;
 mod search;
-mod sharing;
 mod step_printer;
 mod tally;
 mod units;

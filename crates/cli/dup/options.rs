@@ -1,17 +1,14 @@
 //! Options for what is scanned, what counts as equal, and how groups are printed.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{bail, ensure};
 use clap::{Args, ValueEnum};
 use ftk_hash::Algorithm;
-use ftk_record::quote;
 use ftk_select::parse_bytes;
 
 use crate::cache::CacheArgs;
 use crate::dup::dirs::DirArgs;
-use crate::line::Line;
 use crate::selection::{RecursiveArg, SelectionArgs};
 
 /// Options of the scan and the comparison, for both the report and pruning.
@@ -41,49 +38,6 @@ pub(super) struct SearchArgs {
 
     #[command(flatten)]
     pub(super) recursive: RecursiveArg,
-}
-
-impl SearchArgs {
-    /// Rejects arguments that mean something else in fdupes, jdupes or rmlint.
-    ///
-    /// # Errors
-    /// If `-n` looks like the flag of fdupes: in a cluster such as `-nr`, or followed by a directory or an
-    /// option. Or if a PATH is `//`.
-    pub(super) fn refuse_misread(&self) -> anyhow::Result<()> {
-        let options =
-            || Line::of_process().words.iter().filter(|word| word.is_option()).map(|word| &word.text);
-        // A cluster of fdupes, such as `-nr`. Users who mean a file name `r` can write `-n r`.
-        let is_cluster = |word: &&OsString| {
-            let letters = word.to_str().and_then(|word| word.strip_prefix("-n")).unwrap_or_default();
-            !letters.is_empty() && letters.bytes().all(|byte| b"rRsHSAdN1qmfoIipv".contains(&byte))
-        };
-        let names = self.selection.names();
-        if !names.is_empty()
-            && let Some(word) = options().find(is_cluster)
-        {
-            let word = quote(word.as_encoded_bytes());
-            bail!(
-                "in ftk, -n is --name, and {word} selects files by name: drop the -n, since empty files are skipped \
-                 anyway; to select files by name, write --name"
-            );
-        }
-        ensure!(
-            !self.paths.iter().any(|path| path == "//"),
-            "'//' is rmlint syntax: use ftk dup prune --reference DIR for the directories after it"
-        );
-        let is_long = |word: &OsString| word.as_encoded_bytes().starts_with(b"--name");
-        for name in names {
-            let is_option = name.as_encoded_bytes().starts_with(b"-");
-            if (is_option || Path::new(name).is_dir()) && !options().any(is_long) {
-                let name = quote(name.as_encoded_bytes());
-                bail!(
-                    "in ftk, -n is --name, and {name} would be its value: drop the -n, since empty files are skipped \
-                     anyway; to select files of that name, write --name"
-                );
-            }
-        }
-        Ok(())
-    }
 }
 
 #[derive(Debug, Args)]
@@ -173,41 +127,6 @@ impl OutputArgs {
             None if is_shown && !self.null => Format::Screen,
             None => Format::Fdupes,
         }
-    }
-
-    /// Rejects a value of `-o` that is the name of a file in ftk, but means something else in fdupes or
-    /// rmlint.
-    ///
-    /// # Errors
-    /// If the value is a sort order of fdupes or a formatter of rmlint.
-    pub(super) fn refuse_misread(&self) -> anyhow::Result<()> {
-        const ORDERS: [&str; 3] = ["name", "time", "ctime"];
-        const FORMATTERS: [&str; 11] = [
-            "sh",
-            "json",
-            "csv",
-            "py",
-            "fdupes",
-            "summary",
-            "pretty",
-            "progressbar",
-            "equal",
-            "uniques",
-            "stats",
-        ];
-        let Some(file) = self.output.as_deref().and_then(Path::to_str) else { return Ok(()) };
-        let shown = quote(file.as_bytes());
-        ensure!(
-            !ORDERS.contains(&file),
-            "in ftk, -o is --output, and {shown} is a sort order of fdupes: paths are always sorted; for a file of \
-             that name, use -o ./{file}"
-        );
-        ensure!(
-            !FORMATTERS.contains(&file.split(':').next().unwrap_or_default()),
-            "in ftk, -o is --output, and {shown} is rmlint syntax: use --format; for a file of that name, use -o \
-             ./{file}"
-        );
-        Ok(())
     }
 }
 

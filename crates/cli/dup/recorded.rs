@@ -21,6 +21,7 @@ use crate::console::{Console, Outcome};
 use crate::dup::options::{Format, OutputArgs, SizeArgs};
 use crate::dup::report::{csv, header, text};
 use crate::dup::tally;
+use crate::foreign::refuse_output;
 use crate::human;
 use crate::list::{List, refuse_own_input};
 use crate::manifest::input::Input;
@@ -71,7 +72,7 @@ pub(super) fn run(
     globals: &Globals,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
-    output.refuse_misread()?;
+    refuse_output(output.output.as_deref())?;
     let (start, begun) = (SystemTime::now(), Instant::now());
     let stdout = Stdout::default();
     let mut list = List::create(output.output.as_deref(), &stdout)?;

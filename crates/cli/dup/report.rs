@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use ftk_apply::Sharing;
 use ftk_dedup::report::{Header, Writer};
 use ftk_dedup::{Examined, FileSpace, Group, GroupTally, Member, Part, SurveyOptions, Surveyed, Tally};
 use ftk_file::File;
@@ -20,8 +21,8 @@ use crate::console::{Console, Outcome};
 use crate::dup::dirs::{DirReport, Printing, ShareArg};
 use crate::dup::options::{Format, OutputArgs, SearchArgs, SizeArgs};
 use crate::dup::search::{Search, SearchContext, search};
-use crate::dup::sharing::Sharing;
 use crate::dup::tally;
+use crate::foreign::refuse_output;
 use crate::list::{List, refuse_own_input};
 use crate::rules::Rules;
 use crate::stdout::Stdout;
@@ -33,7 +34,7 @@ pub(super) fn run(
     globals: &Globals,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
-    output.refuse_misread()?;
+    refuse_output(output.output.as_deref())?;
     let start = SystemTime::now();
     let stdout = Stdout::default();
     let mut list = List::create(output.output.as_deref(), &stdout)?;

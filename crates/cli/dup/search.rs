@@ -27,6 +27,7 @@ use crate::console::{Console, Outcome, say_failed};
 use crate::dup::dirs::{DirArgs, DirReport, ShareArg};
 use crate::dup::options::SearchArgs;
 use crate::dup::units::Units;
+use crate::foreign::refuse_in_search;
 use crate::human;
 use crate::rules::{AllowUnusedArg, Rules};
 use crate::run::Run;
@@ -90,7 +91,7 @@ pub(super) fn search(
 ) -> anyhow::Result<Search> {
     let (min, max) = (args.sizes.min_size, args.sizes.max_size.unwrap_or(u64::MAX));
     ensure!(min <= max, "--min-size is larger than --max-size");
-    args.refuse_misread()?;
+    refuse_in_search(&args.paths, args.selection.names())?;
     let mut run = Run::new(globals, console)?;
     let mut own = context.own;
     own.extend(run.reuse(args.cache)?);

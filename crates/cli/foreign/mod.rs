@@ -3,12 +3,14 @@
 //! One [`table`] is the source of the hints on the command line ([`spot`], [`mod@explain`]), of the page of
 //! `ftk help coming-from` ([`mod@page`]), and of the tests, which try every row.
 
+mod dup;
 mod explain;
 mod page;
 mod table;
 
 use std::ffi::OsStr;
 
+pub(crate) use dup::{refuse_in_search, refuse_output};
 pub(crate) use explain::{explain, keep_slips, operand_hint};
 pub(crate) use page::page;
 

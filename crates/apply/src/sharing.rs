@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use ftk_apply::shared_bytes;
 use ftk_file::File;
 use rustix::fs::fstatfs;
 
+use crate::share::shared_bytes;
+
 /// Finds out how many bytes of files are shared, on file systems that support shared blocks. Workers share it.
 #[derive(Debug, Default)]
-pub(super) struct Sharing {
+pub struct Sharing {
     /// Whether files may share blocks, by device.
     is_possible: Mutex<HashMap<u64, bool>>,
 }
@@ -20,7 +21,7 @@ const NEVER: [i64; 2] = [0xef53, 0x0102_1994];
 impl Sharing {
     /// Returns the number of bytes of a file on this device that other files share. The file is opened only if its
     /// file system may share blocks, or is not known yet.
-    pub(super) fn of(&self, dev: u64, open: &mut dyn FnMut() -> Option<File>) -> u64 {
+    pub fn of(&self, dev: u64, open: &mut dyn FnMut() -> Option<File>) -> u64 {
         let known = || self.is_possible.lock().unwrap_or_else(PoisonError::into_inner);
         let is_known = known().get(&dev).copied();
         if is_known == Some(false) {
