@@ -1,7 +1,6 @@
 //! `ftk dup apply`: does the same as `ftk dup prune`, but with the groups of a saved report instead of a
 //! scan.
 
-use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::BufReader;
@@ -12,7 +11,7 @@ use std::path::Path;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use ftk_apply::Action;
-use ftk_dedup::prune::{Below, KeepRules, Pruning, References, recorded_probes};
+use ftk_dedup::prune::{KeepRules, Pruning, RecordedMembers, References, recorded_probes};
 use ftk_dedup::report::{DirectoryGroup, Group, Report, read};
 use ftk_record::{quote, sanitize};
 
@@ -108,7 +107,8 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
     let rules = KeepRules { chosen: kept.unwrap_or_default(), ..args.keep.rules(&roots)? };
     let root_lens = roots.iter().map(|root| root.as_bytes().len()).collect();
     let pruning = Pruning::new(rules, references, args.act.effect(), root_lens, None);
-    let rules = matching(args, &pruning, (&groups, &directories), &roots, &named)?;
+    let members = RecordedMembers { groups: &groups, directories: &directories };
+    let rules = matching(args, &pruning, &members, &named)?;
     rules.say(console);
     if args.act.acts() {
         rules.ensure_used(args.act.allow_unused)?;
@@ -136,34 +136,23 @@ pub(super) struct Groups {
     pub(super) outcome: Outcome,
 }
 
-/// Returns the rules, and which of them match a member of the groups.
+/// Returns the rules, and which of them match a member of the groups. `named` are the manifests that the values of
+/// `--reference` stand for.
 fn matching(
     args: &ApplyArgs,
     pruning: &Pruning,
-    (groups, directories): (&[Group], &[DirectoryGroup]),
-    roots: &[CString],
+    members: &RecordedMembers<'_>,
     named: &[Option<usize>],
 ) -> anyhow::Result<Rules> {
-    let files = || groups.iter().flat_map(|group| &group.members);
-    let dirs = || directories.iter().flat_map(|group| &group.members);
-    let matched = |below: &Below| {
-        let mut matched: BTreeSet<usize> = dirs().flat_map(|dir| below.touched(&dir.path)).collect();
-        files().for_each(|file| matched.extend(&*below.holders(&file.path)));
-        matched
-    };
-    let of_directories = matched(&pruning.references.directories);
-    let mut numbers = 0..;
+    let mut in_directories = members.have_files(&pruning.references.directories).into_iter();
     let references = named.iter().map(|manifest| match manifest {
-        Some(root) => files().any(|file| file.root == *root),
-        None => numbers.next().is_some_and(|nth| of_directories.contains(&nth)),
+        Some(root) => members.all().any(|file| file.root == *root),
+        None => in_directories.next().unwrap_or_default(),
     });
-    let references: Vec<_> = references.collect();
-    let one_per = matched(&args.keep.one_per()?);
-    let one_per: Vec<_> = (0..pruning.rules.one_per.len()).map(|nth| one_per.contains(&nth)).collect();
-    let has_tree =
-        dirs().next().is_some() || files().any(|file| file.path.len() > roots[file.root].as_bytes().len());
+    let (references, one_per) = (references.collect::<Vec<_>>(), members.have_files(&args.keep.one_per()?));
+    let has_tree = members.has_tree(&pruning.root_lens);
     let mut rules = Rules::of(args.keep.place_rules(&references, &one_per, has_tree));
-    rules.extend(args.keep.path_rules(&pruning.rules, files().chain(dirs()).cloned()));
+    rules.extend(args.keep.path_rules(&pruning.rules, members.all().cloned()));
     Ok(rules)
 }
 

@@ -9,7 +9,7 @@ use std::path::{Component, Path};
 
 use ftk_dedup::UnitPlace;
 use ftk_inventory::{DirNo, FileNo, Inventory};
-use ftk_select::{Glob, PathGlob, PatternError, Roots, normalise_glob};
+use ftk_select::{PatternError, Roots, SpelledGlob};
 
 use crate::rules::Rule;
 
@@ -20,40 +20,26 @@ pub(super) struct Units(Vec<Unit>, RefCell<HashMap<DirNo, UnitPlace>>);
 #[derive(Debug)]
 struct Unit {
     text: OsString,
-    /// For names if it has no slash, otherwise for paths that it may begin in the middle of.
-    glob: Glob,
-    below: PathGlob,
+    glob: SpelledGlob,
     is_used: Cell<bool>,
 }
 
 impl Unit {
     fn new(text: &OsStr, roots: &Roots<'_>) -> Result<Self, PatternError> {
-        let glob = Glob::new(normalise_glob(text.as_bytes()))?;
-        let below = PathGlob::new(text.as_bytes(), roots)?;
-        Ok(Self { text: text.to_owned(), glob, below, is_used: Cell::new(false) })
-    }
-
-    /// Returns whether a directory with this path without links, above a starting point or one itself, is a unit.
-    fn is_above(&self, path: &Path) -> bool {
-        if self.below.is_name() {
-            return path.file_name().is_some_and(|name| self.glob.is_match(name.as_bytes()));
-        }
-        let path = path.as_os_str().as_bytes();
-        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &path[at + 1..]);
-        self.glob.is_match(path) || ends.into_iter().any(|end| self.glob.is_match(end))
+        let glob = SpelledGlob::new(text.as_bytes(), roots)?;
+        Ok(Self { text: text.to_owned(), glob, is_used: Cell::new(false) })
     }
 
     /// Returns whether a directory of the walk is a unit.
     fn is_unit(&self, inventory: &Inventory, dir: DirNo, path: &[u8], root: &[u8]) -> bool {
         if inventory.parent(dir).is_none() {
             let path = Path::new(OsStr::from_bytes(path));
-            return self.is_above(path) || fs::canonicalize(path).is_ok_and(|path| self.is_above(&path));
+            return self.glob.is_match_above(path)
+                || fs::canonicalize(path).is_ok_and(|path| self.glob.is_match_above(&path));
         }
-        let below = &path[root.len()..];
-        let below = &below[below.iter().take_while(|byte| **byte == b'/').count()..];
-        match self.below.is_name() {
-            true => self.glob.is_match(inventory.name_of_dir(dir)),
-            false => self.below.is_match(inventory.root_of_dir(dir), below, true),
+        match self.glob.is_name() {
+            true => self.glob.is_match_of_name(inventory.name_of_dir(dir)),
+            false => self.glob.is_match_below(inventory.root_of_dir(dir), path, root.len(), true),
         }
     }
 }
@@ -111,7 +97,8 @@ impl Units {
 
     /// Returns whether a directory above a starting point is a unit. Its path has no links.
     pub(super) fn is_above(&self, path: &Path) -> bool {
-        path.components().any(|it| matches!(it, Component::Normal(_))) && self.any(|unit| unit.is_above(path))
+        path.components().any(|it| matches!(it, Component::Normal(_)))
+            && self.any(|unit| unit.glob.is_match_above(path))
     }
 
     /// Returns whether a file of the walk is in a unit.
@@ -149,28 +136,5 @@ impl Units {
             Rule::new("--unit", Some(value), true, Some(unit.is_used.get()))
         };
         self.0.iter().map(rule).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn units_above_a_starting_point_are_recognised_by_name_or_path() {
-        for (unit, path, expected) in [
-            ("*.app", "/home/u/A.app", true),
-            ("*.app", "/home/A.app/u", false),
-            ("A.app/", "/x/A.app", true),
-            ("Apps/*.app", "/home/Apps/A.app", true),
-            ("Apps/*.app", "/home/MyApps/A.app", false),
-            ("./Apps/A.app/.", "/home/Apps/A.app", true),
-            ("/home/A.app", "/home/A.app", true),
-            ("/home/A.app", "/mnt/home/A.app", false),
-        ] {
-            let unit = Unit::new(OsStr::new(unit), &Roots::none()).unwrap();
-            assert_eq!(unit.is_above(Path::new(path)), expected, "{unit:?} {path}");
-        }
-        assert!(parse("[".into()).unwrap_err().contains("(at byte"));
     }
 }

@@ -79,6 +79,11 @@ impl Below {
         Ok(())
     }
 
+    /// Returns the number of the directories.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// Returns the numbers of the directories that contain a file.
     pub fn holders(&self, file: &[u8]) -> Numbers {
         let cut = file.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);

@@ -26,7 +26,7 @@ pub use directories::PlannedDirectories;
 pub use item::{Decision, Effect, Item};
 pub use place::{TRASH, UnitTest};
 pub use plan::plan;
-pub use probes::{recorded_probes, scanned_members, scanned_probes};
+pub use probes::{RecordedMembers, recorded_probes, scanned_members, scanned_probes};
 pub use pruning::{Pruning, References};
 pub use rule_use::RuleUse;
 pub use rules::{KeepRule, KeepRules, MemberTest};
