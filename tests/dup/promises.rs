@@ -238,7 +238,7 @@ fn a_run_keeps_the_promises_and_does_what_plan_and_script_say() {
     let (mut removed, mut stopped) = (0, 0);
     for seed in SEEDS {
         let mut dice = Dice::new(seed);
-        let dir = Dir::in_memory();
+        let dir = Dir::new();
         plant(&dir, &mut dice);
         let before = files(&dir);
         let rules = rules(&dir, &mut dice, &before, false);
@@ -272,7 +272,7 @@ fn stale_reports_and_scripts_keep_the_promises() {
     let mut removed = 0;
     for seed in SEEDS {
         let mut dice = Dice::new(seed + 1000);
-        let dir = Dir::in_memory();
+        let dir = Dir::new();
         plant(&dir, &mut dice);
         let (scanned, by_script) = (files(&dir), dice.below(3) == 0);
         let rules = rules(&dir, &mut dice, &scanned, !by_script);
@@ -309,7 +309,7 @@ fn decisions_keep_the_promises() {
     let mut removed = 0;
     for seed in SEEDS {
         let mut dice = Dice::new(seed + 2000);
-        let dir = Dir::in_memory();
+        let dir = Dir::new();
         plant(&dir, &mut dice);
         let scanned = files(&dir);
         let aside = dir.aside("report");
