@@ -268,6 +268,7 @@ fn truncated_reports_are_refused() {
         blocks: 8,
         nlink: 1,
         via_link: false,
+        standing: Standing::default(),
     };
     let group = |nth| Group {
         size: 3,
