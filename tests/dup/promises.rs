@@ -345,7 +345,7 @@ fn decisions_keep_the_promises() {
                 names.iter().filter_map(|name| Some(files.get(name)?.0)).collect()
             };
             let is_lost = inodes(&before, &chosen).len() < inodes(&scanned, &chosen).len();
-            let intact = members.iter().filter(|name| before.get(*name).is_some());
+            let intact = members.iter().filter(|name| before.contains_key(*name));
             for name in intact.filter(|name| is_lost || chosen.contains(name)) {
                 run.check(after.get(name) == before.get(name), &format!("{seed}: {name} stays"));
             }
