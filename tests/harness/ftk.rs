@@ -167,7 +167,7 @@ fn is_executable_by_all() -> bool {
 /// [`install`](super::install) gives.
 fn reachable_copy(dir: &Dir) -> OsString {
     let copy = dir.aside("ftk");
-    if fs::hard_link(FTK, &copy).is_err() {
+    if !copy.exists() && fs::hard_link(FTK, &copy).is_err() {
         let copied = Command::new("cp").arg("--force").arg(FTK).arg(&copy).status().unwrap();
         assert!(copied.success(), "cp {FTK}");
     }
