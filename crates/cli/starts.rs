@@ -1,7 +1,7 @@
 //! Starting points of a walk: arguments, and lists of paths.
 
-use std::ffi::{CStr, CString, OsString};
-use std::fs::File;
+use std::ffi::{CStr, CString, OsStr, OsString};
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -91,6 +91,32 @@ fn records(mut list: impl BufRead, end: u8, starts: &mut Vec<CString>) -> anyhow
             anyhow::anyhow!("{what} {nth} contains a NUL: if paths end with NUL, use --files0-from")
         })?;
         starts.push(path);
+    }
+    Ok(())
+}
+
+/// Refuses a starting point inside another one. The walk shows it only as a starting point, so the directory around it
+/// would be compared without it.
+///
+/// # Errors
+/// If there is one.
+pub(crate) fn refuse_nested(starts: &[CString]) -> anyhow::Result<()> {
+    // A starting point that does not exist is reported by the walk.
+    let resolve =
+        |start: &CString| Some((fs::canonicalize(OsStr::from_bytes(start.to_bytes())).ok()?, start.clone()));
+    let mut resolved: Vec<(PathBuf, CString)> = starts.iter().filter_map(resolve).collect();
+    // Sorted by components, what is inside a directory follows it.
+    resolved.sort();
+    let mut outer: Option<&(PathBuf, CString)> = None;
+    for start in &resolved {
+        match outer {
+            Some(outer) if start.0 != outer.0 && start.0.starts_with(&outer.0) => bail!(
+                "{} is inside {}: to compare whole directories, name only the outer one",
+                quote(start.1.as_bytes()),
+                quote(outer.1.as_bytes()),
+            ),
+            _ => outer = Some(start),
+        }
     }
     Ok(())
 }

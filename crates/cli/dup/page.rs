@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::time::SystemTime;
 
 use ftk_dedup::report::{DirectoryGroup, Group, Header};
-use ftk_dedup::{Fate, SurveyOptions};
+use ftk_dedup::{DirReport, Fate, SurveyOptions};
 use ftk_inventory::{DirNo, Inventory};
 use ftk_sched::{Team, physical_cores};
 use ftk_select::Skipped;
@@ -12,7 +12,7 @@ use ftk_select::Skipped;
 use crate::args::Globals;
 use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome};
-use crate::dup::dirs::{DirArgs, DirReport, ShareArg};
+use crate::dup::dirs::{self, DirArgs, ShareArg};
 use crate::dup::options::{AlgorithmArg, EqualArgs, SearchArgs, SizeArgs};
 use crate::dup::report::header;
 use crate::dup::search::{Search, SearchContext, search};
@@ -58,7 +58,7 @@ impl TreeDuplicates {
             contents.map(|contents| search.directories(&contents, &args.dirs, &ShareArg::default()));
         if let Some(directories) = &directories {
             search.groups = search.groups.outside(&search.inventory, &directories.fates, false);
-            directories.say(console);
+            dirs::say(directories, console);
         }
         let roots: Vec<_> = search.roots.iter().map(|root| root.as_bytes().to_vec()).collect();
         let algorithm = args.equal.algorithm.algorithm();
@@ -95,7 +95,7 @@ impl TreeDuplicates {
     /// Calls `add` with each group of directories, those with the largest waste first. The outcome is an error if one
     /// cannot be opened any more.
     pub(crate) fn each_directory(&self, console: &Console, add: impl FnMut(DirectoryGroup)) -> Outcome {
-        let each = |directories: &DirReport| directories.each_group(&self.search.inventory, console, add);
+        let each = |report: &DirReport| dirs::each_group(report, &self.search.inventory, console, add);
         self.directories.as_ref().map_or(Outcome::Success, each)
     }
 

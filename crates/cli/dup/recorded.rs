@@ -155,31 +155,12 @@ fn open(paths: &[OsString], globals: &Globals) -> anyhow::Result<Sources> {
     Ok(Sources { manifests, paths, roots, algorithm })
 }
 
-/// The algorithms that may be compared, the preferred ones first. CRCs do not identify contents.
-const PREFERENCE: [Algorithm; 13] = [
-    Algorithm::Sha256,
-    Algorithm::Blake3,
-    Algorithm::Sha512,
-    Algorithm::Blake2b,
-    Algorithm::Sha3_256,
-    Algorithm::Sha3_512,
-    Algorithm::Sha384,
-    Algorithm::Sha224,
-    Algorithm::Xxh128,
-    Algorithm::Sha1,
-    Algorithm::Md5,
-    Algorithm::Xxh3,
-    Algorithm::Xxh64,
-];
-
-/// The number of algorithms in [`PREFERENCE`] that are secure against deliberate collisions.
-const SECURE: usize = 8;
-
 /// Returns the preferred algorithm that all manifests have.
 fn common(paths: &[OsString], manifests: &[Manifest]) -> anyhow::Result<Algorithm> {
     let has = |manifest: &Manifest, algorithm| manifest.header().algorithms.contains(algorithm);
-    let common =
-        PREFERENCE.iter().find(|algorithm| manifests.iter().all(|manifest| has(manifest, algorithm)));
+    let common = Algorithm::BY_STRENGTH
+        .iter()
+        .find(|algorithm| manifests.iter().all(|manifest| has(manifest, algorithm)));
     common.copied().with_context(|| {
         let names = |manifest: &Manifest| {
             manifest.header().algorithms.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
@@ -300,7 +281,7 @@ fn say_done(sources: &Sources, counts: Counts, contradicting: u64, took: Duratio
         );
     }
     console.summary(line);
-    if PREFERENCE[SECURE..].contains(&algorithm) {
+    if !algorithm.is_cryptographic() {
         console.summary(format_args!(
             "{algorithm} finds accidental duplicates; files can be crafted to have equal digests"
         ));
@@ -421,13 +402,6 @@ fn space(member: &RecordedMember) -> FileSpace {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn all_algorithms_that_identify_contents_are_compared() {
-        for algorithm in Algorithm::ALL {
-            assert_eq!(PREFERENCE.contains(&algorithm), algorithm.identifies_content(), "{algorithm}");
-        }
-    }
 
     #[test]
     fn paths_are_joined_with_one_slash() {

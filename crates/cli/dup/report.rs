@@ -18,7 +18,7 @@ use ftk_sched::{Team, physical_cores};
 use self::text::Fdupes;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
-use crate::dup::dirs::{DirReport, Printing, ShareArg};
+use crate::dup::dirs::{self, Printing, ShareArg};
 use crate::dup::options::{Format, OutputArgs, SearchArgs, SizeArgs};
 use crate::dup::search::{Search, SearchContext, search};
 use crate::dup::tally;
@@ -43,7 +43,7 @@ pub(super) fn run(
         refuse_own_input(&args.paths, &own)?;
     }
     let format = output.format(globals.json, list.is_shown());
-    DirReport::check(&args.dirs, share, format)?;
+    dirs::check_format(&args.dirs, share, format)?;
     let compares_directories = share.contained.is_some();
     let context = SearchContext { own, compares_directories, ..SearchContext::default() };
     // The header is made before any file is read, so that one that is too long fails at once and not after
@@ -70,14 +70,14 @@ pub(super) fn run(
         search.groups = search.groups.outside(&search.inventory, &directories.fates, false);
         let inventory = &search.inventory;
         let mut printing = Printing { list: &mut list, inventory, format, end, is_shown };
-        outcome = outcome.max(directories.print(&mut printing, json.as_mut(), console));
+        outcome = outcome.max(dirs::print(directories, &mut printing, json.as_mut(), console));
     }
     if directories.as_ref().is_some_and(|directories| !directories.has_groups) {
         // Only directories are reported.
         json.into_iter().for_each(|json| list.line(|out| json.finish(out)));
         list.finish()?;
         search.say_scanned(console);
-        directories.iter().for_each(|directories| directories.say(console));
+        directories.iter().for_each(|directories| dirs::say(directories, console));
         return Ok(outcome);
     }
     if let (Format::Screen, Some(directories)) = (format, &directories)
@@ -113,7 +113,7 @@ pub(super) fn run(
     }
     list.finish()?;
     search.say_scanned(console);
-    directories.iter().for_each(|directories| directories.say(console));
+    directories.iter().for_each(|directories| dirs::say(directories, console));
     if is_whole {
         tally::record(&tally, &console.stats);
     }

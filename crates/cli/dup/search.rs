@@ -1,21 +1,18 @@
 //! Finds groups: walks the starting points, runs the passes of the funnel with progress, and reports
 //! unreadable files.
 
-use std::ffi::{CString, OsStr};
-use std::fs;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::ffi::CString;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use ftk_dedup::{
-    Contents, Directories, Examined, Fate, Fates, Funnel, Groups, Pass, Stage, SurveyOptions, UnitPlace, find,
+    Contents, DirReport, Directories, DirectoryRules, Examined, Fate, Fates, Funnel, Groups, Pass, Stage,
+    SurveyOptions, UnitPlace, find,
 };
 use ftk_inventory::{DirNo, FileNo, Inventory, Keep};
 use ftk_process::{Progress, Report};
-use ftk_record::quote;
 use ftk_sched::{Team, physical_cores};
 use ftk_select::{Roots, Skipped};
 use ftk_walk::Follow;
@@ -24,7 +21,7 @@ use indicatif::DecimalBytes;
 use crate::args::Globals;
 use crate::cache;
 use crate::console::{Console, Outcome, say_failed};
-use crate::dup::dirs::{DirArgs, DirReport, ShareArg};
+use crate::dup::dirs::{DirArgs, ShareArg};
 use crate::dup::options::SearchArgs;
 use crate::dup::units::Units;
 use crate::foreign::refuse_in_search;
@@ -32,6 +29,7 @@ use crate::human;
 use crate::rules::{AllowUnusedArg, Rules};
 use crate::run::Run;
 use crate::scan::too_large;
+use crate::starts::refuse_nested;
 use crate::stats::{Phase, nanos};
 
 /// The result of a search.
@@ -175,29 +173,6 @@ pub(super) fn search(
     })
 }
 
-/// Refuses a starting point inside another one. The walk shows it only as a starting point, so the directory around it
-/// would be compared without it.
-fn refuse_nested(starts: &[CString]) -> anyhow::Result<()> {
-    // A starting point that does not exist is reported by the walk.
-    let resolve =
-        |start: &CString| Some((fs::canonicalize(OsStr::from_bytes(start.to_bytes())).ok()?, start.clone()));
-    let mut resolved: Vec<(PathBuf, CString)> = starts.iter().filter_map(resolve).collect();
-    // Sorted by components, what is inside a directory follows it.
-    resolved.sort();
-    let mut outer: Option<&(PathBuf, CString)> = None;
-    for start in &resolved {
-        match outer {
-            Some(outer) if start.0 != outer.0 && start.0.starts_with(&outer.0) => bail!(
-                "{} is inside {}: to compare whole directories, name only the outer one",
-                quote(start.1.as_bytes()),
-                quote(outer.1.as_bytes()),
-            ),
-            _ => outer = Some(start),
-        }
-    }
-    Ok(())
-}
-
 /// The name of a pass in the progress line, as a verb.
 fn phase(pass: Pass) -> &'static str {
     match pass {
@@ -210,7 +185,9 @@ fn phase(pass: Pass) -> &'static str {
 impl Search {
     /// Returns the directories to report.
     pub(super) fn directories(&self, contents: &Contents, args: &DirArgs, share: &ShareArg) -> DirReport {
-        DirReport::new(&self.inventory, contents, args, &|dir| self.unit_place(dir), share)
+        let rules =
+            DirectoryRules { all: args.dirs, place: &|dir| self.unit_place(dir), names: share.names() };
+        DirReport::new(&self.inventory, contents, &rules, args.is_used(), share.contained)
     }
 
     /// Returns where a directory is, seen from the ones that are never taken apart.

@@ -62,8 +62,8 @@ mod tally;
 mod tests;
 
 pub use dirs::{
-    Choice, Class, Contained, Contents, DirGroup, DirSurvey, Directories, DirectoryRules, Fate, Fates,
-    Holder, Names, Share, UnitPlace, contained,
+    Choice, Class, Contained, Contents, DirGroup, DirReport, DirSurvey, Directories, DirectoryRules, Fate,
+    Fates, Holder, Names, Share, UnitPlace, contained,
 };
 pub use examined::{Examined, Part};
 pub use find::{Funnel, find};

@@ -121,6 +121,28 @@ impl Algorithm {
         }
     }
 
+    /// The algorithms that [identify contents](Self::identifies_content), the most secure ones first.
+    pub const BY_STRENGTH: [Self; 13] = [
+        Self::Sha256,
+        Self::Blake3,
+        Self::Sha512,
+        Self::Blake2b,
+        Self::Sha3_256,
+        Self::Sha3_512,
+        Self::Sha384,
+        Self::Sha224,
+        Self::Xxh128,
+        Self::Sha1,
+        Self::Md5,
+        Self::Xxh3,
+        Self::Xxh64,
+    ];
+
+    /// Returns whether files cannot be crafted to have equal digests, as far as is known.
+    pub fn is_cryptographic(self) -> bool {
+        Self::BY_STRENGTH[..8].contains(&self)
+    }
+
     /// Returns whether equal digests and sizes mean that contents are equal, unless they were crafted. Among
     /// 100,000 different files of one size, two have the same CRC by chance.
     pub fn identifies_content(self) -> bool {
@@ -212,6 +234,15 @@ impl std::error::Error for UnknownAlgorithm {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_algorithms_that_identify_contents_are_ordered_by_strength() {
+        for algorithm in Algorithm::ALL {
+            assert_eq!(Algorithm::BY_STRENGTH.contains(&algorithm), algorithm.identifies_content());
+        }
+        assert!(Algorithm::Sha256.is_cryptographic() && Algorithm::Sha224.is_cryptographic());
+        assert!(!Algorithm::Sha1.is_cryptographic() && !Algorithm::Xxh128.is_cryptographic());
+    }
 
     #[test]
     fn names_and_tags_can_be_parsed() {

@@ -5,5 +5,5 @@ mod print;
 mod report;
 
 pub(super) use options::{DirArgs, ShareArg};
-pub(super) use print::Printing;
-pub(super) use report::{DirReport, say_partial};
+pub(super) use print::{Printing, each_group, print};
+pub(super) use report::{check_format, say, say_partial};

@@ -2,15 +2,14 @@
 
 use std::io::Write as _;
 
-use ftk_dedup::report::{ContainedDirectory, DirectoryGroup, Writer};
-use ftk_dedup::{Contained, DirGroup, DirSurvey, Share};
+use ftk_dedup::report::{DirectoryGroup, Writer};
+use ftk_dedup::{Contained, DirGroup, DirReport, Share};
 use ftk_inventory::{DirNo, FileNo, Inventory};
 use ftk_record::sanitize;
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::colour::Tone;
 use crate::console::{Console, Outcome, cause};
-use crate::dup::dirs::DirReport;
 use crate::dup::options::Format;
 use crate::human;
 use crate::list::List;
@@ -29,86 +28,56 @@ pub(in crate::dup) struct Printing<'p, 'o> {
     pub(in crate::dup) is_shown: bool,
 }
 
-impl DirReport {
-    /// Prints all directories. With JSON, `json` writes the records.
-    pub(in crate::dup) fn print(
-        &self,
-        printing: &mut Printing<'_, '_>,
-        json: Option<&mut Writer>,
-        console: &Console,
-    ) -> Outcome {
-        match (printing.format, json) {
-            (Format::Json, Some(json)) => return self.write(printing, json, console),
-            (Format::Screen, _) => {
-                let is_coloured = printing.list.is_coloured();
-                for group in &self.groups {
-                    printing.list.line(|out| push_group(out, printing.inventory, group, is_coloured));
-                }
-                for contained in &self.contained {
-                    printing.list.line(|out| push_contained(out, printing.inventory, contained, is_coloured));
-                }
+/// Prints all directories. With JSON, `json` writes the records. A directory that cannot be opened any more is reported and
+/// omitted.
+pub(in crate::dup) fn print(
+    report: &DirReport,
+    printing: &mut Printing<'_, '_>,
+    json: Option<&mut Writer>,
+    console: &Console,
+) -> Outcome {
+    let inventory = printing.inventory;
+    match (printing.format, json) {
+        (Format::Json, Some(json)) => {
+            let add = |group: DirectoryGroup| printing.list.line(|out| json.directories(&group, out));
+            let outcome = each_group(report, inventory, console, add);
+            for contained in &report.contained {
+                printing.list.line(|out| DirReport::write_contained(contained, inventory, json, out));
             }
-            (Format::Fdupes, _) => {
-                self.groups.iter().for_each(|group| printing.group(group));
-                self.contained.iter().for_each(|contained| printing.contained(contained));
-            }
-            _ => {}
+            return outcome;
         }
-        Outcome::Success
+        (Format::Screen, _) => {
+            let is_coloured = printing.list.is_coloured();
+            for group in &report.groups {
+                printing.list.line(|out| push_group(out, inventory, group, is_coloured));
+            }
+            for contained in &report.contained {
+                printing.list.line(|out| push_contained(out, inventory, contained, is_coloured));
+            }
+        }
+        (Format::Fdupes, _) => {
+            report.groups.iter().for_each(|group| printing.group(group));
+            report.contained.iter().for_each(|contained| printing.contained(contained));
+        }
+        _ => {}
     }
+    Outcome::Success
+}
 
-    /// Calls `add` with each group of directories as a report has it, those with the largest waste first. A directory
-    /// that cannot be opened any more is reported and omitted.
-    pub(in crate::dup) fn each_group(
-        &self,
-        inventory: &Inventory,
-        console: &Console,
-        mut add: impl FnMut(DirectoryGroup),
-    ) -> Outcome {
-        let mut survey = DirSurvey::new(inventory);
-        let mut outcome = Outcome::Success;
-        for group in &self.groups {
-            let mut members = Vec::new();
-            for dir in group.kept.first().into_iter().chain(&group.dirs) {
-                match survey.member(*dir) {
-                    Ok(member) => members.push(member),
-                    Err(error) => {
-                        console.path_error("open", &path(inventory, *dir), cause(&error));
-                        outcome = Outcome::Error;
-                    }
-                }
-            }
-            members.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-            let &DirGroup { size, files, entries, wasted, .. } = group;
-            if members.len() > 1 {
-                add(DirectoryGroup { size, files, entries, wasted, names: self.names, members });
-            }
-        }
-        outcome
-    }
-
-    /// Writes the records. A directory that cannot be opened any more is reported and omitted.
-    fn write(&self, printing: &mut Printing<'_, '_>, json: &mut Writer, console: &Console) -> Outcome {
-        let inventory = printing.inventory;
-        let outcome = self.each_group(inventory, console, |group| {
-            printing.list.line(|out| json.directories(&group, out));
-        });
-        for contained in &self.contained {
-            let holders = contained.holders.iter();
-            let holders: Vec<_> = holders.map(|it| (path(inventory, it.dir), it.files, it.bytes)).collect();
-            let record = ContainedDirectory {
-                path: &path(inventory, contained.dir),
-                root: inventory.root_of_dir(contained.dir),
-                all: (contained.files, contained.bytes),
-                found: (contained.found_files, contained.found_bytes),
-                is_whole: contained.is_whole,
-                holders: &holders,
-            };
-            let missing = contained.missing.iter().map(|&file| file_path(inventory, file));
-            printing.list.line(|out| json.contained(&record, missing, out));
-        }
-        outcome
-    }
+/// Calls `add` with each group of directories as a report has it. A directory that cannot be opened any more is reported.
+pub(in crate::dup) fn each_group(
+    report: &DirReport,
+    inventory: &Inventory,
+    console: &Console,
+    add: impl FnMut(DirectoryGroup),
+) -> Outcome {
+    let mut outcome = Outcome::Success;
+    let failed = |path: &[u8], error| {
+        console.path_error("open", path, cause(&error));
+        outcome = Outcome::Error;
+    };
+    report.each_group(inventory, failed, add);
+    outcome
 }
 
 impl Printing<'_, '_> {

@@ -21,6 +21,7 @@ mod contents;
 mod equality;
 mod groups;
 mod outside;
+mod report;
 mod survey;
 mod table;
 
@@ -28,4 +29,5 @@ pub use choice::{Choice, Fate, Fates};
 pub use contained::{Contained, Holder, Share, contained};
 pub use contents::{Class, Contents};
 pub use groups::{DirGroup, Directories, DirectoryRules, Names, UnitPlace};
+pub use report::DirReport;
 pub use survey::DirSurvey;
