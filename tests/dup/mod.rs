@@ -5,6 +5,7 @@ mod apply;
 mod ask;
 mod copies;
 mod dirs;
+mod exposed;
 mod formats;
 mod freed;
 mod isolate;

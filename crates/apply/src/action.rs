@@ -13,7 +13,8 @@ pub enum Action {
     /// metadata. The kernel compares the bytes.
     Reflink,
     /// The victim becomes a symbolic link to the absolute path of the keeper. All links on that path are
-    /// resolved.
+    /// resolved. The step is refused if another user can change the keeper or replace it: a user other than root, the
+    /// caller and, if root is the caller, the owner of the victim.
     Symlink,
     /// The victim is removed. This cannot be undone: use [`Action::Move`] if it must be possible.
     Delete,

@@ -154,11 +154,33 @@ ftk_reflink() { # STEP KEEPER VICTIM
     fi
 }
 
+# Succeeds if no user can change the file or directory except root, the caller and, if that is root, OWNER.
+ftk_is_safe() { # PATH OWNER
+    me=$(id -u)
+    uid=$(stat -c %u "$1") || return 1
+    [ "$uid" = 0 ] || [ "$uid" = "$me" ] || { [ "$me" = 0 ] && [ "$uid" = "$2" ]; } || return 1
+    mode=$(stat -c %a "$1") || return 1
+    case $mode in
+    [1357]*[2367]? | [1357]*[2367]) [ -d "$1" ] && [ "${#mode}" -eq 4 ] ;; # a sticky directory
+    *[2367]? | *[2367]) return 1 ;;
+    esac
+}
+
 ftk_symlink() { # STEP KEEPER VICTIM
     ftk_ready_to_go "$1" "$2" "$3" || return 0
     # The letter protects newlines at the end of the name, which $() would remove.
     where=$(cd "${2%/*}/" && pwd -P && echo x)
-    if ln -s "${where%??}/${2##*/}" "$temp" && [ "$temp" -ef "$2" ]; then
+    owner=$(stat -c %u "$3")
+    above=${where%??}/${2##*/}
+    exposed=
+    while :; do
+        ftk_is_safe "${above:-/}" "$owner" || exposed=1
+        [ -n "$above" ] || break
+        above=${above%/*}
+    done
+    if [ -n "$exposed" ]; then
+        ftk_refuse "$1" 'another user can change or replace the keeper'
+    elif ln -s "${where%??}/${2##*/}" "$temp" && [ "$temp" -ef "$2" ]; then
         ftk_put "$1" "$temp" "$3"
     else
         rm -f "$temp"

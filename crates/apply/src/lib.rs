@@ -92,6 +92,7 @@ mod dedupe;
 mod destination;
 mod durable;
 mod engine;
+mod exposed;
 mod history;
 mod intent;
 mod journal;

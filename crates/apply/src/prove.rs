@@ -6,6 +6,7 @@ use ftk_sched::Stop;
 use rustix::fs::{Advice, fadvise};
 
 use crate::action::{ActionKind, ActionOptions};
+use crate::exposed::ensure_only_trusted_change;
 use crate::metadata::{difference, gained_rights};
 use crate::own_changes::OwnChanges;
 use crate::reach::Held;
@@ -68,6 +69,9 @@ pub(crate) fn compare_all_but_content(
     }
     if victim.stat.size != keeper.stat.size {
         return Err(Refusal::ContentDiffers);
+    }
+    if kind == ActionKind::Symlink {
+        ensure_only_trusted_change(keeper, victim.stat.uid)?;
     }
     if matches!(kind, ActionKind::Hardlink | ActionKind::Symlink) {
         let found = if options.metadata_may_differ {

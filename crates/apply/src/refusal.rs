@@ -114,6 +114,15 @@ pub enum Refusal {
     NotEmpty,
     /// Another file system is mounted on the directory.
     Mounted,
+    /// A symbolic link would lead to a file that another user can change or replace.
+    Exposed {
+        /// The directory above the keeper that another user can change. `None` if it is the keeper itself.
+        directory: Option<Vec<u8>>,
+        /// Its permission bits.
+        mode: u32,
+        /// Its owner.
+        owner: u32,
+    },
     /// Fewer copies are proven than must stay.
     TooFewCopies {
         /// The number of copies that must stay.
@@ -294,6 +303,14 @@ impl fmt::Display for Refusal {
             Self::LinkDiffers => f.write_str("the link in the kept directory has another target"),
             Self::NotEmpty => f.write_str("the directory has a new entry, which the kept one may lack"),
             Self::Mounted => f.write_str("another file system is mounted here"),
+            Self::Exposed { directory: None, mode, owner } => {
+                write!(f, "another user can change the keeper (owner {owner}, mode {mode:04o})")
+            }
+            Self::Exposed { directory: Some(path), mode, owner } => write!(
+                f,
+                "another user can replace the keeper: {} has owner {owner} and mode {mode:04o}",
+                quote(path)
+            ),
             Self::TooFewCopies { needed, found, failed } => {
                 write!(f, "{found} of the {needed} copies that must stay can be proven")?;
                 match failed {
@@ -405,6 +422,14 @@ mod tests {
             (Refusal::LinkDiffers, "the link in the kept directory has another target"),
             (Refusal::NotEmpty, "the directory has a new entry, which the kept one may lack"),
             (Refusal::Mounted, "another file system is mounted here"),
+            (
+                Refusal::Exposed { directory: None, mode: 0o664, owner: 7 },
+                "another user can change the keeper (owner 7, mode 0664)",
+            ),
+            (
+                Refusal::Exposed { directory: Some(b"/srv".to_vec()), mode: 0o777, owner: 0 },
+                "another user can replace the keeper: '/srv' has owner 0 and mode 0777",
+            ),
             (
                 Refusal::TooFewCopies {
                     needed: 2,

@@ -15,7 +15,7 @@ use rustix::process::geteuid;
 use crate::history::JournalError;
 
 /// Permissions that let users other than the owner write.
-const WRITABLE_BY_OTHERS: u32 = 0o022;
+pub(crate) const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// Opens a journal for [`undo`](crate::undo()): a regular file of the caller or root that no other user may
 /// write to.
