@@ -262,6 +262,7 @@ pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &C
         (skipped.pseudo_file_systems, "pseudo file system"),
         (skipped.repeated, "repeated directory path"),
         (skipped.own_output, "own output file"),
+        (skipped.marked, "quarantine directory"),
         (skipped.covered, "covered path"),
         (not_regular.symlinks, "symbolic link"),
         (not_regular.fifos, "FIFO"),

@@ -5,6 +5,7 @@ mod apply;
 mod ask;
 mod copies;
 mod dirs;
+mod emptied;
 mod exposed;
 mod formats;
 mod freed;

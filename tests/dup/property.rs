@@ -21,10 +21,13 @@ fn untouched(dir: &Dir, root: &str) -> BTreeMap<Vec<u8>, File> {
     contents_of(dir, root).into_iter().map(known).collect()
 }
 
-/// Returns for each content the inodes that have it.
+/// Returns for each content the inodes that have it, except the file that marks a directory for moved files.
 fn copies(dir: &Dir) -> BTreeMap<Vec<u8>, BTreeSet<u64>> {
     let mut copies: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
-    for (_, content, ino) in contents_of(dir, ".") {
+    for (path, content, ino) in contents_of(dir, ".") {
+        if path.ends_with(b"FTK-QUARANTINE.TAG") {
+            continue;
+        }
         copies.entry(content).or_default().insert(ino);
     }
     copies

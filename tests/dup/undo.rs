@@ -19,6 +19,7 @@ struct Known {
     content: Vec<u8>,
 }
 
+/// Returns everything except directories and the file that marks one for moved files.
 fn snapshot(dir: &Dir) -> BTreeMap<PathBuf, Known> {
     let mut known = BTreeMap::new();
     let mut waiting = vec![PathBuf::new()];
@@ -36,6 +37,9 @@ fn snapshot(dir: &Dir) -> BTreeMap<PathBuf, Known> {
         }
         let (mode, uid, gid) = (metadata.mode(), metadata.uid(), metadata.gid());
         let mtime = (metadata.mtime(), metadata.mtime_nsec());
+        if path.ends_with("FTK-QUARANTINE.TAG") {
+            continue;
+        }
         known.insert(path, Known { mode, uid, gid, mtime, content });
     }
     known

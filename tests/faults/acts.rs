@@ -35,12 +35,16 @@ pub(super) enum Command {
     Prune,
     /// `prune --dirs`, in a tree that also has two equal directories.
     PruneDirs,
+    /// `prune --remove-empty-dirs`, in a tree with directories that become empty.
+    PruneEmptied,
     Apply,
     /// `apply` of a report of a manifest, to the tree that the option `--root` names.
     ApplyRecorded,
     Undo,
     /// `undo` of `PruneDirs`.
     UndoDirs,
+    /// `undo` of `PruneEmptied`.
+    UndoEmptied,
 }
 
 /// Two equal directories, of which the first one is kept.
@@ -74,9 +78,13 @@ impl Stage {
                 dir.dir(format!("{twin}/empty"));
             }
         }
+        if matches!(command, Command::PruneEmptied | Command::UndoEmptied) {
+            dir.file("e/in/x5", b"content x").file("e/in/deep/x6", b"content x").dir("e/none/at all");
+            dir.file("f/x7", b"content x");
+        }
         let mut stage = Self { before: snapshot(&dir.aside("")), dir, action };
         match command {
-            Command::Prune | Command::PruneDirs => {}
+            Command::Prune | Command::PruneDirs | Command::PruneEmptied => {}
             Command::Apply => {
                 let report = stage.dir.ftk(["dup", "--json"]).run().status(0).out;
                 fs::write(stage.dir.aside("report"), report).unwrap();
@@ -89,6 +97,7 @@ impl Stage {
                 stage.before = snapshot(&stage.dir.aside(""));
             }
             Command::Undo => _ = stage.command(Command::Prune).run().status(0),
+            Command::UndoEmptied => _ = stage.command(Command::PruneEmptied).run().status(0),
             Command::UndoDirs => _ = stage.command(Command::PruneDirs).run().status(0),
         }
         stage
@@ -99,11 +108,15 @@ impl Stage {
         let ftk = match command {
             Command::Prune => ftk.arg("prune"),
             Command::PruneDirs => ftk.args(["prune", "--dirs"]),
+            Command::PruneEmptied => ftk.args(["prune", "--remove-empty-dirs"]),
             Command::Apply => ftk.args(["apply", "../report"]),
             Command::ApplyRecorded => ftk.args(["apply", "../report", "--root", "m.jsonl=."]),
-            Command::Undo | Command::UndoDirs => return ftk.args(["undo", "../journal"]),
+            Command::Undo | Command::UndoDirs | Command::UndoEmptied => {
+                return ftk.args(["undo", "../journal"]);
+            }
         };
-        ftk.args(["--action", self.action.option(), "--yes", "--journal", "../journal"])
+        // The files may have the same time or not.
+        ftk.args(["--keep", "first", "--action", self.action.option(), "--yes", "--journal", "../journal"])
     }
 
     fn root(&self) -> PathBuf {
@@ -149,10 +162,12 @@ impl Stage {
         strays.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
     }
 
-    /// Checks that the tree is as it was before the action; directories for moved files may remain.
+    /// Checks that the tree is as it was before the action; directories for moved files may remain, and the file that
+    /// marks them.
     pub(super) fn check_unchanged(&self) -> Result<(), String> {
         let mut now = snapshot(&self.root());
-        now.retain(|path, node| !(path.starts_with("to") && *node == Node::Dir));
+        let is_mark = |path: &Path| *path == *Path::new("to/FTK-QUARANTINE.TAG");
+        now.retain(|path, node| !(path.starts_with("to") && (*node == Node::Dir || is_mark(path))));
         let differs = difference(&self.before, &now);
         if !differs.is_empty() {
             return Err(differs.join("; "));
@@ -186,7 +201,8 @@ impl Stage {
             let ino = |path: &str| fs::symlink_metadata(self.dir.path(path)).map_or(0, |it| it.ino());
             let is_file = |path: &str| self.dir.path(path).is_file() && !self.dir.path(path).is_symlink();
             // Only directories that were removed had links and directories.
-            let is_other = || path.starts_with(TWINS[1]) && ino(path) != 0;
+            let is_other =
+                || (path.starts_with(TWINS[1]) || path == "f" || path.starts_with("e/")) && ino(path) != 0;
             if is_file(path) { KEEPERS.iter().all(|keeper| ino(keeper) != ino(path)) } else { is_other() }
         };
         for line in run.text().lines() {
@@ -194,6 +210,9 @@ impl Stage {
             let (Some(verb), Some(path)) = (words.next(), words.next()) else { continue };
             let path = path.trim_start_matches("./");
             if ["link", "symlink", "delete", "move"].contains(&verb) && !is_acted_on(path) {
+                return Err(format!("false report: {line}"));
+            }
+            if verb == "remove" && self.dir.path(path).exists() {
                 return Err(format!("false report: {line}"));
             }
             if verb == "restore" && !is_restored(path) {

@@ -122,6 +122,16 @@ fn h06_killed_while_a_directory_is_moved() {
 }
 
 #[test]
+fn h06_killed_while_empty_directories_are_removed() {
+    play(Command::PruneEmptied, Action::Move);
+}
+
+#[test]
+fn h06_killed_while_empty_directories_are_restored() {
+    play(Command::UndoEmptied, Action::Move);
+}
+
+#[test]
 fn h06_killed_while_a_directory_is_restored() {
     play(Command::UndoDirs, Action::Move);
 }

@@ -48,7 +48,7 @@ fn play(command: Command, action: Action, extent: Extent) {
             if has_failed && !is_said && !call.line.starts_with("write(2") {
                 return Err("the failure is not reported".into());
             }
-            if is_right && matches!(command, Command::Undo | Command::UndoDirs) {
+            if is_right && matches!(command, Command::Undo | Command::UndoDirs | Command::UndoEmptied) {
                 stage.check_unchanged()?;
             }
             if action != Action::Delete && stage.dir.aside("journal").exists() {
@@ -114,9 +114,12 @@ plays! {
     prune_dirs_hardlink: PruneDirs, Hardlink;
     prune_dirs_delete: PruneDirs, Delete;
     prune_dirs_move: PruneDirs, Move;
+    prune_emptied_delete: PruneEmptied, Delete;
+    prune_emptied_move: PruneEmptied, Move;
     apply_hardlink: Apply, Hardlink;
     undo_of_hardlink: Undo, Hardlink;
     undo_of_symlink: Undo, Symlink;
     undo_of_move: Undo, Move;
     undo_of_moved_directories: UndoDirs, Move;
+    undo_of_emptied_directories: UndoEmptied, Move;
 }

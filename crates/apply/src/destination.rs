@@ -1,7 +1,8 @@
 //! The directory that files are moved to.
 
-use std::ffi::CString;
-use std::io;
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -14,6 +15,15 @@ use crate::durable::sync_file_system;
 use crate::intent::To;
 use crate::reach::{DIRECTORY, Place};
 
+/// The file that marks a directory which was created for moved files.
+///
+/// A search for duplicates skips such a directory, as the files in it were removed from a tree on purpose.
+pub const QUARANTINE: &CStr = c"FTK-QUARANTINE.TAG";
+
+/// What the file says. A script has this text in single quotes.
+pub(crate) const SAID: &[u8] = b"ftk created this directory for files that it moved away.\n\
+`ftk dup` skips a directory with a file of this name.\n";
+
 /// A directory below which moved files keep the paths they were scanned under.
 #[derive(Debug)]
 pub(crate) struct Destination {
@@ -22,12 +32,18 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// Opens the directory, and creates missing ones.
+    /// Opens the directory, and creates missing ones. If the last one is created, it is marked.
     pub(crate) fn open(base: BorrowedFd<'_>, path: &Path) -> io::Result<Self> {
         let path = path.as_os_str().as_bytes();
         let start: &[u8] = if path.starts_with(b"/") { b"/" } else { b"." };
         let dir = openat(base, start, DIRECTORY, Mode::empty())?;
-        Ok(Self { dir: make_directories(dir, parts(path), OFlags::empty())?, path: path.to_vec() })
+        let (dir, is_new) = make_directories(dir, parts(path), OFlags::empty())?;
+        if is_new {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let file = openat(&dir, QUARANTINE, flags, Mode::from_raw_mode(0o644))?;
+            File::from(file).write_all(SAID)?;
+        }
+        Ok(Self { dir, path: path.to_vec() })
     }
 
     /// Returns the new path of a file.
@@ -47,7 +63,7 @@ impl Destination {
         let mut directories: Vec<_> = parts(below).collect();
         let name = directories.pop().ok_or(Errno::INVAL)?;
         let dir = self.dir.as_fd().try_clone_to_owned()?;
-        let dir = make_directories(dir, directories.into_iter(), OFlags::NOFOLLOW)?;
+        let (dir, _) = make_directories(dir, directories.into_iter(), OFlags::NOFOLLOW)?;
         Ok(Place { dir: Rc::new(dir), name: CString::new(name)? })
     }
 }
@@ -67,24 +83,30 @@ fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".")
 }
 
-/// Opens one directory after the other, and creates missing ones.
+/// Opens one directory after the other, and creates missing ones. Returns the last, and whether it was created.
 fn make_directories<'p>(
     mut dir: OwnedFd,
     names: impl Iterator<Item = &'p [u8]>,
     flags: OFlags,
-) -> io::Result<OwnedFd> {
+) -> io::Result<(OwnedFd, bool)> {
+    let mut is_new = false;
     for name in names {
         let open = || openat(&dir, name, DIRECTORY | flags, Mode::empty());
+        is_new = false;
         let next = match open() {
             Err(Errno::NOENT) => match mkdirat(&dir, name, Mode::from_raw_mode(0o777)) {
-                Ok(()) | Err(Errno::EXIST) => open(),
+                Ok(()) => {
+                    is_new = true;
+                    open()
+                }
+                Err(Errno::EXIST) => open(),
                 Err(errno) => Err(errno),
             },
             opened => opened,
         };
         dir = next?;
     }
-    Ok(dir)
+    Ok((dir, is_new))
 }
 
 #[cfg(test)]
@@ -115,6 +137,25 @@ mod tests {
             assert_eq!(place.name.as_c_str(), c"x");
             assert!(path.join(&below[1..]).parent().unwrap().is_dir(), "{scanned}");
         }
+    }
+
+    #[test]
+    fn a_directory_is_marked_if_it_is_created() {
+        let temp = tempfile::tempdir().unwrap();
+        let names = |path: &Path| {
+            let mut names: Vec<_> = fs::read_dir(path).unwrap().map(|it| it.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        Destination::open(CWD, &temp.path().join("new/deep")).unwrap();
+        assert_eq!(names(&temp.path().join("new")), ["deep"]);
+        assert_eq!(names(&temp.path().join("new/deep")), [QUARANTINE.to_str().unwrap()]);
+        fs::create_dir(temp.path().join("old")).unwrap();
+        let old = Destination::open(CWD, &temp.path().join("old")).unwrap();
+        assert_eq!(names(&temp.path().join("old")).len(), 0);
+        old.place(&old.to(b"a/x")).unwrap();
+        assert_eq!(names(&temp.path().join("old/a")).len(), 0);
+        Destination::open(CWD, &temp.path().join("new/deep")).unwrap();
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::alias_check::AliasCheck;
 use crate::copies::CopyProofs;
 use crate::destination::Destination;
 use crate::durable::{Keepers, sync_names};
+use crate::emptied::Emptied;
 use crate::intent::{Intent, To};
 use crate::journal::Journal;
 use crate::metadata::Metadata;
@@ -77,6 +78,8 @@ pub struct Engine {
     /// For each keeper that cannot have more links: the victim that could not be linked to it, which is the
     /// keeper of later steps instead.
     successors: HashMap<(u64, u64), Seen>,
+    /// The directories that the run empties, if these are to be removed.
+    emptied: Option<Emptied>,
     /// The maximal number of steps in a batch, limited by the descriptors they need.
     max_steps: usize,
 }
@@ -106,8 +109,33 @@ impl Engine {
             copy_proofs,
             keepers,
             successors,
+            emptied: None,
             max_steps,
         })
+    }
+
+    /// Returns an engine that remembers the directories from which it removes entries, for
+    /// [`remove_emptied`](Self::remove_emptied).
+    #[must_use]
+    pub fn with_emptied(self, emptied: Emptied) -> Self {
+        Self { emptied: Some(emptied), ..self }
+    }
+
+    pub(crate) fn take_emptied(&mut self) -> Option<Emptied> {
+        self.emptied.take()
+    }
+
+    /// Remembers the state of the victim's directory, before the step changes it.
+    pub(crate) fn remember_directory(&mut self, step: &Step) {
+        if let Some(emptied) = &mut self.emptied {
+            emptied.remember(&mut self.reach, &step.victim);
+        }
+    }
+
+    pub(crate) fn note_removed(&mut self, step: &Step) {
+        if let Some(emptied) = &mut self.emptied {
+            emptied.remove(&step.victim);
+        }
     }
 
     /// Returns the kind of the action.
@@ -192,6 +220,9 @@ impl Engine {
                     }
                     outcome
                 });
+                if outcome.is_ok() {
+                    self.note_removed(&step);
+                }
                 let is_full = matches!(outcome, Err(ActError::Refused(Refusal::TooManyLinks)));
                 flow = report(&step, outcome);
                 if flow.is_break() || (is_full && self.replace_keeper(&step)) {
@@ -265,6 +296,7 @@ impl Engine {
                 self.make_ready(&step, journal, stop)
             };
             if let Ok((proven, intent)) = &ready {
+                self.remember_directory(&step);
                 journal.intend(intent);
                 further += proven.copies.len();
             }

@@ -193,6 +193,16 @@ ftk_delete() { # STEP KEEPER VICTIM
     rm -f "$3" || ftk_refuse "$1" 'cannot remove the file'
 }
 
+# Creates the directory for moved files. The mark tells `ftk dup` to skip it.
+ftk_destination() { # DIRECTORY TEXT
+    if [ ! -d "$1" ]; then
+        mkdir -p "$1" && printf %s "$2" >"$1/FTK-QUARANTINE.TAG" || {
+            printf 'cannot create %s\n' "$1" >&2
+            exit 2
+        }
+    fi
+}
+
 ftk_move() { # STEP KEEPER VICTIM TO
     ftk_ready_to_go "$1" "$2" "$3" || return 0
     if [ -e "$4" ] || [ -L "$4" ]; then
@@ -227,5 +237,14 @@ ftk_rmdir() { # STEP KEEPER VICTIM
         ftk_refuse "$1" 'a script cannot prove here that these are two directories: use ftk dup prune --yes'
     else
         rmdir "$3" || ftk_refuse "$1" 'cannot remove the directory'
+    fi
+}
+
+# A directory that the steps have emptied. If a step was refused, it is not empty and stays.
+ftk_rmdir_emptied() { # STEP DIRECTORY
+    if [ -L "$2" ] || [ ! -d "$2" ]; then
+        ftk_refuse "$1" 'this is not a directory'
+    elif [ -z "$(ls -A "$2/")" ]; then
+        rmdir "$2" || ftk_refuse "$1" 'cannot remove the directory'
     fi
 }

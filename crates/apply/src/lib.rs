@@ -12,7 +12,7 @@
 //! 4. It performs the [`Action`].
 //!
 //! A step may require further [`Copies`], which are proven in the same way. It may also name two directories: [`Engine::run_tree`] performs the action on each file of the victim, and
-//! removes the directory when it is empty.
+//! removes the directory when it is empty. [`Engine::remove_emptied`] removes directories that a run has emptied.
 //!
 //! A [`Restore`] names a file with good content and the names that it should get. The [`Restorer`] copies it
 //! next to the damaged file, has the caller check the bytes that it reads back, saves the damaged content and
@@ -91,6 +91,7 @@ mod copy;
 mod dedupe;
 mod destination;
 mod durable;
+mod emptied;
 mod engine;
 mod exposed;
 mod history;
@@ -116,6 +117,8 @@ mod undo;
 
 pub use action::{Action, ActionKind, ActionOptions, Freed};
 pub use check::{Check, check};
+pub use destination::QUARANTINE;
+pub use emptied::Emptied;
 pub use engine::Engine;
 pub use history::{JournalError, JournalSummary, summarize};
 pub use journal::Journal;

@@ -9,7 +9,7 @@
 use std::os::unix::ffi::OsStrExt;
 
 use crate::action::Action;
-use crate::destination::below;
+use crate::destination::{SAID, below};
 use crate::seen::{Need, Step};
 use crate::tree::Tree;
 
@@ -20,6 +20,19 @@ pub fn header(cwd: &[u8]) -> Vec<u8> {
     text.extend_from_slice(b"cd ");
     push_path(&mut text, cwd);
     text.extend_from_slice(b" || exit 2\n");
+    text
+}
+
+/// Returns the command that creates and marks the directory for moved files, if the action is a move.
+pub fn destination(action: &Action) -> Vec<u8> {
+    let mut text = Vec::new();
+    if let Action::Move(directory) = action {
+        text.extend_from_slice(b"ftk_destination ");
+        push_path(&mut text, directory.as_os_str().as_bytes());
+        text.extend_from_slice(b" '");
+        text.extend_from_slice(SAID);
+        text.extend_from_slice(b"'\n");
+    }
     text
 }
 
@@ -74,6 +87,14 @@ pub fn tree(tree: &Tree, action: &Action, nth: &mut usize) -> Vec<u8> {
         }
         text.push(b'\n');
     }
+    text
+}
+
+/// Returns the command that removes a directory which the commands before it have emptied.
+pub fn emptied(directory: &[u8], nth: usize) -> Vec<u8> {
+    let mut text = format!("ftk_rmdir_emptied {nth} ").into_bytes();
+    push_path(&mut text, directory);
+    text.push(b'\n');
     text
 }
 

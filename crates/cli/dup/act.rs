@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::env;
+use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,8 +13,8 @@ use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
 use ftk_apply::{
-    ActError, Action, ActionOptions, Check, Copies, Engine, Freed, Journal, Need, Obstacle, Reach, Refusal,
-    Seen, Step, Tree, TreeError, check, probe, script,
+    ActError, Action, ActionOptions, Check, Copies, Emptied, Engine, Freed, Journal, Need, Obstacle, Reach,
+    Refusal, Seen, Step, Tree, TreeError, check, probe, script,
 };
 use ftk_dedup::Member;
 use ftk_dedup::prune::{self, Decision, Item, Pruning};
@@ -42,6 +43,8 @@ pub(super) struct Job {
     /// Upper limit of the number of files to process outside of directories, for progress.
     pub(super) most: u64,
     pub(super) json: bool,
+    /// If directories that become empty are removed: the starting points, which stay.
+    pub(super) starts: Option<Vec<CString>>,
 }
 
 /// A part of the plan as it is printed or carried out.
@@ -153,6 +156,12 @@ impl Job {
         }
     }
 
+    /// Returns what finds the directories that the run empties, if these are removed.
+    fn emptied(&self) -> Option<Emptied> {
+        let starts = self.starts.as_ref()?;
+        Some(Emptied::new(starts.iter().map(|start| start.as_bytes())))
+    }
+
     fn cannot_start(&self) -> String {
         match &self.action {
             Action::Move(dir) => format!("cannot open or create {}", quote(dir.as_os_str().as_bytes())),
@@ -180,6 +189,8 @@ impl Job {
     ) -> anyhow::Result<Outcome> {
         let mut reach = Reach::new();
         let mut printer = StepPrinter::new(out, self.action.kind(), self.json, false);
+        let mut emptied = self.emptied();
+        let mut removes = |step: &Step| emptied.iter_mut().for_each(|emptied| emptied.remove(&step.victim));
         let refuse = |printer: &mut StepPrinter<'_>, step: Step, is_directory, why| {
             Work::Line { word: Word::Refuse, path: step.victim.path, is_directory, why }
                 .print(printer, console);
@@ -188,15 +199,24 @@ impl Job {
             match work {
                 Work::Line { .. } => work.print(&mut printer, console),
                 Work::Tree(step) => match Tree::list(&mut reach, self.action.kind(), &step) {
-                    Ok(tree) => printer.tree(&step, tree.files.len() as u64, tree.frees().into_iter().sum()),
+                    Ok(tree) => {
+                        printer.tree(&step, tree.files.len() as u64, tree.frees().into_iter().sum());
+                        removes(&step);
+                    }
                     Err(error) => refuse(&mut printer, step, true, tree_reason(&error)),
                 },
                 Work::File { step, frees } => match self.check(&mut reach, &step) {
-                    Ok(Check::Fine { shared }) => printer.step(&step, frees.saturating_sub(shared)),
+                    Ok(Check::Fine { shared }) => {
+                        printer.step(&step, frees.saturating_sub(shared));
+                        removes(&step);
+                    }
                     Ok(Check::Done) => {}
                     Err(refusal) => refuse(&mut printer, step, false, reason(&refusal)),
                 },
             }
+        }
+        for (directory, planned) in emptied.map(|it| it.plan(&mut reach)).unwrap_or_default() {
+            print_emptied(&mut printer, &directory.path, planned.map_err(ActError::from), console);
         }
         printer.finish(&self.rules);
         console.summary(printer.summary());
@@ -217,8 +237,13 @@ impl Job {
         let directory = env::current_dir().context("cannot determine the working directory")?;
         let mut outcome = Outcome::Success;
         let mut lines = Lines::new(out);
-        lines.line(|out| out.append(&mut script::header(directory.as_os_str().as_bytes())));
+        let mut head = script::header(directory.as_os_str().as_bytes());
+        head.append(&mut script::destination(&self.action));
+        ensure_harmless(&head)?;
+        lines.line(|out| out.append(&mut head));
         let mut nth = 0;
+        let mut emptied = self.emptied();
+        let mut removes = |step: &Step| emptied.iter_mut().for_each(|emptied| emptied.remove(&step.victim));
         let mut refuse = |path: &[u8], why: &str| {
             console.stats.error("refused");
             console.warning(format_args!("{}: refused: {why}", quote(path)));
@@ -232,7 +257,10 @@ impl Job {
                 }
                 Work::Line { .. } => continue,
                 Work::Tree(step) => match Tree::list(&mut reach, self.action.kind(), &step) {
-                    Ok(tree) => script::tree(&tree, &self.action, &mut nth),
+                    Ok(tree) => {
+                        removes(&step);
+                        script::tree(&tree, &self.action, &mut nth)
+                    }
                     Err(error) => {
                         refuse(&step.victim.path, &tree_reason(&error));
                         continue;
@@ -242,6 +270,7 @@ impl Job {
                     Ok(Check::Done) => continue,
                     Ok(Check::Fine { .. }) => {
                         nth += 1;
+                        removes(&step);
                         script::step(&step, &self.action, nth)
                     }
                     Err(refusal) => {
@@ -250,12 +279,19 @@ impl Job {
                     }
                 },
             };
-            // A script needs the names unescaped.
-            ensure!(
-                !Stdout::is_terminal() || is_harmless_script(&commands),
-                "the script contains names with control characters, which a terminal would interpret: write it to a file"
-            );
+            ensure_harmless(&commands)?;
             lines.line(|out| out.append(&mut commands));
+        }
+        for (directory, planned) in emptied.map(|it| it.plan(&mut reach)).unwrap_or_default() {
+            match planned {
+                Ok(()) => {
+                    nth += 1;
+                    let mut command = script::emptied(&directory.path, nth);
+                    ensure_harmless(&command)?;
+                    lines.line(|out| out.append(&mut command));
+                }
+                Err(refusal) => refuse(&directory.path, &reason(&refusal)),
+            }
         }
         lines.line(|out| out.append(&mut script::footer()));
         lines.flush();
@@ -279,6 +315,9 @@ impl Job {
         let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
         let engine = Engine::new(self.action.clone(), self.action_options);
         let mut engine = engine.with_context(|| self.cannot_start())?;
+        if let Some(emptied) = self.emptied() {
+            engine = engine.with_emptied(emptied);
+        }
         let mut printer = StepPrinter::new(out, self.action.kind(), self.json, true);
         let begun = Instant::now();
         let (files, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -314,6 +353,9 @@ impl Job {
                 count(step);
                 print_waiting(&mut printer, &mut waiting.borrow_mut(), true, console);
                 print_result(&mut printer, step, result, console);
+            })?;
+            engine.remove_emptied(&mut journal, &signals.stop, |path, outcome| {
+                print_emptied(&mut printer, path, outcome, console);
             })
         });
         // After a signal, the remaining steps are listed and not started.
@@ -375,9 +417,34 @@ fn tree_reason(error: &TreeError) -> String {
     if let ActError::Stopped = error.error { String::new() } else { reason(error) }
 }
 
-/// Returns whether a terminal would interpret nothing in a script.
-fn is_harmless_script(commands: &[u8]) -> bool {
-    commands.split(|&byte| byte == b'\n').all(is_harmless)
+/// Checks that no terminal interprets the commands of a script, which needs the names unescaped.
+fn ensure_harmless(commands: &[u8]) -> anyhow::Result<()> {
+    ensure!(
+        !Stdout::is_terminal() || commands.split(|&byte| byte == b'\n').all(is_harmless),
+        "the script contains names with control characters, which a terminal would interpret: write it to a file"
+    );
+    Ok(())
+}
+
+/// Prints a directory that the run has emptied, or would empty.
+fn print_emptied(
+    printer: &mut StepPrinter<'_>,
+    path: &[u8],
+    outcome: Result<(), ActError>,
+    console: &Console,
+) {
+    match outcome {
+        Ok(()) => printer.emptied(path),
+        Err(error) => {
+            let word = match &error {
+                ActError::Refused(_) => Word::Refuse,
+                ActError::Stopped => Word::NotDone,
+                _ => Word::Fail,
+            };
+            console.stats.error(if word == Word::Refuse { "refused" } else { "act" });
+            printer.say_dir(word, path, if word == Word::NotDone { String::new() } else { reason(&error) });
+        }
+    }
 }
 
 /// Prints waiting work, in the order of the plan. With `is_up_to_step`, stops at the step that was just

@@ -52,6 +52,13 @@ pub(super) struct ActionArgs {
     #[arg(long, value_name = "DIR")]
     quarantine: Option<PathBuf>,
 
+    /// Also remove directories that this empties
+    ///
+    /// Only directories below a starting point, all of whose entries this run deletes or moves: directories that were empty
+    /// before stay. `ftk undo` makes them again, with owner, permissions and times. Needs --action delete or move=DIR.
+    #[arg(long, hide_short_help = true)]
+    pub(super) remove_empty_dirs: bool,
+
     /// New file for the journal, which undo needs
     ///
     /// Default: in $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk.
@@ -80,8 +87,13 @@ impl ActionArgs {
     /// Returns the action. A deletion with a quarantine becomes a move to a new directory in the quarantine.
     ///
     /// # Errors
-    /// If a quarantine is given for another action than a deletion.
+    /// If a quarantine is given for another action than a deletion, or empty directories are to be removed and the action
+    /// leaves none.
     pub(super) fn action(&self) -> anyhow::Result<Action> {
+        ensure!(
+            !self.remove_empty_dirs || self.effect().removes(),
+            "--remove-empty-dirs needs --action delete or move=DIR: other actions remove no names"
+        );
         match (&self.action, &self.quarantine) {
             (Action::Delete, Some(dir)) => {
                 let run = format!("{}-{}", Timestamp::now().strftime("%Y%m%dT%H%M%SZ"), std::process::id());

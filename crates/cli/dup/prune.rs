@@ -144,7 +144,9 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let most = totals.files - totals.groups;
     let (action_options, rule_names) = (args.act.action_options(), args.keep.names());
     let rules = std::mem::take(&mut search.rules);
-    let mut job = Job { action, action_options, pruning, rules, rule_names, most, json: globals.json };
+    let starts = args.act.remove_empty_dirs.then(|| search.roots.clone());
+    let mut job =
+        Job { action, action_options, pruning, rules, rule_names, most, json: globals.json, starts };
     let team = Team::new(globals.workers().unwrap_or_else(physical_cores));
     let mut examined = search.examine(SurveyOptions { team, with_paths: true, shared: None }, console);
     let outcome = if args.ask {

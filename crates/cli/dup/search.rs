@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use ftk_apply::QUARANTINE;
 use ftk_dedup::{
     Contents, DirReport, Directories, DirectoryRules, Examined, Fate, Fates, Funnel, Groups, Pass, Stage,
     SurveyOptions, UnitPlace, find,
@@ -100,7 +101,11 @@ pub(super) fn search(
         refuse_nested(&starts)?;
     }
     roots.extend(starts);
-    let selection = args.selection.compile(&Roots::new(&roots), &own, console)?;
+    let mut selection = args.selection.compile(&Roots::new(&roots), &own, console)?;
+    if !context.keeps_stats {
+        // A page also shows what uses the space.
+        selection = selection.skip_directories_with(QUARANTINE);
+    }
 
     run.start = Instant::now();
     let follow = args.selection.follow(Follow::Roots);

@@ -29,6 +29,8 @@ struct Summary {
     refused: u64,
     failed: u64,
     not_done: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    emptied_directories: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unused_rules: UnusedRules,
 }
@@ -48,6 +50,8 @@ pub(super) struct StepPrinter<'o> {
     done: u64,
     /// Directories handled as a whole.
     directories: u64,
+    /// Directories that became empty and are removed.
+    emptied: u64,
     freed: u64,
     refused: u64,
     failed: u64,
@@ -88,7 +92,7 @@ impl Word {
 
 impl<'o> StepPrinter<'o> {
     pub(super) fn new(out: &'o Stdout, kind: ActionKind, json: bool, acts: bool) -> Self {
-        let (done, directories, freed, refused, failed, not_done) = (0, 0, 0, 0, 0, 0);
+        let (done, directories, emptied, freed, refused, failed, not_done) = (0, 0, 0, 0, 0, 0, 0);
         Self {
             lines: Lines::new(out),
             kind,
@@ -97,10 +101,21 @@ impl<'o> StepPrinter<'o> {
             acts,
             done,
             directories,
+            emptied,
             freed,
             refused,
             failed,
             not_done,
+        }
+    }
+
+    /// Prints a directory that became empty: `remove   inbox/trip/    empty`
+    pub(super) fn emptied(&mut self, path: &[u8]) {
+        self.emptied += 1;
+        let word = verb(ActionKind::RemoveDirectory);
+        match self.json {
+            true => self.object(word, path, |record| _ = record.member("is_directory", true)),
+            false => self.line(word, Some(Tone::Notable), &[path, b"/"].concat(), "empty"),
         }
     }
 
@@ -223,7 +238,7 @@ impl<'o> StepPrinter<'o> {
     /// Ends the list. With JSON, prints a summary object. `rules` are those of the run.
     pub(super) fn finish(&mut self, rules: &Rules) {
         if self.json {
-            let Self { kind, acts, done, directories, freed, refused, failed, not_done, .. } = *self;
+            let Self { kind, acts, done, directories, emptied, freed, refused, failed, not_done, .. } = *self;
             let (action, is_plan) = (kind.to_string(), !acts);
             let summary = Summary {
                 action,
@@ -234,6 +249,7 @@ impl<'o> StepPrinter<'o> {
                 refused,
                 failed,
                 not_done,
+                emptied_directories: (emptied > 0).then_some(emptied),
                 unused_rules: rules.unused_json(),
             };
             self.lines.line(|out| write_record(out, |record| _ = record.member("summary", summary)));
@@ -260,6 +276,10 @@ impl<'o> StepPrinter<'o> {
             (_, false) => format!("would {} {files}{free}", verb(self.kind)),
             (_, true) => format!("{} {files}{free}", past(self.kind)),
         };
+        if self.emptied > 0 {
+            let noun = if self.emptied == 1 { "directory" } else { "directories" };
+            text += &format!(", with {} empty {noun}", HumanCount(self.emptied));
+        }
         let rest = [(self.refused, "refused"), (self.failed, "failed"), (self.not_done, "not done")];
         for (n, what) in rest.into_iter().filter(|(n, _)| *n > 0) {
             text += &format!("; {} {what}", HumanCount(n));

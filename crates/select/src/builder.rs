@@ -292,6 +292,7 @@ impl SelectionBuilder {
         Ok(Selection {
             test,
             own: self.own,
+            skipped_with: None,
             first_root: 0,
             has_other_roots: roots.are_several(),
             excluded: (!self.excluded.is_empty()).then_some(excluded),

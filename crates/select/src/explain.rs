@@ -274,6 +274,7 @@ impl Visitor for Explain<'_> {
             Some(Barrier::OtherFileSystem) => "--one-file-system",
             Some(Barrier::Pseudo) => "a pseudo file system",
             Some(Barrier::Own) => "a directory that this run writes",
+            Some(Barrier::Marked) => "a file that marks the directory",
         };
         let mut path = Vec::new();
         dir.push_path(&mut path);

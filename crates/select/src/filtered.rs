@@ -87,6 +87,7 @@ pub(crate) enum Barrier {
     OtherFileSystem,
     Pseudo,
     Own,
+    Marked,
 }
 
 impl<'s, V: Visitor> Filtered<'s, V> {
@@ -315,7 +316,13 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         if dir.is_mount() && dir.is_pseudo() {
             return Some(Barrier::Pseudo);
         }
-        self.selection.own.contains(&(dir.dev(), dir.ino())).then_some(Barrier::Own)
+        if self.selection.own.contains(&(dir.dev(), dir.ino())) {
+            return Some(Barrier::Own);
+        }
+        let name = self.selection.skipped_with.filter(|_| dir.depth() > 0)?;
+        let stat = statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let is_file = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
+        is_file.then_some(Barrier::Marked)
     }
 
     /// Returns whether ignore files ignore the entry, or a directory above it.
@@ -383,6 +390,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
                 Barrier::OtherFileSystem => self.skipped.other_file_systems += 1,
                 Barrier::Pseudo => self.skipped.pseudo_file_systems += 1,
                 Barrier::Own => self.skipped.own_output += 1,
+                Barrier::Marked => self.skipped.marked += 1,
             }
             return Step::Next;
         }

@@ -1,5 +1,7 @@
 //! The compiled selection.
 
+use std::ffi::CStr;
+
 use ftk_walk::{Entry, FileType, WalkError};
 
 use crate::expression::Expr;
@@ -16,6 +18,8 @@ pub struct Selection {
     pub(crate) test: Node,
     /// Device and inode numbers of files that the run writes itself. They are skipped under every name.
     pub(crate) own: Vec<(u64, u64)>,
+    /// A directory that contains a regular file of this name is not entered.
+    pub(crate) skipped_with: Option<&'static CStr>,
     /// The number of the first starting point of the walk.
     pub(crate) first_root: usize,
     /// Whether there are several starting points, so that one may be in a directory that is skipped below another one.
@@ -73,6 +77,13 @@ impl Selection {
     #[must_use]
     pub fn numbered_from(&self, first_root: usize) -> Self {
         Self { first_root, ..self.clone() }
+    }
+
+    /// Returns the same selection without directories that contain a regular file of this name. Starting points are
+    /// entered nevertheless. This costs one system call for each directory.
+    #[must_use]
+    pub fn skip_directories_with(self, name: &'static CStr) -> Self {
+        Self { skipped_with: Some(name), ..self }
     }
 
     /// Returns the number of the globs of entries to skip, which are the first rules.

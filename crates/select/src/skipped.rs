@@ -28,6 +28,8 @@ pub struct Skipped {
     pub repeated: u64,
     /// Files that this run writes itself.
     pub own_output: u64,
+    /// Directories not entered because of a file that marks them.
+    pub marked: u64,
     /// Starting points that were given before, and directories not entered because they are a starting point
     /// with another name.
     pub covered: u64,
@@ -53,6 +55,7 @@ impl AddAssign for Skipped {
         self.loops += other.loops;
         self.repeated += other.repeated;
         self.own_output += other.own_output;
+        self.marked += other.marked;
         self.covered += other.covered;
     }
 }

@@ -308,7 +308,7 @@ impl Lister<'_> {
 }
 
 /// Opens a directory for listing, and reads its metadata.
-fn open(place: &Place) -> Result<(OwnedFd, Stat, Metadata), Refusal> {
+pub(crate) fn open(place: &Place) -> Result<(OwnedFd, Stat, Metadata), Refusal> {
     let flags = (DIRECTORY - OFlags::PATH) | OFlags::NOFOLLOW;
     let unreadable = |op| move |errno: Errno| Refusal::unreadable(Side::Victim, op, errno);
     let fd = match openat(&place.dir, &place.name, flags, Mode::empty()) {

@@ -13,6 +13,6 @@ mod listing;
 mod remove;
 mod run;
 
-pub(crate) use listing::read_link;
 pub use listing::{Tree, TreeError, TreeFile};
+pub(crate) use listing::{open, read_link};
 pub use run::TreeDone;

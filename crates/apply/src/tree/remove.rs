@@ -1,9 +1,7 @@
 //! Removes symbolic links and empty directories that have a counterpart.
 
-use rustix::fs::{Dir, Mode, OFlags, openat};
-use rustix::io::Errno;
-
 use crate::destination::Destination;
+use crate::emptied::has_entry;
 use crate::intent::Intent;
 use crate::reach::{Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
@@ -56,17 +54,22 @@ pub(super) fn remove_empty_directory(reach: &mut Reach, intent: &Intent) -> Resu
     Ok(places.victim)
 }
 
+/// Removes the directory of an intent, which the run has emptied and which has no counterpart. Returns its place.
+pub(super) fn remove_emptied_directory(reach: &mut Reach, intent: &Intent) -> Result<Place, ActError> {
+    let victim = &intent.victim;
+    let place = reach.locate(Side::Victim, &victim.path, victim.root_len)?;
+    is_empty(&place)?;
+    remove_directory(&place, victim.version.identity(), &place.sibling(&intent.temp), || Ok(()))?;
+    Ok(place)
+}
+
 /// Checks that a directory is empty, so that one that is not need not be renamed.
 fn is_empty(place: &Place) -> Result<(), ActError> {
-    let unreadable = |errno: Errno| Refusal::unreadable(Side::Victim, "list", errno);
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let fd = openat(&place.dir, &place.name, flags, Mode::empty()).map_err(unreadable)?;
-    for entry in Dir::new(fd).map_err(unreadable)? {
-        if !matches!(entry.map_err(unreadable)?.file_name().to_bytes(), b"." | b"..") {
-            return Err(Refusal::NotEmpty.into());
-        }
+    match has_entry(place, |_| true) {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(Refusal::NotEmpty.into()),
+        Err(errno) => Err(Refusal::unreadable(Side::Victim, "list", errno).into()),
     }
-    Ok(())
 }
 
 /// The places of victim and keeper.

@@ -11,6 +11,7 @@ use rustix::fs::fstat;
 
 use crate::action::{ActionKind, Freed};
 use crate::durable::sync_names;
+use crate::emptied::Empty;
 use crate::engine::{Engine, RESERVED_DESCRIPTORS, max_batch};
 use crate::intent::Intent;
 use crate::journal::Journal;
@@ -19,7 +20,7 @@ use crate::reach::Place;
 use crate::refusal::{ActError, Refusal};
 use crate::seen::Step;
 use crate::tree::listing::{Directory, Link, Tree, TreeError};
-use crate::tree::remove::{remove_empty_directory, remove_link};
+use crate::tree::remove::{remove_emptied_directory, remove_empty_directory, remove_link};
 
 /// What was done in a directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +53,7 @@ impl Engine {
             return Ok((done, Err(at(step, ActError::Stopped))));
         }
         let kind = self.kind();
+        self.remember_directory(step);
         let tree = match Tree::list(self.reach(), kind, step) {
             Ok(tree) => tree,
             Err(error) => return Ok((done, Err(error))),
@@ -84,7 +86,71 @@ impl Engine {
             Some(error) => Err(error),
             None => self.remove_rest(tree.links, tree.directories, journal, stop)?,
         };
+        if removes && ended.is_ok() {
+            self.note_removed(step);
+        }
         Ok((done, ended))
+    }
+
+    /// Removes the directories that the run has emptied, if it was to [remember](Self::with_emptied) them: the innermost
+    /// first, then those that this empties. Calls `report` with the path of each and the outcome. A directory that is not
+    /// empty stays and is not reported. Undo makes the directories again.
+    ///
+    /// # Errors
+    /// If the journal cannot be written or names cannot be synced. A step that is not in the journal is never
+    /// performed.
+    pub fn remove_emptied(
+        &mut self,
+        journal: &mut Journal,
+        stop: &Stop,
+        mut report: impl FnMut(&[u8], Result<(), ActError>),
+    ) -> io::Result<()> {
+        let Some(mut emptied) = self.take_emptied() else { return Ok(()) };
+        while !stop.is_raised()
+            && let Some(directories) = emptied.innermost(self.reach())
+        {
+            let mut intents = Vec::new();
+            for (path, directory) in directories {
+                match directory {
+                    Ok(Empty { victim, metadata }) => {
+                        emptied.remember(self.reach(), &victim);
+                        // It has no counterpart.
+                        let step = Step::new(victim.clone(), victim);
+                        let intent = intent(journal, ActionKind::RemoveDirectory, step, metadata);
+                        journal.intend(&intent);
+                        intents.push(intent);
+                    }
+                    Err(refusal) => report(&path, Err(refusal.into())),
+                }
+            }
+            if intents.is_empty() {
+                continue;
+            }
+            journal.sync()?;
+            let mut changed = Vec::new();
+            for intent in &intents {
+                if changed.len() >= max_batch(RESERVED_DESCRIPTORS) {
+                    sync_remaining(&mut changed)?;
+                }
+                let outcome = match stop.is_raised() {
+                    true => Err(ActError::Stopped),
+                    false => remove_emptied_directory(self.reach(), intent),
+                };
+                let outcome = outcome.map(|place| changed.push(place.dir)).map(|()| Freed(0));
+                journal.note(intent.step, &outcome);
+                if outcome.is_ok() {
+                    emptied.remove(&intent.victim);
+                }
+                match outcome {
+                    // An entry that appeared meanwhile keeps the directory.
+                    Err(ActError::Refused(Refusal::NotEmpty)) => {}
+                    outcome => report(&intent.victim.path, outcome.map(|_| ())),
+                }
+            }
+            sync_remaining(&mut changed)?;
+            journal.write()?;
+        }
+        Ok(())
     }
 
     /// Removes the links and then the directories, the innermost ones first.
