@@ -9,6 +9,7 @@ mod emptied;
 mod exposed;
 mod formats;
 mod freed;
+mod gain;
 mod isolate;
 mod keep;
 mod manifests;

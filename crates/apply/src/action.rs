@@ -109,6 +109,8 @@ pub struct ActionOptions {
     /// access control list and extended attributes by different ones of the keeper. Even then, no name
     /// becomes set-user-ID or set-group-ID.
     pub metadata_may_differ: bool,
+    /// Whether [`Action::Reflink`] may change files on read-only subvolumes, such as snapshots. The kernel permits it.
+    pub into_snapshots: bool,
 }
 
 /// Bytes on the disk that an action has freed.

@@ -73,6 +73,10 @@ pub(crate) fn compare_all_but_content(
     if kind == ActionKind::Symlink {
         ensure_only_trusted_change(keeper, victim.stat.uid)?;
     }
+    // The kernel shares blocks with a file in a snapshot. It refuses the other actions there.
+    if kind == ActionKind::Reflink && !options.into_snapshots && victim.place.is_read_only() {
+        return Err(Refusal::ReadOnly(Side::Victim));
+    }
     if matches!(kind, ActionKind::Hardlink | ActionKind::Symlink) {
         let found = if options.metadata_may_differ {
             gained_rights(victim, keeper)

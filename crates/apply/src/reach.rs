@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 use ftk_file::{Failure, File, Stat, Symlinks, descend, is_temp_name};
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, accessat, fstatvfs, openat};
 use rustix::io::Errno;
 
 use crate::own_changes::OwnChanges;
@@ -137,10 +137,26 @@ impl Place {
         stat_now(&self.dir, &self.name)
     }
 
+    /// Returns whether the directory is on a read-only file system, mount or subvolume.
+    pub(crate) fn is_read_only(&self) -> bool {
+        is_read_only(self.dir.as_fd())
+    }
+
+    /// Returns whether this is the place of a directory that is on one.
+    pub(crate) fn is_read_only_directory(&self) -> bool {
+        let flags = DIRECTORY | OFlags::NOFOLLOW;
+        openat(&self.dir, &self.name, flags, Mode::empty()).is_ok_and(|dir| is_read_only(dir.as_fd()))
+    }
+
     /// Returns another name in the same directory.
     pub(crate) fn sibling(&self, name: &CStr) -> Self {
         Self { dir: self.dir.clone(), name: name.to_owned() }
     }
+}
+
+fn is_read_only(dir: BorrowedFd<'_>) -> bool {
+    accessat(dir, ".", Access::WRITE_OK, AtFlags::empty()) == Err(Errno::ROFS)
+        || fstatvfs(dir).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
 impl Held {

@@ -92,6 +92,8 @@ pub enum Refusal {
     MetadataDiffers(Difference),
     /// The files are on different file systems, and the action needs one.
     OtherFileSystem,
+    /// The file is on a read-only file system or subvolume.
+    ReadOnly(Side),
     /// The file system does not support the action.
     Unsupported,
     /// The keeper has the maximal number of hard links. Another keeper may work.
@@ -292,6 +294,7 @@ impl fmt::Display for Refusal {
             Self::OtherFileSystem => {
                 f.write_str("the keeper, or the directory to move to, is on another file system")
             }
+            Self::ReadOnly(side) => write!(f, "{side} is on a read-only file system or subvolume"),
             Self::Unsupported => f.write_str("the file system does not support this action on these files"),
             Self::TooManyLinks => f.write_str("the keeper has as many hard links as the file system allows"),
             Self::NameExists => f.write_str("another file already has the victim's new name"),
@@ -408,6 +411,7 @@ mod tests {
             (Refusal::SameFile, "both names lead to the same file"),
             (Refusal::ContentDiffers, "content differs"),
             (Refusal::OtherFileSystem, "the keeper, or the directory to move to, is on another file system"),
+            (Refusal::ReadOnly(Victim), "the victim is on a read-only file system or subvolume"),
             (Refusal::Unsupported, "the file system does not support this action on these files"),
             (Refusal::TooManyLinks, "the keeper has as many hard links as the file system allows"),
             (Refusal::NameExists, "another file already has the victim's new name"),

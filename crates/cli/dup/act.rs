@@ -207,7 +207,7 @@ impl Job {
                 },
                 Work::File { step, frees } => match self.check(&mut reach, &step) {
                     Ok(Check::Fine { shared }) => {
-                        printer.step(&step, frees.saturating_sub(shared));
+                        printer.step(&step, frees.saturating_sub(shared), frees > 0 && shared >= frees);
                         removes(&step);
                     }
                     Ok(Check::Done) => {}
@@ -351,8 +351,8 @@ impl Job {
             });
             engine.run(steps, &mut journal, &signals.stop, |step, result| {
                 count(step);
-                print_waiting(&mut printer, &mut waiting.borrow_mut(), true, console);
-                print_result(&mut printer, step, result, console);
+                let planned = print_waiting(&mut printer, &mut waiting.borrow_mut(), true, console);
+                print_result(&mut printer, step, planned, result, console);
             })?;
             engine.remove_emptied(&mut journal, &signals.stop, |path, outcome| {
                 print_emptied(&mut printer, path, outcome, console);
@@ -360,7 +360,7 @@ impl Job {
         });
         // After a signal, the remaining steps are listed and not started.
         let rest = waiting.into_inner().into_iter().chain(work);
-        rest.for_each(|work| print_waiting(&mut printer, &mut [work].into(), false, console));
+        rest.for_each(|work| _ = print_waiting(&mut printer, &mut [work].into(), false, console));
         let ended = run.and_then(|()| journal.finish());
         console.stats.phase(printer.phase(begun.elapsed()));
         printer.finish(&self.rules);
@@ -448,32 +448,35 @@ fn print_emptied(
 }
 
 /// Prints waiting work, in the order of the plan. With `is_up_to_step`, stops at the step that was just
-/// reported, and removes it. Otherwise prints everything, and steps as not done.
+/// reported, removes it, and returns the bytes that it was to free. Otherwise prints everything, and steps as not done.
 fn print_waiting(
     printer: &mut StepPrinter<'_>,
     waiting: &mut VecDeque<Work>,
     is_up_to_step: bool,
     console: &Console,
-) {
+) -> u64 {
     while let Some(work) = waiting.pop_front() {
         match work {
-            Work::File { .. } if is_up_to_step => return,
+            Work::File { frees, .. } if is_up_to_step => return frees,
             Work::File { step, .. } => printer.say(Word::NotDone, &step.victim.path, ""),
             Work::Tree(step) => printer.say_dir(Word::NotDone, &step.victim.path, ""),
             line => line.print(printer, console),
         }
     }
+    0
 }
 
+/// Prints the outcome of a step that was to free `planned` bytes.
 fn print_result(
     printer: &mut StepPrinter<'_>,
     step: &Step,
+    planned: u64,
     result: Result<Freed, ActError>,
     console: &Console,
 ) {
     let path = &step.victim.path;
     match result {
-        Ok(Freed(bytes)) => printer.step(step, bytes),
+        Ok(Freed(bytes)) => printer.step(step, bytes, bytes == 0 && planned > 0),
         // The victim is kept, and the following copies are linked to it instead of to the full keeper.
         Err(error @ ActError::Refused(Refusal::TooManyLinks)) => {
             printer.say(Word::Keep, path, reason(&error))

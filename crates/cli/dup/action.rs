@@ -9,7 +9,7 @@ use anyhow::ensure;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use ftk_apply::{Action, ActionOptions};
-use ftk_dedup::prune::Effect;
+use ftk_dedup::prune::{Effect, KeepRules};
 use jiff::Timestamp;
 
 use crate::rules::AllowUnusedArg;
@@ -45,6 +45,13 @@ pub(super) struct ActionArgs {
     /// this way.
     #[arg(long)]
     metadata_may_differ: bool,
+
+    /// With reflink: also change files in snapshots
+    ///
+    /// The kernel permits that the files of a read-only subvolume share blocks with other files. Without this option, ftk
+    /// changes no file there.
+    #[arg(long, hide_short_help = true)]
+    into_snapshots: bool,
 
     /// With delete: move the files below DIR instead
     ///
@@ -87,12 +94,16 @@ impl ActionArgs {
     /// Returns the action. A deletion with a quarantine becomes a move to a new directory in the quarantine.
     ///
     /// # Errors
-    /// If a quarantine is given for another action than a deletion, or empty directories are to be removed and the action
+    /// If an option is given for an action that does not have it, or empty directories are to be removed and the action
     /// leaves none.
     pub(super) fn action(&self) -> anyhow::Result<Action> {
         ensure!(
             !self.remove_empty_dirs || self.effect().removes(),
             "--remove-empty-dirs needs --action delete or move=DIR: other actions remove no names"
+        );
+        ensure!(
+            !self.into_snapshots || self.action == Action::Reflink,
+            "--into-snapshots needs --action reflink: no other action can change files in a read-only snapshot"
         );
         match (&self.action, &self.quarantine) {
             (Action::Delete, Some(dir)) => {
@@ -124,9 +135,14 @@ impl ActionArgs {
         }
     }
 
-    /// Returns what may differ between a copy and the kept file, besides the name.
+    /// Returns the rules with what the action means for them.
+    pub(super) fn with_rules(&self, rules: KeepRules) -> KeepRules {
+        KeepRules { names_survive: !self.effect().removes(), into_snapshots: self.into_snapshots, ..rules }
+    }
+
+    /// Returns what may differ between a copy and the kept file, besides the name, and where it may be.
     pub(super) fn action_options(&self) -> ActionOptions {
-        ActionOptions { metadata_may_differ: self.metadata_may_differ }
+        ActionOptions { metadata_may_differ: self.metadata_may_differ, into_snapshots: self.into_snapshots }
     }
 
     /// Device and inode of the directory that files are moved to, if it exists. A scan skips it, since its

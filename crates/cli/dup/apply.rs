@@ -104,7 +104,8 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         action != Action::Symlink || directories.is_empty(),
         "the report has groups of directories, and --action symlink works on single files only"
     );
-    let rules = KeepRules { chosen: kept.unwrap_or_default(), ..args.keep.rules(&roots)? };
+    let rules = args.act.with_rules(args.keep.rules(&roots)?);
+    let rules = KeepRules { chosen: kept.unwrap_or_default(), ..rules };
     let root_lens = roots.iter().map(|root| root.as_bytes().len()).collect();
     let pruning = Pruning::new(rules, references, args.act.effect(), root_lens, None);
     let members = RecordedMembers { groups: &groups, directories: &directories };

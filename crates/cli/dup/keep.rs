@@ -1,6 +1,5 @@
 //! Options for which copies are kept.
 
-use std::collections::HashSet;
 use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::rc::Rc;
@@ -28,7 +27,8 @@ pub(super) struct KeepArgs {
     /// read-only file system or subvolume, then the oldest (mtime; not for directories), the one with the shortest path,
     /// and the first path in byte order. A file in a trash or system directory (#recycle, @Recycle, @eaDir, $RECYCLE.BIN,
     /// .Trash*, .Trashes, lost+found, .snapshot, .snapshots, .zfs) is never kept in place of one outside, unless
-    /// --reference or path= names it. `first` keeps the first file in
+    /// --reference or path= names it. For delete and move, the same holds for a file on a read-only file system, mount or
+    /// subvolume, such as a snapshot. `first` keeps the first file in
     /// the order of the arguments, then of paths. `argument` keeps a file under the first PATH that has one, and lets the
     /// next rule decide between files under the same PATH. `oldest` and `newest` compare the time of the last content
     /// change (mtime), `shortest` the length of the path, `shallowest` and `deepest` the number of directories in it. `path=GLOB` keeps a file whose whole path matches the glob, in which `*`
@@ -150,7 +150,7 @@ impl KeepArgs {
         };
         let one_per = (0..self.keep_one_per.len()).map(test).collect();
         let (isolate, min_copies) = (self.isolate, self.min_copies);
-        Ok(KeepRules { keep, isolate, min_copies, one_per, chosen: HashSet::new() })
+        Ok(KeepRules { keep, isolate, min_copies, one_per, ..KeepRules::default() })
     }
 
     /// Returns the directories of `--keep-one-per`.

@@ -111,7 +111,7 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     })?;
     search.say_scanned(console);
     let references = References { roots: protected, directories };
-    let (rules, units) = (args.keep.rules(&search.roots)?, search.units.clone());
+    let (rules, units) = (args.act.with_rules(args.keep.rules(&search.roots)?), search.units.clone());
     let root_lens = search.roots.iter().map(|root| root.as_bytes().len()).collect();
     let is_unit = Box::new(move |path: &Path| units.is_above(path));
     let pruning = Pruning::new(rules, references, args.act.effect(), root_lens, Some(is_unit));

@@ -180,17 +180,23 @@ impl<'o> StepPrinter<'o> {
     }
 
     /// Prints a step that was done or can be done: `link    backup/IMG_2041.CR2    frees 48.20 MB`
-    pub(super) fn step(&mut self, step: &Step, frees: u64) {
+    ///
+    /// `is_held`: nothing is freed because other files share the blocks.
+    pub(super) fn step(&mut self, step: &Step, frees: u64, is_held: bool) {
         self.done += 1;
         self.freed += frees;
         let word = verb(self.kind);
         if self.json {
             self.object(word, &step.victim.path, |record| {
                 record.path("keeper", &step.keeper.path).member("frees_bytes", frees);
+                if is_held {
+                    record.member("is_held", true);
+                }
             });
         } else {
             let how = match (self.kind, frees) {
                 (ActionKind::Move, _) => String::new(),
+                (_, 0) if is_held => "frees nothing: other files, as in a snapshot, have its blocks".into(),
                 (_, 0) => "frees nothing by itself: the file has other hard links, or no blocks".into(),
                 (_, frees) => format!("frees {}", DecimalBytes(frees)),
             };

@@ -101,7 +101,8 @@ impl Tree {
     pub fn list(reach: &mut Reach, kind: ActionKind, step: &Step) -> Result<Self, TreeError> {
         let removes = matches!(kind, ActionKind::Delete | ActionKind::Move);
         let mut tree = Self { files: Vec::new(), bytes: 0, links: Vec::new(), directories: Vec::new() };
-        let mut lister = Lister { reach, removes, is_trusted: true, step, tree: &mut tree };
+        let mut lister =
+            Lister { reach, removes, keeps_read_only: false, is_trusted: true, step, tree: &mut tree };
         // The paths of directories below the victim, the next one last.
         let mut waiting = vec![Vec::new()];
         let mut device = None;
@@ -127,6 +128,8 @@ impl Tree {
 struct Lister<'l> {
     reach: &'l mut Reach,
     removes: bool,
+    /// Whether the keeper itself is on a read-only file system.
+    keeps_read_only: bool,
     /// Whether device and inode number identify all directories.
     is_trusted: bool,
     step: &'l Step,
@@ -159,7 +162,12 @@ impl Lister<'_> {
         }
         if self.removes {
             let victim = Seen { version: Version { size: 0, ..stat.version() }, ..seen };
-            let keeper = self.counterpart(below, FileType::Directory).map_err(own)?.0;
+            let (keeper, _, at) = self.counterpart(below, FileType::Directory).map_err(own)?;
+            // The user may have named a directory on a read-only file system, but not one inside a kept directory.
+            if !below.is_empty() && !self.keeps_read_only && at.is_read_only_directory() {
+                return Err(own(Refusal::ReadOnly(Side::Keeper)));
+            }
+            self.keeps_read_only |= below.is_empty() && at.is_read_only_directory();
             let copies = self.copies(below, FileType::Directory, |_, _| Ok(())).map_err(own)?;
             let step = Step { victim, keeper, copies };
             self.tree.directories.push(Directory { step, metadata });

@@ -151,8 +151,13 @@ fn h05_an_impossible_action_is_an_error() {
     let (before, root_len) = (ino(&victim), elsewhere.path().as_os_str().len());
     for action in [Action::Hardlink, Action::Reflink, Action::Move(tree.path("to"))] {
         let step = ftk_apply::Step::new(seen(&victim, root_len), tree.seen("k"));
-        let refused =
-            tree.run_by(action, ftk_apply::ActionOptions { metadata_may_differ: true }, vec![step]).remove(0);
+        let refused = tree
+            .run_by(
+                action,
+                ftk_apply::ActionOptions { metadata_may_differ: true, ..Default::default() },
+                vec![step],
+            )
+            .remove(0);
         assert!(
             matches!(refused, Err(ActError::Refused(Refusal::OtherFileSystem | Refusal::Unsupported))),
             "{refused:?}"

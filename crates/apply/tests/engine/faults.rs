@@ -17,6 +17,7 @@ use crate::harness::{Tree, has, ino, is_too_slow, old_time, set_mode};
 /// The system calls that act and undo make, and the plausible errors of each.
 pub(crate) const FAULTS: &[(&str, &[&str])] = &[
     ("copy_file_range", &["EIO"]),
+    ("faccessat", &["EACCES", "EROFS"]),
     ("fadvise64", &["EIO"]),
     ("fchmod", &["EPERM", "EROFS"]),
     ("fchown", &["EPERM", "EROFS"]),

@@ -206,7 +206,7 @@ fn h11_different_metadata_is_accepted_on_request() {
     let tree = Tree::new();
     let (keeper, victim) = (tree.file("k", "same"), tree.file("v", "same"));
     set_mode(&victim, 0o600);
-    let options = ActionOptions { metadata_may_differ: true };
+    let options = ActionOptions { metadata_may_differ: true, ..ActionOptions::default() };
     // But no name becomes set-user-ID.
     set_mode(&keeper, 0o4755);
     for action in [Action::Hardlink, Action::Symlink] {

@@ -19,7 +19,7 @@ fn replaced(action: Action) -> Tree {
         std::os::unix::fs::chown(&victim, Some(12), Some(34)).unwrap();
     }
     _ = setxattr(&victim, "user.note", b"\0mine", XattrFlags::empty());
-    let options = ActionOptions { metadata_may_differ: true };
+    let options = ActionOptions { metadata_may_differ: true, ..ActionOptions::default() };
     tree.run_by(action, options, vec![tree.step("dir/v", "k")]).remove(0).unwrap();
     tree
 }

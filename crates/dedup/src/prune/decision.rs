@@ -96,7 +96,7 @@ pub enum Why {
     NotHidden,
     /// The removed members are in more hidden directories.
     LessHidden,
-    /// The removed members are on a read-only file system or subvolume.
+    /// The other members are on a read-only file system or subvolume.
     Writable,
     /// It is the first path in byte order.
     ByteOrder,
@@ -122,6 +122,8 @@ pub enum SkipReason {
     /// The group has more names of its file than the file has hard links. The names may belong to several
     /// files, or one name may be listed twice. The inode number does not identify the file.
     Unidentified,
+    /// A name of its file is on a read-only file system or subvolume.
+    ReadOnly,
     /// It is one of several directories with the same contents under other names.
     OtherNames,
 }
@@ -160,6 +162,7 @@ impl fmt::Display for SkipReason {
             Self::Isolated => "below the same PATH as a copy that stays",
             Self::ViaLink => "reached through a symbolic link",
             Self::Unidentified => "has more paths than hard links, so its inode number does not identify it",
+            Self::ReadOnly => "on a read-only file system, mount or subvolume",
             Self::OtherNames => "the directories have different names in them",
         })
     }

@@ -43,14 +43,24 @@ pub(super) struct Places {
     roots: RefCell<HashMap<Vec<u8>, Root>>,
     /// Directories of starting points that are files.
     above_files: RefCell<HashMap<Vec<u8>, Root>>,
-    /// Whether the file system of a directory is read-only, by its path.
-    read_only: RefCell<HashMap<Vec<u8>, bool>>,
+    /// Whether directories are read-only, by their paths.
+    read_only: RefCell<HashMap<Vec<u8>, ReadOnly>>,
 }
 
 impl fmt::Debug for Places {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Places").finish_non_exhaustive()
     }
+}
+
+/// Whether a directory can be written to, whatever its permissions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReadOnly {
+    No,
+    /// It is in a read-only subvolume of a file system that is not read-only.
+    Subvolume,
+    /// The file system or the mount is read-only.
+    Mount,
 }
 
 /// What the path of a starting point says about everything below it.
@@ -82,7 +92,9 @@ impl Places {
         standing.is_trash = root.is_trash || names.clone().any(is_trash);
         standing.hidden = root.hidden + count_hidden(names);
         let directory = if is_directory { path } else { parent };
-        standing.is_read_only = remembered(&self.read_only, directory, is_read_only);
+        let read_only = remembered(&self.read_only, directory, read_only);
+        standing.is_read_only = read_only != ReadOnly::No;
+        standing.is_in_snapshot = read_only == ReadOnly::Subvolume;
         if root.is_in_unit {
             standing.protect(Protection::InKept);
         }
@@ -144,12 +156,17 @@ fn count_hidden<'n>(names: impl Iterator<Item = &'n [u8]>) -> u32 {
     names.filter(|name| name.starts_with(b".") && !matches!(*name, b"." | b"..")).count() as u32
 }
 
-/// Returns whether a file system or a subvolume is read-only.
-fn is_read_only(directory: &[u8]) -> bool {
+/// Returns whether a directory is on a read-only file system, mount or subvolume.
+fn read_only(directory: &[u8]) -> ReadOnly {
     let path = OsStr::from_bytes(directory);
-    // The kernel reports this before it looks at permissions, except for a mount that is read-only by itself.
-    matches!(accessat(CWD, path, Access::WRITE_OK, AtFlags::empty()), Err(Errno::ROFS))
-        || statvfs(path).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY))
+    if statvfs(path).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY)) {
+        return ReadOnly::Mount;
+    }
+    // Only this call knows about subvolumes. The kernel reports them before it looks at permissions.
+    match accessat(CWD, path, Access::WRITE_OK, AtFlags::empty()) {
+        Err(Errno::ROFS) => ReadOnly::Subvolume,
+        _ => ReadOnly::No,
+    }
 }
 
 #[cfg(test)]

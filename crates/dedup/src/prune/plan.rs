@@ -53,12 +53,7 @@ pub(crate) fn plan_copies(members: &[Member], identity: Identity<'_>, rules: &Ke
         .iter()
         .zip(&unit_decisions)
         .find_map(|(unit, decision)| (*decision == UnitDecision::Goes).then_some(unit));
-    let keepers: Vec<_> = units
-        .iter()
-        .zip(&unit_decisions)
-        .filter(|(unit, decision)| matches!(decision, UnitDecision::Stays(_)) && !unit.is_unwanted)
-        .filter_map(|(unit, _)| Some(unit.best.as_ref()?.name))
-        .collect();
+    let keepers = keepers(&units, &unit_decisions, rules);
     let mut decided = BTreeSet::new();
     let mut decisions = vec![MemberDecision::Skipped(SkipReason::ViaLink); members.len()];
     for (unit, decision) in units.iter().zip(&unit_decisions) {
@@ -109,6 +104,18 @@ pub(crate) fn plan_copies(members: &[Member], identity: Identity<'_>, rules: &Ke
     let kept: Vec<_> = kept.filter(|unit| unit.best.is_some() && !unit.is_unwanted).collect();
     let copies = removed.and_then(|_| counted_on(&kept, members, rules));
     GroupDecision { decisions, decided, kept_one, copies }
+}
+
+/// Returns the best names of the files that stay and replace others, the preferred ones first.
+fn keepers(units: &[Unit], decisions: &[UnitDecision], rules: &KeepRules) -> Vec<usize> {
+    let kept = units.iter().zip(decisions);
+    let kept = kept.filter(|(unit, it)| matches!(it, UnitDecision::Stays(_)) && !unit.is_unwanted);
+    let mut kept: Vec<_> = kept.filter_map(|(unit, _)| unit.best.as_ref()).collect();
+    // The copy that a removal relies on is one that the user wants.
+    if !rules.names_survive && kept.iter().any(|best| !best.is_unwanted()) {
+        kept.retain(|best| !best.is_unwanted());
+    }
+    kept.into_iter().map(|best| best.name).collect()
 }
 
 /// Further copies from which a requirement can be met if one of the preferred copies is not there any more. A group may
@@ -193,6 +200,7 @@ fn unit_decisions(
         None if rules.isolate && roots(unit).iter().any(|root| kept_roots.contains(root)) => {
             UnitDecision::Skipped(SkipReason::Isolated)
         }
+        None if unit.is_fixed => UnitDecision::Skipped(SkipReason::ReadOnly),
         None if unit.has_via_link(members) => UnitDecision::Skipped(SkipReason::ViaLink),
         None if !unit.names.iter().all(|&name| has_links(unit, name)) => {
             UnitDecision::Skipped(SkipReason::Unidentified)

@@ -11,7 +11,8 @@ pub struct KeepRules {
     /// The rules in order of precedence. A rule decides only if all earlier ones find no difference. If no rule decides,
     /// the default order does: not in a hidden directory, not on a read-only file system, the oldest (files only), the
     /// shortest path, the first path in byte order. A copy in a trash or system directory is preferred to none outside,
-    /// whatever the rules say, unless a [`KeepRule::Path`] accepts it.
+    /// whatever the rules say, unless a [`KeepRule::Path`] accepts it. So is a copy on a read-only file system or subvolume,
+    /// unless `names_survive`.
     pub keep: Vec<KeepRule>,
     /// Whether a copy is removed only if another copy stays below a different starting point. Copies below
     /// the same starting point as a copy chosen to stay are skipped.
@@ -23,6 +24,10 @@ pub struct KeepRules {
     /// Paths that the user chose. Their files stay. In a group with such a file, all others are removed, except
     /// protected ones and copies that other rules ask for.
     pub chosen: HashSet<Vec<u8>>,
+    /// Whether surplus copies become links or clones of kept ones, so that every name still has its content.
+    pub names_survive: bool,
+    /// Whether files on read-only subvolumes may be changed, which only clones can do.
+    pub into_snapshots: bool,
 }
 
 impl fmt::Debug for KeepRules {
@@ -33,6 +38,8 @@ impl fmt::Debug for KeepRules {
             .field("min_copies", &self.min_copies)
             .field("one_per", &self.one_per.len())
             .field("chosen", &self.chosen)
+            .field("names_survive", &self.names_survive)
+            .field("into_snapshots", &self.into_snapshots)
             .finish()
     }
 }

@@ -9,8 +9,11 @@ pub struct Standing {
     pub is_trash: bool,
     /// The number of hidden directories in its path.
     pub hidden: u32,
-    /// Whether it is on a read-only file system or subvolume.
+    /// Whether it is on a read-only file system, mount or subvolume.
     pub is_read_only: bool,
+    /// Whether that is a read-only subvolume, such as a snapshot: files in it can be cloned into, although they cannot be
+    /// written to.
+    pub is_in_snapshot: bool,
 }
 
 /// What protects a member, whatever the rules choose.

@@ -15,9 +15,11 @@ pub(crate) struct Unit {
     pub(crate) stays: bool,
     /// Whether the user chose one of the names.
     pub(crate) is_chosen: bool,
-    /// Whether it stays only because a directory in a trash or system directory stays as a whole. It then counts as no
-    /// copy: no file outside is removed in its favour.
+    /// Whether it stays only because a directory stays as a whole that is in a trash or system directory, or on a read-only
+    /// file system. It then counts as no copy: no file outside is removed in its favour.
     pub(crate) is_unwanted: bool,
+    /// Whether one of its names cannot or must not be changed.
+    pub(crate) is_fixed: bool,
     /// The name that the rules prefer, with its rank; `None` if every path is a symbolic link.
     pub(crate) best: Option<Best>,
 }
@@ -25,11 +27,22 @@ pub(crate) struct Unit {
 /// A name and its rank. A smaller rank is better.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Best {
-    /// Whether the standing does not protect the name, whether it is in a trash directory, then one value for each rule,
-    /// then the default order, then its position by starting point and path.
+    /// Whether the standing does not protect the name, whether it is on a read-only file system that counts, whether it is
+    /// in a trash directory, then one value for each rule, then the default order, then its position by starting point
+    /// and path.
     pub(crate) rank: Vec<i128>,
     pub(crate) name: usize,
 }
+
+impl Best {
+    /// Returns whether the name is in a place in whose favour no copy outside is removed.
+    pub(crate) fn is_unwanted(&self) -> bool {
+        self.rank[1..BEFORE_RULES].iter().any(|value| *value != 0)
+    }
+}
+
+/// The number of values in a rank before those of the rules.
+const BEFORE_RULES: usize = 3;
 
 impl Unit {
     pub(crate) fn has_via_link(&self, members: &[Member]) -> bool {
@@ -66,6 +79,7 @@ pub(crate) fn units(members: &[Member], identity: Identity<'_>, rules: &KeepRule
                 unit.names.push(name);
                 unit.stays |= members[name].standing.stays();
                 unit.is_chosen |= rules.chosen.contains(&members[name].path);
+                unit.is_fixed |= is_fixed(&members[name], rules);
                 if compare(&best, &unit.best).is_lt() {
                     unit.best = best;
                 }
@@ -73,13 +87,16 @@ pub(crate) fn units(members: &[Member], identity: Identity<'_>, rules: &KeepRule
             _ => {
                 let stays = members[name].standing.stays();
                 let is_chosen = rules.chosen.contains(&members[name].path);
-                units.push(Unit { names: vec![name], stays, is_chosen, is_unwanted: false, best });
+                let is_fixed = is_fixed(&members[name], rules);
+                units.push(Unit { names: vec![name], stays, is_chosen, is_unwanted: false, is_fixed, best });
             }
         }
     }
     for unit in &mut units {
         let mut names = unit.names.iter().map(|&name| &members[name]).filter(|member| !member.via_link);
-        unit.is_unwanted = unit.stays && !unit.is_chosen && names.all(|member| is_trash(member, rules));
+        unit.is_unwanted = unit.stays
+            && !unit.is_chosen
+            && names.all(|member| is_trash(member, rules) || counts_as_read_only(member, rules));
     }
     let order = |unit: &Unit| (!unit.stays, !unit.is_chosen);
     units.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| compare(&a.best, &b.best)));
@@ -98,8 +115,25 @@ fn depth(path: &[u8]) -> i128 {
 
 /// Returns whether a member is in a trash or system directory and the user did not name it.
 fn is_trash(member: &Member, rules: &KeepRules) -> bool {
-    let is_named = || rules.keep.iter().any(|rule| matches!(rule, KeepRule::Path(it) if it(member)));
-    member.standing.is_trash && !member.standing.is_reference() && !is_named()
+    member.standing.is_trash && !is_named(member, rules)
+}
+
+/// Returns whether names are removed, the member is on a read-only file system or subvolume, and the user did not name it.
+/// A snapshot disappears some day, and its copies with it.
+fn counts_as_read_only(member: &Member, rules: &KeepRules) -> bool {
+    !rules.names_survive && member.standing.is_read_only && !is_named(member, rules)
+}
+
+/// Returns whether a reference contains the member, or a rule names its path.
+fn is_named(member: &Member, rules: &KeepRules) -> bool {
+    let is_accepted = |rule: &KeepRule| matches!(rule, KeepRule::Path(accepts) if accepts(member));
+    member.standing.is_reference() || rules.keep.iter().any(is_accepted)
+}
+
+/// Returns whether a member cannot or must not be changed.
+fn is_fixed(member: &Member, rules: &KeepRules) -> bool {
+    let standing = member.standing;
+    standing.is_read_only && !(rules.into_snapshots && standing.is_in_snapshot)
 }
 
 /// Ranks a name of a group.
@@ -137,11 +171,9 @@ impl Ranker<'_> {
             path_place as i128,
             place as i128,
         ];
-        [i128::from(!standing.stays()), i128::from(is_trash(member, rules))]
-            .into_iter()
-            .chain(by_rule)
-            .chain(order)
-            .collect()
+        let places = [counts_as_read_only(member, rules), is_trash(member, rules)];
+        let before: [_; BEFORE_RULES] = [!standing.stays(), places[0], places[1]].map(i128::from);
+        before.into_iter().chain(by_rule).chain(order).collect()
     }
 }
 
@@ -151,8 +183,9 @@ pub(crate) fn criterion(better: &Best, worse: &Best, rules: &KeepRules) -> (Why,
     let mut ranks = better.rank.iter().zip(&worse.rank).skip(1);
     let decided = ranks.position(|(a, b)| a != b).unwrap_or(usize::MAX);
     let after = |number: usize| decided.checked_sub(number);
-    match (decided, after(1).filter(|&nth| nth < rules.keep.len()), after(1 + rules.keep.len())) {
-        (0, ..) => (Why::NotTrash, None),
+    match (decided, after(2).filter(|&nth| nth < rules.keep.len()), after(2 + rules.keep.len())) {
+        (0, ..) => (Why::Writable, None),
+        (1, ..) => (Why::NotTrash, None),
         (_, Some(nth), _) => (why(&rules.keep[nth]), Some(nth)),
         (.., Some(0)) if better.rank[decided + 1] == 0 => (Why::NotHidden, None),
         (.., Some(0)) => (Why::LessHidden, None),

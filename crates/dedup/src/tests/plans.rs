@@ -76,7 +76,7 @@ fn the_default_order_is_applied_criterion_by_criterion() {
     let worse: [fn(&mut Member); 6] = [
         |member| member.standing.is_trash = true,
         |member| member.standing.hidden += 1,
-        |member| member.standing.is_read_only = true,
+        |member| (member.standing.is_read_only, member.standing.is_in_snapshot) = (true, true),
         |member| member.version.mtime_ns += 1,
         |member| member.path = b"longer".to_vec(),
         |member| member.path[0] += 1,
@@ -91,10 +91,13 @@ fn the_default_order_is_applied_criterion_by_criterion() {
         if why == Why::ByteOrder {
             members[0].path = b"d".to_vec();
         }
-        assert_eq!(decisions(&members, &keep(vec![])), [goes(1), MemberDecision::Stays(why)], "{why:?}");
+        let rules =
+            |keep| KeepRules { keep, names_survive: true, into_snapshots: true, ..KeepRules::default() };
+        let expected = [goes(1), MemberDecision::Stays(why)];
+        assert_eq!(decisions(&members, &rules(vec![])), expected, "{why:?}");
         if why != Why::NotTrash {
             let first = [MemberDecision::Stays(Why::First), goes(0)];
-            assert_eq!(decisions(&members, &keep(vec![KeepRule::First])), first, "{why:?}");
+            assert_eq!(decisions(&members, &rules(vec![KeepRule::First])), first, "{why:?}");
         }
     }
 }
@@ -117,6 +120,53 @@ fn a_copy_in_the_trash_is_kept_only_if_it_is_named() {
     assert_eq!(decisions(&members, &keep(vec![])), [kept, order, goes(1)]);
     members[0].standing.protection = Protection::Reference;
     assert_eq!(decisions(&members, &keep(vec![]))[1..], [goes(0), goes(0)]);
+}
+
+/// A copy on a read-only file system replaces no other unless the user names it, and is never changed itself.
+#[test]
+fn a_read_only_copy_is_neither_kept_nor_changed() {
+    let mut members = [member("snapshot/a", 1, 0), member("b", 2, 9), member("c", 3, 9)];
+    (members[0].standing.is_read_only, members[0].standing.is_in_snapshot) = (true, true);
+    let left = MemberDecision::Skipped(SkipReason::ReadOnly);
+    let removes = |keep| KeepRules { keep, ..KeepRules::default() };
+    for rule in [KeepRule::First, KeepRule::Oldest, KeepRule::Deepest] {
+        let order = MemberDecision::Stays(Why::ByteOrder);
+        assert_eq!(
+            decisions(&members[..2], &removes(vec![rule])),
+            [left, MemberDecision::Stays(Why::Enough)]
+        );
+        assert_eq!(decisions(&members, &removes(vec![])), [left, order, goes(1)]);
+    }
+    let named = decisions(&members, &removes(vec![glob("/a")]));
+    assert_eq!(named, [MemberDecision::Stays(Why::Path), goes(0), goes(0)]);
+    // If names survive, the rules decide which copy is kept.
+    let survive = || KeepRules { keep: vec![KeepRule::Oldest], names_survive: true, ..KeepRules::default() };
+    assert_eq!(decisions(&members, &survive()), [MemberDecision::Stays(Why::Oldest), goes(0), goes(0)]);
+    let newest = || KeepRules { keep: vec![KeepRule::Newest], ..survive() };
+    assert_eq!(decisions(&members, &newest())[0], left);
+    let into = || KeepRules { into_snapshots: true, ..newest() };
+    assert_eq!(decisions(&members, &into())[0], goes(1));
+    // A mount is not a subvolume.
+    members[0].standing.is_in_snapshot = false;
+    assert_eq!(decisions(&members, &into())[0], left);
+    // A file is left with all its names.
+    members[0].version.mtime_ns = 99;
+    members[2].version = members[0].version;
+    members.iter_mut().for_each(|member| member.nlink = 2);
+    members[1].nlink = 1;
+    assert_eq!(decisions(&members, &removes(vec![]))[0], left);
+    assert_eq!(decisions(&members, &removes(vec![]))[2], left);
+    // One that stays with its directory is no copy in whose favour others are removed.
+    let mut members = [member("snapshot/a", 1, 0), member("b", 2, 9), member("c", 3, 9)];
+    (members[0].standing.is_read_only, members[0].standing.protection) = (true, Protection::InKept);
+    let [kept, order] = [Why::InKept, Why::ByteOrder].map(MemberDecision::Stays);
+    assert_eq!(decisions(&members, &removes(vec![])), [kept, order, goes(1)]);
+    // A removal relies on the copy that can be written, although the other one is on its device.
+    let mut members = [member("a", 1, 5), member("snapshot/b", 2, 0), member("c", 3, 9)];
+    (members[1].standing.is_read_only, members[0].version.dev) = (true, 7);
+    let one_per: Vec<MemberTest> = vec![Box::new(|member| member.path.starts_with(b"snapshot/"))];
+    let rules = KeepRules { one_per, ..KeepRules::default() };
+    assert_eq!(decisions(&members, &rules)[2], goes(0));
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn standing() -> impl Strategy<Value = Standing> {
     (prop::bool::weighted(0.2), flag(), 0..3_u32, flag()).prop_map(
         |(is_inside, is_trash, hidden, is_read_only)| {
             let protection = if is_inside { Protection::InKept } else { Protection::Free };
-            Standing { protection, is_trash, hidden, is_read_only }
+            Standing { protection, is_trash, hidden, is_read_only, is_in_snapshot: false }
         },
     )
 }
@@ -81,7 +81,8 @@ fn test(nth: u8) -> MemberTest {
 
 fn rules() -> impl Strategy<Value = KeepRules> {
     let numbers = (vec(0..9_u8, 0..4), vec(0..3_u8, 0..3), btree_set(0..20_usize, 0..2));
-    (numbers, any::<bool>(), 0..5_usize).prop_map(|((keep, one_per, chosen), isolate, min_copies)| {
+    (numbers, any::<[bool; 2]>(), 0..5_usize).prop_map(|((keep, one_per, chosen), flags, min_copies)| {
+        let [isolate, names_survive] = flags;
         let rule = |rule| match rule {
             0 => KeepRule::First,
             1 => KeepRule::Oldest,
@@ -97,7 +98,8 @@ fn rules() -> impl Strategy<Value = KeepRules> {
         let path =
             |nth: usize| (0..4).map(move |root| format!("{root}/{:01$}", nth, 1 + nth * 7 % 4).into_bytes());
         let chosen = chosen.into_iter().flat_map(path).collect();
-        KeepRules { keep: keep.into_iter().map(rule).collect(), isolate, min_copies, one_per, chosen }
+        let keep = keep.into_iter().map(rule).collect();
+        KeepRules { keep, isolate, min_copies, one_per, chosen, names_survive, into_snapshots: false }
     })
 }
 
@@ -119,23 +121,37 @@ fn by_rules(a: &Member, b: &Member, rules: &KeepRules) -> Ordering {
         let Standing { hidden, is_read_only, .. } = member.standing;
         (hidden, is_read_only, member.version.mtime_ns, member.path.len(), member.path.clone())
     };
-    let by_trash = is_trash(a, rules).cmp(&is_trash(b, rules));
+    let by_trash = (counts_as_read_only(a, rules), is_trash(a, rules))
+        .cmp(&(counts_as_read_only(b, rules), is_trash(b, rules)));
     let by_rules = rules.keep.iter().map(by_rule).find(|order| order.is_ne()).unwrap_or(Ordering::Equal);
     by_trash.then(by_rules).then_with(|| by_default(a).cmp(&by_default(b))).then_with(by_place)
 }
 
 /// Returns whether a name is in the trash and the user did not name it.
 fn is_trash(member: &Member, rules: &KeepRules) -> bool {
-    let is_named = |rule: &KeepRule| matches!(rule, KeepRule::Path(accepts) if accepts(member));
-    let is_reference = member.standing.protection == Protection::Reference;
-    member.standing.is_trash && !is_reference && !rules.keep.iter().any(is_named)
+    member.standing.is_trash && !is_named(member, rules)
+}
+
+/// Returns whether names disappear, a name is on a read-only file system, and the user did not name it.
+fn counts_as_read_only(member: &Member, rules: &KeepRules) -> bool {
+    member.standing.is_read_only && !rules.names_survive && !is_named(member, rules)
+}
+
+fn is_named(member: &Member, rules: &KeepRules) -> bool {
+    let is_accepted = |rule: &KeepRule| matches!(rule, KeepRule::Path(accepts) if accepts(member));
+    member.standing.protection == Protection::Reference || rules.keep.iter().any(is_accepted)
+}
+
+/// Returns whether the user wants no copy here.
+fn is_bad_place(member: &Member, rules: &KeepRules) -> bool {
+    is_trash(member, rules) || counts_as_read_only(member, rules)
 }
 
 /// Returns whether a file stays, but is no copy in whose favour others are removed.
 fn is_unwanted(names: &[&Member], rules: &KeepRules) -> bool {
     names.iter().any(|name| name.standing.stays())
         && !names.iter().any(|name| rules.chosen.contains(&name.path))
-        && regular(names).iter().all(|name| is_trash(name, rules))
+        && regular(names).iter().all(|name| is_bad_place(name, rules))
 }
 
 fn regular<'m>(names: &[&'m Member]) -> Vec<&'m Member> {
@@ -211,9 +227,15 @@ proptest! {
                 same.collect()
             };
             let is_near = |at: usize| members[at].version.dev == members[nth].version.dev;
-            let near = |&at: &usize| matches!(decisions[at], MemberDecision::Stays(why) if why != Why::SameFile)
-                && regular(&at) && is_near(at) && !is_unwanted(&names(at), &rules);
-            prop_assert_eq!(is_near(keeper), all.clone().any(|at| near(&at)));
+            let near_or_far = |&at: &usize| matches!(decisions[at], MemberDecision::Stays(why) if why != Why::SameFile)
+                && regular(&at) && !is_unwanted(&names(at), &rules);
+            let near = |at: &usize| near_or_far(at) && is_near(*at);
+            let all_good = |at: usize| names(at).iter().all(|name| !is_bad_place(name, &rules));
+            let is_good = |at: usize| rules.names_survive || !is_bad_place(&members[at], &rules);
+            let are_all_good = all.clone().filter(near_or_far).all(is_good);
+            prop_assert!(!are_all_good || is_near(keeper) == all.clone().any(|at| near(&at)));
+            prop_assert!(are_all_good || is_good(keeper) || !all.clone().filter(near_or_far).any(all_good));
+            prop_assert!(!members[nth].standing.is_read_only, "nothing on a read-only file system is changed");
             if rules.isolate {
                 let roots: BTreeSet<_> = same_file().map(|at| members[at].root).collect();
                 let kept = all.clone().filter(|&at| matches!(decisions[at], MemberDecision::Stays(_)) && regular(&at));
@@ -227,8 +249,8 @@ proptest! {
             prop_assert!(matches!(decisions[nth], MemberDecision::Stays(Why::Reference | Why::InKept)));
         }
         let is_kept = |nth: usize| matches!(decisions[nth], MemberDecision::Stays(_)) && regular(&nth);
-        // A copy in the trash is no reason to remove one outside.
-        let is_outside = |nth: usize| !is_trash(&members[nth], &rules) || rules.chosen.contains(&members[nth].path);
+        // A copy in the trash or a snapshot is no reason to remove one outside.
+        let is_outside = |nth: usize| !is_bad_place(&members[nth], &rules) || rules.chosen.contains(&members[nth].path);
         let all = 0..members.len();
         let has_outside_name =
             |nth: usize| all.clone().any(|at| identity(at) == identity(nth) && regular(&at) && is_outside(at));

@@ -1,0 +1,120 @@
+//! Steps that free nothing or change a snapshot are not done, and the reported numbers are what a file system frees.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::harness::{Dir, Mounted, bytes};
+
+/// Runs `btrfs subvolume` with these arguments.
+fn subvolume(args: &[&str], paths: &[&Path]) {
+    let mut btrfs = Command::new("btrfs");
+    btrfs.args(["-q", "subvolume"]).args(args).args(paths);
+    assert!(btrfs.status().unwrap().success(), "{btrfs:?}");
+}
+
+/// A btrfs with the subvolume `work` that has the file `f`, and its read-only snapshot `snap`.
+fn with_snapshot() -> Option<Mounted> {
+    let mounted = Mounted::new("btrfs")?;
+    let [work, snap] = ["work", "snap"].map(|name| mounted.path(name));
+    subvolume(&["create"], &[&work]);
+    fs::write(work.join("f"), bytes(7, 1_000_000)).unwrap();
+    subvolume(&["snapshot", "-r"], &[&work, &snap]);
+    Some(mounted)
+}
+
+/// Runs `ftk dup prune` on these paths of the file system, and returns its output.
+fn prune(mounted: &Mounted, args: &[&str], paths: &[&str]) -> String {
+    let dir = Dir::new();
+    let run = dir.ftk(["dup", "prune"]).args(args).args(paths.iter().map(|path| mounted.path(path))).run();
+    run.status(0).text().to_owned()
+}
+
+/// Returns the lines that begin with this word.
+fn lines<'t>(text: &'t str, word: &str) -> Vec<&'t str> {
+    let word = format!("  {word:<8} ");
+    text.lines().filter(|line| line.starts_with(&word)).collect()
+}
+
+#[test]
+fn a_copy_in_a_snapshot_is_neither_kept_nor_removed() {
+    let Some(mounted) = with_snapshot() else { return };
+    for paths in [&["snap", "work"][..], &["work", "snap"], &["."]] {
+        for args in [&["--yes"][..], &["--yes", "--dirs"], &["--yes", "--keep", "first"]] {
+            let text = prune(&mounted, &[&["--action", "delete"], args].concat(), paths);
+            let left = lines(&text, "leave");
+            assert!(left.len() == 1 && left[0].contains("snap"), "{text}");
+            assert!(left[0].ends_with("on a read-only file system, mount or subvolume"), "{text}");
+            assert!(mounted.path("work/f").exists() && mounted.path("snap/f").exists(), "{args:?}");
+        }
+    }
+    // The only copy outside of a snapshot goes if the user names the one in the snapshot.
+    let snap = mounted.path("snap").into_os_string().into_string().unwrap();
+    for named in [["--keep".to_owned(), format!("path={snap}/*")], ["--reference".to_owned(), snap]] {
+        let text = prune(&mounted, &["--action", "delete", &named[0], &named[1]], &["snap", "work"]);
+        assert!(lines(&text, "delete")[0].contains("work/f"), "{text}");
+    }
+}
+
+#[test]
+fn what_a_snapshot_holds_is_not_freed_and_the_plan_says_so() {
+    let Some(mounted) = with_snapshot() else { return };
+    fs::write(mounted.path("work/long name"), bytes(7, 1_000_000)).unwrap();
+    subvolume(&["snapshot", "-r"], &[&mounted.path("work"), &mounted.path("snap2")]);
+    for args in [&[][..], &["--yes"]] {
+        let text = prune(&mounted, &[&["--action", "delete"], args].concat(), &["work"]);
+        let deleted = lines(&text, "delete");
+        assert!(deleted.len() == 1 && deleted[0].contains("work/long name"), "{text}");
+        assert!(
+            deleted[0].ends_with("frees nothing: other files, as in a snapshot, have its blocks"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_snapshot_is_changed_only_on_request() {
+    let Some(mounted) = with_snapshot() else { return };
+    subvolume(&["create"], &[&mounted.path("other")]);
+    fs::write(mounted.path("other/g"), bytes(7, 1_000_000)).unwrap();
+    let keep = ["--action", "reflink", "--keep", "newest", "--yes"];
+    let text = prune(&mounted, &keep, &["other", "snap"]);
+    assert!(lines(&text, "leave")[0].contains("snap/f") && lines(&text, "clone").is_empty(), "{text}");
+    // A directory with a snapshot in it is taken apart.
+    for (nth, name) in ["one", "two"].into_iter().enumerate() {
+        let inner = mounted.path(&format!("{name}/inner"));
+        fs::create_dir(mounted.path(name)).unwrap();
+        subvolume(&["create"], &[&inner]);
+        fs::write(inner.join("x"), bytes(8, 1_000_000)).unwrap();
+        fs::write(mounted.path(&format!("{name}/y")), bytes(9, 1_000_000)).unwrap();
+        if nth == 1 {
+            let mut btrfs = Command::new("btrfs");
+            btrfs.args(["property", "set", "-ts"]).arg(inner).args(["ro", "true"]);
+            assert!(btrfs.status().unwrap().success());
+        }
+    }
+    let dir = Dir::new();
+    let args = ["dup", "prune", "--dirs", "--action", "reflink", "--yes"];
+    let run = dir.ftk(args).args(["one", "two"].map(|name| mounted.path(name))).run().status(2);
+    let refused = lines(run.text(), "refuse");
+    assert!(refused.len() == 1 && refused[0].contains("two/inner/x"), "{}", run.text());
+    run.check(refused[0].ends_with("the victim is on a read-only file system or subvolume"), "the reason");
+    let text = prune(&mounted, &[&keep[..], &["--into-snapshots"]].concat(), &["other", "snap"]);
+    assert!(lines(&text, "clone")[0].contains("snap/f"), "{text}");
+    let delete = ["dup", "prune", "--action", "delete", "--into-snapshots", "."];
+    dir.ftk(delete).run().status(2).stderr_has("--into-snapshots needs --action reflink");
+}
+
+/// A directory is not removed because a kept one has its files in a snapshot.
+#[test]
+fn a_snapshot_inside_a_kept_directory_is_no_copy() {
+    let Some(mounted) = with_snapshot() else { return };
+    fs::create_dir_all(mounted.path("a")).unwrap();
+    subvolume(&["snapshot", "-r"], &[&mounted.path("work"), &mounted.path("a/sub")]);
+    fs::create_dir_all(mounted.path("longer/sub")).unwrap();
+    fs::write(mounted.path("longer/sub/f"), bytes(7, 1_000_000)).unwrap();
+    let dir = Dir::new();
+    let args = ["dup", "prune", "--dirs", "--action", "delete", "--yes"];
+    let run = dir.ftk(args).args(["a", "longer"].map(|name| mounted.path(name))).run();
+    run.check(mounted.path("longer/sub/f").exists(), "the copy that can be written");
+}
