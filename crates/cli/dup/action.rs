@@ -48,8 +48,8 @@ pub(super) struct ActionArgs {
 
     /// With reflink: also change files in snapshots
     ///
-    /// The kernel permits that the files of a read-only subvolume share blocks with other files. Without this option, ftk
-    /// changes no file there.
+    /// The kernel lets the files of a read-only subvolume share blocks with other files. Without this option, ftk changes
+    /// nothing there.
     #[arg(long, hide_short_help = true)]
     into_snapshots: bool,
 
