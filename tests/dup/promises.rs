@@ -44,6 +44,9 @@ fn plant(dir: &Dir, dice: &mut Dice) {
         }
         paths.push(path);
     }
+    dir.symlink("../d0/f0", "d1/link")
+        .symlink(&format!("../{}", paths[0]), "d2/link")
+        .symlink("f1", "d0/link");
 }
 
 fn files(dir: &Dir) -> Files {
