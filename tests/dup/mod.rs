@@ -20,5 +20,6 @@ mod property;
 mod protect;
 mod prune;
 mod script;
+mod sidecars;
 mod tree;
 mod undo;

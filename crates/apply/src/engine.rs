@@ -46,6 +46,16 @@ pub(crate) fn max_batch(reserved: u64) -> usize {
     (limit.saturating_sub(reserved) / STEP_DESCRIPTORS).clamp(1, BATCH_STEPS as u64) as usize
 }
 
+/// The state of steps that are carried out only together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chain {
+    /// No such steps are in progress.
+    Ended,
+    Begun,
+    /// One was refused or failed.
+    Broken,
+}
+
 /// A proven step and its intent.
 type Ready = Result<(Proven, Intent), ActError>;
 
@@ -211,9 +221,21 @@ impl Engine {
             }
             let mut changed = Vec::new();
             let mut flow = ControlFlow::Continue(());
-            for (step, ready) in batch.by_ref() {
+            let mut chain = Chain::Ended;
+            while let Some((step, ready)) = batch.next() {
+                if chain == Chain::Ended && step.with_next {
+                    chain = self.begin_chain((&step, &ready), batch.as_slice(), stop);
+                }
                 let outcome = ready.and_then(|(proven, intent)| {
-                    let outcome = self.perform(&proven, &intent, stop);
+                    let outcome = match chain {
+                        Chain::Ended => self.perform(&proven, &intent, stop),
+                        // A chain that has begun is not left half done.
+                        Chain::Begun => self.perform(&proven, &intent, &Stop::new()),
+                        Chain::Broken if stop.is_raised() => Err(ActError::Stopped),
+                        Chain::Broken => {
+                            Err(proven.recheck(&self.own_changes).err().unwrap_or(Refusal::Together).into())
+                        }
+                    };
                     journal.note(intent.step, &outcome);
                     if outcome.is_ok() {
                         changed.push(proven.victim.place.dir);
@@ -223,6 +245,11 @@ impl Engine {
                 if outcome.is_ok() {
                     self.note_removed(&step);
                 }
+                chain = match (step.with_next, outcome.is_ok()) {
+                    (false, _) => Chain::Ended,
+                    (true, true) => chain,
+                    (true, false) => Chain::Broken,
+                };
                 let is_full = matches!(outcome, Err(ActError::Refused(Refusal::TooManyLinks)));
                 flow = report(&step, outcome);
                 if flow.is_break() || (is_full && self.replace_keeper(&step)) {
@@ -248,6 +275,21 @@ impl Engine {
                 return Ok(());
             }
         }
+    }
+
+    /// Returns whether the steps that are carried out only together may begin: all are proven and unchanged. `rest` begins
+    /// with those after the first.
+    fn begin_chain(&self, first: (&Step, &Ready), rest: &[(Step, Ready)], stop: &Stop) -> Chain {
+        let mut steps = std::iter::once(first).chain(rest.iter().map(|(step, ready)| (step, ready)));
+        let mut is_intact = !stop.is_raised();
+        while let Some((step, ready)) = steps.next() {
+            let proven = ready.as_ref().ok().map(|(proven, _)| proven);
+            is_intact &= proven.is_some_and(|proven| proven.recheck(&self.own_changes).is_ok());
+            if !step.with_next {
+                break;
+            }
+        }
+        if is_intact { Chain::Begun } else { Chain::Broken }
     }
 
     /// Makes the victim of a step the keeper of later steps. Returns `false` if the victim's own successor is
@@ -284,7 +326,10 @@ impl Engine {
         let mut further = 0;
         let max_steps = self.max_steps;
         let has_room = |steps: usize, further: usize| steps + further.div_ceil(2) < max_steps;
-        while has_room(batch.len(), further) && bytes < BATCH_BYTES && !stop.is_raised() {
+        let mut chain_start = 0;
+        while chain_start < batch.len()
+            || (has_room(batch.len(), further) && bytes < BATCH_BYTES && !stop.is_raised())
+        {
             let Some(mut step) = next() else { break };
             let planned = step.keeper.version.identity();
             step.keeper = self.latest(&step.keeper).clone();
@@ -293,19 +338,38 @@ impl Engine {
             let ready = if planned != keeper && keeper == step.victim.version.identity() {
                 Err(Refusal::TooManyLinks.into()) // another name of a file that stays
             } else {
-                self.make_ready(&step, journal, stop)
+                self.make_ready(&step, stop)
             };
-            if let Ok((proven, intent)) = &ready {
-                self.remember_directory(&step);
-                journal.intend(intent);
+            if let Ok((proven, _)) = &ready {
                 further += proven.copies.len();
             }
+            let is_last = !step.with_next;
             batch.push((step, ready));
+            if is_last {
+                self.intend(&mut batch[chain_start..], journal);
+                chain_start = batch.len();
+            }
         }
+        self.intend(&mut batch[chain_start..], journal);
         batch
     }
 
-    fn make_ready(&mut self, step: &Step, journal: &mut Journal, stop: &Stop) -> Ready {
+    /// Adds the intents of steps that are carried out only together to the journal. If one is refused, all are.
+    fn intend(&mut self, chain: &mut [(Step, Ready)], journal: &mut Journal) {
+        let is_refused = chain.iter().any(|(_, ready)| ready.is_err());
+        for (step, ready) in chain {
+            if is_refused && ready.is_ok() {
+                *ready = Err(Refusal::Together.into());
+            }
+            if let Ok((_, intent)) = ready {
+                self.remember_directory(step);
+                intent.step = journal.number();
+                journal.intend(intent);
+            }
+        }
+    }
+
+    fn make_ready(&mut self, step: &Step, stop: &Stop) -> Ready {
         let victim = self.reach.hold(Side::Victim, &step.victim, &self.own_changes)?;
         let keeper = self.reach.hold(Side::Keeper, &step.keeper, &self.own_changes)?;
         let metadata = if matches!(self.kind, ActionKind::Hardlink | ActionKind::Symlink) {
@@ -325,7 +389,7 @@ impl Engine {
         }
         let target = (self.kind == ActionKind::Symlink).then(|| absolute_path(&proven.keeper)).transpose()?;
         let intent = Intent {
-            step: journal.number(),
+            step: 0, // numbered when it is added to the journal
             kind: self.kind,
             temp: temp_name(),
             victim: step.victim.clone(),

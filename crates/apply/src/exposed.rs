@@ -22,7 +22,7 @@ const STICKY: u32 = 0o1000;
 /// no other user may write to these. A directory with the sticky bit may be writable.
 ///
 /// An access control list that grants more than the mode shows does so in the bits of the group, so a file that its
-/// group may write to is refused, whoever is in the group.
+/// group may write to is refused, whatever its members.
 pub(crate) fn ensure_only_trusted_change(keeper: &Held, owner_of_victim: u32) -> Result<(), Refusal> {
     let caller = geteuid();
     let is_trusted =
@@ -67,7 +67,7 @@ mod tests {
     use crate::seen::Seen;
 
     /// A user without any rights.
-    const NOBODY: u32 = 65534;
+    const UNPRIVILEGED: u32 = 65534;
 
     fn check(path: &Path, owner_of_victim: u32) -> Result<(), Refusal> {
         let path = path.as_os_str().as_bytes().to_vec();
@@ -120,12 +120,12 @@ mod tests {
         let file = dir.join("file");
         fs::write(&file, "").unwrap();
         for (path, other) in [(&file, &dir), (&dir, &file)] {
-            chown(path, Some(NOBODY), None).unwrap();
+            chown(path, Some(UNPRIVILEGED), None).unwrap();
             chown(other, Some(0), None).unwrap();
-            check(&file, NOBODY).unwrap();
-            for owner_of_victim in [0, NOBODY - 1] {
+            check(&file, UNPRIVILEGED).unwrap();
+            for owner_of_victim in [0, UNPRIVILEGED - 1] {
                 let refused = check(&file, owner_of_victim).unwrap_err();
-                assert!(matches!(refused, Refusal::Exposed { owner: NOBODY, .. }), "{refused}");
+                assert!(matches!(refused, Refusal::Exposed { owner: UNPRIVILEGED, .. }), "{refused}");
             }
         }
     }

@@ -125,6 +125,8 @@ pub enum Refusal {
         /// Its owner.
         owner: u32,
     },
+    /// Another file that must be handled together with this one was refused.
+    Together,
     /// Fewer copies are proven than must stay.
     TooFewCopies {
         /// The number of copies that must stay.
@@ -314,6 +316,7 @@ impl fmt::Display for Refusal {
                 "another user can replace the keeper: {} has owner {owner} and mode {mode:04o}",
                 quote(path)
             ),
+            Self::Together => f.write_str("a file that goes only together with it was refused"),
             Self::TooFewCopies { needed, found, failed } => {
                 write!(f, "{found} of the {needed} copies that must stay can be proven")?;
                 match failed {
@@ -426,6 +429,7 @@ mod tests {
             (Refusal::LinkDiffers, "the link in the kept directory has another target"),
             (Refusal::NotEmpty, "the directory has a new entry, which the kept one may lack"),
             (Refusal::Mounted, "another file system is mounted here"),
+            (Refusal::Together, "a file that goes only together with it was refused"),
             (
                 Refusal::Exposed { directory: None, mode: 0o664, owner: 7 },
                 "another user can change the keeper (owner 7, mode 0664)",

@@ -138,7 +138,7 @@ mod tests {
             files: vec![seen(b"k"), seen(b"/c")],
             needs: vec![Need { count: 2, among: vec![0, 1] }, Need { count: 1, among: vec![1] }],
         };
-        let pair = Step { victim: seen(b"v"), keeper: seen(b"k"), copies: Some(copies.into()) };
+        let pair = Step { copies: Some(copies.into()), ..Step::new(seen(b"v"), seen(b"k")) };
         let text = step(&pair, &Action::Delete, 3);
         assert_eq!(
             text,

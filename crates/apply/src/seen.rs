@@ -28,6 +28,9 @@ pub struct Step {
     pub keeper: Seen,
     /// The copies that must exist besides, if the keeper alone is not enough.
     pub copies: Option<Arc<Copies>>,
+    /// Whether the step is carried out only together with the next one. Such steps are all proven before the first is
+    /// carried out, and if one is refused, all are.
+    pub with_next: bool,
 }
 
 /// Copies that stay, and how many of them must be proven before a victim is removed or replaced.
@@ -51,6 +54,6 @@ pub struct Need {
 impl Step {
     /// Creates a step that needs no copy besides the keeper.
     pub fn new(victim: Seen, keeper: Seen) -> Self {
-        Self { victim, keeper, copies: None }
+        Self { victim, keeper, copies: None, with_next: false }
     }
 }

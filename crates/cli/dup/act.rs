@@ -17,7 +17,7 @@ use ftk_apply::{
     Refusal, Seen, Step, Tree, TreeError, check, probe, script,
 };
 use ftk_dedup::Member;
-use ftk_dedup::prune::{self, Decision, Item, Pruning};
+use ftk_dedup::prune::{self, Decision, Item, Pruning, Sidecars};
 use ftk_dedup::report::Group;
 use ftk_process::Progress;
 use ftk_record::{quote, sanitize};
@@ -43,6 +43,8 @@ pub(super) struct Job {
     /// Upper limit of the number of files to process outside of directories, for progress.
     pub(super) most: u64,
     pub(super) json: bool,
+    /// The extensions of sidecars, which go only together with their files.
+    pub(super) sidecars: Vec<String>,
     /// If directories that become empty are removed: the starting points, which stay.
     pub(super) starts: Option<Vec<CString>>,
 }
@@ -90,7 +92,14 @@ impl Job {
         };
         let files = |item: &Item| if let Decision::Go { files, .. } = item.decision { files } else { 0 };
         let most = self.most + directories.iter().map(files).sum::<u64>();
-        let items = directories.into_iter().chain(self.pruning.items(groups, shares));
+        let files: Box<dyn Iterator<Item = Item> + '_> = match &self.sidecars[..] {
+            [] => Box::new(self.pruning.items(groups, shares)),
+            extensions => {
+                let sidecars = Sidecars::new(extensions.iter().map(|it| it.as_bytes()));
+                Box::new(self.pruning.items_with_sidecars(groups, sidecars).into_iter())
+            }
+        };
+        let items = directories.into_iter().chain(files);
         let mut work = items.flat_map(|item| self.work(&mut reach_of_trees, item));
         let outcome = match (journal, as_script) {
             (Some(journal), _) => self.act(&mut work, most, journal, &out, console)?,
@@ -105,14 +114,18 @@ impl Job {
     /// Returns what an item means for the action. A directory that is not removed as a whole is taken apart: its files
     /// are replaced one by one.
     fn work(&self, reach: &mut Reach, item: Item) -> Vec<Work> {
-        let Item { member, is_directory, decision } = item;
+        let Item { member, is_directory, decision, with_next } = item;
         let (word, why) = match decision {
             Decision::Keep(why) => (Word::Keep, kept_because(why, &member)),
             Decision::Leave(why) => (Word::Leave, why.to_string()),
+            Decision::Apart(sidecar) => {
+                let why = "is not a copy of a sidecar of the kept file";
+                (Word::Leave, format!("its sidecar {} {why}", quote(&sidecar)))
+            }
             Decision::Refuse(error) => (Word::Refuse, cause(&error)),
             Decision::Go { keeper, copies, frees, .. } => {
                 let copies = copies.map(|copies| self.copies(&copies));
-                let step = Step { copies, ..step(&member, &keeper, &self.pruning.root_lens) };
+                let step = Step { copies, with_next, ..step(&member, &keeper, &self.pruning.root_lens) };
                 return match is_directory {
                     false => vec![Work::File { step, frees }],
                     true if self.pruning.effect.removes() => vec![Work::Tree(step)],

@@ -66,6 +66,14 @@ pub(super) struct ActionArgs {
     #[arg(long, hide_short_help = true)]
     pub(super) remove_empty_dirs: bool,
 
+    /// Handle sidecars with these extensions only together with their files
+    ///
+    /// `--with-sidecars xmp,thm,aae,srt`: IMG_1.CR3.xmp and IMG_1.xmp are sidecars of IMG_1.CR3. If each sidecar of a file is a
+    /// copy of a sidecar of the kept file, they go together; otherwise the file is left and the sidecar named. The search must
+    /// include the sidecars. One that belongs to several files goes with the last of them. Needs --action delete or move=DIR.
+    #[arg(long, value_name = "EXT,...", value_delimiter = ',', value_parser = extension, conflicts_with = "script", hide_short_help = true)]
+    pub(super) with_sidecars: Vec<String>,
+
     /// New file for the journal, which undo needs
     ///
     /// Default: in $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk.
@@ -74,6 +82,12 @@ pub(super) struct ActionArgs {
 
     #[command(flatten)]
     pub(super) allow_unused: AllowUnusedArg,
+}
+
+fn extension(value: &str) -> Result<String, String> {
+    let extension = value.strip_prefix('.').unwrap_or(value);
+    let is_one = !extension.is_empty() && !extension.contains(['.', '/', '*']);
+    is_one.then(|| extension.to_owned()).ok_or("expected extensions such as xmp,thm".into())
 }
 
 fn parse(value: OsString) -> Result<Action, String> {
@@ -104,6 +118,10 @@ impl ActionArgs {
         ensure!(
             !self.into_snapshots || self.action == Action::Reflink,
             "--into-snapshots needs --action reflink: no other action can change files in a read-only snapshot"
+        );
+        ensure!(
+            self.with_sidecars.is_empty() || self.effect().removes(),
+            "--with-sidecars needs --action delete or move=DIR: other actions remove no names"
         );
         match (&self.action, &self.quarantine) {
             (Action::Delete, Some(dir)) => {

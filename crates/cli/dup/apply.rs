@@ -121,7 +121,8 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
     let most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();
     let (rule_names, json) = (args.keep.names(), globals.json);
     let starts = args.act.remove_empty_dirs.then_some(roots);
-    let job = Job { action, action_options, pruning, rules, rule_names, most, json, starts };
+    let sidecars = args.act.with_sidecars.clone();
+    let job = Job { action, action_options, pruning, rules, rule_names, most, json, sidecars, starts };
     let done = job.run(directories, &mut groups.into_iter(), journal, args.act.script, console)?;
     Ok(outcome.max(done))
 }

@@ -79,6 +79,10 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
         action != Action::Symlink || !args.search.dirs.is_used(),
         "--action symlink works on single files only: choose another action for directories"
     );
+    ensure!(
+        !args.ask || args.act.with_sidecars.is_empty(),
+        "--ask decides about each file on its own, so it does not work with --with-sidecars"
+    );
     ensure!(!args.ask || !args.search.dirs.is_used(), "--ask works on single files only, not on directories");
     let references = args.keep.references.iter().map(directory).collect::<anyhow::Result<_>>()?;
     let directories = below(&args.keep.references).context("cannot resolve a --reference directory")?;
@@ -145,8 +149,8 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let (action_options, rule_names) = (args.act.action_options(), args.keep.names());
     let rules = std::mem::take(&mut search.rules);
     let starts = args.act.remove_empty_dirs.then(|| search.roots.clone());
-    let mut job =
-        Job { action, action_options, pruning, rules, rule_names, most, json: globals.json, starts };
+    let (sidecars, json) = (args.act.with_sidecars.clone(), globals.json);
+    let mut job = Job { action, action_options, pruning, rules, rule_names, most, json, sidecars, starts };
     let team = Team::new(globals.workers().unwrap_or_else(physical_cores));
     let mut examined = search.examine(SurveyOptions { team, with_paths: true, shared: None }, console);
     let outcome = if args.ask {

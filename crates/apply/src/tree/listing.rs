@@ -169,7 +169,7 @@ impl Lister<'_> {
             }
             self.keeps_read_only |= below.is_empty() && at.is_read_only_directory();
             let copies = self.copies(below, FileType::Directory, |_, _| Ok(())).map_err(own)?;
-            let step = Step { victim, keeper, copies };
+            let step = Step { copies, ..Step::new(victim, keeper) };
             self.tree.directories.push(Directory { step, metadata });
         }
         let (mut names, dir) = (Vec::new(), std::rc::Rc::new(fd));
@@ -225,7 +225,7 @@ impl Lister<'_> {
             true => Ok(()),
             false => Err(Refusal::ContentDiffers),
         })?;
-        let step = Step { victim, keeper, copies };
+        let step = Step { copies, ..Step::new(victim, keeper) };
         self.tree.files.push(TreeFile { step, blocks: stat.blocks, nlink: stat.nlink });
         Ok(())
     }
@@ -250,7 +250,7 @@ impl Lister<'_> {
                 true => Ok(()),
                 false => Err(Refusal::LinkDiffers),
             })?;
-        self.tree.links.push(Link { step: Step { victim, keeper, copies }, target, metadata });
+        self.tree.links.push(Link { step: Step { copies, ..Step::new(victim, keeper) }, target, metadata });
         Ok(())
     }
 

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use ftk_apply::{ActError, Action, ActionOptions, Engine, Freed, Journal, Seen, Step, Undone, undo};
+use ftk_apply::{
+    ActError, Action, ActionOptions, Engine, Freed, Journal, QUARANTINE, Seen, Step, Undone, undo,
+};
 use ftk_file::{Stat, Symlinks};
 use ftk_sched::Stop;
 use rustix::fs::CWD;
@@ -50,7 +52,7 @@ impl Tree {
         self.path("journal")
     }
 
-    /// Returns the sorted paths of all files in the tree except the journal.
+    /// Returns the sorted paths of all files in the tree except the journal and the mark of a directory for moved files.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         let mut directories = vec![self.path("")];
@@ -59,7 +61,7 @@ impl Tree {
                 let path = entry.unwrap().path();
                 if path.symlink_metadata().unwrap().is_dir() {
                     directories.push(path);
-                } else if path != self.journal() {
+                } else if path != self.journal() && !path.ends_with(QUARANTINE.to_str().unwrap()) {
                     names.push(path.strip_prefix(self.path("")).unwrap().to_string_lossy().into_owned());
                 }
             }

@@ -13,6 +13,7 @@ mod reflinks;
 mod refusals;
 mod restores;
 mod scripts;
+mod together;
 mod tree_faults;
 mod trees;
 mod undoing;

@@ -52,6 +52,7 @@ fn h02_the_keeper_is_never_its_own_victim() {
             // Each try renames the file and back, which changes its ctime, so it is scanned again.
             let step = Step {
                 copies: None,
+                with_next: false,
                 victim: seen(Path::new(std::str::from_utf8(&victim.path).unwrap()), root_len),
                 keeper: seen(Path::new(std::str::from_utf8(&keeper.path).unwrap()), root_len),
             };

@@ -146,6 +146,7 @@ fn a_script_keeps_files_that_differ() {
             let victims = ["differs", "longer", "hard link", "link", "missing", ".", "-n"];
             let steps = victims.map(|victim| Step {
                 copies: None,
+                with_next: false,
                 victim: relative(victim.as_bytes().to_vec()),
                 keeper: relative(b"k".to_vec()),
             });
@@ -177,6 +178,7 @@ fn a_failed_script_step_keeps_the_victim() {
     let before = ino(&victim);
     let step = Step {
         copies: None,
+        with_next: false,
         victim: relative(b"v".to_vec()),
         keeper: relative(keeper.into_os_string().into_encoded_bytes()),
     };

@@ -161,7 +161,7 @@ impl Scanned<'_, '_> {
 }
 
 fn directory(member: Member, decision: Decision) -> Item {
-    Item { member, is_directory: true, decision }
+    Item { member, is_directory: true, decision, with_next: false }
 }
 
 /// Returns a directory of which only the path is known.

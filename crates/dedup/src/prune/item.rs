@@ -35,6 +35,8 @@ pub struct Item {
     pub is_directory: bool,
     /// What is to happen to it.
     pub decision: Decision,
+    /// Whether it is handled only together with the next item.
+    pub with_next: bool,
 }
 
 /// What is to happen to a file or directory.
@@ -44,6 +46,8 @@ pub enum Decision {
     Keep(Why),
     /// It is surplus, but protected by a rule.
     Leave(SkipReason),
+    /// It is surplus, but the sidecar at this path is not a copy of one of the kept file.
+    Apart(Vec<u8>),
     /// It cannot be examined, so it stays.
     Refuse(io::Error),
     /// It is to be removed or replaced.

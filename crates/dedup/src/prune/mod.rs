@@ -17,6 +17,7 @@ mod probes;
 mod pruning;
 mod rule_use;
 mod rules;
+mod sidecars;
 mod standing;
 mod units;
 
@@ -30,4 +31,5 @@ pub use probes::{RecordedMembers, recorded_probes, scanned_members, scanned_prob
 pub use pruning::{Pruning, References};
 pub use rule_use::RuleUse;
 pub use rules::{KeepRule, KeepRules, MemberTest};
+pub use sidecars::Sidecars;
 pub use standing::{Protection, Standing};

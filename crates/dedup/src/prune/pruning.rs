@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::place::{Places, UnitTest};
 use super::plan::{Identity, plan_copies};
 use super::{
-    Below, Decision, Effect, GroupDecision, Item, KeepRules, MemberDecision, Protection, RuleUse, Why, plan,
+    Below, Decision, Effect, GroupDecision, Item, KeepRules, MemberDecision, Protection, RuleUse, Sidecars,
+    Why, plan,
 };
 use crate::Member;
 use crate::report::Group;
@@ -96,6 +97,19 @@ impl Pruning {
         groups.flat_map(move |group| self.group(group, &mut shares))
     }
 
+    /// Does the same as [`items`](Self::items), but never removes a sidecar without its files, nor a file whose sidecar is
+    /// not also a copy of a sidecar of the kept file. The whole plan is in memory.
+    pub fn items_with_sidecars(
+        &self,
+        groups: impl Iterator<Item = Group>,
+        mut sidecars: Sidecars,
+    ) -> Vec<Item> {
+        let groups: Vec<_> = groups.map(|group| sidecars.take(group)).collect();
+        let items = self.items(groups.into_iter().filter(|group| group.members.len() > 1), |_, _| false);
+        let is_chosen = |member: &Member| self.rules.chosen.contains(&member.path);
+        sidecars.bind(items.collect(), |member| self.references.contain(member) || is_chosen(member))
+    }
+
     /// Returns the items of a group: kept members, then members to remove, then protected ones, each sorted by starting
     /// point and path.
     fn group(&self, mut group: Group, shares: &mut dyn FnMut(&Member, &Member) -> bool) -> Vec<Item> {
@@ -133,13 +147,13 @@ pub(super) fn sorted(members: Vec<Member>, decisions: Vec<Decision>, is_director
     if decisions.iter().all(|decision| matches!(decision, Decision::Keep(_))) {
         return Vec::new();
     }
-    let item = |(member, decision)| Item { member, is_directory, decision };
+    let item = |(member, decision)| Item { member, is_directory, decision, with_next: false };
     let mut items: Vec<_> = members.into_iter().zip(decisions).map(item).collect();
     // The sort is stable.
     items.sort_by_key(|item| match item.decision {
         Decision::Keep(_) => 0,
         Decision::Go { .. } => 1,
-        Decision::Leave(_) | Decision::Refuse(_) => 2,
+        Decision::Leave(_) | Decision::Apart(_) | Decision::Refuse(_) => 2,
     });
     items
 }
