@@ -187,6 +187,7 @@ fn directory_group(record: &Members<'_>, roots: &[Vec<u8>]) -> Option<(u64, Dire
             nlink: 1,
             via_link: false,
             standing: Standing::default(),
+            shared: Vec::new(),
         })
     };
     let members = record.get("members")?.items()?.into_iter().map(|it| directory(&it.members()?));
@@ -234,6 +235,7 @@ fn member(record: &Members<'_>, size: u64, roots: &[Vec<u8>]) -> Option<Member> 
         blocks: record.integer::<u64>("allocated_bytes")? / 512,
         via_link,
         standing: Standing { protection, ..Standing::default() },
+        shared: Vec::new(),
         path,
     })
 }

@@ -1,6 +1,7 @@
 //! Steps that free nothing or change a snapshot are not done, and the reported numbers are what a file system frees.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -99,7 +100,13 @@ fn a_snapshot_is_changed_only_on_request() {
     let refused = lines(run.text(), "refuse");
     assert!(refused.len() == 1 && refused[0].contains("two/inner/x"), "{}", run.text());
     run.check(refused[0].ends_with("the victim is on a read-only file system or subvolume"), "the reason");
-    let text = prune(&mounted, &[&keep[..], &["--into-snapshots"]].concat(), &["other", "snap"]);
+    // Nothing is freed as long as another file has the blocks.
+    let into = [&keep[..], &["--into-snapshots"]].concat();
+    let text = prune(&mounted, &into, &["other", "snap"]);
+    assert!(lines(&text, "leave")[0].contains("frees nothing"), "{text}");
+    fs::remove_file(mounted.path("work/f")).unwrap();
+    assert!(Command::new("sync").arg("-f").arg(mounted.path(".")).status().unwrap().success());
+    let text = prune(&mounted, &into, &["other", "snap"]);
     assert!(lines(&text, "clone")[0].contains("snap/f"), "{text}");
     let delete = ["dup", "prune", "--action", "delete", "--into-snapshots", "."];
     dir.ftk(delete).run().status(2).stderr_has("--into-snapshots needs --action reflink");
@@ -117,4 +124,55 @@ fn a_snapshot_inside_a_kept_directory_is_no_copy() {
     let args = ["dup", "prune", "--dirs", "--action", "delete", "--yes"];
     let run = dir.ftk(args).args(["a", "longer"].map(|name| mounted.path(name))).run();
     run.check(mounted.path("longer/sub/f").exists(), "the copy that can be written");
+}
+
+#[test]
+fn links_are_not_torn_from_names_outside_of_the_scan() {
+    for action in ["hardlink", "symlink"] {
+        let dir = Dir::new();
+        dir.file("d0/f", b"the same").file("d1/f", b"the same").dir("d2").hard_link("d1/f", "d2/f");
+        let run = dir.ftk(["dup", "prune", "--yes", "--action", action, "d0", "d1"]).run().status(0);
+        run.check(lines(run.text(), "keep")[0].contains("d1/f"), "the file with a name outside is kept");
+        let text = run.text();
+        assert!(text.contains(" d0/f ") && text.contains("  frees 4.10 kB"), "{text}");
+        assert_eq!(dir.path("d1/f").metadata().unwrap().nlink(), if action == "hardlink" { 3 } else { 2 });
+        // A rule comes first. Then nothing is freed, so nothing is done.
+        let dir = Dir::new();
+        dir.file("d0/f", b"the same").file("d1/f", b"the same").dir("d2").hard_link("d1/f", "d2/f");
+        let args = ["dup", "prune", "--yes", "--action", action, "--keep", "first", "d0", "d1"];
+        let run = dir.ftk(args).run().status(0);
+        let left = lines(run.text(), "leave");
+        assert!(left.len() == 1 && left[0].contains("d1/f"), "{}", run.text());
+        assert!(left[0].ends_with("frees nothing: other links or files have its blocks, or it has none"));
+        assert_eq!(dir.path("d1/f").metadata().unwrap().nlink(), 2);
+    }
+}
+
+#[test]
+fn several_links_that_free_space_together_are_made() {
+    let dir = Dir::new();
+    dir.file("a", b"the same").file("b", b"the same").hard_link("b", "c").hard_link("b", "d");
+    let run = dir.ftk(["dup", "prune", "--yes", "--action", "hardlink", "--keep", "first", "."]).run();
+    let linked = lines(run.status(0).text(), "link").len();
+    assert_eq!((linked, dir.path("a").metadata().unwrap().nlink()), (3, 4));
+}
+
+#[test]
+fn files_without_blocks_are_not_linked() {
+    let dir = Dir::new();
+    dir.file("e", b"").file("f", b"").hole("h", 1 << 20).hole("i", 1 << 20);
+    for action in ["hardlink", "symlink"] {
+        let args = ["dup", "prune", "--yes", "--min-size", "0", "--action", action, "."];
+        let run = dir.ftk(args).run().status(0);
+        let left = lines(run.text(), "leave").len();
+        run.check(left == 2 && lines(run.text(), "link").is_empty(), "both stay");
+        for name in ["e", "f", "h", "i"] {
+            assert_eq!(dir.path(name).symlink_metadata().unwrap().nlink(), 1);
+        }
+    }
+    // In whole directories, too.
+    let dir = Dir::new();
+    dir.hole("a/h", 1 << 20).file("a/f", b"content").hole("bb/h", 1 << 20).file("bb/f", b"content");
+    let run = dir.ftk(["dup", "prune", "--yes", "--dirs", "--action", "hardlink", "."]).run().status(0);
+    assert!(lines(run.text(), "leave")[0].contains("h") && lines(run.text(), "link").len() == 1);
 }

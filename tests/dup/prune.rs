@@ -181,7 +181,9 @@ fn h12_another_run_finds_nothing_to_do() {
             done.check(done.out == plan.out, &format!("{}\nwas planned", String::from_utf8_lossy(&plan.out)));
             let again = dir.ftk(args).arg("--yes").run().status(0);
             let again = again.stderr_has("  nothing to do\n");
-            again.check(again.out.is_empty(), "there is nothing left");
+            // Empty files are left, since links to one of them would free nothing.
+            let is_left = |line: &str| line.starts_with("  keep ") || line.starts_with("  leave ");
+            again.check(again.text().lines().all(is_left), "there is nothing left");
         }
     }
 }

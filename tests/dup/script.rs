@@ -46,7 +46,8 @@ fn a_script_does_what_prune_does() {
             };
             assert_eq!(shape(by_script), shape(by_prune), "{action} with {shell:?}");
             if !action.starts_with("move") {
-                assert!(oracle(by_script, 0).is_empty());
+                // Links to empty files would free nothing.
+                assert!(oracle(by_script, 1).is_empty());
             }
         }
     }

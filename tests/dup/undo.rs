@@ -121,7 +121,10 @@ fn undo_rejoins_hard_links_if_only_some_were_replaced() {
         dir.file("a", b"same").file("b", b"same");
         fs::hard_link(dir.path("b"), dir.path("c")).unwrap();
         fs::hard_link(dir.path("b"), dir.aside("c")).unwrap();
-        dir.ftk(["dup", "prune", "--action", action, "--yes"]).run().status(0);
+        // A run would leave the file if the report said that it has another name.
+        let report = dir.ftk(["dup", "--json"]).run().status(0).text().replace("\"nlink\":3", "\"nlink\":2");
+        let args = ["dup", "apply", "-", "--edited", "--keep", "first", "--action", action, "--yes"];
+        dir.ftk(args).stdin(report.as_bytes()).run().status(0);
         fs::rename(dir.aside("c"), dir.path("c")).unwrap();
         let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(0);
         run.check(run.text().contains("  leave    ./c"), "the hard link is unchanged");

@@ -290,11 +290,19 @@ fn h12_all_hard_links_of_a_file_are_replaced() {
     assert_eq!(fs::metadata(dir.path("b7")).unwrap().nlink(), 22);
     let again = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes"]).run().status(0);
     again.stdout("").stderr_has("  nothing to do\n");
-    // A hard link outside the scanned tree keeps the file allocated: the summary says that nothing is freed.
+    // A hard link outside the scanned tree keeps the file allocated, so the other file is linked.
     let dir = Dir::new();
     dir.file("t/a", &bytes(1, 50_000)).file("t/b", &bytes(1, 50_000)).hard_link("t/b", "outside");
-    let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--json", "t"]).run().status(0);
+    let args = ["dup", "prune", "--action", "hardlink", "--yes", "--json", "t"];
+    let run = dir.ftk(args).args(["--keep", "first"]).run().status(0);
     run.check(run.text().contains("\"frees_bytes\":0,\"refused\":0"), "nothing is freed");
+    run.check(run.text().contains("\"files\":0,"), "nothing is done");
+    let run = dir.ftk(args).run().status(0);
+    run.check(
+        run.text().contains(&format!("\"files\":1,\"directories\":0,\"frees_bytes\":{frees},")),
+        "freed",
+    );
+    assert_eq!(fs::metadata(dir.path("outside")).unwrap().nlink(), 3);
     assert_eq!(fs::read(dir.path("outside")).unwrap(), bytes(1, 50_000));
 }
 

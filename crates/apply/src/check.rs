@@ -7,16 +7,13 @@ use crate::prove::compare_all_but_content;
 use crate::reach::Reach;
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Step;
-use crate::share::{shared_bytes, shares_all};
+use crate::share::shares_all;
 
 /// The result of the check of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
     /// The engine would try the step and refuse it only if the contents differ.
-    Fine {
-        /// Bytes of the victim that other files share, so that they would not be freed; 0 if unknown.
-        shared: u64,
-    },
+    Fine,
     /// There is nothing to do: the files already share their blocks.
     Done,
 }
@@ -45,5 +42,5 @@ pub fn check(
         })?;
     }
     let is_done = kind == ActionKind::Reflink && shares_all(&victim.file, &keeper.file);
-    Ok(if is_done { Check::Done } else { Check::Fine { shared: shared_bytes(&victim.file) } })
+    Ok(if is_done { Check::Done } else { Check::Fine })
 }

@@ -42,6 +42,9 @@ pub(crate) struct Empty {
     pub(crate) metadata: Metadata,
 }
 
+/// The path of a directory that is empty now, or why it cannot be examined.
+type Examined = (Vec<u8>, Result<Empty, Refusal>);
+
 impl Emptied {
     /// Starts with no directories. `starts` are the starting points, which stay.
     pub fn new<'s>(starts: impl IntoIterator<Item = &'s [u8]>) -> Self {
@@ -96,7 +99,7 @@ impl Emptied {
     }
 
     /// Takes the innermost directories, and returns those that are empty now. Returns `None` if there are no more.
-    pub(crate) fn innermost(&mut self, reach: &mut Reach) -> Option<Vec<(Vec<u8>, Result<Empty, Refusal>)>> {
+    pub(crate) fn innermost(&mut self, reach: &mut Reach) -> Option<Vec<Examined>> {
         let depth = |path: &[u8]| path.iter().filter(|&&byte| byte == b'/').count();
         let deepest = self.directories.keys().map(|path| depth(path)).max()?;
         let (innermost, others) =

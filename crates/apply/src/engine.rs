@@ -280,9 +280,9 @@ impl Engine {
     /// Returns whether the steps that are carried out only together may begin: all are proven and unchanged. `rest` begins
     /// with those after the first.
     fn begin_chain(&self, first: (&Step, &Ready), rest: &[(Step, Ready)], stop: &Stop) -> Chain {
-        let mut steps = std::iter::once(first).chain(rest.iter().map(|(step, ready)| (step, ready)));
+        let steps = std::iter::once(first).chain(rest.iter().map(|(step, ready)| (step, ready)));
         let mut is_intact = !stop.is_raised();
-        while let Some((step, ready)) = steps.next() {
+        for (step, ready) in steps {
             let proven = ready.as_ref().ok().map(|(proven, _)| proven);
             is_intact &= proven.is_some_and(|proven| proven.recheck(&self.own_changes).is_ok());
             if !step.with_next {

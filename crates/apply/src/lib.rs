@@ -127,7 +127,6 @@ pub use reach::Reach;
 pub use refusal::{ActError, Difference, Refusal, Side};
 pub use restore::{HasContent, RecordedMetadata, Restore, RestoreName, Restored, Restorer};
 pub use seen::{Copies, Need, Seen, Step};
-pub use share::shared_bytes;
 pub use sharing::Sharing;
 pub use tree::{Tree, TreeDone, TreeError, TreeFile};
 pub use trust::open_journal;

@@ -91,9 +91,13 @@ fn owned(extents: &[Extent]) -> u64 {
 }
 
 /// Returns the bytes of a file's extents that other files share; 0 if unknown.
-pub fn shared_bytes(file: impl AsFd) -> u64 {
-    let extents = extents(file, false).unwrap_or_default();
-    extents.iter().filter(|extent| extent.is_shared).map(|extent| extent.len).sum()
+pub(crate) fn shared_bytes(file: impl AsFd) -> u64 {
+    shared_extents(file).map(|extent| extent.len).sum()
+}
+
+/// Returns the extents of a file that other files share, or nothing if these are unknown.
+pub(crate) fn shared_extents(file: impl AsFd) -> impl Iterator<Item = Extent> {
+    extents(file, false).unwrap_or_default().into_iter().filter(|extent| extent.is_shared)
 }
 
 #[cfg(test)]

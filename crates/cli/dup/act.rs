@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::env;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -17,7 +17,7 @@ use ftk_apply::{
     Refusal, Seen, Step, Tree, TreeError, check, probe, script,
 };
 use ftk_dedup::Member;
-use ftk_dedup::prune::{self, Decision, Item, Pruning, Sidecars};
+use ftk_dedup::prune::{self, Decision, Effect, Gain, Item, Pruning, Sidecars, SkipReason};
 use ftk_dedup::report::Group;
 use ftk_process::Progress;
 use ftk_record::{quote, sanitize};
@@ -57,7 +57,7 @@ enum Work {
     /// A directory that is removed as a whole.
     Tree(Step),
     /// A file. `frees`: bytes that the step frees, provided that all steps before it are done.
-    File { step: Step, frees: u64 },
+    File { step: Step, gain: Gain },
 }
 
 impl Work {
@@ -123,11 +123,11 @@ impl Job {
                 (Word::Leave, format!("its sidecar {} {why}", quote(&sidecar)))
             }
             Decision::Refuse(error) => (Word::Refuse, cause(&error)),
-            Decision::Go { keeper, copies, frees, .. } => {
+            Decision::Go { keeper, copies, gain, .. } => {
                 let copies = copies.map(|copies| self.copies(&copies));
                 let step = Step { copies, with_next, ..step(&member, &keeper, &self.pruning.root_lens) };
                 return match is_directory {
-                    false => vec![Work::File { step, frees }],
+                    false => vec![Work::File { step, gain }],
                     true if self.pruning.effect.removes() => vec![Work::Tree(step)],
                     true => self.files(reach, &step),
                 };
@@ -147,12 +147,22 @@ impl Job {
     fn files(&self, reach: &mut Reach, step: &Step) -> Vec<Work> {
         match Tree::list(reach, self.action.kind(), step) {
             Ok(tree) => {
-                let file = |(file, frees): (ftk_apply::TreeFile, u64)| {
-                    let is_clone = self.action == Action::Reflink;
-                    let frees = if is_clone { file.blocks.saturating_mul(512) } else { frees };
-                    Work::File { step: file.step, frees }
-                };
                 let frees = tree.frees();
+                let mut of_files = HashMap::new();
+                for (file, frees) in tree.files.iter().zip(&frees) {
+                    *of_files.entry(file.step.victim.version.identity()).or_insert(0) += frees;
+                }
+                let file = |(file, frees): (ftk_apply::TreeFile, u64)| {
+                    let (certain, of_file) = match self.pruning.effect {
+                        Effect::Clone => [file.blocks.saturating_mul(512); 2].into(),
+                        _ => (frees, of_files[&file.step.victim.version.identity()]),
+                    };
+                    if of_file == 0 {
+                        let (path, why) = (file.step.victim.path, SkipReason::FreesNothing.to_string());
+                        return Work::Line { word: Word::Leave, path, is_directory: false, why };
+                    }
+                    Work::File { step: file.step, gain: Gain { certain, ..Gain::default() } }
+                };
                 tree.files.into_iter().zip(frees).map(file).collect()
             }
             Err(error) => {
@@ -218,9 +228,9 @@ impl Job {
                     }
                     Err(error) => refuse(&mut printer, step, true, tree_reason(&error)),
                 },
-                Work::File { step, frees } => match self.check(&mut reach, &step) {
-                    Ok(Check::Fine { shared }) => {
-                        printer.step(&step, frees.saturating_sub(shared), frees > 0 && shared >= frees);
+                Work::File { step, gain } => match self.check(&mut reach, &step) {
+                    Ok(Check::Fine) => {
+                        printer.step(&step, gain);
                         removes(&step);
                     }
                     Ok(Check::Done) => {}
@@ -281,7 +291,7 @@ impl Job {
                 },
                 Work::File { step, .. } => match self.check(&mut reach, &step) {
                     Ok(Check::Done) => continue,
-                    Ok(Check::Fine { .. }) => {
+                    Ok(Check::Fine) => {
                         nth += 1;
                         removes(&step);
                         script::step(&step, &self.action, nth)
@@ -461,35 +471,40 @@ fn print_emptied(
 }
 
 /// Prints waiting work, in the order of the plan. With `is_up_to_step`, stops at the step that was just
-/// reported, removes it, and returns the bytes that it was to free. Otherwise prints everything, and steps as not done.
+/// reported, removes it, and returns what it was to free. Otherwise prints everything, and steps as not done.
 fn print_waiting(
     printer: &mut StepPrinter<'_>,
     waiting: &mut VecDeque<Work>,
     is_up_to_step: bool,
     console: &Console,
-) -> u64 {
+) -> Gain {
     while let Some(work) = waiting.pop_front() {
         match work {
-            Work::File { frees, .. } if is_up_to_step => return frees,
+            Work::File { gain, .. } if is_up_to_step => return gain,
             Work::File { step, .. } => printer.say(Word::NotDone, &step.victim.path, ""),
             Work::Tree(step) => printer.say_dir(Word::NotDone, &step.victim.path, ""),
             line => line.print(printer, console),
         }
     }
-    0
+    Gain::default()
 }
 
-/// Prints the outcome of a step that was to free `planned` bytes.
+/// Prints the outcome of a step. `planned` is what it was to free.
 fn print_result(
     printer: &mut StepPrinter<'_>,
     step: &Step,
-    planned: u64,
+    planned: Gain,
     result: Result<Freed, ActError>,
     console: &Console,
 ) {
     let path = &step.victim.path;
     match result {
-        Ok(Freed(bytes)) => printer.step(step, bytes, bytes == 0 && planned > 0),
+        Ok(Freed(bytes)) => {
+            // The file system may not have got to it yet.
+            let possible = planned.most().saturating_sub(bytes).min(planned.possible);
+            let is_held = bytes + possible == 0 && (planned.is_held || planned.certain > 0);
+            printer.step(step, Gain { certain: bytes, possible, is_held });
+        }
         // The victim is kept, and the following copies are linked to it instead of to the full keeper.
         Err(error @ ActError::Refused(Refusal::TooManyLinks)) => {
             printer.say(Word::Keep, path, reason(&error))
@@ -511,7 +526,7 @@ pub(super) fn step(victim: &Member, keeper: &Member, root_lens: &[usize]) -> Ste
     Step::new(seen(victim, root_lens), seen(keeper, root_lens))
 }
 
-fn seen(member: &Member, root_lens: &[usize]) -> Seen {
+pub(super) fn seen(member: &Member, root_lens: &[usize]) -> Seen {
     let Member { root, path, version, .. } = member.clone();
     // The path of a directory has lost the slashes at its end.
     Seen { root_len: root_lens[root].min(path.len()), path, version }

@@ -10,14 +10,14 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use ftk_apply::Action;
+use ftk_apply::{Action, Reach, Sharing};
 use ftk_dedup::prune::{KeepRules, Pruning, RecordedMembers, References, recorded_probes};
 use ftk_dedup::report::{DirectoryGroup, Group, Report, read};
 use ftk_record::{quote, sanitize};
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
-use crate::dup::act::Job;
+use crate::dup::act::{Job, seen};
 use crate::dup::action::ActionArgs;
 use crate::dup::keep::{KeepArgs, below};
 use crate::dup::preflight::preflight;
@@ -123,7 +123,14 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
     let starts = args.act.remove_empty_dirs.then_some(roots);
     let sidecars = args.act.with_sidecars.clone();
     let job = Job { action, action_options, pruning, rules, rule_names, most, json, sidecars, starts };
-    let done = job.run(directories, &mut groups.into_iter(), journal, args.act.script, console)?;
+    let (sharing, mut reach) = (Sharing::default(), Reach::new());
+    let mut groups = groups.into_iter().map(|mut group| {
+        for member in &mut group.members {
+            member.shared = sharing.of_seen(&mut reach, &seen(member, &job.pruning.root_lens));
+        }
+        group
+    });
+    let done = job.run(directories, &mut groups, journal, args.act.script, console)?;
     Ok(outcome.max(done))
 }
 

@@ -205,6 +205,7 @@ mod tests {
             nlink: 1,
             via_link: nth == 3,
             standing: Standing::default(),
+            shared: Vec::new(),
         };
         (0..4).map(member).collect()
     }

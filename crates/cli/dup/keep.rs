@@ -28,7 +28,8 @@ pub(super) struct KeepArgs {
     /// and the first path in byte order. A file in a trash or system directory (#recycle, @Recycle, @eaDir, $RECYCLE.BIN,
     /// .Trash*, .Trashes, lost+found, .snapshot, .snapshots, .zfs) is never kept in place of one outside, unless
     /// --reference or path= names it. For delete and move, the same holds for a file on a read-only file system, mount or
-    /// subvolume, such as a snapshot. `first` keeps the first file in
+    /// subvolume, such as a snapshot. If all names survive (hardlink, reflink, symlink), the default order begins with a file
+    /// whose blocks stay in use anyway, by links outside of the scan or by shared blocks. `first` keeps the first file in
     /// the order of the arguments, then of paths. `argument` keeps a file under the first PATH that has one, and lets the
     /// next rule decide between files under the same PATH. `oldest` and `newest` compare the time of the last content
     /// change (mtime), `shortest` the length of the path, `shallowest` and `deepest` the number of directories in it. `path=GLOB` keeps a file whose whole path matches the glob, in which `*`

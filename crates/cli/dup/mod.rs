@@ -62,7 +62,7 @@ pub(crate) struct DupArgs {
 #[derive(Debug, Subcommand)]
 enum DupCommand {
     Prune(Box<PruneArgs>),
-    Apply(ApplyArgs),
+    Apply(Box<ApplyArgs>),
     Undo(UndoArgs),
 }
 

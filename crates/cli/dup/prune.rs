@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use ftk_apply::{Action, Journal};
+use ftk_apply::{Action, Journal, Sharing};
 use ftk_dedup::prune::{Pruning, References, scanned_members, scanned_probes};
 use ftk_dedup::report::Group;
 use ftk_dedup::{DirectoryRules, Names, SurveyOptions};
+use ftk_file::File;
 use ftk_record::{quote, shell_word};
 use ftk_sched::{Team, physical_cores};
 
@@ -152,7 +153,10 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let (sidecars, json) = (args.act.with_sidecars.clone(), globals.json);
     let mut job = Job { action, action_options, pruning, rules, rule_names, most, json, sidecars, starts };
     let team = Team::new(globals.workers().unwrap_or_else(physical_cores));
-    let mut examined = search.examine(SurveyOptions { team, with_paths: true, shared: None }, console);
+    let sharing = Sharing::default();
+    let shared = |dev, open: &mut dyn FnMut() -> Option<File>| sharing.of(dev, open);
+    let options = SurveyOptions { team, with_paths: true, shared: Some(&shared) };
+    let mut examined = search.examine(options, console);
     let outcome = if args.ask {
         let groups = ask(&mut examined.groups(), totals.groups, &mut job.pruning)?;
         run_asked(&groups, &mut job, &args.act, console)?

@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use ftk_apply::Sharing;
 use ftk_dedup::report::{Header, Writer};
-use ftk_dedup::{Examined, FileSpace, Group, GroupTally, Member, Part, SurveyOptions, Surveyed, Tally};
+use ftk_dedup::{Examined, FileSpace, Group, GroupTally, Part, SurveyOptions, Surveyed, Tally};
 use ftk_file::File;
 use ftk_hash::{Algorithm, Digest};
 use ftk_sched::{Team, physical_cores};
@@ -189,8 +189,9 @@ fn line(name: &Surveyed) -> text::Line<'_> {
 
 /// Returns the space of the file of a member. It counts this name only.
 fn space(name: &Surveyed) -> FileSpace {
-    let Member { blocks, nlink, .. } = name.member;
-    FileSpace { allocated: Some((blocks.saturating_mul(512), nlink)), shared: name.shared, names: 1 }
+    let member = &name.member;
+    let shared = member.shared.iter().map(|it| it.len).sum();
+    FileSpace { allocated: Some((member.allocated(), member.nlink)), shared, names: 1 }
 }
 
 /// Appends a part of a group to a report.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ftk_apply::{ActionKind, Step};
 use ftk_dedup::Member;
-use ftk_dedup::prune::Why;
+use ftk_dedup::prune::{Gain, Why};
 use ftk_record::{RecordWriter, sanitize, write_record};
 use indicatif::{DecimalBytes, HumanCount};
 use jiff::Timestamp;
@@ -26,6 +26,8 @@ struct Summary {
     files: u64,
     directories: u64,
     frees_bytes: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_upper_bound: bool,
     refused: u64,
     failed: u64,
     not_done: u64,
@@ -53,6 +55,8 @@ pub(super) struct StepPrinter<'o> {
     /// Directories that became empty and are removed.
     emptied: u64,
     freed: u64,
+    /// Bytes that are freed unless other files share them.
+    possible: u64,
     refused: u64,
     failed: u64,
     not_done: u64,
@@ -92,7 +96,8 @@ impl Word {
 
 impl<'o> StepPrinter<'o> {
     pub(super) fn new(out: &'o Stdout, kind: ActionKind, json: bool, acts: bool) -> Self {
-        let (done, directories, emptied, freed, refused, failed, not_done) = (0, 0, 0, 0, 0, 0, 0);
+        let (done, directories, emptied, freed, possible, refused, failed, not_done) =
+            (0, 0, 0, 0, 0, 0, 0, 0);
         Self {
             lines: Lines::new(out),
             kind,
@@ -103,6 +108,7 @@ impl<'o> StepPrinter<'o> {
             directories,
             emptied,
             freed,
+            possible,
             refused,
             failed,
             not_done,
@@ -180,24 +186,30 @@ impl<'o> StepPrinter<'o> {
     }
 
     /// Prints a step that was done or can be done: `link    backup/IMG_2041.CR2    frees 48.20 MB`
-    ///
-    /// `is_held`: nothing is freed because other files share the blocks.
-    pub(super) fn step(&mut self, step: &Step, frees: u64, is_held: bool) {
+    pub(super) fn step(&mut self, step: &Step, gain: Gain) {
         self.done += 1;
-        self.freed += frees;
+        self.freed += gain.certain;
+        self.possible += gain.possible;
+        let frees = gain.most();
         let word = verb(self.kind);
         if self.json {
             self.object(word, &step.victim.path, |record| {
                 record.path("keeper", &step.keeper.path).member("frees_bytes", frees);
-                if is_held {
+                if gain.possible > 0 {
+                    record.member("is_upper_bound", true);
+                }
+                if gain.is_held {
                     record.member("is_held", true);
                 }
             });
         } else {
             let how = match (self.kind, frees) {
                 (ActionKind::Move, _) => String::new(),
-                (_, 0) if is_held => "frees nothing: other files, as in a snapshot, have its blocks".into(),
+                (_, 0) if gain.is_held => {
+                    "frees nothing: other files, as in a snapshot, have its blocks".into()
+                }
                 (_, 0) => "frees nothing by itself: the file has other hard links, or no blocks".into(),
+                (_, frees) if gain.possible > 0 => format!("frees up to {}", DecimalBytes(frees)),
                 (_, frees) => format!("frees {}", DecimalBytes(frees)),
             };
             self.line(word, Some(Tone::Notable), &step.victim.path, &how);
@@ -244,14 +256,16 @@ impl<'o> StepPrinter<'o> {
     /// Ends the list. With JSON, prints a summary object. `rules` are those of the run.
     pub(super) fn finish(&mut self, rules: &Rules) {
         if self.json {
-            let Self { kind, acts, done, directories, emptied, freed, refused, failed, not_done, .. } = *self;
+            let Self { kind, acts, done, directories, emptied, freed, possible, .. } = *self;
+            let Self { refused, failed, not_done, .. } = *self;
             let (action, is_plan) = (kind.to_string(), !acts);
             let summary = Summary {
                 action,
                 is_plan,
                 files: done,
                 directories,
-                frees_bytes: freed,
+                frees_bytes: freed + possible,
+                is_upper_bound: possible > 0,
                 refused,
                 failed,
                 not_done,
@@ -272,10 +286,12 @@ impl<'o> StepPrinter<'o> {
             let noun = if n == 1 { "directory" } else { "directories" };
             files += &format!(" and {} {noun}", HumanCount(n));
         }
+        let up_to = if self.possible > 0 { "up to " } else { "" };
+        let most = format!("{up_to}{}", DecimalBytes(self.freed + self.possible));
         let free = match (self.acts, self.kind) {
             (_, ActionKind::Move) => String::new(),
-            (false, _) => format!(" and free {}", DecimalBytes(self.freed)),
-            (true, _) => format!(" and freed {}", DecimalBytes(self.freed)),
+            (false, _) => format!(" and free {most}"),
+            (true, _) => format!(" and freed {most}"),
         };
         let mut text = match (self.done + self.directories, self.acts) {
             (0, _) => "nothing to do".into(),

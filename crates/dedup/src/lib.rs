@@ -75,5 +75,5 @@ pub use recorded::{
     Contradiction, Contradictions, FoundDifference, MountedTrees, NotFound, RecordedFile, RecordedGroup,
     RecordedGroups, RecordedMember, RecordedName, RecordedNames, RecordedSearch,
 };
-pub use survey::{Piece, SharedBytes, Survey, SurveyOptions, Surveyed};
+pub use survey::{FindShared, Piece, Survey, SurveyOptions, Surveyed};
 pub use tally::{FileSpace, GroupTally, Tally};

@@ -1,6 +1,7 @@
 //! A member of a group, with the metadata that the rules need.
 
 use ftk_file::Version;
+use ftk_read::SharedBlocks;
 
 use crate::prune::Standing;
 
@@ -23,4 +24,13 @@ pub struct Member {
     pub via_link: bool,
     /// What protects it.
     pub standing: Standing,
+    /// The blocks of the file that other files have, too, as far as this is known.
+    pub shared: Vec<SharedBlocks>,
+}
+
+impl Member {
+    /// Returns the disk space in bytes.
+    pub fn allocated(&self) -> u64 {
+        self.blocks.saturating_mul(512)
+    }
 }

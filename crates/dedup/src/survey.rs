@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ftk_file::{Failure, File, Symlinks};
 use ftk_inventory::{FileNo, Inventory, Opener};
 use ftk_process::Failed;
-use ftk_read::leave_shared_descriptors;
+use ftk_read::{SharedBlocks, leave_shared_descriptors};
 use ftk_sched::{Stop, Team};
 
 use crate::groups::Group;
@@ -21,9 +21,9 @@ const BATCH: usize = if cfg!(test) { 1000 } else { 32 << 10 };
 /// Names that a worker claims at a time. A batch of so few names is examined by the calling thread alone.
 const CLAIM: usize = 256;
 
-/// Returns how many bytes of a file on this device other files share. The second argument opens the file; it
-/// need not be called.
-pub type SharedBytes<'s> = dyn Fn(u64, &mut dyn FnMut() -> Option<File>) -> u64 + Sync + 's;
+/// Returns the blocks of a file on this device that other files share. The second argument opens the file; it need not be
+/// called.
+pub type FindShared<'s> = dyn Fn(u64, &mut dyn FnMut() -> Option<File>) -> Vec<SharedBlocks> + Sync + 's;
 
 /// What to find out about members, and with how many workers.
 #[derive(Clone, Copy)]
@@ -32,8 +32,8 @@ pub struct SurveyOptions<'s> {
     pub team: Team,
     /// Whether members get their paths. Without it, their paths are empty.
     pub with_paths: bool,
-    /// Finds out how much of a file is shared. `None`: nothing is.
-    pub shared: Option<&'s SharedBytes<'s>>,
+    /// Finds out which blocks of a file are shared. `None`: nothing is known.
+    pub shared: Option<&'s FindShared<'s>>,
 }
 
 impl fmt::Debug for SurveyOptions<'_> {
@@ -50,8 +50,6 @@ impl fmt::Debug for SurveyOptions<'_> {
 pub struct Surveyed {
     /// The number of its file in the group. Names with the same number are hard links.
     pub cluster: u32,
-    /// Bytes of the file that other files share on the disk.
-    pub shared: u64,
     /// The number of the name in the inventory.
     pub file: FileNo,
     /// The name and its metadata.
@@ -198,7 +196,7 @@ impl Examiner<'_> {
             inventory.push_path(file, &mut path);
         }
         let mut open = || opener.open_file(dir, file).ok();
-        let shared = self.options.shared.map_or(0, |shared| shared(stat.dev, &mut open));
+        let shared = self.options.shared.map_or_else(Vec::new, |shared| shared(stat.dev, &mut open));
         let member = Member {
             root: inventory.root_of(dir, file),
             path,
@@ -207,8 +205,9 @@ impl Examiner<'_> {
             nlink: stat.nlink,
             via_link: inventory.symlinks(dir, file) == Symlinks::Follow,
             standing: Standing::default(),
+            shared,
         };
-        Ok(Surveyed { cluster, shared, file, member })
+        Ok(Surveyed { cluster, file, member })
     }
 }
 

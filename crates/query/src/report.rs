@@ -137,6 +137,7 @@ impl Report {
                 path: joined(&self.roots[root].1, path),
                 via_link: false,
                 standing: Standing::default(),
+                shared: Vec::new(),
             };
             self.member(&digest, size, member)?;
         }

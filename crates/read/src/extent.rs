@@ -27,3 +27,14 @@ impl Extent {
         (self.is_plain && self.is_shared).then_some(self.physical)
     }
 }
+
+/// Blocks of a file that other files have, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SharedBlocks {
+    /// The disk. Files on several subvolumes may be on one disk.
+    pub disk: u64,
+    /// Start on the disk, in bytes.
+    pub start: u64,
+    /// Length in bytes.
+    pub len: u64,
+}

@@ -83,7 +83,7 @@ pub use ahead::Ahead;
 pub use buf::{Buf, Chunk, Part};
 pub use depth::depth;
 pub use descriptors::leave_shared_descriptors;
-pub use extent::Extent;
+pub use extent::{Extent, SharedBlocks};
 pub use extents::{extents, share_a_disk};
 pub use map::Map;
 pub use polite::be_polite;

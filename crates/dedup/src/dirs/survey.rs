@@ -39,6 +39,7 @@ impl<'i> DirSurvey<'i> {
             nlink: 1,
             via_link: false,
             standing: Standing::default(),
+            shared: Vec::new(),
         })
     }
 }

@@ -90,6 +90,8 @@ pub enum Why {
     Path,
     /// The user chose it.
     Chosen,
+    /// Its blocks stay in use anyway, and those of the others become free.
+    Held,
     /// The removed members are in trash or system directories.
     NotTrash,
     /// The removed members are in hidden directories.
@@ -122,6 +124,8 @@ pub enum SkipReason {
     /// The group has more names of its file than the file has hard links. The names may belong to several
     /// files, or one name may be listed twice. The inode number does not identify the file.
     Unidentified,
+    /// To link or to clone it would free nothing.
+    FreesNothing,
     /// A name of its file is on a read-only file system or subvolume.
     ReadOnly,
     /// It is one of several directories with the same contents under other names.
@@ -142,6 +146,7 @@ impl fmt::Display for Why {
             Self::Shortest => "shortest path",
             Self::Path => "matches --keep path=",
             Self::Chosen => "chosen",
+            Self::Held => "other links, or files that share its blocks, keep these in use",
             Self::NotTrash => "not in a trash or system directory",
             Self::NotHidden => "not in a hidden directory",
             Self::LessHidden => "in fewer hidden directories",
@@ -162,6 +167,7 @@ impl fmt::Display for SkipReason {
             Self::Isolated => "below the same PATH as a copy that stays",
             Self::ViaLink => "reached through a symbolic link",
             Self::Unidentified => "has more paths than hard links, so its inode number does not identify it",
+            Self::FreesNothing => "frees nothing: other links or files have its blocks, or it has none",
             Self::ReadOnly => "on a read-only file system, mount or subvolume",
             Self::OtherNames => "the directories have different names in them",
         })

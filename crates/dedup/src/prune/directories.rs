@@ -9,7 +9,7 @@ use ftk_inventory::Inventory;
 
 use super::linked::{Linked, linked_files};
 use super::pruning::{simple, sorted};
-use super::{Copies, Decision, Item, MemberDecision, Protection, Pruning, SkipReason, Standing, Why};
+use super::{Copies, Decision, Gain, Item, MemberDecision, Protection, Pruning, SkipReason, Standing, Why};
 use crate::report::{DirectoryGroup, Group};
 use crate::{Choice, Contents, DirGroup, DirSurvey, Directories, DirectoryRules, Fates, Member, Names};
 
@@ -109,7 +109,7 @@ impl Pruning {
         let decision = |decision| match decision {
             MemberDecision::Goes { keeper, .. } => {
                 let (keeper, copies) = (bare(members[keeper].clone()), copies.clone());
-                Decision::Go { keeper, copies, frees: 0, files }
+                Decision::Go { keeper, copies, gain: Gain::default(), files }
             }
             MemberDecision::Stays(Why::SameFile) => Decision::Keep(Why::Linked),
             decision => simple(decision),
@@ -167,7 +167,7 @@ fn directory(member: Member, decision: Decision) -> Item {
 /// Returns a directory of which only the path is known.
 fn unknown(path: Vec<u8>) -> Member {
     let (version, standing) = (Version::default(), Standing::default());
-    Member { root: 0, path, version, blocks: 0, nlink: 1, via_link: false, standing }
+    Member { root: 0, path, version, blocks: 0, nlink: 1, via_link: false, standing, shared: Vec::new() }
 }
 
 /// Removes slashes at the end of a directory's path.

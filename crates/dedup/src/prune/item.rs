@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::{Copies, SkipReason, Why};
+use super::{Copies, Gain, SkipReason, Why};
 use crate::Member;
 
 /// What is done with surplus copies, as far as a plan depends on it.
@@ -56,9 +56,9 @@ pub enum Decision {
         keeper: Member,
         /// What must be proven besides the keeper. The items of a group share it.
         copies: Option<Arc<Copies<Member>>>,
-        /// Bytes that this frees, provided that all earlier items are done. 0 for directories, whose files are not known
+        /// What this frees, provided that all earlier items are done. Nothing for directories, whose files are not known
         /// yet.
-        frees: u64,
+        gain: Gain,
         /// The number of files that it contains; 1 for a file.
         files: u64,
     },

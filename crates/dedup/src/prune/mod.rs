@@ -9,6 +9,7 @@
 mod below;
 mod decision;
 mod directories;
+mod gain;
 mod item;
 mod linked;
 mod place;
@@ -24,6 +25,7 @@ mod units;
 pub use below::Below;
 pub use decision::{Copies, GroupDecision, MemberDecision, Need, SkipReason, Why};
 pub use directories::PlannedDirectories;
+pub use gain::Gain;
 pub use item::{Decision, Effect, Item};
 pub use place::{TRASH, UnitTest};
 pub use plan::plan;

@@ -35,6 +35,7 @@ pub(crate) enum Identity<'c> {
 ///     nlink: 1,
 ///     via_link: false,
 ///     standing: Standing::default(),
+///     shared: Vec::new(),
 /// };
 /// let members = [member("copy", 1, 2000), member("original", 2, 1000)];
 /// let rules = KeepRules { keep: vec![KeepRule::Oldest], ..KeepRules::default() };

@@ -40,7 +40,7 @@ fn unexamined(inventory: &Inventory, file: FileNo) -> Member {
     inventory.push_path(file, &mut path);
     let root = inventory.root_of(inventory.dir_of(file), file);
     let (version, standing) = (Version::default(), Standing::default());
-    Member { root, path, version, blocks: 0, nlink: 1, via_link: false, standing }
+    Member { root, path, version, blocks: 0, nlink: 1, via_link: false, standing, shared: Vec::new() }
 }
 
 /// Returns two files of each file system of a saved report.

@@ -1,13 +1,14 @@
 //! Plans groups of files: which members are kept and why, and which go.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::gain::{Blocks, Contribution, contributions};
 use super::place::{Places, UnitTest};
 use super::plan::{Identity, plan_copies};
 use super::{
-    Below, Decision, Effect, GroupDecision, Item, KeepRules, MemberDecision, Protection, RuleUse, Sidecars,
-    Why, plan,
+    Below, Decision, Effect, Gain, GroupDecision, Item, KeepRules, MemberDecision, Protection, RuleUse,
+    Sidecars, SkipReason, Why, plan,
 };
 use crate::Member;
 use crate::report::Group;
@@ -110,31 +111,73 @@ impl Pruning {
         sidecars.bind(items.collect(), |member| self.references.contain(member) || is_chosen(member))
     }
 
+    /// Returns what is freed if the decisions for a group are carried out. Sorts its members.
+    pub fn gain(&self, members: &mut [Member]) -> Gain {
+        let decided = self.decide(members);
+        self.contributions(members, &decided.decisions).into_iter().map(|it| it.gain).sum()
+    }
+
+    /// Returns what the step for each member contributes. The gain of a file is that of its last name, or for a clone that
+    /// of its first one. Every name of a file is needed if one is.
+    fn contributions(&self, members: &[Member], decisions: &[MemberDecision]) -> Vec<Contribution> {
+        // The number of the name of each file whose step counts.
+        let mut steps = HashMap::new();
+        for (nth, member) in members.iter().enumerate() {
+            let step = steps.entry(member.version.identity()).or_insert(nth);
+            if self.effect != Effect::Clone {
+                *step = nth;
+            }
+        }
+        let mut files: Vec<_> = steps.values().copied().collect();
+        files.sort_unstable();
+        let blocks = |&nth: &usize| {
+            let goes = match decisions[nth] {
+                MemberDecision::Goes { outside, .. } => {
+                    self.effect == Effect::Clone || (outside == 0 && self.effect != Effect::Move)
+                }
+                _ => false,
+            };
+            Blocks { allocated: members[nth].allocated(), shared: &members[nth].shared, goes }
+        };
+        let blocks: Vec<_> = files.iter().map(blocks).collect();
+        let by_step: HashMap<_, _> = files.iter().copied().zip(contributions(&blocks)).collect();
+        let contribution = |(nth, member): (usize, &Member)| {
+            let step = steps[&member.version.identity()];
+            let of_file = by_step[&step];
+            if nth == step { of_file } else { Contribution { gain: Gain::default(), ..of_file } }
+        };
+        members.iter().enumerate().map(contribution).collect()
+    }
+
     /// Returns the items of a group: kept members, then members to remove, then protected ones, each sorted by starting
     /// point and path.
     fn group(&self, mut group: Group, shares: &mut dyn FnMut(&Member, &Member) -> bool) -> Vec<Item> {
         let decided = self.decide(&mut group.members);
         self.rule_use.note(&decided);
         let copies = decided.copies.map(|copies| Arc::new(copies.of(&group.members)));
+        let contributions = self.contributions(&group.members, &decided.decisions);
         let mut cloned = HashSet::new();
         let decisions: Vec<_> = group
             .members
             .iter()
             .zip(decided.decisions)
-            .map(|(member, decision)| {
-                let MemberDecision::Goes { keeper, frees, .. } = decision else { return simple(decision) };
+            .zip(contributions)
+            .map(|((member, decision), contribution)| {
+                let MemberDecision::Goes { keeper, .. } = decision else { return simple(decision) };
                 let keeper = &group.members[keeper];
-                let frees = match self.effect {
+                match self.effect {
                     // Cloning keeps the inode, so one step for the first of its hard links replaces the blocks.
                     Effect::Clone if !cloned.insert(member.version.identity()) => {
                         return Decision::Keep(Why::SameFile);
                     }
                     Effect::Clone if shares(member, keeper) => return Decision::Keep(Why::Shares),
-                    Effect::Clone => member.blocks.saturating_mul(512),
-                    Effect::Move => 0,
-                    Effect::Remove | Effect::Link => frees,
-                };
-                Decision::Go { keeper: keeper.clone(), copies: copies.clone(), frees, files: 1 }
+                    Effect::Clone | Effect::Link if !contribution.is_needed => {
+                        return Decision::Leave(SkipReason::FreesNothing);
+                    }
+                    _ => {}
+                }
+                let (keeper, copies) = (keeper.clone(), copies.clone());
+                Decision::Go { keeper, copies, gain: contribution.gain, files: 1 }
             })
             .collect();
         sorted(group.members, decisions, false)

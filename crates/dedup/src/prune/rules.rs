@@ -24,7 +24,9 @@ pub struct KeepRules {
     /// Paths that the user chose. Their files stay. In a group with such a file, all others are removed, except
     /// protected ones and copies that other rules ask for.
     pub chosen: HashSet<Vec<u8>>,
-    /// Whether surplus copies become links or clones of kept ones, so that every name still has its content.
+    /// Whether surplus copies become links or clones of kept ones, so that every name still has its content. Then files are
+    /// preferred, after the rules and before the default order, whose blocks stay in use anyway: they have names outside of
+    /// the group, or share blocks with other files.
     pub names_survive: bool,
     /// Whether files on read-only subvolumes may be changed, which only clones can do.
     pub into_snapshots: bool,

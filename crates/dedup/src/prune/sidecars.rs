@@ -11,6 +11,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::gain::{Blocks, contributions};
 use super::{Copies, Decision, Item, Need};
 use crate::Member;
 use crate::report::Group;
@@ -28,9 +29,12 @@ pub struct Sidecars {
 /// The names in a directory.
 type Names = Rc<[Vec<u8>]>;
 
+/// Returns the names in a directory, whose path ends with a slash or is empty.
+type List<'l> = dyn FnMut(&[u8]) -> io::Result<Vec<Vec<u8>>> + 'l;
+
 /// Lists directories, each one once.
 struct Listings<'l> {
-    list: &'l mut dyn FnMut(&[u8]) -> io::Result<Vec<Vec<u8>>>,
+    list: &'l mut List<'l>,
     known: HashMap<Vec<u8>, Option<Names>>,
 }
 
@@ -69,11 +73,11 @@ impl Sidecars {
         })
     }
 
-    fn bind_listed(
+    fn bind_listed<'l>(
         &self,
         mut items: Vec<Item>,
         protects: impl Fn(&Member) -> bool,
-        list: &mut dyn FnMut(&[u8]) -> io::Result<Vec<Vec<u8>>>,
+        list: &'l mut List<'l>,
     ) -> Vec<Item> {
         let mut listings = Listings { list, known: HashMap::new() };
         let mut going: BTreeMap<Vec<u8>, BTreeMap<Vec<u8>, usize>> = BTreeMap::new();
@@ -158,11 +162,11 @@ impl Sidecars {
         }
         let copies = (!needs.is_empty()).then(|| Arc::new(Copies { files, needs }));
         let is_last = member.nlink == 1;
-        let frees = match &items[owners[0]].decision {
-            Decision::Go { frees, .. } if is_last && *frees > 0 => member.blocks.saturating_mul(512),
-            _ => 0,
-        };
-        let decision = Decision::Go { keeper: keeper?, copies, frees, files: 1 };
+        let frees_blocks = matches!(&items[owners[0]].decision, Decision::Go { gain, .. } if gain.most() > 0);
+        let goes = is_last && frees_blocks;
+        let blocks = Blocks { allocated: member.allocated(), shared: &member.shared, goes };
+        let gain = contributions(&[blocks]).into_iter().map(|it| it.gain).sum();
+        let decision = Decision::Go { keeper: keeper?, copies, gain, files: 1 };
         let item = Item { member: member.clone(), is_directory: false, decision, with_next: true };
         Some(Follower { item, owners })
     }
@@ -280,7 +284,7 @@ mod tests {
     use ftk_hash::Digest;
 
     use super::*;
-    use crate::prune::Standing;
+    use crate::prune::{Gain, Standing};
 
     fn member(path: &str, ino: u64) -> Member {
         Member {
@@ -291,12 +295,14 @@ mod tests {
             nlink: 1,
             via_link: false,
             standing: Standing::default(),
+            shared: Vec::new(),
         }
     }
 
     fn goes(path: &str, keeper: &str) -> Item {
         let (member, keeper) = (member(path, 1000), member(keeper, 1001));
-        let decision = Decision::Go { keeper, copies: None, frees: 4096, files: 1 };
+        let decision =
+            Decision::Go { keeper, copies: None, gain: Gain { certain: 4096, ..Gain::default() }, files: 1 };
         Item { member, is_directory: false, decision, with_next: false }
     }
 

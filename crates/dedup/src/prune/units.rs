@@ -1,6 +1,7 @@
 //! Groups members by inode, and ranks them by the rules.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use super::plan::Identity;
 use super::{KeepRule, KeepRules, Why};
@@ -28,7 +29,7 @@ pub(crate) struct Unit {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Best {
     /// Whether the standing does not protect the name, whether it is on a read-only file system that counts, whether it is
-    /// in a trash directory, then one value for each rule, then the default order, then its position by starting point
+    /// in a trash directory, then one value for each rule, how much becomes free with it, the default order, then its position by starting point
     /// and path.
     pub(crate) rank: Vec<i128>,
     pub(crate) name: usize,
@@ -60,9 +61,11 @@ pub(crate) fn units(members: &[Member], identity: Identity<'_>, rules: &KeepRule
     let mut path_places = vec![0; members.len()];
     by_path.iter().enumerate().for_each(|(place, &name)| path_places[name] = place);
     let has_times = matches!(identity, Identity::Inodes);
+    let counts = if has_times && rules.names_survive { counts(members) } else { HashMap::new() };
     let best = |(place, &name): (usize, &usize)| {
         let member = &members[name];
-        let ranker = Ranker { rules, has_times, place, path_place: path_places[name] };
+        let held = counts.get(&member.version.identity()).map_or(0, |&names| held(member, names));
+        let ranker = Ranker { rules, has_times, held, place, path_place: path_places[name] };
         (!member.via_link).then(|| Best { rank: ranker.rank(member), name })
     };
     let mut ranked: Vec<_> = order.iter().enumerate().map(best).zip(&order).collect();
@@ -103,6 +106,24 @@ pub(crate) fn units(members: &[Member], identity: Identity<'_>, rules: &KeepRule
     units
 }
 
+/// Returns the number of names of each file.
+fn counts(members: &[Member]) -> HashMap<(u64, u64), u64> {
+    let mut counts = HashMap::new();
+    members.iter().for_each(|member| *counts.entry(member.version.identity()).or_default() += 1);
+    counts
+}
+
+/// Returns a smaller number if less becomes free when a file with so many names in the group loses its blocks, because
+/// other names or other files have them. All files that have their blocks alone are equal.
+fn held(member: &Member, names: u64) -> i128 {
+    let shared = member.shared.iter().fold(0_u64, |sum, it| sum.saturating_add(it.len));
+    match (member.nlink > names, shared) {
+        (true, _) => 0,
+        (false, 0) => i128::MAX,
+        (false, _) => i128::from(member.allocated().saturating_sub(shared)),
+    }
+}
+
 /// Orders by rank. A file without a rank comes last.
 fn compare(a: &Option<Best>, b: &Option<Best>) -> Ordering {
     (a.is_none(), a).cmp(&(b.is_none(), b))
@@ -141,6 +162,8 @@ struct Ranker<'r> {
     rules: &'r KeepRules,
     /// Whether times say something about age. Those of directories do not.
     has_times: bool,
+    /// How much becomes free with it, if that matters.
+    held: i128,
     /// Its place by starting point and path.
     place: usize,
     /// Its place by path alone.
@@ -149,7 +172,7 @@ struct Ranker<'r> {
 
 impl Ranker<'_> {
     fn rank(&self, member: &Member) -> Vec<i128> {
-        let Self { rules, has_times, place, path_place } = *self;
+        let Self { rules, has_times, held, place, path_place } = *self;
         let standing = member.standing;
         let by_rule = rules.keep.iter().map(|rule| match rule {
             KeepRule::First => place as i128,
@@ -164,6 +187,7 @@ impl Ranker<'_> {
         });
         let time = if has_times { member.version.mtime_ns } else { 0 };
         let order = [
+            held,
             i128::from(standing.hidden),
             i128::from(standing.is_read_only),
             time,
@@ -187,11 +211,12 @@ pub(crate) fn criterion(better: &Best, worse: &Best, rules: &KeepRules) -> (Why,
         (0, ..) => (Why::Writable, None),
         (1, ..) => (Why::NotTrash, None),
         (_, Some(nth), _) => (why(&rules.keep[nth]), Some(nth)),
-        (.., Some(0)) if better.rank[decided + 1] == 0 => (Why::NotHidden, None),
-        (.., Some(0)) => (Why::LessHidden, None),
-        (.., Some(1)) => (Why::Writable, None),
-        (.., Some(2)) => (Why::Oldest, None),
-        (.., Some(3)) => (Why::Shortest, None),
+        (.., Some(0)) => (Why::Held, None),
+        (.., Some(1)) if better.rank[decided + 1] == 0 => (Why::NotHidden, None),
+        (.., Some(1)) => (Why::LessHidden, None),
+        (.., Some(2)) => (Why::Writable, None),
+        (.., Some(3)) => (Why::Oldest, None),
+        (.., Some(4)) => (Why::Shortest, None),
         _ => (Why::ByteOrder, None),
     }
 }

@@ -213,6 +213,7 @@ impl Finder<'_> {
                 nlink: stat.nlink,
                 via_link: false,
                 standing: Standing::default(),
+                shared: Vec::new(),
             }),
         }
     }

@@ -285,6 +285,7 @@ impl ReportParser {
             nlink: 1,
             via_link: false,
             standing: Standing::default(),
+            shared: Vec::new(),
         })
     }
 
@@ -296,7 +297,7 @@ impl ReportParser {
         let version = Version { dev, ino, size, mtime_ns, ctime_ns };
         let protection = if stays { Protection::InKept } else { Protection::Free };
         let standing = Standing { protection, ..Standing::default() };
-        Ok(Member { root, path, version, blocks, nlink, via_link, standing })
+        Ok(Member { root, path, version, blocks, nlink, via_link, standing, shared: Vec::new() })
     }
 
     fn recorded_member(&mut self, record: RecordedMemberRecord) -> Result<RecordedMember, RecordError> {

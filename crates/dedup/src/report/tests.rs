@@ -46,7 +46,7 @@ fn member() -> impl Strategy<Value = Member> {
         let version = Version { dev, ino, size, mtime_ns, ctime_ns };
         let protection = if stays { Protection::InKept } else { Protection::Free };
         let standing = Standing { protection, ..Standing::default() };
-        Member { root, path: name, version, blocks, nlink, via_link, standing }
+        Member { root, path: name, version, blocks, nlink, via_link, standing, shared: Vec::new() }
     })
 }
 
@@ -87,6 +87,7 @@ fn changed(change: impl Fn(&str) -> String) -> Result<super::Report, ReportError
         nlink: 1,
         via_link: false,
         standing: Standing::default(),
+        shared: Vec::new(),
     };
     let members = vec![member("x", 10), member("y", 11)];
     let group = Group { size: 3, digest: Digest::from_bytes(&[7; 32]), members };
@@ -204,6 +205,7 @@ fn decided_directories(keep: [&str; 3]) -> Result<super::Report, ReportError> {
         nlink: 1,
         via_link: false,
         standing: Standing::default(),
+        shared: Vec::new(),
     };
     let directories = |members| super::DirectoryGroup {
         size: 3,
@@ -268,6 +270,7 @@ fn truncated_reports_are_refused() {
         blocks: 8,
         nlink: 1,
         via_link: false,
+        shared: Vec::new(),
         standing: Standing::default(),
     };
     let group = |nth| Group {
@@ -302,6 +305,7 @@ fn a_group_split_over_lines_is_read_back_as_one_group() {
         nlink: 2,
         via_link: false,
         standing: Standing::default(),
+        shared: Vec::new(),
     };
     let group =
         Group { size: 3, digest: Digest::from_bytes(&[7; 32]), members: (0..1000).map(member).collect() };

@@ -4,6 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use ftk_file::Version;
 use ftk_process::Failed;
+use ftk_read::SharedBlocks;
 use ftk_sched::Team;
 
 use super::tree::{SMALL, Settings, Tree, run};
@@ -12,6 +13,9 @@ use crate::prune::{
     plan,
 };
 use crate::{Member, Piece, Survey, SurveyOptions};
+
+/// The shared blocks of a file.
+const BLOCKS: SharedBlocks = SharedBlocks { disk: 1, start: 7, len: 4096 };
 
 /// A file with one name below the first starting point.
 fn member(path: &str, ino: u64, mtime_ns: i128) -> Member {
@@ -23,6 +27,7 @@ fn member(path: &str, ino: u64, mtime_ns: i128) -> Member {
         nlink: 1,
         via_link: false,
         standing: Standing::default(),
+        shared: Vec::new(),
     }
 }
 
@@ -167,6 +172,37 @@ fn a_read_only_copy_is_neither_kept_nor_changed() {
     let one_per: Vec<MemberTest> = vec![Box::new(|member| member.path.starts_with(b"snapshot/"))];
     let rules = KeepRules { one_per, ..KeepRules::default() };
     assert_eq!(decisions(&members, &rules)[2], goes(0));
+}
+
+/// If names survive, the kept file is one whose blocks stay in use anyway: as many of the others as possible become free.
+#[test]
+fn a_file_that_is_held_from_outside_is_kept_if_names_survive() {
+    let blocks = |len| vec![SharedBlocks { disk: 1, start: 0, len }];
+    let rules = |keep| KeepRules { keep, names_survive: true, ..KeepRules::default() };
+    let mut members = [member("a", 1, 0), member("b", 2, 1), member("c", 3, 2)];
+    for (held, kept) in [(|members: &mut [Member]| members[2].nlink = 2) as fn(&mut [Member]), |members| {
+        members[2].shared = vec![SharedBlocks { disk: 1, start: 0, len: 4096 }]
+    }]
+    .into_iter()
+    .zip([2, 2])
+    {
+        let mut members = members.clone();
+        held(&mut members);
+        let mut expected = [goes(kept); 3];
+        expected[kept] = MemberDecision::Stays(Why::Held);
+        assert_eq!(decisions(&members, &rules(vec![])), expected);
+        // Rules and references come first, and removals have the default order.
+        assert_eq!(decisions(&members, &rules(vec![KeepRule::First]))[0], MemberDecision::Stays(Why::First));
+        assert_eq!(decisions(&members, &keep(vec![]))[0], MemberDecision::Stays(Why::Oldest));
+        members[1].standing.protection = Protection::Reference;
+        assert_eq!(decisions(&members, &rules(vec![]))[1], MemberDecision::Stays(Why::Reference));
+    }
+    // All names of a file in the group are no names outside, and more held bytes are better than fewer.
+    (members[0].shared, members[1].shared) = (blocks(1024), blocks(2048));
+    members[2].version = members[1].version;
+    (members[1].nlink, members[2].nlink) = (2, 2);
+    let expected = [Why::Held, Why::SameFile].map(MemberDecision::Stays);
+    assert_eq!(decisions(&members, &rules(vec![]))[1..], expected);
 }
 
 #[test]
@@ -344,7 +380,7 @@ fn a_survey_returns_the_current_metadata() {
     let options = SurveyOptions {
         team: Team::new(2),
         with_paths: true,
-        shared: Some(&|_, open| open().map_or(0, |_| 7)),
+        shared: Some(&|_, open| open().map(|_| BLOCKS).into_iter().collect()),
     };
     let survey = || {
         let pieces: Vec<_> = Survey::new(&inventory, &groups, options).collect();
@@ -353,7 +389,7 @@ fn a_survey_returns_the_current_metadata() {
         (piece.names, piece.failed)
     };
     let (names, failed) = survey();
-    assert!(failed.is_empty() && names.iter().all(|name| name.shared == 7));
+    assert!(failed.is_empty() && names.iter().all(|name| name.member.shared == [BLOCKS]));
     assert_eq!(names.iter().map(|name| name.cluster).collect::<Vec<_>>(), [0, 1, 0], "in path order");
     let members: Vec<_> = names.into_iter().map(|name| name.member).collect();
     for (member, name) in members.iter().zip(["a", "b/c", "b/link"]) {

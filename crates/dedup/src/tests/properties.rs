@@ -63,6 +63,7 @@ fn members() -> impl Strategy<Value = Vec<Member>> {
                         true => Standing { protection: Protection::Reference, ..standing },
                         false => standing,
                     },
+                    shared: Vec::new(),
                 });
             }
         }
@@ -103,8 +104,11 @@ fn rules() -> impl Strategy<Value = KeepRules> {
     })
 }
 
+/// The number of names of each file in the group.
+type Names = BTreeMap<(u64, u64), u64>;
+
 /// Compares two names by one rule after the other.
-fn by_rules(a: &Member, b: &Member, rules: &KeepRules) -> Ordering {
+fn by_rules(a: &Member, b: &Member, rules: &KeepRules, names: &Names) -> Ordering {
     let depth = |member: &Member| member.path.iter().filter(|&&byte| byte == b'/').count();
     let by_place = || (a.root, &a.path).cmp(&(b.root, &b.path));
     let by_rule = |rule: &KeepRule| match rule {
@@ -119,7 +123,9 @@ fn by_rules(a: &Member, b: &Member, rules: &KeepRules) -> Ordering {
     };
     let by_default = |member: &Member| {
         let Standing { hidden, is_read_only, .. } = member.standing;
-        (hidden, is_read_only, member.version.mtime_ns, member.path.len(), member.path.clone())
+        let is_held = rules.names_survive && member.nlink > names[&member.version.identity()];
+        let path = &member.path;
+        (!is_held, hidden, is_read_only, member.version.mtime_ns, path.len(), path.clone())
     };
     let by_trash = (counts_as_read_only(a, rules), is_trash(a, rules))
         .cmp(&(counts_as_read_only(b, rules), is_trash(b, rules)));
@@ -162,6 +168,7 @@ fn regular<'m>(names: &[&'m Member]) -> Vec<&'m Member> {
 fn expected(members: &[Member], rules: &KeepRules) -> BTreeSet<(u64, u64)> {
     let mut files: BTreeMap<_, Vec<&Member>> = BTreeMap::new();
     members.iter().for_each(|member| files.entry(member.version.identity()).or_default().push(member));
+    let counts: Names = files.iter().map(|(identity, names)| (*identity, names.len() as u64)).collect();
     let is_reference = |names: &[&Member]| names.iter().any(|name| name.standing.stays());
     let mut stays: BTreeSet<_> =
         files.iter().filter(|(_, names)| is_reference(names)).map(|(identity, _)| *identity).collect();
@@ -171,10 +178,10 @@ fn expected(members: &[Member], rules: &KeepRules) -> BTreeSet<(u64, u64)> {
     let mut order: Vec<_> = files
         .iter()
         .map(|(identity, names)| {
-            (*identity, regular(names).into_iter().min_by(|a, b| by_rules(a, b, rules)).unwrap())
+            (*identity, regular(names).into_iter().min_by(|a, b| by_rules(a, b, rules, &counts)).unwrap())
         })
         .collect();
-    order.sort_by(|(_, a), (_, b)| by_rules(a, b, rules));
+    order.sort_by(|(_, a), (_, b)| by_rules(a, b, rules, &counts));
     let copies = |stays: &BTreeSet<_>| stays.iter().filter(|identity| files.contains_key(*identity)).count();
     for (identity, _) in &order {
         if copies(&stays) < rules.min_copies.max(1) {
