@@ -5,7 +5,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::harness::{Dir, Mounted, bytes};
+use serde_json::Value;
+
+use crate::harness::{Dir, Mounted, bytes, wait_until};
 
 /// Runs `btrfs subvolume` with these arguments.
 fn subvolume(args: &[&str], paths: &[&Path]) {
@@ -175,4 +177,95 @@ fn files_without_blocks_are_not_linked() {
     dir.hole("a/h", 1 << 20).file("a/f", b"content").hole("bb/h", 1 << 20).file("bb/f", b"content");
     let run = dir.ftk(["dup", "prune", "--yes", "--dirs", "--action", "hardlink", "."]).run().status(0);
     assert!(lines(run.text(), "leave")[0].contains("h") && lines(run.text(), "link").len() == 1);
+}
+
+/// Returns what all outputs say that a deletion frees, for people and in JSON: `4.10 kB` and the bytes, and whether these
+/// are an upper bound. They must agree.
+fn promised(dir: &Dir, tree: &Path) -> (String, u64, bool) {
+    let json = |args: &[&str]| -> Value {
+        let run = dir.ftk(args).arg(tree).run().status(0);
+        serde_json::from_str(run.text().lines().last().unwrap()).unwrap()
+    };
+    let is_upper_bound = |object: &Value| object["is_upper_bound"].as_bool().unwrap_or_default();
+    let totals = json(&["dup", "--summary", "--json"]);
+    let plan = &json(&["dup", "prune", "--action", "delete", "--json"])["summary"];
+    assert_eq!(totals["free_bytes"], plan["frees_bytes"]);
+    assert_eq!(is_upper_bound(&totals), is_upper_bound(plan));
+    let text = dir.ftk(["dup", "--summary"]).arg(tree).run().status(0).text().to_owned();
+    let text = text.strip_prefix("pruning would free ").unwrap().trim_end();
+    for args in [&["dup"][..], &["dup", "-0"], &["dup", "--format", "screen"], &["dup", "--json"]] {
+        let run = dir.ftk(args).arg(tree).run().status(0);
+        run.stderr_has(&format!("  pruning would free {text}\n"));
+    }
+    if text != "nothing" {
+        let run = dir.ftk(["dup", "prune", "--action", "delete"]).arg(tree).run().status(0);
+        run.stderr_has(&format!(" and free {text}."));
+    }
+    let page = dir.aside("page.html");
+    dir.ftk(["report", "--dup", "-o"]).arg(&page).arg(tree).run().status(0);
+    let page = fs::read_to_string(page).unwrap();
+    let data = format!("\"free_bytes\":{},\"is_upper_bound\":{}", plan["frees_bytes"], is_upper_bound(plan));
+    assert!(page.contains(&data), "{data}");
+    (text.to_owned(), plan["frees_bytes"].as_u64().unwrap(), is_upper_bound(plan))
+}
+
+/// Deletes the surplus copies, and checks that the file system and the last line say what was promised.
+fn assert_promise_is_kept(mounted: &Mounted, (text, bytes, _): &(String, u64, bool)) {
+    let dir = Dir::new();
+    let before = mounted.used();
+    let run = dir.ftk(["dup", "prune", "--action", "delete", "--yes"]).arg(mounted.path("t")).run().status(0);
+    let bare = text.strip_prefix("up to ").unwrap_or(text);
+    run.check(
+        run.err.contains(&format!(" freed {bare}\n")) || run.err.contains(&format!(" freed {text}\n")),
+        text,
+    );
+    // Blocks of metadata are allocated and freed, too.
+    wait_until(|| bytes.abs_diff(before.saturating_sub(mounted.used())) <= 1 << 19);
+}
+
+#[test]
+fn all_numbers_are_what_a_deletion_frees() {
+    let dir = Dir::new();
+    for name in ["a", "b", "c"] {
+        dir.file(format!("t/{name}"), &bytes(1, 250_000));
+    }
+    let blocks = fs::metadata(dir.path("t/a")).unwrap().blocks() * 512;
+    assert_eq!(promised(&dir, &dir.path("t")).1, 2 * blocks);
+    // Of two files, the rules keep the older one, and the other one has a name outside of the tree.
+    let dir = Dir::new();
+    dir.file("t/old", b"same").file("t/a", b"same").hard_link("t/a", "outside");
+    dir.ftk([""; 0]).instead(&dir, ["touch", "-d", "2001-01-01", "t/old"]).run().status(0);
+    assert_eq!(promised(&dir, &dir.path("t")), ("nothing".to_owned(), 0, false));
+}
+
+#[test]
+fn shared_blocks_make_an_upper_bound() {
+    for kind in ["btrfs", "xfs"] {
+        let Some(mounted) = Mounted::new(kind) else { return };
+        fs::create_dir(mounted.path("t")).unwrap();
+        let cp = |from: &str, to: &str| {
+            let mut cp = Command::new("cp");
+            cp.args(["--reflink=always"]).args([mounted.path(from), mounted.path(to)]);
+            assert!(cp.status().unwrap().success());
+        };
+        let sync =
+            || assert!(Command::new("sync").arg("-f").arg(mounted.path(".")).status().unwrap().success());
+        // The file a is the oldest, and c is a clone of b.
+        let content = bytes(5, 1 << 22);
+        fs::write(mounted.path("t/a"), &content).unwrap();
+        fs::write(mounted.path("t/b"), &content).unwrap();
+        sync();
+        cp("t/b", "t/c");
+        sync();
+        let both = promised(&Dir::new(), &mounted.path("t"));
+        assert_eq!(both, ("up to 4.19 MB".to_owned(), 1 << 22, true), "{kind}");
+        assert_promise_is_kept(&mounted, &both);
+        // A clone of the kept file frees nothing, and a copy of it everything.
+        cp("t/a", "t/d");
+        fs::write(mounted.path("t/e"), &content).unwrap();
+        sync();
+        let copy = promised(&Dir::new(), &mounted.path("t"));
+        assert_eq!(copy, ("4.19 MB".to_owned(), 1 << 22, false), "{kind}");
+        assert_promise_is_kept(&mounted, &copy);
+    }
 }

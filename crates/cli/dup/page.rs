@@ -3,8 +3,11 @@
 use std::ffi::OsStr;
 use std::time::SystemTime;
 
+use ftk_apply::Sharing;
+use ftk_dedup::prune::{Gain, Pruning};
 use ftk_dedup::report::{DirectoryGroup, Group, Header};
 use ftk_dedup::{DirReport, Fate, SurveyOptions};
+use ftk_file::File;
 use ftk_inventory::{DirNo, Inventory};
 use ftk_sched::{Team, physical_cores};
 use ftk_select::Skipped;
@@ -99,13 +102,29 @@ impl TreeDuplicates {
         self.directories.as_ref().map_or(Outcome::Success, each)
     }
 
-    /// Calls `add` with each group of files, those with the largest waste first. The outcome is an error if a file could
-    /// not be read, or has changed since the search.
-    pub(crate) fn each(&self, globals: &Globals, console: &Console, add: impl FnMut(Group)) -> Outcome {
+    /// Calls `add` with each group of files, those with the largest waste first. Returns what a deletion of the surplus
+    /// copies by the default rules frees. The outcome is an error if a file could not be read, or has changed since the
+    /// search.
+    pub(crate) fn each(
+        &self,
+        globals: &Globals,
+        console: &Console,
+        mut add: impl FnMut(Group),
+    ) -> (Gain, Outcome) {
         let team = Team::new(globals.workers().unwrap_or_else(physical_cores));
-        let options = SurveyOptions { team, with_paths: true, shared: None };
+        let sharing = Sharing::default();
+        let shared = |dev, open: &mut dyn FnMut() -> Option<File>| sharing.of(dev, open);
+        let options = SurveyOptions { team, with_paths: true, shared: Some(&shared) };
         let mut groups = self.search.examine(options, console);
-        groups.groups().for_each(add);
-        self.search.outcome.max(Outcome::error_if(groups.has_failed()))
+        let root_lens = self.search.roots.iter().map(|root| root.as_bytes().len()).collect();
+        let pruning = Pruning::by_default(root_lens);
+        let gain = groups.groups().map(|mut group| {
+            let gain = pruning.gain(&mut group.members.clone());
+            group.members.iter_mut().for_each(|member| member.shared.clear());
+            add(group);
+            gain
+        });
+        let gain = gain.sum();
+        (gain, self.search.outcome.max(Outcome::error_if(groups.has_failed())))
     }
 }

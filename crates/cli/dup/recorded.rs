@@ -311,7 +311,7 @@ impl Printer<'_, '_> {
         {
             if name.is_first {
                 self.end_group(&mut whole);
-                group_tally.into_iter().for_each(|group| tally.add(group));
+                group_tally.into_iter().for_each(|group| tally.add(group, None));
                 group_tally = Some(GroupTally::new(name.size, name.has_hard_links));
                 next = 0;
                 if let Some(json) = &mut self.json {
@@ -327,7 +327,7 @@ impl Printer<'_, '_> {
             }
         }
         self.end_group(&mut whole);
-        group_tally.into_iter().for_each(|group| tally.add(group));
+        group_tally.into_iter().for_each(|group| tally.add(group, None));
         if self.format == Format::Fdupes && tally.groups > 0 {
             self.end_names();
         }

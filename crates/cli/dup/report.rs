@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ftk_apply::Sharing;
+use ftk_dedup::prune::Pruning;
 use ftk_dedup::report::{Header, Writer};
 use ftk_dedup::{Examined, FileSpace, Group, GroupTally, Part, SurveyOptions, Surveyed, Tally};
 use ftk_file::File;
@@ -89,17 +90,19 @@ pub(super) fn run(
     let shared = |dev, open: &mut dyn FnMut() -> Option<File>| sharing.of(dev, open);
     let options = SurveyOptions {
         team: Team::new(globals.workers().unwrap_or_else(physical_cores)),
-        with_paths: format != Format::Summary,
+        with_paths: true,
         shared: Some(&shared),
     };
-    let mut groups = search.examine(options, console);
-    let tally = match format {
-        Format::Fdupes => {
-            push_names(&mut list, &search, Fdupes { end, is_shown });
-            search.groups.totals().into()
-        }
-        _ => push_groups(&mut list, &mut groups, format, json),
+    if format == Format::Fdupes {
+        push_names(&mut list, &search, Fdupes { end, is_shown });
+    }
+    let mut groups = match format {
+        // What was printed needs no members.
+        Format::Fdupes => search.examine_silently(options),
+        _ => search.examine(options, console),
     };
+    let pruning = Pruning::by_default(search.roots.iter().map(|root| root.as_bytes().len()).collect());
+    let tally = push_groups(&mut list, &mut groups, &pruning, format, json);
     let tally =
         directories.iter().fold(tally, |tally, it| tally.with_directories(it.groups.len(), it.wasted()));
     // If the reader closed the pipe, the remaining groups were not examined and the totals are incomplete.
@@ -120,10 +123,11 @@ pub(super) fn run(
     if format != Format::Summary && is_whole {
         console.summary(tally::text(&tally));
     }
-    Ok(outcome.max(Outcome::error_if(groups.has_failed())))
+    let has_failed = format != Format::Fdupes && groups.has_failed();
+    Ok(outcome.max(Outcome::error_if(has_failed)))
 }
 
-/// Prints the groups with paths only, which needs no further system calls for the members.
+/// Prints the groups with paths only. They are printed before the members are examined.
 fn push_names(list: &mut List<'_>, search: &Search, fdupes: Fdupes) {
     for group in search.groups.iter() {
         list.line(|out| fdupes.push_group(out, &search.inventory, &group));
@@ -134,6 +138,7 @@ fn push_names(list: &mut List<'_>, search: &Search, fdupes: Fdupes) {
 fn push_groups(
     list: &mut List<'_>,
     groups: &mut Examined<'_>,
+    pruning: &Pruning,
     format: Format,
     mut json: Option<Writer>,
 ) -> Tally {
@@ -151,6 +156,11 @@ fn push_groups(
             group_tally = GroupTally::new(size, group.has_hard_links());
         }
         names.iter().for_each(|name| group_tally.add(name.cluster.into(), space(name)));
+        // A group of several parts is too large to be planned.
+        let gain = (is_first && is_last).then(|| {
+            let mut members: Vec<_> = names.iter().map(|name| name.member.clone()).collect();
+            pruning.gain(&mut members)
+        });
         let (size, digest) = (group.size, Digest::from_bytes(group.digest));
         match format {
             Format::Screen => {
@@ -170,11 +180,11 @@ fn push_groups(
             Format::Json => list.line(|out| {
                 json.iter_mut().for_each(|json| push_json(json, out, &group, is_first, is_last, &names))
             }),
-            // `push_names` prints groups as fdupes does, and a summary has only the totals.
+            // `push_names` has printed groups as fdupes does, and a summary has only the totals.
             Format::Fdupes | Format::Summary => {}
         }
         if is_last {
-            tally.add(std::mem::replace(&mut group_tally, GroupTally::new(0, false)));
+            tally.add(std::mem::replace(&mut group_tally, GroupTally::new(0, false)), gain);
         }
     }
     if let Some(json) = json {

@@ -13,7 +13,7 @@ use ftk_dedup::{
     SurveyOptions, UnitPlace, find,
 };
 use ftk_inventory::{DirNo, FileNo, Inventory, Keep};
-use ftk_process::{Progress, Report};
+use ftk_process::{Failed, Progress, Report};
 use ftk_sched::{Team, physical_cores};
 use ftk_select::{Roots, Skipped};
 use ftk_walk::Follow;
@@ -203,7 +203,20 @@ impl Search {
     /// Examines the members of the groups again, those with the largest waste first.
     pub(super) fn examine<'s>(&'s self, options: SurveyOptions<'s>, console: &'s Console) -> Examined<'s> {
         let inventory = &self.inventory;
-        let report = |failed: &[_]| say_failed(inventory, failed, "omitted from its group", console);
+        self.examine_with(options, |failed| say_failed(inventory, failed, "omitted from its group", console))
+    }
+
+    /// Does the same, but omits members that have changed without a message.
+    pub(super) fn examine_silently<'s>(&'s self, options: SurveyOptions<'s>) -> Examined<'s> {
+        self.examine_with(options, |_| {})
+    }
+
+    fn examine_with<'s>(
+        &'s self,
+        options: SurveyOptions<'s>,
+        report: impl FnMut(&[Failed]) + 's,
+    ) -> Examined<'s> {
+        let inventory = &self.inventory;
         let is_in_kept = |dir, file| match &self.fates {
             Some(fates) => fates.of(dir) == Fate::Kept,
             None => self.units.contain(inventory, dir, file, &self.roots),

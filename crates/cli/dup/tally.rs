@@ -7,7 +7,7 @@ use indicatif::DecimalBytes;
 use crate::rules::Rules;
 use crate::stats::Stats;
 
-/// Returns `pruning would free 38.90 GB`. If the blocks are not known, this is an estimate by the sizes.
+/// Returns what `ftk dup prune --action delete` with the default rules frees: `pruning would free 38.90 GB`. If the blocks are not known, this is an estimate by the sizes.
 pub(super) fn text(tally: &Tally) -> String {
     let directory_groups = tally.directory_groups.unwrap_or_default();
     match (tally.groups + directory_groups, tally.free) {
@@ -16,6 +16,9 @@ pub(super) fn text(tally: &Tally) -> String {
             format!("pruning would free about {}", DecimalBytes(free))
         }
         (_, Some(0)) => "pruning would free nothing".into(),
+        (_, Some(free)) if tally.is_upper_bound => {
+            format!("pruning would free up to {}", DecimalBytes(free))
+        }
         (_, Some(free)) => format!("pruning would free {}", DecimalBytes(free)),
         (_, None) => format!("pruning would free about {}", DecimalBytes(tally.waste)),
     }
@@ -32,7 +35,7 @@ pub(super) fn record(tally: &Tally, stats: &Stats) {
 
 /// Appends the totals as one JSON object. `rules` are those of the walk.
 pub(super) fn push_json(tally: &Tally, out: &mut Vec<u8>, rules: &Rules) {
-    let Tally { files, groups, waste, shared, free, directory_groups } = tally;
+    let Tally { files, groups, waste, shared, free, is_upper_bound, directory_groups } = tally;
     // `null` if the space of some files is unknown.
     let free = if *groups == 0 { &Some(0) } else { free };
     write_record(out, |record| {
@@ -42,6 +45,9 @@ pub(super) fn push_json(tally: &Tally, out: &mut Vec<u8>, rules: &Rules) {
             .member("waste_bytes", waste)
             .member("free_bytes", free)
             .member("shared_bytes", shared);
+        if *is_upper_bound {
+            record.member("is_upper_bound", true);
+        }
         if let Some(groups) = directory_groups {
             record.member("directory_groups", groups);
         }
@@ -60,5 +66,7 @@ mod tests {
         assert_eq!(text(&tally), "pruning would free about 1.00 kB");
         assert_eq!(text(&Tally { free: Some(4096), ..tally }), "pruning would free 4.10 kB");
         assert_eq!(text(&Tally { free: Some(0), ..tally }), "pruning would free nothing");
+        let tally = Tally { free: Some(4096), is_upper_bound: true, ..tally };
+        assert_eq!(text(&tally), "pruning would free up to 4.10 kB");
     }
 }

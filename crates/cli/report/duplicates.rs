@@ -56,16 +56,23 @@ pub(super) fn of_tree<'f>(
 ) -> anyhow::Result<(Waste<'f>, Outcome)> {
     let mut directories = Vec::new();
     let listed = found.each_directory(console, |group| directories.push(group));
+    let has_directories = !directories.is_empty();
     let mut collector = Collector::new(&found.header, directories)?;
     let mut waste = Waste { found: Some(found), ..Waste::default() };
-    let outcome = found.each(globals, console, |group| {
+    let (gain, outcome) = found.each(globals, console, |group| {
         let surplus = group.members.iter().zip(group.clusters()).filter(|(_, file)| *file > 0);
         waste.sizes.extend(surplus.map(|(member, _)| (member.version.identity(), group.size)));
         collector.add(&group);
     });
     let mut head = Vec::new();
     Writer::new(&found.header, &mut head)?;
-    data.duplicates = Some(collector.finish(&head)?);
+    let mut duplicates = collector.finish(&head)?;
+    // What whole directories free is not known.
+    if !has_directories {
+        duplicates.free_bytes = Some(gain.most().into());
+        duplicates.is_upper_bound = gain.possible > 0;
+    }
+    data.duplicates = Some(duplicates);
     Ok((waste, outcome.max(listed)))
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::Totals;
+use crate::prune::Gain;
 
 /// Totals of all groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,9 +18,11 @@ pub struct Tally {
     /// Bytes that are stored once although several paths have them: sizes of further hard links, and shared
     /// blocks.
     pub shared: u64,
-    /// Bytes on the disk that pruning to one file per group would free. A file that has hard links outside
-    /// its group frees nothing. `None` if the blocks are not known.
+    /// Bytes on the disk that a deletion of all surplus copies would free, at most. A file that has hard links outside its
+    /// group frees nothing. `None` if the blocks are not known.
     pub free: Option<u64>,
+    /// Whether it may be less.
+    pub is_upper_bound: bool,
     /// The number of groups of directories. `waste` and `free` include the bytes of their files.
     pub directory_groups: Option<u64>,
 }
@@ -32,8 +35,8 @@ impl From<Totals> for Tally {
 }
 
 impl Tally {
-    /// Adds a group.
-    pub fn add(&mut self, group: GroupTally) {
+    /// Adds a group. `gain` is what the rules free in it. If it is not known, this is an upper bound.
+    pub fn add(&mut self, group: GroupTally, gain: Option<Gain>) {
         let GroupTally { size, names, mut n_files, mut space, linked, .. } = group;
         for file in linked.into_values() {
             n_files += 1;
@@ -46,9 +49,16 @@ impl Tally {
         let extents = space.shared - space.most_shared;
         self.shared =
             self.shared.saturating_add(size.saturating_mul(names - n_files)).saturating_add(extents);
-        // One file is kept. This assumes the one that would free the least.
-        let frees = space.is_known.then(|| space.frees - space.least_freed.unwrap_or_default());
-        self.free = match (self.free, frees) {
+        let gain = match gain {
+            Some(gain) => Some((gain.most(), gain.possible > 0)),
+            // One file is kept. This assumes the one that would free the least.
+            None => space.is_known.then(|| {
+                let least = space.least_freed.unwrap_or_default();
+                (space.frees - least, least < space.most_freed)
+            }),
+        };
+        self.is_upper_bound |= gain.is_some_and(|(_, is_upper_bound)| is_upper_bound);
+        self.free = match (self.free, gain.map(|(frees, _)| frees)) {
             (free, Some(frees)) if self.groups == 1 || free.is_some() => {
                 Some(free.unwrap_or_default() + frees)
             }
@@ -102,6 +112,7 @@ struct Space {
     most_shared: u64,
     frees: u64,
     least_freed: Option<u64>,
+    most_freed: u64,
 }
 
 impl Space {
@@ -114,6 +125,7 @@ impl Space {
         };
         let frees = if file.names < nlink { 0 } else { allocated.saturating_sub(file.shared) };
         self.frees = self.frees.saturating_add(frees);
+        self.most_freed = self.most_freed.max(frees);
         self.least_freed = Some(self.least_freed.map_or(frees, |least| least.min(frees)));
     }
 }
@@ -121,7 +133,8 @@ impl Space {
 impl GroupTally {
     /// Begins a group of files of this size. `has_hard_links`: a file may have several names in it.
     pub fn new(size: u64, has_hard_links: bool) -> Self {
-        let space = Space { is_known: true, shared: 0, most_shared: 0, frees: 0, least_freed: None };
+        let space =
+            Space { is_known: true, shared: 0, most_shared: 0, frees: 0, least_freed: None, most_freed: 0 };
         Self { size, names: 0, n_files: 0, space, has_hard_links, linked: HashMap::new() }
     }
 
@@ -151,7 +164,7 @@ mod tests {
             group.add(file, FileSpace { allocated: Some((blocks * 512, nlink)), shared: 0, names: 1 });
         }
         let mut tally = Tally::default();
-        tally.add(group);
+        tally.add(group, None);
         tally
     }
 
@@ -175,7 +188,8 @@ mod tests {
 
     #[test]
     fn a_file_with_names_elsewhere_frees_nothing() {
-        assert_eq!(tally(&[(1, 2, 8), (2, 1, 8)]).free, Some(4096));
+        let one = tally(&[(1, 2, 8), (2, 1, 8)]);
+        assert_eq!((one.free, one.is_upper_bound), (Some(4096), true), "the other one may be kept");
         assert_eq!(tally(&[(1, 2, 8), (2, 2, 8)]).free, Some(0));
     }
 
@@ -192,8 +206,12 @@ mod tests {
             group.add(file, FileSpace { allocated: Some((8192, 1)), shared: 4096, names: 1 });
         }
         let mut tally = Tally::default();
-        tally.add(group);
+        tally.add(group.clone(), None);
         assert_eq!((tally.waste, tally.shared, tally.free), (16384, 8192, Some(8192)));
+        assert!(!tally.is_upper_bound);
+        tally.add(group, Some(Gain { certain: 4096, possible: 1000, is_held: false }));
+        assert_eq!((tally.waste, tally.shared, tally.free), (32768, 16384, Some(8192 + 5096)));
+        assert!(tally.is_upper_bound);
     }
 
     #[test]
@@ -206,7 +224,7 @@ mod tests {
                 .iter()
                 .zip(0..)
                 .for_each(|(&allocated, file)| group.add(file, FileSpace { allocated, ..unknown }));
-            tally.add(group);
+            tally.add(group, None);
         }
         assert_eq!((tally.groups, tally.waste, tally.free), (3, 3000, None));
     }

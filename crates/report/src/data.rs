@@ -77,6 +77,10 @@ pub struct Duplicates {
     pub total_groups: Count,
     /// The bytes that all but one copy of each group use.
     pub total_waste_bytes: Count,
+    /// The disk space that a deletion of all surplus copies frees, if it is known, and whether this is an upper bound.
+    pub free_bytes: Option<Count>,
+    /// Whether less may be freed.
+    pub is_upper_bound: bool,
     /// The number of groups that are not among `groups`.
     pub omitted_groups: Count,
     /// The waste of these groups.

@@ -64,6 +64,11 @@ impl Pruning {
         Self { rules, references, effect, rule_use, root_lens, places }
     }
 
+    /// Creates what deletes surplus copies by the default rules.
+    pub fn by_default(root_lens: Vec<usize>) -> Self {
+        Self::new(KeepRules::default(), References::default(), Effect::Remove, root_lens, None)
+    }
+
     /// Decides about the members of a group, and sorts them: the freed bytes of a file with several hard links are
     /// counted at the last of them in this order.
     pub fn decide(&self, members: &mut [Member]) -> GroupDecision {
