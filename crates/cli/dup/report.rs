@@ -101,8 +101,14 @@ pub(super) fn run(
         Format::Fdupes => search.examine_silently(options),
         _ => search.examine(options, console),
     };
-    let pruning = Pruning::by_default(search.roots.iter().map(|root| root.as_bytes().len()).collect());
-    let tally = push_groups(&mut list, &mut groups, &pruning, format, json);
+    // Nothing shows then what pruning would free, so the members are not examined for it.
+    let is_untold = globals.quiet && globals.stats.is_none() && globals.metrics.is_none();
+    let tally = if format == Format::Fdupes && is_untold {
+        search.groups.totals().into()
+    } else {
+        let pruning = Pruning::by_default(search.roots.iter().map(|root| root.as_bytes().len()).collect());
+        push_groups(&mut list, &mut groups, &pruning, format, json)
+    };
     let tally =
         directories.iter().fold(tally, |tally, it| tally.with_directories(it.groups.len(), it.wasted()));
     // If the reader closed the pipe, the remaining groups were not examined and the totals are incomplete.
