@@ -259,8 +259,15 @@ mod tests {
             let short = command.clone().render_help().to_string();
             let hidden =
                 command.get_arguments().filter(|arg| arg.is_hide_short_help_set() && !arg.is_hide_set());
-            // A message names the last one when it matters.
-            let unnamed = ["recursive", "no-cache", "allow-unused-rules"];
+            // A message names --allow-unused-rules when it matters. The short help of `prune` has no room for the last three.
+            let unnamed = [
+                "recursive",
+                "no-cache",
+                "allow-unused-rules",
+                "into-snapshots",
+                "remove-empty-dirs",
+                "with-sidecars",
+            ];
             for option in hidden.filter_map(Arg::get_long).filter(|it| !unnamed.contains(it)) {
                 let is_named = short.split_whitespace().any(|word| word == format!("--{option}"));
                 assert!(is_named, "{name}: --{option}");
