@@ -31,9 +31,12 @@ fn is_linked(dir: &Dir) -> bool {
     a == b
 }
 
+/// Prunes the tree. Meanwhile no other user may write to it: symbolic links into such a tree are refused.
 fn prune(dir: &Dir, action: &str) {
     let args = ["dup", "prune", "--yes", "--action", action, "--journal", "../journals/j"];
+    set_mode(dir, "", 0o755);
     dir.ftk(args).run().status(0);
+    set_mode(dir, "", 0o777);
 }
 
 /// Prunes the tree and replaces `from` by `to` in the journal.

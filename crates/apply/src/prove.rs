@@ -70,9 +70,6 @@ pub(crate) fn compare_all_but_content(
     if victim.stat.size != keeper.stat.size {
         return Err(Refusal::ContentDiffers);
     }
-    if kind == ActionKind::Symlink {
-        ensure_only_trusted_change(keeper, victim.stat.uid)?;
-    }
     // The kernel shares blocks with a file in a snapshot. It refuses the other actions there.
     if kind == ActionKind::Reflink && !options.into_snapshots && victim.place.is_read_only() {
         return Err(Refusal::ReadOnly(Side::Victim));
@@ -87,6 +84,9 @@ pub(crate) fn compare_all_but_content(
         if let Some(difference) = found {
             return Err(Refusal::MetadataDiffers(difference));
         }
+    }
+    if kind == ActionKind::Symlink {
+        ensure_only_trusted_change(keeper, victim.stat.uid)?;
     }
     Ok(())
 }
