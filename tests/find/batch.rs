@@ -75,7 +75,7 @@ fn as_many_runs_as_the_argument_limit_needs() {
     // With a very large environment, a miscalculation would make the kernel refuse the command.
     let large = format!("LARGE={}", "x".repeat(100_000));
     for (stack, space, environment) in
-        [("256", 128 << 10, "SMALL="), ("2048", 512 << 10, "SMALL="), ("256", 28 << 10, &large)]
+        [("500", 128 << 10, "SMALL="), ("2048", 512 << 10, "SMALL="), ("500", 28 << 10, &large)]
     {
         let ftk = dir.ftk(["find", "-j", "4", "--exec-batch"]).args(COUNT).under(&dir, ["env", environment]);
         let run = ftk.limit(&dir, &format!("-s {stack}")).run().status(0).stderr("");
@@ -94,7 +94,7 @@ fn as_many_runs_as_the_argument_limit_needs() {
 fn a_run_that_fails_makes_the_status_2() {
     let dir = many();
     let args = ["find", "-t", "f", "--exec-batch", "false", ";", "--exec-batch", "echo"];
-    let run = dir.ftk(args).limit(&dir, "-s 256").run().status(2).stdout("");
+    let run = dir.ftk(args).limit(&dir, "-s 500").run().status(2).stdout("");
     run.stderr_has(" commands failed\n");
     let run = dir.ftk(["find", "missing", "0", "--max-depth", "0", "--exec-batch", "echo"]).run().status(2);
     run.stdout("0\n").stderr_has("cannot stat 'missing'");
