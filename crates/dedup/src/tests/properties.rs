@@ -259,8 +259,12 @@ proptest! {
         // A copy in the trash or a snapshot is no reason to remove one outside.
         let is_outside = |nth: usize| !is_bad_place(&members[nth], &rules) || rules.chosen.contains(&members[nth].path);
         let all = 0..members.len();
-        let has_outside_name =
-            |nth: usize| all.clone().any(|at| identity(at) == identity(nth) && regular(&at) && is_outside(at));
+        // The user may have chosen the file by a name that a link leads to.
+        let is_chosen = |at: usize| rules.chosen.contains(&members[at].path);
+        let has_outside_name = |nth: usize| {
+            let mut names = all.clone().filter(|&at| identity(at) == identity(nth));
+            names.any(|at| (regular(&at) || is_chosen(at)) && is_outside(at))
+        };
         let is_any_gone_outside = all.clone().any(|nth| is_gone(nth) && is_outside(nth));
         let is_any_kept_outside = all.clone().any(|nth| is_kept(nth) && has_outside_name(nth));
         prop_assert!(is_any_kept_outside || !is_any_gone_outside, "{:?}", decisions);
