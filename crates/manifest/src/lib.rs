@@ -84,7 +84,7 @@ mod criteria;
 mod damaged_inodes;
 mod diff;
 mod entry;
-mod equal_dirs;
+mod open_dirs;
 mod error;
 mod field;
 mod field_name;

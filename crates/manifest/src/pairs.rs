@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::common::Common;
-use crate::equal_dirs::EqualDirs;
+use crate::open_dirs::OpenDirs;
 use crate::merge::{Side as _, merge_by};
 use crate::{Entries, Entry, EntryError, Error, Manifest, Which};
 
@@ -32,7 +32,7 @@ pub(crate) fn merge_manifests(
     // With different headers, a line that is valid in one manifest may be invalid or mean something else in
     // the other.
     let is_alike = (a.version, &a.algorithms, a.xattrs) == (b.version, &b.algorithms, b.xattrs);
-    let mut equal = EqualDirs::default();
+    let mut equal = OpenDirs::default();
     let both = |old: &mut Entries<'_>, new: &mut Entries<'_>| {
         let mut has_read_old = false;
         while is_alike

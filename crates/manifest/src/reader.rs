@@ -11,7 +11,7 @@ use memchr::memmem;
 
 use crate::blocks::{BLOCK, Fingerprints, FirstPass, Source, is_compressed};
 use crate::entry::key;
-use crate::equal_dirs::is_below;
+use crate::open_dirs::is_below;
 use crate::lines::{Place, Sealed};
 use crate::merge::Side;
 use crate::parse::Owned;

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use ftk_inventory::Budget;
 
 use crate::common::Common;
-use crate::equal_dirs::EqualDirs;
+use crate::open_dirs::OpenDirs;
 use crate::keys::Keys;
 use crate::merge::Side as _;
 use crate::{Entry, Error, Manifest, Which};
@@ -41,7 +41,7 @@ pub fn unique(
         }
     }
     let (ranked, ranked_trees) = (keys.ranked(), trees.ranked());
-    let mut equal = EqualDirs::default();
+    let mut equal = OpenDirs::default();
     let (mut entries, mut key, mut found) = (of.entries_of(Which::First)?, Vec::new(), 0);
     while entries.advance()? {
         if let Some(dir) = equal.above(entries.path()) {

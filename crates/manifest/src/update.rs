@@ -7,12 +7,14 @@ use std::ops::ControlFlow;
 use ftk_file::Stat;
 use ftk_inventory::{Budget, FileNo};
 use ftk_process::{FileSystems, Rows, file_systems};
+use ftk_walk::FileType;
 
 use crate::contents::Content;
 use crate::create::{Made, Maker};
 use crate::damaged_inodes::DamagedInodes;
 use crate::keys::Reservation;
 use crate::merge::merge;
+use crate::open_dirs::OpenDirs;
 use crate::shift::RecordedTimes;
 use crate::survey::is_same_file_system;
 use crate::trees::Trees;
@@ -224,6 +226,8 @@ impl<'u> Update<'u> {
     ) -> Result<Updated, Error> {
         let start_ns = self.old.header().start_ns;
         let (mut updated, mut pending) = (Updated { shift, ..Updated::default() }, 0);
+        // Directories of which the walk saw nothing: what is below them keeps its records, and they their tree digests.
+        let mut kept_dirs = OpenDirs::default();
         merge(&mut self.old.entries()?, &mut self.tree.walk(), |old, new| {
             let old = old.map(|old| verified_since(old.entry(), start_ns));
             let new = new.map(|new| &new.seen);
@@ -232,6 +236,12 @@ impl<'u> Update<'u> {
                 None => match old {
                     Some(old) if self.failed.covers(old.path) => {
                         updated.kept += 1;
+                        if kept_dirs.above(old.path).is_none() {
+                            sink(New::Unreadable(old.path))?;
+                        }
+                        if old.stat.file_type == FileType::Directory {
+                            kept_dirs.push(old.path);
+                        }
                         // Everything below it keeps its old record too.
                         is_whole = !old.tree.is_empty();
                         Some(old)
@@ -407,8 +417,6 @@ fn is_unchanged(old: &Entry<'_>, new: &Stat, start_ns: i128, file_systems: &File
 
 #[cfg(test)]
 mod tests {
-    use ftk_walk::FileType;
-
     use super::*;
 
     fn is_unchanged(old: &Entry<'_>, new: &Stat) -> bool {

@@ -12,7 +12,7 @@ use ftk_record::Seal;
 use ftk_walk::FileType;
 
 use crate::entry::key;
-use crate::equal_dirs::EqualDirs;
+use crate::open_dirs::OpenDirs;
 use crate::merge::Side as _;
 use crate::parse::Owned;
 use crate::reader::Entries;
@@ -136,14 +136,14 @@ fn copy(
 #[derive(Debug)]
 struct Outline<'m> {
     entries: Entries<'m>,
-    known: EqualDirs,
+    known: OpenDirs,
 }
 
 impl<'m> Outline<'m> {
     fn new(manifest: &'m Manifest) -> Result<Self, Error> {
         let mut entries = manifest.entries()?;
         entries.trust_trees();
-        Ok(Self { entries, known: EqualDirs::default() })
+        Ok(Self { entries, known: OpenDirs::default() })
     }
 
     fn advance(&mut self) -> Result<bool, Error> {

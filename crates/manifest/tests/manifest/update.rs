@@ -12,7 +12,7 @@ use ftk_manifest::{Field, Finding, Header, Manifest, Sample, Update, Updated, Ve
 
 use crate::model::{Entries, Path, header, manifest, open, read, version_1};
 use crate::tree_digests::with_trees;
-use crate::trees::Dir;
+use crate::trees::{Dir, Walked};
 
 const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
 
@@ -28,7 +28,10 @@ struct Run {
 const NOW: i128 = 77;
 
 fn update(dir: &Dir, old: &Manifest, check: Option<f64>, accept: &[&str]) -> Run {
-    let walked = dir.walk(true);
+    update_walked(&dir.walk(true), old, check, accept)
+}
+
+fn update_walked(walked: &Walked, old: &Manifest, check: Option<f64>, accept: &[&str]) -> Run {
     let (tree, budget) = (walked.tree(), Budget::new(1 << 20));
     let check = check.map(Sample::new);
     let accept: BTreeSet<_> = accept.iter().map(|path| path.as_bytes().to_vec()).collect();
@@ -310,4 +313,37 @@ fn a_file_that_became_a_directory_has_no_digests() {
     fs::create_dir(dir.at("file")).unwrap();
     let run = update(&dir, &old, None, &[]);
     assert_eq!(untimed(&run.new), dir.recorded(XXH3));
+}
+
+/// A directory that failed in the middle of its list: one of its directories was found and listed as a whole, another was
+/// not found.
+#[test]
+fn a_record_that_is_kept_below_a_listed_directory_leaves_it_without_a_tree_digest() {
+    let dir = Dir::new();
+    for path in ["half", "lost", "well"] {
+        fs::create_dir(dir.at(path)).unwrap();
+    }
+    for path in ["half/gone", "lost/file", "well/file"] {
+        dir.write(path, "some");
+    }
+    let old = dir.manifest(&later(XXH3));
+    let kept = read(&old).unwrap();
+    fs::remove_file(dir.at("half/gone")).unwrap();
+    fs::remove_file(dir.at("lost/file")).unwrap();
+    fs::remove_dir(dir.at("lost")).unwrap();
+    dir.write("half/new", "new");
+    let now = dir.recorded(XXH3);
+    let mut walked = dir.walk(true);
+    walked.failed = vec![walked.root.clone()];
+    let new = read(&update_walked(&walked, &old, None, &[]).new).unwrap();
+
+    let tree = |entries: &Entries, path: &str| entries[&Path::new(path)].tree.clone();
+    assert!(tree(&new, ".").is_empty() && tree(&new, "half").is_empty());
+    for path in ["lost", "well"] {
+        assert!(!tree(&new, path).is_empty() && tree(&new, path) == tree(&kept, path), "{path}");
+    }
+    for path in ["half/gone", "half/new", "lost/file", "well/file"] {
+        let path = Path::new(path);
+        assert_eq!(new[&path].digests, kept.get(&path).unwrap_or_else(|| &now[&path]).digests);
+    }
 }

@@ -1,15 +1,15 @@
-//! Directories of a manifest that need not be read, because their tree digests are equal to others.
+//! Directories of a manifest whose entries may still come.
 
 use crate::entry::{ROOT, key};
 
-/// Directories whose entries may still come, in the order of a manifest.
+/// A choice of directories whose entries may still come, in the order of a manifest.
 ///
 /// Other entries may come between a directory and what is below it, so several directories can be pending. The path
 /// of each is a prefix of the next.
 #[derive(Debug, Default)]
-pub(crate) struct EqualDirs(Vec<Vec<u8>>);
+pub(crate) struct OpenDirs(Vec<Vec<u8>>);
 
-impl EqualDirs {
+impl OpenDirs {
     /// Adds the directory that was read last.
     pub(crate) fn push(&mut self, path: &[u8]) {
         self.0.push(path.to_vec());
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn entries_between_a_directory_and_what_is_below_it() {
-        let mut dirs = EqualDirs::default();
+        let mut dirs = OpenDirs::default();
         dirs.push(b"a");
         assert_eq!(dirs.above(b"a-b"), None);
         dirs.push(b"a-b");
