@@ -262,15 +262,27 @@ fn play_with_faults(scene: Scene, options: &[&str]) {
         for nth in before + 1..=before + within {
             let ways = errors.iter().map(|error| format!("error={error}")).chain(["signal=KILL".to_owned()]);
             for way in ways {
-                let inject = format!("inject={name}:{way}:when={nth}");
-                let mut all = options.clone();
-                all.extend(["-o", "/dev/null", "-e", &inject].map(str::to_owned));
+                let all = injecting(&options, &format!("inject={name}:{way}:when={nth}"));
                 play_once(scene, &all, &format!("{scene:?} {}", all.join(" ")), way.starts_with("signal"));
                 played += 1;
             }
         }
     }
     assert!(played > 50, "{played}");
+}
+
+/// Returns the options of strace for one more fault. It stops only at calls into which something is injected.
+pub(crate) fn injecting(options: &[String], inject: &str) -> Vec<String> {
+    let injected = options.iter().map(String::as_str).chain([inject]);
+    let names = injected.filter_map(|option| option.strip_prefix("inject=")?.split(':').next());
+    let trace = format!("trace={}", names.collect::<Vec<_>>().join(","));
+    let mut all = options.to_vec();
+    all.extend(["-o", "/dev/null", "-e", &trace, "-e", inject].map(str::to_owned));
+    // With a seccomp filter strace is faster, but cannot deliver signals.
+    if !inject.contains(":signal=") {
+        all.extend(["-f", "--seccomp-bpf"].map(str::to_owned));
+    }
+    all
 }
 
 /// Returns the errors to inject into a system call, or `None` if its errors are harmless. `within` is how often the

@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::faults::{act_program, calls_in, errors_of};
+use crate::faults::{act_program, calls_in, errors_of, injecting};
 use crate::harness::{Tree, has, is_too_slow, old_time, set_mode};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,7 +55,7 @@ impl Stage {
         }
     }
 
-    fn play(&self, options: &[&str]) -> Output {
+    fn play(&self, options: &[String]) -> Output {
         let mut strace = Command::new("strace");
         strace.args(options).arg(act_program());
         self.directed(&mut strace, self.scene == Scene::UndoMove).output().unwrap()
@@ -96,7 +96,7 @@ fn play_with_faults(scene: Scene) {
     }
     let stage = Stage::new(scene);
     let log = stage.tree.path("log");
-    let output = stage.play(&["-o", log.to_str().unwrap()]);
+    let output = stage.play(&["-o", log.to_str().unwrap()].map(str::to_owned));
     assert!(output.status.success(), "{output:?}");
     let counts: BTreeMap<_, _> = calls_in(&fs::read_to_string(log).unwrap());
     let mut played = 0;
@@ -117,7 +117,7 @@ fn play_with_faults(scene: Scene) {
 
 fn play_once(scene: Scene, inject: &str, is_killed: bool) {
     let stage = Stage::new(scene);
-    let output = stage.play(&["-o", "/dev/null", "-e", inject]);
+    let output = stage.play(&injecting(&[], inject));
     let what = format!("{scene:?} {inject}: {output:?}");
     stage.assert_nothing_lost(&what);
     if output.status.success() {
