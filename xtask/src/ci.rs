@@ -184,13 +184,7 @@ impl Step {
                 Ok(code(status.code()))
             }
             Action::Test(args) => {
-                let mut command = cargo("test --locked");
-                command.args(args.split_whitespace()).envs(self.env.iter().copied());
-                // Tests often wait for the processes that they start.
-                if std::env::var_os(THREADS).is_none() {
-                    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-                    command.env(THREADS, (2 * cores).to_string());
-                }
+                let mut command = self.test_command(args);
                 if is_quick {
                     command.env(QUICK, "1");
                 }
@@ -198,10 +192,34 @@ impl Step {
             }
         }
     }
+
+    /// Returns the command of a test step.
+    fn test_command(&self, args: &str) -> Command {
+        let mut command = cargo("test --locked");
+        command.args(args.split_whitespace()).envs(self.env.iter().copied());
+        // Tests often wait for the processes that they start.
+        if std::env::var_os(THREADS).is_none() {
+            let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+            command.env(THREADS, (2 * cores).to_string());
+        }
+        command
+    }
+}
+
+/// Runs all tests of CI, also after a failure, and passes the name, status and counts of each step to `each`.
+pub(crate) fn test_all(mut each: impl FnMut(&str, u8, Tally)) -> Result<()> {
+    for step in STEPS.iter().filter(|step| step.tier != Tier::Nightly) {
+        let Action::Test(args) = step.action else { continue };
+        let mut command = step.test_command("--no-fail-fast");
+        command.args(args.split_whitespace()).env("CI", "1"); // a missing tool is a failure
+        let (status, tally) = test(command, &mut std::io::stdout())?;
+        each(step.name, status, tally);
+    }
+    Ok(())
 }
 
 /// Runs a test command, copies its output to `out`, and counts its tests.
-pub(crate) fn test(mut command: Command, out: &mut dyn Write) -> Result<(u8, Tally)> {
+fn test(mut command: Command, out: &mut dyn Write) -> Result<(u8, Tally)> {
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let mut reader = BufReader::new(child.stdout.take().context("stdout is a pipe")?);
     let mut tally = Tally::default();

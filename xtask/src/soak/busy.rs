@@ -30,13 +30,11 @@ pub(super) fn run(_: &Soak, figures: &mut Figures) -> Result<()> {
 }
 
 fn suite(figures: &mut Figures) -> Result<()> {
-    let mut command = ci::cargo("test --locked --no-fail-fast");
-    command.env("CI", "1"); // a missing tool is a failure
-    let (status, tally) = ci::test(command, &mut std::io::stdout())?;
-    figures.count("tests passed", tally.passed);
-    figures.count("tests failed", tally.failed);
-    if status != 0 {
-        figures.deviation(format!("cargo test ends with status {status}"));
-    }
-    Ok(())
+    ci::test_all(|step, status, tally| {
+        figures.count("tests passed", tally.passed);
+        figures.count("tests failed", tally.failed);
+        if status != 0 {
+            figures.deviation(format!("the step {step} ends with status {status}"));
+        }
+    })
 }
