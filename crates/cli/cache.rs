@@ -253,9 +253,7 @@ fn files(paths: &[OsString], console: &Console) -> anyhow::Result<(Vec<(FsId, u6
                 None => match file_system(&inventory, &mut opener, dir, file) {
                     Ok(id) => *ids.entry(dev).or_insert(id),
                     Err(failure) => {
-                        let mut path = Vec::new();
-                        inventory.push_path(file, &mut path);
-                        say_failure(&path, &failure, "not forgotten", console);
+                        say_failure(&inventory.path(file), &failure, "not forgotten", console);
                         outcome = Outcome::Error;
                         continue;
                     }
@@ -278,8 +276,7 @@ fn file_system(
         Ok(file) => return FsId::of(&file).map_err(|source| Failure::Io { op: "identify", source }),
         Err(failure) => failure,
     };
-    let mut path = Vec::new();
-    inventory.push_path(file, &mut path);
+    let path = inventory.path(file);
     let parent = Path::new(OsStr::from_bytes(&path)).parent().filter(|it| !it.as_os_str().is_empty());
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let of_parent = openat(CWD, parent.unwrap_or(Path::new(".")), flags, Mode::empty())

@@ -158,12 +158,8 @@ pub(crate) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
 /// Prints a line for each file that was not read completely, sorted by path. `so` is the consequence, such as
 /// `not hashed`.
 pub(crate) fn say_failed(inventory: &Inventory, failed: &[Failed], so: &str, console: &Console) {
-    let path = |failed: &Failed| {
-        let mut path = Vec::new();
-        inventory.push_path(failed.file, &mut path);
-        path
-    };
-    let mut failed: Vec<_> = failed.iter().map(|failed| (path(failed), &failed.failure)).collect();
+    let mut failed: Vec<_> =
+        failed.iter().map(|failed| (inventory.path(failed.file), &failed.failure)).collect();
     failed.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     failed.iter().for_each(|(path, failure)| say_failure(path, failure, so, console));
 }

@@ -172,23 +172,7 @@ fn directory_group(record: &Members<'_>, roots: &[Vec<u8>]) -> Option<(u64, Dire
     let names = if record.get("same_names")?.boolean()? { Names::Compared } else { Names::Ignored };
     let directory = |record: &Members<'_>| {
         let (root, path) = place(record, roots)?;
-        let version = Version {
-            dev: record.integer("dev")?,
-            ino: record.integer("ino")?,
-            size: 0,
-            mtime_ns: record.integer("mtime_ns")?,
-            ctime_ns: record.integer("ctime_ns")?,
-        };
-        Some(Member {
-            root,
-            path,
-            version,
-            blocks: 0,
-            nlink: 1,
-            via_link: false,
-            standing: Standing::default(),
-            shared: Vec::new(),
-        })
+        Some(Member::new(root, path, version(record, 0)?))
     };
     let members = record.get("members")?.items()?.into_iter().map(|it| directory(&it.members()?));
     let group = DirectoryGroup {
@@ -213,6 +197,16 @@ fn place(record: &Members<'_>, roots: &[Vec<u8>]) -> Option<(usize, Vec<u8>)> {
     (!path.is_empty() && is_apart && !climbs).then_some((root, path))
 }
 
+fn version(record: &Members<'_>, size: u64) -> Option<Version> {
+    Some(Version {
+        dev: record.integer("dev")?,
+        ino: record.integer("ino")?,
+        size,
+        mtime_ns: record.integer("mtime_ns")?,
+        ctime_ns: record.integer("ctime_ns")?,
+    })
+}
+
 fn member(record: &Members<'_>, size: u64, roots: &[Vec<u8>]) -> Option<Member> {
     let (root, path) = place(record, roots)?;
     cluster(record)?;
@@ -223,19 +217,10 @@ fn member(record: &Members<'_>, size: u64, roots: &[Vec<u8>]) -> Option<Member> 
     let (via_link, stays) = (flag("via_link")?, flag("stays")?);
     let protection = if stays { Protection::InKept } else { Protection::Free };
     Some(Member {
-        root,
-        version: Version {
-            dev: record.integer("dev")?,
-            ino: record.integer("ino")?,
-            size,
-            mtime_ns: record.integer("mtime_ns")?,
-            ctime_ns: record.integer("ctime_ns")?,
-        },
         nlink: record.integer("nlink")?,
         blocks: record.integer::<u64>("allocated_bytes")? / 512,
         via_link,
         standing: Standing { protection, ..Standing::default() },
-        shared: Vec::new(),
-        path,
+        ..Member::new(root, path, version(record, size)?)
     })
 }

@@ -29,6 +29,12 @@ pub struct Member {
 }
 
 impl Member {
+    /// A member with one hard link, of which only this much is known.
+    pub fn new(root: usize, path: Vec<u8>, version: Version) -> Self {
+        let (standing, shared) = (Standing::default(), Vec::new());
+        Self { root, path, version, blocks: 0, nlink: 1, via_link: false, standing, shared }
+    }
+
     /// Returns the disk space in bytes.
     pub fn allocated(&self) -> u64 {
         self.blocks.saturating_mul(512)

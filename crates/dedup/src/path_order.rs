@@ -9,10 +9,6 @@ pub(crate) fn by_path(inventory: &Inventory, group: &Group<'_>) -> Vec<(FileNo, 
     let numbered =
         (0..).zip(group.clusters()).flat_map(|(nth, names)| names.iter().map(move |&name| (name, nth)));
     let mut names: Vec<_> = numbered.collect();
-    names.sort_by_cached_key(|&(name, _)| {
-        let mut path = Vec::new();
-        inventory.push_path(name, &mut path);
-        path
-    });
+    names.sort_by_cached_key(|&(name, _)| inventory.path(name));
     names
 }

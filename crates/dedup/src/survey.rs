@@ -12,7 +12,6 @@ use ftk_sched::{Stop, Team};
 
 use crate::groups::Group;
 use crate::path_order::by_path;
-use crate::prune::Standing;
 use crate::{Groups, Member};
 
 /// Names that are examined together. Their members take about 8 MiB. A larger group comes in several pieces.
@@ -198,14 +197,11 @@ impl Examiner<'_> {
         let mut open = || opener.open_file(dir, file).ok();
         let shared = self.options.shared.map_or_else(Vec::new, |shared| shared(stat.dev, &mut open));
         let member = Member {
-            root: inventory.root_of(dir, file),
-            path,
-            version: stat.version(),
             blocks: stat.blocks,
             nlink: stat.nlink,
             via_link: inventory.symlinks(dir, file) == Symlinks::Follow,
-            standing: Standing::default(),
             shared,
+            ..Member::new(inventory.root_of(dir, file), path, stat.version())
         };
         Ok(Surveyed { cluster, file, member })
     }

@@ -332,12 +332,6 @@ mod tests {
         Inventory::from_list(list).unwrap()
     }
 
-    fn path(inventory: &Inventory, file: FileNo) -> Vec<u8> {
-        let mut path = Vec::new();
-        inventory.push_path(file, &mut path);
-        path
-    }
-
     /// Generates paths with many equal parts, double slashes, and bytes below and above the slash.
     fn paths() -> impl Strategy<Value = Vec<Vec<u8>>> {
         const PARTS: &[&[u8]] = &[b"a", b"a/", b"a-", b"b", b".", b"..", b"a0", b"aa", b"/", b"a/b", b"\xff"];
@@ -352,7 +346,7 @@ mod tests {
             let (inventory, files) = list(&paths);
             prop_assert_eq!(files.len(), paths.len());
             for (file, expected) in files.iter().zip(&paths) {
-                prop_assert_eq!(&path(&inventory, *file), expected);
+                prop_assert_eq!(&inventory.path(*file), expected);
             }
             let mut different = paths;
             different.sort();
@@ -368,7 +362,7 @@ mod tests {
         #[test]
         fn the_order_of_the_list_does_not_matter(paths in paths().prop_shuffle()) {
             let all = |inventory: &Inventory| -> Vec<_> {
-                (0..inventory.files()).map(|file| path(inventory, FileNo(file))).collect()
+                (0..inventory.files()).map(|file| inventory.path(FileNo(file))).collect()
             };
             let mut sorted = paths.clone();
             sorted.sort();

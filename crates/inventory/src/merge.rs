@@ -233,12 +233,7 @@ mod tests {
         fn the_table_is_the_same_for_any_share_of_work(mut fixture in fixture(), seed in any::<u64>()) {
             let paths = |fixture: &crate::fixture::Fixture| {
                 let inventory = Inventory::merge(fixture.collect(Keep::Files).0).unwrap();
-                let path = |file| {
-                    let mut path = Vec::new();
-                    inventory.push_path(FileNo(file), &mut path);
-                    path
-                };
-                (0..inventory.files()).map(path).collect::<Vec<_>>()
+                (0..inventory.files()).map(|file| inventory.path(FileNo(file))).collect::<Vec<_>>()
             };
             let before = paths(&fixture);
             (fixture.workers, fixture.seed) = (7, seed);

@@ -149,6 +149,13 @@ impl Inventory {
         path.extend_from_slice(self.name(dir, file).to_bytes());
     }
 
+    /// Returns the path of a file.
+    pub fn path(&self, file: FileNo) -> Vec<u8> {
+        let mut path = Vec::new();
+        self.push_path(file, &mut path);
+        path
+    }
+
     /// Returns a cursor over all entries, in the byte order of their whole paths.
     pub fn in_path_order(&self) -> PathOrder<'_> {
         PathOrder::new(self)

@@ -77,6 +77,13 @@ impl Inventory {
             path.pop();
         }
     }
+
+    /// Returns the path of a directory, like [`push_dir_path`](Self::push_dir_path).
+    pub fn dir_path(&self, dir: DirNo) -> Vec<u8> {
+        let mut path = Vec::new();
+        self.push_dir_path(dir, &mut path);
+        path
+    }
 }
 
 #[cfg(test)]
@@ -102,8 +109,7 @@ mod tests {
                 let mut prefix = Vec::new();
                 inventory.push_prefix(dir, &mut prefix);
                 if !inventory.has_starting_points(dir) {
-                    let mut path = Vec::new();
-                    inventory.push_dir_path(dir, &mut path);
+                    let path = inventory.dir_path(dir);
                     let is_start_with_slash = inventory.parent(dir).is_none() && path.ends_with(b"/");
                     prop_assert!(is_start_with_slash || [&path, &b"/"[..]].concat() == prefix);
                 }

@@ -182,8 +182,7 @@ fn the_starting_point_of_every_file_is_known() {
         let inventory = walk(&roots.each_ref().map(PathBuf::as_path), 3, keep);
         assert_eq!(inventory.files(), 7);
         for file in (0..7).map(FileNo) {
-            let mut path = Vec::new();
-            inventory.push_path(file, &mut path);
+            let path = inventory.path(file);
             let (_, root) =
                 expected.iter().find(|(name, _)| at(name).as_os_str().as_bytes() == path).unwrap();
             assert_eq!(inventory.root_of(inventory.dir_of(file), file), *root, "{keep:?}");

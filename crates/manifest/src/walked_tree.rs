@@ -28,9 +28,7 @@ impl<'t> WalkedTree<'t> {
 
     /// Returns the path of a file below the root.
     pub(crate) fn path_of(&self, file: FileNo) -> Vec<u8> {
-        let mut path = Vec::new();
-        self.inventory.push_path(file, &mut path);
-        self.relative(&path).to_vec()
+        self.relative(&self.inventory.path(file)).to_vec()
     }
 
     /// Strips the starting point from a path of the walk. The starting point itself is `.`.

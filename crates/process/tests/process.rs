@@ -78,12 +78,6 @@ fn run_work(work: &Work<'_>, threads: Threads, io: Option<Backend>) -> (Rows, Re
     (rows, report)
 }
 
-fn path(inventory: &Inventory, file: u32) -> Vec<u8> {
-    let mut path = Vec::new();
-    inventory.push_path(FileNo(file), &mut path);
-    path
-}
-
 #[test]
 fn digests_do_not_depend_on_workers_or_reader() {
     for files in [0, 1, 31, 32, 33, 130] {
@@ -98,7 +92,7 @@ fn digests_do_not_depend_on_workers_or_reader() {
         ] {
             let expected: Vec<Vec<_>> = (0..inventory.files())
                 .map(|file| {
-                    let path = path(&inventory, file);
+                    let path = inventory.path(FileNo(file));
                     let bytes = fs::read(std::ffi::OsStr::from_bytes(&path)).unwrap();
                     algorithms.iter().map(|it| it.hash_one(Platform::detect(), &bytes)).collect()
                 })
@@ -242,7 +236,7 @@ fn a_file_whose_size_differs_from_the_walk_has_changed() {
     let inventory = inventory_of(root.path(), Keep::Sizes);
     let victim = |file: FileNo| inventory.size(inventory.dir_of(file), file) % 3 == 1 || file.0 == 8;
     for file in (0..60).map(FileNo).filter(|&file| victim(file)) {
-        let path = path(&inventory, file.0);
+        let path = inventory.path(file);
         let file = fs::File::options().write(true).open(std::ffi::OsStr::from_bytes(&path)).unwrap();
         file.set_len(file.metadata().unwrap().len() / 2 + 7).unwrap();
     }
@@ -283,7 +277,7 @@ fn an_unreadable_file_does_not_affect_the_others() {
         assert_eq!(report.failed.len(), 2);
         for failed in &report.failed {
             assert_eq!((rows.state(failed.file.0), rows.digest(failed.file.0, 0)), (State::Failed, None));
-            let is_gone = path(&inventory, failed.file.0).ends_with(b"/f3");
+            let is_gone = inventory.path(failed.file).ends_with(b"/f3");
             assert_eq!(is_gone, matches!(failed.failure, Failure::Io { op: "open", .. }));
             assert_eq!(!is_gone, matches!(failed.failure, Failure::NotRegular));
         }

@@ -9,7 +9,6 @@ use anyhow::{Context as _, Result, bail, ensure};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::physical_plan::execute_stream;
 use ftk_dedup::Member;
-use ftk_dedup::prune::Standing;
 use ftk_dedup::report::{Group, Header, Writer};
 use ftk_file::Version;
 use ftk_hash::{Algorithm, Digest};
@@ -123,21 +122,17 @@ impl Report {
             let root = self.roots.iter().position(|(name, _)| *name == source);
             let root = root.with_context(|| format!("no set holds {source:?}"))?;
             let size = number(1)? as u64;
+            let version = Version {
+                dev: number(5)? as u64,
+                ino: number(6)? as u64,
+                size,
+                mtime_ns: number(9)?,
+                ctime_ns: number(10)?,
+            };
             let member = Member {
-                root,
-                version: Version {
-                    dev: number(5)? as u64,
-                    ino: number(6)? as u64,
-                    size,
-                    mtime_ns: number(9)?,
-                    ctime_ns: number(10)?,
-                },
                 nlink: number(7)? as u64,
                 blocks: number(8)? as u64 / 512,
-                path: joined(&self.roots[root].1, path),
-                via_link: false,
-                standing: Standing::default(),
-                shared: Vec::new(),
+                ..Member::new(root, joined(&self.roots[root].1, path), version)
             };
             self.member(&digest, size, member)?;
         }

@@ -167,9 +167,7 @@ impl<'i> Directories<'i> {
 
     /// Returns the path of a directory.
     pub fn path(&self, dir: DirNo) -> Vec<u8> {
-        let mut path = Vec::new();
-        self.table.inventory.push_dir_path(dir, &mut path);
-        path
+        self.table.inventory.dir_path(dir)
     }
 
     /// Returns the identity of each file below a directory that has several hard links, once for each name.

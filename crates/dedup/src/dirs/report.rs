@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ftk_inventory::{DirNo, FileNo, Inventory};
+use ftk_inventory::Inventory;
 
 use crate::dirs::{
     Choice, Contained, Contents, DirGroup, DirSurvey, Directories, DirectoryRules, Fates, Names, Share,
@@ -64,7 +64,7 @@ impl DirReport {
             for dir in group.kept.first().into_iter().chain(&group.dirs) {
                 match survey.member(*dir) {
                     Ok(member) => members.push(member),
-                    Err(error) => failed(&path(inventory, *dir), error),
+                    Err(error) => failed(&inventory.dir_path(*dir), error),
                 }
             }
             members.sort_unstable_by(|a, b| a.path.cmp(&b.path));
@@ -83,16 +83,16 @@ impl DirReport {
         out: &mut Vec<u8>,
     ) {
         let holders = contained.holders.iter();
-        let holders: Vec<_> = holders.map(|it| (path(inventory, it.dir), it.files, it.bytes)).collect();
+        let holders: Vec<_> = holders.map(|it| (inventory.dir_path(it.dir), it.files, it.bytes)).collect();
         let record = ContainedDirectory {
-            path: &path(inventory, contained.dir),
+            path: &inventory.dir_path(contained.dir),
             root: inventory.root_of_dir(contained.dir),
             all: (contained.files, contained.bytes),
             found: (contained.found_files, contained.found_bytes),
             is_whole: contained.is_whole,
             holders: &holders,
         };
-        let missing = contained.missing.iter().map(|&file| file_path(inventory, file));
+        let missing = contained.missing.iter().map(|&file| inventory.path(file));
         writer.contained(&record, missing, out);
     }
 }
@@ -104,16 +104,4 @@ fn first_stays(group: &DirGroup) -> Vec<Choice> {
         choices[0] = Choice::Stays;
     }
     choices
-}
-
-fn path(inventory: &Inventory, dir: DirNo) -> Vec<u8> {
-    let mut path = Vec::new();
-    inventory.push_dir_path(dir, &mut path);
-    path
-}
-
-fn file_path(inventory: &Inventory, file: FileNo) -> Vec<u8> {
-    let mut path = Vec::new();
-    inventory.push_path(file, &mut path);
-    path
 }

@@ -6,7 +6,6 @@ use ftk_file::{Stat, Version};
 use ftk_inventory::{DirNo, Inventory, Opener};
 
 use crate::Member;
-use crate::prune::Standing;
 
 /// Creates members for directories of an inventory by opening them.
 #[derive(Debug)]
@@ -27,19 +26,7 @@ impl<'i> DirSurvey<'i> {
     /// If it cannot be opened, or is not the directory that was walked.
     pub fn member(&mut self, dir: DirNo) -> io::Result<Member> {
         let stat = Stat::of(self.opener.open(dir)?)?;
-        let mut path = Vec::new();
-        self.inventory.push_dir_path(dir, &mut path);
         let version = Version { size: 0, ..stat.version() };
-        let root = self.inventory.root_of_dir(dir);
-        Ok(Member {
-            root,
-            path,
-            version,
-            blocks: 0,
-            nlink: 1,
-            via_link: false,
-            standing: Standing::default(),
-            shared: Vec::new(),
-        })
+        Ok(Member::new(self.inventory.root_of_dir(dir), self.inventory.dir_path(dir), version))
     }
 }

@@ -9,7 +9,7 @@ use ftk_inventory::Inventory;
 
 use super::linked::{Linked, linked_files};
 use super::pruning::{simple, sorted};
-use super::{Copies, Decision, Gain, Item, MemberDecision, Protection, Pruning, SkipReason, Standing, Why};
+use super::{Copies, Decision, Gain, Item, MemberDecision, Protection, Pruning, SkipReason, Why};
 use crate::report::{DirectoryGroup, Group};
 use crate::{Choice, Contents, DirGroup, DirSurvey, Directories, DirectoryRules, Fates, Member, Names};
 
@@ -144,8 +144,8 @@ impl Scanned<'_, '_> {
                     linked.push(files.filter(|_| self.pruning.joins_linked()));
                 }
                 Err(error) => {
-                    let path = self.directories.path(dir);
-                    refused.push(directory(unknown(path), Decision::Refuse(error)));
+                    let unknown = Member::new(0, self.directories.path(dir), Version::default());
+                    refused.push(directory(unknown, Decision::Refuse(error)));
                 }
             }
         }
@@ -162,12 +162,6 @@ impl Scanned<'_, '_> {
 
 fn directory(member: Member, decision: Decision) -> Item {
     Item { member, is_directory: true, decision, with_next: false }
-}
-
-/// Returns a directory of which only the path is known.
-fn unknown(path: Vec<u8>) -> Member {
-    let (version, standing) = (Version::default(), Standing::default());
-    Member { root: 0, path, version, blocks: 0, nlink: 1, via_link: false, standing, shared: Vec::new() }
 }
 
 /// Removes slashes at the end of a directory's path.

@@ -177,18 +177,7 @@ mod tests {
     use crate::prune::Standing;
 
     fn marked(places: &Places, path: &str, root_len: usize, is_directory: bool) -> Standing {
-        let (version, standing) = (Version::default(), Standing::default());
-        let path = path.as_bytes().to_vec();
-        let mut member = Member {
-            root: 0,
-            path,
-            version,
-            blocks: 0,
-            nlink: 1,
-            via_link: false,
-            standing,
-            shared: Vec::new(),
-        };
+        let mut member = Member::new(0, path.into(), Version::default());
         places.mark(&mut member, root_len, is_directory);
         member.standing
     }

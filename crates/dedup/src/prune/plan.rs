@@ -24,18 +24,12 @@ pub(crate) enum Identity<'c> {
 ///
 /// ```
 /// use ftk_dedup::Member;
-/// use ftk_dedup::prune::{KeepRule, KeepRules, MemberDecision, Standing, Why, plan};
+/// use ftk_dedup::prune::{KeepRule, KeepRules, MemberDecision, Why, plan};
 /// use ftk_file::Version;
 ///
-/// let member = |path: &str, ino, mtime_ns| Member {
-///     path: path.into(),
-///     root: 0,
-///     version: Version { dev: 1, ino, size: 9, mtime_ns, ctime_ns: 0 },
-///     blocks: 8,
-///     nlink: 1,
-///     via_link: false,
-///     standing: Standing::default(),
-///     shared: Vec::new(),
+/// let member = |path: &str, ino, mtime_ns| {
+///     let version = Version { dev: 1, ino, size: 9, mtime_ns, ctime_ns: 0 };
+///     Member { blocks: 8, ..Member::new(0, path.into(), version) }
 /// };
 /// let members = [member("copy", 1, 2000), member("original", 2, 1000)];
 /// let rules = KeepRules { keep: vec![KeepRule::Oldest], ..KeepRules::default() };

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ftk_file::{Symlinks, Version};
 use ftk_inventory::{DirNo, FileNo, Inventory};
 
-use super::{Below, Standing};
+use super::Below;
 use crate::report::{DirectoryGroup, Group};
 use crate::{Groups, Member};
 
@@ -36,11 +36,8 @@ pub fn scanned_members<'i>(
 }
 
 fn unexamined(inventory: &Inventory, file: FileNo) -> Member {
-    let mut path = Vec::new();
-    inventory.push_path(file, &mut path);
     let root = inventory.root_of(inventory.dir_of(file), file);
-    let (version, standing) = (Version::default(), Standing::default());
-    Member { root, path, version, blocks: 0, nlink: 1, via_link: false, standing, shared: Vec::new() }
+    Member::new(root, inventory.path(file), Version::default())
 }
 
 /// Returns two files of each file system of a saved report.

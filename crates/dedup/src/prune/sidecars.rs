@@ -284,19 +284,11 @@ mod tests {
     use ftk_hash::Digest;
 
     use super::*;
-    use crate::prune::{Gain, Standing};
+    use crate::prune::Gain;
 
     fn member(path: &str, ino: u64) -> Member {
-        Member {
-            root: 0,
-            path: path.into(),
-            version: Version { dev: 1, ino, size: 100, mtime_ns: 0, ctime_ns: 0 },
-            blocks: 8,
-            nlink: 1,
-            via_link: false,
-            standing: Standing::default(),
-            shared: Vec::new(),
-        }
+        let version = Version { dev: 1, ino, size: 100, mtime_ns: 0, ctime_ns: 0 };
+        Member { blocks: 8, ..Member::new(0, path.into(), version) }
     }
 
     fn goes(path: &str, keeper: &str) -> Item {

@@ -11,7 +11,6 @@ use rustix::fs::CWD;
 
 use super::member::RecordedMember;
 use crate::Member;
-use crate::prune::Standing;
 use crate::report::{Group, Recorded};
 
 /// The trees of manifests, where they are mounted now.
@@ -206,14 +205,9 @@ impl Finder<'_> {
             }
             () if !is_as(member.ctime_ns, stat.ctime_ns) => Err(FoundDifference::Changed("time of change")),
             () => Ok(Member {
-                root: member.manifest,
-                path: self.path(member),
-                version: stat.version(),
                 blocks: stat.blocks,
                 nlink: stat.nlink,
-                via_link: false,
-                standing: Standing::default(),
-                shared: Vec::new(),
+                ..Member::new(member.manifest, self.path(member), stat.version())
             }),
         }
     }

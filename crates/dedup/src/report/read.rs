@@ -277,16 +277,7 @@ impl ReportParser {
         let DirectoryRecord { path, path_b64, root, dev, ino, mtime_ns, ctime_ns } = record;
         let path = self.path(NameRecord { path, path_b64 }, root, 0)?;
         let version = Version { dev, ino, size: 0, mtime_ns, ctime_ns };
-        Ok(Member {
-            root,
-            path,
-            version,
-            blocks: 0,
-            nlink: 1,
-            via_link: false,
-            standing: Standing::default(),
-            shared: Vec::new(),
-        })
+        Ok(Member::new(root, path, version))
     }
 
     fn member(&mut self, record: MemberRecord, size: u64) -> Result<Member, RecordError> {
@@ -297,7 +288,7 @@ impl ReportParser {
         let version = Version { dev, ino, size, mtime_ns, ctime_ns };
         let protection = if stays { Protection::InKept } else { Protection::Free };
         let standing = Standing { protection, ..Standing::default() };
-        Ok(Member { root, path, version, blocks, nlink, via_link, standing, shared: Vec::new() })
+        Ok(Member { blocks, nlink, via_link, standing, ..Member::new(root, path, version) })
     }
 
     fn recorded_member(&mut self, record: RecordedMemberRecord) -> Result<RecordedMember, RecordError> {

@@ -46,8 +46,14 @@ fn member() -> impl Strategy<Value = Member> {
         let version = Version { dev, ino, size, mtime_ns, ctime_ns };
         let protection = if stays { Protection::InKept } else { Protection::Free };
         let standing = Standing { protection, ..Standing::default() };
-        Member { root, path: name, version, blocks, nlink, via_link, standing, shared: Vec::new() }
+        Member { blocks, nlink, via_link, standing, ..Member::new(root, name, version) }
     })
+}
+
+/// A member with these values.
+fn member_at(path: &str, ino: u64, size: u64) -> Member {
+    let version = Version { dev: 1, ino, size, mtime_ns: -5, ctime_ns: 6 };
+    Member { blocks: size.min(1) * 8, ..Member::new(0, path.into(), version) }
 }
 
 fn groups() -> impl Strategy<Value = Vec<Group>> {
@@ -79,17 +85,7 @@ proptest! {
 
 /// Reads a report of one group after `change` was applied to its lines. The footer is made to match.
 fn changed(change: impl Fn(&str) -> String) -> Result<super::Report, ReportError> {
-    let member = |name: &str, ino| Member {
-        root: 0,
-        path: format!("a/{name}").into_bytes(),
-        version: Version { dev: 1, ino, size: 3, mtime_ns: -5, ctime_ns: 6 },
-        blocks: 8,
-        nlink: 1,
-        via_link: false,
-        standing: Standing::default(),
-        shared: Vec::new(),
-    };
-    let members = vec![member("x", 10), member("y", 11)];
+    let members = vec![member_at("a/x", 10, 3), member_at("a/y", 11, 3)];
     let group = Group { size: 3, digest: Digest::from_bytes(&[7; 32]), members };
     let file = String::from_utf8(written(&header(vec![b"a".to_vec()]), &[group])).unwrap();
     let lines: Vec<&str> = file.lines().collect();
@@ -197,16 +193,7 @@ fn wrong_decisions_are_refused() {
 
 /// Reads decisions about two groups of directories and one of files, with these members `keep`.
 fn decided_directories(keep: [&str; 3]) -> Result<super::Report, ReportError> {
-    let member = |path: &str, ino| Member {
-        root: 0,
-        path: format!("a/{path}").into_bytes(),
-        version: Version { dev: 1, ino, size: 0, mtime_ns: 5, ctime_ns: 6 },
-        blocks: 0,
-        nlink: 1,
-        via_link: false,
-        standing: Standing::default(),
-        shared: Vec::new(),
-    };
+    let member = |path: &str, ino| member_at(&format!("a/{path}"), ino, 0);
     let directories = |members| super::DirectoryGroup {
         size: 3,
         files: 1,
@@ -263,16 +250,7 @@ fn a_broken_seal_is_accepted_only_on_request() {
 /// A report that was cut off is refused, wherever it was cut. An edited one too, although its footer need not match.
 #[test]
 fn truncated_reports_are_refused() {
-    let member = |ino| Member {
-        root: 0,
-        path: format!("a/{ino}").into_bytes(),
-        version: Version { dev: 1, ino, size: 3, mtime_ns: -5, ctime_ns: 6 },
-        blocks: 8,
-        nlink: 1,
-        via_link: false,
-        shared: Vec::new(),
-        standing: Standing::default(),
-    };
+    let member = |ino| member_at(&format!("a/{ino}"), ino, 3);
     let group = |nth| Group {
         size: 3,
         digest: Digest::from_bytes(&[7; 32]),
@@ -297,15 +275,9 @@ fn a_report_without_header_is_an_error() {
 /// A group that is too long for one line is split over several lines, and read back as one.
 #[test]
 fn a_group_split_over_lines_is_read_back_as_one_group() {
-    let member = |nth: usize| Member {
-        root: 0,
-        path: [b"a/".as_slice(), &vec![1; 4000], nth.to_string().as_bytes()].concat(),
-        version: Version { dev: 1, ino: nth as u64 / 2, size: 3, ..Version::default() },
-        blocks: 8,
-        nlink: 2,
-        via_link: false,
-        standing: Standing::default(),
-        shared: Vec::new(),
+    let member = |nth: usize| {
+        let path = [b"a/".as_slice(), &vec![1; 4000], nth.to_string().as_bytes()].concat();
+        Member { path, nlink: 2, ..member_at("", nth as u64 / 2, 3) }
     };
     let group =
         Group { size: 3, digest: Digest::from_bytes(&[7; 32]), members: (0..1000).map(member).collect() };

@@ -9,7 +9,7 @@ use ftk_sched::Team;
 
 use super::tree::{SMALL, Settings, Tree, run};
 use crate::prune::{
-    Copies, KeepRule, KeepRules, MemberDecision, MemberTest, Need, Protection, SkipReason, Standing, Why,
+    Copies, KeepRule, KeepRules, MemberDecision, MemberTest, Need, Protection, SkipReason, Why,
     plan,
 };
 use crate::{Member, Piece, Survey, SurveyOptions};
@@ -19,16 +19,8 @@ const BLOCKS: SharedBlocks = SharedBlocks { disk: 1, start: 7, len: 4096 };
 
 /// A file with one name below the first starting point.
 fn member(path: &str, ino: u64, mtime_ns: i128) -> Member {
-    Member {
-        root: 0,
-        path: path.into(),
-        version: Version { dev: 1, ino, size: 100, mtime_ns, ctime_ns: 0 },
-        blocks: 8,
-        nlink: 1,
-        via_link: false,
-        standing: Standing::default(),
-        shared: Vec::new(),
-    }
+    let version = Version { dev: 1, ino, size: 100, mtime_ns, ctime_ns: 0 };
+    Member { blocks: 8, ..Member::new(0, path.into(), version) }
 }
 
 fn goes(keeper: usize) -> MemberDecision {

@@ -52,10 +52,9 @@ fn members() -> impl Strategy<Value = Vec<Member>> {
             let nlink = inode.names.len() as i64 + inode.outside;
             for &(root, via_link, standing) in &inode.names {
                 let nth = members.len();
+                let path = format!("{root}/{:01$}", nth, 1 + nth * 7 % 4).into();
+                let version = Version { dev: inode.dev, ino, size: 10, mtime_ns: inode.mtime_ns, ctime_ns: 0 };
                 members.push(Member {
-                    root,
-                    path: format!("{root}/{:01$}", nth, 1 + nth * 7 % 4).into(),
-                    version: Version { dev: inode.dev, ino, size: 10, mtime_ns: inode.mtime_ns, ctime_ns: 0 },
                     blocks: 8,
                     nlink: nlink as u64,
                     via_link,
@@ -63,7 +62,7 @@ fn members() -> impl Strategy<Value = Vec<Member>> {
                         true => Standing { protection: Protection::Reference, ..standing },
                         false => standing,
                     },
-                    shared: Vec::new(),
+                    ..Member::new(root, path, version)
                 });
             }
         }

@@ -141,9 +141,7 @@ pub(super) fn listed(inventory: &Inventory, groups: &Groups) -> Vec<Listed> {
 }
 
 pub(super) fn path(inventory: &Inventory, file: FileNo) -> PathBuf {
-    let mut path = Vec::new();
-    inventory.push_path(file, &mut path);
-    OsString::from_vec(path).into()
+    OsString::from_vec(inventory.path(file)).into()
 }
 
 /// Returns the groups of the tree, and each pass with its number of files.

@@ -86,10 +86,8 @@ impl<'s> Search<'s> {
             let Content::Read(row, stat) = contents.of(file) else { continue };
             contents.digests(row, &mut digests);
             let Some(all) = waiting.get(&*digests) else { continue };
-            let mut path = Vec::new();
-            copy.inventory.push_path(file, &mut path);
             let found = Found {
-                path,
+                path: copy.inventory.path(file),
                 root_len: copy.root.len(),
                 version: stat.version(),
                 allocated: stat.blocks * BLOCK,

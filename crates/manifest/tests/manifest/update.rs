@@ -38,11 +38,7 @@ fn update_walked(walked: &Walked, old: &Manifest, check: Option<f64>, accept: &[
     let update = Update::new(old, &tree, check.as_ref(), &accept, &budget).unwrap();
     let header = old.header();
     let rows = walked.read(Some(&update.files), &header.algorithms);
-    let path = |file: &_| {
-        let mut path = Vec::new();
-        walked.inventory.push_path(*file, &mut path);
-        path[walked.root.len() + 1..].to_vec()
-    };
+    let path = |file: &_| walked.inventory.path(*file)[walked.root.len() + 1..].to_vec();
     let (mut bytes, mut corrupted) = (Vec::new(), Vec::new());
     let mut each = |finding: &Finding<'_>| {
         if finding.verdict == Verdict::Corrupted {

@@ -71,11 +71,7 @@ proptest! {
             prop_assert_eq!((it.files, it.bytes), (inside.len() as u64, size(inside)));
             prop_assert_eq!((it.found_files, it.found_bytes), (found.len() as u64, size(found)));
             prop_assert!(it.is_whole);
-            let name = |&file| {
-                let mut name = Vec::new();
-                inventory.push_path(file, &mut name);
-                PathBuf::from(OsString::from_vec(name))
-            };
+            let name = |&file| PathBuf::from(OsString::from_vec(inventory.path(file)));
             let missing: BTreeSet<_> = it.missing.iter().map(name).collect();
             prop_assert_eq!(missing, inside.iter().filter(|path| !found.contains(path)).map(|&path| path.clone()).collect());
             // Each file that is found elsewhere is in one of the holders.
