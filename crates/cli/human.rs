@@ -18,6 +18,11 @@ pub(crate) fn entries(n: u64) -> String {
     format!("{} {}", HumanCount(n), if n == 1 { "entry" } else { "entries" })
 }
 
+/// Formats a number of directories.
+pub(crate) fn directories(n: u64) -> String {
+    format!("{} {}", HumanCount(n), if n == 1 { "directory" } else { "directories" })
+}
+
 /// Formats a time with about three digits: `0.64 ms`, `12.30 s`, `14 min 2 s`, `3 h 5 min`.
 pub(crate) fn time(time: Duration) -> String {
     // The time is rounded before the unit is chosen, so that 59.996 s becomes `1 min 0 s` and not `60.00 s`.

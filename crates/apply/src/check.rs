@@ -1,8 +1,9 @@
 //! A check of a step for a plan. It changes nothing and reads no content.
 
-use crate::action::{ActionKind, ActionOptions};
+use crate::action::{Action, ActionKind, ActionOptions};
 use crate::copies::find;
 use crate::own_changes::OwnChanges;
+use crate::probe::{Obstacle, probe};
 use crate::prove::compare_all_but_content;
 use crate::reach::Reach;
 use crate::refusal::{ActError, Refusal, Side};
@@ -24,10 +25,11 @@ pub enum Check {
 /// Returns the reason for which the step would be refused.
 pub fn check(
     reach: &mut Reach,
-    kind: ActionKind,
+    action: &Action,
     options: ActionOptions,
     step: &Step,
 ) -> Result<Check, Refusal> {
+    let kind = action.kind();
     let victim = reach.hold(Side::Victim, &step.victim, &OwnChanges::default())?;
     let keeper = reach.hold(Side::Keeper, &step.keeper, &OwnChanges::default())?;
     compare_all_but_content(&victim, &keeper, kind, options)?;
@@ -40,6 +42,11 @@ pub fn check(
             ActError::Refused(refusal) => refusal,
             error => unreachable!("nothing is read: {error}"),
         })?;
+    }
+    if matches!(action, Action::Move(_))
+        && let Err(Obstacle::OtherFileSystem) = probe(reach, action, step)
+    {
+        return Err(Refusal::OtherFileSystem);
     }
     let is_done = kind == ActionKind::Reflink && shares_all(&victim.file, &keeper.file);
     Ok(if is_done { Check::Done } else { Check::Fine })

@@ -1,8 +1,7 @@
 //! Prints a plan, writes it as a script, or carries it out.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::env;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -13,67 +12,77 @@ use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
 use ftk_apply::{
-    ActError, Action, ActionOptions, Check, Copies, Emptied, Engine, Freed, Journal, Need, Obstacle, Reach,
-    Refusal, Seen, Step, Tree, TreeError, check, probe, script,
+    ActError, Action, Check, Copies, Emptied, Engine, Freed, Journal, Need, Reach, Refusal, Seen, Step, Tree,
+    check, script,
 };
 use ftk_dedup::Member;
-use ftk_dedup::prune::{self, Decision, Effect, Gain, Item, Pruning, Sidecars, SkipReason};
+use ftk_dedup::prune::{self, Decision, Gain, Item, Pruning, References, Sidecars, SkipReason, UnitTest};
 use ftk_dedup::report::Group;
 use ftk_process::Progress;
 use ftk_record::{quote, sanitize};
-use ftk_sched::Stop;
 
-use crate::console::{Console, Outcome, cause, reason};
-use crate::dup::keep::RuleNames;
-use crate::dup::step_printer::{StepPrinter, Word, kept_because, verb};
+use crate::args::Globals;
+use crate::console::{Console, Outcome, cause};
+use crate::dup::action::ActionArgs;
+use crate::dup::keep::KeepArgs;
+use crate::dup::step_printer::{Line, StepPrinter, Word, kept_because, verb};
 use crate::rules::Rules;
 use crate::signals::DeferredSignals;
 use crate::stdout::{Lines, Stdout};
 
 /// An action, and the rules that say to which members of a group it applies.
 #[derive(Debug)]
-pub(super) struct Job {
+pub(super) struct Job<'a> {
+    /// That of `act`: a deletion with a quarantine is a move.
     pub(super) action: Action,
-    pub(super) action_options: ActionOptions,
+    pub(super) act: &'a ActionArgs,
+    pub(super) keep: &'a KeepArgs,
     pub(super) pruning: Pruning,
     /// The rules about files and directories. Those that matched nothing have been named.
     pub(super) rules: Rules,
-    /// The rules that choose the kept files, as they are shown.
-    pub(super) rule_names: RuleNames,
+    /// The starting points, which stay even if they become empty.
+    pub(super) roots: Vec<CString>,
     /// Upper limit of the number of files to process outside of directories, for progress.
     pub(super) most: u64,
     pub(super) json: bool,
-    /// The extensions of sidecars, which go only together with their files.
-    pub(super) sidecars: Vec<String>,
-    /// If directories that become empty are removed: the starting points, which stay.
-    pub(super) starts: Option<Vec<CString>>,
 }
 
 /// A part of the plan as it is printed or carried out.
 #[derive(Debug)]
 enum Work {
     /// A line about a file or directory without a step.
-    Line { word: Word, path: Vec<u8>, is_directory: bool, why: String },
+    Line(Line),
     /// A directory that is removed as a whole.
     Tree(Step),
-    /// A file. `frees`: bytes that the step frees, provided that all steps before it are done.
+    /// A file. `gain`: what the step frees, provided that all steps before it are done.
     File { step: Step, gain: Gain },
 }
 
-impl Work {
-    fn print(self, printer: &mut StepPrinter<'_>, console: &Console) {
-        let Self::Line { word, path, is_directory, why } = self else { return };
-        if word == Word::Refuse {
-            console.stats.error("refused");
-        }
-        match is_directory {
-            true => printer.say_dir(word, &path, why),
-            false => printer.say(word, &path, why),
-        }
-    }
+/// A part of the plan that would be done now.
+enum Checked {
+    Line(Line),
+    Tree(Step, Tree),
+    File(Step, Gain),
+    /// The path of a directory that everything before it empties.
+    Emptied(Vec<u8>),
 }
 
-impl Job {
+impl<'a> Job<'a> {
+    /// An action on what is below these starting points. `is_unit` returns whether a directory above one is a unit.
+    pub(super) fn new(
+        action: Action,
+        act: &'a ActionArgs,
+        keep: &'a KeepArgs,
+        roots: Vec<CString>,
+        references: References,
+        is_unit: Option<UnitTest>,
+        globals: &Globals,
+    ) -> anyhow::Result<Self> {
+        let rules = act.with_rules(keep.rules(&roots)?);
+        let pruning = Pruning::new(rules, references, act.effect(), &roots, is_unit);
+        Ok(Self { action, act, keep, pruning, rules: Rules::default(), roots, most: 0, json: globals.json })
+    }
+
     /// Carries out the plan if there is a journal. Otherwise prints it, as a script or as text. `directories` is the plan
     /// for directories, which comes first.
     pub(super) fn run(
@@ -81,7 +90,6 @@ impl Job {
         directories: Vec<Item>,
         groups: &mut dyn Iterator<Item = Group>,
         journal: Option<(Journal, PathBuf)>,
-        as_script: bool,
         console: &Console,
     ) -> anyhow::Result<Outcome> {
         let out = Stdout::default();
@@ -92,7 +100,7 @@ impl Job {
         };
         let files = |item: &Item| if let Decision::Go { files, .. } = item.decision { files } else { 0 };
         let most = self.most + directories.iter().map(files).sum::<u64>();
-        let files: Box<dyn Iterator<Item = Item> + '_> = match &self.sidecars[..] {
+        let files: Box<dyn Iterator<Item = Item> + '_> = match &self.act.with_sidecars[..] {
             [] => Box::new(self.pruning.items(groups, shares)),
             extensions => {
                 let sidecars = Sidecars::new(extensions.iter().map(|it| it.as_bytes()));
@@ -101,12 +109,12 @@ impl Job {
         };
         let items = directories.into_iter().chain(files);
         let mut work = items.flat_map(|item| self.work(&mut reach_of_trees, item));
-        let outcome = match (journal, as_script) {
-            (Some(journal), _) => self.act(&mut work, most, journal, &out, console)?,
-            (None, true) => self.script(&mut work, &out, console)?,
-            (None, false) => self.plan(&mut work, &out, console)?,
+        let outcome = match journal {
+            Some(journal) => self.act(&mut work, most, journal, &out, console)?,
+            None if self.act.script => self.script(&mut work, &out, console)?,
+            None => self.plan(&mut work, &out, console)?,
         };
-        self.rule_names.say_undecided(&self.pruning, &self.rules, console);
+        self.keep.say_undecided(&self.pruning, &self.rules, console);
         out.finish()?;
         Ok(outcome)
     }
@@ -133,7 +141,7 @@ impl Job {
                 };
             }
         };
-        vec![Work::Line { word, path: member.path, is_directory, why }]
+        vec![Work::Line(Line { word, path: member.path, is_directory, why })]
     }
 
     /// Returns what a step must prove besides its keeper.
@@ -145,31 +153,18 @@ impl Job {
 
     /// Returns the steps for the files of a directory.
     fn files(&self, reach: &mut Reach, step: &Step) -> Vec<Work> {
-        match Tree::list(reach, self.action.kind(), step) {
-            Ok(tree) => {
-                let frees = tree.frees();
-                let mut of_files = HashMap::new();
-                for (file, frees) in tree.files.iter().zip(&frees) {
-                    *of_files.entry(file.step.victim.version.identity()).or_insert(0) += frees;
-                }
-                let file = |(file, frees): (ftk_apply::TreeFile, u64)| {
-                    let (certain, of_file) = match self.pruning.effect {
-                        Effect::Clone => [file.blocks.saturating_mul(512); 2].into(),
-                        _ => (frees, of_files[&file.step.victim.version.identity()]),
-                    };
-                    if of_file == 0 {
-                        let (path, why) = (file.step.victim.path, SkipReason::FreesNothing.to_string());
-                        return Work::Line { word: Word::Leave, path, is_directory: false, why };
-                    }
-                    Work::File { step: file.step, gain: Gain { certain, ..Gain::default() } }
-                };
-                tree.files.into_iter().zip(frees).map(file).collect()
+        let tree = match Tree::list(reach, self.action.kind(), step) {
+            Ok(tree) => tree,
+            Err(error) => return vec![Work::Line(Line::of_tree(&step.victim.path, &error))],
+        };
+        let file = |(step, frees): (Step, Option<u64>)| match frees {
+            Some(certain) => Work::File { step, gain: Gain { certain, ..Gain::default() } },
+            None => {
+                let (path, why) = (step.victim.path, SkipReason::FreesNothing.to_string());
+                Work::Line(Line { word: Word::Leave, path, is_directory: false, why })
             }
-            Err(error) => {
-                let (word, path, why) = (Word::Refuse, step.victim.path.clone(), tree_reason(&error));
-                vec![Work::Line { word, path, is_directory: true, why }]
-            }
-        }
+        };
+        tree.into_steps(self.action.kind()).into_iter().map(file).collect()
     }
 
     /// Prints the last line of a plan that deletes.
@@ -181,68 +176,74 @@ impl Job {
 
     /// Returns what finds the directories that the run empties, if these are removed.
     fn emptied(&self) -> Option<Emptied> {
-        let starts = self.starts.as_ref()?;
-        Some(Emptied::new(starts.iter().map(|start| start.as_bytes())))
-    }
-
-    fn cannot_start(&self) -> String {
-        match &self.action {
-            Action::Move(dir) => format!("cannot open or create {}", quote(dir.as_os_str().as_bytes())),
-            action => format!("cannot prepare to {} files", verb(action.kind())),
-        }
+        let starts = || self.roots.iter().map(|start| start.as_bytes());
+        self.act.remove_empty_dirs.then(|| Emptied::new(starts()))
     }
 
     fn check(&self, reach: &mut Reach, step: &Step) -> Result<Check, Refusal> {
-        let checked = check(reach, self.action.kind(), self.action_options, step)?;
-        // `check` knows only the pair. The directory that files move to belongs to the action.
-        if matches!(self.action, Action::Move(_))
-            && let Err(Obstacle::OtherFileSystem) = probe(reach, &self.action, step)
-        {
-            return Err(Refusal::OtherFileSystem);
-        }
-        Ok(checked)
+        check(reach, &self.action, self.act.action_options(), step)
     }
 
-    /// Prints what would be done and what would be refused. Changes nothing.
+    /// Checks the plan as far as this is possible without reading a file, and calls `each` with every part of it. A step
+    /// that would be refused now is a line. Changes nothing.
+    fn each_checked(
+        &self,
+        work: &mut dyn Iterator<Item = Work>,
+        mut each: impl FnMut(Checked) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let mut reach = Reach::new();
+        let mut emptied = self.emptied();
+        let refused = |path: &[u8], is_directory, refusal: Refusal| {
+            let error = ActError::from(refusal);
+            Checked::Line(Line::of_error(path, is_directory, &error, &error))
+        };
+        for work in work {
+            let checked = match work {
+                Work::Line(line) => Checked::Line(line),
+                Work::Tree(step) => match Tree::list(&mut reach, self.action.kind(), &step) {
+                    Ok(tree) => Checked::Tree(step, tree),
+                    Err(error) => Checked::Line(Line::of_tree(&step.victim.path, &error)),
+                },
+                Work::File { step, gain } => match self.check(&mut reach, &step) {
+                    Ok(Check::Fine) => Checked::File(step, gain),
+                    Ok(Check::Done) => continue,
+                    Err(refusal) => refused(&step.victim.path, false, refusal),
+                },
+            };
+            if let Checked::Tree(step, _) | Checked::File(step, _) = &checked {
+                emptied.iter_mut().for_each(|emptied| emptied.remove(&step.victim));
+            }
+            each(checked)?;
+        }
+        for (directory, planned) in emptied.map(|it| it.plan(&mut reach)).unwrap_or_default() {
+            each(match planned {
+                Ok(()) => Checked::Emptied(directory.path),
+                Err(refusal) => refused(&directory.path, true, refusal),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Prints what would be done and what would be refused.
     fn plan(
         &self,
         work: &mut dyn Iterator<Item = Work>,
         out: &Stdout,
         console: &Console,
     ) -> anyhow::Result<Outcome> {
-        let mut reach = Reach::new();
-        let mut printer = StepPrinter::new(out, self.action.kind(), self.json, false);
-        let mut emptied = self.emptied();
-        let mut removes = |step: &Step| emptied.iter_mut().for_each(|emptied| emptied.remove(&step.victim));
-        let refuse = |printer: &mut StepPrinter<'_>, step: Step, is_directory, why| {
-            Work::Line { word: Word::Refuse, path: step.victim.path, is_directory, why }
-                .print(printer, console);
-        };
-        for work in work {
-            match work {
-                Work::Line { .. } => work.print(&mut printer, console),
-                Work::Tree(step) => match Tree::list(&mut reach, self.action.kind(), &step) {
-                    Ok(tree) => {
-                        printer.tree(&step, tree.files.len() as u64, tree.frees().into_iter().sum());
-                        removes(&step);
-                    }
-                    Err(error) => refuse(&mut printer, step, true, tree_reason(&error)),
-                },
-                Work::File { step, gain } => match self.check(&mut reach, &step) {
-                    Ok(Check::Fine) => {
-                        printer.step(&step, gain);
-                        removes(&step);
-                    }
-                    Ok(Check::Done) => {}
-                    Err(refusal) => refuse(&mut printer, step, false, reason(&refusal)),
-                },
+        let mut printer = StepPrinter::new(out, self.action.kind(), self.json, false, console);
+        self.each_checked(work, |checked| {
+            match checked {
+                Checked::Line(line) => printer.say(line),
+                Checked::Tree(step, tree) => {
+                    printer.tree(&step, tree.files.len() as u64, tree.frees().into_iter().sum());
+                }
+                Checked::File(step, gain) => printer.step(&step, gain),
+                Checked::Emptied(path) => printer.emptied(&path),
             }
-        }
-        for (directory, planned) in emptied.map(|it| it.plan(&mut reach)).unwrap_or_default() {
-            print_emptied(&mut printer, &directory.path, planned.map_err(ActError::from), console);
-        }
+            Ok(())
+        })?;
         printer.finish(&self.rules);
-        console.summary(printer.summary());
         if printer.has_done() {
             self.warn_of_deletion(console);
         }
@@ -256,67 +257,36 @@ impl Job {
         out: &Stdout,
         console: &Console,
     ) -> anyhow::Result<Outcome> {
-        let mut reach = Reach::new();
         let directory = env::current_dir().context("cannot determine the working directory")?;
         let mut outcome = Outcome::Success;
         let mut lines = Lines::new(out);
-        let mut head = script::header(directory.as_os_str().as_bytes());
-        head.append(&mut script::destination(&self.action));
-        ensure_harmless(&head)?;
-        lines.line(|out| out.append(&mut head));
-        let mut nth = 0;
-        let mut emptied = self.emptied();
-        let mut removes = |step: &Step| emptied.iter_mut().for_each(|emptied| emptied.remove(&step.victim));
-        let mut refuse = |path: &[u8], why: &str| {
-            console.stats.error("refused");
-            console.warning(format_args!("{}: refused: {why}", quote(path)));
-            outcome = Outcome::Error;
-        };
-        for work in work {
-            let mut commands = match work {
-                Work::Line { word: Word::Refuse, path, why, .. } => {
-                    refuse(&path, &why);
-                    continue;
-                }
-                Work::Line { .. } => continue,
-                Work::Tree(step) => match Tree::list(&mut reach, self.action.kind(), &step) {
-                    Ok(tree) => {
-                        removes(&step);
-                        script::tree(&tree, &self.action, &mut nth)
-                    }
-                    Err(error) => {
-                        refuse(&step.victim.path, &tree_reason(&error));
-                        continue;
-                    }
-                },
-                Work::File { step, .. } => match self.check(&mut reach, &step) {
-                    Ok(Check::Done) => continue,
-                    Ok(Check::Fine) => {
-                        nth += 1;
-                        removes(&step);
-                        script::step(&step, &self.action, nth)
-                    }
-                    Err(refusal) => {
-                        refuse(&step.victim.path, &reason(&refusal));
-                        continue;
-                    }
-                },
-            };
+        let mut push = |mut commands: Vec<u8>| {
             ensure_harmless(&commands)?;
             lines.line(|out| out.append(&mut commands));
-        }
-        for (directory, planned) in emptied.map(|it| it.plan(&mut reach)).unwrap_or_default() {
-            match planned {
-                Ok(()) => {
-                    nth += 1;
-                    let mut command = script::emptied(&directory.path, nth);
-                    ensure_harmless(&command)?;
-                    lines.line(|out| out.append(&mut command));
-                }
-                Err(refusal) => refuse(&directory.path, &reason(&refusal)),
+            anyhow::Ok(())
+        };
+        push(script::header(directory.as_os_str().as_bytes()))?;
+        push(script::destination(&self.action))?;
+        let mut nth = 0;
+        self.each_checked(work, |checked| match checked {
+            Checked::Line(Line { word: Word::Refuse, path, why, .. }) => {
+                console.stats.error("refused");
+                console.warning(format_args!("{}: refused: {why}", quote(&path)));
+                outcome = Outcome::Error;
+                Ok(())
             }
-        }
-        lines.line(|out| out.append(&mut script::footer()));
+            Checked::Line(_) => Ok(()),
+            Checked::Tree(_, tree) => push(script::tree(&tree, &self.action, &mut nth)),
+            Checked::File(step, _) => {
+                nth += 1;
+                push(script::step(&step, &self.action, nth))
+            }
+            Checked::Emptied(path) => {
+                nth += 1;
+                push(script::emptied(&path, nth))
+            }
+        })?;
+        push(script::footer())?;
         lines.flush();
         if nth > 0 {
             self.warn_of_deletion(console);
@@ -336,12 +306,15 @@ impl Job {
     ) -> anyhow::Result<Outcome> {
         let path = quote(path.as_os_str().as_bytes());
         let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
-        let engine = Engine::new(self.action.clone(), self.action_options);
-        let mut engine = engine.with_context(|| self.cannot_start())?;
+        let engine = Engine::new(self.action.clone(), self.act.action_options());
+        let mut engine = engine.with_context(|| match &self.action {
+            Action::Move(dir) => format!("cannot open or create {}", quote(dir.as_os_str().as_bytes())),
+            action => format!("cannot prepare to {} files", verb(action.kind())),
+        })?;
         if let Some(emptied) = self.emptied() {
             engine = engine.with_emptied(emptied);
         }
-        let mut printer = StepPrinter::new(out, self.action.kind(), self.json, true);
+        let mut printer = StepPrinter::new(out, self.action.kind(), self.json, true, console);
         let begun = Instant::now();
         let (files, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         let done = || {
@@ -359,12 +332,19 @@ impl Job {
         let verb = verb(self.action.kind());
         let run = console.progress.between_lines().counted(verb, most, false, &done, || {
             while let Some(work) = work.next_if(|work| !matches!(work, Work::File { .. })) {
-                match work {
-                    Work::Tree(step) => {
-                        let (stop, journal) = (&signals.stop, &mut journal);
-                        run_tree(&mut engine, &step, journal, stop, &count, &mut printer, console)?;
+                let Work::Tree(step) = work else {
+                    print_rest(&mut printer, work);
+                    continue;
+                };
+                let (done, ended) =
+                    engine.run_tree(&step, &mut journal, &signals.stop, |file, _| count(file))?;
+                match ended {
+                    Ok(()) => printer.tree(&step, done.files, done.freed.0),
+                    Err(error) => {
+                        // What was done before is done, and has a copy.
+                        printer.add_files(done.files, done.freed.0);
+                        printer.say(Line::of_tree(&step.victim.path, &error));
                     }
-                    line => line.print(&mut printer, console),
                 }
             }
             let steps = work.by_ref().filter_map(|work| {
@@ -374,20 +354,29 @@ impl Job {
             });
             engine.run(steps, &mut journal, &signals.stop, |step, result| {
                 count(step);
-                let planned = print_waiting(&mut printer, &mut waiting.borrow_mut(), true, console);
-                print_result(&mut printer, step, planned, result, console);
+                // What waits before this step is printed first.
+                let planned = loop {
+                    match waiting.borrow_mut().pop_front() {
+                        Some(Work::File { gain, .. }) => break gain,
+                        Some(work) => print_rest(&mut printer, work),
+                        None => break Gain::default(),
+                    }
+                };
+                match result {
+                    Ok(Freed(bytes)) => printer.step(step, planned.when_done(bytes)),
+                    Err(error) => printer.say(Line::of_error(&step.victim.path, false, &error, &error)),
+                }
             })?;
-            engine.remove_emptied(&mut journal, &signals.stop, |path, outcome| {
-                print_emptied(&mut printer, path, outcome, console);
+            engine.remove_emptied(&mut journal, &signals.stop, |path, outcome| match outcome {
+                Ok(()) => printer.emptied(path),
+                Err(error) => printer.say(Line::of_error(path, true, &error, &error)),
             })
         });
         // After a signal, the remaining steps are listed and not started.
-        let rest = waiting.into_inner().into_iter().chain(work);
-        rest.for_each(|work| _ = print_waiting(&mut printer, &mut [work].into(), false, console));
+        waiting.into_inner().into_iter().chain(work).for_each(|work| print_rest(&mut printer, work));
         let ended = run.and_then(|()| journal.finish());
         console.stats.phase(printer.phase(begun.elapsed()));
         printer.finish(&self.rules);
-        console.summary(printer.summary());
         if printer.has_done() {
             match self.action {
                 Action::Delete => console.summary("the deleted files cannot be restored"),
@@ -407,41 +396,9 @@ impl Job {
     }
 }
 
-/// Performs the action on a directory, and prints the outcome. Calls `count` for each file.
-fn run_tree(
-    engine: &mut Engine,
-    step: &Step,
-    journal: &mut Journal,
-    stop: &Stop,
-    count: &dyn Fn(&Step),
-    printer: &mut StepPrinter<'_>,
-    console: &Console,
-) -> std::io::Result<()> {
-    let (done, ended) = engine.run_tree(step, journal, stop, |file, _| count(file))?;
-    match ended {
-        Ok(()) => printer.tree(step, done.files, done.freed.0),
-        Err(error) => {
-            // What was done before is done, and has a copy.
-            printer.add_files(done.files, done.freed.0);
-            let word = match &error.error {
-                ActError::Refused(_) => Word::Refuse,
-                ActError::Stopped => Word::NotDone,
-                _ => Word::Fail,
-            };
-            console.stats.error(if word == Word::Refuse { "refused" } else { "act" });
-            printer.say_dir(word, &step.victim.path, tree_reason(&error));
-        }
-    }
-    Ok(())
-}
-
-/// Returns why a directory was not handled, or not completely.
-fn tree_reason(error: &TreeError) -> String {
-    if let ActError::Stopped = error.error { String::new() } else { reason(error) }
-}
-
 /// Checks that no terminal interprets the commands of a script, which needs the names unescaped.
 fn ensure_harmless(commands: &[u8]) -> anyhow::Result<()> {
+    let is_harmless = |line: &[u8]| matches!(sanitize(line), std::borrow::Cow::Borrowed(_));
     ensure!(
         !Stdout::is_terminal() || commands.split(|&byte| byte == b'\n').all(is_harmless),
         "the script contains names with control characters, which a terminal would interpret: write it to a file"
@@ -449,76 +406,16 @@ fn ensure_harmless(commands: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints a directory that the run has emptied, or would empty.
-fn print_emptied(
-    printer: &mut StepPrinter<'_>,
-    path: &[u8],
-    outcome: Result<(), ActError>,
-    console: &Console,
-) {
-    match outcome {
-        Ok(()) => printer.emptied(path),
-        Err(error) => {
-            let word = match &error {
-                ActError::Refused(_) => Word::Refuse,
-                ActError::Stopped => Word::NotDone,
-                _ => Word::Fail,
-            };
-            console.stats.error(if word == Word::Refuse { "refused" } else { "act" });
-            printer.say_dir(word, path, if word == Word::NotDone { String::new() } else { reason(&error) });
-        }
-    }
-}
-
-/// Prints waiting work, in the order of the plan. With `is_up_to_step`, stops at the step that was just
-/// reported, removes it, and returns what it was to free. Otherwise prints everything, and steps as not done.
-fn print_waiting(
-    printer: &mut StepPrinter<'_>,
-    waiting: &mut VecDeque<Work>,
-    is_up_to_step: bool,
-    console: &Console,
-) -> Gain {
-    while let Some(work) = waiting.pop_front() {
-        match work {
-            Work::File { gain, .. } if is_up_to_step => return gain,
-            Work::File { step, .. } => printer.say(Word::NotDone, &step.victim.path, ""),
-            Work::Tree(step) => printer.say_dir(Word::NotDone, &step.victim.path, ""),
-            line => line.print(printer, console),
-        }
-    }
-    Gain::default()
-}
-
-/// Prints the outcome of a step. `planned` is what it was to free.
-fn print_result(
-    printer: &mut StepPrinter<'_>,
-    step: &Step,
-    planned: Gain,
-    result: Result<Freed, ActError>,
-    console: &Console,
-) {
-    let path = &step.victim.path;
-    match result {
-        Ok(Freed(bytes)) => {
-            // The file system may not have got to it yet.
-            let possible = planned.most().saturating_sub(bytes).min(planned.possible);
-            let is_held = bytes + possible == 0 && (planned.is_held || planned.certain > 0);
-            printer.step(step, Gain { certain: bytes, possible, is_held });
-        }
-        // The victim is kept, and the following copies are linked to it instead of to the full keeper.
-        Err(error @ ActError::Refused(Refusal::TooManyLinks)) => {
-            printer.say(Word::Keep, path, reason(&error))
-        }
-        Err(error @ ActError::Refused(_)) => {
-            console.stats.error("refused");
-            printer.say(Word::Refuse, path, reason(&error));
-        }
-        Err(ActError::Stopped) => printer.say(Word::NotDone, path, ""),
-        Err(error) => {
-            console.stats.error("act");
-            printer.say(Word::Fail, path, reason(&error));
-        }
-    }
+/// Prints a line, or a step as not done.
+fn print_rest(printer: &mut StepPrinter<'_>, work: Work) {
+    let not_done = |step: Step, is_directory| {
+        Line::of_error(&step.victim.path, is_directory, &ActError::Stopped, &ActError::Stopped)
+    };
+    printer.say(match work {
+        Work::Line(line) => line,
+        Work::Tree(step) => not_done(step, true),
+        Work::File { step, .. } => not_done(step, false),
+    });
 }
 
 /// Returns a step for a victim and its keeper. `root_lens` are the lengths of the paths of starting points.
@@ -530,9 +427,4 @@ pub(super) fn seen(member: &Member, root_lens: &[usize]) -> Seen {
     let Member { root, path, version, .. } = member.clone();
     // The path of a directory has lost the slashes at its end.
     Seen { root_len: root_lens[root].min(path.len()), path, version }
-}
-
-/// Whether the path has no control characters, which a terminal would interpret.
-fn is_harmless(path: &[u8]) -> bool {
-    matches!(sanitize(path), Cow::Borrowed(_))
 }

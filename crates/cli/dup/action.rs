@@ -111,17 +111,19 @@ impl ActionArgs {
     /// If an option is given for an action that does not have it, or empty directories are to be removed and the action
     /// leaves none.
     pub(super) fn action(&self) -> anyhow::Result<Action> {
-        ensure!(
-            !self.remove_empty_dirs || self.effect().removes(),
-            "--remove-empty-dirs needs --action delete or move=DIR: other actions remove no names"
-        );
+        let needs_removal = [
+            ("--remove-empty-dirs", self.remove_empty_dirs),
+            ("--with-sidecars", !self.with_sidecars.is_empty()),
+        ];
+        for (option, is_given) in needs_removal {
+            ensure!(
+                !is_given || self.effect().removes(),
+                "{option} needs --action delete or move=DIR: other actions remove no names"
+            );
+        }
         ensure!(
             !self.into_snapshots || self.action == Action::Reflink,
             "--into-snapshots needs --action reflink: no other action can change files in a read-only snapshot"
-        );
-        ensure!(
-            self.with_sidecars.is_empty() || self.effect().removes(),
-            "--with-sidecars needs --action delete or move=DIR: other actions remove no names"
         );
         match (&self.action, &self.quarantine) {
             (Action::Delete, Some(dir)) => {

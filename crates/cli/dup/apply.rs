@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use ftk_apply::{Action, Reach, Sharing};
-use ftk_dedup::prune::{KeepRules, Pruning, RecordedMembers, References, recorded_probes};
+use ftk_dedup::prune::{Pruning, RecordedMembers, References, recorded_probes};
 use ftk_dedup::report::{DirectoryGroup, Group, Report, read};
 use ftk_record::{quote, sanitize};
 
@@ -104,25 +104,18 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         action != Action::Symlink || directories.is_empty(),
         "the report has groups of directories, and --action symlink works on single files only"
     );
-    let rules = args.act.with_rules(args.keep.rules(&roots)?);
-    let rules = KeepRules { chosen: kept.unwrap_or_default(), ..rules };
-    let root_lens = roots.iter().map(|root| root.as_bytes().len()).collect();
-    let pruning = Pruning::new(rules, references, args.act.effect(), root_lens, None);
+    let mut job = Job::new(action, &args.act, &args.keep, roots, references, None, globals)?;
+    job.pruning.rules.chosen = kept.unwrap_or_default();
     let members = RecordedMembers { groups: &groups, directories: &directories };
-    let rules = matching(args, &pruning, &members, &named)?;
-    rules.say(console);
+    job.rules = matching(args, &job.pruning, &members, &named)?;
+    job.rules.say(console);
     if args.act.acts() {
-        rules.ensure_used(args.act.allow_unused)?;
+        job.rules.ensure_used(args.act.allow_unused)?;
     }
-    preflight(&recorded_probes(&groups), &pruning.root_lens, &action, console)?;
+    preflight(&recorded_probes(&groups), &job.pruning.root_lens, &job.action, console)?;
     let journal = journal_of(&args.act, console)?;
-    let action_options = args.act.action_options();
-    let directories = pruning.recorded_directories(directories, &mut groups);
-    let most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();
-    let (rule_names, json) = (args.keep.names(), globals.json);
-    let starts = args.act.remove_empty_dirs.then_some(roots);
-    let sidecars = args.act.with_sidecars.clone();
-    let job = Job { action, action_options, pruning, rules, rule_names, most, json, sidecars, starts };
+    let directories = job.pruning.recorded_directories(directories, &mut groups);
+    job.most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();
     let (sharing, mut reach) = (Sharing::default(), Reach::new());
     let mut groups = groups.into_iter().map(|mut group| {
         for member in &mut group.members {
@@ -130,7 +123,7 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         }
         group
     });
-    let done = job.run(directories, &mut groups, journal, args.act.script, console)?;
+    let done = job.run(directories, &mut groups, journal, console)?;
     Ok(outcome.max(done))
 }
 

@@ -7,7 +7,7 @@ use anyhow::{Context as _, ensure};
 use dialoguer::Input;
 use dialoguer::console::Term;
 use ftk_dedup::Member;
-use ftk_dedup::prune::{KeepRule, KeepRules, MemberDecision, Pruning, plan};
+use ftk_dedup::prune::{MemberDecision, Pruning, kept_by_each};
 use ftk_dedup::report::Group;
 use ftk_record::sanitize;
 use indicatif::DecimalBytes;
@@ -17,19 +17,6 @@ use crate::console::Console;
 use crate::dup::action::ActionArgs;
 use crate::dup::step_printer::date;
 use crate::human;
-
-/// The name of a rule, and the rule.
-type Named = (&'static str, fn() -> KeepRule);
-
-/// Rules that are shown next to the copies that they would keep.
-const RULES: [Named; 6] = [
-    ("first", || KeepRule::First),
-    ("oldest", || KeepRule::Oldest),
-    ("newest", || KeepRule::Newest),
-    ("shortest", || KeepRule::Shortest),
-    ("shallowest", || KeepRule::Shallowest),
-    ("deepest", || KeepRule::Deepest),
-];
 
 /// Checks that a user can answer.
 ///
@@ -67,7 +54,6 @@ pub(super) fn ask(
     n_groups: u64,
     pruning: &mut Pruning,
 ) -> anyhow::Result<Vec<Group>> {
-    let term = Term::stderr();
     let mut asked = Vec::new();
     for (number, mut group) in (1..).zip(groups) {
         let decisions = pruning.decide(&mut group.members).decisions;
@@ -79,7 +65,8 @@ pub(super) fn ask(
         for line in lines(&group.members, &decisions) {
             Console::line(line);
         }
-        match answer(&term, &group.members)? {
+        let question = "keep (numbers, Enter: as marked, all, skip, stop)";
+        match input(question, |text| parse(text, &group.members))? {
             Answer::Rules => {}
             Answer::Keep(numbers) => {
                 pruning.rules.chosen.extend(numbers.into_iter().map(|at| group.members[at].path.clone()));
@@ -99,13 +86,7 @@ pub(super) fn ask(
 /// If the terminal cannot be read or written.
 pub(super) fn confirm() -> anyhow::Result<bool> {
     // `dialoguer::Confirm` hides the cursor, which would stay hidden after Ctrl-C.
-    let text: String = Input::new()
-        .with_prompt("carry out this plan? (y, Enter: no)")
-        .allow_empty(true)
-        .validate_with(|text: &String| parse_consent(text).map(drop))
-        .interact_text_on(&Term::stderr())
-        .context(CANNOT_ASK)?;
-    parse_consent(&text).map_err(anyhow::Error::msg)
+    input("carry out this plan? (y, Enter: no)", parse_consent)
 }
 
 /// Parses the answer to a question: yes, no, or nothing for no.
@@ -117,16 +98,15 @@ fn parse_consent(text: &str) -> Result<bool, String> {
     }
 }
 
-const CANNOT_ASK: &str = "cannot ask on the terminal";
-
-fn answer(term: &Term, members: &[Member]) -> anyhow::Result<Answer> {
+/// Asks until `parse` accepts the answer.
+fn input<T>(question: &str, parse: impl Fn(&str) -> Result<T, String>) -> anyhow::Result<T> {
     let text: String = Input::new()
-        .with_prompt("keep (numbers, Enter: as marked, all, skip, stop)")
+        .with_prompt(question)
         .allow_empty(true)
-        .validate_with(|text: &String| parse(text, members).map(drop))
-        .interact_text_on(term)
-        .context(CANNOT_ASK)?;
-    parse(&text, members).map_err(anyhow::Error::msg)
+        .validate_with(|text: &String| parse(text).map(drop))
+        .interact_text_on(&Term::stderr())
+        .context("cannot ask on the terminal")?;
+    parse(&text).map_err(anyhow::Error::msg)
 }
 
 /// Returns `3 copies of 48.20 MB`.
@@ -138,16 +118,7 @@ fn describe(group: &Group) -> String {
 /// Returns a line for each member: a mark if the rules keep it, number, date, path, and the rules that would keep
 /// it if they were the first ones.
 fn lines(members: &[Member], decisions: &[MemberDecision]) -> Vec<String> {
-    let mut kept_by = vec![Vec::new(); members.len()];
-    for (name, rule) in &RULES {
-        let alone = KeepRules { keep: vec![rule()], ..KeepRules::default() };
-        for (names, decision) in kept_by.iter_mut().zip(plan(members, &alone).decisions) {
-            if matches!(decision, MemberDecision::Stays(_)) {
-                names.push(*name);
-            }
-        }
-    }
-    let lines = members.iter().zip(decisions).zip(kept_by).zip(1..);
+    let lines = members.iter().zip(decisions).zip(kept_by_each(members)).zip(1..);
     let line = |(((member, decision), kept_by), number): (((&Member, &MemberDecision), Vec<&str>), usize)| {
         let mark = if matches!(decision, MemberDecision::Goes { .. }) { ' ' } else { '*' };
         let (date, path) = (date(member).unwrap_or_default(), sanitize(&member.path));
@@ -185,27 +156,17 @@ fn parse(text: &str, members: &[Member]) -> Result<Answer, String> {
 
 #[cfg(test)]
 mod tests {
-    use ftk_dedup::prune::Standing;
+    use ftk_dedup::prune::{KeepRule, KeepRules, plan};
     use ftk_file::Version;
 
     use super::*;
 
     fn members() -> Vec<Member> {
-        let member = |nth: u64| Member {
-            root: 0,
-            path: format!("{}x", "d/".repeat(4 - nth as usize)).into_bytes(),
-            version: Version {
-                dev: 1,
-                ino: nth,
-                size: 5,
-                mtime_ns: i128::from(nth) * 60_000_000_000,
-                ctime_ns: 0,
-            },
-            blocks: 8,
-            nlink: 1,
-            via_link: nth == 3,
-            standing: Standing::default(),
-            shared: Vec::new(),
+        let member = |nth: u64| {
+            let path = format!("{}x", "d/".repeat(4 - nth as usize)).into_bytes();
+            let mtime_ns = i128::from(nth) * 60_000_000_000;
+            let version = Version { dev: 1, ino: nth, size: 5, mtime_ns, ctime_ns: 0 };
+            Member { blocks: 8, via_link: nth == 3, ..Member::new(0, path, version) }
         };
         (0..4).map(member).collect()
     }

@@ -1,14 +1,13 @@
 //! Options for which copies are kept.
 
-use std::ffi::{CString, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
-use std::rc::Rc;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use ftk_dedup::Member;
-use ftk_dedup::prune::{Below, KeepRule, KeepRules, MemberTest, Pruning};
+use ftk_dedup::prune::{Below, KeepRule, KeepRules, Pruning, root_lens};
 use ftk_record::{quote, sanitize};
 use ftk_select::{Roots, SpelledGlob};
 
@@ -34,8 +33,8 @@ pub(super) struct KeepArgs {
     /// next rule decide between files under the same PATH. `oldest` and `newest` compare the time of the last content
     /// change (mtime), `shortest` the length of the path, `shallowest` and `deepest` the number of directories in it. `path=GLOB` keeps a file whose whole path matches the glob, in which `*`
     /// also matches `/`. The summary lists rules that decided nothing.
-    #[arg(long, value_name = "RULE", value_parser = OsStringValueParser::new().try_map(RuleArg::parse))]
-    keep: Vec<RuleArg>,
+    #[arg(long, value_name = "RULE", value_parser = OsStringValueParser::new().try_map(parse))]
+    keep: Vec<OsString>,
 
     /// Keep all files below DIR, which prune also scans
     ///
@@ -63,94 +62,31 @@ pub(super) struct KeepArgs {
     min_copies: usize,
 }
 
-/// A value of `--keep`.
-#[derive(Clone, Debug)]
-struct RuleArg {
-    /// The value as it was given.
-    text: OsString,
-    kind: RuleKind,
+/// Checks a value of `--keep`.
+fn parse(value: OsString) -> Result<OsString, String> {
+    rule(&value, &[]).map(|_| value).map_err(|error| format!("{error:#}"))
 }
 
-#[derive(Clone, Debug)]
-enum RuleKind {
-    First,
-    Argument,
-    Oldest,
-    Newest,
-    Shortest,
-    Shallowest,
-    Deepest,
-    /// The glob as it was given.
-    Path(Vec<u8>),
-}
-
-impl RuleArg {
-    fn parse(text: OsString) -> Result<Self, String> {
-        let kind = match text.as_bytes() {
-            b"first" => RuleKind::First,
-            b"argument" => RuleKind::Argument,
-            b"oldest" => RuleKind::Oldest,
-            b"newest" => RuleKind::Newest,
-            b"shortest" => RuleKind::Shortest,
-            b"shallowest" => RuleKind::Shallowest,
-            b"deepest" => RuleKind::Deepest,
-            value => match value.strip_prefix(b"path=") {
-                Some(glob) => {
-                    let valid = SpelledGlob::new(glob, &Roots::none());
-                    valid.map_err(|error| with_cause(&error))?;
-                    RuleKind::Path(glob.to_vec())
-                }
-                None => {
-                    return Err("expected first, argument, oldest, newest, shortest, shallowest, deepest or path=GLOB".into());
-                }
-            },
-        };
-        Ok(Self { text, kind })
+/// Returns the rule with this text, for these starting points.
+fn rule(text: &OsStr, roots: &[CString]) -> anyhow::Result<KeepRule> {
+    if let Some(rule) = KeepRule::named(text.as_bytes()) {
+        return Ok(rule);
     }
-
-    fn rule(&self, roots: &[CString]) -> anyhow::Result<KeepRule> {
-        Ok(match &self.kind {
-            RuleKind::First => KeepRule::First,
-            RuleKind::Argument => KeepRule::Argument,
-            RuleKind::Oldest => KeepRule::Oldest,
-            RuleKind::Newest => KeepRule::Newest,
-            RuleKind::Shortest => KeepRule::Shortest,
-            RuleKind::Shallowest => KeepRule::Shallowest,
-            RuleKind::Deepest => KeepRule::Deepest,
-            RuleKind::Path(glob) => KeepRule::Path(path_test(glob, roots)?),
-        })
-    }
-}
-
-/// Returns a test for members whose path matches a glob, in every spelling.
-fn path_test(glob: &[u8], roots: &[CString]) -> anyhow::Result<MemberTest> {
-    let glob = SpelledGlob::new(glob, &Roots::new(roots))?;
-    let root_lens: Vec<_> = roots.iter().map(|root| root.as_bytes().len()).collect();
-    Ok(Box::new(move |member| glob.is_match(member.root, &member.path, root_lens[member.root])))
-}
-
-fn with_cause(error: &dyn std::error::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+    let glob = text.as_bytes().strip_prefix(b"path=");
+    let glob = glob.with_context(|| format!("expected {} or path=GLOB", KeepRule::NAMES.join(", ")))?;
+    let (glob, root_lens) = (SpelledGlob::new(glob, &Roots::new(roots))?, root_lens(roots));
+    let accepts = move |member: &Member| glob.is_match(member.root, &member.path, root_lens[member.root]);
+    Ok(KeepRule::Path(Box::new(accepts)))
 }
 
 impl KeepArgs {
-    /// Returns the rules for these starting points, and which of them matched something. `members` are all that they may
-    /// match: a search knows its groups only in the end, and other rules before.
+    /// Returns the rules for these starting points.
     ///
     /// # Errors
     /// If a directory does not exist, or a glob cannot be used.
     pub(super) fn rules(&self, roots: &[CString]) -> anyhow::Result<KeepRules> {
-        let keep = self.keep.iter().map(|rule| rule.rule(roots)).collect::<anyhow::Result<_>>()?;
-        let one_per = Rc::new(self.one_per()?);
-        let test = |nth: usize| {
-            let one_per = one_per.clone();
-            let accepts = move |member: &Member| {
-                one_per.holders(&member.path).contains(&nth) || one_per.touched(&member.path).contains(&nth)
-            };
-            Box::new(accepts) as MemberTest
-        };
-        let one_per = (0..self.keep_one_per.len()).map(test).collect();
-        let (isolate, min_copies) = (self.isolate, self.min_copies);
+        let keep = self.keep.iter().map(|text| rule(text, roots)).collect::<anyhow::Result<_>>()?;
+        let (one_per, isolate, min_copies) = (self.one_per()?.tests(), self.isolate, self.min_copies);
         Ok(KeepRules { keep, isolate, min_copies, one_per, ..KeepRules::default() })
     }
 
@@ -173,31 +109,15 @@ impl KeepArgs {
 
     /// Returns the rules `--keep path=`, which match some of the members or none.
     pub(super) fn path_rules(&self, rules: &KeepRules, members: impl Iterator<Item = Member>) -> Vec<Rule> {
-        let mut left: Vec<_> = rules.keep.iter().enumerate().collect();
-        left.retain(|(_, rule)| matches!(rule, KeepRule::Path(_)));
-        let all: Vec<_> = left.iter().map(|(nth, _)| *nth).collect();
-        let mut members = members.peekable();
-        if members.peek().is_none() {
-            // Without copies, there is nothing to protect.
-            left.clear();
-        }
-        for member in members {
-            if left.is_empty() {
-                break;
-            }
-            left.retain(|(_, rule)| !matches!(rule, KeepRule::Path(accepts) if accepts(&member)));
-        }
-        let is_used = |nth| !left.iter().any(|(unused, _)| *unused == nth);
-        let rule = |nth: usize| {
-            let value = self.keep[nth].text.as_bytes().to_vec();
-            Rule::new("--keep", Some(value), true, Some(is_used(nth)))
+        let rule = |(nth, is_used): (usize, bool)| {
+            Rule::new("--keep", Some(self.keep[nth].as_bytes().to_vec()), true, Some(is_used))
         };
-        all.into_iter().map(rule).collect()
+        rules.used_paths(members).into_iter().map(rule).collect()
     }
 
     /// Returns whether the order of starting points chooses the kept file.
     pub(super) fn is_by_argument(&self) -> bool {
-        let is_by_argument = |rule: &RuleArg| matches!(rule.kind, RuleKind::First | RuleKind::Argument);
+        let is_by_argument = |rule: &OsString| rule == "first" || rule == "argument";
         self.isolate || !self.references.is_empty() || self.keep.iter().any(is_by_argument)
     }
 
@@ -216,34 +136,16 @@ impl KeepArgs {
         Ok(())
     }
 
-    /// Returns the options of the rules, and their values.
-    pub(super) fn names(&self) -> RuleNames {
-        let name = |option, value: &OsString| (option, value.as_bytes().to_vec());
-        RuleNames {
-            keep: self.keep.iter().map(|rule| name("--keep", &rule.text)).collect(),
-            one_per: self.keep_one_per.iter().map(|dir| name("--keep-one-per", dir)).collect(),
-        }
-    }
-}
-
-/// The options of the rules, and their values.
-#[derive(Debug)]
-pub(super) struct RuleNames {
-    keep: Vec<(&'static str, Vec<u8>)>,
-    one_per: Vec<(&'static str, Vec<u8>)>,
-}
-
-impl RuleNames {
     /// Prints the rules that decided nothing, unless there was nothing to decide. Those that matched nothing are named
     /// elsewhere.
     pub(super) fn say_undecided(&self, pruning: &Pruning, rules: &Rules, console: &Console) {
         let (keep, one_per) = pruning.rule_use.undecided(&pruning.rules);
-        let names =
-            keep.iter().map(|&nth| &self.keep[nth]).chain(one_per.iter().map(|&nth| &self.one_per[nth]));
-        let names = names.filter(|(option, value)| !rules.has_unused(option, value));
-        names.for_each(|(option, value)| {
+        let keep = keep.iter().map(|&nth| ("--keep", self.keep[nth].as_bytes()));
+        let one_per = one_per.iter().map(|&nth| ("--keep-one-per", self.keep_one_per[nth].as_bytes()));
+        for (option, value) in keep.chain(one_per).filter(|(option, value)| !rules.has_unused(option, value))
+        {
             console.summary(format_args!("{option} {} decided nothing", sanitize(value)));
-        });
+        }
     }
 }
 
@@ -271,17 +173,14 @@ mod tests {
 
     #[test]
     fn keep_rules_are_words_or_globs() {
-        let parse = |text: &str| RuleArg::parse(text.into());
-        for word in ["first", "argument", "oldest", "newest", "shortest", "shallowest", "deepest"] {
-            let rule = parse(word).unwrap();
-            assert_eq!(format!("{:?}", rule.rule(&[]).unwrap()).to_lowercase(), word);
-            assert_eq!(rule.text, word);
+        for word in KeepRule::NAMES {
+            assert_eq!(format!("{:?}", rule(OsStr::new(word), &[]).unwrap()).to_lowercase(), word);
         }
-        assert!(matches!(parse("path=*/a b/*").unwrap().kind, RuleKind::Path(glob) if glob == b"*/a b/*"));
+        assert!(matches!(rule(OsStr::new("path=*/a b/*"), &[]), Ok(KeepRule::Path(_))));
         assert_eq!(
-            parse("largest").unwrap_err(),
+            parse("largest".into()).unwrap_err(),
             "expected first, argument, oldest, newest, shortest, shallowest, deepest or path=GLOB"
         );
-        assert!(parse("path=[").unwrap_err().contains("(at byte"));
+        assert!(parse("path=[".into()).unwrap_err().contains("(at byte"));
     }
 }

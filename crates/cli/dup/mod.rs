@@ -17,7 +17,6 @@ mod resolve;
 mod search;
 mod step_printer;
 mod tally;
-mod units;
 
 use clap::{Args, Subcommand};
 

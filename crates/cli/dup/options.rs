@@ -1,8 +1,10 @@
 //! Options for what is scanned, what counts as equal, and how groups are printed.
 
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use ftk_hash::Algorithm;
 use ftk_select::parse_bytes;
@@ -69,6 +71,14 @@ pub(super) struct SizeArgs {
     /// Skip larger files
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     pub(super) max_size: Option<u64>,
+}
+
+impl SizeArgs {
+    pub(super) fn range(&self) -> anyhow::Result<RangeInclusive<u64>> {
+        let range = self.min_size..=self.max_size.unwrap_or(u64::MAX);
+        ensure!(!range.is_empty(), "--min-size is larger than --max-size");
+        Ok(range)
+    }
 }
 
 /// Algorithms whose digests are long enough to tell files apart.

@@ -3,13 +3,10 @@
 use std::ffi::OsStr;
 use std::time::SystemTime;
 
-use ftk_apply::Sharing;
 use ftk_dedup::prune::{Gain, Pruning};
 use ftk_dedup::report::{DirectoryGroup, Group, Header};
-use ftk_dedup::{DirReport, Fate, SurveyOptions};
-use ftk_file::File;
+use ftk_dedup::{DirReport, Fate};
 use ftk_inventory::{DirNo, Inventory};
-use ftk_sched::{Team, physical_cores};
 use ftk_select::Skipped;
 
 use crate::args::Globals;
@@ -22,7 +19,6 @@ use crate::dup::search::{Search, SearchContext, search};
 use crate::selection::{RecursiveArg, SelectionArgs};
 
 /// The duplicates below a directory, as `ftk dup` or `ftk dup --dirs` finds them.
-#[derive(Debug)]
 pub(crate) struct TreeDuplicates {
     search: Search,
     /// The equal directories, if directories were compared.
@@ -77,11 +73,7 @@ impl TreeDuplicates {
     /// The paths that could not be examined, and those of files that could not be read.
     pub(crate) fn failed(&self) -> Vec<Vec<u8>> {
         let mut failed = self.search.unexamined.clone();
-        for file in &self.search.unread {
-            let mut path = Vec::new();
-            self.search.inventory.push_path(*file, &mut path);
-            failed.push(path);
-        }
+        failed.extend(self.search.unread.iter().map(|&file| self.search.inventory.path(file)));
         failed
     }
 
@@ -105,19 +97,9 @@ impl TreeDuplicates {
     /// Calls `add` with each group of files, those with the largest waste first. Returns what a deletion of the surplus
     /// copies by the default rules frees. The outcome is an error if a file could not be read, or has changed since the
     /// search.
-    pub(crate) fn each(
-        &self,
-        globals: &Globals,
-        console: &Console,
-        mut add: impl FnMut(Group),
-    ) -> (Gain, Outcome) {
-        let team = Team::new(globals.workers().unwrap_or_else(physical_cores));
-        let sharing = Sharing::default();
-        let shared = |dev, open: &mut dyn FnMut() -> Option<File>| sharing.of(dev, open);
-        let options = SurveyOptions { team, with_paths: true, shared: Some(&shared) };
-        let mut groups = self.search.examine(options, console);
-        let root_lens = self.search.roots.iter().map(|root| root.as_bytes().len()).collect();
-        let pruning = Pruning::by_default(root_lens);
+    pub(crate) fn each(&self, console: &Console, mut add: impl FnMut(Group)) -> (Gain, Outcome) {
+        let mut groups = self.search.examine(Some(console));
+        let pruning = Pruning::by_default(&self.search.roots);
         let gain = groups.groups().map(|mut group| {
             let gain = pruning.gain(&mut group.members.clone());
             group.members.iter_mut().for_each(|member| member.shared.clear());

@@ -1,6 +1,5 @@
 //! `ftk dup prune`: plans what to do with surplus copies, writes the plan as a script, or carries it out.
 
-use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -8,13 +7,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use ftk_apply::{Action, Journal, Sharing};
-use ftk_dedup::prune::{Pruning, References, scanned_members, scanned_probes};
+use ftk_apply::{Action, Journal};
+use ftk_dedup::prune::{References, root_lens, scanned_members, scanned_probes};
 use ftk_dedup::report::Group;
-use ftk_dedup::{DirectoryRules, Names, SurveyOptions};
-use ftk_file::File;
+use ftk_dedup::{DirectoryRules, Names};
 use ftk_record::{quote, shell_word};
-use ftk_sched::{Team, physical_cores};
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
@@ -85,8 +82,9 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
         "--ask decides about each file on its own, so it does not work with --with-sidecars"
     );
     ensure!(!args.ask || !args.search.dirs.is_used(), "--ask works on single files only, not on directories");
-    let references = args.keep.references.iter().map(directory).collect::<anyhow::Result<_>>()?;
+    let starts = args.keep.references.iter().map(directory).collect::<anyhow::Result<_>>()?;
     let directories = below(&args.keep.references).context("cannot resolve a --reference directory")?;
+    let mut references = References { directories, ..References::default() };
     let one_per = args.keep.one_per()?;
     if args.ask {
         require_terminal(&args.act, globals)?;
@@ -98,45 +96,41 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
         own.chain(journal.iter().map(|(journal, _)| journal.identity())).chain(args.act.own_directory());
     let acts = args.act.acts() || args.ask;
     let context = SearchContext {
-        references,
+        references: starts,
         own: own.collect(),
         needs_used_rules: acts.then_some(args.act.allow_unused),
         ..SearchContext::default()
     };
-
-    let mut protected = BTreeSet::new();
     let mut search = search(&args.search, context, globals, console, |inventory, roots, rules| {
         let has_tree = roots.iter().any(|root| Path::new(OsStr::from_bytes(root.as_bytes())).is_dir());
-        let used = [&directories, &one_per].map(|it| it.have_files(inventory));
+        let used = [&references.directories, &one_per].map(|it| it.have_files(inventory));
         rules.extend(args.keep.place_rules(&used[0], &used[1], has_tree));
-        let root_lens: Vec<_> = roots.iter().map(|root| root.as_bytes().len()).collect();
-        let is_protected = |root: &CString| !directories.at_or_above(root.as_bytes()).is_empty();
-        protected = (0..).zip(roots).filter(|(_, root)| is_protected(root)).map(|(nth, _)| nth).collect();
-        preflight(&scanned_probes(inventory, &protected), &root_lens, &action, console)
+        references.protect_roots(roots);
+        preflight(&scanned_probes(inventory, &references.roots), &root_lens(roots), &action, console)
     })?;
     search.say_scanned(console);
-    let references = References { roots: protected, directories };
-    let (rules, units) = (args.act.with_rules(args.keep.rules(&search.roots)?), search.units.clone());
-    let root_lens = search.roots.iter().map(|root| root.as_bytes().len()).collect();
+    let units = search.units.clone();
     let is_unit = Box::new(move |path: &Path| units.is_above(path));
-    let pruning = Pruning::new(rules, references, args.act.effect(), root_lens, Some(is_unit));
+    let (act, keep, roots) = (&args.act, &args.keep, search.roots.clone());
+    let mut job = Job::new(action, act, keep, roots, references, Some(is_unit), globals)?;
     let (mut directories, mut fates) = (Vec::new(), None);
     if let Some(contents) = search.contents.take() {
-        let place = |dir| search.unit_place(dir);
+        let place = |dir| search.units.place(&search.inventory, dir);
         let rules = DirectoryRules { all: args.search.dirs.dirs, place: &place, names: Names::Compared };
-        let planned = pruning.scanned_directories(&search.inventory, &contents, &rules);
+        let planned = job.pruning.scanned_directories(&search.inventory, &contents, &rules);
         say_partial(planned.partial, console);
         (directories, fates) = (planned.items, Some(planned.fates));
     }
     let members = scanned_members(&search.inventory, &search.groups);
     let members = members.chain(directories.iter().map(|item| item.member.clone()));
-    let path_rules = args.keep.path_rules(&pruning.rules, members);
+    let path_rules = args.keep.path_rules(&job.pruning.rules, members);
     let rules = Rules::of(path_rules.clone());
     rules.say(console);
     if acts {
         rules.ensure_used(args.act.allow_unused)?;
     }
-    search.rules.extend(path_rules);
+    job.rules = std::mem::take(&mut search.rules);
+    job.rules.extend(path_rules);
     if let Some(fates) = fates {
         search.groups = search.groups.outside(&search.inventory, &fates, true);
         search.fates = Some(fates);
@@ -146,40 +140,26 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
         console.summary(format_args!("{a} and {b} are treated alike; --reference {a} keeps all of {a}"));
     }
     let totals = search.groups.totals();
-    let most = totals.files - totals.groups;
-    let (action_options, rule_names) = (args.act.action_options(), args.keep.names());
-    let rules = std::mem::take(&mut search.rules);
-    let starts = args.act.remove_empty_dirs.then(|| search.roots.clone());
-    let (sidecars, json) = (args.act.with_sidecars.clone(), globals.json);
-    let mut job = Job { action, action_options, pruning, rules, rule_names, most, json, sidecars, starts };
-    let team = Team::new(globals.workers().unwrap_or_else(physical_cores));
-    let sharing = Sharing::default();
-    let shared = |dev, open: &mut dyn FnMut() -> Option<File>| sharing.of(dev, open);
-    let options = SurveyOptions { team, with_paths: true, shared: Some(&shared) };
-    let mut examined = search.examine(options, console);
+    job.most = totals.files - totals.groups;
+    let mut examined = search.examine(Some(console));
     let outcome = if args.ask {
         let groups = ask(&mut examined.groups(), totals.groups, &mut job.pruning)?;
-        run_asked(&groups, &mut job, &args.act, console)?
+        run_asked(&groups, &mut job, console)?
     } else {
-        job.run(directories, &mut examined.groups(), journal, args.act.script, console)?
+        job.run(directories, &mut examined.groups(), journal, console)?
     };
     Ok(outcome.max(Outcome::error_if(examined.has_failed())).max(search.outcome))
 }
 
 /// Prints the plan for the groups that the user decided about. Carries it out if the user agrees.
-fn run_asked(
-    groups: &[Group],
-    job: &mut Job,
-    act: &ActionArgs,
-    console: &Console,
-) -> anyhow::Result<Outcome> {
-    let plan = job.run(Vec::new(), &mut groups.iter().cloned(), None, act.script, console)?;
-    if act.script || groups.is_empty() || !(act.yes || confirm()?) {
+fn run_asked(groups: &[Group], job: &mut Job<'_>, console: &Console) -> anyhow::Result<Outcome> {
+    let plan = job.run(Vec::new(), &mut groups.iter().cloned(), None, console)?;
+    if job.act.script || groups.is_empty() || !(job.act.yes || confirm()?) {
         return Ok(plan);
     }
     job.most = groups.iter().map(|group| group.members.len() as u64 - 1).sum();
-    let journal = create_journal(act, console)?;
-    job.run(Vec::new(), &mut groups.iter().cloned(), Some(journal), false, console)
+    let journal = create_journal(job.act, console)?;
+    job.run(Vec::new(), &mut groups.iter().cloned(), Some(journal), console)
 }
 
 /// Creates the journal if the plan is to be carried out, and prints its path before anything else.

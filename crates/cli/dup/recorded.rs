@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStrExt as _;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -10,7 +11,8 @@ use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_dedup::report::Writer;
 use ftk_dedup::{
-    FileSpace, GroupTally, RecordedFile, RecordedGroups, RecordedMember, RecordedName, RecordedSearch, Tally,
+    GroupTally, RecordedFile, RecordedGroups, RecordedMember, RecordedName, RecordedSearch, Tally,
+    recorded_path,
 };
 use ftk_hash::Algorithm;
 use ftk_manifest::{Entry, Field, Manifest};
@@ -19,7 +21,8 @@ use ftk_record::quote;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::options::{Format, OutputArgs, SizeArgs};
-use crate::dup::report::{csv, header, text};
+use crate::dup::report::groups::{Found, GroupPrinter, Name};
+use crate::dup::report::{csv, header};
 use crate::dup::tally;
 use crate::foreign::refuse_output;
 use crate::human;
@@ -77,8 +80,7 @@ pub(super) fn run(
     let stdout = Stdout::default();
     let mut list = List::create(output.output.as_deref(), &stdout)?;
     refuse_own_input(&args.manifests, &list.own())?;
-    let (min, max) = (sizes.min_size, sizes.max_size.unwrap_or(u64::MAX));
-    ensure!(min <= max, "--min-size is larger than --max-size");
+    let range = sizes.range()?;
     let sources = open(&args.manifests, globals)?;
     let format = output.format(globals.json, list.is_shown());
     let mut head = Vec::new();
@@ -92,7 +94,7 @@ pub(super) fn run(
     let mut search = RecordedSearch::new(sources.algorithm.digest_len(), globals.memory());
     let mut counts = Counts::default();
     for nth in 0..sources.manifests.len() {
-        add(&sources, nth, min..=max, &mut search, &mut counts)?;
+        add(&sources, nth, &range, &mut search, &mut counts)?;
     }
     let groups = search.finish().context(TEMPORARY)?;
     let contradicting = say_contradictions(&groups, &sources, console)?;
@@ -108,26 +110,21 @@ pub(super) fn run(
         head.extend_from_slice(csv::RECORDED_HEADER);
     }
     list.line(|out| out.append(&mut head));
-    let printer = Printer { list: &mut list, sources: &sources, format, json, null: output.null };
-    let tally = printer.print(&groups).context(TEMPORARY)?;
+    let (null, manifests, tally) = (output.null, &sources.paths, Tally::default());
+    let mut printer = GroupPrinter { list: &mut list, format, json, null, manifests, tally, current: None };
+    print(&groups, &mut printer).context(TEMPORARY)?;
+    let tally = printer.finish();
     // If the reader closed the pipe, the remaining groups were not counted.
     let is_whole = !list.is_over();
-    match (format, globals.json) {
-        (Format::Summary, true) => list.line(|out| tally::push_json(&tally, out, &Rules::default())),
-        (Format::Summary, false) => {
-            list.line(|out| out.extend_from_slice(format!("{}\n", tally::text(&tally)).as_bytes()))
-        }
-        _ => {}
+    if format == Format::Summary {
+        list.line(|out| tally::push(&tally, globals.json, &Rules::default(), out));
     }
     list.finish()?;
     say_done(&sources, counts, contradicting, begun.elapsed(), console);
     if is_whole {
-        tally::record(&tally, &console.stats);
-        if format != Format::Summary {
-            console.summary(tally::text(&tally));
-        }
+        tally::say(&tally, format, console);
     }
-    Ok(if contradicting + counts.unsized_files > 0 { Outcome::Error } else { Outcome::Success })
+    Ok(Outcome::error_if(contradicting + counts.unsized_files > 0))
 }
 
 const TEMPORARY: &str =
@@ -178,7 +175,7 @@ fn common(paths: &[OsString], manifests: &[Manifest]) -> anyhow::Result<Algorith
 fn add(
     sources: &Sources,
     nth: usize,
-    sizes: std::ops::RangeInclusive<u64>,
+    sizes: &RangeInclusive<u64>,
     search: &mut RecordedSearch,
     counts: &mut Counts,
 ) -> anyhow::Result<()> {
@@ -217,11 +214,11 @@ fn add(
 
 fn member(manifest: usize, root: &[u8], entry: &Entry<'_>) -> RecordedMember {
     let Entry { stat, fs, .. } = entry;
-    let known = |field, value| entry.knows(field).then_some(value);
-    let time = |field, value| entry.knows(field).then_some(value);
+    let known = |field, value: u64| entry.knows(field).then_some(value);
+    let time = |field, value: i128| entry.knows(field).then_some(value);
     RecordedMember {
         manifest,
-        path: joined(root, entry.path),
+        path: recorded_path(root, entry.path),
         fs: *fs,
         ino: known(Field::Ino, stat.ino),
         nlink: known(Field::Nlink, stat.nlink),
@@ -231,13 +228,20 @@ fn member(manifest: usize, root: &[u8], entry: &Entry<'_>) -> RecordedMember {
     }
 }
 
-/// Returns the path of an entry below a root. The entry `.` is the root itself.
-pub(super) fn joined(root: &[u8], path: &[u8]) -> Vec<u8> {
-    match path {
-        b"." => root.to_vec(),
-        path if root.ends_with(b"/") => [root, path].concat(),
-        path => [root, b"/", path].concat(),
+fn print(groups: &RecordedGroups, printer: &mut GroupPrinter<'_, '_>) -> io::Result<()> {
+    let mut names = groups.names()?;
+    while !printer.list.is_over()
+        && let Some(RecordedName { is_first, size, digest, cluster, has_hard_links, member }) =
+            names.next()?
+    {
+        if is_first {
+            printer.end(None);
+            printer.begin(size, digest, GroupTally::new(size, has_hard_links));
+        }
+        printer.name(Name { cluster, member: Found::Recorded(member) });
     }
+    printer.end(None);
+    Ok(())
 }
 
 /// Reports files with contradicting digests. Returns their number.
@@ -269,16 +273,11 @@ fn say_done(sources: &Sources, counts: Counts, contradicting: u64, took: Duratio
     for (n, what) in [
         (damaged, "marked as damaged: skipped"),
         (unsized_files, "without a recorded size: not compared (status 2)"),
+        (contradicting, "with contradicting digests: not compared (status 2)"),
     ] {
         if n > 0 {
             line += &format!("; {} {what}", human::count(n, "file"));
         }
-    }
-    if contradicting > 0 {
-        line += &format!(
-            "; {} with contradicting digests: not compared (status 2)",
-            human::count(contradicting, "file")
-        );
     }
     console.summary(line);
     if !algorithm.is_cryptographic() {
@@ -287,128 +286,4 @@ fn say_done(sources: &Sources, counts: Counts, contradicting: u64, took: Duratio
         ));
     }
     console.summary("no file was read: the groups are candidates until `ftk dup apply` compares their bytes");
-}
-
-/// Prints groups.
-struct Printer<'p, 'o> {
-    list: &'p mut List<'o>,
-    sources: &'p Sources,
-    format: Format,
-    json: Option<Writer>,
-    /// Whether paths end with NUL.
-    null: bool,
-}
-
-impl Printer<'_, '_> {
-    /// Prints all groups and returns their totals.
-    fn print(mut self, groups: &RecordedGroups) -> io::Result<Tally> {
-        let mut names = groups.names()?;
-        let (mut tally, mut group_tally) = (Tally::default(), None);
-        // Only a screen shows how many members a group has before it lists them.
-        let (mut whole, mut next) = (Vec::new(), 0);
-        while !self.list.is_over()
-            && let Some(name) = names.next()?
-        {
-            if name.is_first {
-                self.end_group(&mut whole);
-                group_tally.into_iter().for_each(|group| tally.add(group, None));
-                group_tally = Some(GroupTally::new(name.size, name.has_hard_links));
-                next = 0;
-                if let Some(json) = &mut self.json {
-                    json.begin_group(name.size, &name.digest);
-                }
-            }
-            let is_new = name.cluster == next;
-            next += u64::from(is_new);
-            group_tally.iter_mut().for_each(|group| group.add(name.cluster, space(&name.member)));
-            match self.format {
-                Format::Screen => whole.push(name),
-                format => self.name(format, tally.groups + 1, &name, is_new),
-            }
-        }
-        self.end_group(&mut whole);
-        group_tally.into_iter().for_each(|group| tally.add(group, None));
-        if self.format == Format::Fdupes && tally.groups > 0 {
-            self.end_names();
-        }
-        if let Some(json) = self.json {
-            self.list.line(|out| json.finish(out));
-        }
-        Ok(tally)
-    }
-
-    /// Prints a member. `is_new`: it is the first name of its file.
-    fn name(&mut self, format: Format, number: u64, name: &RecordedName, is_new: bool) {
-        let is_shown = self.list.is_shown();
-        match format {
-            Format::Json => {
-                let json = &mut self.json;
-                self.list.line(|out| {
-                    json.iter_mut().for_each(|json| json.recorded_member(&name.member, name.cluster, out));
-                });
-            }
-            Format::Csv => {
-                let manifest = &self.sources.paths[name.member.manifest];
-                self.list.line(|out| csv::push_recorded(out, number, name, manifest, is_shown));
-            }
-            Format::Fdupes => {
-                if name.is_first && number > 1 {
-                    self.end_names();
-                }
-                if is_new {
-                    let (end, is_shown) = (self.end(), is_shown && !self.null);
-                    self.list.line(|out| text::push_name(out, &name.member.path, end, is_shown));
-                }
-            }
-            Format::Screen | Format::Summary => {}
-        }
-    }
-
-    /// Ends a group of the list of names with an empty one.
-    fn end_names(&mut self) {
-        let end = self.end();
-        self.list.line(|out| out.push(end));
-    }
-
-    fn end(&self) -> u8 {
-        if self.null { 0 } else { b'\n' }
-    }
-
-    /// Prints what ends a group, if there is one.
-    fn end_group(&mut self, whole: &mut Vec<RecordedName>) {
-        if let Some(json) = self.json.as_mut().filter(|json| json.has_group()) {
-            self.list.line(|out| json.end_group(out));
-        }
-        if let Some(first) = whole.first() {
-            let lines: Vec<_> = whole
-                .iter()
-                .map(|name| text::Line {
-                    path: &name.member.path,
-                    cluster: name.cluster as usize,
-                    place: Some(&self.sources.paths[name.member.manifest]),
-                })
-                .collect();
-            let (size, is_coloured) = (first.size, self.list.is_coloured());
-            self.list.line(|out| text::push_group(out, size, &lines, is_coloured));
-            whole.clear();
-        }
-    }
-}
-
-fn space(member: &RecordedMember) -> FileSpace {
-    FileSpace { allocated: member.allocated.zip(member.nlink), shared: 0, names: 1 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_joined_with_one_slash() {
-        for (root, path, expected) in
-            [("/", "a", "/a"), ("a", "b/c", "a/b/c"), ("a", ".", "a"), ("/a/", "b", "/a/b")]
-        {
-            assert_eq!(joined(root.as_bytes(), path.as_bytes()), expected.as_bytes());
-        }
-    }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{bail, ensure};
 use ftk_dedup::prune::References;
 use ftk_dedup::report::Recorded;
-use ftk_dedup::{FoundDifference, MountedTrees, NotFound};
+use ftk_dedup::{FoundDifference, ManifestNames, MountedTrees, NotFound};
 use ftk_record::quote;
 
 use crate::console::{Console, Outcome, cause};
@@ -53,25 +53,12 @@ pub(super) fn of_manifests(
     Ok(Groups { groups, directories: Vec::new(), roots, references, named, outcome })
 }
 
-/// Returns the number of the manifest with this name in a report: its path, or the last part of it if no other
-/// manifest has the same.
-fn manifest_named(name: &[u8], manifests: &[Vec<u8>]) -> Option<usize> {
-    let base = |path: &[u8]| path.rsplit(|&byte| byte == b'/').next().unwrap_or_default().to_vec();
-    let mut whole = (0..manifests.len()).filter(|&nth| manifests[nth] == name);
-    let mut last = (0..manifests.len()).filter(|&nth| base(&manifests[nth]) == name);
-    whole.next().or_else(|| last.next().filter(|_| last.next().is_none()))
-}
-
 /// Returns the directories given for manifests, by the numbers of these.
 fn given(roots: &[OsString], manifests: &[Vec<u8>]) -> anyhow::Result<HashMap<usize, Vec<u8>>> {
     let mut given = HashMap::new();
     for value in roots {
         let value = value.as_bytes();
-        // A name may contain `=`.
-        let splits = (0..value.len()).filter(|&at| value[at] == b'=');
-        let mut splits =
-            splits.filter_map(|at| Some((manifest_named(&value[..at], manifests)?, &value[at + 1..])));
-        let Some((nth, dir)) = splits.next() else {
+        let Some((nth, dir)) = ManifestNames(manifests).split(value) else {
             let names = manifests.iter().map(|name| quote(name)).collect::<Vec<_>>().join(", ");
             bail!("--root {}: expected FILE=DIR, where FILE is one of {names}", quote(value));
         };
@@ -95,8 +82,8 @@ fn references(
     manifests: &[Vec<u8>],
     roots: &[Vec<u8>],
 ) -> anyhow::Result<(References, Vec<Option<usize>>)> {
-    let named =
-        |value: &OsString| manifest_named(value.as_bytes(), manifests).filter(|_| !Path::new(value).is_dir());
+    let names = ManifestNames(manifests);
+    let named = |value: &OsString| names.find(value.as_bytes()).filter(|_| !Path::new(value).is_dir());
     let (mut numbers, mut directories) = (BTreeSet::new(), Vec::new());
     for value in values {
         match named(value) {
@@ -113,32 +100,4 @@ fn references(
     }
     let references = References { roots: numbers, directories: below(&directories)? };
     Ok((references, values.iter().map(named).collect()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn manifests_are_named_by_path_or_by_a_unique_last_part() {
-        let manifests =
-            ["lists/a.jsonl", "b=c.jsonl", "x/same", "y/same"].map(|name| name.as_bytes().to_vec());
-        for (name, nth) in [
-            ("lists/a.jsonl", Some(0)),
-            ("a.jsonl", Some(0)),
-            ("b=c.jsonl", Some(1)),
-            ("x/same", Some(2)),
-            ("same", None),
-            ("a", None),
-            ("", None),
-        ] {
-            assert_eq!(manifest_named(name.as_bytes(), &manifests), nth, "{name}");
-        }
-        let parse = |value: &str| given(&[value.into()], &manifests);
-        assert_eq!(parse("b=c.jsonl=/mnt/x=y").unwrap(), HashMap::from([(1, b"/mnt/x=y".to_vec())]));
-        for bad in ["a.jsonl", "a.jsonl=", "same=/mnt", "=/mnt", "0=/mnt"] {
-            assert!(parse(bad).is_err(), "{bad}");
-        }
-        assert!(given(&["a.jsonl=x".into(), "lists/a.jsonl=y".into()], &manifests).is_err());
-    }
 }

@@ -2,17 +2,19 @@
 //! unreadable files.
 
 use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt as _;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use ftk_apply::QUARANTINE;
+use ftk_apply::{QUARANTINE, Sharing};
+use ftk_dedup::prune::Units;
 use ftk_dedup::{
-    Contents, DirReport, Directories, DirectoryRules, Examined, Fate, Fates, Funnel, Groups, Pass, Stage,
-    SurveyOptions, UnitPlace, find,
+    Contents, DirReport, Directories, DirectoryRules, Examined, Fate, Fates, FindShared, Funnel, Groups,
+    Stage, SurveyOptions, find,
 };
-use ftk_inventory::{DirNo, FileNo, Inventory, Keep};
+use ftk_inventory::{FileNo, Inventory, Keep};
 use ftk_process::{Failed, Progress, Report};
 use ftk_sched::{Team, physical_cores};
 use ftk_select::{Roots, Skipped};
@@ -24,7 +26,6 @@ use crate::cache;
 use crate::console::{Console, Outcome, say_failed};
 use crate::dup::dirs::{DirArgs, ShareArg};
 use crate::dup::options::SearchArgs;
-use crate::dup::units::Units;
 use crate::foreign::refuse_in_search;
 use crate::human;
 use crate::rules::{AllowUnusedArg, Rules};
@@ -34,7 +35,6 @@ use crate::starts::refuse_nested;
 use crate::stats::{Phase, nanos};
 
 /// The result of a search.
-#[derive(Debug)]
 pub(super) struct Search {
     pub(super) inventory: Inventory,
     pub(super) groups: Groups,
@@ -56,6 +56,10 @@ pub(super) struct Search {
     pub(super) units: Rc<Units>,
     /// Files that could not be read.
     pub(super) unread: Vec<FileNo>,
+    /// The workers that examine members.
+    team: Team,
+    /// Finds out which blocks of a file are shared.
+    shared: Box<FindShared<'static>>,
     /// The part of the summary about reused digests.
     reused: String,
     took: Duration,
@@ -88,8 +92,7 @@ pub(super) fn search(
     console: &Console,
     before_reading: impl FnOnce(&Inventory, &[CString], &mut Rules) -> anyhow::Result<()>,
 ) -> anyhow::Result<Search> {
-    let (min, max) = (args.sizes.min_size, args.sizes.max_size.unwrap_or(u64::MAX));
-    ensure!(min <= max, "--min-size is larger than --max-size");
+    let sizes = args.sizes.range()?;
     refuse_in_search(&args.paths, args.selection.names())?;
     let mut run = Run::new(globals, console)?;
     let mut own = context.own;
@@ -120,29 +123,27 @@ pub(super) fn search(
     };
     scanned.say_filtered(console);
     let (inventory, mut rules) = (scanned.inventory, scanned.rules);
-    let units = Units::new(&args.dirs.units, &inventory, &roots)?;
-    rules.extend(units.rules());
+    let units = Units::new(args.dirs.units.iter().map(|it| it.as_bytes()), &inventory, &roots)?;
+    rules.extend(args.dirs.rules(units.are_used()));
     before_reading(&inventory, &roots, &mut rules)?;
     rules.say(console);
     if let Some(allow) = context.needs_used_rules {
         rules.ensure_used(allow)?;
     }
-    let funnel = Funnel { inventory: &inventory, algorithm, platform: run.platform, sizes: min..=max };
+    let funnel = Funnel { inventory: &inventory, algorithm, platform: run.platform, sizes: sizes.clone() };
     let mut found = find(&funnel, |stage, rows| -> anyhow::Result<Report> {
         run.budget.reserve(stage.memory()).with_context(|| too_large(&run.budget))?;
-        let (phase, files) = (phase(stage.pass), u64::from(stage.work.files()));
+        let (phase, files) = (stage.pass.verb(), u64::from(stage.work.files()));
         let bytes = DecimalBytes(stage.bytes);
         console.verbose(|| format!("{phase:<8}{}, about {bytes}", human::count(files, "file")));
         Ok(run.process(phase, &stage.work, rows))
     })?;
     run.flush_cache();
+    let team = Team::new(globals.workers().unwrap_or_else(physical_cores));
     if args.equal.verify {
-        let workers = globals.workers().unwrap_or_else(physical_cores);
         let (begun, n, compared) = (Instant::now(), found.comparisons(), AtomicU64::new(0));
         let done = || Progress { files: compared.load(Ordering::Relaxed), ..Progress::default() };
-        console.progress.counted("compare", n, n < 4096, &done, || {
-            found.compare(Team::new(workers), &run.stop, &compared)
-        });
+        console.progress.counted("compare", n, n < 4096, &done, || found.compare(team, &run.stop, &compared));
         let elapsed_ns = nanos(begun.elapsed());
         console.stats.phase(Phase { phase: "compare", elapsed_ns, files: Some(n), ..Phase::default() });
     }
@@ -153,14 +154,14 @@ pub(super) fn search(
         let bytes = u64::from(inventory.files()) * Contents::BYTES_PER_FILE as u64
             + u64::from(inventory.dirs()) * Directories::BYTES_PER_DIR as u64;
         run.budget.reserve(bytes).with_context(|| too_large(&run.budget))?;
-        Some(found.contents(&(min..=max)))
+        Some(found.contents(&sizes))
     } else {
         None
     };
     let groups = found.into_groups();
     let reused = cache::reused(run.close_cache());
-    let failed = if unread.is_empty() { Outcome::Success } else { Outcome::Error };
-    let outcome = failed.max(scanned.outcome);
+    let outcome = scanned.outcome.max(Outcome::error_if(!unread.is_empty()));
+    let sharing = Sharing::default();
     Ok(Search {
         inventory,
         groups,
@@ -173,54 +174,33 @@ pub(super) fn search(
         rules,
         units: units.into(),
         unread,
+        team,
+        shared: Box::new(move |dev, open| sharing.of(dev, open)),
         reused,
         took: run.start.elapsed(),
     })
 }
 
-/// The name of a pass in the progress line, as a verb.
-fn phase(pass: Pass) -> &'static str {
-    match pass {
-        Pass::Ends => "screen",
-        Pass::Inside => "sift",
-        Pass::Whole => "hash",
-    }
-}
-
 impl Search {
     /// Returns the directories to report.
     pub(super) fn directories(&self, contents: &Contents, args: &DirArgs, share: &ShareArg) -> DirReport {
-        let rules =
-            DirectoryRules { all: args.dirs, place: &|dir| self.unit_place(dir), names: share.names() };
+        let place = |dir| self.units.place(&self.inventory, dir);
+        let rules = DirectoryRules { all: args.dirs, place: &place, names: share.names() };
         DirReport::new(&self.inventory, contents, &rules, args.is_used(), share.contained)
     }
 
-    /// Returns where a directory is, seen from the ones that are never taken apart.
-    pub(super) fn unit_place(&self, dir: DirNo) -> UnitPlace {
-        self.units.place(&self.inventory, dir, &self.roots)
-    }
-
-    /// Examines the members of the groups again, those with the largest waste first.
-    pub(super) fn examine<'s>(&'s self, options: SurveyOptions<'s>, console: &'s Console) -> Examined<'s> {
+    /// Examines the members of the groups again, those with the largest waste first. Members that have changed are omitted,
+    /// and reported if there is a console.
+    pub(super) fn examine<'s>(&'s self, console: Option<&'s Console>) -> Examined<'s> {
         let inventory = &self.inventory;
-        self.examine_with(options, |failed| say_failed(inventory, failed, "omitted from its group", console))
-    }
-
-    /// Does the same, but omits members that have changed without a message.
-    pub(super) fn examine_silently<'s>(&'s self, options: SurveyOptions<'s>) -> Examined<'s> {
-        self.examine_with(options, |_| {})
-    }
-
-    fn examine_with<'s>(
-        &'s self,
-        options: SurveyOptions<'s>,
-        report: impl FnMut(&[Failed]) + 's,
-    ) -> Examined<'s> {
-        let inventory = &self.inventory;
+        let report = move |failed: &[Failed]| {
+            console.iter().for_each(|it| say_failed(inventory, failed, "omitted from its group", it));
+        };
         let is_in_kept = |dir, file| match &self.fates {
             Some(fates) => fates.of(dir) == Fate::Kept,
-            None => self.units.contain(inventory, dir, file, &self.roots),
+            None => self.units.contain(inventory, dir, file),
         };
+        let options = SurveyOptions { team: self.team, shared: Some(&*self.shared) };
         Examined::new(inventory, &self.groups, options, is_in_kept, report)
     }
 

@@ -1,38 +1,42 @@
 //! Prints a plan or a run: a line for each file, and a summary.
 
-use std::fmt::Display;
+use std::error::Error;
 use std::time::Duration;
 
-use ftk_apply::{ActionKind, Step};
+use ftk_apply::{ActError, ActionKind, Refusal, Step, TreeError};
 use ftk_dedup::Member;
 use ftk_dedup::prune::{Gain, Why};
 use ftk_record::{RecordWriter, sanitize, write_record};
 use indicatif::{DecimalBytes, HumanCount};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::colour::{self, Tone};
+use crate::console::{Console, reason};
 use crate::human;
 use crate::rules::{Rules, UnusedRules};
 use crate::stats::{Phase, nanos};
 use crate::stdout::{Lines, Stdout};
 
-/// The summary as the last line of JSON.
-#[derive(Serialize)]
+/// What was done, or would be done. The last line of JSON.
+#[derive(Debug, Default, Serialize)]
 struct Summary {
     action: String,
     is_plan: bool,
     files: u64,
+    /// Directories handled as a whole.
     directories: u64,
+    /// Bytes that are freed at most.
     frees_bytes: u64,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    is_upper_bound: bool,
+    /// Those of them that are freed unless other files share them.
+    #[serde(rename = "is_upper_bound", skip_serializing_if = "is_zero", serialize_with = "is_positive")]
+    possible: u64,
     refused: u64,
     failed: u64,
     not_done: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    emptied_directories: Option<u64>,
+    #[serde(skip_serializing_if = "is_zero")]
+    emptied_directories: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unused_rules: UnusedRules,
 }
@@ -47,22 +51,20 @@ pub(super) struct StepPrinter<'o> {
     kind: ActionKind,
     json: bool,
     is_coloured: bool,
-    /// Whether the plan is carried out.
-    acts: bool,
-    done: u64,
-    /// Directories handled as a whole.
-    directories: u64,
-    /// Directories that became empty and are removed.
-    emptied: u64,
-    freed: u64,
-    /// Bytes that are freed unless other files share them.
-    possible: u64,
-    refused: u64,
-    failed: u64,
-    not_done: u64,
+    console: &'o Console,
+    summary: Summary,
 }
 
-/// The first word of a line about a file without a completed step.
+/// A line about a file or directory without a completed step: `keep    2019/trip/IMG_2041.CR2    oldest (2019-07-02 18:22)`
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) word: Word,
+    pub(super) path: Vec<u8>,
+    pub(super) is_directory: bool,
+    pub(super) why: String,
+}
+
+/// The first word of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Keep,
@@ -94,56 +96,64 @@ impl Word {
     }
 }
 
+impl Line {
+    /// A step that was not done, or not completely. `whole` is `error`, or contains it and says more.
+    pub(super) fn of_error(
+        path: &[u8],
+        is_directory: bool,
+        error: &ActError,
+        whole: &(dyn Error + 'static),
+    ) -> Self {
+        let (word, why) = match error {
+            ActError::Stopped => (Word::NotDone, String::new()),
+            // The victim is kept, and the following copies are linked to it instead of to the full keeper.
+            ActError::Refused(Refusal::TooManyLinks) => (Word::Keep, reason(whole)),
+            ActError::Refused(_) => (Word::Refuse, reason(whole)),
+            _ => (Word::Fail, reason(whole)),
+        };
+        Self { word, path: path.to_vec(), is_directory, why }
+    }
+
+    /// A directory that was not handled, or not completely.
+    pub(super) fn of_tree(path: &[u8], error: &TreeError) -> Self {
+        Self::of_error(path, true, &error.error, error)
+    }
+}
+
 impl<'o> StepPrinter<'o> {
-    pub(super) fn new(out: &'o Stdout, kind: ActionKind, json: bool, acts: bool) -> Self {
-        let (done, directories, emptied, freed, possible, refused, failed, not_done) =
-            (0, 0, 0, 0, 0, 0, 0, 0);
-        Self {
-            lines: Lines::new(out),
-            kind,
-            json,
-            is_coloured: colour::wanted(),
-            acts,
-            done,
-            directories,
-            emptied,
-            freed,
-            possible,
-            refused,
-            failed,
-            not_done,
-        }
+    /// `acts`: whether the plan is carried out.
+    pub(super) fn new(
+        out: &'o Stdout,
+        kind: ActionKind,
+        json: bool,
+        acts: bool,
+        console: &'o Console,
+    ) -> Self {
+        let summary = Summary { action: kind.to_string(), is_plan: !acts, ..Summary::default() };
+        Self { lines: Lines::new(out), kind, json, is_coloured: colour::wanted(), console, summary }
     }
 
     /// Prints a directory that became empty: `remove   inbox/trip/    empty`
     pub(super) fn emptied(&mut self, path: &[u8]) {
-        self.emptied += 1;
+        self.summary.emptied_directories += 1;
         let word = verb(ActionKind::RemoveDirectory);
         match self.json {
             true => self.object(word, path, |record| _ = record.member("is_directory", true)),
-            false => self.line(word, Some(Tone::Notable), &[path, b"/"].concat(), "empty"),
-        }
-    }
-
-    /// Prints a line about a directory without a step.
-    pub(super) fn say_dir(&mut self, word: Word, path: &[u8], why: impl Display) {
-        match self.json || path.ends_with(b"/") {
-            true => self.say(word, path, why),
-            false => self.say(word, &[path, b"/"].concat(), why),
+            false => self.line(word, Some(Tone::Notable), path, true, "empty"),
         }
     }
 
     /// Adds files of a directory that was not handled completely.
     pub(super) fn add_files(&mut self, files: u64, frees: u64) {
-        self.done += files;
-        self.freed += frees;
+        self.summary.files += files;
+        self.summary.frees_bytes += frees;
     }
 
     /// Prints a directory that was handled or can be handled as a whole:
     /// `delete   backup/trip/    is in 2019/trip/: 1,204 files, frees 8.10 GB`
     pub(super) fn tree(&mut self, step: &Step, files: u64, frees: u64) {
         self.add_files(files, frees);
-        self.directories += 1;
+        self.summary.directories += 1;
         let (word, Step { victim, keeper, .. }) = (verb(self.kind), step);
         if self.json {
             self.object(word, &victim.path, |record| {
@@ -154,43 +164,47 @@ impl<'o> StepPrinter<'o> {
                     .member("frees_bytes", frees);
             });
         } else {
-            let path = [&victim.path[..], b"/"].concat();
             let frees = if self.kind == ActionKind::Move {
                 String::new()
             } else {
                 format!(", frees {}", DecimalBytes(frees))
             };
             let how = format!("is in {}/: {}{frees}", sanitize(&keeper.path), human::count(files, "file"));
-            self.line(word, Some(Tone::Notable), &path, &how);
+            self.line(word, Some(Tone::Notable), &victim.path, true, &how);
         }
     }
 
-    /// Prints a line without a step: `keep    2019/trip/IMG_2041.CR2    oldest (2019-07-02 18:22)`
-    pub(super) fn say(&mut self, word: Word, path: &[u8], why: impl Display) {
+    /// Prints a line without a step.
+    pub(super) fn say(&mut self, line: Line) {
+        let Line { word, path, is_directory, why } = line;
         match word {
             Word::Keep | Word::Leave => {}
-            Word::Refuse => self.refused += 1,
-            Word::Fail => self.failed += 1,
-            Word::NotDone => self.not_done += 1,
+            Word::Refuse => {
+                self.console.stats.error("refused");
+                self.summary.refused += 1;
+            }
+            Word::Fail => {
+                self.console.stats.error("act");
+                self.summary.failed += 1;
+            }
+            Word::NotDone => self.summary.not_done += 1,
         }
-        let why = why.to_string();
         if self.json {
-            self.object(word.text(), path, |record| {
+            self.object(word.text(), &path, |record| {
                 if !why.is_empty() {
                     record.member("why", why);
                 }
             });
         } else {
-            self.line(word.text(), word.tone(), path, &why);
+            self.line(word.text(), word.tone(), &path, is_directory, &why);
         }
     }
 
     /// Prints a step that was done or can be done: `link    backup/IMG_2041.CR2    frees 48.20 MB`
     pub(super) fn step(&mut self, step: &Step, gain: Gain) {
-        self.done += 1;
-        self.freed += gain.certain;
-        self.possible += gain.possible;
         let frees = gain.most();
+        self.add_files(1, frees);
+        self.summary.possible += gain.possible;
         let word = verb(self.kind);
         if self.json {
             self.object(word, &step.victim.path, |record| {
@@ -212,12 +226,13 @@ impl<'o> StepPrinter<'o> {
                 (_, frees) if gain.possible > 0 => format!("frees up to {}", DecimalBytes(frees)),
                 (_, frees) => format!("frees {}", DecimalBytes(frees)),
             };
-            self.line(word, Some(Tone::Notable), &step.victim.path, &how);
+            self.line(word, Some(Tone::Notable), &step.victim.path, false, &how);
         }
     }
 
-    fn line(&mut self, word: &str, tone: Option<Tone>, path: &[u8], why: &str) {
-        let path = sanitize(path);
+    fn line(&mut self, word: &str, tone: Option<Tone>, path: &[u8], is_directory: bool, why: &str) {
+        let slash = if is_directory && !path.ends_with(b"/") { "/" } else { "" };
+        let path = sanitize(path) + slash;
         let style = tone.map(|tone| tone.style(self.is_coloured)).unwrap_or_default();
         self.lines.line(|out| {
             let line = format!("  {style}{word:<8}{style:#} {path:<PATH_WIDTH$} {why}");
@@ -232,85 +247,81 @@ impl<'o> StepPrinter<'o> {
 
     /// Whether any step was refused, failed, or was not done.
     pub(super) fn has_trouble(&self) -> bool {
-        self.refused + self.failed + self.not_done > 0
+        self.summary.refused + self.summary.failed + self.summary.not_done > 0
     }
 
     /// Whether any step was printed as done or possible.
     pub(super) fn has_done(&self) -> bool {
-        self.done + self.directories > 0
+        self.summary.files + self.summary.directories > 0
     }
 
     /// Returns the entry for `--stats`.
     pub(super) fn phase(&self, elapsed: Duration) -> Phase {
-        let failed = self.refused + self.failed;
+        let failed = self.summary.refused + self.summary.failed;
         Phase {
             phase: "act",
             elapsed_ns: nanos(elapsed),
-            files: Some(self.done + failed),
+            files: Some(self.summary.files + failed),
             failed: Some(failed),
-            bytes: Some(self.freed),
+            bytes: Some(self.summary.frees_bytes - self.summary.possible),
             ..Phase::default()
         }
     }
 
-    /// Ends the list. With JSON, prints a summary object. `rules` are those of the run.
+    /// Ends the list and prints the summary, with JSON also as an object. `rules` are those of the run.
     pub(super) fn finish(&mut self, rules: &Rules) {
+        self.summary.unused_rules = rules.unused_json();
         if self.json {
-            let Self { kind, acts, done, directories, emptied, freed, possible, .. } = *self;
-            let Self { refused, failed, not_done, .. } = *self;
-            let (action, is_plan) = (kind.to_string(), !acts);
-            let summary = Summary {
-                action,
-                is_plan,
-                files: done,
-                directories,
-                frees_bytes: freed + possible,
-                is_upper_bound: possible > 0,
-                refused,
-                failed,
-                not_done,
-                emptied_directories: (emptied > 0).then_some(emptied),
-                unused_rules: rules.unused_json(),
-            };
+            let summary = &self.summary;
             self.lines.line(|out| write_record(out, |record| _ = record.member("summary", summary)));
         }
         self.lines.flush();
+        self.console.summary(self.summary.text(self.kind));
     }
+}
 
+impl Summary {
     /// Returns `would link 7,092 files and free 38.90 GB; 3 refused. Nothing was changed: add --yes to do
     /// it.`
-    pub(super) fn summary(&self) -> String {
-        let mut files = human::count(self.done, "file");
+    fn text(&self, kind: ActionKind) -> String {
+        let mut files = human::count(self.files, "file");
         if self.directories > 0 {
-            let n = self.directories;
-            let noun = if n == 1 { "directory" } else { "directories" };
-            files += &format!(" and {} {noun}", HumanCount(n));
+            files += &format!(" and {}", human::directories(self.directories));
         }
         let up_to = if self.possible > 0 { "up to " } else { "" };
-        let most = format!("{up_to}{}", DecimalBytes(self.freed + self.possible));
-        let free = match (self.acts, self.kind) {
+        let most = format!("{up_to}{}", DecimalBytes(self.frees_bytes));
+        let free = match (self.is_plan, kind) {
             (_, ActionKind::Move) => String::new(),
-            (false, _) => format!(" and free {most}"),
-            (true, _) => format!(" and freed {most}"),
+            (true, _) => format!(" and free {most}"),
+            (false, _) => format!(" and freed {most}"),
         };
-        let mut text = match (self.done + self.directories, self.acts) {
-            (0, _) => "nothing to do".into(),
-            (_, false) => format!("would {} {files}{free}", verb(self.kind)),
-            (_, true) => format!("{} {files}{free}", past(self.kind)),
+        let has_done = self.files + self.directories > 0;
+        let mut text = match (has_done, self.is_plan) {
+            (false, _) => "nothing to do".into(),
+            (true, true) => format!("would {} {files}{free}", verb(kind)),
+            (true, false) => format!("{} {files}{free}", words(kind)[1]),
         };
-        if self.emptied > 0 {
-            let noun = if self.emptied == 1 { "directory" } else { "directories" };
-            text += &format!(", with {} empty {noun}", HumanCount(self.emptied));
+        if self.emptied_directories > 0 {
+            let directories = human::directories(self.emptied_directories);
+            text += &format!(", with {}", directories.replacen(' ', " empty ", 1));
         }
         let rest = [(self.refused, "refused"), (self.failed, "failed"), (self.not_done, "not done")];
         for (n, what) in rest.into_iter().filter(|(n, _)| *n > 0) {
             text += &format!("; {} {what}", HumanCount(n));
         }
-        if !self.acts && self.has_done() {
+        if self.is_plan && has_done {
             text += ". Nothing was changed: add --yes to do it.";
         }
         text
     }
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+fn is_positive<S: Serializer>(n: &u64, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_bool(*n > 0)
 }
 
 /// Returns the reason for keeping a member, such as `oldest (2019-07-02 18:22)`.
@@ -332,27 +343,19 @@ pub(super) fn date(member: &Member) -> Option<String> {
 
 /// Returns the verb for an action.
 pub(super) fn verb(kind: ActionKind) -> &'static str {
-    match kind {
-        ActionKind::Hardlink => "link",
-        ActionKind::Reflink => "clone",
-        ActionKind::Symlink => "symlink",
-        ActionKind::Delete => "delete",
-        ActionKind::Move => "move",
-        ActionKind::Replace => "repair",
-        ActionKind::Create => "restore",
-        ActionKind::RemoveLink | ActionKind::RemoveDirectory => "remove",
-    }
+    words(kind)[0]
 }
 
-fn past(kind: ActionKind) -> &'static str {
+/// Returns the verb for an action, and its past tense.
+fn words(kind: ActionKind) -> [&'static str; 2] {
     match kind {
-        ActionKind::Hardlink => "linked",
-        ActionKind::Reflink => "cloned",
-        ActionKind::Symlink => "symlinked",
-        ActionKind::Delete => "deleted",
-        ActionKind::Move => "moved",
-        ActionKind::Replace => "repaired",
-        ActionKind::Create => "restored",
-        ActionKind::RemoveLink | ActionKind::RemoveDirectory => "removed",
+        ActionKind::Hardlink => ["link", "linked"],
+        ActionKind::Reflink => ["clone", "cloned"],
+        ActionKind::Symlink => ["symlink", "symlinked"],
+        ActionKind::Delete => ["delete", "deleted"],
+        ActionKind::Move => ["move", "moved"],
+        ActionKind::Replace => ["repair", "repaired"],
+        ActionKind::Create => ["restore", "restored"],
+        ActionKind::RemoveLink | ActionKind::RemoveDirectory => ["remove", "removed"],
     }
 }

@@ -4,12 +4,13 @@ use ftk_dedup::Tally;
 use ftk_record::write_record;
 use indicatif::DecimalBytes;
 
+use crate::console::Console;
+use crate::dup::options::Format;
 use crate::rules::Rules;
-use crate::stats::Stats;
 
 /// Returns what `ftk dup prune --action delete` with the default rules frees: `pruning would free 38.90 GB`. If the blocks are
 /// not known, this is an estimate by the sizes.
-pub(super) fn text(tally: &Tally) -> String {
+fn text(tally: &Tally) -> String {
     let directory_groups = tally.directory_groups.unwrap_or_default();
     match (tally.groups + directory_groups, tally.free) {
         (0, _) => "no duplicates".into(),
@@ -25,17 +26,11 @@ pub(super) fn text(tally: &Tally) -> String {
     }
 }
 
-/// Records the totals as results of the run, under the names that they have in the JSON output.
-pub(super) fn record(tally: &Tally, stats: &Stats) {
-    stats.result("files", tally.files);
-    stats.result("groups", tally.groups);
-    stats.result("waste_bytes", tally.waste);
-    stats.result("shared_bytes", tally.shared);
-    tally.free.into_iter().for_each(|free| stats.result("free_bytes", free));
-}
-
-/// Appends the totals as one JSON object. `rules` are those of the walk.
-pub(super) fn push_json(tally: &Tally, out: &mut Vec<u8>, rules: &Rules) {
+/// Appends the totals as the only output. `rules` are those of the walk.
+pub(super) fn push(tally: &Tally, json: bool, rules: &Rules, out: &mut Vec<u8>) {
+    if !json {
+        return out.extend_from_slice(format!("{}\n", text(tally)).as_bytes());
+    }
     let Tally { files, groups, waste, shared, free, is_upper_bound, directory_groups } = tally;
     // `null` if the space of some files is unknown.
     let free = if *groups == 0 { &Some(0) } else { free };
@@ -54,6 +49,19 @@ pub(super) fn push_json(tally: &Tally, out: &mut Vec<u8>, rules: &Rules) {
         }
         rules.write(record);
     });
+}
+
+/// Prints the totals after the groups, and records them under the names that they have in the JSON output.
+pub(super) fn say(tally: &Tally, format: Format, console: &Console) {
+    if format != Format::Summary {
+        console.summary(text(tally));
+    }
+    let stats = &console.stats;
+    stats.result("files", tally.files);
+    stats.result("groups", tally.groups);
+    stats.result("waste_bytes", tally.waste);
+    stats.result("shared_bytes", tally.shared);
+    tally.free.into_iter().for_each(|free| stats.result("free_bytes", free));
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use ftk_process::{Prefix, Progress, Work};
 use ftk_record::{End, Style, SumFormat, quote, write_path};
 use ftk_select::{Roots, Selection};
 use ftk_walk::Follow;
-use indicatif::HumanCount;
 
 use crate::algorithm::wanted;
 use crate::args::Globals;
@@ -98,9 +97,8 @@ pub(super) fn run(
     list.finish()?;
     rules.unwrap_or_default().say(console);
     let reused = cache::reused(run.close_cache());
-    let noun = if dirs == 1 { "directory" } else { "directories" };
-    let read = human::count(done.files - failed, "file");
-    run.say_done(&format!("{} {noun}, {read}{reused}", HumanCount(dirs)), done.bytes, &algorithms);
+    let (dirs, read) = (human::directories(dirs), human::count(done.files - failed, "file"));
+    run.say_done(&format!("{dirs}, {read}{reused}"), done.bytes, &algorithms);
     Ok(outcome.max(run.say_unread(failed, NOT_HASHED)))
 }
 

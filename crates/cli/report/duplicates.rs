@@ -17,13 +17,12 @@ use ftk_inventory::Item;
 use ftk_record::{Seal, quote, sanitize};
 use ftk_report::{Data, DuplicateCopy, DuplicateGroup, DuplicateKind, Duplicates, DuplicatesBuilder};
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::TreeDuplicates;
 use crate::report::seconds;
 
 /// What the duplicates of a tree say about its files.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Waste<'f> {
     /// The sizes of all files of each group but the first, by device and inode number.
     sizes: HashMap<(u64, u64), u64>,
@@ -51,7 +50,6 @@ impl Waste<'_> {
 pub(super) fn of_tree<'f>(
     data: &mut Data,
     found: &'f TreeDuplicates,
-    globals: &Globals,
     console: &Console,
 ) -> anyhow::Result<(Waste<'f>, Outcome)> {
     let mut directories = Vec::new();
@@ -59,7 +57,7 @@ pub(super) fn of_tree<'f>(
     let has_directories = !directories.is_empty();
     let mut collector = Collector::new(&found.header, directories)?;
     let mut waste = Waste { found: Some(found), ..Waste::default() };
-    let (gain, outcome) = found.each(globals, console, |group| {
+    let (gain, outcome) = found.each(console, |group| {
         let surplus = group.members.iter().zip(group.clusters()).filter(|(_, file)| *file > 0);
         waste.sizes.extend(surplus.map(|(member, _)| (member.version.identity(), group.size)));
         collector.add(&group);

@@ -38,7 +38,7 @@ pub(super) fn fill(
     data.title = sanitize(root.as_bytes()).into();
     if args.dup {
         let found = TreeDuplicates::find(root, selection, args.dirs, own, globals, console)?;
-        let (waste, outcome) = duplicates::of_tree(data, &found, globals, console)?;
+        let (waste, outcome) = duplicates::of_tree(data, &found, console)?;
         space(data, root, found.inventory(), waste);
         problems(data, &found.failed(), found.skipped());
         return Ok(outcome);

@@ -72,8 +72,9 @@ pub use groups::{Group, Groups, Totals};
 pub use member::Member;
 pub use pass::{Pass, Stage};
 pub use recorded::{
-    Contradiction, Contradictions, FoundDifference, MountedTrees, NotFound, RecordedFile, RecordedGroup,
-    RecordedGroups, RecordedMember, RecordedName, RecordedNames, RecordedSearch,
+    Contradiction, Contradictions, FoundDifference, ManifestNames, MountedTrees, NotFound, RecordedFile,
+    RecordedGroup, RecordedGroups, RecordedMember, RecordedName, RecordedNames, RecordedSearch,
+    recorded_path,
 };
 pub use survey::{FindShared, Piece, Survey, SurveyOptions, Surveyed};
 pub use tally::{FileSpace, GroupTally, Tally};

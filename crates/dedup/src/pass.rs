@@ -16,12 +16,12 @@ pub enum Pass {
 }
 
 impl Pass {
-    /// Returns the name of the pass.
-    pub fn name(self) -> &'static str {
+    /// Returns a verb for what the pass does with files.
+    pub fn verb(self) -> &'static str {
         match self {
-            Self::Ends => "ends",
-            Self::Inside => "inside",
-            Self::Whole => "whole",
+            Self::Ends => "screen",
+            Self::Inside => "sift",
+            Self::Whole => "hash",
         }
     }
 }

@@ -29,18 +29,13 @@ pub type FindShared<'s> = dyn Fn(u64, &mut dyn FnMut() -> Option<File>) -> Vec<S
 pub struct SurveyOptions<'s> {
     /// The workers.
     pub team: Team,
-    /// Whether members get their paths. Without it, their paths are empty.
-    pub with_paths: bool,
     /// Finds out which blocks of a file are shared. `None`: nothing is known.
     pub shared: Option<&'s FindShared<'s>>,
 }
 
 impl fmt::Debug for SurveyOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SurveyOptions")
-            .field("team", &self.team)
-            .field("with_paths", &self.with_paths)
-            .finish()
+        f.debug_struct("SurveyOptions").field("team", &self.team).finish_non_exhaustive()
     }
 }
 
@@ -190,10 +185,6 @@ impl Examiner<'_> {
         if before != stat {
             return Err(Failure::Changed { before: Box::new(before), after: Box::new(stat), read: 0 });
         }
-        let mut path = Vec::new();
-        if self.options.with_paths {
-            inventory.push_path(file, &mut path);
-        }
         let mut open = || opener.open_file(dir, file).ok();
         let shared = self.options.shared.map_or_else(Vec::new, |shared| shared(stat.dev, &mut open));
         let member = Member {
@@ -201,7 +192,7 @@ impl Examiner<'_> {
             nlink: stat.nlink,
             via_link: inventory.symlinks(dir, file) == Symlinks::Follow,
             shared,
-            ..Member::new(inventory.root_of(dir, file), path, stat.version())
+            ..Member::new(inventory.root_of(dir, file), inventory.path(file), stat.version())
         };
         Ok(Surveyed { cluster, file, member })
     }

@@ -132,7 +132,7 @@ impl Report {
             let member = Member {
                 nlink: number(7)? as u64,
                 blocks: number(8)? as u64 / 512,
-                ..Member::new(root, joined(&self.roots[root].1, path), version)
+                ..Member::new(root, recorded_path(&self.roots[root].1, &path), version)
             };
             self.member(&digest, size, member)?;
         }
@@ -174,10 +174,4 @@ impl Report {
         console.summary(format_args!("groups of duplicates: {}", indicatif::HumanCount(self.groups)));
         Ok(Outcome::Success)
     }
-}
-
-/// Joins a root and a path below it; `.` is the root itself.
-fn joined(root: &[u8], path: Vec<u8>) -> Vec<u8> {
-    let slash: &[u8] = if root.ends_with(b"/") { b"" } else { b"/" };
-    if path == b"." { root.to_vec() } else { [root, slash, &path].concat() }
 }

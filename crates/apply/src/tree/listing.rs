@@ -90,6 +90,25 @@ impl Tree {
         freed.collect()
     }
 
+    /// Returns the steps for the files, with the bytes that each frees, provided that all steps before it are done. `None`: all
+    /// steps for the names of this file free nothing.
+    pub fn into_steps(self, kind: ActionKind) -> Vec<(Step, Option<u64>)> {
+        let frees = match kind {
+            ActionKind::Reflink => self.files.iter().map(|file| file.blocks.saturating_mul(512)).collect(),
+            _ => self.frees(),
+        };
+        let identity = |file: &TreeFile| file.step.victim.version.identity();
+        let mut of_files = HashMap::new();
+        for (file, &frees) in self.files.iter().zip(&frees) {
+            of_files.entry(identity(file)).and_modify(|of_file| *of_file |= frees > 0).or_insert(frees > 0);
+        }
+        let step = |(file, frees): (TreeFile, u64)| {
+            let frees = of_files[&identity(&file)].then_some(frees);
+            (file.step, frees)
+        };
+        self.files.into_iter().zip(frees).map(step).collect()
+    }
+
     /// Lists the victim of a step and finds the counterparts of all entries in the keeper. Follows no links below the
     /// starting points. Changes nothing, and reads no content.
     ///

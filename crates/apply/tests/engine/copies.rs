@@ -201,7 +201,7 @@ fn plans_refuse_what_the_engine_would_refuse() {
     let step = step(&tree, "v", 2, &["k", "c"]);
     let check = || {
         let mut reach = ftk_apply::Reach::new();
-        ftk_apply::check(&mut reach, ftk_apply::ActionKind::Delete, ActionOptions::default(), &step)
+        ftk_apply::check(&mut reach, &ftk_apply::Action::Delete, ActionOptions::default(), &step)
     };
     check().unwrap();
     fs::remove_file(tree.path("c")).unwrap();

@@ -1,12 +1,14 @@
 //! Options for comparing directories.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
 
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use ftk_dedup::{Names, Share};
+use ftk_select::{Roots, SpelledGlob};
 
-use crate::dup::units;
+use crate::rules::Rule;
 
 /// What is compared besides files.
 #[derive(Debug, Default, Args)]
@@ -25,11 +27,24 @@ pub(in crate::dup) struct DirArgs {
     /// Repeatable. Directories whose name matches GLOB, such as `*.app` or `.git`, are compared as a whole, also without
     /// --dirs. The files in them are never removed as copies of other files. A GLOB with a slash is for paths, as with
     /// --exclude. Directories above a PATH count too.
-    #[arg(long = "unit", value_name = "GLOB", value_parser = OsStringValueParser::new().try_map(units::parse))]
+    #[arg(long = "unit", value_name = "GLOB", value_parser = OsStringValueParser::new().try_map(parse_unit))]
     pub(in crate::dup) units: Vec<OsString>,
 }
 
+fn parse_unit(value: OsString) -> Result<OsString, String> {
+    let glob = SpelledGlob::new(value.as_bytes(), &Roots::none());
+    glob.map(|_| value).map_err(|error| format!("{:#}", anyhow::Error::new(error)))
+}
+
 impl DirArgs {
+    /// Returns `--unit` as rules. `are_used`: whether each has matched a directory.
+    pub(in crate::dup) fn rules(&self, are_used: impl Iterator<Item = bool>) -> Vec<Rule> {
+        let rule = |(unit, is_used): (&OsString, bool)| {
+            Rule::new("--unit", Some(unit.as_bytes().to_vec()), true, Some(is_used))
+        };
+        self.units.iter().zip(are_used).map(rule).collect()
+    }
+
     /// Whether directories are compared.
     pub(in crate::dup) fn is_used(&self) -> bool {
         self.dirs || !self.units.is_empty()

@@ -4,13 +4,14 @@ use std::io::Write as _;
 
 use ftk_dedup::report::{DirectoryGroup, Writer};
 use ftk_dedup::{Contained, DirGroup, DirReport, Share};
-use ftk_inventory::{DirNo, FileNo, Inventory};
+use ftk_inventory::{DirNo, Inventory};
 use ftk_record::sanitize;
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::colour::Tone;
 use crate::console::{Console, Outcome, cause};
 use crate::dup::options::Format;
+use crate::dup::report::text::push_path;
 use crate::human;
 use crate::list::List;
 
@@ -86,7 +87,7 @@ impl Printing<'_, '_> {
         let Self { inventory, end, is_shown, .. } = *self;
         self.list.line(|out| {
             for &dir in group.kept.first().into_iter().chain(&group.dirs) {
-                push_path(out, &path(inventory, dir), is_shown, end);
+                push_path(out, &inventory.dir_path(dir), end, is_shown);
             }
             out.push(end);
         });
@@ -96,23 +97,15 @@ impl Printing<'_, '_> {
     fn contained(&mut self, contained: &Contained) {
         let Self { inventory, end, is_shown, .. } = *self;
         self.list.line(|out| {
-            push_path(out, &path(inventory, contained.dir), is_shown, end);
+            push_path(out, &inventory.dir_path(contained.dir), end, is_shown);
             out.extend_from_slice(percent(contained).as_bytes());
             out.push(end);
             for &file in &contained.missing {
-                push_path(out, &file_path(inventory, file), is_shown, end);
+                push_path(out, &inventory.path(file), end, is_shown);
             }
             out.push(end);
         });
     }
-}
-
-fn push_path(out: &mut Vec<u8>, path: &[u8], is_shown: bool, end: u8) {
-    match is_shown {
-        true => out.extend_from_slice(sanitize(path).as_bytes()),
-        false => out.extend_from_slice(path),
-    }
-    out.push(end);
 }
 
 /// Appends a group and an empty line after it:
@@ -178,19 +171,7 @@ fn percent(contained: &Contained) -> String {
 
 /// Returns the path of a directory for people, with a slash at its end.
 fn shown(inventory: &Inventory, dir: DirNo) -> String {
-    let path = path(inventory, dir);
+    let path = inventory.dir_path(dir);
     let slash = if path.ends_with(b"/") { "" } else { "/" };
     format!("{}{slash}", sanitize(&path))
-}
-
-fn path(inventory: &Inventory, dir: DirNo) -> Vec<u8> {
-    let mut path = Vec::new();
-    inventory.push_dir_path(dir, &mut path);
-    path
-}
-
-fn file_path(inventory: &Inventory, file: FileNo) -> Vec<u8> {
-    let mut path = Vec::new();
-    inventory.push_path(file, &mut path);
-    path
 }

@@ -46,11 +46,9 @@ pub(in crate::dup) fn say(report: &DirReport, console: &Console) {
 /// Prints how many directories are equal to no other because an entry of them is unknown.
 pub(in crate::dup) fn say_partial(partial: u64, console: &Console) {
     if partial > 0 {
-        let dirs =
-            if partial == 1 { "directory".into() } else { format!("{} directories", HumanCount(partial)) };
-        let dirs = dirs.replacen("directory", "1 directory", usize::from(partial == 1));
         console.summary(format_args!(
-            "{dirs} not compared as a whole: entries were excluded, not readable, or reached twice"
+            "{} not compared as a whole: entries were excluded, not readable, or reached twice",
+            human::directories(partial)
         ));
     }
 }

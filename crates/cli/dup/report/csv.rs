@@ -3,9 +3,12 @@
 use std::io::Write as _;
 
 use data_encoding::BASE64;
-use ftk_dedup::{RecordedName, Surveyed};
+use ftk_dedup::Member;
+use ftk_file::Version;
 use ftk_hash::Digest;
 use ftk_record::sanitize;
+
+use crate::dup::report::groups::{Found, Name};
 
 /// The header row. A path is in the column `path` if it is UTF-8, and otherwise in `path_b64` as base64. The
 /// other column of the two is empty.
@@ -16,51 +19,38 @@ pub(super) const HEADER: &[u8] =
 pub(in crate::dup) const RECORDED_HEADER: &[u8] =
     b"group,size_bytes,digest,path,path_b64,root,cluster,fs,ino,nlink,allocated_bytes,mtime_ns,ctime_ns,manifest,manifest_b64\r\n";
 
-/// Appends the row of a recorded member, like [`push_member`].
-pub(in crate::dup) fn push_recorded(
-    out: &mut Vec<u8>,
-    number: u64,
-    name: &RecordedName,
-    manifest: &[u8],
-    is_shown: bool,
-) {
-    let RecordedName { size, digest, cluster, member, .. } = name;
-    // Writing to a Vec cannot fail.
-    let _ = write!(out, "{number},{size},{digest},");
-    push_path(out, &member.path, is_shown);
-    let _ = write!(out, ",{},{cluster},", member.manifest);
-    member.fs.iter().for_each(|fs| _ = write!(out, "{}", Digest::from_bytes(fs.as_bytes())));
-    for value in [member.ino, member.nlink, member.allocated] {
-        out.push(b',');
-        value.iter().for_each(|value| _ = write!(out, "{value}"));
-    }
-    for value in [member.mtime_ns, member.ctime_ns] {
-        out.push(b',');
-        value.iter().for_each(|value| _ = write!(out, "{value}"));
-    }
-    out.push(b',');
-    push_path(out, manifest, is_shown);
-    out.extend_from_slice(b"\r\n");
-}
-
-/// Appends the row of a member. `number` counts groups from 1. `is_shown`: the output goes to a terminal, so
+/// Appends the row of a name in a group with this number, size and digest. `is_shown`: the output goes to a terminal, so
 /// control characters are escaped.
-pub(super) fn push_member(
+pub(super) fn push_row(
     out: &mut Vec<u8>,
-    number: u64,
-    size: u64,
-    digest: Digest,
-    name: &Surveyed,
+    (number, size, digest): (u64, u64, &Digest),
+    name: &Name,
+    manifests: &[Vec<u8>],
     is_shown: bool,
 ) {
-    let Surveyed { cluster, member, .. } = name;
     // Writing to a Vec cannot fail.
     let _ = write!(out, "{number},{size},{digest},");
-    push_path(out, &member.path, is_shown);
-    let (allocated, version) = (member.blocks.saturating_mul(512), member.version);
-    let (root, (dev, ino), nlink) = (member.root, version.identity(), member.nlink);
-    let (mtime, ctime) = (version.mtime_ns, version.ctime_ns);
-    let _ = write!(out, ",{root},{cluster},{dev},{ino},{nlink},{allocated},{mtime},{ctime}\r\n");
+    push_path(out, name.path(), is_shown);
+    match &name.member {
+        Found::Here(member) => {
+            let Member { root, version, nlink, .. } = member;
+            let Version { dev, ino, mtime_ns, ctime_ns, .. } = version;
+            let (cluster, allocated) = (name.cluster, member.allocated());
+            let _ = write!(out, ",{root},{cluster},{dev},{ino},{nlink},{allocated},{mtime_ns},{ctime_ns}");
+        }
+        Found::Recorded(member) => {
+            let _ = write!(out, ",{},{},", member.manifest, name.cluster);
+            member.fs.iter().for_each(|fs| _ = write!(out, "{}", Digest::from_bytes(fs.as_bytes())));
+            let numbers = [member.ino, member.nlink, member.allocated].map(|it| it.map(i128::from));
+            for value in numbers.into_iter().chain([member.mtime_ns, member.ctime_ns]) {
+                out.push(b',');
+                value.iter().for_each(|value| _ = write!(out, "{value}"));
+            }
+            out.push(b',');
+            push_path(out, &manifests[member.manifest], is_shown);
+        }
+    }
+    out.extend_from_slice(b"\r\n");
 }
 
 /// Appends the columns `path` and `path_b64`.

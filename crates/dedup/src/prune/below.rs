@@ -14,11 +14,15 @@ use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ftk_file::{Mount, Stat, Symlinks, descend, mounts};
 use ftk_inventory::{DirNo, FileNo, Inventory};
 use rustix::fs::CWD;
+
+use super::MemberTest;
+use crate::Member;
 
 /// Directories that are remembered. Most files have neighbours.
 const MAX_KNOWN: usize = 1 << 16;
@@ -77,6 +81,19 @@ impl Below {
             }
         }
         Ok(())
+    }
+
+    /// Returns a test for each directory: whether it contains a member, or the member is a directory that contains it.
+    pub fn tests(self) -> Vec<MemberTest> {
+        let (len, below) = (self.len, Rc::new(self));
+        let test = |nth| {
+            let below = below.clone();
+            let accepts = move |member: &Member| {
+                below.holders(&member.path).contains(&nth) || below.touched(&member.path).contains(&nth)
+            };
+            Box::new(accepts) as MemberTest
+        };
+        (0..len).map(test).collect()
     }
 
     /// Returns the number of the directories.

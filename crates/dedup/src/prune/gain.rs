@@ -25,6 +25,15 @@ impl Gain {
     pub fn most(self) -> u64 {
         self.certain.saturating_add(self.possible)
     }
+
+    /// Returns what a step frees that was to free this, if so many bytes are free after it. The file system may not have got
+    /// to the others yet.
+    #[must_use]
+    pub fn when_done(self, certain: u64) -> Self {
+        let possible = self.most().saturating_sub(certain).min(self.possible);
+        let is_held = certain + possible == 0 && (self.is_held || self.certain > 0);
+        Self { certain, possible, is_held }
+    }
 }
 
 impl Sum for Gain {
@@ -165,6 +174,23 @@ mod tests {
         );
         // A snapshot has the blocks of the only file that goes.
         assert_eq!(of(&[(1, at(&[]), false), (1, clone(), true)]), [(0, 0, false), (0, 0, false)]);
+    }
+
+    #[test]
+    fn what_is_not_free_after_a_step_may_become_free_later() {
+        let gain = |certain, possible, is_held| Gain { certain, possible, is_held };
+        for (planned, bytes, expected) in [
+            (gain(5, 0, false), 5, gain(5, 0, false)),
+            (gain(5, 3, false), 5, gain(5, 3, false)),
+            (gain(5, 3, false), 8, gain(8, 0, false)),
+            (gain(5, 3, false), 0, gain(0, 3, false)),
+            // Other files have the blocks.
+            (gain(5, 0, false), 0, gain(0, 0, true)),
+            (gain(0, 0, true), 0, gain(0, 0, true)),
+            (gain(0, 0, false), 0, gain(0, 0, false)),
+        ] {
+            assert_eq!(planned.when_done(bytes), expected, "{planned:?} {bytes}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::units::{Unit, criterion, units};
-use super::{Copies, GroupDecision, KeepRules, MemberDecision, Need, Protection, SkipReason, Why};
+use super::{Copies, GroupDecision, KeepRule, KeepRules, MemberDecision, Need, Protection, SkipReason, Why};
 use crate::Member;
 
 /// Which members are one copy.
@@ -38,6 +38,19 @@ pub(crate) enum Identity<'c> {
 /// ```
 pub fn plan(members: &[Member], rules: &KeepRules) -> GroupDecision {
     plan_copies(members, Identity::Inodes, rules)
+}
+
+/// Returns for each member the names of the rules that would keep it if they were the only ones.
+pub fn kept_by_each(members: &[Member]) -> Vec<Vec<&'static str>> {
+    let mut kept_by = vec![Vec::new(); members.len()];
+    // Members of one group may lie below the same starting point.
+    for name in KeepRule::NAMES.into_iter().filter(|name| *name != "argument") {
+        let keep = KeepRule::named(name.as_bytes()).into_iter().collect();
+        let decisions = plan(members, &KeepRules { keep, ..KeepRules::default() }).decisions;
+        let kept = decisions.iter().zip(&mut kept_by);
+        kept.filter(|(it, _)| matches!(it, MemberDecision::Stays(_))).for_each(|(_, names)| names.push(name));
+    }
+    kept_by
 }
 
 /// Does the same as [`plan`] for any kind of copies.

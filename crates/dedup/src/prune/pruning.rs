@@ -1,6 +1,7 @@
 //! Plans groups of files: which members are kept and why, and which go.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::CString;
 use std::sync::Arc;
 
 use super::gain::{Blocks, Contribution, contributions};
@@ -39,6 +40,12 @@ pub struct References {
 }
 
 impl References {
+    /// Protects the starting points that are one of the directories or below one.
+    pub fn protect_roots(&mut self, roots: &[CString]) {
+        let is_protected = |root: &CString| !self.directories.at_or_above(root.as_bytes()).is_empty();
+        self.roots = (0..).zip(roots).filter(|(_, root)| is_protected(root)).map(|(nth, _)| nth).collect();
+    }
+
     /// Returns whether a file is below a reference.
     fn contain(&self, member: &Member) -> bool {
         self.roots.contains(&member.root) || self.directories.contains(&member.path)
@@ -50,23 +57,27 @@ impl References {
     }
 }
 
+/// Returns the lengths of the paths of starting points.
+pub fn root_lens(roots: &[CString]) -> Vec<usize> {
+    roots.iter().map(|root| root.as_bytes().len()).collect()
+}
+
 impl Pruning {
-    /// Creates what decides in a run. `root_lens` are the lengths of the paths of the starting points. `is_unit` returns
-    /// whether a directory above a starting point is a unit.
+    /// Creates what decides in a run with these starting points. `is_unit` returns whether a directory above one is a unit.
     pub fn new(
         rules: KeepRules,
         references: References,
         effect: Effect,
-        root_lens: Vec<usize>,
+        roots: &[CString],
         is_unit: Option<UnitTest>,
     ) -> Self {
         let (rule_use, places) = (RuleUse::default(), Places::new(is_unit));
-        Self { rules, references, effect, rule_use, root_lens, places }
+        Self { rules, references, effect, rule_use, root_lens: root_lens(roots), places }
     }
 
     /// Creates what deletes surplus copies by the default rules.
-    pub fn by_default(root_lens: Vec<usize>) -> Self {
-        Self::new(KeepRules::default(), References::default(), Effect::Remove, root_lens, None)
+    pub fn by_default(roots: &[CString]) -> Self {
+        Self::new(KeepRules::default(), References::default(), Effect::Remove, roots, None)
     }
 
     /// Decides about the members of a group, and sorts them: the freed bytes of a file with several hard links are

@@ -1,8 +1,9 @@
 //! Rules that decide which copies stay.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
+use super::Why;
 use crate::Member;
 
 /// Rules that decide which copies stay. [`Standing`](super::Standing) protects further ones.
@@ -70,17 +71,62 @@ pub enum KeepRule {
 /// A predicate for members.
 pub type MemberTest = Box<dyn Fn(&Member) -> bool>;
 
+impl KeepRule {
+    /// The names of all rules but [`Path`](Self::Path).
+    pub const NAMES: [&str; 7] =
+        ["first", "argument", "oldest", "newest", "shortest", "shallowest", "deepest"];
+
+    /// Returns the rule with this name.
+    pub fn named(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"first" => Self::First,
+            b"argument" => Self::Argument,
+            b"oldest" => Self::Oldest,
+            b"newest" => Self::Newest,
+            b"shortest" => Self::Shortest,
+            b"shallowest" => Self::Shallowest,
+            b"deepest" => Self::Deepest,
+            _ => return None,
+        })
+    }
+
+    /// Returns the reason for keeping a file that this rule prefers.
+    pub(super) fn why(&self) -> Why {
+        match self {
+            Self::First => Why::First,
+            Self::Argument => Why::Argument,
+            Self::Shallowest => Why::Shallowest,
+            Self::Deepest => Why::Deepest,
+            Self::Oldest => Why::Oldest,
+            Self::Newest => Why::Newest,
+            Self::Shortest => Why::Shortest,
+            Self::Path(_) => Why::Path,
+        }
+    }
+}
+
 impl fmt::Debug for KeepRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::First => "First",
-            Self::Argument => "Argument",
-            Self::Shallowest => "Shallowest",
-            Self::Deepest => "Deepest",
-            Self::Oldest => "Oldest",
-            Self::Newest => "Newest",
-            Self::Shortest => "Shortest",
-            Self::Path(_) => "Path",
-        })
+        fmt::Debug::fmt(&self.why(), f)
+    }
+}
+
+impl KeepRules {
+    /// Returns the numbers of the rules [`KeepRule::Path`], and whether each accepts one of the members. Without members,
+    /// there is nothing to protect, so all count as used.
+    pub fn used_paths(&self, members: impl Iterator<Item = Member>) -> BTreeMap<usize, bool> {
+        let mut members = members.peekable();
+        let has_none = members.peek().is_none();
+        let paths = self.keep.iter().enumerate().filter(|(_, rule)| matches!(rule, KeepRule::Path(_)));
+        let mut used: BTreeMap<_, _> = paths.map(|(nth, _)| (nth, has_none)).collect();
+        for member in members {
+            if used.values().all(|is_used| *is_used) {
+                break;
+            }
+            for (nth, is_used) in &mut used {
+                *is_used |= matches!(&self.keep[*nth], KeepRule::Path(accepts) if accepts(&member));
+            }
+        }
+        used
     }
 }

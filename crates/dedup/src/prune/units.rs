@@ -210,7 +210,7 @@ pub(crate) fn criterion(better: &Best, worse: &Best, rules: &KeepRules) -> (Why,
     match (decided, after(2).filter(|&nth| nth < rules.keep.len()), after(2 + rules.keep.len())) {
         (0, ..) => (Why::Writable, None),
         (1, ..) => (Why::NotTrash, None),
-        (_, Some(nth), _) => (why(&rules.keep[nth]), Some(nth)),
+        (_, Some(nth), _) => (rules.keep[nth].why(), Some(nth)),
         (.., Some(0)) => (Why::Held, None),
         (.., Some(1)) if better.rank[decided + 1] == 0 => (Why::NotHidden, None),
         (.., Some(1)) => (Why::LessHidden, None),
@@ -218,19 +218,5 @@ pub(crate) fn criterion(better: &Best, worse: &Best, rules: &KeepRules) -> (Why,
         (.., Some(3)) => (Why::Oldest, None),
         (.., Some(4)) => (Why::Shortest, None),
         _ => (Why::ByteOrder, None),
-    }
-}
-
-/// Returns the reason for keeping a file that this rule prefers.
-fn why(rule: &KeepRule) -> Why {
-    match rule {
-        KeepRule::First => Why::First,
-        KeepRule::Argument => Why::Argument,
-        KeepRule::Shallowest => Why::Shallowest,
-        KeepRule::Deepest => Why::Deepest,
-        KeepRule::Oldest => Why::Oldest,
-        KeepRule::Newest => Why::Newest,
-        KeepRule::Shortest => Why::Shortest,
-        KeepRule::Path(_) => Why::Path,
     }
 }

@@ -24,6 +24,15 @@ pub struct RecordedMember {
     pub ctime_ns: Option<i128>,
 }
 
+/// Returns the path of an entry below a root. The entry `.` is the root itself.
+pub fn recorded_path(root: &[u8], path: &[u8]) -> Vec<u8> {
+    match path {
+        b"." => root.to_vec(),
+        path if root.ends_with(b"/") => [root, path].concat(),
+        path => [root, b"/", path].concat(),
+    }
+}
+
 /// Files with equal recorded digests and sizes. Their contents were not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedGroup {
@@ -48,4 +57,18 @@ pub struct RecordedFile<'f> {
     pub size: u64,
     /// The digest. All files must have digests of the same algorithm.
     pub digest: &'f [u8],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_joined_with_one_slash() {
+        for (root, path, expected) in
+            [("/", "a", "/a"), ("a", "b/c", "a/b/c"), ("a", ".", "a"), ("/a/", "b", "/a/b")]
+        {
+            assert_eq!(recorded_path(root.as_bytes(), path.as_bytes()), expected.as_bytes());
+        }
+    }
 }

@@ -8,10 +8,12 @@ mod contradictions;
 mod groups;
 mod member;
 mod mounted;
+mod named;
 mod search;
 mod sorter;
 
 pub use groups::{Contradiction, Contradictions, RecordedGroups, RecordedName, RecordedNames};
-pub use member::{RecordedFile, RecordedGroup, RecordedMember};
+pub use member::{RecordedFile, RecordedGroup, RecordedMember, recorded_path};
 pub use mounted::{FoundDifference, MountedTrees, NotFound};
+pub use named::ManifestNames;
 pub use search::RecordedSearch;

@@ -9,8 +9,7 @@ use ftk_sched::Team;
 
 use super::tree::{SMALL, Settings, Tree, run};
 use crate::prune::{
-    Copies, KeepRule, KeepRules, MemberDecision, MemberTest, Need, Protection, SkipReason, Why,
-    plan,
+    Copies, KeepRule, KeepRules, MemberDecision, MemberTest, Need, Protection, SkipReason, Why, plan,
 };
 use crate::{Member, Piece, Survey, SurveyOptions};
 
@@ -371,7 +370,6 @@ fn a_survey_returns_the_current_metadata() {
     let groups = run(&inventory, Settings::default(), 1, &SMALL, |_| ()).into_groups();
     let options = SurveyOptions {
         team: Team::new(2),
-        with_paths: true,
         shared: Some(&|_, open| open().map(|_| BLOCKS).into_iter().collect()),
     };
     let survey = || {
@@ -413,17 +411,14 @@ fn a_large_group_is_examined_in_pieces_by_several_workers() {
     }
     let inventory = tree.inventory();
     let groups = run(&inventory, Settings::default(), 0, &SMALL, |_| ()).into_groups();
-    let options = |workers, with_paths| SurveyOptions { team: Team::new(workers), with_paths, shared: None };
-    let pieces: Vec<_> = Survey::new(&inventory, &groups, options(4, true)).collect();
+    let options = |workers| SurveyOptions { team: Team::new(workers), shared: None };
+    let pieces: Vec<_> = Survey::new(&inventory, &groups, options(4)).collect();
     assert_eq!(pieces.len(), 3);
     let ends: Vec<_> = pieces.iter().map(|piece| (piece.is_first, piece.is_last)).collect();
     assert_eq!(ends, [(true, false), (false, false), (false, true)]);
     let names: Vec<_> = pieces.into_iter().flat_map(|piece| piece.names).collect();
     assert!(names.is_sorted_by(|a, b| a.member.path < b.member.path));
     assert!(names.iter().map(|name| name.cluster).eq(0..n));
-    let alone: Vec<_> =
-        Survey::new(&inventory, &groups, options(1, true)).flat_map(|piece| piece.names).collect();
+    let alone: Vec<_> = Survey::new(&inventory, &groups, options(1)).flat_map(|piece| piece.names).collect();
     assert!(names == alone, "the number of workers makes no difference");
-    let mut without = Survey::new(&inventory, &groups, options(1, false)).flat_map(|piece| piece.names);
-    assert!(without.all(|name| name.member.path.is_empty()));
 }

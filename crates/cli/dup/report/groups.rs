@@ -1,0 +1,132 @@
+//! Prints groups of files in any format, and adds up what they waste.
+
+use ftk_dedup::prune::Gain;
+use ftk_dedup::report::Writer;
+use ftk_dedup::{FileSpace, GroupTally, Member, RecordedMember, Tally};
+use ftk_hash::Digest;
+
+use crate::dup::options::Format;
+use crate::dup::report::{csv, text};
+use crate::list::List;
+
+/// A name of a group.
+#[derive(Debug)]
+pub(in crate::dup) struct Name {
+    /// The number of its file in the group, in order of appearance.
+    pub(in crate::dup) cluster: u64,
+    pub(in crate::dup) member: Found,
+}
+
+/// What is known about a name.
+#[derive(Debug)]
+pub(in crate::dup) enum Found {
+    /// It was found in a tree.
+    Here(Member),
+    /// A manifest has it.
+    Recorded(RecordedMember),
+}
+
+impl Name {
+    pub(super) fn path(&self) -> &[u8] {
+        match &self.member {
+            Found::Here(member) => &member.path,
+            Found::Recorded(member) => &member.path,
+        }
+    }
+
+    /// Returns the space of its file. It counts this name only.
+    fn space(&self) -> FileSpace {
+        match &self.member {
+            Found::Here(member) => {
+                let shared = member.shared.iter().map(|it| it.len).sum();
+                FileSpace { allocated: Some((member.allocated(), member.nlink)), shared, names: 1 }
+            }
+            Found::Recorded(member) => {
+                FileSpace { allocated: member.allocated.zip(member.nlink), shared: 0, names: 1 }
+            }
+        }
+    }
+}
+
+/// Prints groups one after the other, each name by name.
+pub(in crate::dup) struct GroupPrinter<'p, 'o> {
+    pub(in crate::dup) list: &'p mut List<'o>,
+    pub(in crate::dup) format: Format,
+    /// Writes the records of a report, with JSON.
+    pub(in crate::dup) json: Option<Writer>,
+    /// Whether paths end with NUL, like fdupes.
+    pub(in crate::dup) null: bool,
+    /// The manifests that were searched, if no tree was.
+    pub(in crate::dup) manifests: &'p [Vec<u8>],
+    pub(in crate::dup) tally: Tally,
+    pub(in crate::dup) current: Option<Current>,
+}
+
+/// The group that is printed now.
+pub(in crate::dup) struct Current {
+    size: u64,
+    digest: Digest,
+    tally: GroupTally,
+    /// The number of the next file.
+    next: u64,
+    /// All names so far, if the format shows how many there are before it lists them.
+    names: Vec<Name>,
+}
+
+impl GroupPrinter<'_, '_> {
+    /// Begins a group of files with this size and digest.
+    pub(in crate::dup) fn begin(&mut self, size: u64, digest: Digest, tally: GroupTally) {
+        self.json.iter_mut().for_each(|json| json.begin_group(size, &digest));
+        self.current = Some(Current { size, digest, tally, next: 0, names: Vec::new() });
+    }
+
+    /// Prints a name of the current group.
+    pub(in crate::dup) fn name(&mut self, name: Name) {
+        let Self { list, json, manifests, .. } = self;
+        let Some(current) = &mut self.current else { return };
+        let is_new = name.cluster == current.next;
+        current.next += u64::from(is_new);
+        current.tally.add(name.cluster, name.space());
+        let is_shown = list.is_shown();
+        match self.format {
+            Format::Screen => current.names.push(name),
+            Format::Csv => {
+                let (number, Current { size, digest, .. }) = (self.tally.groups + 1, current);
+                list.line(|out| csv::push_row(out, (number, *size, digest), &name, manifests, is_shown));
+            }
+            Format::Json => list.line(|out| {
+                json.iter_mut().for_each(|json| match &name.member {
+                    Found::Here(member) => json.member(member, name.cluster, out),
+                    Found::Recorded(member) => json.recorded_member(member, name.cluster, out),
+                });
+            }),
+            Format::Fdupes if is_new => {
+                let end = text::end_of_path(self.null);
+                list.line(|out| text::push_path(out, name.path(), end, is_shown && !self.null));
+            }
+            Format::Fdupes | Format::Summary => {}
+        }
+    }
+
+    /// Ends the current group, if there is one. `gain` is what the rules free in it, if that is known.
+    pub(in crate::dup) fn end(&mut self, gain: Option<Gain>) {
+        let Some(Current { size, names, tally, .. }) = self.current.take() else { return };
+        let (manifests, is_coloured) = (self.manifests, self.list.is_coloured());
+        let list = &mut *self.list;
+        match self.format {
+            Format::Screen => list.line(|out| text::push_group(out, size, &names, manifests, is_coloured)),
+            Format::Json => list.line(|out| self.json.iter_mut().for_each(|json| json.end_group(out))),
+            Format::Fdupes => list.line(|out| out.push(text::end_of_path(self.null))),
+            Format::Csv | Format::Summary => {}
+        }
+        self.tally.add(tally, gain);
+    }
+
+    /// Ends the list, and returns the totals of all groups.
+    pub(in crate::dup) fn finish(self) -> Tally {
+        if let Some(json) = self.json {
+            self.list.line(|out| json.finish(out));
+        }
+        self.tally
+    }
+}
