@@ -50,6 +50,29 @@ fn a_path_to_keep_is_found_however_it_is_spelled() {
     assert!(is_there(&dir, "p/keep/longer name") && is_there(&dir, "p/inbox/a"));
 }
 
+/// A glob that matches the path of the starting point up to some name means what follows.
+#[test]
+fn a_glob_in_the_path_of_the_starting_point_protects_what_is_below_it() {
+    for (exclude, paths) in [
+        ("p/*/keep", &["p/inner"][..]),
+        ("./p//inn?r/keep/", &["./p/inner/."]),
+        ("@/p/*/keep", &["p/inner"]),
+        ("@/p/*/keep", &["p/inner", "p/other"]),
+        ("@/*/inner/keep", &["@/p/inner"]),
+        ("{@/p,elsewhere}/*/keep", &["p/inner"]),
+    ] {
+        let dir = Dir::new();
+        dir.file("p/inner/a", b"the same").file("p/inner/keep/longer name", b"the same").dir("p/other");
+        let absolute = |text: &&str| text.replace('@', dir.path("").to_str().unwrap().trim_end_matches('/'));
+        let run = dir.ftk(DELETE).args(["--yes", "-E", &absolute(&exclude)]).args(paths.iter().map(absolute));
+        run.run().status(0).stderr_lacks("matched nothing");
+        assert!(
+            is_there(&dir, "p/inner/keep/longer name") && is_there(&dir, "p/inner/a"),
+            "{exclude} {paths:?}"
+        );
+    }
+}
+
 #[test]
 fn a_unit_is_recognised_however_it_is_spelled() {
     let tree = || {

@@ -296,6 +296,8 @@ impl PathGlob {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStringExt as _;
+
     use super::*;
 
     fn excludes(glob: &str, path: &str, file_type: FileType) -> bool {
@@ -372,6 +374,42 @@ mod tests {
         let shared = PathGlob::new("q/keep", &Roots::new(&roots).shared()).unwrap();
         assert!((0..4).all(|root| shared.is_match(root, b"keep", false)));
         assert!(PathGlob::new("b[1/keep", &Roots::new(&roots)).is_err());
+    }
+
+    #[test]
+    fn a_glob_that_matches_a_starting_point_means_what_is_below_it() {
+        let temp = tempfile::tempdir().unwrap();
+        let at = |path: &str| temp.path().join(path);
+        ["home/a/x", "home/b/c", "other"].iter().for_each(|path| std::fs::create_dir_all(at(path)).unwrap());
+        std::os::unix::fs::symlink(at("home"), at("link")).unwrap();
+        let root = |path: &str| std::ffi::CString::new(at(path).into_os_string().into_vec()).unwrap();
+        let roots = ["home/a", "link/b/c", "other"].map(root);
+        let below = |glob: &str, path: &str| {
+            let glob = at("").join(glob).into_os_string().into_vec();
+            let glob = PathGlob::new(glob, &Roots::new(&roots)).unwrap();
+            [0, 1, 2].map(|root| glob.is_match(root, path.as_bytes(), true))
+        };
+        for (glob, path, expected) in [
+            ("home/*/cache", "cache", [true, true, false]),
+            ("home/*/cache", "x/cache", [true, true, false]),
+            ("home/*/cache", "x/cach", [false; 3]),
+            ("home/?/cache/", "cache", [true, false, false]),
+            ("home/[b]/?/*.c", "y.c", [false, true, false]),
+            ("home/{a,z}/*", "cache", [true, false, false]),
+            ("{home/*,x}/cache", "cache", [true, true, false]),
+            ("link/*/cache", "cache", [true, true, false]),
+            // All that the glob matches is above the starting points, or elsewhere.
+            ("home/?", "cache", [false; 3]),
+            ("hom/*/cache", "cache", [false; 3]),
+            ("home/b/?/d/*", "cache", [false; 3]),
+            // A starting point itself.
+            ("home/?", "", [true, false, false]),
+        ] {
+            assert_eq!(below(glob, path), expected, "{glob} {path}");
+        }
+        // Without a name before its first special character, it is a glob for what is below each starting point.
+        let glob = PathGlob::new("/*/cache", &Roots::new(&roots)).unwrap();
+        assert!(!glob.is_match(0, b"cache", true) && glob.is_match(0, b"x/cache", true));
     }
 
     #[test]

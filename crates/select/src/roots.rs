@@ -2,27 +2,31 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CString, OsStr};
-use std::os::unix::ffi::OsStrExt as _;
+use std::fs;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path;
 use std::sync::OnceLock;
 
 use rustix::fs::{AtFlags, CWD, FileType, statat};
 
 use crate::PatternError;
-use crate::glob::{Globs, Pattern};
-use crate::spelling::{Spelling, expand, normalise_path, split, unescape};
+use crate::glob::{Glob, Globs, Pattern};
+use crate::spelling::{Spelling, divisions, expand, normalise_path, split, unescape};
 
 /// The starting points of a walk, by their numbers, for the paths in rules.
 ///
 /// A glob whose first names lead to a starting point also means the path below it, whatever way these names are
-/// spelled: as the starting point was typed, absolute, with `..`, or through a link. Examining a glob with a slash may
-/// make system calls for the directories that its first names lead to.
+/// spelled: as the starting point was typed, absolute, with `..`, or through a link. They may also have special characters
+/// after a directory above the starting point. Examining a glob with a slash may make system calls for the directories that
+/// its first names lead to.
 #[derive(Debug, Default)]
 pub struct Roots<'r> {
     paths: &'r [CString],
     are_shared: bool,
     by_path: OnceLock<HashMap<Vec<u8>, Vec<usize>>>,
     by_id: OnceLock<HashMap<Id, Vec<usize>>>,
+    /// Those that are directories, with their absolute paths.
+    directories: OnceLock<Vec<(usize, Vec<Vec<u8>>)>>,
 }
 
 /// Device and inode number.
@@ -127,6 +131,7 @@ impl<'r> Roots<'r> {
             // The braces are not part of a name.
             expand(glob).iter().for_each(|glob| self.add_below(glob, everywhere, &mut below));
         }
+        expand(glob).iter().for_each(|glob| self.add_matching(glob, everywhere, &mut below));
         if self.are_shared && !below.is_empty() {
             let mut all: Vec<Spelling> = Vec::new();
             for rest in below.into_values().flatten() {
@@ -147,13 +152,30 @@ impl<'r> Roots<'r> {
             let names = if end == 0 { &b"/"[..] } else { &glob[..end] };
             let mut rest = Spelling::of(glob.get(end + 1..).unwrap_or_default());
             rest.is_path = true;
-            if rest == *everywhere {
-                continue;
+            if rest != *everywhere {
+                self.at(names).into_iter().for_each(|root| add(below, root, &rest));
             }
-            for root in self.at(names) {
-                let known = below.entry(root).or_default();
-                if !known.contains(&rest) {
-                    known.push(rest.clone());
+        }
+    }
+
+    /// Adds what a glob means below the starting points that its first names match: `/home/*/cache` means `cache` below
+    /// `/home/a`. The names before its first special character must lead to a directory above the starting point.
+    fn add_matching(&self, glob: &[u8], everywhere: &Spelling, below: &mut BTreeMap<usize, Vec<Spelling>>) {
+        let (spelling, start) = (Spelling::of(glob), if glob.starts_with(b"/") { &b"/"[..] } else { b"" });
+        let ((place, is_whole), special) = (spelling.place(), spelling.after_place());
+        if is_whole || place.is_empty() {
+            return;
+        }
+        let matcher = |(first, rest): (Vec<u8>, Vec<u8>)| Some((Glob::new(first).ok()?, rest));
+        let divisions: Vec<_> = divisions(&special).into_iter().filter_map(matcher).collect();
+        let places = paths_of(&[start, &place].concat());
+        for (root, paths) in self.directories.get_or_init(|| directories(self.paths)) {
+            for names in paths.iter().flat_map(|path| places.iter().filter_map(|it| below_of(path, it))) {
+                for (_, rest) in divisions.iter().filter(|(first, _)| first.is_match(names)) {
+                    let rest = Spelling { glob: rest.clone(), is_path: true, only_dirs: spelling.only_dirs };
+                    if rest != *everywhere {
+                        add(below, *root, &rest);
+                    }
                 }
             }
         }
@@ -194,6 +216,33 @@ impl<'r> Roots<'r> {
         }
         roots
     }
+}
+
+/// Adds what a glob means below a starting point.
+fn add(below: &mut BTreeMap<usize, Vec<Spelling>>, root: usize, rest: &Spelling) {
+    let known = below.entry(root).or_default();
+    if !known.contains(rest) {
+        known.push(rest.clone());
+    }
+}
+
+/// Returns the starting points that are directories, by their numbers, with their paths.
+fn directories(roots: &[CString]) -> Vec<(usize, Vec<Vec<u8>>)> {
+    let numbered = roots.iter().enumerate().filter(|(_, root)| directory(root.to_bytes()).is_some());
+    numbered.map(|(number, root)| (number, paths_of(root.to_bytes()))).collect()
+}
+
+/// Returns a path as an absolute one: as it is spelled, and without links.
+fn paths_of(path: &[u8]) -> Vec<Vec<u8>> {
+    let resolved = fs::canonicalize(OsStr::from_bytes(path)).ok();
+    let mut paths = vec![absolute(path)];
+    paths.extend(resolved.map(|it| it.into_os_string().into_vec()).filter(|it| *it != paths[0]));
+    paths
+}
+
+/// Returns the rest of a path below a directory, if it is below it.
+fn below_of<'p>(path: &'p [u8], dir: &[u8]) -> Option<&'p [u8]> {
+    path.strip_prefix(dir)?.strip_prefix(b"/")
 }
 
 /// Returns a path as an absolute one, without what only spells it differently.

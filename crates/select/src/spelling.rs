@@ -38,6 +38,12 @@ impl Spelling {
         let fixed: Vec<_> = parts.iter().map_while(|part| literal(part)).collect();
         (fixed.join(&b'/'), fixed.len() == parts.len())
     }
+
+    /// Returns the names from the first one with a special character on.
+    pub(crate) fn after_place(&self) -> Vec<u8> {
+        let parts = split(&self.glob, b'/');
+        parts.into_iter().skip_while(|part| literal(part).is_some()).collect::<Vec<_>>().join(&b'/')
+    }
 }
 
 /// Normalises a path that is no glob.
@@ -103,6 +109,22 @@ pub(crate) fn split(glob: &[u8], at: u8) -> Vec<&[u8]> {
     }
     parts.push(&glob[start..]);
     parts
+}
+
+/// Returns globs for the two parts of a path, divided at a slash, so that the whole path matches the glob if and only if both
+/// parts match for one of the divisions. The second part is empty if the first one is the whole path.
+pub(crate) fn divisions(glob: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let (mut divisions, mut at) = (vec![(glob.to_vec(), Vec::new())], 0);
+    while let Some(&byte) = glob.get(at) {
+        match byte {
+            b'/' => divisions.push((glob[..at].to_vec(), glob[at + 1..].to_vec())),
+            // It matches the slash, too.
+            b'*' => divisions.push((glob[..=at].to_vec(), glob[at..].to_vec())),
+            _ => {}
+        }
+        at = after(glob, at, byte);
+    }
+    divisions
 }
 
 /// Returns the globs without braces that a glob stands for; only the glob itself if there are too many.
@@ -260,6 +282,20 @@ mod tests {
                 "{glob}"
             );
         }
+    }
+
+    #[test]
+    fn globs_are_divided_where_paths_are() {
+        let divided = |glob: &str| {
+            let text = |part: Vec<u8>| String::from_utf8(part).unwrap();
+            divisions(glob.as_bytes()).into_iter().map(|(a, b)| (text(a), text(b))).collect::<Vec<_>>()
+        };
+        let pairs = |pairs: &[(&str, &str)]| -> Vec<_> {
+            pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+        };
+        assert_eq!(divided("a?/[/]"), pairs(&[("a?/[/]", ""), ("a?", "[/]")]));
+        assert_eq!(divided("*/c"), pairs(&[("*/c", ""), ("*", "*/c"), ("*", "c")]));
+        assert_eq!(divided("a*c\\*"), pairs(&[("a*c\\*", ""), ("a*", "*c\\*")]));
     }
 
     #[test]
