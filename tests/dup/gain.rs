@@ -238,6 +238,23 @@ fn all_numbers_are_what_a_deletion_frees() {
     assert_eq!(promised(&dir, &dir.path("t")), ("nothing".to_owned(), 0, false));
 }
 
+/// A report does not plan a group of so many names, which need not fit into memory.
+#[test]
+fn the_figure_of_a_huge_group_is_an_upper_bound() {
+    let dir = Dir::new();
+    dir.file("t/!", b"same").file("t/a", b"same");
+    (0..32_768).for_each(|nth| fs::hard_link(dir.path("t/a"), dir.path(format!("t/{nth}"))).unwrap());
+    let blocks = fs::metadata(dir.path("t/a")).unwrap().blocks() * 512;
+    let text = format!("pruning would free up to {}\n", indicatif::DecimalBytes(blocks));
+    for args in [&["dup", "t"][..], &["dup", "--format", "screen", "t"], &["dup", "--json", "t"]] {
+        dir.ftk(args).run().status(0).stderr_has(&format!("  {text}"));
+    }
+    dir.ftk(["dup", "--summary", "t"]).run().status(0).stdout(&text);
+    let totals = dir.ftk(["dup", "--summary", "--json", "t"]).run().status(0);
+    let totals: Value = serde_json::from_str(totals.text()).unwrap();
+    assert_eq!((&totals["free_bytes"], &totals["is_upper_bound"]), (&blocks.into(), &true.into()));
+}
+
 #[test]
 fn shared_blocks_make_an_upper_bound() {
     for kind in ["btrfs", "xfs"] {
