@@ -1,6 +1,6 @@
 //! Performs one action on a pair of files, or undoes a journal: `cargo run -p ftk-apply --example act --
 //! hardlink KEEPER VICTIM JOURNAL`, `act replace SOURCE FILE JOURNAL`, `act create SOURCE FILE JOURNAL`, `act undo
-//! JOURNAL`. KEEPER and VICTIM may both be directories.
+//! JOURNAL`. KEEPER and VICTIM may both be directories. Several pairs of files are handled only together.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program prints its results")]
 
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             })?;
             journal.finish()?;
         }
-        [action, keeper, victim, journal] => {
+        [action, ref pairs @ .., journal] if !pairs.is_empty() && pairs.len() % 2 == 0 => {
             let action = match action {
                 "hardlink" => Action::Hardlink,
                 "reflink" => Action::Reflink,
@@ -62,18 +62,22 @@ fn main() -> Result<(), Box<dyn Error>> {
                 "delete" => Action::Delete,
                 directory => Action::Move(directory.into()),
             };
-            let step = Step::new(seen(victim)?, seen(keeper)?);
+            let step = |(nth, pair): (usize, &[&str])| {
+                let step = Step::new(seen(pair[1])?, seen(pair[0])?);
+                Ok(Step { with_next: 2 * nth + 2 < pairs.len(), ..step })
+            };
+            let steps = pairs.chunks(2).enumerate().map(step).collect::<Result<Vec<_>, Box<dyn Error>>>()?;
             let mut journal = Journal::create(journal.as_ref())?;
             let mut engine = Engine::new(action, ActionOptions::default())?;
-            if std::path::Path::new(victim).is_dir() {
-                let (done, ended) = engine.run_tree(&step, &mut journal, &Stop::new(), |_, _| ())?;
+            if std::path::Path::new(pairs[1]).is_dir() {
+                let (done, ended) = engine.run_tree(&steps[0], &mut journal, &Stop::new(), |_, _| ())?;
                 journal.finish()?;
                 println!("{} files", done.files);
                 ended?;
                 println!("done");
                 return Ok(());
             }
-            engine.run([step], &mut journal, &Stop::new(), |_, outcome| match outcome {
+            engine.run(steps, &mut journal, &Stop::new(), |_, outcome| match outcome {
                 Ok(freed) => println!("done, {} bytes are free", freed.0),
                 Err(error) => failed = Some(error),
             })?;
@@ -81,7 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         _ => {
             return Err(
-                "act hardlink|reflink|symlink|delete|DIRECTORY KEEPER VICTIM JOURNAL, act replace|create SOURCE FILE JOURNAL, act undo JOURNAL"
+                "act hardlink|reflink|symlink|delete|DIRECTORY KEEPER VICTIM [KEEPER VICTIM...] JOURNAL, act replace|create SOURCE FILE JOURNAL, act undo JOURNAL"
                     .into(),
             );
         }

@@ -1,5 +1,5 @@
-//! Fault injection for whole directories: every system call fails in turn, and the process is killed before each call.
-//! No content may be lost, and undo restores everything that was moved.
+//! Fault injection for whole directories, and for files that go only together: every system call fails in turn, and the
+//! process is killed before each call. No content may be lost, and undo restores everything that was moved.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,9 +15,27 @@ enum Scene {
     Delete,
     Move,
     UndoMove,
+    /// Only the files, of which the first is a sidecar of the second.
+    DeleteSet,
+    MoveSet,
+    UndoMoveSet,
 }
 
-/// Two equal directories. For an undo, the second has been moved.
+impl Scene {
+    fn is_undo(self) -> bool {
+        matches!(self, Self::UndoMove | Self::UndoMoveSet)
+    }
+
+    fn deletes(self) -> bool {
+        matches!(self, Self::Delete | Self::DeleteSet)
+    }
+
+    fn is_set(self) -> bool {
+        matches!(self, Self::DeleteSet | Self::MoveSet | Self::UndoMoveSet)
+    }
+}
+
+/// Two equal directories. For an undo, the second, or what is in it, has been moved.
 struct Stage {
     tree: Tree,
     scene: Scene,
@@ -39,26 +57,29 @@ impl Stage {
             fs::File::open(tree.path(name)).unwrap().set_modified(old_time()).unwrap();
         }
         let stage = Self { tree, scene };
-        if scene == Scene::UndoMove {
+        if scene.is_undo() {
             let done = stage.directed(&mut Command::new(act_program()), false).output().unwrap();
-            assert!(done.status.success() && !stage.tree.path("v").exists(), "{done:?}");
+            assert!(done.status.success() && stage.is_gone(), "{done:?}");
         }
         stage
     }
 
     fn directed<'c>(&self, command: &'c mut Command, undo: bool) -> &'c mut Command {
         command.current_dir(self.tree.path(""));
-        match (undo, self.scene) {
-            (true, _) => command.args(["undo", "journal"]),
-            (_, Scene::Delete) => command.args(["delete", "k", "v", "journal"]),
-            _ => command.args(["to", "k", "v", "journal"]),
+        if undo {
+            return command.args(["undo", "journal"]);
+        }
+        command.arg(if self.scene.deletes() { "delete" } else { "to" });
+        match self.scene.is_set() {
+            true => command.args(["k/d/g", "v/d/g", "k/f", "v/f", "journal"]),
+            false => command.args(["k", "v", "journal"]),
         }
     }
 
     fn play(&self, options: &[String]) -> Output {
         let mut strace = Command::new("strace");
         strace.args(options).arg(act_program());
-        self.directed(&mut strace, self.scene == Scene::UndoMove).output().unwrap()
+        self.directed(&mut strace, self.scene.is_undo()).output().unwrap()
     }
 
     fn has(&self, path: &str, name: &str) -> bool {
@@ -67,14 +88,27 @@ impl Stage {
             && fs::read(path).unwrap() == format!("the content of {name}").as_bytes()
     }
 
-    /// Checks what must hold after every fault: the keeper is complete, and moved files are in one of two places.
+    /// Returns whether everything that should go is gone.
+    fn is_gone(&self) -> bool {
+        match self.scene.is_set() {
+            true => FILES.iter().all(|name| !self.tree.path(&format!("v/{name}")).exists()),
+            false => !self.tree.path("v").exists(),
+        }
+    }
+
+    /// Checks what must hold after every fault: the keeper is complete, moved files are in one of two places, and no sidecar
+    /// is left alone by an action.
     fn assert_nothing_lost(&self, what: &str) {
         for name in FILES {
             assert!(self.has(&format!("k/{name}"), name), "{what}: {name}");
         }
         assert!(self.tree.path("k/l").is_symlink() && self.tree.path("k/d").is_dir(), "{what}");
         let strays: Vec<_> = self.tree.names().into_iter().filter(|name| name.contains(".ftk-")).collect();
-        for name in FILES.iter().filter(|_| self.scene != Scene::Delete) {
+        // An undo restores each file on its own.
+        if self.scene.is_set() && !self.scene.is_undo() && strays.is_empty() {
+            assert!(self.has("v/f", "f") || !self.has("v/d/g", "d/g"), "{what}: {:?}", self.tree.names());
+        }
+        for name in FILES.iter().filter(|_| !self.scene.deletes()) {
             let here = self.has(&format!("v/{name}"), name);
             let there = self.has(&format!("to/v/{name}"), name);
             assert!(here != there || !strays.is_empty(), "{what}: {name} in {:?}", self.tree.names());
@@ -121,12 +155,9 @@ fn play_once(scene: Scene, inject: &str, is_killed: bool) {
     let what = format!("{scene:?} {inject}: {output:?}");
     stage.assert_nothing_lost(&what);
     if output.status.success() {
-        match scene {
-            Scene::Delete | Scene::Move => assert!(!stage.tree.path("v").exists(), "{what}"),
-            Scene::UndoMove => assert!(stage.is_complete(), "{what}"),
-        }
+        assert!(if scene.is_undo() { stage.is_complete() } else { stage.is_gone() }, "{what}");
     }
-    if !is_killed && scene != Scene::UndoMove {
+    if !is_killed && !scene.is_undo() {
         let strays = stage.tree.names().into_iter().filter(|name| name.contains(".ftk-")).count();
         assert!(strays == 0 || String::from_utf8_lossy(&output.stderr).contains(".ftk-"), "{what}");
     }
@@ -134,7 +165,7 @@ fn play_once(scene: Scene, inject: &str, is_killed: bool) {
     let repaired = stage.directed(&mut Command::new(act_program()), true).output().unwrap();
     let what = format!("{what}\n{repaired:?}\n{:?}", stage.tree.names());
     stage.assert_nothing_lost(&what);
-    if scene != Scene::Delete {
+    if !scene.deletes() {
         assert!(stage.is_complete(), "{what}");
         assert!(stage.tree.names().iter().all(|name| !name.contains(".ftk-")), "{what}");
     }
@@ -153,4 +184,19 @@ fn faults_while_a_directory_is_moved() {
 #[test]
 fn faults_while_a_directory_is_restored() {
     play_with_faults(Scene::UndoMove);
+}
+
+#[test]
+fn faults_while_a_file_is_deleted_with_its_sidecar() {
+    play_with_faults(Scene::DeleteSet);
+}
+
+#[test]
+fn faults_while_a_file_is_moved_with_its_sidecar() {
+    play_with_faults(Scene::MoveSet);
+}
+
+#[test]
+fn faults_while_a_file_and_its_sidecar_are_restored() {
+    play_with_faults(Scene::UndoMoveSet);
 }
