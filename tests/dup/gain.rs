@@ -83,6 +83,7 @@ fn a_snapshot_is_changed_only_on_request() {
     let keep = ["--action", "reflink", "--keep", "newest", "--yes"];
     let text = prune(&mounted, &keep, &["other", "snap"]);
     assert!(lines(&text, "leave")[0].contains("snap/f") && lines(&text, "clone").is_empty(), "{text}");
+    assert!(lines(&text, "leave")[0].ends_with("--into-snapshots permits to clone it"), "{text}");
     // A directory with a snapshot in it is taken apart.
     for (nth, name) in ["one", "two"].into_iter().enumerate() {
         let inner = mounted.path(&format!("{name}/inner"));
@@ -101,7 +102,8 @@ fn a_snapshot_is_changed_only_on_request() {
     let run = dir.ftk(args).args(["one", "two"].map(|name| mounted.path(name))).run().status(2);
     let refused = lines(run.text(), "refuse");
     assert!(refused.len() == 1 && refused[0].contains("two/inner/x"), "{}", run.text());
-    run.check(refused[0].ends_with("the victim is on a read-only file system or subvolume"), "the reason");
+    let why = "in a read-only subvolume, such as a snapshot: --into-snapshots permits to clone it";
+    run.check(refused[0].ends_with(&format!("the victim is {why}")), "the reason");
     // Nothing is freed as long as another file has the blocks.
     let into = [&keep[..], &["--into-snapshots"]].concat();
     let text = prune(&mounted, &into, &["other", "snap"]);

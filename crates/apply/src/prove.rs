@@ -72,7 +72,10 @@ pub(crate) fn compare_all_but_content(
     }
     // The kernel shares blocks with a file in a snapshot. It refuses the other actions there.
     if kind == ActionKind::Reflink && !options.into_snapshots && victim.place.is_read_only() {
-        return Err(Refusal::ReadOnly(Side::Victim));
+        return Err(match victim.place.is_on_read_only_mount() {
+            true => Refusal::ReadOnly(Side::Victim),
+            false => Refusal::Snapshot,
+        });
     }
     if matches!(kind, ActionKind::Hardlink | ActionKind::Symlink) {
         let found = if options.metadata_may_differ {

@@ -142,6 +142,11 @@ impl Place {
         is_read_only(self.dir.as_fd())
     }
 
+    /// Returns whether the directory is on a read-only file system or mount.
+    pub(crate) fn is_on_read_only_mount(&self) -> bool {
+        is_on_read_only_mount(self.dir.as_fd())
+    }
+
     /// Returns whether this is the place of a directory that is on one.
     pub(crate) fn is_read_only_directory(&self) -> bool {
         let flags = DIRECTORY | OFlags::NOFOLLOW;
@@ -155,8 +160,11 @@ impl Place {
 }
 
 fn is_read_only(dir: BorrowedFd<'_>) -> bool {
-    accessat(dir, ".", Access::WRITE_OK, AtFlags::empty()) == Err(Errno::ROFS)
-        || fstatvfs(dir).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY))
+    accessat(dir, ".", Access::WRITE_OK, AtFlags::empty()) == Err(Errno::ROFS) || is_on_read_only_mount(dir)
+}
+
+fn is_on_read_only_mount(dir: BorrowedFd<'_>) -> bool {
+    fstatvfs(dir).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
 impl Held {

@@ -94,6 +94,9 @@ pub enum Refusal {
     OtherFileSystem,
     /// The file is on a read-only file system or subvolume.
     ReadOnly(Side),
+    /// The victim is in a read-only subvolume. It could be cloned with
+    /// [`into_snapshots`](crate::ActionOptions::into_snapshots).
+    Snapshot,
     /// The file system does not support the action.
     Unsupported,
     /// The keeper has the maximal number of hard links. Another keeper may work.
@@ -297,6 +300,9 @@ impl fmt::Display for Refusal {
                 f.write_str("the keeper, or the directory to move to, is on another file system")
             }
             Self::ReadOnly(side) => write!(f, "{side} is on a read-only file system or subvolume"),
+            Self::Snapshot => f.write_str(
+                "the victim is in a read-only subvolume, such as a snapshot: --into-snapshots permits to clone it",
+            ),
             Self::Unsupported => f.write_str("the file system does not support this action on these files"),
             Self::TooManyLinks => f.write_str("the keeper has as many hard links as the file system allows"),
             Self::NameExists => f.write_str("another file already has the victim's new name"),
@@ -415,6 +421,10 @@ mod tests {
             (Refusal::ContentDiffers, "content differs"),
             (Refusal::OtherFileSystem, "the keeper, or the directory to move to, is on another file system"),
             (Refusal::ReadOnly(Victim), "the victim is on a read-only file system or subvolume"),
+            (
+                Refusal::Snapshot,
+                "the victim is in a read-only subvolume, such as a snapshot: --into-snapshots permits to clone it",
+            ),
             (Refusal::Unsupported, "the file system does not support this action on these files"),
             (Refusal::TooManyLinks, "the keeper has as many hard links as the file system allows"),
             (Refusal::NameExists, "another file already has the victim's new name"),

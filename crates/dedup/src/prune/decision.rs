@@ -128,6 +128,8 @@ pub enum SkipReason {
     FreesNothing,
     /// A name of its file is on a read-only file system or subvolume.
     ReadOnly,
+    /// It is in a read-only subvolume, and would be cloned with [`KeepRules::into_snapshots`].
+    Snapshot,
     /// It is one of several directories with the same contents under other names.
     OtherNames,
 }
@@ -169,6 +171,9 @@ impl fmt::Display for SkipReason {
             Self::Unidentified => "has more paths than hard links, so its inode number does not identify it",
             Self::FreesNothing => "frees nothing: other links or files have its blocks, or it has none",
             Self::ReadOnly => "on a read-only file system, mount or subvolume",
+            Self::Snapshot => {
+                "in a read-only subvolume, such as a snapshot: --into-snapshots permits to clone it"
+            }
             Self::OtherNames => "the directories have different names in them",
         })
     }

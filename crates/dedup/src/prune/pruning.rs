@@ -90,7 +90,20 @@ impl Pruning {
             }
         }
         members.sort_unstable();
-        plan(members, &self.rules)
+        self.with_snapshots(plan(members, &self.rules), members)
+    }
+
+    /// Says of members in snapshots that they could be cloned.
+    fn with_snapshots(&self, mut decided: GroupDecision, members: &[Member]) -> GroupDecision {
+        if self.effect == Effect::Clone && !self.rules.into_snapshots {
+            let left = decided.decisions.iter_mut().zip(members);
+            let left =
+                left.filter(|(_, member)| member.standing.is_in_snapshot).map(|(decision, _)| decision);
+            for decision in left.filter(|it| **it == MemberDecision::Skipped(SkipReason::ReadOnly)) {
+                *decision = MemberDecision::Skipped(SkipReason::Snapshot);
+            }
+        }
+        decided
     }
 
     /// Decides about equal directories. `copies` are the numbers of the copies that they belong to.
@@ -101,7 +114,7 @@ impl Pruning {
                 member.standing.protect(Protection::Reference);
             }
         }
-        plan_copies(members, Identity::Numbered(copies), &self.rules)
+        self.with_snapshots(plan_copies(members, Identity::Numbered(copies), &self.rules), members)
     }
 
     /// Plans groups of files one after the other. A group in which all members are kept has no items. `shares` returns
