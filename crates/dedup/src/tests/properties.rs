@@ -37,10 +37,11 @@ fn inode() -> impl Strategy<Value = Inode> {
 /// What is known about a name, except whether it is below a reference.
 fn standing() -> impl Strategy<Value = Standing> {
     let flag = || prop::bool::weighted(0.3);
-    (prop::bool::weighted(0.2), flag(), 0..3_u32, flag()).prop_map(
-        |(is_inside, is_trash, hidden, is_read_only)| {
+    (prop::bool::weighted(0.2), flag(), 0..3_u32, flag(), any::<bool>()).prop_map(
+        |(is_inside, is_trash, hidden, is_read_only, is_subvolume)| {
             let protection = if is_inside { Protection::InKept } else { Protection::Free };
-            Standing { protection, is_trash, hidden, is_read_only, is_in_snapshot: false }
+            let is_in_snapshot = is_read_only && is_subvolume;
+            Standing { protection, is_trash, hidden, is_read_only, is_in_snapshot }
         },
     )
 }
@@ -53,7 +54,8 @@ fn members() -> impl Strategy<Value = Vec<Member>> {
             for &(root, via_link, standing) in &inode.names {
                 let nth = members.len();
                 let path = format!("{root}/{:01$}", nth, 1 + nth * 7 % 4).into();
-                let version = Version { dev: inode.dev, ino, size: 10, mtime_ns: inode.mtime_ns, ctime_ns: 0 };
+                let version =
+                    Version { dev: inode.dev, ino, size: 10, mtime_ns: inode.mtime_ns, ctime_ns: 0 };
                 members.push(Member {
                     blocks: 8,
                     nlink: nlink as u64,
@@ -81,8 +83,10 @@ fn test(nth: u8) -> MemberTest {
 
 fn rules() -> impl Strategy<Value = KeepRules> {
     let numbers = (vec(0..9_u8, 0..4), vec(0..3_u8, 0..3), btree_set(0..20_usize, 0..2));
-    (numbers, any::<[bool; 2]>(), 0..5_usize).prop_map(|((keep, one_per, chosen), flags, min_copies)| {
-        let [isolate, names_survive] = flags;
+    (numbers, any::<[bool; 3]>(), 0..5_usize).prop_map(|((keep, one_per, chosen), flags, min_copies)| {
+        let [isolate, names_survive, into_snapshots] = flags;
+        // Only clones can do that.
+        let into_snapshots = names_survive && into_snapshots;
         let rule = |rule| match rule {
             0 => KeepRule::First,
             1 => KeepRule::Oldest,
@@ -99,7 +103,7 @@ fn rules() -> impl Strategy<Value = KeepRules> {
             |nth: usize| (0..4).map(move |root| format!("{root}/{:01$}", nth, 1 + nth * 7 % 4).into_bytes());
         let chosen = chosen.into_iter().flat_map(path).collect();
         let keep = keep.into_iter().map(rule).collect();
-        KeepRules { keep, isolate, min_copies, one_per, chosen, names_survive, into_snapshots: false }
+        KeepRules { keep, isolate, min_copies, one_per, chosen, names_survive, into_snapshots }
     })
 }
 
@@ -241,7 +245,9 @@ proptest! {
             let are_all_good = all.clone().filter(near_or_far).all(is_good);
             prop_assert!(!are_all_good || is_near(keeper) == all.clone().any(|at| near(&at)));
             prop_assert!(are_all_good || is_good(keeper) || !all.clone().filter(near_or_far).any(all_good));
-            prop_assert!(!members[nth].standing.is_read_only, "nothing on a read-only file system is changed");
+            let is_permitted = rules.into_snapshots && members[nth].standing.is_in_snapshot;
+            let is_fixed = members[nth].standing.is_read_only && !is_permitted;
+            prop_assert!(!is_fixed, "nothing on a read-only file system is changed");
             if rules.isolate {
                 let roots: BTreeSet<_> = same_file().map(|at| members[at].root).collect();
                 let kept = all.clone().filter(|&at| matches!(decisions[at], MemberDecision::Stays(_)) && regular(&at));
