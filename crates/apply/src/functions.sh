@@ -169,7 +169,7 @@ ftk_is_safe() { # PATH OWNER
 ftk_symlink() { # STEP KEEPER VICTIM
     ftk_ready_to_go "$1" "$2" "$3" || return 0
     # The letter protects newlines at the end of the name, which $() would remove.
-    where=$(cd "${2%/*}/" && pwd -P && echo x)
+    where=$(cd -P "${2%/*}/" && pwd -P && echo x)
     owner=$(stat -c %u "$3")
     above=${where%??}/${2##*/}
     exposed=
@@ -195,6 +195,7 @@ ftk_delete() { # STEP KEEPER VICTIM
 
 # Creates the directory for moved files. The mark tells `ftk dup` to skip it.
 ftk_destination() { # DIRECTORY TEXT
+    destination=$1
     if [ ! -d "$1" ]; then
         mkdir -p "$1" && printf %s "$2" >"$1/FTK-QUARANTINE.TAG" || {
             printf 'cannot create %s\n' "$1" >&2
@@ -203,11 +204,25 @@ ftk_destination() { # DIRECTORY TEXT
     fi
 }
 
-ftk_move() { # STEP KEEPER VICTIM TO
-    ftk_ready_to_go "$1" "$2" "$3" || return 0
-    if [ -e "$4" ] || [ -L "$4" ]; then
+# Refuses a new name to which a symbolic link below the directory for moved files leads, or that is taken.
+ftk_is_free() { # STEP TO
+    above=${2%/*}
+    while [ "${#above}" -gt "${#destination}" ]; do
+        if [ -L "$above" ]; then
+            ftk_refuse "$1" 'a symbolic link leads to the new name'
+            return 1
+        fi
+        above=${above%/*}
+    done
+    if [ -e "$2" ] || [ -L "$2" ]; then
         ftk_refuse "$1" 'the new name is taken'
-    elif mkdir -p "${4%/*}/" && ln "$3" "$4"; then # a link: never a copy to another file system
+        return 1
+    fi
+}
+
+ftk_move() { # STEP KEEPER VICTIM TO
+    ftk_ready_to_go "$1" "$2" "$3" && ftk_is_free "$1" "$4" || return 0
+    if mkdir -p "${4%/*}/" && ln "$3" "$4"; then # a link: never a copy to another file system
         rm -f "$3" || ftk_refuse "$1" 'cannot remove the old name'
     else
         ftk_refuse "$1" 'cannot move the file'
@@ -222,9 +237,7 @@ ftk_unlink() { # STEP KEEPER VICTIM [TO]
         ftk_refuse "$1" 'a script cannot prove here that these are two links: use ftk dup prune --yes'
     elif [ "$#" -lt 4 ]; then
         rm -f "$3" || ftk_refuse "$1" 'cannot remove the link'
-    elif [ -e "$4" ] || [ -L "$4" ]; then
-        ftk_refuse "$1" 'the new name is taken'
-    else
+    elif ftk_is_free "$1" "$4"; then
         mkdir -p "${4%/*}/" && mv "$3" "$4" || ftk_refuse "$1" 'cannot move the link'
     fi
 }

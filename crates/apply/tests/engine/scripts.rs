@@ -66,6 +66,11 @@ fn shells() -> Vec<Vec<&'static str>> {
 /// Runs a script in the directory above the tree, where no file may appear.
 fn run(tree: &Tree, shell: &[&str], steps: &[Step], action: &Action) -> Output {
     let mut text = script::header(tree.path("").as_os_str().as_bytes());
+    if let Action::Move(to) = action {
+        // A directory that exists gets no mark.
+        fs::create_dir_all(tree.path("").join(to)).unwrap();
+    }
+    text.extend_from_slice(&script::destination(action));
     for (nth, step) in steps.iter().enumerate() {
         text.extend_from_slice(&script::step(step, action, nth));
     }
@@ -161,6 +166,42 @@ fn a_script_keeps_files_that_differ() {
             assert_eq!(after, before, "{shell:?} {action:?}");
             assert_eq!(fs::read(tree.path("differs")).unwrap(), b"diff");
         }
+    }
+}
+
+#[test]
+fn a_script_moves_nothing_through_a_link_below_the_destination() {
+    for shell in shells() {
+        for (link, target) in [("to/a", "../out"), ("to/a/b", "../../out")] {
+            let tree = Tree::new();
+            for name in ["k", "a/b/v", "out/other"] {
+                tree.file(name, "same");
+            }
+            fs::create_dir_all(tree.path(link).parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(target, tree.path(link)).unwrap();
+            let before = tree.names();
+            let step = Step::new(relative(b"a/b/v".to_vec()), relative(b"k".to_vec()));
+            let output = run(&tree, &shell, &[step], &Action::Move("to".into()));
+            assert_eq!(output.status.code(), Some(2), "{shell:?} {link}: {output:?}");
+            assert_eq!(tree.names(), before, "{shell:?} {link}");
+        }
+    }
+}
+
+/// A shell takes `link/..` for the directory of the link unless it is told otherwise.
+#[test]
+fn a_script_links_to_a_keeper_behind_a_link() {
+    for shell in shells() {
+        let tree = Tree::new();
+        for name in ["t/k/x", "t/v/x", "t/d/other", "q/other"] {
+            tree.file(name, "same");
+        }
+        std::os::unix::fs::symlink("../t/d", tree.path("q/r")).unwrap();
+        let at = |path: &str| relative(format!("q/r/../{path}").into_bytes());
+        let output = run(&tree, &shell, &[Step::new(at("v/x"), at("k/x"))], &Action::Symlink);
+        assert!(output.status.success(), "{shell:?}: {output:?}");
+        let keeper = tree.path("t/k/x").canonicalize().unwrap();
+        assert_eq!(fs::read_link(tree.path("t/v/x")).unwrap(), keeper, "{shell:?}");
     }
 }
 
