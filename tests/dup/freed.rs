@@ -71,3 +71,17 @@ fn h42_on_xfs() {
         ["reflink", "hardlink", "delete"].iter().for_each(|action| assert_freed(&mounted, action, 1 << 19));
     }
 }
+
+/// The blocks of a moved file are still in use.
+#[test]
+fn moved_directories_free_nothing() {
+    let dir = Dir::new();
+    dir.file("a/x", &bytes(1, 70_000)).file("b/x", &bytes(1, 70_000));
+    for yes in [&[][..], &["--yes"]] {
+        let run =
+            dir.ftk(["dup", "prune", "--json", "--dirs", "--action", "move=../to"]).args(yes).run().status(0);
+        let last: Value = serde_json::from_str(run.text().lines().last().unwrap()).unwrap();
+        let summary = &last["summary"];
+        assert_eq!((&summary["files"], &summary["frees_bytes"]), (&1.into(), &0.into()), "{yes:?}");
+    }
+}

@@ -236,7 +236,10 @@ impl<'a> Job<'a> {
             match checked {
                 Checked::Line(line) => printer.say(line),
                 Checked::Tree(step, tree) => {
-                    printer.tree(&step, tree.files.len() as u64, tree.frees().into_iter().sum());
+                    // What is moved keeps its blocks.
+                    let is_move = matches!(self.action, Action::Move(_));
+                    let frees = if is_move { 0 } else { tree.frees().into_iter().sum() };
+                    printer.tree(&step, tree.files.len() as u64, frees);
                 }
                 Checked::File(step, gain) => printer.step(&step, gain),
                 Checked::Emptied(path) => printer.emptied(&path),

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use crate::common::Common;
-use crate::open_dirs::OpenDirs;
 use crate::merge::{Side as _, merge_by};
+use crate::open_dirs::OpenDirs;
 use crate::{Entries, Entry, EntryError, Error, Manifest, Which};
 
 /// Whether an earlier pass has read both manifests to the end, which proves that their entries are valid and

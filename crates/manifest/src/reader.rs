@@ -11,9 +11,9 @@ use memchr::memmem;
 
 use crate::blocks::{BLOCK, Fingerprints, FirstPass, Source, is_compressed};
 use crate::entry::key;
-use crate::open_dirs::is_below;
 use crate::lines::{Place, Sealed};
 use crate::merge::Side;
+use crate::open_dirs::is_below;
 use crate::parse::Owned;
 use crate::shard::Shard;
 use crate::shard::whole_lines::{PartFile, WholeLines, locate};

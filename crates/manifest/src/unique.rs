@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use ftk_inventory::Budget;
 
 use crate::common::Common;
-use crate::open_dirs::OpenDirs;
 use crate::keys::Keys;
 use crate::merge::Side as _;
+use crate::open_dirs::OpenDirs;
 use crate::{Entry, Error, Manifest, Which};
 
 /// Passes to `each`, in path order, the regular files of `of` whose content is not in `elsewhere` under any

@@ -12,8 +12,8 @@ use ftk_record::Seal;
 use ftk_walk::FileType;
 
 use crate::entry::key;
-use crate::open_dirs::OpenDirs;
 use crate::merge::Side as _;
+use crate::open_dirs::OpenDirs;
 use crate::parse::Owned;
 use crate::reader::Entries;
 use crate::shard::whole_lines::{PartFile, WholeLines, locate};
