@@ -190,7 +190,7 @@ fn a_script_moves_nothing_through_a_link_below_the_destination() {
 
 /// A shell takes `link/..` for the directory of the link unless it is told otherwise.
 #[test]
-fn a_script_links_to_a_keeper_behind_a_link() {
+fn a_script_follows_links_in_the_path_of_a_keeper() {
     for shell in shells() {
         let tree = Tree::new();
         for name in ["t/k/x", "t/v/x", "t/d/other", "q/other"] {
