@@ -57,12 +57,12 @@ fn plant(dir: &Dir, dice: &mut Dice) {
             }
         }
         // Sidecars of one file, or of two.
-        let (sidecar, form) = (*dice.pick(&[b"edits 1", b"edits 2"]), dice.below(8));
-        if form < 2 {
-            let stem = if form == 0 { &path } else { path.trim_end_matches(".raw") };
+        let (sidecar, form) = (*dice.pick(&[b"edits 1", b"edits 1", b"edits 2"]), dice.below(6));
+        if form < 4 {
+            let stem = if form < 3 { &path } else { path.trim_end_matches(".raw") };
             dir.file(format!("{stem}.xmp"), sidecar);
         }
-        if form == 1 {
+        if form == 3 {
             let content = *dice.pick(&CONTENTS);
             dir.file(format!("{place}/f{nth}.jpg"), content);
         }
@@ -363,7 +363,7 @@ const SEEDS: std::ops::Range<u64> = 9000..9160;
 
 #[test]
 fn a_run_keeps_the_promises_and_does_what_plan_and_script_say() {
-    let (mut removed, mut stopped, mut emptied) = (0, 0, 0);
+    let (mut removed, mut stopped, mut emptied, mut sidecars) = (0, 0, 0, 0);
     for seed in SEEDS {
         let mut dice = Dice::new(seed);
         let dir = Dir::new();
@@ -389,11 +389,14 @@ fn a_run_keeps_the_promises_and_does_what_plan_and_script_say() {
             let is_same = script.is_none_or(|script| victims(&script) == victims(&run));
             run.check(is_same, &format!("{seed}: the script says the same"));
         }
-        stopped += u32::from(rules.is_unused);
+        stopped += usize::from(rules.is_unused);
         removed += victims(&run).len();
         emptied += before.1.keys().filter(|path| !after.1.contains_key(*path)).count();
+        let gone = before.0.keys().filter(|path| rules.with_sidecars && !after.0.contains_key(*path));
+        sidecars += gone.filter(|path| path.ends_with(".xmp")).count();
     }
-    assert!(removed > 300 && stopped > 20 && emptied > 5, "{removed} removed, {stopped} stopped, {emptied}");
+    let counts = [removed, stopped, emptied, sidecars];
+    assert!(counts.iter().zip([300, 20, 10, 10]).all(|(n, least)| *n > least), "{counts:?}");
 }
 
 #[test]
