@@ -11,8 +11,7 @@ use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_dedup::report::Writer;
 use ftk_dedup::{
-    GroupTally, RecordedFile, RecordedGroups, RecordedMember, RecordedName, RecordedSearch, Tally,
-    recorded_path,
+    GroupTally, RecordedFile, RecordedGroups, RecordedMember, RecordedName, RecordedSearch, recorded_path,
 };
 use ftk_hash::Algorithm;
 use ftk_manifest::{Entry, Field, Manifest};
@@ -110,8 +109,7 @@ pub(super) fn run(
         head.extend_from_slice(csv::RECORDED_HEADER);
     }
     list.line(|out| out.append(&mut head));
-    let (null, manifests, tally) = (output.null, &sources.paths, Tally::default());
-    let mut printer = GroupPrinter { list: &mut list, format, json, null, manifests, tally, current: None };
+    let mut printer = GroupPrinter::new(&mut list, format, json, output.null, &sources.paths);
     print(&groups, &mut printer).context(TEMPORARY)?;
     let tally = printer.finish();
     // If the reader closed the pipe, the remaining groups were not counted.
@@ -252,14 +250,9 @@ fn say_contradictions(groups: &RecordedGroups, sources: &Sources, console: &Cons
         if last.replace(name.file) != Some(name.file) {
             files += 1;
         }
-        let place =
-            format_args!("{} in {}", quote(&name.path), quote(&sources.paths[name.manifest])).to_string();
-        console.error_of(
-            "contradiction",
-            format_args!(
-                "{place}: its inode is recorded with different digests: not compared (inode {files})"
-            ),
-        );
+        let (path, manifest) = (quote(&name.path), quote(&sources.paths[name.manifest]));
+        let what = "its inode is recorded with different digests: not compared";
+        console.error_of("contradiction", format_args!("{path} in {manifest}: {what} (inode {files})"));
     }
     Ok(files)
 }

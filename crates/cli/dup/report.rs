@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use ftk_dedup::prune::Pruning;
 use ftk_dedup::report::{Header, Writer};
-use ftk_dedup::{Examined, GroupTally, Part, Surveyed, Tally};
+use ftk_dedup::{Examined, GroupTally, Part, Surveyed};
 use ftk_hash::{Algorithm, Digest};
 
 use self::groups::{Found, GroupPrinter, Name};
@@ -89,7 +89,11 @@ pub(super) fn run(
         // The paths are printed before the members are examined, and need nothing more.
         let inventory = &search.inventory;
         for group in search.groups.iter() {
-            list.line(|out| text::push_like_fdupes(out, inventory, &group, end, is_shown));
+            list.line(|out| {
+                let first_names = group.clusters().map(|names| inventory.path(names[0]));
+                first_names.for_each(|path| text::push_path(out, &path, end, is_shown));
+                out.push(end);
+            });
         }
     }
     let mut groups = search.examine((!is_list).then_some(console));
@@ -99,9 +103,7 @@ pub(super) fn run(
         search.groups.totals().into()
     } else {
         let format = if is_list { Format::Summary } else { format };
-        let (list, tally) = (&mut list, Tally::default());
-        let mut printer =
-            GroupPrinter { list, format, json, null: output.null, manifests: &[], tally, current: None };
+        let mut printer = GroupPrinter::new(&mut list, format, json, output.null, &[]);
         print_groups(&mut printer, &mut groups, &Pruning::by_default(&search.roots));
         printer.finish()
     };

@@ -51,19 +51,20 @@ impl Name {
 /// Prints groups one after the other, each name by name.
 pub(in crate::dup) struct GroupPrinter<'p, 'o> {
     pub(in crate::dup) list: &'p mut List<'o>,
-    pub(in crate::dup) format: Format,
-    /// Writes the records of a report, with JSON.
-    pub(in crate::dup) json: Option<Writer>,
-    /// Whether paths end with NUL, like fdupes.
-    pub(in crate::dup) null: bool,
-    /// The manifests that were searched, if no tree was.
-    pub(in crate::dup) manifests: &'p [Vec<u8>],
-    pub(in crate::dup) tally: Tally,
-    pub(in crate::dup) current: Option<Current>,
+    format: Format,
+    json: Option<Writer>,
+    /// What ends a path in the format of fdupes.
+    end: u8,
+    /// Whether control characters are escaped.
+    is_shown: bool,
+    is_coloured: bool,
+    manifests: &'p [Vec<u8>],
+    tally: Tally,
+    current: Option<Current>,
 }
 
 /// The group that is printed now.
-pub(in crate::dup) struct Current {
+struct Current {
     size: u64,
     digest: Digest,
     tally: GroupTally,
@@ -73,7 +74,22 @@ pub(in crate::dup) struct Current {
     names: Vec<Name>,
 }
 
-impl GroupPrinter<'_, '_> {
+impl<'p, 'o> GroupPrinter<'p, 'o> {
+    /// `json` writes the records of a report. `null`: paths end with NUL, like fdupes. `manifests` are those that were
+    /// searched, if no tree was.
+    pub(in crate::dup) fn new(
+        list: &'p mut List<'o>,
+        format: Format,
+        json: Option<Writer>,
+        null: bool,
+        manifests: &'p [Vec<u8>],
+    ) -> Self {
+        let (end, is_shown, is_coloured) =
+            (text::end_of_path(null), !null && list.is_shown(), list.is_coloured());
+        let (tally, current) = (Tally::default(), None);
+        Self { list, format, json, end, is_shown, is_coloured, manifests, tally, current }
+    }
+
     /// Begins a group of files with this size and digest.
     pub(in crate::dup) fn begin(&mut self, size: u64, digest: Digest, tally: GroupTally) {
         self.json.iter_mut().for_each(|json| json.begin_group(size, &digest));
@@ -83,11 +99,11 @@ impl GroupPrinter<'_, '_> {
     /// Prints a name of the current group.
     pub(in crate::dup) fn name(&mut self, name: Name) {
         let Self { list, json, manifests, .. } = self;
+        let (end, is_shown) = (self.end, self.is_shown);
         let Some(current) = &mut self.current else { return };
         let is_new = name.cluster == current.next;
         current.next += u64::from(is_new);
         current.tally.add(name.cluster, name.space());
-        let is_shown = list.is_shown();
         match self.format {
             Format::Screen => current.names.push(name),
             Format::Csv => {
@@ -101,8 +117,7 @@ impl GroupPrinter<'_, '_> {
                 });
             }),
             Format::Fdupes if is_new => {
-                let end = text::end_of_path(self.null);
-                list.line(|out| text::push_path(out, name.path(), end, is_shown && !self.null));
+                list.line(|out| text::push_path(out, name.path(), end, is_shown));
             }
             Format::Fdupes | Format::Summary => {}
         }
@@ -111,12 +126,11 @@ impl GroupPrinter<'_, '_> {
     /// Ends the current group, if there is one. `gain` is what the rules free in it, if that is known.
     pub(in crate::dup) fn end(&mut self, gain: Option<Gain>) {
         let Some(Current { size, names, tally, .. }) = self.current.take() else { return };
-        let (manifests, is_coloured) = (self.manifests, self.list.is_coloured());
-        let list = &mut *self.list;
+        let (list, manifests, is_coloured) = (&mut *self.list, self.manifests, self.is_coloured);
         match self.format {
             Format::Screen => list.line(|out| text::push_group(out, size, &names, manifests, is_coloured)),
             Format::Json => list.line(|out| self.json.iter_mut().for_each(|json| json.end_group(out))),
-            Format::Fdupes => list.line(|out| out.push(text::end_of_path(self.null))),
+            Format::Fdupes => list.line(|out| out.push(self.end)),
             Format::Csv | Format::Summary => {}
         }
         self.tally.add(tally, gain);

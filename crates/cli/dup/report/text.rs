@@ -3,7 +3,6 @@
 use std::io::Write as _;
 
 use ftk_dedup::Totals;
-use ftk_inventory::Inventory;
 use ftk_record::{quote, sanitize};
 use indicatif::{DecimalBytes, HumanCount};
 
@@ -65,19 +64,7 @@ pub(super) fn push_outside(out: &mut Vec<u8>, totals: &Totals) {
     out.extend_from_slice(line.as_bytes());
 }
 
-/// Appends a group like fdupes and jdupes: the first hard link of each file, and an empty line.
-pub(super) fn push_like_fdupes(
-    out: &mut Vec<u8>,
-    inventory: &Inventory,
-    group: &ftk_dedup::Group<'_>,
-    end: u8,
-    is_shown: bool,
-) {
-    group.clusters().for_each(|names| push_path(out, &inventory.path(names[0]), end, is_shown));
-    out.push(end);
-}
-
-/// Returns what ends a path, and once more a group, in the format of fdupes.
+/// Returns what ends a path, and once more a group, in the format of fdupes: the first hard link of each file is listed.
 pub(in crate::dup) fn end_of_path(null: bool) -> u8 {
     if null { 0 } else { b'\n' }
 }

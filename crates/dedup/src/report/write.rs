@@ -141,11 +141,6 @@ impl Writer {
         push(&mut self.line);
     }
 
-    /// Whether a group was begun and not ended.
-    pub fn has_group(&self) -> bool {
-        !self.line.is_empty()
-    }
-
     /// Ends the current group.
     pub fn end_group(&mut self, out: &mut Vec<u8>) {
         self.line.extend_from_slice(b"]}\n");
