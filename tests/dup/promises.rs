@@ -2,8 +2,8 @@
 //! promises:
 //!
 //! 1. Nothing that a rule protects changes, nor anything in an earlier quarantine or on a read-only mount.
-//! 2. Of every content, as many copies stay as the rules ask for, or all if there are fewer. What is in a quarantine is no
-//!    copy, and for a removal what is on a read-only mount does not count.
+//! 2. Of every content, as many copies stay as the rules ask for, or all if there are fewer. Files in a quarantine do not
+//!    count as copies. Those on a read-only mount do not count for a removal.
 //! 3. If a directory must keep a copy and has one, it has one afterwards.
 //! 4. If a copy that the user chose is not there any more, its group stays as it is.
 //! 5. If a rule that was to protect files matches nothing, nothing changes.

@@ -23,6 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "ftk-read",
             "ftk-record",
             "ftk-sched",
+            "ftk-select",
         ],
     ),
     ("ftk-file", &["ftk-walk"]),
