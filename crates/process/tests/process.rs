@@ -132,7 +132,7 @@ fn check(work: &Work<'_>, large: impl Fn(usize) -> bool) {
     };
     let contents: Vec<_> = files
         .iter()
-        .map(|file| fs::read(std::ffi::OsStr::from_bytes(&path(work.inventory, file.0))).unwrap())
+        .map(|&file| fs::read(std::ffi::OsStr::from_bytes(&work.inventory.path(file))).unwrap())
         .collect();
     let expected =
         contents.iter().map(|bytes| work.algorithms[0].hash_one(work.platform, &wanted(bytes, work.span)));
@@ -146,8 +146,7 @@ fn check(work: &Work<'_>, large: impl Fn(usize) -> bool) {
             assert!(report.plan.large <= contents.iter().filter(|bytes| large(bytes.len())).count());
             for ((row, &file), digest) in (0..).zip(&files).zip(&expected) {
                 assert_eq!(rows.digest(row, 0), Some(digest.as_bytes()), "{threads} {io:?} {:?}", work.span);
-                let metadata =
-                    fs::metadata(std::ffi::OsStr::from_bytes(&path(work.inventory, file.0))).unwrap();
+                let metadata = fs::metadata(std::ffi::OsStr::from_bytes(&work.inventory.path(file))).unwrap();
                 let stat = rows.stat(row).unwrap();
                 assert_eq!(
                     (stat.dev, stat.ino, stat.nlink, stat.size, stat.uid, stat.mode),
