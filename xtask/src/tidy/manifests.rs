@@ -7,43 +7,6 @@ use super::tree::{Finding, Tree};
 /// Fields that every package inherits from the workspace. Unpublished packages need not inherit the version.
 const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
 
-/// The workspace crates that each library crate may depend on. Every library crate must be listed.
-const MAY_USE: &[(&str, &[&str])] = &[
-    ("ftk-apply", &["ftk-compare", "ftk-file", "ftk-read", "ftk-record", "ftk-sched"]),
-    ("ftk-cache", &["ftk-file", "ftk-hash", "ftk-read"]),
-    ("ftk-compare", &["ftk-file", "ftk-inventory", "ftk-read", "ftk-sched", "ftk-walk"]),
-    (
-        "ftk-dedup",
-        &[
-            "ftk-compare",
-            "ftk-file",
-            "ftk-hash",
-            "ftk-inventory",
-            "ftk-process",
-            "ftk-read",
-            "ftk-record",
-            "ftk-sched",
-            "ftk-select",
-        ],
-    ),
-    ("ftk-file", &["ftk-walk"]),
-    ("ftk-hash", &[]),
-    ("ftk-inventory", &["ftk-file", "ftk-walk"]),
-    (
-        "ftk-manifest",
-        &["ftk-file", "ftk-hash", "ftk-inventory", "ftk-process", "ftk-record", "ftk-sched", "ftk-walk"],
-    ),
-    ("ftk-process", &["ftk-cache", "ftk-file", "ftk-hash", "ftk-inventory", "ftk-read", "ftk-sched"]),
-    ("ftk-query", &["ftk-dedup", "ftk-file", "ftk-hash", "ftk-manifest", "ftk-record", "ftk-select"]),
-    ("ftk-read", &["ftk-file"]),
-    ("ftk-record", &["ftk-file"]),
-    ("ftk-report", &["ftk-hash", "ftk-record"]),
-    ("ftk-sched", &[]),
-    ("ftk-select", &["ftk-walk"]),
-    ("ftk-usage", &["ftk-inventory", "ftk-record", "ftk-walk"]),
-    ("ftk-walk", &[]),
-];
-
 /// The program that needs a newer compiler than the others.
 const QUERY: &str = "ftk-query";
 
@@ -81,25 +44,13 @@ pub(crate) fn inherited_fields(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Crates depend on each other only as listed in [`MAY_USE`].
-pub(crate) fn crate_dependencies(tree: &Tree) -> Vec<Finding> {
+/// Libraries do without packages for programs.
+pub(crate) fn library_dependencies(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.ending("/Cargo.toml").filter(|(path, _)| path.starts_with("crates/")) {
-        let Ok(manifest) = parsed(path, text) else { continue };
-        let name = manifest.get("package").and_then(|package| package.get("name")?.as_str()).unwrap_or("");
-        let Some((_, allowed)) = MAY_USE.iter().find(|(crate_name, _)| *crate_name == name) else {
-            let what = format!("xtask does not list the crates that `{name}` may depend on");
-            findings.push(Finding::file(path, what));
-            continue;
-        };
-        for used in dependencies(&manifest).filter(|it| it.section != "dev-dependencies").map(|it| it.name) {
-            let line = line_of(text, used);
-            if used.starts_with("ftk-") && !allowed.contains(&used) {
-                findings.push(Finding::line(path, line, format!("`{name}` may not depend on `{used}`")));
-            }
-            if FOR_PROGRAMS.contains(&used) && name != QUERY {
-                findings.push(Finding::line(path, line, format!("`{used}` is for programs")));
-            }
+        let is_program = text.contains(&format!("name = \"{QUERY}\""));
+        for used in built_with(text).iter().filter(|used| FOR_PROGRAMS.contains(&&***used) && !is_program) {
+            findings.push(Finding::line(path, line_of(text, used), format!("`{used}` is for programs")));
         }
     }
     findings
@@ -132,11 +83,11 @@ pub(crate) fn default_members(tree: &Tree) -> Vec<Finding> {
 }
 
 /// Returns the packages that a manifest needs to build the library or program itself, on any platform: all but those
-/// of its tests and build scripts.
-pub(super) fn normal_dependencies(text: &str) -> Vec<String> {
+/// of its tests.
+pub(super) fn built_with(text: &str) -> Vec<String> {
     let manifest: Table = text.parse().unwrap_or_default();
-    let normal = dependencies(&manifest).filter(|it| it.section == "dependencies");
-    normal.map(|it| it.name.to_owned()).collect()
+    let built = dependencies(&manifest).filter(|it| it.section != "dev-dependencies");
+    built.map(|it| it.name.to_owned()).collect()
 }
 
 fn parsed(path: &str, text: &str) -> Result<Table, Finding> {
@@ -200,7 +151,7 @@ workspace = true
 
     fn both(text: &str) -> Vec<String> {
         let tree = Tree::of(&[("crates/inventory/Cargo.toml", text)]);
-        let found = inherited_fields(&tree).into_iter().chain(crate_dependencies(&tree));
+        let found = inherited_fields(&tree).into_iter().chain(library_dependencies(&tree));
         found.map(|finding| finding.to_string()).collect()
     }
 
@@ -233,9 +184,9 @@ workspace = true
     }
 
     #[test]
-    fn dependencies_of_tests_are_not_normal_ones() {
-        assert_eq!(normal_dependencies(GOOD), ["ftk-walk", "rustix", "io-uring"]);
-        assert_eq!(normal_dependencies("[workspace.dependencies]\nserde = \"1\"\n").len(), 0);
+    fn a_package_is_built_without_the_dependencies_of_its_tests() {
+        assert_eq!(built_with(GOOD), ["ftk-walk", "rustix", "io-uring"]);
+        assert_eq!(built_with("[workspace.dependencies]\nserde = \"1\"\n").len(), 0);
     }
 
     #[test]
@@ -272,20 +223,13 @@ workspace = true
     }
 
     #[test]
-    fn a_forbidden_crate_is_found() {
-        let found = changed("rustix.workspace = true", "ftk-hash.workspace = true");
-        assert_eq!(found, "crates/inventory/Cargo.toml:10: `ftk-inventory` may not depend on `ftk-hash`");
-        let found = changed("io-uring = { workspace = true", "ftk-read = { workspace = true");
-        assert!(found.contains("`ftk-read`"), "{found}");
+    fn a_package_for_programs_is_found() {
         for program in FOR_PROGRAMS {
             let found = changed("rustix.workspace = true", &format!("{program}.workspace = true"));
-            assert!(found.contains("is for programs"), "{found}");
+            let expected = format!("crates/inventory/Cargo.toml:10: `{program}` is for programs");
+            assert_eq!(found, expected);
+            let query = GOOD.replace("ftk-inventory", QUERY).replace("rustix.", &format!("{program}."));
+            assert_eq!(both(&query), [""; 0]);
         }
-    }
-
-    #[test]
-    fn an_unlisted_crate_is_found() {
-        let found = changed("name = \"ftk-inventory\"", "name = \"ftk-core\"");
-        assert!(found.ends_with("xtask does not list the crates that `ftk-core` may depend on"), "{found}");
     }
 }

@@ -14,7 +14,7 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     sources::tree_changes,
     sources::file_length,
     manifests::inherited_fields,
-    manifests::crate_dependencies,
+    manifests::library_dependencies,
     manifests::default_members,
     architecture::every_edge_is_listed,
     documents::index_is_complete,
