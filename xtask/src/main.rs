@@ -14,45 +14,136 @@ mod tidy;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
 
-const USAGE: &str = "usage: cargo xtask ci [STEP...]   all that CI runs, or only the named steps
-       cargo xtask ci quick       a part for every change: style, and most of the tests
-       cargo xtask ci nightly     what takes too long for CI
-       cargo xtask tidy           check the conventions of the project
-       cargo xtask codegen [--check]   generate manual, completions and docs/coming-from.md
-       cargo xtask bench [TABLE...] [--quick] [--tree DIR] [--scratch DIR] [--keep] [--peers DIR] [--runs N]
-                         [--records DIR] [-a ALGORITHM]... [--profile NAME] [--before FTK]
-                                  benchmark ftk and its peers: find, find-cold, expressions, du, hash, hash-cold, lists, dup,
-                                  dup-cold, cache, manifest, cmp, threads, scaling, scale, startup, kernels
-       cargo xtask bench peers [--peers DIR]     list the peers, and install missing ones
-       cargo xtask bench report [--check]        update the charts and pages that show the records
-       cargo xtask bench compare OLD NEW         show changes that exceed the noise
-       cargo xtask soak [PART...] [--minutes N] [--kills N] [--ftk PROGRAM] [--quick] [--scratch DIR] [--keep]
-                        [--peers DIR] [--records DIR]
-                                  long tests: stress, races, kills, stale, limits, memory, shards, busy
-       cargo xtask horrors [--peers [DIR]] [--only N,..] [--write] [--ftk PROGRAM] [-v]
-                                  reproduce failures of file tools with ftk and its peers
-       cargo xtask scale [--write]   model many hosts that record one tree, and update docs/cluster.md
-Relative paths start from the root of the workspace.";
+/// Developer tasks
+///
+/// Relative paths start from the root of the workspace.
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask")]
+struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Run all that CI runs, or only the named steps
+    ///
+    /// `quick` runs a part for every change: style, and most of the tests. `nightly` runs what takes too long for CI.
+    Ci {
+        steps: Vec<String>,
+    },
+    /// Check the conventions of the project
+    Tidy,
+    /// Generate manual, completions and docs/coming-from.md
+    Codegen {
+        /// Write nothing, and fail if a file is outdated
+        #[arg(long)]
+        check: bool,
+    },
+    Bench(bench::Args),
+    Soak(soak::Options),
+    Horrors(horrors::Options),
+    /// Model many hosts that record one tree
+    Scale {
+        /// Update docs/cluster.md
+        #[arg(long)]
+        write: bool,
+    },
+}
 
 fn main() -> Result<ExitCode> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask is in the workspace")?;
     std::env::set_current_dir(root)?;
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["help" | "-h" | "--help"] | [_, "-h" | "--help"] => {
-            println!("{USAGE}");
-            Ok(ExitCode::SUCCESS)
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if let ["bench", words @ ..] = &words[..]
+        && let Some(result) = bench::help_out(words)
+    {
+        return result;
+    }
+    match Args::parse().task {
+        Task::Ci { steps } => ci::run(&steps.iter().map(String::as_str).collect::<Vec<_>>()),
+        Task::Tidy => tidy::run(),
+        Task::Codegen { check } => codegen::run(check),
+        Task::Bench(args) => bench::run(args),
+        Task::Soak(options) => soak::run(options),
+        Task::Horrors(options) => horrors::run(&options),
+        Task::Scale { write } => scale::run(write),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    /// Returns the task of a command line, or the message.
+    fn task(words: &str) -> Result<Task, String> {
+        let args = Args::try_parse_from(["xtask"].into_iter().chain(words.split(' ')));
+        args.map(|args| args.task).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn tables_and_options_of_bench_mix() {
+        let options = |words: &str| match task(words).unwrap() {
+            Task::Bench(args) => args.options,
+            other => panic!("{other:?}"),
+        };
+        let some = options("bench hash --runs 7 --tree . -a md5 scale --keep --quick");
+        assert!(some.wants("hash") && some.wants("scale") && !some.wants("find"));
+        assert_eq!((some.runs(), &*some.algorithms), (7, &["md5".to_owned()][..]));
+        assert!(some.tree.as_ref().unwrap().is_absolute() && some.common.keep && !some.keeps_record());
+        let all = options("bench");
+        assert!(all.wants("find") && all.keeps_record() && !all.common.keep);
+        assert_eq!((all.runs(), options("bench --quick").runs()), (5, 3));
+        assert!(!options("bench --profile dev").keeps_record());
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (words, part) in [
+            ("bench --fast", "'--fast'"),
+            ("bench none", "'none'"),
+            ("bench --tree", "--tree <DIR>"),
+            ("bench --tree Cargo.toml", "Cargo.toml is not a directory"),
+            ("bench -a crc32", "'crc32'"),
+            ("bench --before no/ftk", "no file no/ftk"),
+            ("soak sleep", "'sleep'"),
+            ("soak --minutes few", "'few'"),
+            ("soak --kills -1", "'-1'"),
+            ("horrors --only x", "'x'"),
+            ("horrors --write", "--peers"),
+            ("horrors --write --peers --only 1", "--only"),
+            ("none", "'none'"),
+        ] {
+            let said = task(words).unwrap_err();
+            assert!(said.contains(part), "{words}: {said}");
         }
-        ["ci", ref steps @ ..] => ci::run(steps),
-        ["tidy"] => tidy::run(),
-        ["codegen"] => codegen::run(false),
-        ["codegen", "--check"] => codegen::run(true),
-        ["bench", ref rest @ ..] => bench::run(rest),
-        ["soak", ref rest @ ..] => soak::run(rest),
-        ["horrors", ref rest @ ..] => horrors::run(rest),
-        ["scale", ref rest @ ..] => scale::run(rest),
-        _ => bail!("unknown task {args:?}\n{USAGE}"),
+    }
+
+    #[test]
+    fn every_form_is_accepted() {
+        for words in [
+            "ci fmt tidy",
+            "codegen --check",
+            "bench peers --peers /opt",
+            "bench report --check",
+            "bench compare a b",
+            "soak races --minutes 2 --ftk x/ftk stress --quick",
+            "horrors --peers --only 1,22",
+            "horrors --peers /opt -v --write",
+            "scale --write",
+        ] {
+            assert!(task(words).is_ok(), "{words}");
+        }
     }
 }

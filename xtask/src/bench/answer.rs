@@ -17,6 +17,22 @@ pub(crate) enum Format {
     Status,
 }
 
+impl Format {
+    /// Returns the format of this name.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub(crate) fn named(name: &str) -> Self {
+        match name {
+            "lines" => Self::Lines,
+            "sums" => Self::Sums,
+            "groups" => Self::Groups,
+            "digests" => Self::Digests,
+            _ => panic!("{name:?} is not a format"),
+        }
+    }
+}
+
 /// A sorted result.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {

@@ -24,7 +24,7 @@ pub(crate) struct Case {
     /// Gives the result instead, if parallel processes that share a pipe would mix their lines.
     serial: Option<Pipeline>,
     /// Runs before each run, untimed.
-    before: Option<Pipeline>,
+    pub(crate) before: Option<Pipeline>,
     /// Whether it does other work, as a lower bound. Its result is not compared.
     pub(crate) is_bound: bool,
     format: Format,
@@ -41,16 +41,6 @@ impl Case {
         Self { serial: Some(serial), ..self }
     }
 
-    /// Runs this command before each run, untimed.
-    pub(crate) fn after(self, before: Pipeline) -> Self {
-        Self { before: Some(before), ..self }
-    }
-
-    /// Marks a command that does other work, as a lower bound.
-    pub(crate) fn bounding(self) -> Self {
-        Self { is_bound: true, ..self }
-    }
-
     /// Runs what must come before each run.
     pub(crate) fn prepare(&self) -> Result<()> {
         self.before.as_ref().map_or(Ok(()), |before| before.output().map(drop))
@@ -60,21 +50,6 @@ impl Case {
     /// a large descriptor table, which hides the cost of growing a small one.
     pub(crate) fn forked(self) -> Self {
         Self { timed: self.timed.forked(), serial: self.serial.map(Pipeline::forked), ..self }
-    }
-
-    /// Runs every process on these CPUs only.
-    pub(crate) fn pinned(self, cpus: &[usize]) -> Self {
-        Self { timed: self.timed.pinned(cpus), serial: self.serial.map(|it| it.pinned(cpus)), ..self }
-    }
-
-    /// Adds a process that reads the output.
-    pub(crate) fn piped(self, next: Vec<OsString>) -> Self {
-        Self { timed: self.timed.pipe(next), ..self }
-    }
-
-    /// Sets the name of the row.
-    pub(crate) fn named(self, tool: &str) -> Self {
-        Self { tool: tool.to_owned(), ..self }
     }
 
     /// Whether this is ftk, with any options.
@@ -134,13 +109,8 @@ impl Pipeline {
 
     /// Starts every process from a shell that forks because it has more work after its command.
     fn forked(self) -> Self {
-        self.started_by(words!["sh", "-c", r#""$@"; exit $?"#, "sh"])
-    }
-
-    /// Starts every process on these CPUs. util-linux has the program.
-    fn pinned(self, cpus: &[usize]) -> Self {
-        let list = cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-        self.started_by(words!["taskset", "-c", &list])
+        let shell = words!["sh", "-c", r#""$@"; exit $?"#, "sh"];
+        Self { stages: self.stages.into_iter().map(|stage| [&shell[..], &stage].concat()).collect(), ..self }
     }
 
     /// Replaces every word that is the path `from`.
@@ -148,11 +118,6 @@ impl Pipeline {
         let word = |word: &OsString| if word == from.as_os_str() { to.into() } else { word.clone() };
         let stages = self.stages.iter().map(|stage| stage.iter().map(word).collect()).collect();
         Self { stages, ..*self }
-    }
-
-    /// Puts these words in front of every command.
-    fn started_by(self, words: Vec<OsString>) -> Self {
-        Self { stages: self.stages.into_iter().map(|stage| [&words[..], &stage].concat()).collect(), ..self }
     }
 
     /// Adds a process that reads the output of the last one.
@@ -263,8 +228,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mark = folder.path().join("mark");
         // It fails if the mark is there already.
-        let case = Case::new("x", Format::Status, Pipeline::new(words!["mkdir", &mark]));
-        let case = case.after(Pipeline::new(words!["rm", "-rf", &mark]));
+        let mut case = Case::new("x", Format::Status, Pipeline::new(words!["mkdir", &mark]));
+        case.before = Some(Pipeline::new(words!["rm", "-rf", &mark]));
         assert!(case.answer().is_ok() && case.answer().is_ok());
         assert!(case.timed.time().is_err());
         case.prepare().unwrap();
@@ -289,16 +254,10 @@ mod tests {
     #[test]
     fn an_earlier_program_replaces_this_one() {
         let case = Case::new("ftk --io sync", Format::Lines, Pipeline::new(words!["/no/ftk", "a /no/ftk b"]));
-        let case = case.pinned(&[0]).with_earlier(Path::new("/no/ftk"), Path::new("echo"));
+        let case = case.with_earlier(Path::new("/no/ftk"), Path::new("echo"));
         assert_eq!(case.timed.output().unwrap(), b"a /no/ftk b\n");
         assert!(case.is_earlier() && !case.is_ftk());
         assert_eq!(case.tool, "earlier: ftk --io sync");
-    }
-
-    #[test]
-    fn a_pinned_command_has_these_cpus() {
-        let case = Case::new("x", Format::Lines, Pipeline::new(words!["nproc"])).pinned(&[0]);
-        assert_eq!(case.timed.output().unwrap(), b"1\n");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::build::{self, Programs, RELEASE};
 use super::context::Context as Bench;
@@ -14,28 +14,61 @@ use super::peers::Peers;
 use super::record::{self, Outcome, Table};
 use super::{compare, floor, install, interrupt, markdown, once, report, tables};
 
-/// Runs `cargo xtask bench` with these arguments.
-pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
-    match args {
-        ["peers", rest @ ..] => install::run(folder(rest)?.as_deref())?,
-        ["report"] => return report::run(false),
-        ["report", "--check"] => return report::run(true),
-        ["compare", old, new] => compare::run(Path::new(old), Path::new(new))?,
-        // The benchmark runs this program itself with the following arguments.
-        ["floor", root, threads] => floor::run(Path::new(root), threads.parse()?, false)?,
-        ["floor", root, threads, "--count"] => floor::run(Path::new(root), threads.parse()?, true)?,
-        ["once", status, words @ ..] => once::run(status, words)?,
-        _ => {
-            let options = Options::parse(args)?;
-            if options.profile == RELEASE && cfg!(debug_assertions) {
-                // A debug build would compare results of a million lines more slowly than the commands produce them.
-                let optimised = build::optimised()?;
-                return Err(Command::new(optimised).arg("bench").args(args).exec().into());
-            }
-            return measure(options).or_else(interrupted);
+/// Benchmark ftk and its peers
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// List the peers, and install missing ones
+    Peers {
+        /// A folder of peers that is searched first
+        #[arg(long, value_name = "DIR")]
+        peers: Option<PathBuf>,
+    },
+    /// Update the charts and pages that show the records
+    Report {
+        /// Write nothing, and fail if a file is outdated
+        #[arg(long)]
+        check: bool,
+    },
+    /// Show changes that exceed the noise
+    Compare { old: PathBuf, new: PathBuf },
+}
+
+/// Runs `cargo xtask bench`.
+pub(crate) fn run(Args { action, options }: Args) -> Result<ExitCode> {
+    match action {
+        Some(Action::Peers { peers }) => install::run(peers.as_deref())?,
+        Some(Action::Report { check }) => return report::run(check),
+        Some(Action::Compare { old, new }) => compare::run(&old, &new)?,
+        None if options.profile == RELEASE && cfg!(debug_assertions) => {
+            // A debug build would compare results of a million lines more slowly than the commands produce them.
+            return Err(Command::new(build::optimised()?).args(std::env::args_os().skip(1)).exec().into());
         }
+        None => return measure(options).or_else(interrupted),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Does what the benchmark runs this program itself for; `None` for other words. The options are not parsed, because
+/// the memory of this process is the least that a command can be seen to use.
+pub(crate) fn help_out(words: &[&str]) -> Option<Result<ExitCode>> {
+    let result = match words {
+        ["floor", root, threads, rest @ ..] => threads
+            .parse()
+            .map_err(Into::into)
+            .and_then(|threads| floor::run(Path::new(root), threads, rest == ["--count"])),
+        ["once", status, words @ ..] => once::run(status, words),
+        _ => return None,
+    };
+    Some(result.map(|()| ExitCode::SUCCESS))
 }
 
 /// Reports an interrupt if a signal made the run fail. Its trees are removed by now. The status is that of SIGINT in a
@@ -46,14 +79,6 @@ fn interrupted(error: anyhow::Error) -> Result<ExitCode> {
     }
     println!("interrupted: no record is written");
     Ok(ExitCode::from(130))
-}
-
-fn folder(args: &[&str]) -> Result<Option<PathBuf>> {
-    match args {
-        [] => Ok(None),
-        ["--peers", folder] => Ok(Some(folder.into())),
-        _ => bail!("expected --peers DIR, found {args:?}"),
-    }
 }
 
 /// Makes the tables, prints them and stores the record. The status is 1 if a result of ftk is wrong.
@@ -74,7 +99,7 @@ fn measure(options: Options) -> Result<ExitCode> {
     }
     let bench = Bench::new(options, programs, peers)?;
     let (mut made, mut earlier) = (Vec::new(), Vec::new());
-    for kind in tables::ALL.iter().filter(|kind| bench.options.tables.contains(&kind.name)) {
+    for kind in tables::ALL.iter().filter(|kind| bench.options.wants(kind.name)) {
         println!("{}", kind.name);
         let sections = (kind.make)(&bench).with_context(|| format!("table {}", kind.name))?;
         if !sections.is_empty() {

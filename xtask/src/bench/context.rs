@@ -2,18 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use super::build::Programs;
 use super::cache::{self, Cache};
+use super::commands::Commands;
 use super::derived;
 use super::measure::Meter;
 use super::options::Options;
 use super::peers::Peers;
+use super::record::Section;
 use super::roles::Roles;
 use super::scratch::Scratch;
 use super::shape::{self, Shape};
-use super::tables::Algorithm;
 use super::tree::Tree;
 
 /// Maximum number of cold runs.
@@ -37,8 +38,8 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(options: Options, programs: Programs, peers: Peers) -> Result<Self> {
-        let scratch = Scratch::new(&options.common.scratch, options.common.keep)?;
-        let source = options.tree.clone().or_else(|| if options.common.is_quick { None } else { registry() });
+        let scratch = Scratch::new(options.common.scratch("target/bench"), options.common.keep)?;
+        let source = options.tree.clone().or_else(|| if options.common.quick { None } else { registry() });
         let tree = source.as_deref().map(Tree::survey).transpose()?;
         let mut roles = Roles::default();
         roles.add(&programs.ftk, "ftk");
@@ -57,6 +58,10 @@ impl Context {
         if let Some(tree) = &tree {
             roles.add(&tree.path, "$TREE");
         }
+        // Commands are text.
+        for path in tree.iter().map(|tree| &tree.path).chain([&scratch.path("")]) {
+            ensure!(path.to_str().is_some(), "{} is not UTF-8", path.display());
+        }
         let jobs = std::thread::available_parallelism()?.get();
         Ok(Self { options, programs, peers, scratch, roles, jobs, tree })
     }
@@ -70,9 +75,24 @@ impl Context {
 
     /// Returns the tree of real files, if there is one, and the trees of these shapes; with `--quick` a small one instead.
     pub(crate) fn trees(&self, shapes: &[Shape]) -> Result<Vec<Tree>> {
-        let shapes = if self.options.common.is_quick { &[shape::MIXED_SMALL] } else { shapes };
+        let shapes = if self.options.common.quick { &[shape::MIXED_SMALL] } else { shapes };
         let generated = shapes.iter().map(|shape| self.shape(shape));
         self.tree.clone().into_iter().map(Ok).chain(generated).collect()
+    }
+
+    /// Measures the groups of a text on the [trees](Self::trees) of these shapes.
+    pub(crate) fn sections(&self, shapes: &[Shape], text: &str) -> Result<Vec<Section>> {
+        let section = |tree: &Tree| {
+            println!(" {}", tree.title);
+            let groups = Commands::on(self, tree).measure(self.clock(), tree.files, text)?;
+            Ok(Section::new(tree, Cache::Warm, groups))
+        };
+        self.trees(shapes)?.iter().map(section).collect()
+    }
+
+    /// Returns the shape of a tree with many small files.
+    pub(crate) fn many(&self) -> Shape {
+        if self.options.common.quick { shape::SMALL } else { shape::LARGE }
     }
 
     /// Returns the tree of real files, or else a small generated one, and prints its title.
@@ -114,17 +134,14 @@ impl Context {
     }
 
     /// Returns the requested algorithms, or by default those in `names`.
-    pub(crate) fn algorithms(&self, names: &[&str]) -> Result<Vec<&'static Algorithm>> {
-        if self.options.algorithms.is_empty() {
-            names.iter().map(|name| Algorithm::named(name)).collect()
-        } else {
-            Ok(self.options.algorithms.clone())
-        }
+    pub(crate) fn algorithms<'n>(&'n self, names: &[&'n str]) -> Vec<&'n str> {
+        let chosen = &self.options.algorithms;
+        if chosen.is_empty() { names.to_vec() } else { chosen.iter().map(String::as_str).collect() }
     }
 
     /// Returns a meter for cold runs, which take seconds and vary less than warm ones.
     pub(crate) fn cold_clock(&self) -> Meter<'_> {
-        Meter { cache: Cache::Cold, runs: self.options.runs.min(COLD_RUNS), ..self.clock() }
+        Meter { cache: Cache::Cold, runs: self.options.runs().min(COLD_RUNS), ..self.clock() }
     }
 
     /// Returns a meter for warm runs.
@@ -132,8 +149,8 @@ impl Context {
         Meter {
             helper: &self.programs.helper,
             cache: Cache::Warm,
-            runs: self.options.runs,
-            repeats_short: !self.options.common.is_quick,
+            runs: self.options.runs(),
+            repeats_short: !self.options.common.quick,
             roles: &self.roles,
             earlier: self.options.before.as_deref().map(|earlier| [&*self.programs.ftk, earlier]),
         }

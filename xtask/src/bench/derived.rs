@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use super::context::Context;
 use super::interrupt;
 use super::shape::mix;
-use super::tree::Tree;
+use super::tree::{Tree, walk};
 
 /// The names of these trees.
 pub(crate) const NAMES: &[&str] = &["copies", "alike", "links", "copy", "pairs"];
@@ -41,12 +41,28 @@ pub(crate) fn copies(bench: &Context, tree: &Tree) -> Result<Tree> {
     Ok(Tree { title: format!("copies: {description}"), ..Tree::survey(&path)? })
 }
 
+/// Returns the title of a tree together with its [`copies`].
+pub(crate) fn title_with_copies(tree: &Tree) -> String {
+    format!("{}, and copies: every third file, one in ten altered", tree.title)
+}
+
 /// Copies `tree`, including symbolic links. Only times differ.
 pub(crate) fn copy(bench: &Context, tree: &Tree) -> Result<Tree> {
     let description = format!("a copy of {}", tree.title);
-    let path = bench
-        .scratch
-        .made("copy", &description, on_disk(tree), tree.files, |top| copy_dir(&tree.path, top))?;
+    let path = bench.scratch.made("copy", &description, on_disk(tree), tree.files, |top| {
+        fs::create_dir(top)?;
+        walk(&tree.path, |from, file_type| {
+            let to = top.join(from.strip_prefix(&tree.path)?);
+            if file_type.is_dir() {
+                fs::create_dir(&to)?;
+            } else if file_type.is_symlink() {
+                symlink(fs::read_link(from)?, &to)?;
+            } else if file_type.is_file() {
+                fs::copy(from, &to)?;
+            }
+            Ok(())
+        })
+    })?;
     Ok(Tree { title: format!("copy: {description}"), path, ..tree.clone() })
 }
 
@@ -130,38 +146,13 @@ fn on_disk(tree: &Tree) -> u64 {
 
 /// Returns all regular files below `top`, sorted by path.
 pub(crate) fn regular_files(top: &Path) -> Result<Vec<PathBuf>> {
-    let (mut files, mut dirs) = (Vec::new(), vec![top.to_owned()]);
-    while let Some(dir) = dirs.pop() {
-        for entry in fs::read_dir(&dir)? {
-            let entry = entry?;
-            let file_type = entry.file_type()?;
-            if file_type.is_dir() {
-                dirs.push(entry.path());
-            } else if file_type.is_file() {
-                files.push(entry.path());
-            }
-        }
-    }
+    let mut files = Vec::new();
+    walk(top, |path, file_type| {
+        files.extend(file_type.is_file().then(|| path.to_owned()));
+        Ok(())
+    })?;
     files.sort_unstable();
     Ok(files)
-}
-
-fn copy_dir(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir(to)?;
-    for entry in fs::read_dir(from)? {
-        interrupt::check()?;
-        let entry = entry?;
-        let (from, to) = (entry.path(), to.join(entry.file_name()));
-        let file_type = entry.file_type()?;
-        if file_type.is_dir() {
-            copy_dir(&from, &to)?;
-        } else if file_type.is_symlink() {
-            symlink(fs::read_link(&from)?, &to)?;
-        } else if file_type.is_file() {
-            fs::copy(&from, &to)?;
-        }
-    }
-    Ok(())
 }
 
 /// Writes a file of pseudo-random bytes.

@@ -11,7 +11,6 @@ use super::interrupt;
 use super::once::{self, Run};
 use super::record::{Group, Outcome, Row};
 use super::roles::Roles;
-use super::stats::Summary;
 
 /// A group is run more often if one run of all its tools takes less than this, in milliseconds.
 const SHORT_MS: f64 = 100.0;
@@ -84,13 +83,10 @@ impl Meter<'_> {
     }
 }
 
-/// Returns the times, rounded to microseconds, and the largest memory of all runs.
+/// Returns the times, and the largest memory of all runs.
 fn measured(runs: &[Run]) -> Outcome {
-    let rounded = |ms: f64| (ms * 1e3).round() / 1e3;
     let memory_kib = runs.iter().map(|run| run.memory_kib).max().unwrap_or(0);
-    let runs: Vec<f64> = runs.iter().map(|run| rounded(run.milliseconds)).collect();
-    let median = Summary::of(&runs).map_or(0.0, |summary| rounded(summary.median));
-    Outcome::Measured { median, runs, memory_kib }
+    Outcome::measured(runs.iter().map(|run| run.milliseconds), memory_kib)
 }
 
 /// Returns the fault of each result, except those of lower bounds, which only must succeed. The reference is the first result of a peer, or without peers the first of ftk.
@@ -159,8 +155,9 @@ mod tests {
 
     #[test]
     fn results_of_lower_bounds_are_not_compared() {
-        let bound = echo("find", "z").bounding();
-        let failing = Case::new("bad", Format::Lines, Pipeline::new(words!["false"])).bounding();
+        let mut bound = echo("find", "z");
+        let mut failing = Case::new("bad", Format::Lines, Pipeline::new(words!["false"]));
+        (bound.is_bound, failing.is_bound) = (true, true);
         let verdicts = compare(&[bound, echo("ftk", "x"), echo("fd", "x"), failing]).unwrap();
         assert_eq!(verdicts[..3], [None, None, None]);
         assert!(matches!(verdicts[3], Some(Outcome::Failed(_))));

@@ -34,4 +34,5 @@ mod stats;
 mod tables;
 mod tree;
 
-pub(crate) use command::run;
+pub(crate) use command::{Args, help_out, run};
+pub(crate) use report::run as report;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cache::Cache;
 use super::case::{EARLIER, is_ftk};
-use super::machine::Machine;
+use super::machine::{Machine, file_system};
 use super::stats::Summary;
 use super::tree::Tree;
 
@@ -86,6 +86,12 @@ impl Section {
         Self { title, file_system, cache: cache.to_string(), groups }
     }
 
+    /// Makes a section of warm runs on files in the folder of `path`.
+    pub(crate) fn without_tree(title: &str, path: &Path, groups: Vec<Group>) -> Self {
+        let file_system = file_system(path);
+        Self { title: title.to_owned(), file_system, cache: Cache::Warm.to_string(), groups }
+    }
+
     /// Returns the title without the details.
     pub(crate) fn name(&self) -> &str {
         self.title.split(':').next().unwrap_or_default()
@@ -111,6 +117,14 @@ impl Section {
 }
 
 impl Outcome {
+    /// Makes the outcome of these runs in milliseconds, rounded to microseconds.
+    pub(crate) fn measured(runs: impl Iterator<Item = f64>, memory_kib: u64) -> Self {
+        let rounded = |ms: f64| (ms * 1e3).round() / 1e3;
+        let runs: Vec<f64> = runs.map(rounded).collect();
+        let median = Summary::of(&runs).map_or(0.0, |summary| rounded(summary.median));
+        Self::Measured { median, runs, memory_kib }
+    }
+
     /// Summarises the times; `None` if there are no runs.
     pub(crate) fn summary(&self) -> Option<Summary> {
         match self {
@@ -238,8 +252,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn measured(runs: &[f64]) -> Outcome {
-        let median = Summary::of(runs).unwrap().median;
-        Outcome::Measured { median, runs: runs.to_vec(), memory_kib: 2048 }
+        Outcome::measured(runs.iter().copied(), 2048)
     }
 
     /// Makes a table in which ftk takes twice the time of `floor` and half of that of `fd`, and `bad` gives a different

@@ -106,15 +106,6 @@ impl Shape {
         self
     }
 
-    /// Multiplies the file size by `times`, for tests with trees that fit on no disk.
-    #[cfg(test)]
-    pub(crate) fn grown(mut self, times: u64) -> Self {
-        if let Sizes::All(bytes) = &mut self.sizes {
-            *bytes *= times;
-        }
-        self
-    }
-
     pub(crate) fn files(&self) -> u64 {
         self.layout.files() + if self.is_odd() { ODDITIES } else { 0 }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -46,25 +46,17 @@ impl Tree {
         println!("surveying {}", path.display());
         let mut extensions: HashMap<OsString, u64> = HashMap::new();
         let (mut files, mut bytes) = (0, 0);
-        let mut dirs = vec![path.to_owned()];
-        while let Some(dir) = dirs.pop() {
-            interrupt::check()?;
-            for entry in fs::read_dir(&dir).with_context(|| format!("cannot read {}", dir.display()))? {
-                let path = entry?.path();
-                let meta = path.symlink_metadata()?;
-                if meta.is_dir() {
-                    dirs.push(path);
-                } else if meta.is_file() {
-                    access(&path, Access::READ_OK)
-                        .with_context(|| format!("cannot read {}", path.display()))?;
-                    files += 1;
-                    bytes += meta.len();
-                    if let Some(extension) = path.extension() {
-                        *extensions.entry(extension.to_ascii_lowercase()).or_default() += 1;
-                    }
+        walk(path, |path, file_type| {
+            if file_type.is_file() {
+                access(path, Access::READ_OK).with_context(|| format!("cannot read {}", path.display()))?;
+                files += 1;
+                bytes += path.symlink_metadata()?.len();
+                if let Some(extension) = path.extension() {
+                    *extensions.entry(extension.to_ascii_lowercase()).or_default() += 1;
                 }
             }
-        }
+            Ok(())
+        })?;
         let mut extensions: Vec<_> = extensions
             .into_iter()
             .filter_map(|(name, count)| Some((count, name.into_string().ok()?)))
@@ -82,6 +74,21 @@ impl Tree {
             threshold: 4096,
         })
     }
+}
+
+/// Calls `visit` for every entry below `top`, directories before their entries.
+pub(crate) fn walk(top: &Path, mut visit: impl FnMut(&Path, FileType) -> Result<()>) -> Result<()> {
+    let mut dirs = vec![top.to_owned()];
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(&dir).with_context(|| format!("cannot read {}", dir.display()))? {
+            interrupt::check()?;
+            let entry = entry?;
+            let (path, file_type) = (entry.path(), entry.file_type()?);
+            visit(&path, file_type)?;
+            dirs.extend(file_type.is_dir().then_some(path));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 
 use super::entries::ENTRIES;
 use super::page::{self, Report};
@@ -20,57 +20,35 @@ use crate::bench::splice::splice;
 /// The page with the results.
 const PAGE: &str = "docs/horrors.md";
 
-/// The options of a run.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Options {
-    /// Run peers too; the inner option is the folder to search first.
+/// Reproduce failures of file tools with ftk and its peers
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Options {
+    /// Run peers too; DIR is searched first
+    #[arg(long, value_name = "DIR")]
     peers: Option<Option<PathBuf>>,
-    /// Run only the scenarios of these entries; if empty, all.
+    /// Run only the scenarios of these entries
+    #[arg(long, value_name = "N", value_delimiter = ',')]
     only: Vec<u8>,
-    /// Update the page.
-    writes: bool,
-    /// Show the output of every command.
-    is_verbose: bool,
-    /// The program to judge; by default ftk is built first.
+    /// Update the page; needs --peers and all scenarios
+    #[arg(long, requires = "peers", conflicts_with = "only")]
+    write: bool,
+    /// Show the output of every command
+    #[arg(short = 'v')]
+    verbose: bool,
+    /// The program to judge; by default ftk is built first
+    #[arg(long, value_name = "PROGRAM")]
     ftk: Option<PathBuf>,
 }
 
 impl Options {
-    fn parse(args: &[&str]) -> Result<Self> {
-        let mut options = Self::default();
-        let mut args = args.iter().peekable();
-        while let Some(&arg) = args.next() {
-            match arg {
-                "--peers" => {
-                    let folder = args.next_if(|next| !next.starts_with('-'));
-                    options.peers = Some(folder.map(PathBuf::from));
-                }
-                "--only" => {
-                    let numbers = args.next().context("--only needs numbers")?.split(',');
-                    options.only = numbers.map(str::parse).collect::<Result<_, _>>().context("--only")?;
-                }
-                "--write" => options.writes = true,
-                "--ftk" => options.ftk = Some(args.next().context("--ftk needs a program")?.into()),
-                "-v" => options.is_verbose = true,
-                _ => bail!("unknown option {arg:?}"),
-            }
-        }
-        ensure!(
-            !options.writes || options.peers.is_some() && options.only.is_empty(),
-            "--write needs --peers and all scenarios"
-        );
-        Ok(options)
-    }
-
     fn wants(&self, scenario: &Scenario) -> bool {
         self.only.is_empty() || self.only.contains(&scenario.number)
     }
 }
 
-/// Runs `cargo xtask horrors` with these arguments. The status is 1 if ftk fails in any scenario, except those of
+/// Runs `cargo xtask horrors`. The status is 1 if ftk fails in any scenario, except those of
 /// entries that are marked as untested as a whole.
-pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
-    let options = Options::parse(args)?;
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     interrupt::watch()?;
     let ftk = match &options.ftk {
         Some(program) => std::path::absolute(program)?,
@@ -103,7 +81,7 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
                     continue;
                 };
                 println!("    {tool:11} {} {}", verdict.word().trim_matches('*'), verdict.why());
-                if options.is_verbose {
+                if options.verbose {
                     for run in &seen.runs {
                         println!("{run}");
                     }
@@ -112,7 +90,7 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
             }
         }
     }
-    if options.writes {
+    if options.write {
         let old = fs::read_to_string(PAGE).with_context(|| format!("cannot read {PAGE}"))?;
         fs::write(PAGE, splice(&old, "horrors", &page::page(&report))?)?;
         println!("{PAGE} is up to date");
@@ -153,30 +131,12 @@ mod tests {
     use crate::bench::machine;
 
     #[test]
-    fn a_folder_of_peers_is_optional() {
-        let peers = |args: &[&str]| Options::parse(args).unwrap().peers;
-        assert_eq!(peers(&[]), None);
-        assert_eq!(peers(&["--peers"]), Some(None));
-        assert_eq!(peers(&["--peers", "/opt", "-v"]), Some(Some("/opt".into())));
-        assert_eq!(peers(&["--peers", "--only", "1"]), Some(None));
-    }
-
-    #[test]
     fn numbers_choose_scenarios() {
-        let options = Options::parse(&["--only", "1,22"]).unwrap();
+        let options = Options { only: vec![1, 22], ..Options::default() };
         let scenarios = || FAMILIES.iter().flat_map(|family| &family.scenarios);
         assert!(scenarios().filter(|scenario| options.wants(scenario)).all(|s| [1, 22].contains(&s.number)));
         assert!(scenarios().any(|scenario| options.wants(scenario)));
         assert!(scenarios().all(|scenario| Options::default().wants(scenario)));
-        assert!(Options::parse(&["--only", "x"]).is_err() && Options::parse(&["--only"]).is_err());
-    }
-
-    #[test]
-    fn partial_results_are_not_written() {
-        for args in [&["--write"][..], &["--write", "--peers", "--only", "1"]] {
-            assert!(Options::parse(args).unwrap_err().to_string().starts_with("--write needs"));
-        }
-        assert!(Options::parse(&["--write", "--peers"]).unwrap().writes);
     }
 
     #[test]

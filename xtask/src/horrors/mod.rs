@@ -14,5 +14,5 @@ mod scenario;
 mod seen;
 mod verdict;
 
-pub(crate) use command::run;
+pub(crate) use command::{Options, run};
 pub(crate) use entries::{ENTRIES, Entry};

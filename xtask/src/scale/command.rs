@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 use super::costs::Costs;
 use super::table::page;
@@ -19,14 +19,12 @@ const PAGE: &str = "docs/cluster.md";
 const RECORDS: &str = "benches/records";
 
 /// Prints the table, or writes it into the page.
-pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
-    match args {
-        [] => print!("{}", block(Path::new("."))?),
-        ["--write"] => {
-            let old = fs::read_to_string(PAGE)?;
-            fs::write(PAGE, splice(&old, "scale", &block(Path::new("."))?)?)?;
-        }
-        _ => bail!("unknown arguments {args:?}"),
+pub(crate) fn run(writes: bool) -> Result<ExitCode> {
+    let block = block(Path::new("."))?;
+    if writes {
+        fs::write(PAGE, splice(&fs::read_to_string(PAGE)?, "scale", &block)?)?;
+    } else {
+        print!("{block}");
     }
     Ok(ExitCode::SUCCESS)
 }

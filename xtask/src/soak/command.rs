@@ -27,9 +27,8 @@ pub(super) struct Soak {
     pub(super) scratch: Scratch,
 }
 
-/// Runs `cargo xtask soak` with these arguments. The status is 1 if a part found a deviation.
-pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
-    let options = Options::parse(args)?;
+/// Runs `cargo xtask soak`. The status is 1 if a part found a deviation.
+pub(crate) fn run(options: Options) -> Result<ExitCode> {
     interrupt::watch()?;
     let ftk = match &options.ftk {
         Some(ftk) => ftk.canonicalize().with_context(|| format!("no {}", ftk.display()))?,
@@ -37,13 +36,13 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
     };
     let peers = Peers::find(options.common.peers.as_deref());
     let machine = Machine::look(&ftk, &peers)?;
-    let scratch = Scratch::new(&options.common.scratch, options.common.keep)?;
+    let scratch = Scratch::new(options.common.scratch("target/soak"), options.common.keep)?;
     let soak = Soak { ftk, helper: std::env::current_exe()?, peers, scratch, options };
     let mut roles = Roles::default();
     roles.add(&soak.ftk, "ftk");
     roles.add(&soak.scratch.path(""), "$SCRATCH/");
     let mut is_ok = true;
-    for part in &soak.options.parts {
+    for part in soak.options.parts() {
         println!("{}: {}", part.name, part.title);
         let (begun, mut figures) = (Instant::now(), Figures::default());
         (part.run)(&soak, &mut figures).with_context(|| format!("part {}", part.name))?;
@@ -54,7 +53,7 @@ pub(crate) fn run(args: &[&str]) -> Result<ExitCode> {
         println!("  {} deviations, {seconds} s", figures.deviations);
         is_ok &= figures.deviations == 0;
         figures.hide(&roles);
-        if !soak.options.common.is_quick {
+        if !soak.options.common.quick {
             let (name, title, ftk) = (part.name.to_owned(), part.title.to_owned(), machine.ftk.clone());
             let folder = soak.options.common.records.join(machine.slug());
             // Written now, because the next part may take hours and fail.

@@ -52,7 +52,7 @@ struct Kind {
 }
 
 pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
-    let is_quick = soak.options.common.is_quick;
+    let is_quick = soak.options.common.quick;
     let kills = soak.options.kills.unwrap_or(if is_quick { QUICK_KILLS } else { KILLS });
     let fast: &[Shape] =
         if is_quick { &[shape::MIXED_SMALL] } else { &[shape::SMALL, shape::MEDIUM, shape::MIXED] };
@@ -130,7 +130,7 @@ impl<'s> Lane<'s> {
     ) -> Result<()> {
         let longest = self.longest(kind)?;
         for nth in moments {
-            if self.soak.options.limit.is_some_and(|limit| begun.elapsed() >= limit) {
+            if self.soak.options.limit().is_some_and(|limit| begun.elapsed() >= limit) {
                 break;
             }
             let dice = mix(nth << 8 | u64::from(kind.is_slow));
@@ -162,7 +162,7 @@ impl<'s> Lane<'s> {
     }
 
     fn slow_seconds(&self) -> u64 {
-        if self.soak.options.common.is_quick { QUICK_SLOW_SECONDS } else { SLOW_SECONDS }
+        if self.soak.options.common.quick { QUICK_SLOW_SECONDS } else { SLOW_SECONDS }
     }
 
     fn trial(&self, kind: Kind, moment: Duration) -> Result<Trial> {

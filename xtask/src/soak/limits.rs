@@ -61,7 +61,7 @@ const WORKERS: &[&str] = &["mono", "2", "8"];
 pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
     let place = soak.scratch.path("limits");
     make(soak, &place)?;
-    let (step, workers) = if soak.options.common.is_quick { (4, &WORKERS[2..]) } else { (1, WORKERS) };
+    let (step, workers) = if soak.options.common.quick { (4, &WORKERS[2..]) } else { (1, WORKERS) };
     let mut limits = Vec::new();
     for limit in LIMITS.iter().step_by(step) {
         if soak.ftk_under(limit, &place, &["--version"])?.code == 0 {

@@ -23,3 +23,4 @@ mod swapper;
 mod views;
 
 pub(crate) use command::run;
+pub(crate) use options::Options;

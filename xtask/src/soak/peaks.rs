@@ -47,7 +47,7 @@ const TOO_LITTLE: (&str, u64, u64) = ("16M", 16 << 20, 1_000_000);
 const PEERS: &[(&str, &[&str])] = &[("find", &[]), ("bfs", &[]), ("fd", &["-u", "--search-path"])];
 
 pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
-    let trees = if soak.options.common.is_quick { shapes::QUICK } else { shapes::ALL };
+    let trees = if soak.options.common.quick { shapes::QUICK } else { shapes::ALL };
     let top = soak.scratch.path("extreme");
     for tree in trees {
         let disk = rustix::fs::statvfs(soak.scratch.path(""))?;

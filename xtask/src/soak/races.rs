@@ -56,7 +56,7 @@ const TRIALS: &[Trial] = &[
 
 pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
     let (swaps, rounds) =
-        if soak.options.common.is_quick { (QUICK_SWAPS, QUICK_ROUNDS) } else { (SWAPS, ROUNDS) };
+        if soak.options.common.quick { (QUICK_SWAPS, QUICK_ROUNDS) } else { (SWAPS, ROUNDS) };
     let fixture = Fixture::new(&soak.scratch.path("races"))?;
     let trials: Vec<_> = TRIALS
         .iter()
@@ -66,7 +66,7 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
     let (mut swapped, mut round) = (0, 0);
     figures.count("swaps", 0);
     while swapped < swaps || round < rounds {
-        if soak.options.limit.is_some_and(|limit| begun.elapsed() >= limit) {
+        if soak.options.limit().is_some_and(|limit| begun.elapsed() >= limit) {
             break;
         }
         for (nth, trial) in trials.iter().enumerate() {

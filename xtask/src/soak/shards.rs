@@ -14,7 +14,7 @@ use super::shapes::{self, Extreme};
 const SHARDS: u32 = 8;
 
 pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
-    let trees = if soak.options.common.is_quick { shapes::QUICK } else { shapes::ALL };
+    let trees = if soak.options.common.quick { shapes::QUICK } else { shapes::ALL };
     let place = soak.scratch.path("shards");
     for tree in trees {
         let top = place.join("tree");

@@ -41,7 +41,7 @@ const ALGORITHMS: &[(&str, &str)] = &[("sha256", "sha256sum"), ("md5", "md5sum")
 const MAPPER: &str = include_str!("../../../tests/cache/mapper.c");
 
 pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
-    let steps = if soak.options.common.is_quick { QUICK_STEPS } else { STEPS };
+    let steps = if soak.options.common.quick { QUICK_STEPS } else { STEPS };
     let place = soak.scratch.path("stale");
     fs::create_dir_all(&place)?;
     let readers = usable(figures, READERS, |reader| words![&soak.ftk, "hash", "--io", reader, "Cargo.toml"]);
@@ -63,7 +63,7 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
     let begun = Instant::now();
     let mut total = 0;
     for step in 0..steps {
-        if soak.options.limit.is_some_and(|limit| begun.elapsed() >= limit) {
+        if soak.options.limit().is_some_and(|limit| begun.elapsed() >= limit) {
             break;
         }
         let mut dice = Dice { seed: step, rolls: 0 };

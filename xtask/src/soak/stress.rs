@@ -33,7 +33,7 @@ const ALGORITHMS: &[(&str, &[&str])] = &[
 
 pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
     let (shape, runs) =
-        if soak.options.common.is_quick { (shape::SMALL, QUICK_RUNS) } else { (shape::LARGE, RUNS) };
+        if soak.options.common.quick { (shape::SMALL, QUICK_RUNS) } else { (shape::LARGE, RUNS) };
     let tree = soak.scratch.tree(&shape)?;
     figures.count("files", shape.files());
     let answers = Answers::of_tools(&tree, figures)?;
@@ -45,7 +45,7 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
 
     let begun = Instant::now();
     for nth in 0..runs {
-        if soak.options.limit.is_some_and(|limit| begun.elapsed() >= limit) {
+        if soak.options.limit().is_some_and(|limit| begun.elapsed() >= limit) {
             break;
         }
         let dice = Dice(nth);

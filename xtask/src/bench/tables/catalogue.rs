@@ -23,6 +23,11 @@ const fn kind(name: &'static str, title: &'static str, make: fn(&Context) -> Res
     Kind { name, title, per_file: false, make }
 }
 
+/// Returns the names of all tables.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|table| table.name)
+}
+
 /// All tables, in the order in which they are made and shown.
 pub(crate) const ALL: &[Kind] = &[
     kind("find", "Listing files", find::warm),

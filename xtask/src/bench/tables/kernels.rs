@@ -3,19 +3,18 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
-use serde_json::Value;
+use serde::de::DeserializeOwned;
 
 use crate::bench::case::is_ftk;
 use crate::bench::context::Context;
 use crate::bench::derived;
 use crate::bench::interrupt;
 use crate::bench::record::{Group, Outcome, Row, Section};
-use crate::bench::stats::Summary;
 use crate::ci;
 
 /// The time per figure is short, because hundreds of them would otherwise take an hour. Ten samples show the noise.
@@ -27,17 +26,14 @@ const DIGESTS: &str = "/(ftk|ftk one by one|ftk [a-z0-9-]+|[a-z0-9-]+)/[0-9]+$";
 const GIB: u64 = 1 << 30;
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
-    if bench.options.common.is_quick {
+    if bench.options.common.quick {
         println!(" not measured: `cargo test -p ftk-benches --benches` checks the results");
         return Ok(Vec::new());
     }
     let features = features();
-    let digests =
-        Criterion::new("digests", features).run(DIGESTS, &bench.scratch.path("criterion-digests"))?;
-    let mut sections: Vec<_> =
-        by_group(digests).map(|(group, figures)| Frame::digest(&group).section(figures)).collect();
-    let lines = Criterion::new("lines", features).run("", &bench.scratch.path("criterion-lines"))?;
-    sections.push(Frame::lines(&lines).section(lines));
+    let digests = run("digests", features, DIGESTS, &bench.scratch.path("criterion-digests"))?;
+    let mut sections: Vec<_> = digests_by_group(digests);
+    sections.push(lines(run("lines", features, "", &bench.scratch.path("criterion-lines"))?));
     Ok(sections)
 }
 
@@ -51,49 +47,24 @@ fn features() -> &'static str {
     ""
 }
 
-/// The command of a bench.
-struct Criterion {
-    bench: &'static str,
-    /// The arguments of cargo, up to the options of criterion.
-    cargo: String,
-}
-
-impl Criterion {
-    fn new(bench: &'static str, features: &str) -> Self {
-        Self { bench, cargo: format!("bench -p ftk-benches {features}--bench {bench}") }
+/// Runs the benches of this name that match `filter`. Criterion writes into `folder`, which is emptied first.
+///
+/// # Errors
+/// If the bench cannot be built or fails, for example because of a wrong result.
+fn run(name: &str, features: &str, filter: &str, folder: &Path) -> Result<Vec<Figure>> {
+    let args = format!("bench -p ftk-benches {features}--bench {name} -- {OPTIONS}");
+    println!(" {name}: some minutes, cargo {args}");
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
     }
-
-    /// Runs the benches that match `filter`. Criterion writes into `folder`, which is emptied first.
-    ///
-    /// # Errors
-    /// If the bench cannot be built or fails, for example because of a wrong result.
-    fn run(&self, filter: &str, folder: &Path) -> Result<Vec<Figure>> {
-        println!(" {}: some minutes, {}", self.bench, self.typed(""));
-        match fs::remove_dir_all(folder) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
-        let output = ci::cargo(&format!("{} -- {OPTIONS}", self.cargo))
-            .arg(filter)
-            .env("CRITERION_HOME", folder)
-            .output()
-            .context("cannot start cargo")?;
-        interrupt::check()?;
-        if !output.status.success() {
-            bail!("the bench failed:\n{}", String::from_utf8_lossy(&output.stderr));
-        }
-        let mut figures = Vec::new();
-        for folder in folders_of_figures(folder)? {
-            figures.push(Figure::read(&folder, |id| self.typed(id))?);
-        }
-        Ok(figures)
+    let mut cargo = ci::cargo(&args);
+    let output = cargo.arg(filter).env("CRITERION_HOME", folder).output().context("cannot start cargo")?;
+    interrupt::check()?;
+    if !output.status.success() {
+        bail!("the bench failed:\n{}", String::from_utf8_lossy(&output.stderr));
     }
-
-    /// Returns the command for one figure, or for all if `id` is empty.
-    fn typed(&self, id: &str) -> String {
-        let exact = if id.is_empty() { String::new() } else { format!(" --exact '{id}'") };
-        format!("cargo {} -- {OPTIONS}{exact}", self.cargo)
-    }
+    figures(folder, &format!("cargo {args} --exact"))
 }
 
 /// One row at one size or number of threads.
@@ -109,6 +80,17 @@ struct Figure {
     command: String,
 }
 
+/// The required part of `benchmark.json`.
+#[derive(Deserialize)]
+struct Benchmark {
+    group_id: String,
+    function_id: String,
+    value_str: String,
+    full_id: String,
+    /// The amount by its unit, `Bytes` or `Elements`.
+    throughput: BTreeMap<String, u64>,
+}
+
 /// The required part of `sample.json`.
 #[derive(Deserialize)]
 struct Samples {
@@ -117,119 +99,92 @@ struct Samples {
     times: Vec<f64>,
 }
 
-impl Figure {
-    /// Reads the files that criterion wrote into `folder`.
-    fn read(folder: &Path, command: impl Fn(&str) -> String) -> Result<Self> {
-        let text = |name: &str| {
-            let path = folder.join(name);
-            fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
-        };
-        let id: Value = serde_json::from_str(&text("benchmark.json")?)?;
-        let word = |field: &str| id[field].as_str().with_context(|| format!("{id} has no {field}"));
-        let Samples { iters, times } = serde_json::from_str(&text("sample.json")?)?;
-        let throughput = &id["throughput"];
-        let amount = throughput["Bytes"].as_u64().or_else(|| throughput["Elements"].as_u64());
-        Ok(Self {
-            group: word("group_id")?.to_owned(),
-            row: word("function_id")?.to_owned(),
-            parameter: word("value_str")?.parse()?,
-            amount: amount.with_context(|| format!("{id} has no throughput"))?,
-            samples: times.iter().zip(iters).map(|(ns, count)| ns / count / 1e6).collect(),
-            command: command(word("full_id")?),
-        })
-    }
-
-    /// Converts the figure to a row with the time of `amount` bytes or strings.
-    fn into_row(self, amount: u64) -> Row {
-        let factor = amount as f64 / self.amount as f64;
-        let runs: Vec<_> = self.samples.iter().map(|ms| (ms * factor * 1e3).round() / 1e3).collect();
-        let median = Summary::of(&runs).map_or(0.0, |summary| summary.median);
-        Row {
-            tool: self.row,
-            command: self.command,
-            outcome: Outcome::Measured { median: (median * 1e3).round() / 1e3, runs, memory_kib: 0 },
-        }
-    }
-}
-
-/// Returns the folders with the newest figures of criterion below `folder`.
-fn folders_of_figures(folder: &Path) -> Result<Vec<PathBuf>> {
+/// Reads the newest figures that criterion wrote below `folder`. The command for one of them ends with its name.
+fn figures(folder: &Path, command: &str) -> Result<Vec<Figure>> {
     let files = derived::regular_files(folder)
         .with_context(|| format!("there are no figures in {}", folder.display()))?;
-    let samples = files.iter().filter(|path| path.ends_with("new/sample.json"));
-    Ok(samples.filter_map(|path| Some(path.parent()?.to_owned())).collect())
-}
-
-fn by_group(figures: Vec<Figure>) -> impl Iterator<Item = (String, Vec<Figure>)> {
-    let mut groups: BTreeMap<String, Vec<Figure>> = BTreeMap::new();
-    for figure in figures {
-        groups.entry(figure.group.clone()).or_default().push(figure);
-    }
-    groups.into_iter()
-}
-
-/// The common properties of the figures of a section.
-struct Frame {
-    title: String,
-    /// The number of bytes or strings that times refer to, whatever the size of an iteration.
-    amount: u64,
-    /// The unit of the rate, and its size in bytes or strings.
-    rate: (&'static str, u64),
-    /// Returns the title of the column for a parameter.
-    column: fn(u64) -> String,
-}
-
-impl Frame {
-    /// The section of one digest: a column per message size.
-    fn digest(group: &str) -> Self {
-        let digest = group.strip_prefix("digests/").unwrap_or(group);
-        Self {
-            title: format!("{digest}: 1 GiB in messages of one size, one thread"),
-            amount: GIB,
-            rate: ("GiB/s", GIB),
-            column: bytes,
-        }
-    }
-
-    /// The section of many short strings: a column per number of threads.
-    fn lines(figures: &[Figure]) -> Self {
-        let amount = figures.first().map_or(0, |figure| figure.amount);
-        Self {
-            title: format!("sha256 of {amount} strings of 16 bytes"),
-            amount,
-            rate: ("million/s", 1_000_000),
-            column: |threads| format!("{threads} thread{}", if threads == 1 { "" } else { "s" }),
-        }
-    }
-
-    /// Makes one group per parameter, with the rows of ftk first.
-    fn section(&self, figures: Vec<Figure>) -> Section {
-        let mut groups: BTreeMap<u64, Vec<Figure>> = BTreeMap::new();
-        for figure in figures {
-            groups.entry(figure.parameter).or_default().push(figure);
-        }
-        let groups = groups.into_iter().map(|(parameter, mut figures)| {
-            figures.sort_by(|a, b| (!is_ftk(&a.row), &a.row).cmp(&(!is_ftk(&b.row), &b.row)));
-            let rows: Vec<_> = figures.into_iter().map(|figure| figure.into_row(self.amount)).collect();
-            Group { title: (self.column)(parameter), files: 0, note: Some(self.rates(&rows)), rows }
+    let mut figures = Vec::new();
+    for path in files.iter().filter(|path| path.ends_with("new/sample.json")) {
+        let Samples { iters, times } = read(path)?;
+        let path = path.with_file_name("benchmark.json");
+        let Benchmark { group_id, function_id, value_str, full_id, throughput } = read(&path)?;
+        let amount = throughput.into_values().next();
+        figures.push(Figure {
+            group: group_id,
+            row: function_id,
+            parameter: value_str.parse()?,
+            amount: amount.with_context(|| format!("{} has no throughput", path.display()))?,
+            samples: times.iter().zip(iters).map(|(ns, count)| ns / count / 1e6).collect(),
+            command: format!("{command} '{full_id}'"),
         });
-        Section {
-            title: self.title.clone(),
-            file_system: "in memory".into(),
-            cache: "warm".into(),
-            groups: groups.collect(),
-        }
     }
+    Ok(figures)
+}
 
-    /// Returns the median rates: `GiB/s: ftk 3.41; sha2 1.62`.
-    fn rates(&self, rows: &[Row]) -> String {
-        let (unit, size) = self.rate;
+fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is not of criterion", path.display()))
+}
+
+/// Makes a section for each digest, with a column per message size.
+fn digests_by_group(figures: Vec<Figure>) -> Vec<Section> {
+    let groups = grouped(figures, |figure| figure.group.clone()).into_iter();
+    let section = |(group, figures): (String, Vec<Figure>)| {
+        let digest = group.strip_prefix("digests/").unwrap_or(&group);
+        let title = format!("{digest}: 1 GiB in messages of one size, one thread");
+        section(title, GIB, ("GiB/s", GIB), bytes, figures)
+    };
+    groups.map(section).collect()
+}
+
+/// Makes the section of many short strings, with a column per number of threads.
+fn lines(figures: Vec<Figure>) -> Section {
+    let amount = figures.first().map_or(0, |figure| figure.amount);
+    let threads = |threads| format!("{threads} thread{}", if threads == 1 { "" } else { "s" });
+    section(
+        format!("sha256 of {amount} strings of 16 bytes"),
+        amount,
+        ("million/s", 1_000_000),
+        threads,
+        figures,
+    )
+}
+
+/// Makes a group per parameter, with the rows of ftk first. Times refer to `amount` bytes or strings, whatever the size
+/// of an iteration; a rate has a unit, and its size in bytes or strings.
+fn section(
+    title: String,
+    amount: u64,
+    (unit, size): (&str, u64),
+    column: fn(u64) -> String,
+    figures: Vec<Figure>,
+) -> Section {
+    let groups = grouped(figures, |figure| figure.parameter).into_iter().map(|(parameter, mut figures)| {
+        figures.sort_by_key(|figure| (!is_ftk(&figure.row), figure.row.clone()));
+        let rows: Vec<_> = figures.into_iter().map(|figure| row(figure, amount)).collect();
         let rates = rows.iter().filter_map(|row| {
             let seconds = row.outcome.summary()?.median / 1e3;
-            Some(format!("{} {:.2}", row.tool, self.amount as f64 / size as f64 / seconds))
+            Some(format!("{} {:.2}", row.tool, amount as f64 / size as f64 / seconds))
         });
-        format!("{unit}: {}", rates.collect::<Vec<_>>().join("; "))
+        let note = format!("{unit}: {}", rates.collect::<Vec<_>>().join("; "));
+        Group { title: column(parameter), files: 0, note: Some(note), rows }
+    });
+    Section { title, file_system: "in memory".into(), cache: "warm".into(), groups: groups.collect() }
+}
+
+/// Converts a figure to a row with the time of `amount` bytes or strings.
+fn row(figure: Figure, amount: u64) -> Row {
+    let factor = amount as f64 / figure.amount as f64;
+    let samples = figure.samples.iter().map(|ms| ms * factor);
+    Row { tool: figure.row, command: figure.command, outcome: Outcome::measured(samples, 0) }
+}
+
+fn grouped<K: Ord>(figures: Vec<Figure>, key: fn(&Figure) -> K) -> BTreeMap<K, Vec<Figure>> {
+    let mut groups: BTreeMap<K, Vec<Figure>> = BTreeMap::new();
+    for figure in figures {
+        groups.entry(key(&figure)).or_default().push(figure);
     }
+    groups
 }
 
 fn bytes(count: u64) -> String {
@@ -253,18 +208,13 @@ mod tests {
         let id = format!("{group}/{row}/{parameter}");
         let benchmark = serde_json::json!({
             "group_id": group, "function_id": row, "value_str": parameter.to_string(),
-            "throughput": serde_json::from_str::<Value>(throughput).unwrap(), "full_id": id,
+            "throughput": serde_json::from_str::<serde_json::Value>(throughput).unwrap(), "full_id": id,
         });
         let sample = serde_json::json!({
             "sampling_mode": "Linear", "iters": [1.0, 2.0], "times": [ns, 4.0 * ns],
         });
         fs::write(folder.join("new/benchmark.json"), benchmark.to_string()).unwrap();
         fs::write(folder.join("new/sample.json"), sample.to_string()).unwrap();
-    }
-
-    fn figures(folder: &Path) -> Vec<Figure> {
-        let folders = folders_of_figures(folder).unwrap();
-        folders.iter().map(|folder| Figure::read(folder, |id| format!("run {id}")).unwrap()).collect()
     }
 
     #[test]
@@ -278,11 +228,9 @@ mod tests {
         write(folder, "digests/sha256 (avx512)", "ftk", 64, mib, 1e6);
         write(folder, "lines/sha256", "ftk", 2, r#"{"Elements":10}"#, 5e6);
 
-        let groups: Vec<_> = by_group(figures(folder)).collect();
-        assert_eq!(groups.len(), 2);
-        let mut groups = groups.into_iter();
-        let (name, figures) = groups.next().unwrap();
-        let section = Frame::digest(&name).section(figures);
+        let (of_lines, digests): (Vec<_>, _) =
+            figures(folder, "run").unwrap().into_iter().partition(|figure| figure.group == "lines/sha256");
+        let [section] = &digests_by_group(digests)[..] else { panic!("one digest") };
         assert!(section.title.starts_with("sha256 (avx512): 1 GiB"), "{}", section.title);
         let titles: Vec<_> = section.groups.iter().map(|group| &*group.title).collect();
         assert_eq!(titles, ["64 B", "4 KiB"]);
@@ -297,10 +245,9 @@ mod tests {
             Outcome::Measured { median: 1536.0, runs: vec![1024.0, 2048.0], memory_kib: 0 }
         );
         assert_eq!(group.note.as_deref(), Some("GiB/s: ftk 0.65; ftk portable 0.22; sha2 0.33"));
-        assert_eq!(group.rows[0].command, "run digests/sha256 (avx512)/ftk/4096");
+        assert_eq!(group.rows[0].command, "run 'digests/sha256 (avx512)/ftk/4096'");
 
-        let figures = groups.next().unwrap().1;
-        let section = Frame::lines(&figures).section(figures);
+        let section = lines(of_lines);
         assert_eq!(section.groups[0].title, "2 threads");
         assert_eq!(
             section.groups[0].rows[0].outcome,
@@ -315,6 +262,6 @@ mod tests {
 
     #[test]
     fn no_figures_are_an_error() {
-        assert!(folders_of_figures(Path::new("no/such/folder")).is_err());
+        assert!(figures(Path::new("no/such/folder"), "").is_err());
     }
 }

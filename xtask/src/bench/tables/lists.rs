@@ -5,56 +5,61 @@ use std::fs;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::Algorithm;
-use super::hashers::Task;
+use super::hash::{FTK, Task};
 use crate::bench::answer::Format;
 use crate::bench::cache::Cache;
 use crate::bench::case::Case;
-use crate::bench::commands::{Commands, Lines};
+use crate::bench::commands::Commands;
 use crate::bench::context::Context;
 use crate::bench::record::{Group, Section};
 use crate::bench::shape::mix;
 use crate::bench::tree::Tree;
 
+/// The list has one wrong digest, and the exit status shows that a tool found it. The time to make the list is measured
+/// for comparison.
+const CHECK: &str = "
+# check {algorithm} [differ]
+ftk hash --check -a {algorithm} {list}
+@{tool} --check --quiet {list}
+";
+
+/// Compares two lists without reading the listed files.
+const DIFF: &str = "
+# differences [differ]
+ftk hash --diff {old} {new}
+diff {old} {new}
+";
+
 /// One line of this many differs between two lists.
 const CHANGED: u64 = 1_000;
 
-/// Compares two lists without reading the listed files.
-const DIFF: &Lines<'_> = &[("ftk", "ftk hash --diff {old} {new}"), ("diff", "diff {old} {new}")];
-
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     let tree = bench.any_tree()?;
-    let checks = ["sha256", "md5", "blake3"].map(|name| check(bench, &tree, Algorithm::named(name)?));
-    let lines = if bench.options.common.is_quick { 10_000 } else { 1_000_000 };
-    let diff = diff(bench, lines)?;
-    let file_system = tree.file_system.clone();
+    let checks = ["sha256", "md5", "blake3"].map(|name| check(bench, &tree, name));
+    let lines = if bench.options.common.quick { 10_000 } else { 1_000_000 };
+    let mut commands = Commands::new(bench);
+    for (name, version) in [("old", 0), ("new", 1)] {
+        let path = bench.scratch.path(&format!("list-{name}"));
+        fs::write(&path, list(lines, version))?;
+        commands = commands.with(name, path);
+    }
+    let groups = commands.measure(bench.clock(), lines, DIFF)?;
+    let title = format!("two lists of {lines} lines");
     Ok(vec![
         Section::new(&tree, Cache::Warm, checks.into_iter().collect::<Result<_>>()?),
-        Section {
-            title: format!("two lists of {lines} lines"),
-            file_system,
-            cache: Cache::Warm.to_string(),
-            groups: vec![diff],
-        },
+        Section { title, ..Section::new(&tree, Cache::Warm, groups) },
     ])
 }
 
-/// Checks the list of a tree with one wrong digest. Exit status 1 shows that a tool found it. The time to make the list
-/// is measured for comparison.
-fn check(bench: &Context, tree: &Tree, algorithm: &Algorithm) -> Result<Group> {
-    let list = bench.scratch.path(&format!("list-{}", algorithm.name));
-    let task = Task::new(bench, algorithm, &tree.path, tree.files);
-    let making = task.ftk(&[]).timed;
+fn check(bench: &Context, tree: &Tree, algorithm: &str) -> Result<Group> {
+    let list = bench.scratch.path(&format!("list-{algorithm}"));
+    let task = Task::new(bench, algorithm, vec![tree.path.clone()], tree.files);
+    let making = task.cases(FTK, |_| false).swap_remove(0).timed;
     fs::write(&list, with_wrong_line(making.output()?)?)?;
-    let name = algorithm.tool.first().context("every algorithm has a tool")?;
-    let lines: &Lines<'_> = &[
-        ("ftk", "ftk hash --check -a {algorithm} {list}"),
-        (name, &format!("{name} --check --quiet {{list}}")),
-    ];
-    let commands = Commands::new(bench).with("algorithm", algorithm.name).with("list", &list).ending_with(1);
-    let mut cases = commands.cases(lines);
+    let commands = Commands::new(bench).with("algorithm", algorithm).with("list", &list);
+    let (title, mut cases) = commands.groups(&CHECK.replace("@{tool}", task.tool())).swap_remove(0);
     cases.insert(1, Case::new("ftk makes it", Format::Status, making));
-    bench.clock().group(&format!("check {}", algorithm.name), tree.files, cases)
+    bench.clock().group(&title, tree.files, cases)
 }
 
 /// Changes the first digit of `list`, which follows a backslash if the name is escaped.
@@ -64,16 +69,6 @@ fn with_wrong_line(mut list: Vec<u8>) -> Result<Vec<u8>> {
     ensure!(first.is_ascii_hexdigit(), "the list does not begin with a digest");
     *first = if *first == b'0' { b'1' } else { b'0' };
     Ok(list)
-}
-
-/// Measures the comparison of two lists.
-fn diff(bench: &Context, lines: u64) -> Result<Group> {
-    let [old, new] = [("old", 0), ("new", 1)].map(|(name, version)| {
-        let path = bench.scratch.path(&format!("list-{name}"));
-        fs::write(&path, list(lines, version)).map(|()| path)
-    });
-    let cases = Commands::new(bench).with("old", old?).with("new", new?).ending_with(1).cases(DIFF);
-    bench.clock().group("differences", lines, cases)
 }
 
 /// Makes a list in which the digest of one line in [`CHANGED`] depends on `version`.

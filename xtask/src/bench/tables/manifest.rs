@@ -5,52 +5,54 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 
-use crate::bench::answer::Format;
 use crate::bench::cache::Cache;
 use crate::bench::case::{Pipeline, words};
-use crate::bench::commands::{Commands, Lines};
+use crate::bench::commands::Commands;
 use crate::bench::context::Context;
 use crate::bench::derived;
 use crate::bench::record::{Group, Section};
-use crate::bench::shape;
 use crate::bench::tree::Tree;
 
-/// The format with which `find` prints what `update` needs to know of every file.
+/// Every tool makes its own manifest, with SHA-256. The digests of aide have another form, so only the status is compared.
+/// Every tool verifies the unchanged tree. `find` prints the same fields as an update needs to know of every file, which
+/// takes the same work.
+const WHOLE: &str = "
+# create [digests]
+ftk manifest create {tree}
+hashdeep -c sha256 -j{jobs} -o f -r {tree}
+mtree -c -p {tree} -k type,size,mode,uid,gid,time,link,sha256
+
+# create, status only
+ftk manifest create {tree}
+aide -c {settings} --init
+
+# verify
+ftk manifest verify {tree} {made}ftk
+hashdeep -a -k {made}hashdeep -c sha256 -j{jobs} -o f -r {tree}
+mtree -p {tree} -f {made}mtree
+aide -c {settings} --check
+
+# update, nothing changed
+ftk manifest update {tree} {made}ftk
+[find -printf] find {tree} -printf {fields}
+";
+
 const FIELDS: &str = "%p %y %s %m %U %G %T@ %C@ %i %D %n\n";
 
-/// Every tool makes its own manifest, with SHA-256.
-const CREATE: &Lines<'_> = &[
-    ("ftk", "ftk manifest create {tree}"),
-    ("hashdeep", "hashdeep -c sha256 -j{jobs} -o f -r {tree}"),
-    ("mtree", "mtree -c -p {tree} -k type,size,mode,uid,gid,time,link,sha256"),
-];
+/// The first byte of one file in a thousand has changed.
+const CHANGED: &str = "
+# difference of two manifests [differ]
+ftk manifest diff {old} {new}
+diff {old} {new}
 
-/// The digests of aide have another form, so only the status is compared.
-const CREATE_BESIDES_AIDE: &Lines<'_> =
-    &[("ftk", "ftk manifest create {tree}"), ("aide", "aide -c {settings} --init")];
-
-/// Every tool verifies the unchanged tree.
-const VERIFY: &Lines<'_> = &[
-    ("ftk", "ftk manifest verify {tree} {ftk}"),
-    ("hashdeep", "hashdeep -a -k {hashdeep} -c sha256 -j{jobs} -o f -r {tree}"),
-    ("mtree", "mtree -p {tree} -f {mtree}"),
-    ("aide", "aide -c {settings} --check"),
-];
-
-/// Updates without changes. `find` prints the same fields for comparison, which takes the same work.
-const UPDATE: &Lines<'_> =
-    &[("ftk", "ftk manifest update {tree} {ftk}"), ("find -printf", "find {tree} -printf {fields}")];
-
-const DIFF: &Lines<'_> = &[("ftk", "ftk manifest diff {old} {new}"), ("diff", "diff {old} {new}")];
-
-const VERIFY_CHANGED: &Lines<'_> = &[("ftk", "ftk manifest verify {tree} {old}")];
+# verify, one file in 1,000 changed [differ]
+ftk manifest verify {tree} {old}
+";
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     let tree = bench.any_tree()?;
-    let groups = whole(bench, &tree)?;
-    let mut sections = vec![Section::new(&tree, Cache::Warm, groups)];
-
-    let changing = bench.shape(&if bench.options.common.is_quick { shape::SMALL } else { shape::LARGE })?;
+    let mut sections = vec![Section::new(&tree, Cache::Warm, whole(bench, &tree)?)];
+    let changing = bench.shape(&bench.many())?;
     println!(" {}", changing.title);
     sections.push(Section::new(&changing, Cache::Warm, changed(bench, &changing)?));
     Ok(sections)
@@ -59,33 +61,28 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
 /// Measures commands on an unchanged tree.
 fn whole(bench: &Context, tree: &Tree) -> Result<Vec<Group>> {
     let path = |name: &str| bench.scratch.path(&format!("manifest-{name}"));
-    let (database, top) = (path("aide.db"), &tree.path);
-    let settings = format!(
+    let (database, top, settings) = (path("aide.db"), &tree.path, path("aide.conf"));
+    let text = format!(
         "database_in=file:{0}\ndatabase_out=file:{0}\ngzip_dbout=no\nreport_url=stdout\n{1} p+i+n+u+g+s+m+ftype+sha256\n",
         database.display(),
         top.display(),
     );
-    fs::write(path("aide.conf"), settings)?;
-    let mut commands = Commands::new(bench).with("tree", top).with("fields", FIELDS);
-    for name in ["ftk", "hashdeep", "mtree"] {
-        commands = commands.with(name, path(name));
+    fs::write(&settings, text)?;
+    let commands = Commands::new(bench).with("tree", top).with("settings", settings);
+    let mut groups = Vec::new();
+    for (title, cases) in commands.with("made", path("")).with("fields", FIELDS).groups(WHOLE) {
+        // The other groups use the manifests of the first one.
+        if title == "create" {
+            for case in &cases {
+                fs::write(path(&case.tool), case.timed.output()?)?;
+            }
+        }
+        groups.push(bench.clock().group(&title, tree.files, cases)?);
     }
-    commands = commands.with("settings", path("aide.conf"));
-    let created = commands.clone().printing(Format::Digests).cases(CREATE);
-    // The manifests are used by the next groups.
-    for case in &created {
-        fs::write(path(&case.tool), case.timed.output()?)?;
-    }
-    let group = |title: &str, cases| bench.clock().group(title, tree.files, cases);
-    Ok(vec![
-        group("create", created)?,
-        group("create, status only", commands.cases(CREATE_BESIDES_AIDE))?,
-        group("verify", commands.cases(VERIFY))?,
-        group("update, nothing changed", commands.cases(UPDATE))?,
-    ])
+    Ok(groups)
 }
 
-/// Compares two manifests, and verifies a tree, after the first byte of one file in a thousand has changed.
+/// Compares two manifests, and verifies a tree.
 fn changed(bench: &Context, tree: &Tree) -> Result<Vec<Group>> {
     let [old, new] = ["manifest-old", "manifest-new"].map(|name| bench.scratch.path(name));
     let make = |list: &Path| -> Result<()> {
@@ -98,14 +95,8 @@ fn changed(bench: &Context, tree: &Tree) -> Result<Vec<Group>> {
     ensure!(!altered.is_empty(), "the tree has no files");
     let alter = || altered.iter().try_for_each(|path| derived::alter(path, 0));
     alter()?;
-    let groups = make(&new).and_then(|()| {
-        let commands = Commands::new(bench).with("old", &old).with("new", &new).with("tree", &tree.path);
-        let commands = commands.ending_with(1);
-        let diff = bench.clock().group("difference of two manifests", tree.files, commands.cases(DIFF))?;
-        let cases = commands.cases(VERIFY_CHANGED);
-        let verify = bench.clock().group("verify, one file in 1,000 changed", tree.files, cases)?;
-        Ok(vec![diff, verify])
-    });
+    let commands = Commands::new(bench).with("old", &old).with("new", &new).with("tree", &tree.path);
+    let groups = make(&new).and_then(|()| commands.measure(bench.clock(), tree.files, CHANGED));
     alter()?; // restore the files, even after a failure
     groups
 }

@@ -1,6 +1,5 @@
 //! The tables of the benchmark, one file each.
 
-mod algorithm;
 mod catalogue;
 mod cmp;
 mod du;
@@ -8,7 +7,6 @@ mod dup;
 mod expressions;
 mod find;
 mod hash;
-mod hashers;
 mod kernels;
 mod lists;
 mod manifest;
@@ -18,5 +16,5 @@ mod scaling;
 mod startup;
 mod threads;
 
-pub(crate) use algorithm::Algorithm;
-pub(crate) use catalogue::ALL;
+pub(crate) use catalogue::{ALL, names};
+pub(crate) use hash::algorithms;

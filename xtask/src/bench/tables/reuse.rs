@@ -1,98 +1,54 @@
 //! Commands with `--cache`: what the first run costs, and what the second one saves.
-//!
-//! All commands run through `env`, because it gives each its own store.
-
-use std::ffi::OsString;
-use std::fmt;
-use std::path::Path;
 
 use anyhow::Result;
 
-use super::Algorithm;
-use super::hashers::Task;
-use crate::bench::answer::Format;
+use super::hash::Task;
 use crate::bench::cache::Cache;
-use crate::bench::case::{Case, Pipeline, words};
+use crate::bench::case::{Pipeline, words};
+use crate::bench::commands::Commands;
 use crate::bench::context::Context;
 use crate::bench::derived;
 use crate::bench::record::{Group, Section};
-use crate::bench::shape;
 use crate::bench::tree::Tree;
 
 /// The file systems whose files ftk remembers.
 const REMEMBERED: &[&str] = &["ext2", "ext3", "ext4", "btrfs", "xfs"];
 
-/// The commands that compute digests. `ftk` is the row that others are compared with.
-const HASH: &[Line] = &[
-    Line::new("ftk", "ftk", &["hash", "--cache"], Format::Sums),
-    Line::new("ftk without --cache", "ftk", &["hash"], Format::Sums),
-    // The fewest system calls that show that no file has changed. It prints names only.
-    Line::new("ftk find -S +0", "ftk", &["find", "-S", "+0"], Format::Status),
-];
+/// `ftk` is the row that others are compared with. All commands run through `env`, which gives each its own store.
+const HASH: &str = "
+# hash, {nth} run [sums]
+[ftk] env XDG_CACHE_HOME={scratch}store-0 @ftk hash --cache {trees}
+[ftk without --cache] env XDG_CACHE_HOME={scratch}store-1 @ftk hash {trees}
+[ftk find -S +0] env XDG_CACHE_HOME={scratch}store-2 @ftk find -S +0 {trees}
+";
 
-/// The commands that find duplicates.
-const DUP: &[Line] = &[
-    Line::new("ftk", "ftk", &["dup", "--cache"], Format::Groups),
-    Line::new("ftk without --cache", "ftk", &["dup"], Format::Groups),
-    Line::new("fclones", "fclones", FCLONES_CACHE.split_at(FCLONES_CACHE.len() - 1).0, Format::Groups),
-    Line::new("fclones --cache", "fclones", FCLONES_CACHE, Format::Groups),
-];
+/// The fewest system calls that show that no file has changed. It prints names only.
+const BOUND: &str = "ftk find -S +0";
 
 /// The options make fclones consider the same files.
-const FCLONES_CACHE: &[&str] = &["group", "--hidden", "--no-ignore", "-f", "fdupes", "--cache"];
-
-/// A row of a group.
-struct Line {
-    row: &'static str,
-    tool: &'static str,
-    args: &'static [&'static str],
-    /// [`Format::Status`] for a lower bound.
-    format: Format,
-}
-
-impl Line {
-    const fn new(
-        row: &'static str,
-        tool: &'static str,
-        args: &'static [&'static str],
-        format: Format,
-    ) -> Self {
-        Self { row, tool, args, format }
-    }
-}
-
-/// Whether the store is empty when a run begins.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Nth {
-    First,
-    Second,
-}
-
-/// The word in the titles of groups.
-impl fmt::Display for Nth {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if *self == Self::First { "first" } else { "second" })
-    }
-}
+const DUP: &str = "
+# dup, {nth} run [groups]
+[ftk] env XDG_CACHE_HOME={scratch}store-0 @ftk dup --cache {trees}
+[ftk without --cache] env XDG_CACHE_HOME={scratch}store-1 @ftk dup {trees}
+[fclones] env XDG_CACHE_HOME={scratch}store-2 @fclones group --hidden --no-ignore -f fdupes {trees}
+[fclones --cache] env XDG_CACHE_HOME={scratch}store-3 @fclones group --hidden --no-ignore -f fdupes --cache {trees}
+";
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     let tree = bench.any_tree()?;
     let mut sections = Vec::new();
     if is_remembered(&tree) {
-        let groups = vec![hash(bench, &tree, Nth::First)?, hash(bench, &tree, Nth::Second)?];
-        sections.push(Section::new(&tree, Cache::Warm, groups));
+        sections.push(Section::new(&tree, Cache::Warm, runs(bench, &[&tree], HASH)?));
         let copies = derived::copies(bench, &tree)?;
-        let title = format!("{}, and copies: every third file, one in ten altered", tree.title);
+        let title = derived::title_with_copies(&tree);
         println!(" {title}");
-        let trees = [&tree, &copies];
-        let groups = vec![dup(bench, &trees, Nth::First)?, dup(bench, &trees, Nth::Second)?];
+        let groups = runs(bench, &[&tree, &copies], DUP)?;
         sections.push(Section { title, ..Section::new(&tree, Cache::Warm, groups) });
     }
-    let many = bench.shape(&if bench.options.common.is_quick { shape::SMALL } else { shape::LARGE })?;
+    let many = bench.shape(&bench.many())?;
     println!(" {}", many.title);
     if is_remembered(&many) {
-        let groups = vec![hash(bench, &many, Nth::First)?, hash(bench, &many, Nth::Second)?];
-        sections.push(Section::new(&many, Cache::Warm, groups));
+        sections.push(Section::new(&many, Cache::Warm, runs(bench, &[&many], HASH)?));
     }
     Ok(sections)
 }
@@ -106,55 +62,31 @@ fn is_remembered(tree: &Tree) -> bool {
     is_remembered
 }
 
-/// Measures the digests of a tree.
-fn hash(bench: &Context, tree: &Tree, nth: Nth) -> Result<Group> {
-    let mut cases = cases(bench, &[tree], HASH, nth)?;
-    let sha256 = Algorithm::named("sha256")?;
-    cases.extend(Task::new(bench, sha256, &tree.path, tree.files).tool());
-    bench.clock().group(&format!("hash, {nth} run"), tree.files, cases)
-}
-
-/// Measures the duplicates in trees.
-fn dup(bench: &Context, trees: &[&Tree], nth: Nth) -> Result<Group> {
+/// Measures runs with an empty store, and runs with the store of a first run.
+fn runs(bench: &Context, trees: &[&Tree], text: &str) -> Result<Vec<Group>> {
     let files = trees.iter().map(|tree| tree.files).sum();
-    bench.clock().group(&format!("dup, {nth} run"), files, cases(bench, trees, DUP, nth)?)
-}
-
-/// Returns the commands, each with its own store.
-fn cases(bench: &Context, trees: &[&Tree], lines: &[Line], nth: Nth) -> Result<Vec<Case>> {
-    let mut cases = Vec::new();
-    for (number, line) in lines.iter().enumerate() {
-        let program: &Path = match line.tool {
-            "ftk" => &bench.programs.ftk,
-            tool => match bench.peers.get(tool) {
-                Some(program) => program,
-                None => continue,
-            },
-        };
-        let store = bench.scratch.path(&format!("store-{number}"));
-        let run = Pipeline::new(words(program, line.args, &store, trees));
-        let clear = Pipeline::new(words!["rm", "-rf", &store]);
-        // The group before has left its digests.
-        clear.output()?;
-        let mut case = Case::new(line.row, line.format, run);
-        match nth {
-            Nth::First => case = case.after(clear),
-            // If it fails, so does the run that is compared.
-            Nth::Second => _ = case.timed.output(),
+    let paths: Vec<_> = trees.iter().map(|tree| tree.path.clone()).collect();
+    let mut groups = Vec::new();
+    for nth in ["first", "second"] {
+        let commands = Commands::new(bench).with("nth", nth).with_trees(&paths);
+        let (title, mut cases) = commands.groups(text).swap_remove(0);
+        for case in &mut cases {
+            // The group before has left its digests.
+            let store = case.timed.stages[0][1].to_string_lossy().replace("XDG_CACHE_HOME=", "");
+            let clear = Pipeline::new(words!["rm", "-rf", &store]);
+            clear.output()?;
+            if nth == "first" {
+                case.before = Some(clear);
+            } else {
+                _ = case.timed.output(); // if it fails, so does the run that is compared
+            }
+            case.is_bound = case.tool == BOUND;
         }
-        cases.push(if line.format == Format::Status { case.bounding() } else { case });
+        if text == HASH {
+            let task = Task::new(bench, "sha256", paths.clone(), files);
+            cases.extend(task.cases("", |row| row == task.tool()));
+        }
+        groups.push(bench.clock().group(&title, files, cases)?);
     }
-    Ok(cases)
+    Ok(groups)
 }
-
-fn words(program: &Path, args: &[&str], store: &Path, trees: &[&Tree]) -> Vec<OsString> {
-    let mut variable = OsString::from(STORE);
-    variable.push(store);
-    let mut words = words!["env", &variable, program];
-    words.extend(args.iter().map(OsString::from));
-    words.extend(trees.iter().map(|tree| tree.path.clone().into()));
-    words
-}
-
-/// Where ftk and fclones keep their stores.
-const STORE: &str = "XDG_CACHE_HOME=";

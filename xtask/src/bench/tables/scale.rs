@@ -4,26 +4,23 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::Algorithm;
-use super::hashers::Task;
+use super::hash::{FTK, Task};
 use crate::bench::cache::Cache;
 use crate::bench::context::Context;
 use crate::bench::record::Section;
-use crate::bench::shape::{self, Shape};
+use crate::bench::shape::Shape;
 use crate::bench::tree::Tree;
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
-    let shape = if bench.options.common.is_quick { shape::SMALL } else { shape::LARGE };
+    let shape = bench.many();
     let tree = bench.shape(&shape)?;
     println!(" {}", tree.title);
-    let sha256 = Algorithm::named("sha256")?;
+    let ours = format!("{FTK}\n[ftk -j mono] ftk -j mono hash -a {{algorithm}} {{paths}}");
     let mut groups = Vec::new();
     let mut files = 1;
     while files <= shape.files() {
-        let paths = paths(&shape, &tree, files);
-        let task = Task { paths, ..Task::new(bench, sha256, &tree.path, files) };
-        let mut cases = vec![task.ftk(&[]), task.ftk(&["-j", "mono"])];
-        cases.extend(task.tool());
+        let task = Task::new(bench, "sha256", paths(&shape, &tree, files), files);
+        let cases = task.cases(&ours, |row| row == task.tool());
         groups.push(bench.clock().group(&files.to_string(), files, cases)?);
         files *= 10;
     }
@@ -52,6 +49,7 @@ fn paths(shape: &Shape, tree: &Tree, count: u64) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::shape;
     use crate::bench::tree::tests::example;
 
     #[test]

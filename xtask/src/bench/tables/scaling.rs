@@ -6,22 +6,36 @@ use anyhow::Result;
 use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::bench::cache::Cache;
-use crate::bench::commands::{Commands, Lines};
+use crate::bench::case::Case;
+use crate::bench::commands::Commands;
 use crate::bench::context::Context;
 use crate::bench::derived;
 use crate::bench::record::{Group, Section};
 use crate::bench::shape;
 
-/// Each command of ftk, with as many workers as CPUs.
-const COMMANDS: &Lines<'_> = &[
-    ("find", "ftk find -j {workers} {tree}"),
-    ("hash sha256", "ftk hash -j {workers} {tree}"),
-    ("hash xxh128", "ftk hash -a xxh128 -j {workers} {tree}"),
-    ("hash blake3, one file", "ftk hash -a blake3 -j {workers} {huge}"),
-    ("dup", "ftk dup -j {workers} {tree} {copies}"),
-    ("manifest create", "ftk manifest create -j {workers} {tree}"),
-    ("cmp", "ftk cmp -j {workers} {tree} {copy}"),
-];
+/// Each command of ftk, with as many workers as CPUs. util-linux has `taskset`.
+const TEXT: &str = "
+# find
+[{row}] taskset -c {cpus} @ftk find -j {workers} {tree}
+
+# hash sha256
+[{row}] taskset -c {cpus} @ftk hash -j {workers} {tree}
+
+# hash xxh128
+[{row}] taskset -c {cpus} @ftk hash -a xxh128 -j {workers} {tree}
+
+# hash blake3, one file
+[{row}] taskset -c {cpus} @ftk hash -a blake3 -j {workers} {huge}
+
+# dup
+[{row}] taskset -c {cpus} @ftk dup -j {workers} {tree} {copies}
+
+# manifest create
+[{row}] taskset -c {cpus} @ftk manifest create -j {workers} {tree}
+
+# cmp
+[{row}] taskset -c {cpus} @ftk cmp -j {workers} {tree} {copy}
+";
 
 /// Numbers of CPUs for which the speed is predicted.
 const PREDICTED: [usize; 2] = [8, 32];
@@ -30,27 +44,29 @@ const PREDICTED: [usize; 2] = [8, 32];
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     let tree = bench.any_tree()?;
     let huge =
-        if bench.options.common.is_quick { shape::MIXED_SMALL } else { shape::HUGE.within(bench.room()?) };
+        if bench.options.common.quick { shape::MIXED_SMALL } else { shape::HUGE.within(bench.room()?) };
     let huge = bench.shape(&huge)?;
     let (copies, copy) = (derived::copies(bench, &tree)?, derived::copy(bench, &tree)?);
     let cpus = allowed(&sched_getaffinity(None)?);
     let numbers: Vec<_> =
         std::iter::successors(Some(cpus.len()), |n| Some(n / 2)).take_while(|&n| n > 0).collect();
-    let mut groups = Vec::new();
-    for &(name, line) in COMMANDS {
-        let mut cases = Vec::new();
-        for &number in &numbers {
-            let row = if number == cpus.len() { "ftk".to_owned() } else { format!("ftk, CPUs: {number}") };
-            let commands = Commands::new(bench)
-                .with("workers", number.to_string())
-                .with("tree", &tree.path)
-                .with("huge", &huge.path)
-                .with("copies", &copies.path)
-                .with("copy", &copy.path);
-            let pinned = commands.cases(&[(&row, line)]).into_iter().map(|case| case.pinned(&cpus[..number]));
-            cases.extend(pinned);
+    let commands = Commands::new(bench).with("tree", &tree.path).with("huge", &huge.path);
+    let commands = commands.with("copies", &copies.path).with("copy", &copy.path);
+    let mut cases: Vec<(String, Vec<Case>)> = Vec::new();
+    for &number in &numbers {
+        let row = if number == cpus.len() { "ftk".to_owned() } else { format!("ftk, CPUs: {number}") };
+        let list: Vec<_> = cpus[..number].iter().map(usize::to_string).collect();
+        let commands = commands.clone().with("row", row).with("cpus", list.join(","));
+        let groups = commands.with("workers", number.to_string()).groups(TEXT);
+        cases.resize_with(groups.len(), Default::default);
+        for ((name, cases), (title, new)) in cases.iter_mut().zip(groups) {
+            *name = title;
+            cases.extend(new);
         }
-        let group = bench.clock().group(name, tree.files, cases)?;
+    }
+    let mut groups = Vec::new();
+    for (title, cases) in cases {
+        let group = bench.clock().group(&title, tree.files, cases)?;
         let note = note(&times(&group, &numbers));
         groups.push(Group { note, ..group });
     }

@@ -4,9 +4,8 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::Algorithm;
-use super::find::{self, Scenario};
-use super::hashers::Task;
+use super::find;
+use super::hash::{FTK, Task};
 use crate::bench::cache::Cache;
 use crate::bench::case::Case;
 use crate::bench::context::Context;
@@ -17,30 +16,25 @@ const AT_LEAST: usize = 4;
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     let tree = bench.any_tree()?;
-    let numbers = numbers(bench.jobs);
+    let clock = bench.clock();
+    let task = Task::new(bench, "sha256", vec![tree.path.clone()], tree.files);
     let (mut find, mut hash) = (Vec::new(), Vec::new());
-    let all = Scenario::plain("all files");
-    let sha256 = Algorithm::named("sha256")?;
-    let task = Task::new(bench, sha256, &tree.path, tree.files);
-    for jobs in numbers {
-        let number = jobs.to_string();
-        let title = format!("-j {number}");
-        find.push(bench.clock().group(
-            &title,
-            tree.files,
-            find::cases(bench, &all, &tree.path, Some(&number)),
-        )?);
-        let task = Task { jobs, ..task.clone() };
-        let mut cases = vec![task.ftk(&["-j", &number]).named("ftk")];
-        cases.extend(task.openssl().into_iter().chain(task.hashdeep()));
-        hash.push(bench.clock().group(&title, tree.files, cases)?);
+    for jobs in numbers(bench.jobs) {
+        let title = format!("-j {jobs}");
+        let commands = find::all(bench, &tree, &title).with("threads", format!("-j{jobs}"));
+        let commands = commands.with("jobs", jobs.to_string());
+        find.extend(commands.measure(clock, tree.files, find::ALL)?);
+        let mut task = task.clone();
+        task.jobs = jobs;
+        let ours = "ftk -j {jobs} hash -a {algorithm} {paths}";
+        hash.push(clock.group(&title, tree.files, task.cases(ours, |row| row != task.tool()))?);
     }
-    let mut cases = find::cases(bench, &all, &tree.path, None);
+    let (_, mut cases) = find::all(bench, &tree, "auto").groups(find::ALL).swap_remove(0);
     cases.retain(Case::is_ftk);
-    find.push(bench.clock().group("auto", tree.files, cases)?);
-    let auto = task.ftk(&[]);
-    let note = plan(&auto);
-    hash.push(Group { note, ..bench.clock().group("auto", tree.files, vec![auto])? });
+    find.push(clock.group("auto", tree.files, cases)?);
+    let auto = task.cases(FTK, |_| false);
+    let note = auto.first().and_then(plan);
+    hash.push(Group { note, ..clock.group("auto", tree.files, auto)? });
     let sections = [("find", find), ("hash sha256", hash)].map(|(what, groups)| {
         let section = Section::new(&tree, Cache::Warm, groups);
         Section { title: format!("{what}, {}", section.title), ..section }
