@@ -21,24 +21,20 @@ pub(crate) struct Case {
     /// The name in the tables.
     pub(crate) tool: String,
     pub(crate) timed: Pipeline,
-    /// Gives the result instead, if parallel processes that share a pipe would mix their lines.
-    serial: Option<Pipeline>,
+    /// Gives the result instead, if parallel processes that share a pipe would mix their lines. It differs from the timed
+    /// command only in its parallelism.
+    pub(crate) serial: Option<Pipeline>,
     /// Runs before each run, untimed.
     pub(crate) before: Option<Pipeline>,
     /// Whether it does other work, as a lower bound. Its result is not compared.
     pub(crate) is_bound: bool,
-    format: Format,
+    pub(crate) format: Format,
 }
 
 impl Case {
     pub(crate) fn new(tool: &str, format: Format, timed: Pipeline) -> Self {
         let tool = tool.to_owned();
         Self { tool, timed, serial: None, before: None, is_bound: false, format }
-    }
-
-    /// Gets the result from `serial`, which differs from the timed command only in its parallelism.
-    pub(crate) fn answered_by(self, serial: Pipeline) -> Self {
-        Self { serial: Some(serial), ..self }
     }
 
     /// Runs what must come before each run.
@@ -218,8 +214,8 @@ mod tests {
 
     #[test]
     fn the_serial_form_gives_the_result() {
-        let case = Case::new("x", Format::Lines, Pipeline::new(words!["echo", "timed"]))
-            .answered_by(Pipeline::new(words!["printf", "1\\n2\\n"]));
+        let mut case = Case::new("x", Format::Lines, Pipeline::new(words!["echo", "timed"]));
+        case.serial = Some(Pipeline::new(words!["printf", "1\\n2\\n"]));
         assert_eq!(case.answer().unwrap().lines(), 2);
     }
 

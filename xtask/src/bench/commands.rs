@@ -60,11 +60,6 @@ impl<'b> Commands<'b> {
         self
     }
 
-    /// Adds the paths `{trees}`.
-    pub(crate) fn with_trees(self, trees: &[PathBuf]) -> Self {
-        self.with_all("trees", trees)
-    }
-
     /// Measures every group of a text that is about this number of files.
     pub(crate) fn measure(&self, meter: Meter<'_>, files: u64, text: &str) -> Result<Vec<Group>> {
         let groups = self.groups(text).into_iter();
@@ -73,10 +68,15 @@ impl<'b> Commands<'b> {
 
     /// Returns the title and the cases of every group of a text.
     pub(crate) fn groups(&self, text: &str) -> Vec<(String, Vec<Case>)> {
-        blocks(text).map(|(heading, rows)| self.group(heading, rows)).collect()
+        blocks(text).map(|(heading, rows)| self.block(heading, rows)).collect()
     }
 
-    fn group(&self, heading: &str, rows: &str) -> (String, Vec<Case>) {
+    /// Returns the title and the cases of a text with one group.
+    pub(crate) fn group(&self, text: &str) -> (String, Vec<Case>) {
+        self.groups(text).swap_remove(0)
+    }
+
+    fn block(&self, heading: &str, rows: &str) -> (String, Vec<Case>) {
         let options =
             heading.rsplit_once(" [").and_then(|(title, rest)| Some((title, rest.strip_suffix(']')?)));
         let (title, options) = options.unwrap_or((heading, ""));

@@ -2,9 +2,7 @@
 
 use anyhow::Result;
 
-use super::{
-    cmp, du, dup, expressions, find, hash, kernels, lists, manifest, reuse, scale, scaling, startup, threads,
-};
+use super::{cmp, dup, hash, kernels, listing, lists, manifest, reuse, scale, scaling, threads};
 use crate::bench::context::Context;
 use crate::bench::record::Section;
 
@@ -30,10 +28,10 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 /// All tables, in the order in which they are made and shown.
 pub(crate) const ALL: &[Kind] = &[
-    kind("find", "Listing files", find::warm),
-    kind("find-cold", "Listing files with nothing in memory", find::cold),
-    kind("expressions", "Expressions and order", expressions::make),
-    kind("du", "What uses the space", du::make),
+    kind("find", "Listing files", listing::warm),
+    kind("find-cold", "Listing files with nothing in memory", listing::cold),
+    kind("expressions", "Expressions and order", listing::expressions),
+    kind("du", "What uses the space", listing::space),
     kind("hash", "Hashing files", hash::warm),
     kind("hash-cold", "Hashing files with nothing in memory", hash::cold),
     kind("lists", "Checking and comparing lists", lists::make),
@@ -45,6 +43,6 @@ pub(crate) const ALL: &[Kind] = &[
     kind("threads", "Threads, and what ftk chooses by itself", threads::make),
     kind("scaling", "One CPU and all of them", scaling::make),
     Kind { per_file: true, ..kind("scale", "SHA-256 from one file to a million", scale::make) },
-    kind("startup", "Starting up", startup::make),
+    kind("startup", "Starting up", listing::startup),
     kind("kernels", "Digests without files", kernels::make),
 ];

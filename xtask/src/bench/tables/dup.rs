@@ -99,8 +99,8 @@ fn group(
     skipped: &[&str],
 ) -> Result<Group> {
     let options = paths.iter().flat_map(|path| ["-d".into(), path.clone()]);
-    let commands = Commands::new(bench).with_trees(paths).with_all("options", options);
-    let (title, mut cases) = commands.with("title", title).groups(TEXT).swap_remove(0);
+    let commands = Commands::new(bench).with_all("trees", paths).with_all("options", options);
+    let (title, mut cases) = commands.with("title", title).group(TEXT);
     cases.retain(|case| !skipped.contains(&&*case.tool));
     meter.group(&title, files, cases)
 }

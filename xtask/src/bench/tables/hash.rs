@@ -163,13 +163,16 @@ impl<'b> Task<'b> {
 
     /// Returns the commands of ftk, and of the peers that are asked.
     pub(super) fn cases(&self, ours: &str, is_asked: impl Fn(&str) -> bool) -> Vec<Case> {
-        let mut cases = self.serial_or_not(&ours.lines().collect::<Vec<_>>(), self.jobs);
+        let case = |row: &str, processes| {
+            let commands = Commands::new(self.bench).with("jobs", self.jobs.to_string());
+            let commands = commands.with("algorithm", self.algorithm).with_all("paths", &self.paths);
+            commands.group(&format!("# digests [sums]\n{}", self.command(row, processes))).1.pop()
+        };
+        let mut cases: Vec<_> = ours.lines().filter_map(|row| case(row, self.jobs)).collect();
         for row in self.peers().filter(|row| is_asked(name(row))) {
-            let timed = self.serial_or_not(&[row], self.jobs);
-            let serial = self.serial_or_not(&[row], 1);
             // Parallel processes would mix their lines in the pipe.
-            cases
-                .extend(timed.into_iter().zip(serial).map(|(timed, serial)| timed.answered_by(serial.timed)));
+            let serial = case(row, 1).map(|case| case.timed);
+            cases.extend(case(row, self.jobs).map(|timed| Case { serial, ..timed }));
         }
         cases
     }
@@ -182,14 +185,6 @@ impl<'b> Task<'b> {
     fn peers(&self) -> impl Iterator<Item = &'static str> {
         let block = blocks(PEERS).find(|(algorithm, _)| *algorithm == self.algorithm);
         block.into_iter().flat_map(|(_, rows)| rows.lines())
-    }
-
-    /// Returns the cases of rows with this number of processes for `xargs`.
-    fn serial_or_not(&self, rows: &[&str], processes: usize) -> Vec<Case> {
-        let rows: Vec<_> = rows.iter().map(|row| self.command(row, processes)).collect();
-        let commands = Commands::new(self.bench).with("jobs", self.jobs.to_string());
-        let commands = commands.with("algorithm", self.algorithm).with_all("paths", &self.paths);
-        commands.groups(&format!("# digests [sums]\n{}", rows.join("\n"))).swap_remove(0).1
     }
 
     /// Replaces `xargs`: the tool gets files as arguments, and those in a tree from `find` and `xargs`.

@@ -57,7 +57,7 @@ fn check(bench: &Context, tree: &Tree, algorithm: &str) -> Result<Group> {
     let making = task.cases(FTK, |_| false).swap_remove(0).timed;
     fs::write(&list, with_wrong_line(making.output()?)?)?;
     let commands = Commands::new(bench).with("algorithm", algorithm).with("list", &list);
-    let (title, mut cases) = commands.groups(&CHECK.replace("@{tool}", task.tool())).swap_remove(0);
+    let (title, mut cases) = commands.group(&CHECK.replace("@{tool}", task.tool()));
     cases.insert(1, Case::new("ftk makes it", Format::Status, making));
     bench.clock().group(&title, tree.files, cases)
 }

@@ -2,18 +2,15 @@
 
 mod catalogue;
 mod cmp;
-mod du;
 mod dup;
-mod expressions;
-mod find;
 mod hash;
 mod kernels;
+mod listing;
 mod lists;
 mod manifest;
 mod reuse;
 mod scale;
 mod scaling;
-mod startup;
 mod threads;
 
 pub(crate) use catalogue::{ALL, names};

@@ -68,8 +68,8 @@ fn runs(bench: &Context, trees: &[&Tree], text: &str) -> Result<Vec<Group>> {
     let paths: Vec<_> = trees.iter().map(|tree| tree.path.clone()).collect();
     let mut groups = Vec::new();
     for nth in ["first", "second"] {
-        let commands = Commands::new(bench).with("nth", nth).with_trees(&paths);
-        let (title, mut cases) = commands.groups(text).swap_remove(0);
+        let commands = Commands::new(bench).with("nth", nth).with_all("trees", &paths);
+        let (title, mut cases) = commands.group(text);
         for case in &mut cases {
             // The group before has left its digests.
             let store = case.timed.stages[0][1].to_string_lossy().replace("XDG_CACHE_HOME=", "");

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::find;
 use super::hash::{FTK, Task};
+use super::listing::{FILES, all};
 use crate::bench::cache::Cache;
 use crate::bench::case::Case;
 use crate::bench::context::Context;
@@ -21,15 +21,15 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     let (mut find, mut hash) = (Vec::new(), Vec::new());
     for jobs in numbers(bench.jobs) {
         let title = format!("-j {jobs}");
-        let commands = find::all(bench, &tree, &title).with("threads", format!("-j{jobs}"));
+        let commands = all(bench, &tree, &title).with("threads", format!("-j{jobs}"));
         let commands = commands.with("jobs", jobs.to_string());
-        find.extend(commands.measure(clock, tree.files, find::ALL)?);
+        find.extend(commands.measure(clock, tree.files, FILES)?);
         let mut task = task.clone();
         task.jobs = jobs;
         let ours = "ftk -j {jobs} hash -a {algorithm} {paths}";
         hash.push(clock.group(&title, tree.files, task.cases(ours, |row| row != task.tool()))?);
     }
-    let (_, mut cases) = find::all(bench, &tree, "auto").groups(find::ALL).swap_remove(0);
+    let (_, mut cases) = all(bench, &tree, "auto").group(FILES);
     cases.retain(Case::is_ftk);
     find.push(clock.group("auto", tree.files, cases)?);
     let auto = task.cases(FTK, |_| false);
