@@ -21,8 +21,8 @@ pub(crate) struct Case {
     /// The name in the tables.
     pub(crate) tool: String,
     pub(crate) timed: Pipeline,
-    /// Gives the result instead, if parallel processes that share a pipe would mix their lines. It differs from the timed
-    /// command only in its parallelism.
+    /// Gives the result instead, if parallel processes that share a pipe would mix their lines. It differs from the
+    /// timed command only in its parallelism.
     pub(crate) serial: Option<Pipeline>,
     /// Runs before each run, untimed.
     pub(crate) before: Option<Pipeline>,

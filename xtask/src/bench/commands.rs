@@ -1,9 +1,9 @@
 //! Commands of ftk and its peers, written as one would type them.
 //!
 //! A text has groups, separated by blank lines. The first line of a group is `# TITLE`, and may end with options in
-//! brackets: the [format](Format) of the output, `differ` if the exit status must be 1, `shell` for commands that a shell
-//! starts. Every other line is a row: `TOOL ARGUMENTS`, or `[NAME] TOOL ARGUMENTS` if the name of the row is not that of
-//! the tool. `A|B ARGUMENTS` is a row for A and one for B. A word with blanks is put between single quotes.
+//! brackets: the [format](Format) of the output, `differ` if the exit status must be 1, `shell` for commands that a
+//! shell starts. Every other line is a row: `TOOL ARGUMENTS`, or `[NAME] TOOL ARGUMENTS` if the name of the row is not
+//! that of the tool. `A|B ARGUMENTS` is a row for A and one for B. A word with blanks is put between single quotes.
 //!
 //! `{name}` stands for the value of this name, which is never split into words; if it has several values, the word is
 //! repeated for each. The first word of a command, and any word that begins with `@`, is the name of a program. A row

@@ -73,7 +73,8 @@ impl Context {
         Ok(Tree::generated(shape, path))
     }
 
-    /// Returns the tree of real files, if there is one, and the trees of these shapes; with `--quick` a small one instead.
+    /// Returns the tree of real files, if there is one, and the trees of these shapes; with `--quick` a small one
+    /// instead.
     pub(crate) fn trees(&self, shapes: &[Shape]) -> Result<Vec<Tree>> {
         let shapes = if self.options.common.quick { &[shape::MIXED_SMALL] } else { shapes };
         let generated = shapes.iter().map(|shape| self.shape(shape));

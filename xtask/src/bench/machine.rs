@@ -89,7 +89,7 @@ fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 }
 
 /// Returns the first line of output of a command if it succeeds.
-fn said(program: impl AsRef<std::ffi::OsStr>, args: &[&str]) -> Option<String> {
+pub(super) fn said(program: impl AsRef<std::ffi::OsStr>, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.lines().next()?.trim().to_owned())
 }

@@ -89,7 +89,8 @@ fn measured(runs: &[Run]) -> Outcome {
     Outcome::measured(runs.iter().map(|run| run.milliseconds), memory_kib)
 }
 
-/// Returns the fault of each result, except those of lower bounds, which only must succeed. The reference is the first result of a peer, or without peers the first of ftk.
+/// Returns the fault of each result, except those of lower bounds, which only must succeed. The reference is the first
+/// result of a peer, or without peers the first of ftk.
 fn compare(cases: &[Case]) -> Result<Vec<Option<Outcome>>> {
     let mut reference: Option<(usize, Answer)> = None;
     let mut verdicts: Vec<Option<Outcome>> = cases.iter().map(|_| None).collect();

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::machine::said;
+
 /// A known tool, which may be missing.
 pub(crate) struct Peer {
     pub(crate) name: &'static str,
@@ -153,9 +155,7 @@ fn version(path: &Path, argument: &str) -> String {
 
 /// Returns the version of an installed package, for a program that does not print its own.
 fn packaged(package: &str) -> Option<String> {
-    let query = ["-W", "-f", "${Package} ${Version}", package];
-    let output = Command::new("dpkg-query").args(query).stdin(Stdio::null()).output().ok()?;
-    String::from_utf8(output.stdout).ok().filter(|text| output.status.success() && !text.is_empty())
+    said("dpkg-query", &["-W", "-f", "${Package} ${Version}", package])
 }
 
 /// Returns the first line with a digit.

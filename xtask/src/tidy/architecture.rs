@@ -1,5 +1,5 @@
-//! The rule that `ARCHITECTURE.md` lists every dependency between the crates. This table is the only list of what a crate
-//! may use: a new dependency is a change of the page.
+//! The rule that `ARCHITECTURE.md` lists every dependency between the crates. This table is the only list of what a
+//! crate may use: a new dependency is a change of the page.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -13,8 +13,8 @@ use crate::bench::record::Section;
 use crate::bench::shape;
 use crate::bench::tree::Tree;
 
-/// The peers for each algorithm. The first one is the usual tool for it, and its result is the reference. `xargs` runs a
-/// tool, with at most so many files for each process, as a tree requires: see [`Task::command`]. The time of openssl
+/// The peers for each algorithm. The first one is the usual tool for it, and its result is the reference. `xargs` runs
+/// a tool, with at most so many files for each process, as a tree requires: see [`Task::command`]. The time of openssl
 /// grows with the square of the number of files. Which form of b3sum is fastest depends on the tree.
 const PEERS: &str = "
 # sha256

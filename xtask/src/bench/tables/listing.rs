@@ -11,8 +11,8 @@ use crate::bench::record::Section;
 use crate::bench::shape;
 use crate::bench::tree::Tree;
 
-/// Every search lists regular files. GNU find is the first of the peers, because its result is the reference. It has one
-/// thread; the others support `-j4`.
+/// Every search lists regular files. GNU find is the first of the peers, because its result is the reference. It has
+/// one thread; the others support `-j4`.
 pub(super) const FILES: &str = "
 # {title} [lines]
 ftk {threads} find --type f {tree}
@@ -110,9 +110,9 @@ fn with_extensions<'b>(commands: Commands<'b>, names: &[String]) -> Commands<'b>
     commands.with_all("iname", each("-iname", "*.", " -o ")).with_all("iglob", each("--iglob", "*.", " "))
 }
 
-/// bfs has the arguments of GNU find, and its `-s` sorts each directory. A search that examines the same files without sorting them shows the cost of sorting.
-/// `tail` reads to the end; `head` would end `sort` with a signal. Which of several files of one size are listed differs
-/// between tools.
+/// bfs has the arguments of GNU find, and its `-s` sorts each directory. A search that examines the same files without
+/// sorting them shows the cost of sorting. `tail` reads to the end; `head` would end `sort` with a signal. Which of
+/// several files of one size are listed differs between tools.
 const EXPRESSIONS: &str = r#"
 # two names [lines]
 ftk find --where 'name = "*.{first}" or name = "*.{second}"' {tree}
@@ -162,7 +162,8 @@ pub(crate) fn expressions(bench: &Context) -> Result<Vec<Section>> {
     bench.sections(&[shape::LARGE, shape::MIXED], EXPRESSIONS)
 }
 
-/// In the group "sum" each tool has its own format. All count allocated space; dust, dua and diskus count hard links once.
+/// In the group "sum" each tool has its own format. All count allocated space; dust, dua and diskus count hard links
+/// once.
 const SPACE: &str = "
 # sum, compared [lines]
 ftk du -s {tree}

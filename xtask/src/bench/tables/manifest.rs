@@ -13,9 +13,9 @@ use crate::bench::derived;
 use crate::bench::record::{Group, Section};
 use crate::bench::tree::Tree;
 
-/// Every tool makes its own manifest, with SHA-256. The digests of aide have another form, so only the status is compared.
-/// Every tool verifies the unchanged tree. `find` prints the same fields as an update needs to know of every file, which
-/// takes the same work.
+/// Every tool makes its own manifest, with SHA-256. The digests of aide have another form, so only the status is
+/// compared. Every tool verifies the unchanged tree. `find` prints the same fields as an update needs to know of every
+/// file, which takes the same work.
 const WHOLE: &str = "
 # create [digests]
 ftk manifest create {tree}
