@@ -31,16 +31,13 @@ pub(super) fn push(tally: &Tally, json: bool, rules: &Rules, out: &mut Vec<u8>) 
     if !json {
         return out.extend_from_slice(format!("{}\n", text(tally)).as_bytes());
     }
-    let Tally { files, groups, waste, shared, free, is_upper_bound, directory_groups } = tally;
-    // `null` if the space of some files is unknown.
-    let is_empty = *groups == 0 && directory_groups.unwrap_or_default() == 0;
-    let free = if is_empty { &Some(0) } else { free };
+    let Tally { files, groups, waste, shared, is_upper_bound, directory_groups, .. } = tally;
     write_record(out, |record| {
         record
             .member("files", files)
             .member("groups", groups)
             .member("waste_bytes", waste)
-            .member("free_bytes", free)
+            .member("free_bytes", tally.free_bytes())
             .member("shared_bytes", shared);
         if *is_upper_bound {
             record.member("is_upper_bound", true);
@@ -78,18 +75,5 @@ mod tests {
         assert_eq!(text(&Tally { free: Some(0), ..tally }), "pruning would free nothing");
         let tally = Tally { free: Some(4096), is_upper_bound: true, ..tally };
         assert_eq!(text(&tally), "pruning would free up to 4.10 kB");
-    }
-
-    #[test]
-    fn groups_of_directories_free_something_too() {
-        let json = |tally: &Tally| {
-            let mut out = Vec::new();
-            push(tally, true, &Rules::default(), &mut out);
-            String::from_utf8(out).unwrap()
-        };
-        assert!(json(&Tally::default()).contains("\"free_bytes\":0,"));
-        let tally = Tally { directory_groups: Some(1), free: Some(4096), ..Tally::default() };
-        assert!(json(&tally).contains("\"free_bytes\":4096,"));
-        assert!(json(&Tally { free: None, ..tally }).contains("\"free_bytes\":null,"));
     }
 }
