@@ -3,13 +3,12 @@
 mod journals;
 
 use std::ffi::OsString;
-use std::io::BufReader;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::Args;
-use ftk_apply::{ActError, ActionKind, Undone, open_journal, undo};
+use ftk_apply::{ActError, ActionKind, Shortfall, Undone, open_journal_to_undo, undo_after};
 use ftk_record::{quote, sanitize, write_record};
 
 use crate::args::Globals;
@@ -18,38 +17,43 @@ use crate::console::{Console, Outcome, reason};
 use crate::human;
 use crate::signals::DeferredSignals;
 use crate::stdout::{Lines, Stdout};
-use crate::undo::journals::{last, list};
+use crate::undo::journals::{last, list, remade};
 
 /// Undo a run of `dup prune`, `dup apply` or `manifest repair`
 ///
 /// ftk undoes the last step first. A hard or symbolic link becomes a separate file again, with the content, owner,
 /// permissions and times that it had; moved files move back, and directories that became empty are made again. A repaired file gets its damaged content back, and a
-/// file that repair created is removed. Files that changed after the run are not overwritten. Steps that were undone
-/// before are skipped, so that you can repeat an interrupted undo. Files that were deleted without a quarantine cannot be
-/// restored: the exit status is then 2.
+/// file that repair created is removed. A deleted file is copied back from a kept copy, as long as one is unchanged. Files
+/// that changed after the run are not overwritten. Steps that were undone before are skipped, so that you can repeat an
+/// interrupted undo. If a file cannot be restored, the exit status is 2.
+///
+/// Undo does not trust names. The starting points and the directories of the files must be those of the run, and what is
+/// copied back must have the digest that the journal records. A journal of an older ftk lacks both: its steps are undone
+/// only if nobody but you and root can change a directory above the file, and if nothing is copied.
 ///
 /// The summary says how many files are left to restore, so you can see whether a repeated or interrupted undo is complete.
 ///
 /// The journal must be a regular file that belongs to you or to root and that no other user can write to. Set-user-ID
-/// bits, set-group-ID bits and capabilities are restored only if the file that provides the content has them.
+/// bits, set-group-ID bits and capabilities are restored only if the file that provides the content has them. If the
+/// permissions at the path were changed after the run, the restored file gets only what both permit. Undo adds records of what
+/// it has done to the journal.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct UndoArgs {
     /// The journal, whose path the run printed
-    #[arg(value_name = "JOURNAL", required_unless_present_any = ["last", "list"], conflicts_with_all = ["last", "list"])]
+    #[arg(value_name = "JOURNAL", conflicts_with_all = ["last", "list"])]
     journal: Option<OsString>,
 
-    /// Undo the most recent run
+    /// Undo the most recent run that is not undone yet
     ///
-    /// Finds the newest journal in $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk. Journals written with --journal to
+    /// Repeat it to go back one run at a time. Finds the newest journal with steps that are not undone in $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk. Journals written with --journal to
     /// other places are not found.
     #[arg(long, conflicts_with = "list")]
     last: bool,
 
     /// List the runs whose journals are found, the newest first
     ///
-    /// Changes nothing. Each line has the start of the run, the number of its steps, and its journal. Undone steps are listed
-    /// too.
+    /// Changes nothing. Each line has the start of the run, the number of its steps and of those that are undone, and its journal.
     #[arg(long)]
     list: bool,
 }
@@ -68,6 +72,9 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     }
     let path = match &args.journal {
         Some(path) => PathBuf::from(path),
+        None if !args.last => {
+            bail!("name a JOURNAL, or add --last to undo the most recent run, or --list to list the runs")
+        }
         None => {
             let path = last(console)?;
             console.summary(format_args!("journal: {}", quote(path.as_os_str().as_bytes())));
@@ -75,25 +82,27 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
         }
     };
     let shown = quote(path.as_os_str().as_bytes());
-    let journal = open_journal(&path).with_context(|| format!("cannot undo {shown}"))?;
+    let journal = open_journal_to_undo(&path).with_context(|| format!("cannot undo {shown}"))?;
     let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
     let out = Stdout::default();
     let mut lines = Lines::new(&out);
     let is_coloured = colour::wanted();
     let (mut restored, mut removed, mut failed, mut reduced, mut untouched) = (0, 0, 0, 0, 0);
     let mut directories = 0;
-    let ended = undo(BufReader::new(journal), &signals.stop, |step, result| {
+    let ended = undo_after(journal, &remade(), &signals.stop, |step, result| {
         let (word, why) = match result {
             Ok(Undone::Restored) => {
                 let is_directory = step.action == ActionKind::RemoveDirectory;
                 *if is_directory { &mut directories } else { &mut restored } += 1;
                 ("restore", String::new())
             }
-            Ok(Undone::RestoredWithoutRights) => {
+            Ok(Undone::RestoredExcept(shortfall)) => {
                 restored += 1;
-                reduced += 1;
-                console.stats.error("undo");
-                ("restore", "without set-ID bits and capabilities: set them yourself".into())
+                if shortfall.rights {
+                    reduced += 1;
+                    console.stats.error("undo");
+                }
+                ("restore", shown_shortfall(&shortfall))
             }
             Ok(Undone::Removed) => {
                 removed += 1;
@@ -150,6 +159,21 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     ended.with_context(|| format!("cannot undo {shown}"))?;
     out.finish()?;
     Ok(if failed + reduced > 0 { Outcome::Error } else { Outcome::Success })
+}
+
+/// Returns in what a restored file is not as it was.
+fn shown_shortfall(&Shortfall { rights, narrower, links, .. }: &Shortfall) -> String {
+    let mut parts = Vec::new();
+    if rights {
+        parts.push("without set-ID bits and capabilities: set them yourself".into());
+    }
+    if let Some(mode) = narrower {
+        parts.push(format!("with permissions {mode:04o}, as they were changed after the run"));
+    }
+    if links > 0 {
+        parts.push(format!("no longer joined with {} outside the run", human::count(links, "hard link")));
+    }
+    parts.join("; ")
 }
 
 fn tone(word: &str) -> Tone {

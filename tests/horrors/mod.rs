@@ -13,6 +13,7 @@ mod duplicates;
 mod familiar;
 mod guards;
 mod holes;
+mod identities;
 mod journals;
 mod limits;
 mod lists;

@@ -5,11 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::io::BufReader;
 
 use ftk_apply::{
     Action, ActionOptions, Engine, Journal, RecordedMetadata, Restore, RestoreName, Restorer, Seen, Step,
-    open_journal, undo,
+    open_journal_to_undo, undo,
 };
 use ftk_file::{File, Stat, Symlinks};
 use ftk_sched::Stop;
@@ -21,14 +20,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut failed = None;
     match *args {
         ["undo", journal] => {
-            undo(
-                BufReader::new(open_journal(journal.as_ref())?),
-                &Stop::new(),
-                |_, outcome| match outcome {
-                    Ok(undone) => println!("{undone:?}"),
-                    Err(error) => failed = Some(error),
-                },
-            )?;
+            undo(open_journal_to_undo(journal.as_ref())?, &Stop::new(), |_, outcome| match outcome {
+                Ok(undone) => println!("{undone:?}"),
+                Err(error) => failed = Some(error),
+            })?;
         }
         [action @ ("replace" | "create"), source, file, journal] => {
             let content = std::fs::read(source)?;

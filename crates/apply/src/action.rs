@@ -16,7 +16,8 @@ pub enum Action {
     /// resolved. The step is refused if another user can change the keeper or replace it: a user other than root, the
     /// caller and, if root is the caller, the owner of the victim.
     Symlink,
-    /// The victim is removed. This cannot be undone: use [`Action::Move`] if it must be possible.
+    /// The victim is removed. Undo copies it back from a kept copy, as long as one is unchanged. With [`Action::Move`], the
+    /// file itself stays.
     Delete,
     /// The victim moves below this directory, on the same file system, to the path it was scanned under.
     /// Existing files are never overwritten. Missing directories are created.
@@ -89,6 +90,16 @@ impl ActionKind {
     /// Returns whether the victim's name gets a new file, which the journal describes once it is complete.
     pub(crate) fn makes_a_file(self) -> bool {
         matches!(self, Self::Replace | Self::Create)
+    }
+
+    /// Returns whether undo copies content back.
+    pub(crate) fn copies_back(self) -> bool {
+        self.loses_metadata() || self == Self::Replace
+    }
+
+    /// Returns whether the victim's inode goes, with metadata that undo has to set again.
+    pub(crate) fn loses_metadata(self) -> bool {
+        matches!(self, Self::Hardlink | Self::Symlink | Self::Delete)
     }
 
     pub(crate) fn from_name(name: &str) -> Option<Self> {

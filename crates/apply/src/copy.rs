@@ -2,11 +2,11 @@
 
 use std::fs::File;
 use std::ops::Range;
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::FileExt;
 
-use ftk_compare::same_content;
-use ftk_file::{AlignedBuf, Holes, Symlinks, drop_pages_of_new_file};
+use ftk_compare::same_content_with;
+use ftk_file::{AlignedBuf, Birth, Holes, drop_pages_of_new_file};
 use ftk_sched::Stop;
 use rustix::fs::{Advice, Mode, OFlags, fadvise, fsync, ioctl_ficlone, openat};
 
@@ -21,66 +21,88 @@ const BUFFER: usize = 256 << 10;
 /// A check of a copy that is on the disk, in addition to the comparison with its source.
 pub(crate) type Check<'c> = &'c mut dyn FnMut(&ftk_file::File) -> Result<(), ActError>;
 
-/// Copies `source` to `place`, whose name must be free, with the metadata that another file had. On return
-/// the copy has been compared with its source and is on the disk.
-pub(crate) fn copy(source: &Held, place: Place, metadata: &Metadata, stop: &Stop) -> Result<Temp, ActError> {
-    copy_checked(source, place, metadata, None, stop)
+/// A complete copy that is not in place yet.
+#[derive(Debug)]
+pub(crate) struct Copied {
+    pub(crate) temp: Temp,
+    /// The digest of its content.
+    pub(crate) digest: blake3::Hash,
 }
 
-/// Like [`copy`], and also runs a check on the copy. Both the comparison and the check then read the bytes
-/// from the disk, as far as the system permits.
-pub(crate) fn copy_checked(
+/// What the content of a copy must be, besides that of its source.
+pub(crate) enum Expected<'c> {
+    Nothing,
+    /// Content with this digest.
+    Digest(&'c blake3::Hash),
+    /// Content that passes this check. The comparison and the check then read the bytes from the disk, as far as the
+    /// system permits.
+    Checked(Check<'c>),
+}
+
+/// Copies `source` to `place`, whose name must be free, with the metadata that another file had. On return
+/// the copy has been compared with its source and is on the disk.
+///
+/// The copy gets the metadata only if its content is what is expected. Until then only the caller may open it.
+pub(crate) fn copy(
     source: &Held,
     place: Place,
     metadata: &Metadata,
-    check: Option<Check<'_>>,
+    expected: Expected<'_>,
     stop: &Stop,
-) -> Result<Temp, ActError> {
+) -> Result<Copied, ActError> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    // Until the copy has its final owner and permissions, only the caller may open it.
     let file = openat(&place.dir, &place.name, flags, Mode::RUSR | Mode::WUSR)
         .map_err(|errno| ActError::failed("make the copy", errno))?;
-    let file = File::from(file);
-    let temp = Temp::made(place)?;
-    match fill(source, &file, &temp, metadata, check, stop) {
-        Ok(()) => Ok(temp),
+    let temp = Temp::opened(place, &file)?;
+    match fill(source, file, metadata, expected, stop) {
+        Ok(digest) => Ok(Copied { temp, digest }),
         Err(error) => Err(temp.discard(error)),
     }
 }
 
 fn fill(
     source: &Held,
-    file: &File,
-    temp: &Temp,
+    file: OwnedFd,
     metadata: &Metadata,
-    check: Option<Check<'_>>,
+    expected: Expected<'_>,
     stop: &Stop,
-) -> Result<(), ActError> {
+) -> Result<blake3::Hash, ActError> {
+    let file = File::from(file);
     // A reflink uses no space for shared blocks, and keeps holes.
-    if ioctl_ficlone(file, &source.file).is_err() {
-        copy_bytes(source, file, stop)?;
+    if ioctl_ficlone(&file, &source.file).is_err() {
+        copy_bytes(source, &file, stop)?;
     }
-    if check.is_some() {
+    if matches!(expected, Expected::Checked(_)) {
         // Written and unused pages leave the cache, so the next reads come from the disk.
-        fsync(file).map_err(|errno| ActError::failed("sync the copy", errno))?;
-        _ = fadvise(file, 0, None, Advice::DontNeed);
+        fsync(&file).map_err(|errno| ActError::failed("sync the copy", errno))?;
+        _ = fadvise(&file, 0, None, Advice::DontNeed);
     }
-    let copied = ftk_file::File::open(&temp.place.dir, temp.name(), Symlinks::NoFollow)
+    // The name may lead elsewhere by now, but the descriptor does not.
+    let again = file.try_clone().map_err(|error| ActError::failed("open the copy", error))?;
+    let copied = ftk_file::File::from_fd(again.into(), Birth::Unknown)
         .map_err(|failure| ActError::from(Refusal::of_failure(Side::Victim, failure)))?;
-    let same = same_content(&copied, &source.file, stop).map_err(|(side, failure)| {
+    let mut hasher = blake3::Hasher::new();
+    let hash = |bytes: &[u8]| _ = hasher.update(bytes);
+    let same = same_content_with(&copied, &source.file, stop, hash).map_err(|(side, failure)| {
         let side = if side == ftk_compare::Side::A { Side::Victim } else { Side::Keeper };
         Refusal::of_failure(side, failure)
     })?;
     if !same {
         return Err(if stop.is_raised() { ActError::Stopped } else { Refusal::ContentDiffers.into() });
     }
-    if let Some(check) = check {
-        check(&copied)?;
+    let digest = hasher.finalize();
+    match expected {
+        Expected::Nothing => {}
+        Expected::Digest(expected) if digest == *expected => {}
+        Expected::Digest(_) => {
+            return Err(Refusal::Changed { side: Side::Keeper, what: "its content" }.into());
+        }
+        Expected::Checked(check) => check(&copied)?,
     }
-    restore(file, metadata).map_err(|(op, errno)| ActError::failed(op, errno))?;
-    fsync(file).map_err(|errno| ActError::failed("sync the copy", errno))?;
+    restore(&file, metadata).map_err(|(op, errno)| ActError::failed(op, errno))?;
+    fsync(&file).map_err(|errno| ActError::failed("sync the copy", errno))?;
     drop_pages_of_new_file(file.as_fd());
-    Ok(())
+    Ok(digest)
 }
 
 /// Copies data and keeps holes.
@@ -122,6 +144,8 @@ fn copy_data(
 
 #[cfg(test)]
 mod tests {
+    use ftk_file::Symlinks;
+
     use super::*;
 
     /// Copies the bytes 3 to 103 of a file of 200 bytes, which is cut to `len` bytes after the open.

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
 
+use ftk_file::Identity;
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 use rustix::io::Errno;
 
@@ -44,6 +45,16 @@ impl Destination {
             File::from(file).write_all(SAID)?;
         }
         Ok(Self { dir, path: path.to_vec() })
+    }
+
+    /// Returns the path that the user named.
+    pub(crate) fn path(&self) -> &[u8] {
+        &self.path
+    }
+
+    /// Returns the identity of the directory.
+    pub(crate) fn identity(&self) -> io::Result<Identity> {
+        Identity::of(&self.dir)
     }
 
     /// Returns the new path of a file.

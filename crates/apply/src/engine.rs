@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
 
-use ftk_file::temp_name;
+use ftk_file::{Identity, temp_name};
 use ftk_sched::Stop;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
@@ -16,7 +16,7 @@ use crate::copies::CopyProofs;
 use crate::destination::Destination;
 use crate::durable::{Keepers, sync_names};
 use crate::emptied::Emptied;
-use crate::intent::{Intent, To};
+use crate::intent::{Intent, Proof, To};
 use crate::journal::Journal;
 use crate::metadata::Metadata;
 use crate::own_changes::OwnChanges;
@@ -101,11 +101,14 @@ impl Engine {
     /// # Errors
     /// If the directory of a move cannot be opened or created.
     pub fn new(action: Action, options: ActionOptions) -> io::Result<Self> {
-        let reach = Reach::new();
+        let mut reach = Reach::new();
         let destination = match &action {
             Action::Move(path) => Some(Destination::open(reach.base(), path)?),
             _ => None,
         };
+        if let Some(destination) = &destination {
+            reach.expect_start(destination.path(), destination.identity()?);
+        }
         let max_steps = max_batch(RESERVED_DESCRIPTORS);
         let (alias_check, own_changes, copy_proofs, keepers) = Default::default();
         let successors = HashMap::new();
@@ -364,7 +367,12 @@ impl Engine {
             if let Ok((_, intent)) = ready {
                 self.remember_directory(step);
                 intent.step = journal.number();
-                journal.intend(intent);
+                if let (ActionKind::Delete, Some(copies), Some(proof)) =
+                    (self.kind, &step.copies, &mut intent.proof)
+                {
+                    proof.copies = Some(journal.copies(copies, &mut self.reach));
+                }
+                journal.intend(intent, &self.reach);
             }
         }
     }
@@ -372,11 +380,11 @@ impl Engine {
     fn make_ready(&mut self, step: &Step, stop: &Stop) -> Ready {
         let victim = self.reach.hold(Side::Victim, &step.victim, &self.own_changes)?;
         let keeper = self.reach.hold(Side::Keeper, &step.keeper, &self.own_changes)?;
-        let metadata = if matches!(self.kind, ActionKind::Hardlink | ActionKind::Symlink) {
+        let metadata = if self.kind.loses_metadata() {
             Metadata::of(&victim)
                 .map_err(|error| Refusal::unreadable(Side::Victim, "read the attributes of", error))?
         } else {
-            Metadata::of_stat(&victim) // the file itself keeps its attributes, or cannot be restored
+            Metadata::of_stat(&victim) // the file itself keeps its attributes
         };
         let mut proven = prove(victim, keeper, self.kind, self.options, stop)?;
         if let Some(copies) = &step.copies {
@@ -388,6 +396,15 @@ impl Engine {
             synced.map_err(|errno| ActError::failed("sync the keeper", errno))?;
         }
         let target = (self.kind == ActionKind::Symlink).then(|| absolute_path(&proven.keeper)).transpose()?;
+        let unidentified = |error| Refusal::unreadable(Side::Victim, "identify", error);
+        let proof = Proof {
+            directory: proven.victim.place.directory(Side::Victim)?,
+            victim: Some(Identity::of(&proven.victim.file).map_err(unidentified)?),
+            nlink: proven.victim.stat.nlink,
+            keeper_mode: proven.keeper.stat.mode,
+            digest: proven.digest,
+            copies: None, // listed when the intent is added to the journal
+        };
         let intent = Intent {
             step: 0, // numbered when it is added to the journal
             kind: self.kind,
@@ -399,6 +416,7 @@ impl Engine {
             to: self.destination.as_ref().map(|destination| destination.to(&step.victim.path)),
             saved: None,
             made: None,
+            proof: Some(proof),
         };
         Ok((proven, intent))
     }

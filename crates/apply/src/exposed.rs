@@ -33,19 +33,48 @@ pub(crate) fn ensure_only_trusted_change(keeper: &Held, owner_of_victim: u32) ->
     if !is_safe(&keeper.stat, 0) {
         return Err(Refusal::Exposed { directory: None, mode: keeper.stat.mode, owner: keeper.stat.uid });
     }
-    let unreadable = |errno: Errno| Refusal::unreadable(Side::Keeper, "examine the directories above", errno);
-    let mut dir: Rc<OwnedFd> = keeper.place.dir.clone();
+    match first_unsafe(Side::Keeper, &keeper.place.dir, |stat| is_safe(stat, STICKY))? {
+        None => Ok(()),
+        Some((path, Stat { mode, uid: owner, .. })) => {
+            Err(Refusal::Exposed { directory: Some(path), mode, owner })
+        }
+    }
+}
+
+/// Checks that only root and the caller own a directory and all directories above it, and that no other user may write to
+/// these. A directory with the sticky bit may be writable.
+pub(crate) fn ensure_trusted_above(dir: &Rc<OwnedFd>) -> Result<(), Refusal> {
+    let caller = geteuid().as_raw();
+    let is_safe = |stat: &Stat| {
+        (stat.uid == 0 || stat.uid == caller)
+            && (stat.mode & WRITABLE_BY_OTHERS == 0 || stat.mode & STICKY != 0)
+    };
+    match first_unsafe(Side::Victim, dir, is_safe)? {
+        None => Ok(()),
+        Some((directory, Stat { mode, uid: owner, .. })) => {
+            Err(Refusal::ExposedPath { directory, mode, owner })
+        }
+    }
+}
+
+/// Returns the first directory that is not safe, with its path: this one, or one above it.
+fn first_unsafe(
+    side: Side,
+    dir: &Rc<OwnedFd>,
+    is_safe: impl Fn(&Stat) -> bool,
+) -> Result<Option<(Vec<u8>, Stat)>, Refusal> {
+    let unreadable = |errno: Errno| Refusal::unreadable(side, "examine the directories above", errno);
+    let mut dir: Rc<OwnedFd> = dir.clone();
     let mut stat = Stat::of(&dir).map_err(unreadable)?;
     loop {
-        if !is_safe(&stat, STICKY) {
+        if !is_safe(&stat) {
             let path = readlinkat(CWD, descriptor(&dir), Vec::new()).map_err(unreadable)?;
-            let directory = Some(path.into_bytes());
-            return Err(Refusal::Exposed { directory, mode: stat.mode, owner: stat.uid });
+            return Ok(Some((path.into_bytes(), stat)));
         }
         let above = openat(&dir, "..", DIRECTORY, Mode::empty()).map_err(unreadable)?;
         let of_above = Stat::of(&above).map_err(unreadable)?;
         if of_above.identity() == stat.identity() {
-            return Ok(());
+            return Ok(None);
         }
         (dir, stat) = (above.into(), of_above);
     }

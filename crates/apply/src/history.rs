@@ -1,6 +1,6 @@
 //! Reading a journal, including one of a run that was killed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
@@ -8,17 +8,22 @@ use std::path::PathBuf;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
+use ftk_file::{Identity, IdentityDifference, Inode};
 use ftk_record::{Object, quote, read_path};
 use serde::Deserialize;
 
 use crate::action::ActionKind;
-use crate::intent::{Intent, IntentRecord, MadeRecord};
+use crate::identity_record::IdentityRecord;
+use crate::intent::{
+    CopiesRecord, Intent, IntentRecord, MadeRecord, RemadeRecord, StartRecord, To, UndoneRecord,
+};
+use crate::journal::VERSION;
 
 /// The longest line that is read, in bytes: two paths ten thousand levels deep, and the attributes of a file.
 const MAX_LINE: u64 = 16 << 20;
 
-/// The version of the format that is read.
-const VERSION: u64 = 1;
+/// The oldest version of the format that is read. It has no identities and no digests.
+const OLDEST: u64 = 1;
 
 /// Why a journal cannot be used at all.
 #[derive(Debug)]
@@ -44,6 +49,12 @@ pub enum JournalError {
     Malformed(u64),
     /// The working directory of the run cannot be opened.
     WorkingDirectory(PathBuf, io::Error),
+    /// The path of the working directory leads to another directory now.
+    OtherDirectory(PathBuf, IdentityDifference),
+    /// The journal cannot be written, and undo records in it what it makes.
+    Write(io::Error),
+    /// Another process uses the journal.
+    Busy,
     /// The restored names cannot be synced to the disk.
     Sync(io::Error),
 }
@@ -67,7 +78,7 @@ impl fmt::Display for JournalError {
             Self::Version(version) => {
                 write!(
                     f,
-                    "its version is {version}, and this ftk reads version {VERSION}: use the ftk that wrote it"
+                    "its version is {version}, and this ftk reads versions {OLDEST} to {VERSION}: use the ftk that wrote it"
                 )
             }
             Self::Malformed(line) => {
@@ -77,6 +88,14 @@ impl fmt::Display for JournalError {
                 let path = quote(path.as_os_str().as_bytes());
                 write!(f, "cannot open {path}, the working directory of the run")
             }
+            Self::OtherDirectory(path, difference) => {
+                let path = quote(path.as_os_str().as_bytes());
+                write!(f, "{path} is not the working directory of the run: {difference}")
+            }
+            Self::Write(_) => f.write_str(
+                "cannot write to it, and undo records there what it has done: undo a copy of it",
+            ),
+            Self::Busy => f.write_str("another ftk is using it: wait until that has ended"),
             Self::Sync(_) => f.write_str("cannot sync the restored files"),
         }
     }
@@ -85,7 +104,9 @@ impl fmt::Display for JournalError {
 impl std::error::Error for JournalError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Read(error) | Self::WorkingDirectory(_, error) | Self::Sync(error) => Some(error),
+            Self::Read(error) | Self::Write(error) | Self::WorkingDirectory(_, error) | Self::Sync(error) => {
+                Some(error)
+            }
             _ => None,
         }
     }
@@ -100,17 +121,42 @@ pub struct JournalSummary {
     pub directory: PathBuf,
     /// The number of steps of each kind that were performed, or may have been.
     pub steps: BTreeMap<ActionKind, u64>,
+    /// How many of these steps are undone.
+    pub undone: BTreeMap<ActionKind, u64>,
+    /// How many steps undo can still do something about. Reflinks need no undo, and a journal of version 1 has no digests
+    /// of what would have to be copied back.
+    pub left: u64,
+    /// The directories that undo has made again.
+    pub remade: Vec<Remade>,
 }
 
-/// Reads a journal to its end and counts its steps. It does not find out which of them were undone later.
+/// A directory that a run has removed, and the one that the undo of the run has made in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remade {
+    /// The removed directory.
+    pub removed: Identity,
+    /// The new one.
+    pub made: Identity,
+}
+
+/// Reads a journal to its end and counts its steps.
 ///
 /// # Errors
 /// If the journal cannot be read or is invalid.
 pub fn summarize(journal: impl BufRead) -> Result<JournalSummary, JournalError> {
-    let History { cwd, started_ns, steps } = History::read(journal)?;
-    let mut counts = BTreeMap::new();
-    steps.iter().for_each(|step| *counts.entry(step.kind).or_default() += 1);
-    Ok(JournalSummary { started_ns, directory: cwd, steps: counts })
+    let History { cwd, started_ns, steps, undone, remade, .. } = History::read(journal)?;
+    let (mut of_kind, mut undone_of_kind, mut left) = (BTreeMap::new(), BTreeMap::new(), 0);
+    for step in &steps {
+        *of_kind.entry(step.kind).or_default() += 1;
+        if undone.contains(&step.step) {
+            *undone_of_kind.entry(step.kind).or_default() += 1;
+        } else if step.kind != ActionKind::Reflink && (step.proof.is_some() || !step.kind.copies_back()) {
+            left += 1;
+        }
+    }
+    let of_step = |step: &Intent| Some(Remade { removed: removed(step)?, made: *remade.get(&step.step)? });
+    let remade = steps.iter().filter_map(of_step).collect();
+    Ok(JournalSummary { started_ns, directory: cwd, steps: of_kind, undone: undone_of_kind, left, remade })
 }
 
 /// The content of a journal.
@@ -120,8 +166,20 @@ pub(crate) struct History {
     pub(crate) started_ns: Option<i128>,
     /// The working directory of the run.
     pub(crate) cwd: PathBuf,
+    /// The identity of the working directory. `None` in a journal of version 1.
+    pub(crate) cwd_identity: Option<Identity>,
+    /// The identities of the starting points, by their paths.
+    pub(crate) starts: BTreeMap<Vec<u8>, Identity>,
     /// The steps that were performed, or may have been, in order.
     pub(crate) steps: Vec<Intent>,
+    /// The lists of copies from which deleted files can be restored, by their numbers.
+    pub(crate) copies: BTreeMap<u64, Vec<To>>,
+    /// The directories that an undo has made, by the number of the step that removed the old one.
+    pub(crate) remade: BTreeMap<u64, Identity>,
+    /// The numbers of the steps that are undone.
+    pub(crate) undone: BTreeSet<u64>,
+    /// The length of the journal without an incomplete line at its end.
+    pub(crate) len: u64,
 }
 
 impl History {
@@ -139,17 +197,26 @@ impl History {
         if header.ftk != "journal" {
             return Err(JournalError::NotJournal);
         }
-        if header.version != VERSION {
+        if !(OLDEST..=VERSION).contains(&header.version) {
             return Err(JournalError::Version(header.version));
+        }
+        let cwd_identity = header.cwd_identity.map(|Object(record)| record.identity());
+        if (header.version > OLDEST) != matches!(cwd_identity, Some(Some(_))) {
+            return Err(JournalError::Malformed(1));
         }
         let cwd = read_path(header.cwd.as_deref(), header.cwd_b64.as_deref());
         let cwd = OsString::from_vec(cwd.map_err(|_| JournalError::Malformed(1))?.into_owned()).into();
         let mut steps: Vec<Option<Intent>> = Vec::new();
+        let (mut starts, mut copies) = (BTreeMap::new(), BTreeMap::new());
+        let (mut remade, mut undone) = (BTreeMap::new(), BTreeSet::new());
+        let mut len = line.len() as u64 + 1;
         while next_line(&mut journal, &mut line, &mut number)? {
             let malformed = || JournalError::Malformed(number);
+            len += line.len() as u64 + 1;
+            let is_step = |step: u64, steps: &[Option<Intent>]| step < steps.len() as u64;
             if let Ok(Object(record)) = serde_json::from_slice::<Object<IntentRecord>>(&line) {
                 let intent = record.into_intent().ok_or_else(malformed)?;
-                if intent.step != steps.len() as u64 {
+                if intent.step != steps.len() as u64 || intent.proof.is_some() != (header.version > OLDEST) {
                     return Err(malformed());
                 }
                 steps.push(Some(intent));
@@ -160,6 +227,23 @@ impl History {
                     return Err(malformed());
                 }
                 intent.made = Some(record.version());
+                let digest = record.digest().ok_or_else(malformed)?;
+                if let (Some(proof), Some(digest)) = (&mut intent.proof, digest) {
+                    proof.digest = Some(digest);
+                }
+            } else if let Ok(Object(record)) = serde_json::from_slice::<Object<StartRecord>>(&line) {
+                let (path, identity) = record.start().ok_or_else(malformed)?;
+                starts.entry(path).or_insert(identity);
+            } else if let Ok(Object(record)) = serde_json::from_slice::<Object<CopiesRecord>>(&line) {
+                copies.insert(record.copies, record.files().ok_or_else(malformed)?);
+            } else if let Ok(Object(record)) = serde_json::from_slice::<Object<RemadeRecord>>(&line) {
+                let identity = record.identity().filter(|_| is_step(record.step, &steps));
+                remade.insert(record.step, identity.ok_or_else(malformed)?);
+            } else if let Ok(Object(record)) = serde_json::from_slice::<Object<UndoneRecord>>(&line) {
+                if !record.undone || !is_step(record.step, &steps) {
+                    return Err(malformed());
+                }
+                undone.insert(record.step);
             } else {
                 let Object(record): Object<OutcomeRecord> =
                     serde_json::from_slice(&line).map_err(|_| malformed())?;
@@ -174,8 +258,40 @@ impl History {
             }
         }
         let started_ns = header.started_ns.and_then(|it| it.as_i64()).map(i128::from);
-        Ok(Self { cwd, started_ns, steps: steps.into_iter().flatten().collect() })
+        let (cwd_identity, steps) = (cwd_identity.flatten(), steps.into_iter().flatten().collect());
+        Ok(Self { started_ns, cwd, cwd_identity, starts, steps, copies, remade, undone, len })
     }
+}
+
+impl History {
+    /// Replaces the identities of directories that later runs have removed by those of the directories that undo has made in
+    /// their place. These have the owner that the removed ones had.
+    pub(crate) fn replace_directories(&mut self, remade: &[Remade]) {
+        // Undo knows which ones belong to this journal, and whether they are finished.
+        let own: HashSet<_> = self.remade.values().map(inode).collect();
+        let others = remade.iter().filter(|it| !own.contains(&inode(&it.made)));
+        let made: HashMap<_, _> = others.map(|it| (inode(&it.removed), it.made)).collect();
+        let replace = |identity: &mut Identity| {
+            // A directory may have been removed and made again several times.
+            for _ in 0..made.len() {
+                let Some(made) = made.get(&inode(identity)) else { break };
+                *identity = Identity { uid: identity.uid, ..*made };
+            }
+        };
+        self.starts.values_mut().chain(&mut self.cwd_identity).for_each(replace);
+        let proofs = self.steps.iter_mut().filter_map(|step| step.proof.as_mut());
+        proofs.for_each(|proof| replace(&mut proof.directory));
+    }
+}
+
+/// Returns the identity of the directory that a step removed.
+pub(crate) fn removed(step: &Intent) -> Option<Identity> {
+    step.proof.as_ref()?.victim.filter(|_| step.kind == ActionKind::RemoveDirectory)
+}
+
+/// Returns the key of a directory in a table.
+pub(crate) fn inode(identity: &Identity) -> Inode {
+    Inode::new(identity.fs, Some(identity.dev), Some(identity.ino)).expect("the inode number is known")
 }
 
 #[derive(Debug, Deserialize)]
@@ -184,6 +300,7 @@ struct HeaderRecord {
     version: u64,
     cwd: Option<String>,
     cwd_b64: Option<String>,
+    cwd_identity: Option<Object<IdentityRecord>>,
     /// For people, so any value is accepted.
     started_ns: Option<serde_json::Value>,
 }
@@ -217,6 +334,51 @@ mod tests {
 {"step":0,"action":"symlink","temp":".ftk-0123456789abcdef","victim":{"path":"a","root_len":0,"dev":1,"ino":2,"size_bytes":3,"mtime_ns":4,"ctime_ns":5},"keeper":{"path_b64":"/w==","root_len":0,"dev":1,"ino":9,"size_bytes":3,"mtime_ns":4,"ctime_ns":5},"metadata":{"mode":"0644","uid":0,"gid":0,"atime_ns":0,"xattrs":[{"name":"user.x","value_b64":"AA=="}]},"target":"/x"}
 {"step":0,"outcome":"done","freed_bytes":4096}
 "#;
+
+    /// A journal of version 2, with the records of an undo.
+    const NEW: &str = r#"{"ftk":"journal","version":2,"cwd":"/","cwd_identity":{"dev":1,"ino":2,"type":"directory","uid":0},"started_ns":0}
+{"start":{"path":"a","identity":{"fs":"000102030405060708090a0b0c0d0e0f","dev":1,"ino":3,"birth_ns":4,"type":"directory","uid":5}}}
+{"step":0,"action":"remove-directory","temp":".ftk-0123456789abcdef","victim":{"path":"a/b","root_len":1,"dev":1,"ino":2,"size_bytes":0,"mtime_ns":4,"ctime_ns":5},"keeper":{"path":"a/c","root_len":1,"dev":1,"ino":9,"size_bytes":0,"mtime_ns":4,"ctime_ns":5},"metadata":{"mode":"0755","uid":0,"gid":0,"atime_ns":0},"directory":{"dev":1,"ino":3,"type":"directory","uid":5},"identity":{"dev":1,"ino":2,"type":"directory","uid":0},"nlink":2,"keeper_mode":"0000"}
+{"step":0,"outcome":"done","freed_bytes":0}
+{"step":0,"remade":{"dev":1,"ino":12,"type":"directory","uid":0}}
+{"step":0,"undone":true}
+"#;
+
+    #[test]
+    fn the_records_of_an_undo_are_read() {
+        let history = History::read(NEW.as_bytes()).unwrap();
+        let starts: Vec<_> = history.starts.iter().map(|(path, it)| (&path[..], it.ino, it.uid)).collect();
+        assert_eq!(starts, [(&b"a"[..], 3, 5)]);
+        assert_eq!(history.cwd_identity.map(|it| it.ino), Some(2));
+        assert_eq!(history.remade.iter().map(|(step, it)| (*step, it.ino)).collect::<Vec<_>>(), [(0, 12)]);
+        assert_eq!(Vec::from_iter(history.undone), [0]);
+        assert_eq!(history.len, NEW.len() as u64);
+        let proof = history.steps[0].proof.as_ref().unwrap();
+        assert_eq!((proof.directory.ino, proof.victim.unwrap().ino, proof.nlink), (3, 2, 2));
+        let cut = &NEW[..NEW.len() - 5];
+        let history = History::read(cut.as_bytes()).unwrap();
+        assert!(history.undone.is_empty());
+        assert_eq!(history.len, NEW.len() as u64 - "{\"step\":0,\"undone\":true}\n".len() as u64);
+        let summary = summarize(NEW.as_bytes()).unwrap();
+        assert_eq!((summary.steps.clone(), summary.steps), (summary.undone, BTreeMap::from([(ActionKind::RemoveDirectory, 1)])));
+    }
+
+    #[test]
+    fn records_of_another_version_are_refused() {
+        for (from, to) in [
+            ("\"version\":2", "\"version\":1"),
+            (",\"cwd_identity\":{\"dev\":1,\"ino\":2,\"type\":\"directory\",\"uid\":0}", ""),
+            (",\"nlink\":2,\"keeper_mode\":\"0000\"", ""),
+            ("\"directory\":{", "\"directories\":{"),
+            ("{\"step\":0,\"remade\"", "{\"step\":1,\"remade\""),
+            ("{\"step\":0,\"undone\"", "{\"step\":1,\"undone\""),
+            ("\"undone\":true", "\"undone\":false"),
+            ("\"fs\":\"00", "\"fs\":\"0"),
+        ] {
+            assert!(NEW.contains(from), "{from}");
+            assert!(History::read(NEW.replacen(from, to, 1).as_bytes()).is_err(), "{to}");
+        }
+    }
 
     #[test]
     fn refused_steps_are_not_in_the_history() {

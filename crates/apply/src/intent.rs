@@ -2,14 +2,19 @@
 
 use std::ffi::CString;
 use std::fmt::Write as _;
+use std::io;
 
 use data_encoding::BASE64;
-use ftk_file::{Version, is_temp_name};
+use ftk_file::{Identity, Version, is_temp_name};
 use ftk_record::{Object, read_base64, read_path, write_path, write_string};
+use rustix::fs::{Mode, OFlags, openat};
 use serde::Deserialize;
 
 use crate::action::ActionKind;
+use crate::identity_record::{IdentityRecord, write_identity};
 use crate::metadata::{Attribute, Metadata};
+use crate::reach::Place;
+use crate::refusal::{Refusal, Side};
 use crate::seen::Seen;
 
 /// A proven step that is about to be performed.
@@ -32,6 +37,26 @@ pub(crate) struct Intent {
     pub(crate) saved: Option<To>,
     /// The new file of a restore, which a later record of the journal describes. `None` until it is complete.
     pub(crate) made: Option<Version>,
+    /// What undo compares and checks. `None` in a journal of version 1.
+    pub(crate) proof: Option<Proof>,
+}
+
+/// What undo compares and checks before it changes anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Proof {
+    /// The directory of the victim.
+    pub(crate) directory: Identity,
+    /// The victim. `None` if it did not exist.
+    pub(crate) victim: Option<Identity>,
+    /// The number of hard links of the victim.
+    pub(crate) nlink: u64,
+    /// The permissions of the keeper.
+    pub(crate) keeper_mode: u32,
+    /// The digest of the content that undo brings back. `None` if it brings back none, or if the content was saved after
+    /// the intent was written.
+    pub(crate) digest: Option<blake3::Hash>,
+    /// The number of the list of further copies from which a deleted file can be restored.
+    pub(crate) copies: Option<u64>,
 }
 
 /// The path of a file in a directory that the user named.
@@ -40,6 +65,18 @@ pub(crate) struct To {
     pub(crate) path: Vec<u8>,
     /// Length of the start of `path` that is the directory the user named.
     pub(crate) root_len: usize,
+}
+
+impl Proof {
+    /// Returns the proof for a victim that is removed under its name, and whose content undo does not bring back.
+    pub(crate) fn of_removed(place: &Place, side: Side, nlink: u64) -> Result<Self, Refusal> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let victim = openat(&place.dir, &place.name, flags, Mode::empty()).map_err(io::Error::from);
+        let victim = victim.and_then(Identity::of);
+        let victim = victim.map_err(|error| Refusal::unreadable(side, "identify", error))?;
+        let directory = place.directory(side)?;
+        Ok(Self { directory, victim: Some(victim), nlink, keeper_mode: 0, digest: None, copies: None })
+    }
 }
 
 impl Intent {
@@ -65,15 +102,76 @@ impl Intent {
                 out.extend_from_slice(format!(",\"root_len\":{}}}", to.root_len).as_bytes());
             }
         }
+        if let Some(proof) = &self.proof {
+            write_proof(out, proof);
+        }
         out.extend_from_slice(b"}\n");
     }
 }
 
-/// Appends the record of a new file that is complete and is about to get its name.
-pub(crate) fn write_made(out: &mut Vec<u8>, step: u64, made: &Version) {
+fn write_proof(out: &mut Vec<u8>, proof: &Proof) {
+    let Proof { directory, victim, nlink, keeper_mode, digest, copies } = proof;
+    out.extend_from_slice(b",\"directory\":{");
+    write_identity(out, directory);
+    if let Some(victim) = victim {
+        out.extend_from_slice(b"},\"identity\":{");
+        write_identity(out, victim);
+    }
+    out.extend_from_slice(format!("}},\"nlink\":{nlink},\"keeper_mode\":\"{keeper_mode:04o}\"").as_bytes());
+    if let Some(digest) = digest {
+        write_digest(out, digest);
+    }
+    if let Some(copies) = copies {
+        out.extend_from_slice(format!(",\"copies\":{copies}").as_bytes());
+    }
+}
+
+/// Appends the record of a list of copies.
+pub(crate) fn write_copies(out: &mut Vec<u8>, number: u64, copies: &[Seen]) {
+    out.extend_from_slice(format!("{{\"copies\":{number},\"files\":[").as_bytes());
+    for (nth, Seen { path, root_len, .. }) in copies.iter().enumerate() {
+        out.extend_from_slice(if nth == 0 { b"{" } else { b",{" });
+        write_path(out, "path", path);
+        out.extend_from_slice(format!(",\"root_len\":{root_len}}}").as_bytes());
+    }
+    out.extend_from_slice(b"]}\n");
+}
+
+fn write_digest(out: &mut Vec<u8>, digest: &blake3::Hash) {
+    out.extend_from_slice(format!(",\"blake3\":\"{}\"", digest.to_hex()).as_bytes());
+}
+
+/// Appends the record of a new file that is complete and is about to get its name, with the digest of the content that
+/// was saved before.
+pub(crate) fn write_made(out: &mut Vec<u8>, step: u64, made: &Version, saved: Option<&blake3::Hash>) {
     out.extend_from_slice(format!("{{\"step\":{step},\"made\":{{").as_bytes());
     write_version(out, made);
+    out.push(b'}');
+    if let Some(digest) = saved {
+        write_digest(out, digest);
+    }
+    out.extend_from_slice(b"}\n");
+}
+
+/// Appends the record of a starting point or another directory that paths start with.
+pub(crate) fn write_start(out: &mut Vec<u8>, path: &[u8], identity: &Identity) {
+    out.extend_from_slice(b"{\"start\":{");
+    write_path(out, "path", path);
+    out.extend_from_slice(b",\"identity\":{");
+    write_identity(out, identity);
+    out.extend_from_slice(b"}}}\n");
+}
+
+/// Appends the record of a directory that undo has made and that is about to get its name.
+pub(crate) fn write_remade(out: &mut Vec<u8>, step: u64, identity: &Identity) {
+    out.extend_from_slice(format!("{{\"step\":{step},\"remade\":{{").as_bytes());
+    write_identity(out, identity);
     out.extend_from_slice(b"}}\n");
+}
+
+/// Appends the record of a step that is undone.
+pub(crate) fn write_undone(out: &mut Vec<u8>, step: u64) {
+    out.extend_from_slice(format!("{{\"step\":{step},\"undone\":true}}\n").as_bytes());
 }
 
 fn write_seen(out: &mut Vec<u8>, seen: &Seen) {
@@ -124,6 +222,32 @@ pub(crate) struct IntentRecord {
     target_b64: Option<String>,
     to: Option<Object<ToRecord>>,
     saved: Option<Object<ToRecord>>,
+    directory: Option<Object<IdentityRecord>>,
+    identity: Option<Object<IdentityRecord>>,
+    nlink: Option<u64>,
+    keeper_mode: Option<String>,
+    blake3: Option<String>,
+    copies: Option<u64>,
+}
+
+/// The record of a list of copies as it is stored in the file.
+#[derive(Debug, Deserialize)]
+pub(crate) struct CopiesRecord {
+    pub(crate) copies: u64,
+    files: Vec<Object<ToRecord>>,
+}
+
+impl CopiesRecord {
+    /// Returns the copies. `None`: the record is malformed.
+    pub(crate) fn files(&self) -> Option<Vec<To>> {
+        self.files.iter().map(|Object(file)| file.read()).collect()
+    }
+}
+
+impl ToRecord {
+    fn read(&self) -> Option<To> {
+        Some(To { path: bytes(&self.path, &self.path_b64)?, root_len: self.root_len })
+    }
 }
 
 /// The record of a new file as it is stored in the file.
@@ -131,6 +255,7 @@ pub(crate) struct IntentRecord {
 pub(crate) struct MadeRecord {
     pub(crate) step: u64,
     made: Object<VersionRecord>,
+    blake3: Option<String>,
 }
 
 impl MadeRecord {
@@ -138,6 +263,53 @@ impl MadeRecord {
         let &VersionRecord { dev, ino, size_bytes: size, mtime_ns, ctime_ns } = &self.made.0;
         Version { dev, ino, size, mtime_ns, ctime_ns }
     }
+
+    /// Returns the digest of the saved content, if there is any. `None`: the record is malformed.
+    pub(crate) fn digest(&self) -> Option<Option<blake3::Hash>> {
+        read_digest(self.blake3.as_deref())
+    }
+}
+
+/// The record of a starting point as it is stored in the file.
+#[derive(Debug, Deserialize)]
+pub(crate) struct StartRecord {
+    start: Object<StartMembers>,
+}
+
+#[derive(Debug, Deserialize)]
+struct StartMembers {
+    path: Option<String>,
+    path_b64: Option<String>,
+    identity: Object<IdentityRecord>,
+}
+
+impl StartRecord {
+    /// Returns the path and the identity. `None`: the record is malformed.
+    pub(crate) fn start(&self) -> Option<(Vec<u8>, Identity)> {
+        let StartMembers { path, path_b64, identity } = &self.start.0;
+        Some((bytes(path, path_b64)?, identity.0.identity()?))
+    }
+}
+
+/// The record of a directory that undo has made, as it is stored in the file.
+#[derive(Debug, Deserialize)]
+pub(crate) struct RemadeRecord {
+    pub(crate) step: u64,
+    remade: Object<IdentityRecord>,
+}
+
+impl RemadeRecord {
+    /// Returns the identity. `None`: the record is malformed.
+    pub(crate) fn identity(&self) -> Option<Identity> {
+        self.remade.0.identity()
+    }
+}
+
+/// The record of an undone step as it is stored in the file.
+#[derive(Debug, Deserialize)]
+pub(crate) struct UndoneRecord {
+    pub(crate) step: u64,
+    pub(crate) undone: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -207,11 +379,23 @@ impl IntentRecord {
         };
         let below = |to: Option<Object<ToRecord>>| match to {
             None => Some(None),
-            Some(Object(to)) => {
-                Some(Some(To { path: bytes(&to.path, &to.path_b64)?, root_len: to.root_len }))
-            }
+            Some(Object(to)) => Some(Some(to.read()?)),
         };
         let (to, saved) = (below(self.to)?, below(self.saved)?);
+        let proof = match (self.directory, self.nlink, &self.keeper_mode) {
+            (None, None, None) => None,
+            (directory, nlink, keeper_mode) => Some(Proof {
+                directory: directory?.0.identity()?,
+                victim: match self.identity {
+                    Some(Object(identity)) => Some(identity.identity()?),
+                    None => None,
+                },
+                nlink: nlink?,
+                keeper_mode: octal(keeper_mode.as_ref()?)?,
+                digest: read_digest(self.blake3.as_deref())?,
+                copies: self.copies,
+            }),
+        };
         let is_link = kind == ActionKind::RemoveLink;
         let is_whole = (is_link || kind == ActionKind::Symlink) == target.is_some()
             && (is_link || (kind == ActionKind::Move) == to.is_some())
@@ -228,6 +412,7 @@ impl IntentRecord {
             to,
             saved,
             made: None,
+            proof,
         })
     }
 }
@@ -246,6 +431,13 @@ impl AttributeRecord {
     }
 }
 
+/// Parses a digest in lower-case digits, if there is one. Returns `None` for anything else.
+fn read_digest(hex: Option<&str>) -> Option<Option<blake3::Hash>> {
+    let Some(hex) = hex else { return Some(None) };
+    let digest = blake3::Hash::from_hex(hex).ok()?;
+    (*digest.to_hex() == *hex).then_some(Some(digest))
+}
+
 /// Parses a mode of four octal digits.
 fn octal(text: &str) -> Option<u32> {
     let is_mode = text.len() == 4 && text.bytes().all(|digit| matches!(digit, b'0'..=b'7'));
@@ -258,12 +450,18 @@ fn bytes(text: &Option<String>, b64: &Option<String>) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use ftk_file::FileType;
     use proptest::prelude::*;
 
     use super::*;
 
     fn read_back(line: &[u8]) -> Option<Intent> {
         serde_json::from_slice::<IntentRecord>(line).ok()?.into_intent()
+    }
+
+    fn identity(ino: u64, file_type: FileType) -> Identity {
+        let birth_ns = (ino % 2 == 0).then_some(7);
+        Identity { fs: None, dev: 8, ino, birth_ns, file_type, uid: 9 }
     }
 
     fn seen() -> impl Strategy<Value = Seen> {
@@ -303,6 +501,14 @@ mod tests {
                     .then(|| To { path: keeper.path.clone(), root_len: 3 }),
                 saved: (kind == ActionKind::Replace).then(|| To { path: keeper.path.clone(), root_len: 4 }),
                 made: None,
+                proof: (id % 3 > 0).then(|| Proof {
+                    directory: identity(id.into(), FileType::Directory),
+                    victim: (id % 3 == 2).then(|| identity(step, FileType::Regular)),
+                    nlink: step,
+                    keeper_mode: mode,
+                    digest: (id % 5 > 0).then(|| blake3::hash(&keeper.path)),
+                    copies: (id % 7 > 0).then_some(step),
+                }),
                 victim,
                 metadata,
                 keeper,
@@ -318,9 +524,31 @@ mod tests {
             prop_assert_eq!(line.iter().position(|&byte| byte == b'\n'), Some(line.len() - 1));
             prop_assert_eq!(read_back(&line), Some(intent.clone()));
             line.clear();
-            write_made(&mut line, intent.step, &intent.victim.version);
+            let digest = intent.proof.as_ref().and_then(|proof| proof.digest);
+            write_made(&mut line, intent.step, &intent.victim.version, digest.as_ref());
             let made: MadeRecord = serde_json::from_slice(&line).unwrap();
             prop_assert_eq!((made.step, made.version()), (intent.step, intent.victim.version));
+            prop_assert_eq!(made.digest(), Some(digest));
+            if let Some(Proof { directory, .. }) = intent.proof {
+                line.clear();
+                write_start(&mut line, &intent.victim.path, &directory);
+                let start: StartRecord = serde_json::from_slice(&line).unwrap();
+                prop_assert_eq!(start.start(), Some((intent.victim.path, directory)));
+                line.clear();
+                write_remade(&mut line, intent.step, &directory);
+                let remade: RemadeRecord = serde_json::from_slice(&line).unwrap();
+                prop_assert_eq!((remade.step, remade.identity()), (intent.step, Some(directory)));
+                line.clear();
+                write_copies(&mut line, intent.step, &[intent.keeper.clone(), intent.keeper.clone()]);
+                let copies: CopiesRecord = serde_json::from_slice(&line).unwrap();
+                let Seen { path, root_len, .. } = intent.keeper;
+                let copy = To { path, root_len };
+                prop_assert_eq!((copies.copies, copies.files()), (intent.step, Some(vec![copy.clone(), copy])));
+                line.clear();
+                write_undone(&mut line, intent.step);
+                let undone: UndoneRecord = serde_json::from_slice(&line).unwrap();
+                prop_assert_eq!((undone.step, undone.undone), (intent.step, true));
+            }
         }
     }
 
@@ -342,6 +570,8 @@ mod tests {
             ("hardlink", "symlink"),
             ("hardlink", "move"),
             (r#""0644""#, r#""0644"},"saved":{"path":"x","root_len":0"#),
+            (r#"{"step":0"#, r#"{"nlink":1,"step":0"#),
+            (r#"{"step":0"#, r#"{"keeper_mode":"0644","nlink":1,"directory":{},"step":0"#),
             ("0644", "10644"),
             ("0644", "rw-"),
             (r#""path":"a""#, r#""path":"a\u0000""#),

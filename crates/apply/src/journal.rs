@@ -1,22 +1,32 @@
 //! The journal of a run: every step is recorded on the disk before it is performed.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use ftk_file::{Version, now_ns};
-use ftk_record::write_record;
+use ftk_file::{Identity, Version, now_ns};
+use ftk_record::{write_path, write_record};
+use rustix::fs::{CWD, Mode, openat};
 
 use crate::action::Freed;
-use crate::intent::{Intent, write_made};
-use crate::refusal::ActError;
+use crate::identity_record::write_identity;
+use crate::intent::{Intent, write_copies, write_made, write_start};
+use crate::reach::{DIRECTORY, Reach};
+use crate::refusal::{ActError, Side};
+use crate::seen::{Copies, Seen};
+use crate::trust::lock;
+
+/// The version of the format that is written.
+pub(crate) const VERSION: u64 = 2;
 
 /// A journal that is being written: JSON, one record per line.
 ///
-/// The first line is a header with the working directory, from which relative paths start. Each step has an
-/// intent, which is synced to the disk before the step is performed, and later an outcome. A killed run
+/// The first line is a header with the working directory, from which relative paths start, and its identity. Each
+/// starting point has a record with its identity before the first step below it. Each step has an intent, which is synced to the disk before the step is performed, and later an outcome. A killed run
 /// leaves intents without outcomes, and possibly an incomplete last line; [`undo`](crate::undo()) finds out
 /// which of these steps were performed.
 ///
@@ -30,6 +40,11 @@ pub struct Journal {
     lines: Vec<u8>,
     /// Number of the next step.
     next: u64,
+    /// The starting points that have a record.
+    starts: BTreeSet<Vec<u8>>,
+    /// The latest list of copies. The steps of a group follow each other, and share it.
+    copies: Option<Arc<Copies>>,
+    n_copies: u64,
 }
 
 impl Journal {
@@ -41,18 +56,21 @@ impl Journal {
     /// has no path.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
+        // Undo waits until the run has ended.
+        lock(&file).map_err(io::Error::other)?;
         let metadata = file.metadata()?;
         let identity = (metadata.dev(), metadata.ino());
-        let mut journal = Self { file, path: path.to_owned(), identity, lines: Vec::new(), next: 0 };
-        let started = now_ns();
+        let (lines, starts) = (Vec::new(), BTreeSet::new());
+        let (copies, n_copies) = (None, 0);
+        let mut journal =
+            Self { file, path: path.to_owned(), identity, lines, next: 0, starts, copies, n_copies };
         let cwd = std::env::current_dir()?;
-        write_record(&mut journal.lines, |record| {
-            record
-                .member("ftk", "journal")
-                .member("version", 1)
-                .path("cwd", cwd.as_os_str().as_bytes())
-                .member("started_ns", started);
-        });
+        let lines = &mut journal.lines;
+        lines.extend_from_slice(format!("{{\"ftk\":\"journal\",\"version\":{VERSION},").as_bytes());
+        write_path(lines, "cwd", cwd.as_os_str().as_bytes());
+        lines.extend_from_slice(b",\"cwd_identity\":{");
+        write_identity(lines, &Identity::of(openat(CWD, ".", DIRECTORY, Mode::empty())?)?);
+        lines.extend_from_slice(format!("}},\"started_ns\":{}}}\n", now_ns()).as_bytes());
         journal.sync()?;
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         File::open(directory.unwrap_or(Path::new(".")))?.sync_all()?;
@@ -79,14 +97,48 @@ impl Journal {
         self.next - 1
     }
 
-    /// Adds an intent. It must be [synced](Journal::sync) before the step is performed.
-    pub(crate) fn intend(&mut self, intent: &Intent) {
+    /// Adds an intent, and the starting points of its files that have no record yet. It must be [synced](Journal::sync)
+    /// before the step is performed.
+    pub(crate) fn intend(&mut self, intent: &Intent, reach: &Reach) {
+        let Intent { victim, keeper, to, .. } = intent;
+        let paths = [(&victim.path, victim.root_len), (&keeper.path, keeper.root_len)];
+        for (path, root_len) in paths.into_iter().chain(to.iter().map(|to| (&to.path, to.root_len))) {
+            if let Some((start, identity)) = reach.start_of(path, root_len) {
+                self.start(start, identity);
+            }
+        }
         intent.write(&mut self.lines);
     }
 
-    /// Adds the new file of a step. This must be [synced](Journal::sync) before the file gets its name.
-    pub(crate) fn made(&mut self, step: u64, made: &Version) {
-        write_made(&mut self.lines, step, made);
+    /// Adds a list of copies, with their starting points, unless it was the latest one. Returns its number.
+    pub(crate) fn copies(&mut self, copies: &Arc<Copies>, reach: &mut Reach) -> u64 {
+        if self.copies.as_ref().is_none_or(|latest| !Arc::ptr_eq(latest, copies)) {
+            for Seen { path, root_len, .. } in &copies.files {
+                // Undo does not use a copy whose starting point is not known.
+                if reach.locate(Side::Copy, path, *root_len).is_ok()
+                    && let Some((start, identity)) = reach.start_of(path, *root_len)
+                {
+                    self.start(start, identity);
+                }
+            }
+            write_copies(&mut self.lines, self.n_copies, &copies.files);
+            self.copies = Some(copies.clone());
+            self.n_copies += 1;
+        }
+        self.n_copies - 1
+    }
+
+    /// Adds the identity of a starting point, or of another directory that paths start with, unless it has a record.
+    pub(crate) fn start(&mut self, path: &[u8], identity: &Identity) {
+        if self.starts.insert(path.to_vec()) {
+            write_start(&mut self.lines, path, identity);
+        }
+    }
+
+    /// Adds the new file of a step, and the digest of the damaged content that was saved. This must be
+    /// [synced](Journal::sync) before the file gets its name.
+    pub(crate) fn made(&mut self, step: u64, made: &Version, saved: Option<&blake3::Hash>) {
+        write_made(&mut self.lines, step, made, saved);
     }
 
     /// Adds the outcome of a step.

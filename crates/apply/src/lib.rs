@@ -47,12 +47,12 @@
 //!
 //! ```
 //! use std::fs;
-//! use std::io::{self, BufReader};
+//! use std::io;
 //! use std::os::unix::ffi::OsStrExt;
 //! use std::os::unix::fs::MetadataExt;
 //! use std::path::Path;
 //!
-//! use ftk_apply::{Action, ActionOptions, Engine, Journal, Seen, Step, open_journal, undo};
+//! use ftk_apply::{Action, ActionOptions, Engine, Journal, Seen, Step, open_journal_to_undo, undo};
 //! use ftk_file::{Stat, Symlinks};
 //! use ftk_sched::Stop;
 //! use rustix::fs::CWD;
@@ -77,7 +77,7 @@
 //! journal.finish()?;
 //! assert!(is_linked()?);
 //!
-//! undo(BufReader::new(open_journal(&log)?), &Stop::new(), |_, outcome| assert!(outcome.is_ok()))?;
+//! undo(open_journal_to_undo(&log)?, &Stop::new(), |_, outcome| assert!(outcome.is_ok()))?;
 //! assert!(!is_linked()?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -90,15 +90,18 @@ mod copies;
 mod copy;
 mod dedupe;
 mod destination;
+mod digest;
 mod durable;
 mod emptied;
 mod engine;
 mod exposed;
 mod history;
+mod identity_record;
 mod intent;
 mod journal;
 mod metadata;
 mod own_changes;
+mod private;
 mod probe;
 mod prove;
 mod reach;
@@ -120,7 +123,7 @@ pub use check::{Check, check};
 pub use destination::QUARANTINE;
 pub use emptied::Emptied;
 pub use engine::Engine;
-pub use history::{JournalError, JournalSummary, summarize};
+pub use history::{JournalError, JournalSummary, Remade, summarize};
 pub use journal::Journal;
 pub use probe::{Obstacle, probe};
 pub use reach::Reach;
@@ -129,5 +132,5 @@ pub use restore::{HasContent, RecordedMetadata, Restore, RestoreName, Restored, 
 pub use seen::{Copies, Need, Seen, Step};
 pub use sharing::Sharing;
 pub use tree::{Tree, TreeDone, TreeError, TreeFile};
-pub use trust::open_journal;
-pub use undo::{Undo, Undone, undo};
+pub use trust::{open_journal, open_journal_to_undo};
+pub use undo::{Shortfall, Undo, Undone, undo, undo_after};

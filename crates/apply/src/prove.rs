@@ -1,6 +1,6 @@
 //! The proof that a step loses nothing. Every action requires it.
 
-use ftk_compare::same_content;
+use ftk_compare::same_content_with;
 use ftk_file::{Stat, is_trusted};
 use ftk_sched::Stop;
 use rustix::fs::{Advice, fadvise};
@@ -20,6 +20,8 @@ pub(crate) struct Proven {
     pub(crate) keeper: Held,
     /// Further copies that the step counts on.
     pub(crate) copies: Vec<Held>,
+    /// The digest of their content. `None` for a reflink.
+    pub(crate) digest: Option<blake3::Hash>,
     kind: ActionKind,
 }
 
@@ -36,6 +38,7 @@ pub(crate) fn prove(
     stop: &Stop,
 ) -> Result<Proven, ActError> {
     compare_all_but_content(&victim, &keeper, kind, options)?;
+    let mut digest = None;
     if kind != ActionKind::Reflink {
         // On FUSE, the kernel may have cached pages of a file that has changed since.
         for held in [&victim, &keeper] {
@@ -43,15 +46,18 @@ pub(crate) fn prove(
                 _ = fadvise(&held.file, 0, None, Advice::DontNeed);
             }
         }
-        let same = same_content(&victim.file, &keeper.file, stop).map_err(|(side, failure)| {
+        let mut hasher = blake3::Hasher::new();
+        let hash = |bytes: &[u8]| _ = hasher.update(bytes);
+        let same = same_content_with(&victim.file, &keeper.file, stop, hash).map_err(|(side, failure)| {
             let side = if side == ftk_compare::Side::A { Side::Victim } else { Side::Keeper };
             Refusal::of_failure(side, failure)
         })?;
         if !same {
             return Err(if stop.is_raised() { ActError::Stopped } else { Refusal::ContentDiffers.into() });
         }
+        digest = Some(hasher.finalize());
     }
-    Ok(Proven { victim, keeper, copies: Vec::new(), kind })
+    Ok(Proven { victim, keeper, copies: Vec::new(), digest, kind })
 }
 
 /// Checks everything except the content.

@@ -4,13 +4,13 @@
 //! running. A path that the kernel resolves again in every call would then lead out of the tree. So each
 //! directory is opened once, without following links, and all operations are relative to its descriptor.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-use ftk_file::{Failure, File, Stat, Symlinks, descend, is_temp_name};
+use ftk_file::{Failure, File, Identity, Stat, Symlinks, descend, is_temp_name};
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, accessat, fstatvfs, openat};
 use rustix::io::Errno;
 
@@ -24,11 +24,20 @@ use crate::stat::stat_now;
 const ROOTS: usize = 8;
 
 /// Opens the files of a scan again.
+///
+/// Each starting point keeps its identity: if it must be opened again and is another directory by then, everything below
+/// it is refused.
 #[derive(Debug)]
 pub struct Reach {
     base: Option<OwnedFd>,
     /// Open starting points, the latest last.
     roots: VecDeque<(Vec<u8>, Rc<OwnedFd>)>,
+    /// The identities of the starting points that were opened or recorded, by their paths.
+    starts: BTreeMap<Vec<u8>, Identity>,
+    /// The paths of starting points that undo has made again. Their owner changes when they are finished.
+    remade: BTreeSet<Vec<u8>>,
+    /// Whether only starting points with a recorded identity are opened.
+    only_recorded: bool,
 }
 
 /// A name in an open directory.
@@ -56,12 +65,52 @@ impl Default for Reach {
 impl Reach {
     /// Creates a `Reach` for which relative paths start from the working directory.
     pub fn new() -> Self {
-        Self { base: None, roots: VecDeque::new() }
+        let (roots, starts, remade) = Default::default();
+        Self { base: None, roots, starts, remade, only_recorded: false }
     }
 
     /// Creates a `Reach` for which relative paths start from this directory.
     pub(crate) fn below(base: OwnedFd) -> Self {
-        Self { base: Some(base), roots: VecDeque::new() }
+        Self { base: Some(base), ..Self::new() }
+    }
+
+    /// Returns a `Reach` that opens only these starting points, and only if they are still the same.
+    pub(crate) fn with_recorded(self, starts: BTreeMap<Vec<u8>, Identity>) -> Self {
+        Self { starts, only_recorded: true, ..self }
+    }
+
+    /// Expects that the starting point with this path has this identity.
+    pub fn expect_start(&mut self, path: &[u8], identity: Identity) {
+        self.starts.insert(path.to_vec(), identity);
+    }
+
+    /// Expects a directory that undo has made at the path of each starting point that a run has removed.
+    pub(crate) fn expect_remade(&mut self, removed: &Identity, made: &Identity) {
+        for (path, start) in self.starts.iter_mut().filter(|(_, start)| start.is_same_inode(removed)) {
+            *start = *made;
+            self.remade.insert(path.clone());
+        }
+    }
+
+    /// Returns the present device numbers of the file systems that starting points are on, by the recorded ones. A starting
+    /// point that is another directory now is skipped.
+    pub(crate) fn present_devices(&mut self) -> BTreeMap<u64, u64> {
+        let mut devices = BTreeMap::new();
+        for (path, Identity { dev, .. }) in self.starts.clone() {
+            if !devices.contains_key(&dev)
+                && let Ok(start) = self.root(Side::Victim, &path)
+                && let Ok(now) = Stat::of(&start)
+            {
+                devices.insert(dev, now.dev);
+            }
+        }
+        devices
+    }
+
+    /// Returns the path of the starting point of a file, and its identity. `None` if it was never opened.
+    pub(crate) fn start_of(&self, path: &[u8], root_len: usize) -> Option<(&[u8], &Identity)> {
+        let parts = split(path, root_len)?;
+        self.starts.get_key_value(parts.root).map(|(path, identity)| (&path[..], identity))
     }
 
     /// Returns the directory from which relative paths start.
@@ -100,26 +149,40 @@ impl Reach {
     pub(crate) fn locate(&mut self, side: Side, path: &[u8], root_len: usize) -> Result<Place, Refusal> {
         let parts = split(path, root_len).ok_or(Refusal::Path(side))?;
         let name = CString::new(parts.name).map_err(|_| Refusal::Path(side))?;
-        let dir = self.root(parts.root).and_then(|root| match parts.below {
-            [] => Ok(root),
+        let root = self.root(side, parts.root)?;
+        let dir = match parts.below {
+            [] => root,
             below => {
                 let names = below.split(|&byte| byte == b'/').filter(|name| !name.is_empty());
-                Ok(Rc::new(descend(root.as_fd(), names, Symlinks::NoFollow, &mut Vec::new())?))
+                let dir = descend(root.as_fd(), names, Symlinks::NoFollow, &mut Vec::new());
+                Rc::new(dir.map_err(|error| unopened(side, error))?)
             }
-        });
-        let dir = dir.map_err(|error| match Errno::from_io_error(&error) {
-            Some(Errno::LOOP) => Refusal::Link(side),
-            _ => Refusal::unreadable(side, "open the directory of", error),
-        })?;
+        };
         Ok(Place { dir, name })
     }
 
-    fn root(&mut self, path: &[u8]) -> io::Result<Rc<OwnedFd>> {
+    /// Opens a starting point, and checks that it is the one that was opened or recorded before.
+    fn root(&mut self, side: Side, path: &[u8]) -> Result<Rc<OwnedFd>, Refusal> {
         if let Some((_, fd)) = self.roots.iter().find(|(root, _)| root == path) {
             return Ok(fd.clone());
         }
         let shown: &[u8] = if path.is_empty() { b"." } else { path };
-        let fd = Rc::new(openat(self.base(), shown, DIRECTORY, Mode::empty())?);
+        let fd = openat(self.base(), shown, DIRECTORY, Mode::empty());
+        let fd = Rc::new(fd.map_err(|errno| unopened(side, errno.into()))?);
+        let identity = Identity::of(&fd);
+        let identity = identity.map_err(|error| Refusal::unreadable(side, "identify the directory of", error))?;
+        match self.starts.get(path) {
+            Some(known) if self.remade.contains(path) && known.is_same_inode(&identity) => {}
+            Some(known) => {
+                if let Some(difference) = known.difference(&identity) {
+                    return Err(Refusal::OtherStart { path: shown.to_vec(), difference: Some(difference) });
+                }
+            }
+            None if self.only_recorded => {
+                return Err(Refusal::OtherStart { path: shown.to_vec(), difference: None });
+            }
+            None => _ = self.starts.insert(path.to_vec(), identity),
+        }
         if self.roots.len() == ROOTS {
             self.roots.pop_front();
         }
@@ -128,10 +191,23 @@ impl Reach {
     }
 }
 
+fn unopened(side: Side, error: io::Error) -> Refusal {
+    match Errno::from_io_error(&error) {
+        Some(Errno::LOOP) => Refusal::Link(side),
+        _ => Refusal::unreadable(side, "open the directory of", error),
+    }
+}
+
 /// The directory is used only to look up names, which needs no permission to list it.
 pub(crate) const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 impl Place {
+    /// Returns the identity of the directory.
+    pub(crate) fn directory(&self, side: Side) -> Result<Identity, Refusal> {
+        let identity = Identity::of(&self.dir);
+        identity.map_err(|error| Refusal::unreadable(side, "identify the directory of", error))
+    }
+
     /// Returns the `stat` of the present file. Links are not followed.
     pub(crate) fn stat(&self) -> Result<Stat, Errno> {
         stat_now(&self.dir, &self.name)
@@ -298,6 +374,43 @@ mod tests {
         }
         let link = reach.locate(Side::Victim, &at("/real/sub/y"), top.len()).unwrap();
         assert!(matches!(Held::open(link), Err(Failure::NotRegular)));
+    }
+
+    #[test]
+    fn a_replaced_starting_point_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let (top, tree) = (temp.path(), temp.path().join("tree"));
+        for dir in ["tree", "other"] {
+            fs::create_dir_all(top.join(dir).join("sub")).unwrap();
+            fs::write(top.join(dir).join("sub/x"), "").unwrap();
+        }
+        let path = [tree.as_os_str().as_bytes(), b"/sub/x"].concat();
+        let root_len = tree.as_os_str().len();
+        let mut first = Reach::new();
+        first.locate(Side::Victim, &path, root_len).unwrap();
+        let (start, &identity) = first.start_of(&path, root_len).unwrap();
+        let starts = BTreeMap::from([(start.to_vec(), identity)]);
+        let base = || openat(CWD, top, DIRECTORY, Mode::empty()).unwrap();
+        let recorded = || Reach::below(base()).with_recorded(starts.clone());
+        recorded().locate(Side::Victim, &path, root_len).unwrap();
+        let unknown = recorded().locate(Side::Victim, b"other/sub/x", 5).unwrap_err();
+        assert!(matches!(unknown, Refusal::OtherStart { difference: None, .. }), "{unknown}");
+        fs::rename(&tree, top.join("old")).unwrap();
+        let refused = || recorded().locate(Side::Victim, &path, root_len).unwrap_err();
+        symlink("other", &tree).unwrap();
+        let (by_link, _) = (refused(), fs::remove_file(&tree).unwrap());
+        fs::rename(top.join("other"), &tree).unwrap();
+        let (by_other, _) = (refused(), fs::rename(&tree, top.join("other")).unwrap());
+        fs::create_dir_all(tree.join("sub")).unwrap();
+        for refused in [by_link, by_other, refused()] {
+            let is_other = matches!(
+                refused,
+                Refusal::OtherStart { difference: Some(ftk_file::IdentityDifference::Inode), .. }
+            );
+            assert!(is_other, "{refused}");
+        }
+        // The first one still has it open.
+        first.locate(Side::Victim, &path, root_len).unwrap();
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use ftk_file::Failure;
+use ftk_file::{Failure, IdentityDifference};
 use ftk_record::{quote, sanitize};
 use rustix::io::Errno;
 
@@ -64,6 +64,20 @@ pub enum Refusal {
     },
     /// Another file now has the name.
     Replaced(Side),
+    /// The starting point is not the directory that was recorded.
+    OtherStart {
+        /// Its path.
+        path: Vec<u8>,
+        /// What is different. `None` if no identity was recorded.
+        difference: Option<IdentityDifference>,
+    },
+    /// The directory of the file is not the one that was recorded.
+    OtherDirectory {
+        /// Which file.
+        side: Side,
+        /// What is different.
+        difference: IdentityDifference,
+    },
     /// The file is not as the scan or the journal recorded it, or changed during the step.
     Changed {
         /// Which file.
@@ -103,8 +117,19 @@ pub enum Refusal {
     TooManyLinks,
     /// The victim's new name already exists.
     NameExists,
-    /// A deletion cannot be undone.
-    NotUndoable,
+    /// Another user can replace a directory on the path of the file.
+    ExposedPath {
+        /// The directory that another user can change.
+        directory: Vec<u8>,
+        /// Its permission bits.
+        mode: u32,
+        /// Its owner.
+        owner: u32,
+    },
+    /// The journal has no identities, and another user can change a directory on the path of the victim.
+    OldJournal(Box<Refusal>),
+    /// The journal has no digest of the content.
+    NoDigest,
     /// The bytes of the copy are not the content to be restored.
     WrongContent,
     /// The damaged content was not saved, so it cannot be restored.
@@ -285,6 +310,15 @@ impl fmt::Display for Refusal {
             Self::NotRegular(side) => write!(f, "{side} is not a regular file"),
             Self::Unreadable { side, op, .. } => write!(f, "cannot {op} {side}"),
             Self::Replaced(side) => write!(f, "another file now has the name of {side}"),
+            Self::OtherStart { path, difference: None } => {
+                write!(f, "the journal does not record which directory {} was", quote(path))
+            }
+            Self::OtherStart { path, difference: Some(difference) } => {
+                write!(f, "{} is not the directory that was recorded: {difference}", quote(path))
+            }
+            Self::OtherDirectory { side, difference } => {
+                write!(f, "the directory of {side} is not the one that was recorded: {difference}")
+            }
             Self::Changed { side, what } => write!(f, "{side} changed ({what})"),
             Self::SameFile => f.write_str("both names lead to the same file"),
             Self::InLayers => {
@@ -306,7 +340,17 @@ impl fmt::Display for Refusal {
             Self::Unsupported => f.write_str("the file system does not support this action on these files"),
             Self::TooManyLinks => f.write_str("the keeper has as many hard links as the file system allows"),
             Self::NameExists => f.write_str("another file already has the victim's new name"),
-            Self::NotUndoable => f.write_str("deleted for good: only the keeper has the content"),
+            Self::ExposedPath { directory, mode, owner } => write!(
+                f,
+                "another user can change its path: {} has owner {owner} and mode {mode:04o}",
+                quote(directory)
+            ),
+            Self::OldJournal(why) => {
+                write!(f, "the journal is of an older version and does not identify directories: {why}")
+            }
+            Self::NoDigest => f.write_str(
+                "the journal has no digest of the content, so undo cannot tell that the keeper still has it",
+            ),
             Self::WrongContent => f.write_str("the copy no longer has the recorded content"),
             Self::NotSaved => f.write_str("the damaged content was not saved, so it cannot be restored"),
             Self::OtherName => f.write_str("another hard link of this file could not be restored"),
@@ -428,7 +472,30 @@ mod tests {
             (Refusal::Unsupported, "the file system does not support this action on these files"),
             (Refusal::TooManyLinks, "the keeper has as many hard links as the file system allows"),
             (Refusal::NameExists, "another file already has the victim's new name"),
-            (Refusal::NotUndoable, "deleted for good: only the keeper has the content"),
+            (
+                Refusal::OldJournal(Box::new(Refusal::SameFile)),
+                "the journal is of an older version and does not identify directories: both names lead to the same file",
+            ),
+            (
+                Refusal::ExposedPath { directory: b"/srv".to_vec(), mode: 0o777, owner: 7 },
+                "another user can change its path: '/srv' has owner 7 and mode 0777",
+            ),
+            (
+                Refusal::NoDigest,
+                "the journal has no digest of the content, so undo cannot tell that the keeper still has it",
+            ),
+            (
+                Refusal::OtherStart { path: b"a".to_vec(), difference: None },
+                "the journal does not record which directory 'a' was",
+            ),
+            (
+                Refusal::OtherStart { path: b"a".to_vec(), difference: Some(IdentityDifference::Inode) },
+                "'a' is not the directory that was recorded: it is another one",
+            ),
+            (
+                Refusal::OtherDirectory { side: Victim, difference: IdentityDifference::Owner },
+                "the directory of the victim is not the one that was recorded: it has another owner",
+            ),
             (changed(Target, "it exists now"), "the file changed (it exists now)"),
             (unreadable(Source, "open"), "cannot open the copy"),
             (unreadable(Saved, "open"), "cannot open the saved content"),

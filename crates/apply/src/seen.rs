@@ -36,7 +36,8 @@ pub struct Step {
 /// Copies that stay, and how many of them must be proven before a victim is removed or replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copies {
-    /// The copies, the preferred ones first. The keeper may be one of them.
+    /// The copies, the preferred ones first. The keeper may be one of them. Further kept copies may follow that no
+    /// requirement names: the journal records them, so that undo can copy a deleted file back from any of them.
     pub files: Vec<Seen>,
     /// The requirements. A step is refused unless all are met.
     pub needs: Vec<Need>,

@@ -1,7 +1,9 @@
 //! Private names: of a replacement before it gets the victim's name, and of an old file before it is removed.
 
 use std::ffi::CStr;
+use std::os::fd::AsFd;
 
+use ftk_file::Stat;
 use rustix::fs::{AtFlags, unlinkat};
 use rustix::io::Errno;
 
@@ -17,16 +19,27 @@ pub(crate) struct Temp {
 }
 
 impl Temp {
+    /// Wraps the replacement that was just created at `place`, and is open.
+    pub(crate) fn opened(place: Place, file: impl AsFd) -> Result<Self, ActError> {
+        match Stat::of(file) {
+            Ok(stat) => Ok(Self { identity: stat.identity(), place }),
+            Err(errno) => Err(Self::unknown(&place, errno)),
+        }
+    }
+
+    /// Removes a replacement that cannot be queried, and returns the error.
+    fn unknown(place: &Place, errno: Errno) -> ActError {
+        // Nothing else can have this name, and the replacement is no longer needed.
+        let removed = unlinkat(&place.dir, &place.name, AtFlags::empty());
+        let error = ActError::failed("stat the replacement", errno);
+        if removed.is_ok() { error } else { error.leaving(place.name.to_bytes()) }
+    }
+
     /// Wraps the replacement that was just created at `place`.
     pub(crate) fn made(place: Place) -> Result<Self, ActError> {
         match place.stat() {
             Ok(stat) => Ok(Self { identity: stat.identity(), place }),
-            Err(errno) => {
-                // Nothing else can have this name, and the replacement is no longer needed.
-                let removed = unlinkat(&place.dir, &place.name, AtFlags::empty());
-                let error = ActError::failed("stat the replacement", errno);
-                Err(if removed.is_ok() { error } else { error.leaving(place.name.to_bytes()) })
-            }
+            Err(errno) => Err(Self::unknown(&place, errno)),
         }
     }
 

@@ -4,11 +4,11 @@
 //! can make the caller change files. Only the caller and root may be able to.
 
 use std::fs::File;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use ftk_file::Stat;
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -17,7 +17,7 @@ use crate::history::JournalError;
 /// Permissions that let users other than the owner write.
 pub(crate) const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// Opens a journal for [`undo`](crate::undo()): a regular file of the caller or root that no other user may
+/// Opens a journal for [`summarize`](crate::summarize): a regular file of the caller or root that no other user may
 /// write to.
 ///
 /// The checks use the descriptor, not the path. If the last component of the path is a symbolic link, it is
@@ -26,13 +26,41 @@ pub(crate) const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// # Errors
 /// If the journal cannot be opened, or another user could have written it.
 pub fn open_journal(path: &Path) -> Result<File, JournalError> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = openat(CWD, path, flags, Mode::empty()).map_err(|errno| match errno {
+    let file = open(path, OFlags::RDONLY).map_err(|errno| match errno {
         Errno::LOOP => JournalError::SymbolicLink,
         errno => JournalError::Read(errno.into()),
     })?;
     check(&file)?;
     Ok(file.into())
+}
+
+/// Opens a journal for [`undo`](crate::undo()), with the same checks as [`open_journal`]. Undo records in it what it has
+/// made and undone, so no other process may be using it.
+///
+/// # Errors
+/// If the journal cannot be opened for writing, another user could have written it, or it is being used.
+pub fn open_journal_to_undo(path: &Path) -> Result<File, JournalError> {
+    // This tells why a journal cannot be used, if that has nothing to do with writing.
+    let readable = open_journal(path)?;
+    let file = open(path, OFlags::RDWR | OFlags::APPEND);
+    let file = file.map_err(|errno| JournalError::Write(errno.into()))?;
+    check(&file)?;
+    drop(readable);
+    lock(&file)?;
+    Ok(file.into())
+}
+
+/// Reserves a journal for this process until it is closed, if the file system supports that.
+pub(crate) fn lock(journal: impl AsFd) -> Result<(), JournalError> {
+    match flock(journal, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Err(JournalError::Busy),
+        _ => Ok(()),
+    }
+}
+
+fn open(path: &Path, access: OFlags) -> Result<OwnedFd, Errno> {
+    let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    openat(CWD, path, flags, Mode::empty())
 }
 
 fn check(file: impl AsFd) -> Result<(), JournalError> {
@@ -76,6 +104,18 @@ mod tests {
             chown(&path, Some(65534), None).unwrap();
             assert!(matches!(open_journal(&path), Err(JournalError::Owner(65534))));
         }
+    }
+
+    #[test]
+    fn a_journal_is_used_by_one_process() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("journal");
+        fs::write(&path, "").unwrap();
+        let first = open_journal_to_undo(&path).unwrap();
+        assert!(matches!(open_journal_to_undo(&path), Err(JournalError::Busy)));
+        open_journal(&path).unwrap();
+        drop(first);
+        open_journal_to_undo(&path).unwrap();
     }
 
     #[test]

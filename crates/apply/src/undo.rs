@@ -1,33 +1,38 @@
 //! Undoing the steps in a journal.
 
+mod log;
 mod restored;
 mod tree;
 
-use std::collections::HashMap;
-use std::io::BufRead;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File as StdFile;
+use std::io::BufReader;
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
 use ftk_compare::{End, FileResources, Options, Source, compare};
-use ftk_file::{File, FileType, Stat, Version, is_trusted};
+use ftk_file::{File, FileType, Identity, Inode, Stat, Version, is_trusted};
 use ftk_sched::Stop;
 use rustix::fs::{AtFlags, CWD, Mode, linkat, openat, readlinkat};
 use rustix::io::Errno;
 
 use crate::action::ActionKind;
-use crate::copy::copy;
+use crate::copy::{Expected, copy};
+use crate::digest::digest;
 use crate::durable::sync_names;
 use crate::engine::{RESERVED_DESCRIPTORS, max_batch};
-use crate::history::{History, JournalError};
-use crate::intent::Intent;
+use crate::exposed::ensure_trusted_above;
+use crate::history::{History, JournalError, Remade, inode, removed};
+use crate::intent::{Intent, To};
 use crate::metadata::Metadata;
 use crate::reach::{DIRECTORY, Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
 use crate::swap::{displace, replace, restore_name};
 use crate::temp::{Temp, remove};
+use crate::undo::log::Log;
 use crate::undo::tree::Made;
 
 /// A step that is being undone.
@@ -45,9 +50,8 @@ pub struct Undo {
 pub enum Undone {
     /// The file is restored: a separate file with its content and metadata, under its name.
     Restored,
-    /// The file is restored, but without set-user-ID or set-group-ID bits or capabilities that are in the
-    /// journal and that the file with the content does not have.
-    RestoredWithoutRights,
+    /// The file is restored with its content, but something is not as it was.
+    RestoredExcept(Shortfall),
     /// The file that the step created is removed.
     Removed,
     /// Nothing had to be done: the step was never performed, has already been undone, or needs no undo, as a
@@ -55,19 +59,43 @@ pub enum Undone {
     AsItWas,
 }
 
+/// In what a restored file is not as it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shortfall {
+    /// It lacks set-user-ID or set-group-ID bits or capabilities that are in the journal and that the file with the
+    /// content does not have.
+    pub rights: bool,
+    /// The permissions at its path were changed after the run. It has these ones: what both permitted.
+    pub narrower: Option<u32>,
+    /// It is no longer a hard link of so many names that the run did not handle.
+    pub links: u64,
+}
+
+impl Shortfall {
+    fn undone(self) -> Undone {
+        if self == Self::default() { Undone::Restored } else { Undone::RestoredExcept(self) }
+    }
+}
+
 /// Undoes the steps of a journal, the last one first, and calls `report` with the outcome of each. Steps that
-/// were refused, or not begun before the run was stopped, are skipped.
+/// were refused, or not begun before the run was stopped, are skipped. The journal is the one that
+/// [`open_journal_to_undo`](crate::open_journal_to_undo) returned: undo adds records of what it has made and undone.
 ///
-/// Everything in the journal is checked: a name must still lead to what the step left there, with the same
-/// content. Otherwise the step is refused. So undo may be repeated with the same journal, and it also repairs
-/// a run that was killed in the middle of a step.
+/// Names are not trusted. Each starting point, and the directory of each victim, must still be the one that the journal
+/// records, or one that undo has made in its place. A name must still lead to what the step left there. What is copied
+/// back must have the recorded digest. Otherwise the step is refused. So undo may be repeated with the same journal, and
+/// it also repairs a run that was killed in the middle of a step. Undo changes the owner and permissions only of files
+/// and directories that it has made itself.
+///
+/// A journal of version 1 records neither identities nor digests. Its steps are undone only if nobody but the caller and
+/// root can change a directory on the path of the victim, and if no content is copied.
 ///
 /// Owner, permissions and attributes are restored as the journal says, so the journal must be one that only
-/// the caller or root can have written: [`open_journal`](crate::open_journal) checks that. No journal can
+/// the caller or root can have written. No journal can
 /// make a file set-user-ID or set-group-ID unless the file with the content already has that bit and the same
 /// owner or group, and none can give a file capabilities that the file with the content does not have.
 ///
-/// - A hard link or symbolic link becomes a separate file again: a copy of the keeper with the owner,
+/// - A hard link, a symbolic link or a deleted file becomes a separate file again: a copy of the keeper with the owner,
 ///   permissions, times and attributes that the victim had. Victims that were hard links of one file become
 ///   hard links of one file again.
 /// - A moved file moves back; directories created for it stay.
@@ -76,55 +104,166 @@ pub enum Undone {
 /// - A directory that was removed is made again, with its owner, permissions, times and attributes, which are set
 ///   when everything in it is restored. If that fails, `report` gets the directory a second time. A symbolic link
 ///   that was removed with its directory is made again.
-/// - A reflink needs no undo. A deletion cannot be undone, and is refused.
+/// - A reflink needs no undo.
 ///
 /// # Errors
-/// If the journal cannot be read or is invalid, its working directory cannot be opened, or names cannot be
-/// synced.
+/// If the journal cannot be read or written or is invalid, its working directory cannot be opened or is another one, or
+/// names cannot be synced.
 pub fn undo(
-    journal: impl BufRead,
+    journal: StdFile,
+    stop: &Stop,
+    report: impl FnMut(&Undo, Result<Undone, ActError>),
+) -> Result<(), JournalError> {
+    undo_after(journal, &[], stop, report)
+}
+
+/// Does the same as [`undo`]. `remade`: directories that undos of later runs have made in place of directories that these
+/// runs had removed. The journal knows only the removed ones.
+///
+/// # Errors
+/// As for [`undo`].
+pub fn undo_after(
+    journal: StdFile,
+    remade: &[Remade],
     stop: &Stop,
     mut report: impl FnMut(&Undo, Result<Undone, ActError>),
 ) -> Result<(), JournalError> {
-    let History { cwd, steps, .. } = History::read(journal)?;
-    let base = openat(CWD, &cwd, DIRECTORY, Mode::empty());
-    let base = base.map_err(|errno| JournalError::WorkingDirectory(cwd, errno.into()))?;
-    let mut undoing =
-        Undoing { reach: Reach::below(base), copies: copies(&steps), changed: Vec::new(), made: Vec::new() };
-    let max_unsynced = max_batch(RESERVED_DESCRIPTORS);
-    undoing.remember_untouched(&steps);
-    for intent in steps.iter().rev() {
-        let outcome = if stop.is_raised() { Err(ActError::Stopped) } else { undoing.step(intent, stop) };
-        report(&Undo { path: intent.victim.path.clone(), action: intent.kind }, outcome);
-        if undoing.changed.len() >= max_unsynced {
-            undoing.sync()?;
+    let mut history = History::read(BufReader::new(&journal))?;
+    history.replace_directories(remade);
+    let base = openat(CWD, &history.cwd, DIRECTORY, Mode::empty());
+    let base = base.map_err(|errno| JournalError::WorkingDirectory(history.cwd.clone(), errno.into()))?;
+    if let Some(recorded) = &history.cwd_identity {
+        let now = Identity::of(&base);
+        let now = now.map_err(|error| JournalError::WorkingDirectory(history.cwd.clone(), error))?;
+        if let Some(difference) = recorded.difference(&now) {
+            return Err(JournalError::OtherDirectory(history.cwd, difference));
         }
     }
-    undoing.sync()?;
-    undoing.finish_directories(|undo, error| report(undo, Err(error)));
-    Ok(())
+    let mut reach = Reach::below(base);
+    if history.cwd_identity.is_some() {
+        reach = reach.with_recorded(history.starts);
+    }
+    let mut steps = history.steps;
+    for (removed, made) in of_steps(&steps, &history.remade) {
+        reach.expect_remade(&removed, &made);
+    }
+    present_devices(&mut steps, &mut reach);
+    let mut undoing = Undoing {
+        reach,
+        copies: history.copies,
+        names: names(&steps),
+        replaced: of_steps(&steps, &history.remade).map(|(old, made)| (inode(&old), made)).collect(),
+        remade: history.remade,
+        changed: Vec::new(),
+        made: Vec::new(),
+        log: Log::new(journal, history.len),
+        undone: Vec::new(),
+    };
+    let max_unsynced = max_batch(RESERVED_DESCRIPTORS);
+    undoing.remember_untouched(&steps);
+    let mut has_failed = false;
+    for intent in steps.iter().rev() {
+        let outcome = if stop.is_raised() {
+            Err(ActError::Stopped)
+        } else if history.undone.contains(&intent.step) && !undoing.has_other_names(intent) {
+            Ok(Undone::AsItWas)
+        } else {
+            undoing.step(intent, stop)
+        };
+        has_failed |= outcome.is_err();
+        if outcome.is_ok() && !undoing.is_unfinished(intent.step) {
+            undoing.undone.push(intent.step);
+        }
+        report(&Undo { path: intent.victim.path.clone(), action: intent.kind }, outcome);
+        if undoing.changed.len() >= max_unsynced {
+            undoing.sync(&history.undone)?;
+        }
+    }
+    undoing.sync(&history.undone)?;
+    let finished = undoing.finish_directories(|undo, error| {
+        has_failed = true;
+        report(undo, Err(error));
+    });
+    // A directory to which an entry is still to be restored is finished again by the next undo.
+    if !has_failed {
+        undoing.undone.extend(finished);
+    }
+    undoing.sync(&history.undone)
 }
 
 /// The state of an undo.
 struct Undoing {
     reach: Reach,
-    /// For each victim that had several names: the copy that was made for the first of them, or the victim
-    /// itself. `None` until there is one.
-    copies: HashMap<(u64, u64), Option<Seen>>,
+    /// The lists of copies from which deleted files can be restored, by their numbers.
+    copies: BTreeMap<u64, Vec<To>>,
+    /// What is known about the names of each victim.
+    names: HashMap<(u64, u64), Names>,
+    /// The directories that an undo has made in place of a removed one, by the inode of the removed one.
+    replaced: HashMap<Inode, Identity>,
+    /// The same directories by the number of the step that removed the old one.
+    remade: BTreeMap<u64, Identity>,
     /// Directories to sync, which are held open until then.
     changed: Vec<Rc<OwnedFd>>,
-    /// The directories that were made again, those above first.
+    /// The directories that were made again and are not finished, those above first.
     made: Vec<Made>,
+    log: Log,
+    /// Steps that are undone, which is recorded after the next sync.
+    undone: Vec<u64>,
 }
 
-/// Returns a map with the value `None` for each victim that occurs in several steps, because it had several
-/// names.
-fn copies(steps: &[Intent]) -> HashMap<(u64, u64), Option<Seen>> {
-    let mut names = HashMap::new();
-    for intent in steps {
-        *names.entry(intent.victim.version.identity()).or_insert(0_usize) += 1;
+/// What is known about the names of a victim.
+#[derive(Debug, Default)]
+struct Names {
+    /// How many of them the run handled.
+    handled: u64,
+    /// How many there were before the run.
+    all: u64,
+    /// The copy that was made for the first of them, or the victim itself. `None` until there is one.
+    copy: Option<Seen>,
+    /// Whether `copy` is the victim itself.
+    is_original: bool,
+}
+
+/// Counts the names of each victim.
+fn names(steps: &[Intent]) -> HashMap<(u64, u64), Names> {
+    let mut names: HashMap<_, Names> = HashMap::new();
+    for intent in steps.iter().filter(|intent| intent.kind != ActionKind::Create) {
+        let names = names.entry(intent.victim.version.identity()).or_default();
+        names.handled += 1;
+        names.all = names.all.max(intent.proof.as_ref().map_or(0, |proof| proof.nlink));
     }
-    names.into_iter().filter(|(_, n)| *n > 1).map(|(victim, _)| (victim, None)).collect()
+    names
+}
+
+/// Returns the directories that the steps have removed and that undos of this journal have made in their place.
+fn of_steps(
+    steps: &[Intent],
+    remade: &BTreeMap<u64, Identity>,
+) -> impl Iterator<Item = (Identity, Identity)> {
+    steps.iter().filter_map(|intent| Some((removed(intent)?, *remade.get(&intent.step)?)))
+}
+
+/// Replaces the recorded device numbers by those that the file systems have now. A file system without a lasting
+/// identity keeps its number, so its files are recognised only until it is mounted again.
+fn present_devices(steps: &mut [Intent], reach: &mut Reach) {
+    let mut devices = reach.present_devices();
+    for intent in steps.iter() {
+        if let Some(proof) = &intent.proof
+            && proof.directory.fs.is_some()
+            && !devices.contains_key(&proof.directory.dev)
+            && let Ok(place) = reach.locate(Side::Victim, &intent.victim.path, intent.victim.root_len)
+            && let Ok(now) = place.directory(Side::Victim)
+            && now.fs == proof.directory.fs
+        {
+            devices.insert(proof.directory.dev, now.dev);
+        }
+    }
+    for intent in steps {
+        let made = intent.made.as_mut();
+        for version in [&mut intent.victim.version, &mut intent.keeper.version].into_iter().chain(made) {
+            version.dev = devices.get(&version.dev).copied().unwrap_or(version.dev);
+        }
+    }
 }
 
 /// Returns whether this is a regular file with the size and mtime that were seen.
@@ -151,28 +290,57 @@ impl Undoing {
             kind if kind.makes_a_file() => return self.restored(intent, stop),
             _ => {}
         }
-        let place = self.reach.locate(Side::Victim, &intent.victim.path, intent.victim.root_len)?;
+        let place = self.locate(Side::Victim, intent)?;
         let found = present(&place)?;
         let outcome = if self.repair(intent, &place, found.as_ref(), stop)? {
-            self.remember(intent, &place);
+            self.remember(intent, &place, true);
             Ok(Undone::Restored)
         } else {
             let victim = &intent.victim.version;
             match (intent.kind, found) {
-                (_, Some(now)) if victim.is_same_except_ctime(&now) => Ok(Undone::AsItWas),
-                (_, Some(now)) if victim.identity() == now.identity() => {
-                    Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into())
+                (_, Some(now)) if victim.is_same_except_ctime(&now) => {
+                    self.remember(intent, &place, true);
+                    Ok(Undone::AsItWas)
                 }
                 (ActionKind::Move, now) => self.move_back(intent, &place, now.as_ref()),
-                (ActionKind::Delete, _) => Err(Refusal::NotUndoable.into()),
+                (ActionKind::Delete, None) => self.undelete(intent, &place, stop),
+                (ActionKind::Delete, Some(now)) => self.is_undone(intent, &place, &now, stop),
                 (_, Some(now)) => self.separate(intent, &place, &now, stop),
                 (_, None) => Err(Refusal::unreadable(Side::Victim, "find", Errno::NOENT).into()),
             }
         };
-        if let Ok(Undone::Restored | Undone::RestoredWithoutRights) = outcome {
+        if let Ok(Undone::Restored | Undone::RestoredExcept(_)) = outcome {
             self.changed.push(place.dir);
         }
         outcome
+    }
+
+    /// Opens the directory of the victim, which must be the one that the journal records, or one that undo has made in its
+    /// place. For a journal without identities, nobody else may be able to change the path.
+    fn locate(&mut self, side: Side, intent: &Intent) -> Result<Place, Refusal> {
+        let Seen { path, root_len, .. } = &intent.victim;
+        let place = self.reach.locate(side, path, *root_len)?;
+        let Some(proof) = &intent.proof else {
+            return match ensure_trusted_above(&place.dir) {
+                Ok(()) => Ok(place),
+                Err(refusal) => Err(Refusal::OldJournal(Box::new(refusal))),
+            };
+        };
+        let now = place.directory(side)?;
+        let difference = match self.replaced.get(&inode(&proof.directory)) {
+            // Its owner changes when it is finished.
+            Some(made) if made.is_same_inode(&now) => None,
+            _ => proof.directory.difference(&now),
+        };
+        match difference {
+            None => Ok(place),
+            Some(difference) => Err(Refusal::OtherDirectory { side, difference }),
+        }
+    }
+
+    /// Returns whether the victim had several names.
+    fn has_other_names(&self, intent: &Intent) -> bool {
+        self.names.get(&intent.victim.version.identity()).is_some_and(|names| names.handled > 1)
     }
 
     /// Handles a file that a killed run left under the private name in the victim's directory, and returns
@@ -190,10 +358,15 @@ impl Undoing {
     ) -> Result<bool, ActError> {
         let aside = place.sibling(&intent.temp);
         let Some(left) = present(&aside)? else { return Ok(false) };
-        // Device numbers change with a new mount, and FUSE file systems invent inode numbers. If the victim's
-        // name is missing, a file under the private name that looks like the victim is the victim.
+        // FUSE file systems invent inode numbers. If the victim's name is missing, a file under the private name that
+        // looks like the victim is the victim. If undo copies the content, it may also be the copy: then the content counts.
+        let has_lasting_numbers =
+            intent.proof.as_ref().is_some_and(|proof| proof.directory.fs.is_some());
         let is_victim = intent.victim.version.is_same_except_ctime(&left)
-            || (found.is_none() && is_like(&intent.victim.version, &left));
+            || (found.is_none()
+                && !has_lasting_numbers
+                && is_like(&intent.victim.version, &left)
+                && (intent.kind != ActionKind::Delete || self.has_content(intent, &aside, stop)?));
         if !is_victim {
             let is_removable = is_alias_check_file(intent, found, &left)
                 || self.is_unused_replacement(intent, &aside, &left)?
@@ -220,7 +393,7 @@ impl Undoing {
     /// Returns whether the file under the private name is a replacement that can be removed: a symbolic link,
     /// or one of several hard links of the keeper on a file system where inode numbers identify a file.
     /// Deletions and moves have no replacement.
-    fn is_unused_replacement(&self, intent: &Intent, aside: &Place, left: &Stat) -> Result<bool, ActError> {
+    fn is_unused_replacement(&mut self, intent: &Intent, aside: &Place, left: &Stat) -> Result<bool, ActError> {
         let is_unused = match intent.kind {
             ActionKind::Symlink => true,
             ActionKind::Hardlink => left.nlink > 1 && is_trusted(&aside.dir),
@@ -242,10 +415,17 @@ impl Undoing {
         left: &Stat,
         stop: &Stop,
     ) -> Result<bool, ActError> {
-        let Some(now) = found else { return Ok(false) };
-        let is_file = left.is_regular();
-        let makes_copies = matches!(intent.kind, ActionKind::Hardlink | ActionKind::Symlink);
-        if !is_file || !makes_copies || !self.is_replacement(intent, place, now)? {
+        if !left.is_regular() || intent.proof.is_none() {
+            return Ok(false);
+        }
+        let is_place_ready = match (intent.kind, found) {
+            (ActionKind::Delete, found) => found.is_none(),
+            (ActionKind::Hardlink | ActionKind::Symlink, Some(now)) => {
+                self.is_replacement(intent, place, now)?
+            }
+            _ => false,
+        };
+        if !is_place_ready {
             return Ok(false);
         }
         if left.identity() != intent.victim.version.identity() {
@@ -256,10 +436,17 @@ impl Undoing {
         begins_with(&keeper.file, &copied.file, stop)
     }
 
-    /// Returns whether the name leads to what the step put there.
-    fn is_replacement(&self, intent: &Intent, place: &Place, now: &Stat) -> Result<bool, ActError> {
+    /// Returns whether the name leads to what the step put there. If the undo of a later run has restored the keeper, that is
+    /// a link to the restored one.
+    fn is_replacement(&mut self, intent: &Intent, place: &Place, now: &Stat) -> Result<bool, ActError> {
         match &intent.target {
-            None => Ok(now.identity() == intent.keeper.version.identity()),
+            None if now.identity() == intent.keeper.version.identity() => Ok(true),
+            None => {
+                let Seen { path, root_len, .. } = &intent.keeper;
+                let keeper = self.reach.locate(Side::Keeper, path, *root_len);
+                let keeper = keeper.ok().and_then(|keeper| keeper.stat().ok());
+                Ok(now.is_regular() && keeper.is_some_and(|keeper| keeper.identity() == now.identity()))
+            }
             Some(_) if now.file_type != FileType::Symlink => Ok(false),
             Some(target) => {
                 let link = readlinkat(&place.dir, &place.name, Vec::new()).map_err(|errno| {
@@ -279,14 +466,40 @@ impl Undoing {
         stop: &Stop,
     ) -> Result<Undone, ActError> {
         if !self.is_replacement(intent, place, now)? {
-            let keeper = self.reach.open(Side::Keeper, &intent.keeper)?;
-            return self.is_undone(intent, place, now, &keeper, stop);
+            return self.is_undone(intent, place, now, stop);
         }
         let source = self.keeper(intent, place)?;
-        let metadata = safe_metadata(intent, &source)?;
-        self.restore(intent, place, now.identity(), &source, &metadata, stop)?;
-        self.remember(intent, place);
-        Ok(if metadata == intent.metadata { Undone::Restored } else { Undone::RestoredWithoutRights })
+        let (temp, shortfall) = self.copy_back(intent, place, &source, keeper_mode(intent), stop)?;
+        replace(place, now.identity(), temp, || {
+            let now = Stat::of(&source.file);
+            let now = now.map_err(|errno| Refusal::unreadable(Side::Keeper, "stat", errno))?;
+            let changed = Refusal::Changed { side: Side::Keeper, what: "while being copied" };
+            source.stat.version().is_same_except_ctime(&now).then_some(()).ok_or(changed)
+        })?;
+        self.remember(intent, place, false);
+        Ok(shortfall.undone())
+    }
+
+    /// Copies the content of a deleted file back: from the keeper or, if that has changed, from any other copy.
+    fn undelete(&mut self, intent: &Intent, place: &Place, stop: &Stop) -> Result<Undone, ActError> {
+        let mode = keeper_mode(intent);
+        let from_keeper = self.keeper(intent, place);
+        let mut copied = from_keeper.and_then(|source| self.copy_back(intent, place, &source, mode, stop));
+        let list = intent.proof.as_ref().and_then(|proof| proof.copies);
+        let others = list.and_then(|list| self.copies.get(&list)).cloned().unwrap_or_default();
+        for To { path, root_len } in others {
+            let (Err(ActError::Refused(_)), false) = (&copied, path == intent.keeper.path) else { continue };
+            let other = Seen { path, root_len, version: Version::default() };
+            let source = self.reach.open(Side::Copy, &other).map_err(ActError::from);
+            let other = source.and_then(|source| self.copy_back(intent, place, &source, None, stop));
+            if !matches!(other, Err(ActError::Refused(_))) {
+                copied = other;
+            }
+        }
+        let (temp, shortfall) = copied?;
+        restore_name(place, temp.identity, &temp.place).map_err(|error| temp.discard(error))?;
+        self.remember(intent, place, false);
+        Ok(shortfall.undone())
     }
 
     /// Opens the file with the victim's content. For a hard link, that is the file at the victim's own name.
@@ -297,40 +510,49 @@ impl Undoing {
         }
     }
 
-    /// Replaces the file at `place` with a copy of `source`, or with a hard link to an earlier copy.
-    fn restore(
+    /// Makes a copy of `source`, or a hard link to an earlier copy, under the private name of the step.
+    ///
+    /// The copy gets the victim's metadata only if it has the recorded digest. If another file has the name of the keeper by
+    /// now, its content is not given away. `mode`: the permissions that the source had after the run, if its path had to do
+    /// with the victim's.
+    fn copy_back(
         &mut self,
         intent: &Intent,
         place: &Place,
-        now: (u64, u64),
         source: &Held,
-        metadata: &Metadata,
+        mode: Option<u32>,
         stop: &Stop,
-    ) -> Result<(), ActError> {
-        // A hard link is known to be the same file. A symbolic link may lead to a copy, which is equally
-        // good.
-        let is_unchanged = |now: &Stat| is_like(&intent.keeper.version, now);
-        if !is_unchanged(&source.stat) {
-            return Err(Refusal::Changed { side: Side::Keeper, what: "since the run" }.into());
-        }
+    ) -> Result<(Temp, Shortfall), ActError> {
         // If this undo is killed, the next one recognises the file by this name.
         let aside = place.sibling(&intent.temp);
-        let temp = match self.link_copy(intent, &aside)? {
-            Some(temp) => temp,
-            None => copy(source, aside, metadata, stop)?,
-        };
-        replace(place, now, temp, || {
-            let now = Stat::of(&source.file);
-            let now = now.map_err(|errno| Refusal::unreadable(Side::Keeper, "stat", errno))?;
-            let changed = Refusal::Changed { side: Side::Keeper, what: "while being copied" };
-            is_unchanged(&now).then_some(()).ok_or(changed)
-        })
+        let links = self.links_lost(intent);
+        if let Some(temp) = self.link_copy(intent, &aside)? {
+            return Ok((temp, Shortfall { links, ..Shortfall::default() }));
+        }
+        let expected = expected_digest(intent)?;
+        if source.stat.size != intent.victim.version.size {
+            return Err(Refusal::Changed { side: Side::Keeper, what: "its size" }.into());
+        }
+        let now = source.stat.mode;
+        let (metadata, mut shortfall) = safe_metadata(intent, source, mode.unwrap_or(now), now)?;
+        shortfall.links = links;
+        let copied = copy(source, aside, &metadata, Expected::Digest(&expected), stop)?;
+        Ok((copied.temp, shortfall))
+    }
+
+    /// Returns how many names the victim had that undo does not join with it again.
+    fn links_lost(&self, intent: &Intent) -> u64 {
+        match self.names.get(&intent.victim.version.identity()) {
+            Some(names) if !names.is_original => names.all.saturating_sub(names.handled),
+            _ => 0,
+        }
     }
 
     /// Creates a hard link at `aside` to the copy that was made for an earlier name of the same victim.
     /// Returns `None` if there is no such copy or it cannot be linked.
     fn link_copy(&mut self, intent: &Intent, aside: &Place) -> Result<Option<Temp>, ActError> {
-        let Some(Some(copy)) = self.copies.get(&intent.victim.version.identity()) else { return Ok(None) };
+        let names = self.names.get(&intent.victim.version.identity());
+        let Some(copy) = names.and_then(|names| names.copy.as_ref()) else { return Ok(None) };
         let Ok(from) = self.reach.locate(Side::Victim, &copy.path, copy.root_len) else { return Ok(None) };
         if linkat(&from.dir, &from.name, &aside.dir, &aside.name, AtFlags::empty()).is_err() {
             return Ok(None); // then it gets a separate copy
@@ -346,49 +568,59 @@ impl Undoing {
     /// was killed. The undo then links its other names to it again.
     fn remember_untouched(&mut self, steps: &[Intent]) {
         for intent in steps {
-            let Seen { path, root_len, .. } = &intent.victim;
-            if self.copies.contains_key(&intent.victim.version.identity())
-                && let Ok(place) = self.reach.locate(Side::Victim, path, *root_len)
+            if self.has_other_names(intent)
+                && let Ok(place) = self.locate(Side::Victim, intent)
                 && place.stat().is_ok_and(|now| intent.victim.version.is_same_except_ctime(&now))
             {
-                self.remember(intent, &place);
+                self.remember(intent, &place, true);
             }
         }
     }
 
     /// Records the restored file at `place`, if the victim had several names.
-    fn remember(&mut self, intent: &Intent, place: &Place) {
-        if let Some(copy) = self.copies.get_mut(&intent.victim.version.identity())
+    fn remember(&mut self, intent: &Intent, place: &Place, is_original: bool) {
+        if let Some(names) = self.names.get_mut(&intent.victim.version.identity())
+            && names.handled > 1
             && let Ok(stat) = place.stat()
         {
-            *copy = Some(Seen { version: stat.version(), ..intent.victim.clone() });
+            names.is_original |= is_original;
+            names.copy = Some(Seen { version: stat.version(), ..intent.victim.clone() });
         }
     }
 
     /// Checks whether the step has already been undone: then the name leads to a separate file with the
-    /// victim's visible metadata and the content of `source`.
+    /// victim's visible metadata and content.
     fn is_undone(
         &mut self,
         intent: &Intent,
         place: &Place,
         now: &Stat,
-        source: &Held,
         stop: &Stop,
     ) -> Result<Undone, ActError> {
-        let replaced = Refusal::Replaced(Side::Victim);
-        if now.size != intent.victim.version.size {
-            return Err(replaced.into());
+        let has_metadata = now.is_regular()
+            && now.size == intent.victim.version.size
+            && intent.metadata.is_of(&Stat { mode: intent.metadata.mode, ..*now })
+            && now.mode & !intent.metadata.mode == 0;
+        if !has_metadata {
+            let is_victim = intent.victim.version.identity() == now.identity();
+            return Err(if is_victim { changed_victim() } else { Refusal::Replaced(Side::Victim).into() });
         }
-        if !safe_metadata(intent, source)?.is_of(now) {
-            return Err(replaced.into());
+        if !self.has_content(intent, place, stop)? {
+            return Err(Refusal::Replaced(Side::Victim).into());
         }
-        let copied = open(Side::Victim, place.clone())?;
-        let same = ftk_compare::same_content(&copied.file, &source.file, stop);
-        if !same.is_ok_and(|same| same) {
-            return Err(replaced.into());
-        }
-        self.remember(intent, place);
+        self.remember(intent, place, false);
         Ok(Undone::AsItWas)
+    }
+
+    /// Returns whether a file has the recorded content.
+    fn has_content(&self, intent: &Intent, place: &Place, stop: &Stop) -> Result<bool, ActError> {
+        let expected = expected_digest(intent)?;
+        let held = open(Side::Victim, place.clone())?;
+        match digest(&held.file, stop) {
+            Ok(Some(found)) => Ok(found == expected),
+            Ok(None) => Err(ActError::Stopped),
+            Err(failure) => Err(Refusal::of_failure(Side::Victim, failure).into()),
+        }
     }
 
     fn move_back(
@@ -397,11 +629,14 @@ impl Undoing {
         place: &Place,
         found: Option<&Stat>,
     ) -> Result<Undone, ActError> {
+        if found.is_some_and(|now| now.identity() == intent.victim.version.identity()) {
+            return Err(changed_victim());
+        }
         let to = intent.to.as_ref().expect("the intent of a move has a new path");
         let moved = self.reach.locate(Side::Victim, &to.path, to.root_len)?;
         let stat = moved.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "find", errno))?;
         if !intent.victim.version.is_same_except_ctime(&stat) {
-            return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
+            return Err(changed_victim());
         }
         if found.is_some() {
             return Err(Refusal::NameExists.into());
@@ -410,17 +645,45 @@ impl Undoing {
         Ok(Undone::Restored)
     }
 
-    fn sync(&mut self) -> Result<(), JournalError> {
+    /// Waits until the restored names are on the disk, and then records which steps are undone.
+    fn sync(&mut self, known: &BTreeSet<u64>) -> Result<(), JournalError> {
         sync_names(&self.changed).map_err(|errno| JournalError::Sync(errno.into()))?;
         self.changed.clear();
-        Ok(())
+        let new = std::mem::take(&mut self.undone).into_iter().filter(|step| !known.contains(step));
+        self.log.undone(new).map_err(JournalError::Write)
     }
 }
 
-/// Returns the metadata to restore if the content comes from `source`.
-fn safe_metadata(intent: &Intent, source: &Held) -> Result<Metadata, ActError> {
+/// Returns the permissions that the keeper had at the time of the run.
+fn keeper_mode(intent: &Intent) -> Option<u32> {
+    intent.proof.as_ref().map(|proof| proof.keeper_mode)
+}
+
+/// Returns the digest that the content must have.
+fn expected_digest(intent: &Intent) -> Result<blake3::Hash, Refusal> {
+    intent.proof.as_ref().and_then(|proof| proof.digest).ok_or(Refusal::NoDigest)
+}
+
+fn changed_victim() -> ActError {
+    Refusal::Changed { side: Side::Victim, what: "since the run" }.into()
+}
+
+/// Returns the metadata to restore if the content comes from `source`, and in what it falls short. `mode`: the
+/// permissions at the path after the run, and `now` the present ones.
+fn safe_metadata(
+    intent: &Intent,
+    source: &Held,
+    mode: u32,
+    now: u32,
+) -> Result<(Metadata, Shortfall), ActError> {
     let safe = intent.metadata.without_new_rights(source);
-    safe.map_err(|error| Refusal::unreadable(Side::Keeper, "read the attributes of", error).into())
+    let mut safe =
+        safe.map_err(|error| Refusal::unreadable(Side::Keeper, "read the attributes of", error))?;
+    let rights = safe != intent.metadata;
+    let narrower = safe.mode & now;
+    let narrower = (mode != now && narrower != safe.mode).then_some(narrower);
+    safe.mode = narrower.unwrap_or(safe.mode);
+    Ok((safe, Shortfall { rights, narrower, links: 0 }))
 }
 
 /// Returns whether `whole` begins with all bytes of `part`.

@@ -167,10 +167,10 @@ impl<'a> Job<'a> {
         tree.into_steps(self.action.kind()).into_iter().map(file).collect()
     }
 
-    /// Prints the last line of a plan that deletes.
+    /// Says on what the undo of a deletion depends.
     fn warn_of_deletion(&self, console: &Console) {
         if self.action == Action::Delete {
-            console.summary("deletion cannot be undone: use --quarantine DIR to move the files away instead");
+            console.summary("undo restores these files as long as a kept copy is unchanged");
         }
     }
 
@@ -381,10 +381,8 @@ impl<'a> Job<'a> {
         console.stats.phase(printer.phase(begun.elapsed()));
         printer.finish(&self.rules);
         if printer.has_done() {
-            match self.action {
-                Action::Delete => console.summary("the deleted files cannot be restored"),
-                _ => console.summary(format_args!("to undo this: ftk undo {path}")),
-            }
+            console.summary(format_args!("to undo this: ftk undo {path}"));
+            self.warn_of_deletion(console);
         }
         let mut outcome = Outcome::error_if(printer.has_trouble());
         if let Err(error) = ended {

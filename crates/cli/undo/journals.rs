@@ -6,8 +6,8 @@ use std::io::{BufReader, ErrorKind};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
-use ftk_apply::{ActionKind, JournalError, JournalSummary, open_journal, summarize};
+use anyhow::{Context as _, bail, ensure};
+use ftk_apply::{ActionKind, JournalError, JournalSummary, Remade, open_journal, summarize};
 use ftk_record::{quote, sanitize, write_record};
 use indicatif::HumanCount;
 use jiff::Timestamp;
@@ -43,7 +43,8 @@ pub(super) fn list(globals: &Globals, console: &Console) -> anyhow::Result<Outco
     Ok(outcome)
 }
 
-/// Returns the newest journal. A newer one that cannot be used is an error, because another run would be undone.
+/// Returns the newest journal with a step that is not undone. A newer one that cannot be used is an error, because
+/// another run would be undone.
 ///
 /// # Errors
 /// If no journal is found, or one cannot be used.
@@ -52,9 +53,19 @@ pub(super) fn last(console: &Console) -> anyhow::Result<PathBuf> {
     if outcome == Outcome::Error {
         bail!("cannot tell which run is the last one: name its journal");
     }
-    let newest = journals.into_iter().next().map(|newest| newest.path);
     let directory = directory()?;
-    newest.with_context(|| format!("no journal in {}", quote(directory.as_os_str().as_bytes())))
+    let shown = quote(directory.as_os_str().as_bytes());
+    ensure!(!journals.is_empty(), "no journal in {shown}");
+    let newest = journals.into_iter().find(|journal| journal.summary.left > 0);
+    Ok(newest.with_context(|| format!("nothing is left to undo in {shown}"))?.path)
+}
+
+/// Returns the directories that undos have made again, from all journals in the state directory that can be used.
+pub(super) fn remade() -> Vec<Remade> {
+    let entries = journal::directory().and_then(|directory| fs::read_dir(directory).ok());
+    let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+    let journals = paths.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    journals.filter_map(|path| read(&path).ok()).flat_map(|summary| summary.remade).collect()
 }
 
 fn directory() -> anyhow::Result<PathBuf> {
@@ -99,9 +110,11 @@ fn read(path: &Path) -> Result<JournalSummary, JournalError> {
     summarize(BufReader::new(open_journal(path)?))
 }
 
-/// Appends `2026-11-23 07:33  3 files linked  in /srv  /home/ann/.local/state/ftk/dup-20261123T073315Z-6kCIYK.jsonl`.
+/// Appends `2026-11-23 07:33  3 files linked  in /srv  /home/ann/.local/state/ftk/dup-20261123T073315Z-6kCIYK.jsonl`. After
+/// the number of files, it says how many of them are undone.
 fn push_line(out: &mut Vec<u8>, journal: &Found, json: bool) {
-    let Found { path, summary: JournalSummary { started_ns, directory, steps } } = journal;
+    let Found { path, summary: JournalSummary { started_ns, directory, steps, undone, left, .. } } = journal;
+    let undone = |kind: &ActionKind| undone.get(kind).copied().unwrap_or(0);
     let (path, directory) = (path.as_os_str().as_bytes(), directory.as_os_str().as_bytes());
     if json {
         write_record(out, |record| {
@@ -111,16 +124,26 @@ fn push_line(out: &mut Vec<u8>, journal: &Found, json: bool) {
             }
             let steps: Vec<_> = steps
                 .iter()
-                .map(|(kind, n)| serde_json::json!({"action": kind.to_string(), "files": n}))
+                .map(|(kind, n)| {
+                    let (action, undone) = (kind.to_string(), undone(kind));
+                    serde_json::json!({"action": action, "files": n, "undone": undone})
+                })
                 .collect();
-            record.member("steps", steps);
+            record.member("steps", steps).member("left", left);
         });
         return;
     }
     let time = started_ns.and_then(|ns| Timestamp::from_nanosecond(ns).ok());
     let time = time.map(|time| time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());
-    let steps: Vec<_> =
-        steps.iter().map(|(kind, n)| format!("{} {}", counted(*kind, *n), done(*kind))).collect();
+    let step = |(kind, n): (&ActionKind, &u64)| {
+        let undone = match undone(kind) {
+            0 => String::new(),
+            all if all == *n => " (undone)".into(),
+            some => format!(" ({} undone)", HumanCount(some)),
+        };
+        format!("{} {}{undone}", counted(*kind, *n), done(*kind))
+    };
+    let steps: Vec<_> = steps.iter().map(step).collect();
     let (time, steps) = (time.unwrap_or_default(), steps.join(", "));
     let line = format!("  {time:<16}  {steps}  in {}  {}\n", sanitize(directory), sanitize(path));
     out.extend_from_slice(line.as_bytes());
@@ -135,13 +158,13 @@ fn counted(kind: ActionKind, n: u64) -> String {
     }
 }
 
-/// Returns what was done to a file, and whether that can be undone.
+/// Returns what was done to a file.
 fn done(kind: ActionKind) -> &'static str {
     match kind {
         ActionKind::Hardlink => "linked",
         ActionKind::Reflink => "cloned",
         ActionKind::Symlink => "symlinked",
-        ActionKind::Delete => "deleted (cannot be undone)",
+        ActionKind::Delete => "deleted",
         ActionKind::Move => "moved",
         ActionKind::Replace => "repaired",
         ActionKind::Create => "restored",

@@ -56,4 +56,4 @@ pub use kernel::{differences, first_difference};
 pub use mismatch::Mismatch;
 pub use options::{FileResources, Method, Options, Source};
 pub use outcome::{End, FilePlan, Lines, Outcome, Reason, Way};
-pub use same::{Side, same_content};
+pub use same::{Side, same_content, same_content_with};

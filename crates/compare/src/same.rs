@@ -43,6 +43,20 @@ impl fmt::Display for Side {
 /// # Errors
 /// If a file cannot be read, or changed while being read. The error includes the side of the file.
 pub fn same_content(a: &File, b: &File, stop: &Stop) -> Result<bool, (Side, Failure)> {
+    same_content_with(a, b, stop, |_| {})
+}
+
+/// Does the same as [`same_content`], and calls `each` with all bytes of the files, from the first on, as far as they are
+/// equal. The bytes of holes that both files share are not read: `each` gets zeros.
+///
+/// # Errors
+/// As for [`same_content`].
+pub fn same_content_with(
+    a: &File,
+    b: &File,
+    stop: &Stop,
+    mut each: impl FnMut(&[u8]),
+) -> Result<bool, (Side, Failure)> {
     let size = a.stat().size;
     if size != b.stat().size {
         return Ok(false);
@@ -60,6 +74,16 @@ pub fn same_content(a: &File, b: &File, stop: &Stop) -> Result<bool, (Side, Fail
             cursor_a.pass_hole(known);
             cursor_b.pass_hole(known);
             at += known;
+            buf_a.fill(0);
+            let mut zeros = known;
+            while zeros > 0 && !stop.is_raised() {
+                let len = zeros.min(buf_a.len() as u64);
+                each(&buf_a[..len as usize]);
+                zeros -= len;
+            }
+            if zeros > 0 {
+                return Ok(false); // stopped
+            }
         } else {
             // Where the hole of only one file ends, that of the other may begin.
             let len = known.min(len as u64) as usize;
@@ -68,6 +92,7 @@ pub fn same_content(a: &File, b: &File, stop: &Stop) -> Result<bool, (Side, Fail
             if buf_a[..len_a] != buf_b[..len_b] {
                 return Ok(false);
             }
+            each(&buf_a[..len_a]);
             at += len_a as u64;
         }
         if cursor_a.has_ended() && cursor_b.has_ended() {
@@ -101,6 +126,19 @@ mod tests {
     fn same(a: &[u8], b: &[u8]) -> bool {
         let (_dir, a, b) = pair(a, b);
         same_content(&a, &b, &Stop::new()).unwrap()
+    }
+
+    #[test]
+    fn the_bytes_of_equal_files_are_passed_on() {
+        const LEN: u64 = (3 << 20) + 5;
+        let (_dir, a, b) = sparse(LEN, [&[(0, 1), (LEN / 2, 2), (LEN - 1, 3)]; 2]);
+        let mut expected = vec![0; LEN as usize];
+        expected[0] = 1;
+        expected[LEN as usize / 2] = 2;
+        expected[LEN as usize - 1] = 3;
+        let mut bytes = Vec::new();
+        assert!(same_content_with(&a, &b, &Stop::new(), |piece| bytes.extend_from_slice(piece)).unwrap());
+        assert!(bytes == expected);
     }
 
     #[test]

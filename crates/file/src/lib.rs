@@ -11,7 +11,8 @@
 //!   with blocking reads; the readers of `ftk-read` drive it as their reads complete.
 //! - [`descend()`] opens directories, also beyond `PATH_MAX` and without following links.
 //! - [`temp_name()`] makes the names of files that are not in place yet.
-//! - [`FsId`] is the identity of a file system, [`Inode`] that of a file, and [`mounts()`] lists those that are mounted.
+//! - [`FsId`] is the identity of a file system, and [`mounts()`] lists those that are mounted. [`Inode`] is the key of a
+//!   file in a table. [`Identity`] recognises an open file or directory that was recorded earlier.
 //! - [`Holes`] finds the ranges that need no reading, on the file systems for which [`is_trusted`] is true.
 //! - [`limit_rate()`] and [`preserve_page_cache()`] apply to all reads of the process: those of [`File`] and of
 //!   [`Stream`], which reads standard input and special files.
@@ -48,6 +49,7 @@ mod failure;
 mod file;
 mod fs_id;
 mod holes;
+mod identity;
 mod inode;
 mod limit;
 mod mounts;
@@ -78,6 +80,7 @@ pub use file::File;
 pub use fs_id::FsId;
 pub use ftk_walk::{FileType, make_room};
 pub use holes::{Holes, KnownRange};
+pub use identity::{Identity, IdentityDifference};
 pub use inode::{FileSystem, Inode};
 pub use limit::{is_rate_limited, lift_rate_limit, limit_rate};
 pub use mounts::{Mount, mounts};

@@ -11,14 +11,14 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::rc::Rc;
 
-use ftk_file::{Failure, File, Stat, Version, temp_name};
+use ftk_file::{Failure, File, Identity, Stat, Version, temp_name};
 use ftk_sched::Stop;
 
 use crate::action::ActionKind;
-use crate::copy::copy_checked;
+use crate::copy::{Expected, copy};
 use crate::durable::sync_names;
 use crate::engine::{BATCH_BYTES, max_batch};
-use crate::intent::Intent;
+use crate::intent::{Intent, Proof};
 use crate::journal::Journal;
 use crate::metadata::Metadata;
 use crate::own_changes::OwnChanges;
@@ -219,6 +219,13 @@ impl Restorer {
         let mut saved = None;
         let mut names = Vec::new();
         for (index, name) in accepted {
+            let proof = match self.proof(name, victim.as_ref()) {
+                Ok(proof) => proof,
+                Err(refusal) => {
+                    outcomes[index] = Some(Err(refusal.into()));
+                    continue;
+                }
+            };
             let step = journal.number();
             let kind = if name.damaged.is_some() { ActionKind::Replace } else { ActionKind::Create };
             if name.damaged.is_some() && saved.is_none() {
@@ -236,11 +243,30 @@ impl Restorer {
                 to: None,
                 saved: saved.clone().filter(|_| name.damaged.is_some()),
                 made: None,
+                proof: Some(proof),
             };
-            journal.intend(&intent);
+            journal.intend(&intent, &self.reach);
             names.push(Name { index, intent });
         }
+        if names.is_empty() {
+            return None;
+        }
         Some(Ready { number, source, place, victim, names, metadata, lacks_rights, temp: None })
+    }
+
+    /// Identifies the directory of a name, and the damaged file.
+    fn proof(&mut self, name: &RestoreName, victim: Option<&Held>) -> Result<Proof, Refusal> {
+        let place = self.reach.locate(Side::Target, &name.path, name.root_len)?;
+        let unidentified = |error| Refusal::unreadable(Side::Target, "identify", error);
+        let victim = victim.filter(|_| name.damaged.is_some());
+        Ok(Proof {
+            directory: place.directory(Side::Target)?,
+            victim: victim.map(|victim| Identity::of(&victim.file)).transpose().map_err(unidentified)?,
+            nlink: victim.map_or(0, |victim| victim.stat.nlink),
+            keeper_mode: 0,
+            digest: None,
+            copies: None,
+        })
     }
 
     /// Opens a damaged file, or checks that a name is free and creates its missing directories. `victim`: the
@@ -278,7 +304,7 @@ impl Restorer {
         for item in batch.iter_mut() {
             let Some(ready) = &mut item.ready else { continue };
             match self.make(ready, stop, has_content) {
-                Ok(version) => ready.names.iter().for_each(|name| journal.made(name.intent.step, &version)),
+                Ok((version, saved)) => ready.names.iter().for_each(|name| journal.made(name.intent.step, &version, saved.as_ref())),
                 Err(error) => {
                     ready.note_failure(&error, journal);
                     fail(&mut item.outcomes, error);
@@ -313,13 +339,13 @@ impl Restorer {
     }
 
     /// Makes and checks the new file under the private name of the first name, and saves the damaged content.
-    /// Returns the new file.
+    /// Returns the new file, and the digest of the saved content.
     fn make(
         &mut self,
         ready: &mut Ready,
         stop: &Stop,
         has_content: HasContent<'_>,
-    ) -> Result<Version, ActError> {
+    ) -> Result<(Version, Option<blake3::Hash>), ActError> {
         let number = ready.number;
         let mut check = |file: &File| match has_content(number, file) {
             Ok(true) => Ok(()),
@@ -329,20 +355,23 @@ impl Restorer {
         };
         let first = &ready.names[0].intent;
         let aside = ready.place.sibling(&first.temp);
-        let temp = copy_checked(&ready.source, aside, &ready.metadata, Some(&mut check), stop)
-            .map_err(|error| error.with_source(Side::Source))?;
+        let expected = Expected::Checked(&mut check);
+        let copied = copy(&ready.source, aside, &ready.metadata, expected, stop);
+        let temp = copied.map_err(|error| error.with_source(Side::Source))?.temp;
         let version = match temp.place.stat() {
             Ok(stat) if stat.identity() == temp.identity => stat.version(),
             Ok(_) => return Err(temp.discard(Refusal::Replaced(Side::Target).into())),
             Err(errno) => return Err(temp.discard(ActError::failed("stat the copy", errno))),
         };
-        if let (Some(saved), Some(victim)) = (&mut self.saved, &ready.victim)
-            && let Err(error) = saved.save(victim, first.step, stop)
-        {
-            return Err(temp.discard(error));
+        let mut digest = None;
+        if let (Some(saved), Some(victim)) = (&mut self.saved, &ready.victim) {
+            match saved.save(victim, first.step, stop) {
+                Ok(saved) => digest = Some(saved),
+                Err(error) => return Err(temp.discard(error)),
+            }
         }
         ready.temp = Some(temp);
-        Ok(version)
+        Ok((version, digest))
     }
 }
 

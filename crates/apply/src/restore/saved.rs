@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, fsync, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::{getegid, geteuid};
 
-use crate::copy::copy;
+use crate::copy::{Expected, copy};
 use crate::intent::To;
 use crate::metadata::Metadata;
 use crate::reach::{DIRECTORY, Held, Place};
@@ -39,15 +39,16 @@ impl SavedFiles {
         To { path, root_len: directory.len() }
     }
 
-    /// Copies the damaged file, and waits until the content is on the disk.
-    pub(super) fn save(&mut self, victim: &Held, step: u64, stop: &Stop) -> Result<(), ActError> {
+    /// Copies the damaged file, and waits until the content is on the disk. Returns its digest.
+    pub(super) fn save(&mut self, victim: &Held, step: u64, stop: &Stop) -> Result<blake3::Hash, ActError> {
         let dir =
             self.open().map_err(|errno| ActError::failed("make the directory for damaged files", errno))?;
         let place = Place { dir, name: CString::new(step.to_string()).expect("digits have no NUL") };
         let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
         let metadata =
             Metadata { mode: 0o600, uid, gid, attributes: Vec::new(), ..Metadata::of_stat(victim) };
-        copy(victim, place, &metadata, stop).map(|_| ()).map_err(|error| match error {
+        let copied = copy(victim, place, &metadata, Expected::Nothing, stop);
+        copied.map(|copied| copied.digest).map_err(|error| match error {
             ActError::Failed { source, .. } => ActError::failed("save the damaged content", source),
             error => error.with_source(Side::Target),
         })

@@ -13,11 +13,11 @@ use crate::action::{ActionKind, Freed};
 use crate::durable::sync_names;
 use crate::emptied::Empty;
 use crate::engine::{Engine, RESERVED_DESCRIPTORS, max_batch};
-use crate::intent::Intent;
+use crate::intent::{Intent, Proof};
 use crate::journal::Journal;
 use crate::metadata::Metadata;
 use crate::reach::Place;
-use crate::refusal::{ActError, Refusal};
+use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Step;
 use crate::tree::listing::{Directory, Link, Tree, TreeError};
 use crate::tree::remove::{remove_emptied_directory, remove_empty_directory, remove_link};
@@ -116,9 +116,15 @@ impl Engine {
                         emptied.remember(self.reach(), &victim);
                         // It has no counterpart.
                         let step = Step::new(victim.clone(), victim);
-                        let intent = intent(journal, ActionKind::RemoveDirectory, step, metadata);
-                        journal.intend(&intent);
-                        intents.push(intent);
+                        match self.proof(&step) {
+                            Ok(proof) => {
+                                let kind = ActionKind::RemoveDirectory;
+                                let intent = intent(journal, kind, step, metadata, proof);
+                                journal.intend(&intent, self.reach());
+                                intents.push(intent);
+                            }
+                            Err(refusal) => report(&path, Err(refusal.into())),
+                        }
                     }
                     Err(refusal) => report(&path, Err(refusal.into())),
                 }
@@ -161,19 +167,29 @@ impl Engine {
         journal: &mut Journal,
         stop: &Stop,
     ) -> io::Result<Result<(), TreeError>> {
+        let mut proofs = Vec::new();
+        let steps = links.iter().map(|link| &link.step);
+        for step in steps.chain(directories.iter().rev().map(|directory| &directory.step)) {
+            match self.proof(step) {
+                Ok(proof) => proofs.push(proof),
+                Err(refusal) => return Ok(Err(at(step, refusal.into()))),
+            }
+        }
+        let mut proofs = proofs.into_iter();
+        let mut next_proof = || proofs.next().expect("each step has a proof");
         let mut intents = Vec::new();
         for Link { step, target, metadata } in links {
             let to = self.new_path(&step.victim.path);
-            let link = intent(journal, ActionKind::RemoveLink, step, metadata);
+            let link = intent(journal, ActionKind::RemoveLink, step, metadata, next_proof());
             intents.push(Intent { target: Some(target), to, ..link });
         }
         for Directory { step, metadata } in directories.into_iter().rev() {
-            intents.push(intent(journal, ActionKind::RemoveDirectory, step, metadata));
+            intents.push(intent(journal, ActionKind::RemoveDirectory, step, metadata, next_proof()));
         }
         if intents.is_empty() {
             return Ok(Ok(()));
         }
-        intents.iter().for_each(|intent| journal.intend(intent));
+        intents.iter().for_each(|intent| journal.intend(intent, self.reach()));
         journal.sync()?;
         let max_unsynced = max_batch(RESERVED_DESCRIPTORS);
         let mut changed = Vec::new();
@@ -196,6 +212,12 @@ impl Engine {
         self.sync_destination()?;
         journal.write()?;
         Ok(ended)
+    }
+
+    /// Identifies a link or directory that is about to be removed.
+    fn proof(&mut self, step: &Step) -> Result<Proof, Refusal> {
+        let place = self.reach().locate(Side::Victim, &step.victim.path, step.victim.root_len)?;
+        Proof::of_removed(&place, Side::Victim, 1)
     }
 
     fn remove_one(&mut self, intent: &Intent) -> Result<Place, ActError> {
@@ -221,8 +243,15 @@ fn at(step: &Step, error: ActError) -> TreeError {
     TreeError { path: step.victim.path.clone(), error }
 }
 
-fn intent(journal: &mut Journal, kind: ActionKind, step: Step, metadata: Metadata) -> Intent {
+fn intent(
+    journal: &mut Journal,
+    kind: ActionKind,
+    step: Step,
+    metadata: Metadata,
+    proof: Proof,
+) -> Intent {
     let Step { victim, keeper, .. } = step;
-    let (step, temp) = (journal.number(), temp_name());
-    Intent { step, kind, temp, victim, metadata, keeper, target: None, to: None, saved: None, made: None }
+    let (step, temp, proof) = (journal.number(), temp_name(), Some(proof));
+    let (target, to, saved, made) = Default::default();
+    Intent { step, kind, temp, victim, metadata, keeper, target, to, saved, made, proof }
 }

@@ -4,20 +4,19 @@ use ftk_file::{Stat, Version};
 use ftk_sched::Stop;
 
 use crate::action::ActionKind;
-use crate::copy::copy;
+use crate::copy::{Expected, copy};
 use crate::intent::Intent;
 use crate::reach::{Held, Place};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
 use crate::swap::{delete, replace, restore_name};
 use crate::temp::{Temp, remove};
-use crate::undo::{Undoing, Undone, begins_with, present, safe_metadata};
+use crate::undo::{Shortfall, Undoing, Undone, begins_with, expected_digest, present, safe_metadata};
 
 impl Undoing {
     /// Undoes a step that replaced a damaged file or created a missing one.
     pub(super) fn restored(&mut self, intent: &Intent, stop: &Stop) -> Result<Undone, ActError> {
-        let Seen { path, root_len, .. } = &intent.victim;
-        let place = match self.reach.locate(Side::Target, path, *root_len) {
+        let place = match self.locate(Side::Target, intent) {
             Err(Refusal::Unreadable { source, .. })
                 if intent.kind == ActionKind::Create && source.kind() == std::io::ErrorKind::NotFound =>
             {
@@ -27,7 +26,7 @@ impl Undoing {
         };
         let found = present(&place)?;
         let outcome = if self.clean_up(intent, &place, found.as_ref(), stop)? {
-            self.remember(intent, &place);
+            self.remember(intent, &place, true);
             Ok(Undone::Restored)
         } else {
             match (intent.kind, found) {
@@ -99,23 +98,26 @@ impl Undoing {
         if victim.identity() == now.identity() {
             return Err(Refusal::Changed { side: Side::Target, what: "since the run" }.into());
         }
-        let saved = self.saved(intent)?;
-        let metadata = safe_metadata(intent, &saved)?;
         if !is_made(intent, now) {
-            return self.is_undone(intent, place, now, &saved, stop);
+            return self.is_undone(intent, place, now, stop);
         }
+        let saved = self.saved(intent)?;
+        let given = intent.metadata.without_rights().mode;
+        let (metadata, shortfall) = safe_metadata(intent, &saved, given, now.mode)?;
         // If this undo is killed, the next one recognises the file by this name.
         let aside = place.sibling(&intent.temp);
-        let temp = match self.link_copy(intent, &aside)? {
-            Some(temp) => temp,
+        let links = self.links_lost(intent);
+        let (temp, shortfall) = match self.link_copy(intent, &aside)? {
+            Some(temp) => (temp, Shortfall::default()),
             None => {
-                let copied = copy(&saved, aside, &metadata, stop);
-                copied.map_err(|error| error.with_source(Side::Saved))?
+                let expected = expected_digest(intent)?;
+                let copied = copy(&saved, aside, &metadata, Expected::Digest(&expected), stop);
+                (copied.map_err(|error| error.with_source(Side::Saved))?.temp, shortfall)
             }
         };
         replace(place, now.identity(), temp, || Ok(()))?;
-        self.remember(intent, place);
-        Ok(if metadata == intent.metadata { Undone::Restored } else { Undone::RestoredWithoutRights })
+        self.remember(intent, place, false);
+        Ok(Shortfall { links, ..shortfall }.undone())
     }
 
     /// Opens the saved content of the damaged file.

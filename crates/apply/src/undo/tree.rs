@@ -1,37 +1,38 @@
 //! Undoing steps that removed a symbolic link or a directory.
 
-use ftk_file::{FileType, Stat};
-use rustix::fs::{
-    AtFlags, Gid, Mode, OFlags, Timestamps, Uid, chownat, mkdirat, openat, symlinkat, utimensat,
-};
-use rustix::io::Errno;
-use rustix::process::geteuid;
+use std::os::fd::OwnedFd;
+
+use ftk_file::{FileType, Identity, Stat};
+use rustix::fs::{Mode, OFlags, openat};
 
 use crate::action::ActionKind;
+use crate::exposed::ensure_trusted_above;
+use crate::history::{inode, removed};
 use crate::intent::Intent;
-use crate::metadata::{Metadata, restore, timespec};
+use crate::metadata::{Metadata, restore};
+use crate::private::{Unnamed, remove_private};
 use crate::reach::{DIRECTORY, Place};
 use crate::refusal::{ActError, Refusal, Side};
-use crate::seen::Seen;
-use crate::swap::{rename_to_free, restore_name};
-use crate::temp::{Temp, remove};
+use crate::swap::restore_name;
+use crate::temp::remove;
 use crate::tree::read_link;
 use crate::undo::{Undo, Undoing, Undone, present};
 
-/// The permissions of a directory until everything in it is restored.
-const PRIVATE: u32 = 0o700;
+/// The number of new directories that are held open. No other directory can get their inode numbers.
+const HELD: usize = 64;
 
 /// A directory that was created again, or that an interrupted undo had created.
 pub(super) struct Made {
-    victim: Seen,
-    identity: (u64, u64),
-    metadata: Metadata,
+    intent: Intent,
+    identity: Identity,
+    /// The directory, if it is held open.
+    fd: Option<OwnedFd>,
 }
 
 impl Undoing {
     /// Undoes a step that removed or moved a symbolic link.
     pub(super) fn removed_link(&mut self, intent: &Intent) -> Result<Undone, ActError> {
-        let place = self.reach.locate(Side::Victim, &intent.victim.path, intent.victim.root_len)?;
+        let place = self.locate(Side::Victim, intent)?;
         let target = intent.target.as_deref().expect("the intent of a link has its target");
         let is_the_link = |stat: &Stat, place: &Place| {
             Ok::<_, Refusal>(stat.file_type == FileType::Symlink && read_link(Side::Victim, place)? == target)
@@ -46,10 +47,11 @@ impl Undoing {
                 self.changed.push(place.dir);
                 return Ok(Undone::Restored);
             }
-            // An earlier undo was killed while it made the link.
+            // An earlier version of undo was killed while it made the link.
             let removed = remove(&aside, left.identity());
             removed.map_err(|errno| ActError::failed("remove a file that a killed run left", errno))?;
         }
+        remove_private(&aside)?;
         match found {
             Some(now) if is_the_link(&now, &place)? => return Ok(Undone::AsItWas),
             Some(_) if intent.to.is_some() => return Err(Refusal::NameExists.into()),
@@ -57,15 +59,7 @@ impl Undoing {
             None if intent.to.is_some() => return self.move_link_back(intent, place, is_the_link),
             None => {}
         }
-        symlinkat(target, &aside.dir, &aside.name)
-            .map_err(|errno| ActError::of_naming("make the link", errno))?;
-        let temp = Temp::made(aside)?;
-        let set = set_link_metadata(&temp.place, &intent.metadata);
-        set.map_err(|errno| {
-            temp.discard(ActError::failed("restore the owner and times of the link", errno))
-        })?;
-        rename_to_free(&temp.place, &place)
-            .map_err(|errno| temp.discard(ActError::failed("rename the link", errno)))?;
+        Unnamed::link(aside, target, &intent.metadata)?.give_name(&place)?;
         self.changed.push(place.dir);
         Ok(Undone::Restored)
     }
@@ -90,7 +84,7 @@ impl Undoing {
     /// Undoes a step that removed a directory. Its metadata is set by [`finish_directories`](Self::finish_directories),
     /// when its entries are restored.
     pub(super) fn removed_directory(&mut self, intent: &Intent) -> Result<Undone, ActError> {
-        let place = self.reach.locate(Side::Victim, &intent.victim.path, intent.victim.root_len)?;
+        let place = self.locate(Side::Victim, intent)?;
         let aside = place.sibling(&intent.temp);
         let victim = intent.victim.version.identity();
         if let Some(left) = present(&aside)?
@@ -101,63 +95,85 @@ impl Undoing {
             self.changed.push(place.dir);
             return Ok(Undone::Restored);
         }
-        match present(&place)? {
+        remove_private(&aside)?;
+        let (identity, fd) = match present(&place)? {
             None => {
-                mkdirat(&place.dir, &place.name, Mode::from_raw_mode(PRIVATE))
-                    .map_err(|errno| ActError::failed("make the directory", errno))?;
+                let made = Unnamed::directory(aside)?;
+                let identity = *made.identity();
+                if let Err(error) = self.log.remade(intent.step, &identity) {
+                    return Err(made.discard(ActError::failed("record the new directory", error)));
+                }
+                self.remade.insert(intent.step, identity);
+                if let Some(removed) = removed(intent) {
+                    self.replaced.insert(inode(&removed), identity);
+                    self.reach.expect_remade(&removed, &identity);
+                }
+                (identity, Some(made.give_name(&place)?))
             }
             Some(now) if now.file_type != FileType::Directory => {
                 return Err(Refusal::Replaced(Side::Victim).into());
             }
-            Some(now) if now.identity() == victim || intent.metadata.is_of(&now) => {
-                return Ok(Undone::AsItWas);
-            }
-            Some(now) if is_unfinished(&now) => {}
-            Some(_) => return Ok(Undone::AsItWas),
-        }
-        let made = place.stat().map_err(|errno| ActError::failed("stat the new directory", errno))?;
-        if !is_unfinished(&made) {
-            return Err(Refusal::Replaced(Side::Victim).into());
-        }
+            Some(now) if now.identity() == victim => return Ok(Undone::AsItWas),
+            // Only an identity tells that an undo has made it.
+            Some(_) => match self.remade.get(&intent.step) {
+                Some(remade) if remade.is_same_inode(&identify(&place)?) => (*remade, None),
+                _ => return Err(Refusal::Replaced(Side::Victim).into()),
+            },
+        };
         self.changed.push(place.dir);
-        let (victim, metadata) = (intent.victim.clone(), intent.metadata.clone());
-        self.made.push(Made { victim, identity: made.identity(), metadata });
+        let fd = fd.filter(|_| self.made.len() < HELD);
+        self.made.push(Made { intent: intent.clone(), identity, fd });
         Ok(Undone::Restored)
     }
 
-    /// Sets the metadata of all directories that were made, the innermost ones first.
-    pub(super) fn finish_directories(&mut self, mut failed: impl FnMut(&Undo, ActError)) {
+    /// Returns whether a step removed a directory that is made again and not finished.
+    pub(super) fn is_unfinished(&self, step: u64) -> bool {
+        self.made.last().is_some_and(|made| made.intent.step == step)
+    }
+
+    /// Sets the metadata of all directories that were made, the innermost ones first. Returns the steps that removed them.
+    pub(super) fn finish_directories(&mut self, mut failed: impl FnMut(&Undo, ActError)) -> Vec<u64> {
+        let mut finished = Vec::new();
         for made in std::mem::take(&mut self.made).into_iter().rev() {
-            if let Err(error) = self.finish(&made) {
-                failed(&Undo { path: made.victim.path, action: ActionKind::RemoveDirectory }, error);
+            match self.finish(&made) {
+                Ok(()) => finished.push(made.intent.step),
+                Err(error) => {
+                    let path = made.intent.victim.path;
+                    failed(&Undo { path, action: ActionKind::RemoveDirectory }, error);
+                }
             }
         }
+        finished
     }
 
     fn finish(&mut self, made: &Made) -> Result<(), ActError> {
-        let place = self.reach.locate(Side::Victim, &made.victim.path, made.victim.root_len)?;
-        let flags = (DIRECTORY - OFlags::PATH) | OFlags::NOFOLLOW;
+        let set = |dir: &OwnedFd, metadata: &Metadata| {
+            restore(dir, metadata).map_err(|(what, errno)| ActError::failed(what, errno))
+        };
+        if let Some(dir) = &made.fd {
+            return set(dir, &made.intent.metadata);
+        }
+        let place = self.locate(Side::Victim, &made.intent)?;
         let failed = |errno| ActError::failed("open the new directory", errno);
-        let dir = openat(&place.dir, &place.name, flags, Mode::empty()).map_err(failed)?;
-        if Stat::of(&dir).map_err(failed)?.identity() != made.identity {
+        let dir = openat(&place.dir, &place.name, READABLE, Mode::empty()).map_err(failed)?;
+        let now = Identity::of(&dir).map_err(|error| ActError::failed("identify the new directory", error))?;
+        if !made.identity.is_same_inode(&now) {
             return Err(Refusal::Replaced(Side::Victim).into());
         }
-        restore(&dir, &made.metadata).map_err(|(what, errno)| ActError::failed(what, errno))
+        // Without a time of birth, it may be another directory with the same inode number.
+        if made.identity.birth_ns.is_none() {
+            ensure_trusted_above(&place.dir)?;
+        }
+        set(&dir, &made.intent.metadata)
     }
 }
 
-/// Returns whether this may be a directory that an undo has made and not finished.
-fn is_unfinished(stat: &Stat) -> bool {
-    stat.file_type == FileType::Directory && stat.mode & 0o777 == PRIVATE && stat.uid == geteuid().as_raw()
-}
+/// Opens a directory through which metadata can be set.
+const READABLE: OFlags = DIRECTORY.difference(OFlags::PATH).union(OFlags::NOFOLLOW);
 
-fn set_link_metadata(place: &Place, metadata: &Metadata) -> Result<(), Errno> {
-    let &Metadata { uid, gid, atime_ns, mtime_ns, .. } = metadata;
-    let stat = place.stat()?;
-    if (stat.uid, stat.gid) != (uid, gid) {
-        let (uid, gid) = (Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)));
-        chownat(&place.dir, &place.name, uid, gid, AtFlags::SYMLINK_NOFOLLOW)?;
-    }
-    let times = Timestamps { last_access: timespec(atime_ns), last_modification: timespec(mtime_ns) };
-    utimensat(&place.dir, &place.name, &times, AtFlags::SYMLINK_NOFOLLOW)
+/// Returns the identity of the directory at a place.
+fn identify(place: &Place) -> Result<Identity, Refusal> {
+    let dir = openat(&place.dir, &place.name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
+    let identity = dir.map_err(std::io::Error::from).and_then(Identity::of);
+    identity.map_err(|error| Refusal::unreadable(Side::Victim, "identify", error))
 }

@@ -1,7 +1,7 @@
 //! A tree for tests, and runs of the engine in it.
 
 use std::fs;
-use std::io::{BufReader, ErrorKind, Write as _};
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use ftk_apply::{
-    ActError, Action, ActionOptions, Engine, Freed, Journal, QUARANTINE, Seen, Step, Undone, undo,
+    ActError, Action, ActionOptions, Engine, Freed, Journal, QUARANTINE, Seen, Step, Undone, open_journal_to_undo, undo,
 };
 use ftk_file::{Stat, Symlinks};
 use ftk_sched::Stop;
@@ -50,6 +50,14 @@ impl Tree {
 
     pub(crate) fn journal(&self) -> PathBuf {
         self.path("journal")
+    }
+
+    /// Returns the number of the line with the first intent in the journal, from 0, and the intent.
+    pub(crate) fn intent(&self) -> (usize, serde_json::Value) {
+        let journal = fs::read_to_string(self.journal()).unwrap();
+        let mut records = journal.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let nth = records.position(|record| record.get("action").is_some()).unwrap();
+        (nth, serde_json::from_str(journal.lines().nth(nth).unwrap()).unwrap())
     }
 
     /// Returns the sorted paths of all files in the tree except the journal and the mark of a directory for moved files.
@@ -110,11 +118,10 @@ impl Tree {
     /// Undoes the journal and returns the outcomes; that of the last step comes first.
     pub(crate) fn undo(&self) -> Vec<Result<Undone, ActError>> {
         let mut outcomes = Vec::new();
-        let journal = match fs::File::open(self.journal()) {
-            Ok(journal) => BufReader::new(journal),
-            Err(error) if error.kind() == ErrorKind::NotFound => return outcomes, // nothing was done
-            Err(error) => panic!("{error}"),
-        };
+        if !self.journal().exists() {
+            return outcomes; // nothing was done
+        }
+        let journal = open_journal_to_undo(&self.journal()).unwrap();
         undo(journal, &Stop::new(), |_, outcome| outcomes.push(outcome)).unwrap();
         outcomes
     }

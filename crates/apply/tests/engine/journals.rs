@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Command;
 
-use ftk_apply::{Action, Journal, JournalError, Undone, undo};
+use ftk_apply::{Action, Journal, JournalError, Undone, open_journal_to_undo, undo};
 use ftk_sched::Stop;
 
 use crate::faults::act_program;
@@ -12,7 +12,10 @@ use crate::harness::{Tree, ino};
 
 fn read(journal: &[u8]) -> Result<usize, JournalError> {
     let mut steps = 0;
-    undo(journal, &Stop::new(), |_, _| steps += 1).map(|()| steps)
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("journal");
+    fs::write(&path, journal).unwrap();
+    undo(open_journal_to_undo(&path)?, &Stop::new(), |_, _| steps += 1).map(|()| steps)
 }
 
 /// Creates a journal of three steps that were performed.
@@ -34,12 +37,12 @@ fn three() -> (Tree, Vec<u8>) {
 fn h29_an_incomplete_last_line_is_ignored() {
     let (tree, journal) = three();
     let ends: Vec<_> = (0..journal.len()).filter(|&at| journal[at] == b'\n').map(|at| at + 1).collect();
-    assert_eq!(ends.len(), 7, "a header, three intents, three outcomes");
-    for cut in [ends[1], ends[1] + 1, ends[2] - 1, ends[1] + 100] {
+    assert_eq!(ends.len(), 8, "a header, the starting point, three intents, three outcomes");
+    for cut in [ends[2], ends[2] + 1, ends[3] - 1, ends[2] + 100] {
         assert_eq!(read(&journal[..cut]).unwrap(), 1, "{cut}");
     }
     // After a power failure, the new part of a file may be zeros.
-    let zeros = [&journal[..ends[2]], &[0; 500]].concat();
+    let zeros = [&journal[..ends[3]], &[0; 500]].concat();
     assert_eq!(read(&zeros).unwrap(), 2);
     assert_eq!(read(&journal).unwrap(), 3);
     assert_eq!(fs::metadata(tree.path("k")).unwrap().nlink(), 1, "all steps were undone");
@@ -56,11 +59,11 @@ fn h26_files_that_are_not_journals_are_refused() {
     assert!(matches!(read(b"").unwrap_err(), JournalError::Empty));
     assert!(matches!(read(b"{}\n").unwrap_err(), JournalError::NotJournal));
     assert!(matches!(with("\"journal\"", "\"manifest\""), JournalError::NotJournal));
-    assert!(matches!(with("\"version\":1", "\"version\":2"), JournalError::Version(2)));
-    assert!(matches!(with("\"step\":1", "\"step\":2"), JournalError::Malformed(3)));
-    assert!(matches!(with("\"hardlink\"", "\"chmod\""), JournalError::Malformed(2)));
-    assert!(matches!(with("\"outcome\"", "\"result\""), JournalError::Malformed(5)));
-    assert!(matches!(with(".ftk-", "k/../"), JournalError::Malformed(2)));
+    assert!(matches!(with("\"version\":2", "\"version\":3"), JournalError::Version(3)));
+    assert!(matches!(with("\"step\":1", "\"step\":2"), JournalError::Malformed(4)));
+    assert!(matches!(with("\"hardlink\"", "\"chmod\""), JournalError::Malformed(3)));
+    assert!(matches!(with("\"outcome\"", "\"result\""), JournalError::Malformed(6)));
+    assert!(matches!(with(".ftk-", "k/../"), JournalError::Malformed(3)));
     assert!(matches!(with("\"cwd\":\"", "\"cwd\":\"/nowhere/"), JournalError::WorkingDirectory(..)));
 }
 

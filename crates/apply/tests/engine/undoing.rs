@@ -77,15 +77,20 @@ fn moved_files_move_back() {
     assert_eq!(tree.names().len(), 3);
 }
 
-/// The inode number is the same as before, which is not sufficient.
 #[test]
-fn a_restored_file_that_was_rewritten_is_refused() {
+fn a_restored_file_that_was_rewritten_is_left_alone() {
     let tree = Tree::new();
     tree.file("k", "same");
     let victim = tree.file("dir/v", "same");
     tree.done(Action::Move(tree.path("to")), "dir/v", "k");
     assert!(matches!(tree.undo()[..], [Ok(Undone::Restored)]));
     fs::write(&victim, "edit").unwrap();
+    assert!(matches!(tree.undo()[..], [Ok(Undone::AsItWas)]));
+    assert_eq!(fs::read(&victim).unwrap(), b"edit");
+    // The same if the journal does not say that the step is undone. The inode number is not sufficient.
+    let journal = fs::read_to_string(tree.journal()).unwrap();
+    let records: String = journal.split_inclusive('\n').filter(|line| !line.contains("undone")).collect();
+    fs::write(tree.journal(), records).unwrap();
     assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::Changed { side: Side::Victim, .. }))]));
     assert_eq!(fs::read(&victim).unwrap(), b"edit");
 }
@@ -96,7 +101,7 @@ fn h06_a_victim_with_a_private_name_does_not_replace_a_new_file() {
     for action in [Action::Hardlink, Action::Symlink] {
         let tree = replaced(action.clone());
         let journal = fs::read_to_string(tree.journal()).unwrap();
-        let intent: serde_json::Value = serde_json::from_str(journal.lines().nth(1).unwrap()).unwrap();
+        let (_, intent) = tree.intent();
         let aside = format!("dir/{}", intent["temp"].as_str().unwrap());
         let left = tree.file(&aside, "same");
         let [victim, known] =
@@ -182,7 +187,7 @@ fn a_file_that_replaced_a_restored_victim_gets_no_links() {
     fs::hard_link(tree.file("v1", "same"), tree.path("v2")).unwrap();
     let steps = ["v1", "v2"].map(|name| tree.step(name, "k"));
     tree.run(Action::Hardlink, steps.to_vec()).into_iter().for_each(|outcome| _ = outcome.unwrap());
-    let journal = std::io::BufReader::new(fs::File::open(tree.journal()).unwrap());
+    let journal = ftk_apply::open_journal_to_undo(&tree.journal()).unwrap();
     let mut outcomes = Vec::new();
     ftk_apply::undo(journal, &ftk_sched::Stop::new(), |undo, outcome| {
         if outcomes.is_empty() {
@@ -199,12 +204,34 @@ fn a_file_that_replaced_a_restored_victim_gets_no_links() {
 }
 
 #[test]
-fn a_deletion_cannot_be_undone() {
-    let tree = Tree::new();
-    tree.file("k", "same");
-    tree.file("v", "same");
-    tree.done(Action::Delete, "v", "k");
-    assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::NotUndoable))]));
+fn a_deleted_file_is_copied_back() {
+    let tree = replaced(Action::Delete);
+    assert!(!tree.path("dir/v").exists());
+    assert!(matches!(tree.undo()[..], [Ok(Undone::Restored)]));
+    assert_as_it_was(&tree);
+    assert!(matches!(tree.undo()[..], [Ok(Undone::AsItWas)]), "once more");
+    assert_as_it_was(&tree);
+}
+
+#[test]
+fn a_deleted_file_is_not_restored_from_other_content() {
+    // The content, or only the size or nothing but the time of modification is different.
+    for (content, is_restored) in [("edit", false), ("longer", false), ("same", true)] {
+        let tree = replaced(Action::Delete);
+        tree.file("k", content);
+        let undone = tree.undo();
+        if is_restored {
+            assert!(matches!(undone[..], [Ok(Undone::Restored)]), "{undone:?}");
+            assert_as_it_was(&tree);
+        } else {
+            let refused = matches!(
+                undone[..],
+                [Err(ActError::Refused(Refusal::Changed { side: Side::Keeper, .. }))]
+            );
+            assert!(refused, "{content}: {undone:?}");
+            assert_eq!(tree.names(), ["k"]);
+        }
+    }
 }
 
 #[test]
@@ -263,7 +290,7 @@ fn h06_a_copy_with_the_inode_number_of_the_victim_is_removed() {
         {
             let tree = replaced(action.clone());
             let journal = fs::read_to_string(tree.journal()).unwrap();
-            let intent: serde_json::Value = serde_json::from_str(journal.lines().nth(1).unwrap()).unwrap();
+            let (_, intent) = tree.intent();
             let left = tree.path("dir").join(intent["temp"].as_str().unwrap());
             fs::write(&left, content).unwrap();
             let [victim, copy] =

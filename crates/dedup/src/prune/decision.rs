@@ -23,7 +23,8 @@ pub struct GroupDecision {
 /// Copies that stay, and how many of them must be proven before another copy is removed or replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copies<M> {
-    /// The copies, the preferred ones first. The keeper may be one of them.
+    /// The copies, the preferred ones first. The keeper may be one of them. After those that a requirement names, further
+    /// kept copies may follow, from which a removed file can be restored.
     pub files: Vec<M>,
     /// The requirements, all of which must be met.
     pub needs: Vec<Need>,
@@ -42,6 +43,21 @@ impl Copies<usize> {
     /// Returns the copies themselves.
     pub(crate) fn of(self, members: &[Member]) -> Copies<Member> {
         Copies { files: self.files.iter().map(|&nth| members[nth].clone()).collect(), needs: self.needs }
+    }
+}
+
+impl GroupDecision {
+    /// Adds all members that stay to the copies, unless there is only one. A removed file can be restored from any of them.
+    pub(crate) fn add_all_kept(&mut self, members: &[Member]) {
+        let stays = |nth: &usize| {
+            !matches!(self.decisions[*nth], MemberDecision::Goes { .. }) && !members[*nth].via_link
+        };
+        let kept: Vec<_> = (0..members.len()).filter(stays).collect();
+        if kept.len() > 1 {
+            let copies = self.copies.get_or_insert(Copies { files: Vec::new(), needs: Vec::new() });
+            let known: BTreeSet<_> = copies.files.iter().copied().collect();
+            copies.files.extend(kept.into_iter().filter(|nth| !known.contains(nth)));
+        }
     }
 }
 

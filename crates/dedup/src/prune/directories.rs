@@ -98,8 +98,11 @@ impl Pruning {
 
     /// Returns the items of equal directories with this number of files, and for each whether it goes.
     fn equal(&self, mut members: Vec<Member>, linked: &Linked, files: u64) -> (Vec<Item>, Vec<bool>) {
-        let decided = self.decide_directories(&mut members, &linked.firsts());
+        let mut decided = self.decide_directories(&mut members, &linked.firsts());
         self.rule_use.note(&decided);
+        if self.effect == Effect::Remove {
+            decided.add_all_kept(&members);
+        }
         let goes = |decision: &MemberDecision| matches!(decision, MemberDecision::Goes { .. });
         let goes: Vec<_> = decided.decisions.iter().map(goes).collect();
         let copies = decided.copies.map(|copies| {

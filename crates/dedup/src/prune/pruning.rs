@@ -181,8 +181,11 @@ impl Pruning {
     /// Returns the items of a group: kept members, then members to remove, then protected ones, each sorted by starting
     /// point and path.
     fn group(&self, mut group: Group, shares: &mut dyn FnMut(&Member, &Member) -> bool) -> Vec<Item> {
-        let decided = self.decide(&mut group.members);
+        let mut decided = self.decide(&mut group.members);
         self.rule_use.note(&decided);
+        if self.effect == Effect::Remove {
+            decided.add_all_kept(&group.members);
+        }
         let copies = decided.copies.map(|copies| Arc::new(copies.of(&group.members)));
         let contributions = self.contributions(&group.members, &decided.decisions);
         let mut cloned = HashSet::new();

@@ -1,0 +1,48 @@
+//! What undo adds to the journal: the directories that it makes, and the steps that are undone.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use ftk_file::Identity;
+
+use crate::intent::{write_remade, write_undone};
+
+/// The journal that is being undone. Records are added at its end.
+pub(super) struct Log {
+    journal: File,
+    /// The length of the journal without an incomplete line, which is removed before the first record is added.
+    len: Option<u64>,
+}
+
+impl Log {
+    pub(super) fn new(journal: File, len: u64) -> Self {
+        Self { journal, len: Some(len) }
+    }
+
+    /// Records a directory that is about to get its name, and waits until the record is on the disk.
+    pub(super) fn remade(&mut self, step: u64, identity: &Identity) -> io::Result<()> {
+        let mut line = Vec::new();
+        write_remade(&mut line, step, identity);
+        self.add(&line)
+    }
+
+    /// Records the steps that are undone.
+    pub(super) fn undone(&mut self, steps: impl Iterator<Item = u64>) -> io::Result<()> {
+        let mut lines = Vec::new();
+        steps.for_each(|step| write_undone(&mut lines, step));
+        if lines.is_empty() { Ok(()) } else { self.add(&lines) }
+    }
+
+    fn add(&mut self, lines: &[u8]) -> io::Result<()> {
+        if let Some(len) = self.len {
+            self.journal.set_len(len)?;
+        }
+        let len = self.len.take().map_or_else(|| Ok(self.journal.metadata()?.len()), Ok::<_, io::Error>)?;
+        let written = self.journal.write_all(lines).and_then(|()| self.journal.sync_data());
+        if written.is_err() {
+            // The next record must not be the rest of an incomplete line.
+            self.len = Some(len);
+        }
+        written
+    }
+}
