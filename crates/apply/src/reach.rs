@@ -4,7 +4,7 @@
 //! running. A path that the kernel resolves again in every call would then lead out of the tree. So each
 //! directory is opened once, without following links, and all operations are relative to its descriptor.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -34,8 +34,8 @@ pub struct Reach {
     roots: VecDeque<(Vec<u8>, Rc<OwnedFd>)>,
     /// The identities of the starting points that were opened or recorded, by their paths.
     starts: BTreeMap<Vec<u8>, Identity>,
-    /// The paths of starting points that undo has made again. Their owner changes when they are finished.
-    remade: BTreeSet<Vec<u8>>,
+    /// The identities of starting points that undo has made again. Their owner changes when they are finished.
+    remade: BTreeMap<Vec<u8>, Identity>,
     /// Whether only starting points with a recorded identity are opened.
     only_recorded: bool,
 }
@@ -86,9 +86,8 @@ impl Reach {
 
     /// Expects a directory that undo has made at the path of each starting point that a run has removed.
     pub(crate) fn expect_remade(&mut self, removed: &Identity, made: &Identity) {
-        for (path, start) in self.starts.iter_mut().filter(|(_, start)| start.is_same_inode(removed)) {
-            *start = *made;
-            self.remade.insert(path.clone());
+        for (path, _) in self.starts.iter().filter(|(_, start)| start.is_same_inode(removed)) {
+            self.remade.insert(path.clone(), *made);
         }
     }
 
@@ -172,7 +171,7 @@ impl Reach {
         let identity = Identity::of(&fd);
         let identity = identity.map_err(|error| Refusal::unreadable(side, "identify the directory of", error))?;
         match self.starts.get(path) {
-            Some(known) if self.remade.contains(path) && known.is_same_inode(&identity) => {}
+            Some(_) if self.remade.get(path).is_some_and(|made| made.is_same_inode(&identity)) => {}
             Some(known) => {
                 if let Some(difference) = known.difference(&identity) {
                     return Err(Refusal::OtherStart { path: shown.to_vec(), difference: Some(difference) });

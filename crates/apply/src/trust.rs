@@ -6,6 +6,8 @@
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use ftk_file::Stat;
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
@@ -50,12 +52,18 @@ pub fn open_journal_to_undo(path: &Path) -> Result<File, JournalError> {
     Ok(file.into())
 }
 
-/// Reserves a journal for this process until it is closed, if the file system supports that.
+/// Reserves a journal for this process until it is closed, if the file system supports that. Waits for a moment: a
+/// process that is being started still has the descriptors of the one that starts it.
 pub(crate) fn lock(journal: impl AsFd) -> Result<(), JournalError> {
-    match flock(journal, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => Err(JournalError::Busy),
-        _ => Ok(()),
+    const TRIES: u32 = 50;
+    const PAUSE: Duration = Duration::from_millis(10);
+    for _ in 0..TRIES {
+        match flock(&journal, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => thread::sleep(PAUSE),
+            _ => return Ok(()),
+        }
     }
+    Err(JournalError::Busy)
 }
 
 fn open(path: &Path, access: OFlags) -> Result<OwnedFd, Errno> {

@@ -40,8 +40,9 @@ impl Log {
         let len = self.len.take().map_or_else(|| Ok(self.journal.metadata()?.len()), Ok::<_, io::Error>)?;
         let written = self.journal.write_all(lines).and_then(|()| self.journal.sync_data());
         if written.is_err() {
-            // The next record must not be the rest of an incomplete line.
+            // Neither an incomplete line nor a record of what was not done may stay.
             self.len = Some(len);
+            _ = self.journal.set_len(len);
         }
         written
     }

@@ -165,6 +165,12 @@ fn play_once(scene: Scene, inject: &str, is_killed: bool) {
     let repaired = stage.directed(&mut Command::new(act_program()), true).output().unwrap();
     let what = format!("{what}\n{repaired:?}\n{:?}", stage.tree.names());
     stage.assert_nothing_lost(&what);
+    let is_private = |name: &str| name.starts_with(".ftk-");
+    for dir in ["", "v", "v/d"] {
+        let entries = fs::read_dir(stage.tree.path(dir)).into_iter().flatten().flatten();
+        let left = entries.filter(|entry| is_private(&entry.file_name().to_string_lossy())).count();
+        assert!(left == 0 || scene.deletes(), "{what}");
+    }
     if !scene.deletes() {
         assert!(stage.is_complete(), "{what}");
         assert!(stage.tree.names().iter().all(|name| !name.contains(".ftk-")), "{what}");
