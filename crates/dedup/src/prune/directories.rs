@@ -9,7 +9,7 @@ use ftk_inventory::Inventory;
 
 use super::linked::{Linked, linked_files};
 use super::pruning::{simple, sorted};
-use super::{Copies, Decision, Gain, Item, MemberDecision, Protection, Pruning, SkipReason, Why};
+use super::{Copies, Decision, Effect, Gain, Item, MemberDecision, Protection, Pruning, SkipReason, Why};
 use crate::report::{DirectoryGroup, Group};
 use crate::{Choice, Contents, DirGroup, DirSurvey, Directories, DirectoryRules, Fates, Member, Names};
 
