@@ -105,11 +105,10 @@ fn symlink() {
     assert_eq!(fs::read(dir.path("t/b")).unwrap(), [7; 10_000]);
 }
 
-/// A plan that deletes warns that this cannot be undone, and names the option that makes it possible.
+/// A plan that deletes says on what its undo depends.
 #[test]
 fn deletion_is_warned_of_before_it_is_done() {
-    const WARNING: &str =
-        "  deletion cannot be undone: use --quarantine DIR to move the files away instead\n";
+    const WARNING: &str = "  undo restores these files as long as a kept copy is unchanged\n";
     let dir = pair();
     for args in [&[][..], &["--json"]] {
         let run = dir.ftk(["dup", "prune", "--action", "delete", "t"]).args(args).run().status(0);
@@ -117,14 +116,15 @@ fn deletion_is_warned_of_before_it_is_done() {
         run.check(run.err.ends_with(&last), "it is the last line");
     }
     let run = dir.ftk(["dup", "prune", "--action", "delete", "--script", "t"]).run().status(0);
-    run.check(run.err.ends_with(WARNING), "it is the last line");
+    let warning = "  a script keeps no journal, so its deletions cannot be undone\n";
+    run.check(run.err.ends_with(warning), "it is the last line");
     for args in [
         &["--action", "hardlink", "t"][..],
         &["--action", "move=away", "t"],
         &["--action", "delete", "--quarantine", "away", "t"],
         &["--action", "delete", "t/a"],
     ] {
-        dir.ftk(["dup", "prune"]).args(args).run().status(0).stderr_lacks("cannot be undone");
+        dir.ftk(["dup", "prune"]).args(args).run().status(0).stderr_lacks("as long as a kept copy");
     }
 }
 
@@ -132,7 +132,9 @@ fn deletion_is_warned_of_before_it_is_done() {
 fn delete() {
     let dir = pair();
     let run = dir.ftk(["dup", "prune", "--action", "delete", "--yes", "t"]).run().status(0);
-    run.stderr_has("  deleted 1 file and freed ").stderr_has("  the deleted files cannot be restored\n");
+    run.stderr_has("  deleted 1 file and freed ")
+        .stderr_has("  to undo this: ftk undo ")
+        .stderr_has("  undo restores these files as long as a kept copy is unchanged\n");
     assert_eq!(gnu_find(&dir, &["t", "-type", "f"]), [b"t/a".to_vec(), b"t/other".to_vec()]);
 }
 

@@ -6,6 +6,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::PathBuf;
 
+use rustix::fs::{XattrFlags, getxattr, setxattr};
+
 use super::tree::plant;
 use crate::harness::Dir;
 
@@ -55,7 +57,8 @@ fn journal(dir: &Dir) -> PathBuf {
 #[test]
 fn undo_restores_everything() {
     for (seed, args) in [
-        (60, &["--action", "hardlink"][..]),
+        (59, &["--action", "delete"][..]),
+        (60, &["--action", "hardlink"]),
         (61, &["--action", "symlink"]),
         (62, &["--action", "move=away"]),
         (63, &["--action", "delete", "--quarantine", "away"]),
@@ -89,15 +92,103 @@ fn files_created_since_are_not_overwritten() {
 }
 
 #[test]
-fn deleted_files_are_reported_as_lost() {
+fn deleted_files_come_back_with_their_metadata() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same");
-    dir.ftk(["dup", "prune", "--action", "delete", "--yes"]).run().status(0);
-    let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(2);
-    run.check(
-        run.text().contains("  fail     ./b ") && run.text().contains("deleted for good"),
-        "the message is printed",
-    );
+    fs::set_permissions(dir.path("b"), fs::Permissions::from_mode(0o640)).unwrap();
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root {
+        std::os::unix::fs::chown(dir.path("b"), Some(12), Some(34)).unwrap();
+    }
+    let has_xattrs = setxattr(dir.path("b"), "user.note", b"mine", XattrFlags::empty()).is_ok();
+    let before = snapshot(&dir);
+    dir.ftk(["dup", "prune", "--keep", "first", "--action", "delete", "--yes"]).run().status(0);
+    assert!(!dir.path("b").exists());
+    let run = dir.ftk(["undo"]).arg(journal(&dir)).run().status(0);
+    run.check(run.text().contains("  restore  ./b"), "it is restored");
+    assert!(snapshot(&dir) == before);
+    let mut value = [0; 9];
+    if has_xattrs {
+        assert_eq!(getxattr(dir.path("b"), "user.note", &mut value), Ok(4));
+        assert_eq!(&value[..4], b"mine");
+    }
+    dir.ftk(["undo"]).arg(journal(&dir)).run().status(0).stderr_has("  restored 0 files; ");
+}
+
+#[test]
+fn a_deleted_file_is_copied_back_from_any_kept_copy() {
+    for args in [&[][..], &["--dirs"]] {
+        let dir = Dir::new();
+        let [a, b, c, d] = ["1/x", "2/x", "3/x", "4/x"];
+        for path in [a, b, c, d] {
+            dir.file(path, b"same");
+        }
+        // The two oldest stay.
+        let run = dir.ftk(["dup", "prune", "--min-copies", "3", "--action", "delete", "--yes"]);
+        run.args(args).run().status(0);
+        let gone: Vec<_> = [a, b, c, d].into_iter().filter(|path| !dir.path(path).exists()).collect();
+        let kept: Vec<_> = [a, b, c, d].into_iter().filter(|path| dir.path(path).exists()).collect();
+        assert_eq!((gone.len(), kept.len()), (1, 3));
+        // The first kept copies have changed or are gone.
+        fs::write(dir.path(kept[0]), "edit").unwrap();
+        fs::remove_file(dir.path(kept[1])).unwrap();
+        dir.ftk(["undo"]).arg(journal(&dir)).run().status(0);
+        assert_eq!(fs::read(dir.path(gone[0])).unwrap(), b"same");
+    }
+    // Without any requirement, all kept copies are recorded too.
+    let dir = Dir::new();
+    dir.file("r1/x", b"same").file("r2/x", b"same").file("v/x", b"same");
+    let args = ["dup", "prune", "--reference", "r1", "--reference", "r2", "--action", "delete", "--yes", "."];
+    dir.ftk(args).run().status(0);
+    assert!(!dir.path("v/x").exists());
+    for (path, other) in [("r1/x", "r2/x"), ("r2/x", "r1/x")] {
+        let (content, _) = (fs::read(dir.path(path)).unwrap(), fs::write(dir.path(path), "edit").unwrap());
+        assert_eq!(fs::read(dir.path(other)).unwrap(), b"same");
+        let copy = dir.aside("copy");
+        fs::copy(journal(&dir), &copy).unwrap();
+        dir.ftk(["undo".as_ref(), copy.as_os_str()]).run().status(0);
+        assert_eq!(fs::read(dir.path("v/x")).unwrap(), b"same");
+        fs::remove_file(dir.path("v/x")).unwrap();
+        fs::write(dir.path(path), content).unwrap();
+    }
+    for path in ["r1/x", "r2/x"] {
+        fs::write(dir.path(path), "edit").unwrap();
+    }
+    let run = dir.ftk(["undo"]).arg(journal(&dir)).run().status(2);
+    run.check(run.text().contains("the keeper changed (its content)"), "the reason is given");
+}
+
+/// Each run removes or links what the run before has kept.
+#[test]
+fn undo_goes_back_one_run_at_a_time() {
+    for action in ["delete", "hardlink", "symlink", "move=../away"] {
+        let dir = Dir::new();
+        for (nth, path) in ["t/1/x", "t/2/x", "t/3/x"].iter().enumerate() {
+            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000 + nth as u64);
+            dir.file(path, b"same");
+            fs::File::options().write(true).open(dir.path(path)).unwrap().set_modified(time).unwrap();
+        }
+        let before = snapshot(&dir);
+        let removes = action == "delete" || action.starts_with("move");
+        let empty: &[&str] = if removes { &["--remove-empty-dirs"] } else { &[] };
+        for (kept, tops) in [("t/2/x", &["t/1", "t/2"][..]), ("t/3/x", &["t"])] {
+            let keep = format!("path={kept}");
+            let args = ["dup", "prune", "--yes", "--action", action, "--keep", &keep];
+            dir.ftk(args).args(empty).args(tops).run().status(0);
+        }
+        assert!(snapshot(&dir) != before, "{action}");
+        let list = || {
+            let run = dir.ftk(["undo", "--list"]).run().status(0);
+            run.text().lines().map(|line| line.contains("(undone)")).collect::<Vec<_>>()
+        };
+        assert_eq!(list(), [false, false]);
+        dir.ftk(["undo", "--last"]).run().status(0);
+        assert_eq!(list(), [true, false], "{action}");
+        dir.ftk(["undo", "--last"]).run().status(0);
+        assert_eq!(list(), [true, true], "{action}");
+        assert!(snapshot(&dir) == before, "{action}");
+        dir.ftk(["undo", "--last"]).run().status(2).stderr_has("nothing is left to undo in ");
+    }
 }
 
 #[test]
@@ -162,20 +253,25 @@ fn undo_finds_the_last_run_and_lists_all() {
     let runs: Vec<serde_json::Value> =
         json.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(runs[0]["started_ns"].as_i64() > runs[1]["started_ns"].as_i64(), "the newest first");
-    assert_eq!(runs[0]["steps"], serde_json::json!([{"action": "hardlink", "files": 1}]));
+    assert_eq!(runs[0]["steps"], serde_json::json!([{"action": "hardlink", "files": 1, "undone": 0}]));
+    assert_eq!(runs[0]["left"], 1);
 
     let last = dir.ftk(["undo", "--last"]).run().status(0);
     last.stderr_has(runs[0]["journal"].as_str().unwrap()).stderr_has("nothing is left to undo");
     assert!(inode("a") == inode("b") && inode("c") != inode("d"));
-    let again = dir.ftk(["undo", "--last"]).run().status(0);
-    again.stderr_has("restored 0 files; 1 file needed nothing\n");
-    assert!(inode("a") == inode("b"), "it does not go on to the run before");
+    let list = dir.ftk(["undo", "--list"]).run().status(0);
+    let marked: Vec<_> = list.text().lines().map(|line| line.contains("1 file linked (undone)")).collect();
+    assert_eq!(marked, [true, false]);
+    dir.ftk(["undo", "--last"]).run().status(0).stderr_has(runs[1]["journal"].as_str().unwrap());
+    assert!(inode("a") != inode("b"), "it goes on to the run before");
+    dir.ftk(["undo", "--last"]).run().status(2).stderr_has("nothing is left to undo in ");
 
     // With a journal that cannot be used, the last run is not known.
     fs::write(dir.aside("state").join("ftk/dup-x.jsonl"), "{}\n").unwrap();
     dir.ftk(["undo", "--last"]).run().status(2).stderr_has("cannot tell which run is the last one");
     dir.ftk(["undo", "--list"]).run().status(2).stderr_has("it is not a journal of ftk");
-    for args in [&[][..], &["--last", "--list"], &["--last", "x"]] {
+    for args in [&["--last", "--list"][..], &["--last", "x"]] {
         dir.ftk(["undo"]).args(args).run().status(2);
     }
+    dir.ftk(["undo"]).run().status(2).stderr_has("--last to undo the most recent run, or --list to list");
 }

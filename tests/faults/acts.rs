@@ -1,7 +1,8 @@
 //! An action and its undo in a small tree, and what must hold after every fault.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{XattrFlags, setxattr};
@@ -58,7 +59,35 @@ pub(super) struct Stage {
     pub(super) dir: Dir,
     action: Action,
     before: Snapshot,
+    /// The directories that the action may remove, with their inode numbers.
+    directories: BTreeMap<PathBuf, (u64, DirectoryState)>,
 }
+
+/// Owner, permissions and time of modification of a directory.
+#[derive(Debug, PartialEq, Eq)]
+struct DirectoryState {
+    uid: u32,
+    mode: u32,
+    mtime: (i64, i64),
+}
+
+/// Returns the state of the directories at and below these.
+fn directories(dir: &Dir, tops: &[&str]) -> BTreeMap<PathBuf, (u64, DirectoryState)> {
+    let mut found = BTreeMap::new();
+    let mut waiting: Vec<_> = tops.iter().map(|top| dir.path(top)).collect();
+    while let Some(path) = waiting.pop() {
+        let Ok(it) = fs::symlink_metadata(&path) else { continue };
+        if it.is_dir() {
+            waiting.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            let (uid, mode, mtime) = (it.uid(), it.mode() & 0o7777, (it.mtime(), it.mtime_nsec()));
+            found.insert(path, (it.ino(), DirectoryState { uid, mode, mtime }));
+        }
+    }
+    found
+}
+
+/// The directories that the actions may remove.
+const REMOVABLE: &[&str] = &["q", "e", "f"];
 
 impl Stage {
     /// Creates the tree and runs what must precede the command.
@@ -82,7 +111,15 @@ impl Stage {
             dir.file("e/in/x5", b"content x").file("e/in/deep/x6", b"content x").dir("e/none/at all");
             dir.file("f/x7", b"content x");
         }
-        let mut stage = Self { before: snapshot(&dir.aside("")), dir, action };
+        // A killed undo that has set the owner of a directory must also set the rest.
+        for path in ["q/in", "e/in"].map(|path| dir.path(path)).iter().filter(|path| path.exists()) {
+            fs::set_permissions(path, Permissions::from_mode(0o750)).unwrap();
+            if rustix::process::geteuid().is_root() {
+                chown(path, Some(65534), Some(65534)).unwrap();
+            }
+        }
+        let directories = directories(&dir, REMOVABLE);
+        let mut stage = Self { before: snapshot(&dir.aside("")), dir, action, directories };
         match command {
             Command::Prune | Command::PruneDirs | Command::PruneEmptied => {}
             Command::Apply => {
@@ -171,6 +208,15 @@ impl Stage {
         let differs = difference(&self.before, &now);
         if !differs.is_empty() {
             return Err(differs.join("; "));
+        }
+        let directories = directories(&self.dir, REMOVABLE);
+        for (path, (ino, before)) in &self.directories {
+            let (ino_now, now) = &directories[path];
+            // The time of a directory that was not removed is that of the last change of a name in it.
+            let mtime = if ino == ino_now { now.mtime } else { before.mtime };
+            if *now != (DirectoryState { mtime, ..*before }) {
+                return Err(format!("{} was {before:?} and is {now:?}", path.display()));
+            }
         }
         Ok(())
     }

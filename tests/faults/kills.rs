@@ -12,6 +12,7 @@ pub(super) fn changes(call: &Call) -> bool {
         "fallocate",
         "fchmod",
         "fchown",
+        "fchownat",
         "fremovexattr",
         "fsetxattr",
         "ftruncate",
@@ -46,9 +47,9 @@ fn play(command: Command, action: Action) {
                 return Err(format!("it was not killed: status {}", run.code()));
             }
             stage.check_contents()?;
-            if action == Action::Delete || !stage.dir.aside("journal").exists() {
+            if !stage.dir.aside("journal").exists() {
                 // A run that was killed before it had a journal has changed nothing.
-                return if action == Action::Delete { Ok(()) } else { stage.check_unchanged() };
+                return stage.check_unchanged();
             }
             for turn in ["undo", "undo once more"] {
                 let undone = stage.command(Command::Undo).run();
@@ -144,6 +145,16 @@ fn h06_killed_while_links_are_undone() {
 #[test]
 fn h06_killed_while_symbolic_links_are_undone() {
     play(Command::Undo, Action::Symlink);
+}
+
+#[test]
+fn h06_killed_while_deletions_are_undone() {
+    play(Command::Undo, Action::Delete);
+}
+
+#[test]
+fn h06_killed_while_a_deleted_directory_is_restored() {
+    play(Command::UndoDirs, Action::Delete);
 }
 
 #[test]

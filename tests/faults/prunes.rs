@@ -51,7 +51,7 @@ fn play(command: Command, action: Action, extent: Extent) {
             if is_right && matches!(command, Command::Undo | Command::UndoDirs | Command::UndoEmptied) {
                 stage.check_unchanged()?;
             }
-            if action != Action::Delete && stage.dir.aside("journal").exists() {
+            if stage.dir.aside("journal").exists() {
                 let undone = stage.command(Command::Undo).run();
                 let is_empty = || std::fs::read(stage.dir.aside("journal")).unwrap().is_empty();
                 if undone.code() != 0 && !is_empty() {
@@ -120,6 +120,8 @@ plays! {
     undo_of_hardlink: Undo, Hardlink;
     undo_of_symlink: Undo, Symlink;
     undo_of_move: Undo, Move;
+    undo_of_delete: Undo, Delete;
     undo_of_moved_directories: UndoDirs, Move;
+    undo_of_deleted_directories: UndoDirs, Delete;
     undo_of_emptied_directories: UndoEmptied, Move;
 }

@@ -123,6 +123,27 @@ fn h81_only_a_regular_file_is_a_journal() {
     }
 }
 
+/// Changes the path of the victim to `b` in another directory, and the identities to match.
+fn name_elsewhere(dir: &Dir, directory: &Path) {
+    let identity = |path: &Path| {
+        let it = fs::metadata(path).unwrap();
+        serde_json::json!({"dev": it.dev(), "ino": it.ino(), "type": "directory", "uid": it.uid()})
+    };
+    let mut lines = Vec::new();
+    for line in fs::read_to_string(dir.path("../journals/j")).unwrap().lines() {
+        let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+        if record.get("action").is_some() {
+            let start = serde_json::json!({"path": "/", "identity": identity(Path::new("/"))});
+            lines.push(serde_json::json!({"start": start}).to_string());
+            record["victim"]["path"] = directory.join("b").to_str().unwrap().into();
+            record["victim"]["root_len"] = 0.into();
+            record["directory"] = identity(directory);
+        }
+        lines.push(record.to_string());
+    }
+    fs::write(dir.path("../journals/j"), lines.join("\n") + "\n").unwrap();
+}
+
 /// Neither the file in the tree nor one elsewhere that the journal names gets set-ID bits.
 #[test]
 fn h81_undo_adds_no_set_id_bits() {
@@ -139,15 +160,7 @@ fn h81_undo_adds_no_set_id_bits() {
                 if is_elsewhere {
                     restored = "../outside/b";
                     fs::rename(dir.path("b"), dir.path(restored)).unwrap();
-                    let outside = dir.aside("outside/b");
-                    let outside = format!("\"victim\":{{\"path\":\"{}\"", outside.display());
-                    let journal = fs::read_to_string(dir.path("../journals/j")).unwrap();
-                    let journal = journal.replacen("\"victim\":{\"path\":\"./b\"", &outside, 1);
-                    fs::write(
-                        dir.path("../journals/j"),
-                        journal.replacen("\"root_len\":1", "\"root_len\":0", 1),
-                    )
-                    .unwrap();
+                    name_elsewhere(&dir, &dir.aside("outside"));
                 }
                 let run = dir.ftk(["dup", "undo", "../journals/j"]).run().status(2);
                 run.check(run.text().contains("without set-ID bits"), "the message is printed");

@@ -51,7 +51,7 @@ pub enum JournalError {
     WorkingDirectory(PathBuf, io::Error),
     /// The path of the working directory leads to another directory now.
     OtherDirectory(PathBuf, IdentityDifference),
-    /// The journal cannot be written, and undo records in it what it makes.
+    /// Undo cannot record in the journal what it has done.
     Write(io::Error),
     /// Another process uses the journal.
     Busy,
@@ -92,9 +92,7 @@ impl fmt::Display for JournalError {
                 let path = quote(path.as_os_str().as_bytes());
                 write!(f, "{path} is not the working directory of the run: {difference}")
             }
-            Self::Write(_) => f.write_str(
-                "cannot write to it, and undo records there what it has done: undo a copy of it",
-            ),
+            Self::Write(_) => f.write_str("cannot record in the journal what is undone"),
             Self::Busy => f.write_str("another ftk is using it: wait until that has ended"),
             Self::Sync(_) => f.write_str("cannot sync the restored files"),
         }

@@ -37,19 +37,20 @@ pub fn open_journal(path: &Path) -> Result<File, JournalError> {
 }
 
 /// Opens a journal for [`undo`](crate::undo()), with the same checks as [`open_journal`]. Undo records in it what it has
-/// made and undone, so no other process may be using it.
+/// made and undone, so no other process may be using it. The journal of root, and one on a read-only file system, need not
+/// be writable: then nothing is recorded, and undo makes no directories.
 ///
 /// # Errors
-/// If the journal cannot be opened for writing, another user could have written it, or it is being used.
+/// If the journal cannot be opened, another user could have written it, or it is being used.
 pub fn open_journal_to_undo(path: &Path) -> Result<File, JournalError> {
-    // This tells why a journal cannot be used, if that has nothing to do with writing.
     let readable = open_journal(path)?;
-    let file = open(path, OFlags::RDWR | OFlags::APPEND);
-    let file = file.map_err(|errno| JournalError::Write(errno.into()))?;
+    let file = match open(path, OFlags::RDWR | OFlags::APPEND) {
+        Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => readable,
+        file => file.map_err(|errno| JournalError::Write(errno.into()))?.into(),
+    };
     check(&file)?;
-    drop(readable);
     lock(&file)?;
-    Ok(file.into())
+    Ok(file)
 }
 
 /// Reserves a journal for this process until it is closed, if the file system supports that. Waits for a moment: a

@@ -130,16 +130,10 @@ pub fn undo_after(
 ) -> Result<(), JournalError> {
     let mut history = History::read(BufReader::new(&journal))?;
     history.replace_directories(remade);
-    let base = openat(CWD, &history.cwd, DIRECTORY, Mode::empty());
-    let base = base.map_err(|errno| JournalError::WorkingDirectory(history.cwd.clone(), errno.into()))?;
-    if let Some(recorded) = &history.cwd_identity {
-        let now = Identity::of(&base);
-        let now = now.map_err(|error| JournalError::WorkingDirectory(history.cwd.clone(), error))?;
-        if let Some(difference) = recorded.difference(&now) {
-            return Err(JournalError::OtherDirectory(history.cwd, difference));
-        }
-    }
-    let mut reach = Reach::below(base);
+    let mut reach = match has_relative_paths(&history) {
+        true => Reach::below(working_directory(&history)?),
+        false => Reach::new(),
+    };
     if history.cwd_identity.is_some() {
         reach = reach.with_recorded(history.starts);
     }
@@ -189,6 +183,28 @@ pub fn undo_after(
         undoing.undone.extend(finished);
     }
     undoing.sync(&history.undone)
+}
+
+/// Returns whether any path of the journal starts from the working directory of the run.
+fn has_relative_paths(history: &History) -> bool {
+    let of_step = |intent: &Intent| {
+        let elsewhere = intent.to.iter().chain(&intent.saved).any(|to| !to.path.starts_with(b"/"));
+        elsewhere || [&intent.victim, &intent.keeper].iter().any(|seen| !seen.path.starts_with(b"/"))
+    };
+    let mut copies = history.copies.values().flatten();
+    history.steps.iter().any(of_step) || copies.any(|copy| !copy.path.starts_with(b"/"))
+}
+
+/// Opens the working directory of the run, which must be the recorded one.
+fn working_directory(History { cwd, cwd_identity, .. }: &History) -> Result<OwnedFd, JournalError> {
+    let failed = |error| JournalError::WorkingDirectory(cwd.clone(), error);
+    let base = openat(CWD, cwd, DIRECTORY, Mode::empty()).map_err(|errno| failed(errno.into()))?;
+    if let Some(recorded) = cwd_identity
+        && let Some(difference) = recorded.difference(&Identity::of(&base).map_err(failed)?)
+    {
+        return Err(JournalError::OtherDirectory(cwd.clone(), difference));
+    }
+    Ok(base)
 }
 
 /// The state of an undo.

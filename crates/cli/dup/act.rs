@@ -291,8 +291,8 @@ impl<'a> Job<'a> {
         })?;
         push(script::footer())?;
         lines.flush();
-        if nth > 0 {
-            self.warn_of_deletion(console);
+        if nth > 0 && self.action == Action::Delete {
+            console.summary("a script keeps no journal, so its deletions cannot be undone");
         }
         Ok(outcome)
     }

@@ -4,33 +4,41 @@ use std::fs::File;
 use std::io::{self, Write};
 
 use ftk_file::Identity;
+use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::io::Errno;
 
 use crate::intent::{write_remade, write_undone};
 
 /// The journal that is being undone. Records are added at its end.
 pub(super) struct Log {
     journal: File,
+    /// Whether the caller may write to the journal. It may be one of root.
+    is_writable: bool,
     /// The length of the journal without an incomplete line, which is removed before the first record is added.
     len: Option<u64>,
 }
 
 impl Log {
     pub(super) fn new(journal: File, len: u64) -> Self {
-        Self { journal, len: Some(len) }
+        let is_writable = fcntl_getfl(&journal).is_ok_and(|flags| flags.contains(OFlags::RDWR));
+        Self { journal, is_writable, len: Some(len) }
     }
 
     /// Records a directory that is about to get its name, and waits until the record is on the disk.
     pub(super) fn remade(&mut self, step: u64, identity: &Identity) -> io::Result<()> {
+        if !self.is_writable {
+            return Err(Errno::ACCESS.into());
+        }
         let mut line = Vec::new();
         write_remade(&mut line, step, identity);
         self.add(&line)
     }
 
-    /// Records the steps that are undone.
+    /// Records the steps that are undone, if the journal can be written.
     pub(super) fn undone(&mut self, steps: impl Iterator<Item = u64>) -> io::Result<()> {
         let mut lines = Vec::new();
         steps.for_each(|step| write_undone(&mut lines, step));
-        if lines.is_empty() { Ok(()) } else { self.add(&lines) }
+        if lines.is_empty() || !self.is_writable { Ok(()) } else { self.add(&lines) }
     }
 
     fn add(&mut self, lines: &[u8]) -> io::Result<()> {

@@ -101,7 +101,7 @@ impl Undoing {
                 let made = Unnamed::directory(aside)?;
                 let identity = *made.identity();
                 if let Err(error) = self.log.remade(intent.step, &identity) {
-                    return Err(made.discard(ActError::failed("record the new directory", error)));
+                    return Err(made.discard(ActError::failed("record the new directory in the journal", error)));
                 }
                 self.remade.insert(intent.step, identity);
                 if let Some(removed) = removed(intent) {

@@ -64,7 +64,19 @@ fn h26_files_that_are_not_journals_are_refused() {
     assert!(matches!(with("\"hardlink\"", "\"chmod\""), JournalError::Malformed(3)));
     assert!(matches!(with("\"outcome\"", "\"result\""), JournalError::Malformed(6)));
     assert!(matches!(with(".ftk-", "k/../"), JournalError::Malformed(3)));
-    assert!(matches!(with("\"cwd\":\"", "\"cwd\":\"/nowhere/"), JournalError::WorkingDirectory(..)));
+}
+
+/// The test vector in the documentation.
+#[test]
+fn the_documented_journal_is_read() {
+    let page = include_str!("../../../../docs/json.md");
+    let mut blocks = page.split("```json\n").filter_map(|block| block.split_once("```"));
+    let (journal, _) = blocks.find(|(block, _)| block.contains("\"cwd_identity\"")).unwrap();
+    let summary = ftk_apply::summarize(journal.as_bytes()).unwrap();
+    let one = std::collections::BTreeMap::from([(ftk_apply::ActionKind::Delete, 1)]);
+    assert_eq!((summary.steps, summary.undone, summary.left), (one.clone(), one, 0));
+    let digest = blake3::hash(b"same").to_hex();
+    assert!(journal.contains(&format!("\"blake3\":\"{digest}\"")), "{digest}");
 }
 
 #[test]
