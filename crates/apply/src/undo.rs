@@ -354,6 +354,16 @@ impl Undoing {
         }
     }
 
+    /// Opens the directory that the victim was moved to.
+    fn locate_moved(&mut self, intent: &Intent) -> Result<Place, Refusal> {
+        let to = intent.to.as_ref().expect("the intent of a move has a new path");
+        let moved = self.reach.locate(Side::Victim, &to.path, to.root_len)?;
+        if intent.proof.is_none() {
+            ensure_trusted_above(&moved.dir).map_err(|refusal| Refusal::OldJournal(Box::new(refusal)))?;
+        }
+        Ok(moved)
+    }
+
     /// Returns whether the victim had several names.
     fn has_other_names(&self, intent: &Intent) -> bool {
         self.names.get(&intent.victim.version.identity()).is_some_and(|names| names.handled > 1)
@@ -648,8 +658,7 @@ impl Undoing {
         if found.is_some_and(|now| now.identity() == intent.victim.version.identity()) {
             return Err(changed_victim());
         }
-        let to = intent.to.as_ref().expect("the intent of a move has a new path");
-        let moved = self.reach.locate(Side::Victim, &to.path, to.root_len)?;
+        let moved = self.locate_moved(intent)?;
         let stat = moved.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "find", errno))?;
         if !intent.victim.version.is_same_except_ctime(&stat) {
             return Err(changed_victim());

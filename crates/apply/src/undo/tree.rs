@@ -70,8 +70,7 @@ impl Undoing {
         place: Place,
         is_the_link: impl Fn(&Stat, &Place) -> Result<bool, Refusal>,
     ) -> Result<Undone, ActError> {
-        let to = intent.to.as_ref().expect("the link was moved");
-        let moved = self.reach.locate(Side::Victim, &to.path, to.root_len)?;
+        let moved = self.locate_moved(intent)?;
         let stat = moved.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "find", errno))?;
         if !is_the_link(&stat, &moved)? {
             return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
