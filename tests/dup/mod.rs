@@ -19,6 +19,7 @@ mod promises;
 mod property;
 mod protect;
 mod prune;
+mod quarantine;
 mod script;
 mod sidecars;
 mod tree;

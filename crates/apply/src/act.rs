@@ -93,7 +93,7 @@ fn remove(proven: &Proven, intent: &Intent) -> Result<(), ActError> {
 fn relocate(proven: &Proven, intent: &Intent, destination: Option<&Destination>) -> Result<(), ActError> {
     let destination = destination.expect("a move has a destination");
     let to = intent.to.as_ref().expect("the intent of a move has a new path");
-    let to = destination.place(to).map_err(|error| ActError::failed("make the directory", error))?;
+    let to = destination.place(to)?;
     let before = proven.keeper_now()?;
     let victim = &proven.victim;
     displace(&victim.place, victim.identity(), &to, || proven.check(&before))

@@ -8,24 +8,39 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
 
-use ftk_file::Identity;
-use rustix::fs::{Mode, OFlags, mkdirat, openat};
+use ftk_file::{FileType, Identity, Stat, Symlinks};
+use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use crate::durable::sync_file_system;
 use crate::intent::To;
+use crate::own_directory::{is_private, is_trusted_owner, make_directory};
 use crate::reach::{DIRECTORY, Place};
+use crate::refusal::{ActError, Refusal, Side};
+use crate::trust::WRITABLE_BY_OTHERS;
 
 /// The file that marks a directory which was created for moved files.
 ///
 /// A search for duplicates skips such a directory, as the files in it were removed from a tree on purpose.
 pub const QUARANTINE: &CStr = c"FTK-QUARANTINE.TAG";
 
+/// The permissions of a new directory, less those that the umask removes.
+const NEW: u32 = 0o755;
+
+/// The sticky bit.
+const STICKY: u32 = 0o1000;
+
 /// What the file says. A script has this text in single quotes.
 pub(crate) const SAID: &[u8] = b"ftk created this directory for files that it moved away.\n\
 `ftk dup` skips a directory with a file of this name.\n";
 
 /// A directory below which moved files keep the paths they were scanned under.
+///
+/// Other users may be able to write to a directory on the way to it. Such a user could have put another directory there,
+/// such as one of root, and so have files moved into it. So in a directory that others may write to, a new directory is made
+/// as [`Unnamed`], and one that exists is opened only if it can be told from another one: it belongs to the owner of the
+/// directory around it, who gains nothing by exchanging it, or an earlier run made and marked it.
 #[derive(Debug)]
 pub(crate) struct Destination {
     dir: OwnedFd,
@@ -34,15 +49,14 @@ pub(crate) struct Destination {
 
 impl Destination {
     /// Opens the directory, and creates missing ones. If the last one is created, it is marked.
-    pub(crate) fn open(base: BorrowedFd<'_>, path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(base: BorrowedFd<'_>, path: &Path) -> Result<Self, ActError> {
         let path = path.as_os_str().as_bytes();
         let start: &[u8] = if path.starts_with(b"/") { b"/" } else { b"." };
-        let dir = openat(base, start, DIRECTORY, Mode::empty())?;
-        let (dir, is_new) = make_directories(dir, parts(path), OFlags::empty())?;
+        let dir = openat(base, start, DIRECTORY, Mode::empty());
+        let dir = dir.map_err(|errno| ActError::failed("open the directory to start from", errno))?;
+        let (dir, is_new) = make_directories(dir, parts(path), Links::Followed)?;
         if is_new {
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let file = openat(&dir, QUARANTINE, flags, Mode::from_raw_mode(0o644))?;
-            File::from(file).write_all(SAID)?;
+            mark(&dir)?;
         }
         Ok(Self { dir, path: path.to_vec() })
     }
@@ -69,13 +83,15 @@ impl Destination {
 
     /// Opens the directory of a new path, and creates missing directories. A symbolic link below the
     /// destination is an error.
-    pub(crate) fn place(&self, to: &To) -> io::Result<Place> {
+    pub(crate) fn place(&self, to: &To) -> Result<Place, ActError> {
         let below = &to.path[to.root_len..];
         let mut directories: Vec<_> = parts(below).collect();
-        let name = directories.pop().ok_or(Errno::INVAL)?;
-        let dir = self.dir.as_fd().try_clone_to_owned()?;
-        let (dir, _) = make_directories(dir, directories.into_iter(), OFlags::NOFOLLOW)?;
-        Ok(Place { dir: Rc::new(dir), name: CString::new(name)? })
+        let name = directories.pop().ok_or(Refusal::Path(Side::New))?;
+        let name = CString::new(name).map_err(|_| Refusal::Path(Side::New))?;
+        let dir = self.dir.as_fd().try_clone_to_owned();
+        let dir = dir.map_err(|error| ActError::failed("duplicate a descriptor", error))?;
+        let (dir, _) = make_directories(dir, directories.into_iter(), Links::Refused)?;
+        Ok(Place { dir: Rc::new(dir), name })
     }
 }
 
@@ -94,30 +110,92 @@ fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".")
 }
 
+/// Whether symbolic links on the way to a directory are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Links {
+    /// Those that only the caller and root can have made.
+    Followed,
+    Refused,
+}
+
 /// Opens one directory after the other, and creates missing ones. Returns the last, and whether it was created.
 fn make_directories<'p>(
-    mut dir: OwnedFd,
+    dir: OwnedFd,
     names: impl Iterator<Item = &'p [u8]>,
-    flags: OFlags,
-) -> io::Result<(OwnedFd, bool)> {
-    let mut is_new = false;
+    links: Links,
+) -> Result<(OwnedFd, bool), ActError> {
+    let (mut dir, mut is_new) = (Rc::new(dir), false);
     for name in names {
-        let open = || openat(&dir, name, DIRECTORY | flags, Mode::empty());
-        is_new = false;
-        let next = match open() {
-            Err(Errno::NOENT) => match mkdirat(&dir, name, Mode::from_raw_mode(0o777)) {
-                Ok(()) => {
-                    is_new = true;
-                    open()
-                }
-                Err(Errno::EXIST) => open(),
-                Err(errno) => Err(errno),
+        let name = CString::new(name).map_err(|_| Refusal::Path(Side::New))?;
+        let place = Place { dir: dir.clone(), name };
+        let next = match enter(&place, links)? {
+            Some(next) => (next, false),
+            // Another run may make it at the same time.
+            None => match make(&place)? {
+                Some(next) => (next, true),
+                None => (enter(&place, links)?.ok_or(Refusal::Replaced(Side::New))?, false),
             },
-            opened => opened,
         };
-        dir = next?;
+        (dir, is_new) = (Rc::new(next.0), next.1);
     }
+    let dir = Rc::into_inner(dir).expect("no place is left that has it");
     Ok((dir, is_new))
+}
+
+/// Opens a directory that exists. Returns `None` if it does not.
+fn enter(place: &Place, links: Links) -> Result<Option<OwnedFd>, ActError> {
+    let failed = |errno| ActError::failed("open the directory", errno);
+    let around = Stat::of(&place.dir).map_err(failed)?;
+    let is_private = is_private(&around);
+    let follows = links == Links::Followed && is_private;
+    let flags = if follows { DIRECTORY } else { DIRECTORY | OFlags::NOFOLLOW };
+    let dir = match openat(&place.dir, &place.name, flags, Mode::empty()) {
+        Err(Errno::NOENT) => return Ok(None),
+        Err(Errno::LOOP) => return Err(Refusal::Link(Side::New).into()),
+        Err(Errno::NOTDIR) if place.stat().is_ok_and(|stat| stat.file_type == FileType::Symlink) => {
+            return Err(Refusal::Link(Side::New).into());
+        }
+        dir => dir.map_err(failed)?,
+    };
+    let found = Stat::of(&dir).map_err(failed)?;
+    // In a sticky directory, only the owner of an entry, the owner of the directory and root can exchange it.
+    let is_sticky = around.mode & STICKY != 0 && is_trusted_owner(around.uid) && is_trusted_owner(found.uid);
+    let is_of_owner = found.uid == around.uid && !is_trusted_owner(found.uid);
+    let is_up = place.name.as_c_str() == c"..";
+    if is_private || is_sticky || is_of_owner || is_up || is_marked(&dir) {
+        Ok(Some(dir))
+    } else {
+        Err(Refusal::Exchangeable(place.name.to_bytes().to_vec()).into())
+    }
+}
+
+/// Makes a directory that nobody else may write to. Returns `None` if the name is not free.
+fn make(place: &Place) -> Result<Option<OwnedFd>, ActError> {
+    let Some(dir) = make_directory(place, NEW)? else { return Ok(None) };
+    let around = Stat::of(&place.dir).map_err(|errno| ActError::failed("examine the directory", errno))?;
+    // The mark tells a later run that this is not a directory that another user has put here.
+    if !is_private(&around) {
+        mark(&dir)?;
+    }
+    Ok(Some(dir))
+}
+
+/// Writes the file that marks a directory which the caller has made.
+fn mark(dir: &OwnedFd) -> Result<(), ActError> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match openat(dir, QUARANTINE, flags, Mode::from_raw_mode(0o644)) {
+        Ok(file) => File::from(file).write_all(SAID),
+        Err(Errno::EXIST) if is_marked(dir) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+    .map_err(|error| ActError::failed("mark the new directory", error))
+}
+
+/// Returns whether the caller has made and marked this directory, and nobody else may write to it.
+fn is_marked(dir: &OwnedFd) -> bool {
+    let is_mine = |stat: &Stat| stat.uid == geteuid().as_raw() && stat.mode & WRITABLE_BY_OTHERS == 0;
+    let mark = Stat::at(dir, QUARANTINE, Symlinks::NoFollow);
+    Stat::of(dir).is_ok_and(|dir| is_mine(&dir)) && mark.is_ok_and(|mark| mark.is_regular() && is_mine(&mark))
 }
 
 #[cfg(test)]

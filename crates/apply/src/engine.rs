@@ -100,14 +100,16 @@ impl Engine {
     ///
     /// # Errors
     /// If the directory of a move cannot be opened or created.
-    pub fn new(action: Action, options: ActionOptions) -> io::Result<Self> {
+    pub fn new(action: Action, options: ActionOptions) -> Result<Self, ActError> {
         let mut reach = Reach::new();
         let destination = match &action {
             Action::Move(path) => Some(Destination::open(reach.base(), path)?),
             _ => None,
         };
         if let Some(destination) = &destination {
-            reach.expect_start(destination.path(), destination.identity()?);
+            let identity = destination.identity();
+            let identity = identity.map_err(|error| ActError::failed("identify the directory", error))?;
+            reach.expect_start(destination.path(), identity);
         }
         let max_steps = max_batch(RESERVED_DESCRIPTORS);
         let (alias_check, own_changes, copy_proofs, keepers) = Default::default();

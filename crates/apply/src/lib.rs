@@ -101,6 +101,7 @@ mod intent;
 mod journal;
 mod metadata;
 mod own_changes;
+mod own_directory;
 mod private;
 mod probe;
 mod prove;

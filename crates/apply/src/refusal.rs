@@ -71,6 +71,8 @@ pub enum Refusal {
         /// What is different. `None` if no identity was recorded.
         difference: Option<IdentityDifference>,
     },
+    /// Another user could have put this directory, which files would be moved to, in place of another one.
+    Exchangeable(Vec<u8>),
     /// The directory of the file is not the one that was recorded.
     OtherDirectory {
         /// Which file.
@@ -316,6 +318,12 @@ impl fmt::Display for Refusal {
             Self::OtherStart { path, difference: Some(difference) } => {
                 write!(f, "{} is not the directory that was recorded: {difference}", quote(path))
             }
+            Self::Exchangeable(name) => write!(
+                f,
+                "another user can put another directory in place of {}, and no earlier run of ftk made it: name one in a \
+                 directory that only you can write to",
+                quote(name)
+            ),
             Self::OtherDirectory { side, difference } => {
                 write!(f, "the directory of {side} is not the one that was recorded: {difference}")
             }
@@ -507,6 +515,11 @@ mod tests {
             (Refusal::NotEmpty, "the directory has a new entry, which the kept one may lack"),
             (Refusal::Mounted, "another file system is mounted here"),
             (Refusal::Together, "a file that goes only together with it was refused"),
+            (
+                Refusal::Exchangeable(b"q".to_vec()),
+                "another user can put another directory in place of 'q', and no earlier run of ftk made it: name one in a \
+                 directory that only you can write to",
+            ),
             (
                 Refusal::Exposed { directory: None, mode: 0o664, owner: 7 },
                 "another user can change the keeper (owner 7, mode 0664)",

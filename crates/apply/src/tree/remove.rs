@@ -30,7 +30,7 @@ pub(super) fn remove_link(
     let expected = intent.victim.version.identity();
     match (&intent.to, destination) {
         (Some(to), Some(destination)) => {
-            let to = destination.place(to).map_err(|error| ActError::failed("make the directory", error))?;
+            let to = destination.place(to)?;
             displace(&places.victim, expected, &to, check)?;
         }
         _ => delete(&places.victim, expected, &places.victim.sibling(&intent.temp), check)?,

@@ -1,0 +1,142 @@
+//! A quarantine in a directory of another user, who exchanges it while root uses it, or before. The commands of the attack
+//! run with another user id.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::harness::{Dir, Ftk, gnu_find, has};
+
+const USER: u32 = 65534;
+
+/// Runs a shell command as the other user, in the tree.
+fn as_user(dir: &Dir, script: &str) -> bool {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(script).current_dir(dir.path("")).uid(USER).gid(USER);
+    shell.output().unwrap().status.success()
+}
+
+/// Two equal files in `t` and the directory `w`, all of which belong to the other user. `etc` belongs to root.
+fn stage() -> Dir {
+    let dir = Dir::new();
+    dir.file("t/a", &[7; 10_000]).file("t/b", &[7; 10_000]).dir("w").dir("etc");
+    for path in ["t", "t/a", "t/b", "w"] {
+        chown(dir.path(path), Some(USER), Some(USER)).unwrap();
+    }
+    dir
+}
+
+fn prune(dir: &Dir, action: &[&str]) -> Ftk {
+    dir.ftk(["dup", "prune", "--yes", "--keep", "first", "--metadata-may-differ", "t"]).args(action)
+}
+
+const DELETE: [&str; 4] = ["--action", "delete", "--quarantine", "w/q"];
+const MOVE: [&str; 2] = ["--action", "move=w/q"];
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+fn entries(path: &Path) -> Vec<String> {
+    let names = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+/// The issue: between `mkdirat` and `open`, the user puts a link or another directory of root there.
+#[test]
+fn files_are_moved_only_into_a_directory_of_the_run() {
+    if !is_root() || !has("strace") {
+        return;
+    }
+    for action in [&DELETE[..], &MOVE] {
+        for other in ["ln -s ../etc", "mv w/conf"] {
+            let dir = stage();
+            dir.file("w/conf/c", b"c");
+            let log = dir.aside("log");
+            let strace = ["strace", "-f", "-o", log.to_str().unwrap(), "-e", "trace=mkdirat"];
+            let ftk = prune(&dir, action)
+                .under(&dir, strace.into_iter().chain(["-e", "inject=mkdirat:delay_exit=500000"]));
+            let run = std::thread::scope(|scope| {
+                let run = scope.spawn(|| ftk.run());
+                let end = Instant::now() + Duration::from_secs(30);
+                let attacked = loop {
+                    assert!(Instant::now() < end, "the directory appears");
+                    let made = entries(&dir.path("w")).into_iter().find(|name| name != "conf");
+                    if let Some(name) = made {
+                        break as_user(&dir, &format!("mv w/{name} w/taken && {other} w/{name}"));
+                    }
+                    std::thread::sleep(Duration::from_millis(5));
+                };
+                assert!(attacked, "the directory can be exchanged");
+                run.join().unwrap()
+            });
+            assert_eq!(entries(&dir.path("etc")), [""; 0], "{}{}", run.text(), run.err);
+            let conf = gnu_find(&dir, &["w", "-name", "c"]);
+            let conf = dir.path(String::from_utf8(conf[0].clone()).unwrap());
+            assert_eq!(entries(conf.parent().unwrap()), ["c"], "{}{}", run.text(), run.err);
+            // The file is where it was, or moved to the quarantine.
+            let copies = gnu_find(&dir, &["t", "w", "-size", "10000c"]);
+            assert_eq!(copies.len(), 2, "{}{}", run.text(), run.err);
+        }
+    }
+}
+
+/// The next run finds a link, or another directory of root, in place of the quarantine of the first.
+#[test]
+fn an_exchanged_quarantine_is_refused() {
+    if !is_root() {
+        return;
+    }
+    for action in [&DELETE[..], &MOVE] {
+        let dir = stage();
+        prune(&dir, action).run().status(0).stderr_has("  moved 1 file\n");
+        dir.file("t/c", &[7; 10_000]);
+        assert!(as_user(&dir, "mv w/q w/old && ln -s ../etc w/q"));
+        let by_link = prune(&dir, action).run().status(2);
+        by_link.stderr_has("is a symbolic link, which is not followed");
+        dir.file("w/conf/c", b"c");
+        for mode in [0o700, 0o755] {
+            fs::set_permissions(dir.path("w/conf"), Permissions::from_mode(mode)).unwrap();
+            assert!(as_user(&dir, "rm -f w/q && mv w/conf w/q"));
+            prune(&dir, action).run().status(2).stderr_has("another user can put another directory");
+            assert_eq!(entries(&dir.path("w/q")), ["c"]);
+            assert!(as_user(&dir, "mv w/q w/conf"));
+        }
+        assert_eq!(entries(&dir.path("etc")), [""; 0]);
+        assert!(dir.path("t/c").exists());
+        // The quarantine itself is used again.
+        assert!(as_user(&dir, "mv w/old w/q"));
+        prune(&dir, action).run().status(0).stderr_has("  moved 1 file\n");
+    }
+}
+
+/// Only the caller may enter a quarantine in a directory of another user.
+#[test]
+fn a_quarantine_among_files_of_another_user_is_private() {
+    if !is_root() {
+        return;
+    }
+    let dir = stage();
+    prune(&dir, &DELETE).run().status(0);
+    let quarantine = fs::metadata(dir.path("w/q")).unwrap();
+    assert_eq!((quarantine.uid(), quarantine.mode() & 0o777), (0, 0o700));
+    // Elsewhere, the umask decides.
+    dir.file("t/b", &[7; 10_000]);
+    prune(&dir, &["--action", "delete", "--quarantine", "q"]).run().status(0);
+    let mode = |path: &str| fs::metadata(dir.path(path)).unwrap().mode() & 0o755;
+    assert_eq!(mode("q"), mode("etc"));
+}
+
+/// Links that only the caller can have made are followed.
+#[test]
+fn own_links_to_a_quarantine_are_followed() {
+    let dir = Dir::new();
+    dir.file("t/a", &[7; 10_000]).file("t/b", &[7; 10_000]).dir("real").symlink("real", "link");
+    prune(&dir, &["--action", "delete", "--quarantine", "link/q"]).run().status(0);
+    assert_eq!(entries(&dir.path("real")), ["q"]);
+}
