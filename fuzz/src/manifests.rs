@@ -85,6 +85,7 @@ fn header(line: &[u8]) -> Option<Header> {
         xattrs: line.get("xattrs")?.boolean()?,
         options: options.collect::<Option<_>>()?,
         start_ns: line.integer("start_ns")?,
+        root_identity: None,
         shard: None,
     })
 }

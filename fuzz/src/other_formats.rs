@@ -47,6 +47,7 @@ fn manifest(imported: &Import) -> Manifest {
         xattrs: false,
         options: imported.options().to_vec(),
         start_ns: 0,
+        root_identity: None,
         shard: None,
     };
     let mut file: File = tempfile::tempfile().expect("a file for the manifest");

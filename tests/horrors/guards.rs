@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::SystemTime;
 
-use crate::harness::{Dir, Run, sha256};
+use crate::harness::{Dir, Mounted, Run, sha256};
 use crate::manifest::damage::flip;
 use crate::manifest::records::{Manifest, create, lines, seal, verdicts, verify};
 
@@ -61,32 +61,79 @@ fn h60_the_limit_is_a_share_or_a_number() {
 /// Another file system with the same names is mounted at the same place.
 #[test]
 fn h60_another_root_is_refused() {
-    let dir = Dir::new();
+    let dir = Dir::on_disk();
     dir.file("m/a", b"abc").file("copy/a", b"abc");
     dir.ftk(["manifest", "create", "m", "-o", "m.jsonl"]).run().status(0);
-    // As on a file system without an identity, where the device number decides.
+    let recorded = lines(&dir.path("m.jsonl"));
+    // As on a file system without an identity, where the path counts.
     let id = regex::Regex::new(",\"fs\":\"[0-9a-f]{32}\"").unwrap();
-    let lines = lines(&dir.path("m.jsonl"));
-    let mut lines: Vec<_> = lines.iter().map(|line| id.replace(line, "").into_owned()).collect();
-    for (member, is_refused) in [("\"dev\":", false), ("\"ino\":", false), ("\"dev\":9", true)] {
-        let (member, digit) = member.split_at(6);
-        if is_refused {
-            lines[1] =
-                lines[1].replace("\"dev\":", &format!("\"dev\":{digit}")).replace("\"ino\":", "\"ino\":9");
-        } else {
-            let other = lines[1].replace(member, &format!("{member}9"));
-            fs::write(dir.path("m.jsonl"), seal(&[&lines[0], &other, &lines[2]])).unwrap();
-            dir.ftk(["manifest", "update", "m", "m.jsonl", "-o", "new"]).run().status(0);
-            fs::remove_file(dir.path("new")).unwrap();
+    let unidentified: Vec<_> = recorded.iter().map(|line| id.replace(line, "").into_owned()).collect();
+    let identity = regex::Regex::new(",\"root_identity\":[{][^}]*[}]").unwrap();
+    // As recorded by an older version, where the entry of the root counts.
+    let older: Vec<_> = unidentified.iter().map(|line| identity.replace(line, "").into_owned()).collect();
+    let has_id = recorded != unidentified;
+    let update = |lines: &[String], nth: usize, changes: &[(&str, &str)], args: &[&str]| {
+        let mut lines = lines.to_vec();
+        for (from, to) in changes {
+            let at = if nth == 0 { lines[0].find("root_identity").unwrap() } else { 0 };
+            assert!(lines[nth][at..].contains(from), "{from}: {}", lines[nth]);
+            lines[nth] = format!("{}{}", &lines[nth][..at], lines[nth][at..].replacen(from, to, 1));
         }
+        fs::write(dir.path("other.jsonl"), seal(&lines)).unwrap();
+        dir.ftk(["manifest", "update", "m", "other.jsonl", "-o", "new"]).args(args).run()
+    };
+    let accepted = |lines: &[String], nth: usize, changes: &[(&str, &str)]| {
+        update(lines, nth, changes, &[]).status(0);
+        fs::remove_file(dir.path("new")).unwrap();
+    };
+    let refused = |lines: &[String], nth: usize, changes: &[(&str, &str)], why: &str| {
+        let message = format!(
+            "ftk: 'm' is not the recorded directory: {why} (mount the right one, or add --other-root)\n"
+        );
+        update(lines, nth, changes, &[]).status(2).stdout("").stderr_has(&message);
+        assert!(!dir.path("new").exists());
+        update(lines, nth, changes, &["--other-root"]).status(0);
+        fs::remove_file(dir.path("new")).unwrap();
+    };
+    if has_id {
+        accepted(&recorded, 0, &[("\"dev\":", "\"dev\":9"), ("\"path\":\"", "\"path\":\"/elsewhere")]);
+        refused(&recorded, 0, &[("\"ino\":", "\"ino\":9")], "its inode differs");
+        refused(&recorded, 0, &[("\"fs\":\"0", "\"fs\":\"f")], "its file system differs");
+        refused(&unidentified, 0, &[], "its file system differs");
+        accepted(&older, 1, &[]);
     }
-    fs::write(dir.path("m.jsonl"), seal(&lines)).unwrap();
-    let run = dir.ftk(["manifest", "update", "m", "m.jsonl", "-o", "new"]).run().status(2).stdout("");
-    run.stderr_has("ftk: 'm' is not the recorded directory: its file system and inode differ");
-    assert!(!dir.path("new").exists());
-    dir.ftk(["manifest", "update", "m", "m.jsonl", "-o", "new", "--other-root"]).run().status(0);
+    accepted(&older, 1, &[("\"dev\":", "\"dev\":9")]);
+    accepted(&older, 1, &[("\"ino\":", "\"ino\":9")]);
+    refused(&older, 1, &[("\"dev\":", "\"dev\":9"), ("\"ino\":", "\"ino\":9")], "its file system differs");
     // A copy elsewhere can be verified.
     dir.ftk(["manifest", "verify", "--ignore", "mtime", "copy", "m.jsonl"]).run().status(0).stdout("");
+}
+
+/// In memory, device and inode numbers are new after each mount.
+#[test]
+fn h60_without_a_lasting_identity_the_path_counts() {
+    let Some(mounted) = Mounted::new("tmpfs") else { return };
+    let dir = Dir::new();
+    for below in ["m", "copy"] {
+        fs::create_dir(mounted.path(below)).unwrap();
+        fs::write(mounted.path(below).join("a"), "abc").unwrap();
+    }
+    let manifest = |args: &[&str], root: &str| {
+        let ftk = dir.ftk(["manifest"]).args(args).arg(mounted.path(root));
+        ftk.args(if args == ["create"] {
+            &["-o", "m.jsonl"][..]
+        } else {
+            &["m.jsonl", "-o", "new", "--force"]
+        })
+        .run()
+    };
+    manifest(&["create"], "m").status(0);
+    let why = "its path differs, and its file system has no lasting identity";
+    manifest(&["update"], "copy").status(2).stderr_has(why);
+    manifest(&["update", "--other-root"], "copy").status(0);
+    fs::rename(mounted.path("m"), mounted.path("old")).unwrap();
+    fs::rename(mounted.path("copy"), mounted.path("m")).unwrap();
+    manifest(&["update"], "m").status(0);
 }
 
 #[test]

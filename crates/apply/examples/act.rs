@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [action @ ("replace" | "create"), source, file, journal] => {
             let content = std::fs::read(source)?;
             let damaged = if action == "replace" { Some(seen(file)?.version) } else { None };
-            let name = RestoreName { path: file.into(), root_len: 0, damaged };
+            let name = RestoreName { path: file.into(), root_len: 0, damaged, directory: None };
             let mode = Some(0o640);
             let mtime_ns = Some(seen(source)?.version.mtime_ns);
             let recorded = RecordedMetadata { mode, mtime_ns, ..RecordedMetadata::default() };

@@ -15,7 +15,8 @@ use serde::Deserialize;
 use crate::action::ActionKind;
 use crate::identity_record::IdentityRecord;
 use crate::intent::{
-    CopiesRecord, Intent, IntentRecord, MadeRecord, RemadeRecord, StartRecord, To, UndoneRecord,
+    CopiesRecord, Intent, IntentRecord, MadeRecord, Making, MakingRecord, RemadeRecord, StartRecord, To,
+    UndoneRecord,
 };
 use crate::journal::VERSION;
 
@@ -172,6 +173,8 @@ pub(crate) struct History {
     pub(crate) steps: Vec<Intent>,
     /// The lists of copies from which deleted files can be restored, by their numbers.
     pub(crate) copies: BTreeMap<u64, Vec<To>>,
+    /// The directories that a restore has made, or was about to make.
+    pub(crate) making: Vec<Making>,
     /// The directories that an undo has made, by the number of the step that removed the old one.
     pub(crate) remade: BTreeMap<u64, Identity>,
     /// The numbers of the steps that are undone.
@@ -206,7 +209,7 @@ impl History {
         let cwd = OsString::from_vec(cwd.map_err(|_| JournalError::Malformed(1))?.into_owned()).into();
         let mut steps: Vec<Option<Intent>> = Vec::new();
         let (mut starts, mut copies) = (BTreeMap::new(), BTreeMap::new());
-        let (mut remade, mut undone) = (BTreeMap::new(), BTreeSet::new());
+        let (mut making, mut remade, mut undone) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
         let mut len = line.len() as u64 + 1;
         while next_line(&mut journal, &mut line, &mut number)? {
             let malformed = || JournalError::Malformed(number);
@@ -232,6 +235,8 @@ impl History {
             } else if let Ok(Object(record)) = serde_json::from_slice::<Object<StartRecord>>(&line) {
                 let (path, identity) = record.start().ok_or_else(malformed)?;
                 starts.entry(path).or_insert(identity);
+            } else if let Ok(Object(record)) = serde_json::from_slice::<Object<MakingRecord>>(&line) {
+                making.push(record.making().ok_or_else(malformed)?);
             } else if let Ok(Object(record)) = serde_json::from_slice::<Object<CopiesRecord>>(&line) {
                 copies.insert(record.copies, record.files().ok_or_else(malformed)?);
             } else if let Ok(Object(record)) = serde_json::from_slice::<Object<RemadeRecord>>(&line) {
@@ -257,7 +262,7 @@ impl History {
         }
         let started_ns = header.started_ns.and_then(|it| it.as_i64()).map(i128::from);
         let (cwd_identity, steps) = (cwd_identity.flatten(), steps.into_iter().flatten().collect());
-        Ok(Self { started_ns, cwd, cwd_identity, starts, steps, copies, remade, undone, len })
+        Ok(Self { started_ns, cwd, cwd_identity, starts, steps, copies, making, remade, undone, len })
     }
 }
 

@@ -59,6 +59,17 @@ pub(crate) struct Proof {
     pub(crate) copies: Option<u64>,
 }
 
+/// A directory that a restore is about to make inside a private directory, which undo removes after a kill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Making {
+    /// The path of the new directory.
+    pub(crate) path: Vec<u8>,
+    /// Length of the start of `path` that is the starting point.
+    pub(crate) root_len: usize,
+    /// The name of the private directory, next to the new one.
+    pub(crate) temp: CString,
+}
+
 /// The path of a file in a directory that the user named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct To {
@@ -160,6 +171,15 @@ pub(crate) fn write_start(out: &mut Vec<u8>, path: &[u8], identity: &Identity) {
     out.extend_from_slice(b",\"identity\":{");
     write_identity(out, identity);
     out.extend_from_slice(b"}}}\n");
+}
+
+/// Appends the record of a directory that is about to be made.
+pub(crate) fn write_making(out: &mut Vec<u8>, Making { path, root_len, temp }: &Making) {
+    out.extend_from_slice(b"{\"making\":{");
+    write_path(out, "path", path);
+    out.extend_from_slice(format!(",\"root_len\":{root_len},").as_bytes());
+    write_path(out, "temp", temp.to_bytes());
+    out.extend_from_slice(b"}}\n");
 }
 
 /// Appends the record of a directory that undo has made and that is about to get its name.
@@ -288,6 +308,29 @@ impl StartRecord {
     pub(crate) fn start(&self) -> Option<(Vec<u8>, Identity)> {
         let StartMembers { path, path_b64, identity } = &self.start.0;
         Some((bytes(path, path_b64)?, identity.0.identity()?))
+    }
+}
+
+/// The record of a directory that is about to be made, as it is stored in the file.
+#[derive(Debug, Deserialize)]
+pub(crate) struct MakingRecord {
+    making: Object<MakingMembers>,
+}
+
+#[derive(Debug, Deserialize)]
+struct MakingMembers {
+    path: Option<String>,
+    path_b64: Option<String>,
+    root_len: usize,
+    temp: String,
+}
+
+impl MakingRecord {
+    /// Returns the directory. `None`: the record is malformed.
+    pub(crate) fn making(&self) -> Option<Making> {
+        let MakingMembers { path, path_b64, root_len, temp } = &self.making.0;
+        let temp = CString::new(&**temp).ok().filter(|_| is_temp_name(temp.as_bytes()))?;
+        Some(Making { path: bytes(path, path_b64)?, root_len: *root_len, temp })
     }
 }
 
@@ -529,6 +572,12 @@ mod tests {
             let made: MadeRecord = serde_json::from_slice(&line).unwrap();
             prop_assert_eq!((made.step, made.version()), (intent.step, intent.victim.version));
             prop_assert_eq!(made.digest(), Some(digest));
+            line.clear();
+            let Seen { path, root_len, .. } = intent.victim.clone();
+            let making = Making { path, root_len, temp: intent.temp.clone() };
+            write_making(&mut line, &making);
+            let read: MakingRecord = serde_json::from_slice(&line).unwrap();
+            prop_assert_eq!(read.making(), Some(making));
             if let Some(Proof { directory, .. }) = intent.proof {
                 line.clear();
                 write_start(&mut line, &intent.victim.path, &directory);

@@ -14,7 +14,7 @@ use rustix::fs::{CWD, Mode, openat};
 
 use crate::action::Freed;
 use crate::identity_record::write_identity;
-use crate::intent::{Intent, write_copies, write_made, write_start};
+use crate::intent::{Intent, Making, write_copies, write_made, write_making, write_start};
 use crate::reach::{DIRECTORY, Reach};
 use crate::refusal::{ActError, Side};
 use crate::seen::{Copies, Seen};
@@ -133,6 +133,15 @@ impl Journal {
         if self.starts.insert(path.to_vec()) {
             write_start(&mut self.lines, path, identity);
         }
+    }
+
+    /// Adds a directory that is about to be made, and its starting point. This must be [synced](Journal::sync) before it is
+    /// made.
+    pub(crate) fn making(&mut self, making: &Making, reach: &Reach) {
+        if let Some((start, identity)) = reach.start_of(&making.path, making.root_len) {
+            self.start(start, identity);
+        }
+        write_making(&mut self.lines, making);
     }
 
     /// Adds the new file of a step, and the digest of the damaged content that was saved. This must be

@@ -129,7 +129,7 @@ pub use journal::Journal;
 pub use probe::{Obstacle, probe};
 pub use reach::Reach;
 pub use refusal::{ActError, Difference, Refusal, Side};
-pub use restore::{HasContent, RecordedMetadata, Restore, RestoreName, Restored, Restorer};
+pub use restore::{HasContent, NearestDirectory, RecordedMetadata, Restore, RestoreName, Restored, Restorer};
 pub use seen::{Copies, Need, Seen, Step};
 pub use sharing::Sharing;
 pub use tree::{Tree, TreeDone, TreeError, TreeFile};

@@ -174,6 +174,7 @@ pub fn undo_after(
         }
     }
     undoing.sync(&history.undone)?;
+    undoing.clear_private(&history.making);
     let finished = undoing.finish_directories(|undo, error| {
         has_failed = true;
         report(undo, Err(error));

@@ -20,6 +20,7 @@ use crate::list::{List, cannot_write};
 use crate::manifest::body::Body;
 use crate::manifest::output::OutputArgs;
 use crate::manifest::reading;
+use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shard::ShardArgs;
 use crate::run::Run;
@@ -108,6 +109,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         xattrs: args.xattrs,
         options,
         start_ns: now_ns(),
+        root_identity: None,
         shard,
     };
     let output = args.output.output.as_deref();
@@ -122,7 +124,9 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         own.extend(run.reuse(args.cache)?);
     }
     let keep = Keep::Stats { files: args.no_content };
-    let scan = reading::walk(&run, &args.root, &args.scope, keep, &own, header.shard.as_ref())?;
+    let root = Root::open(&args.root)?;
+    header.root_identity = Some(root.identity().clone());
+    let scan = reading::walk(&run, &root, &args.scope, keep, &own, header.shard.as_ref())?;
     if let Some(shard) = &mut header.shard {
         shard.incomplete.clone_from(&scan.incomplete);
     }

@@ -3,15 +3,18 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::str::FromStr;
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
-use ftk_manifest::{Kind, Survey, sniff};
+use ftk_manifest::{Header, Kind, Survey, sniff};
 use ftk_record::quote;
 use indicatif::HumanCount;
+
+use crate::manifest::root::Root;
 
 /// Bytes of a file that are read to find out whether it is a manifest.
 const START: u64 = 64 << 10;
@@ -29,9 +32,10 @@ pub(super) struct GuardArgs {
 
     /// Accept a ROOT that is not the recorded directory
     ///
-    /// By default, a ROOT is refused if both its file system and its inode differ from those recorded.
+    /// By default, a ROOT is refused if its file system or its inode differs from the recorded one. On a file system without
+    /// a lasting identity, such as tmpfs, NFS or ZFS, its path is compared instead.
     #[arg(long)]
-    other_root: bool,
+    pub(super) other_root: bool,
 }
 
 impl GuardArgs {
@@ -39,14 +43,16 @@ impl GuardArgs {
     ///
     /// # Errors
     /// If the root is not the recorded directory, or too many entries are missing.
-    pub(super) fn check(&self, survey: &Survey, root: &OsStr) -> anyhow::Result<()> {
-        let name = || quote(root.as_encoded_bytes());
-        ensure!(
-            self.other_root || !survey.is_other_root,
-            "{} is not the recorded directory: its file system and inode differ \
-             (mount the right one, or add --other-root)",
-            name()
-        );
+    pub(super) fn check(&self, header: &Header, survey: &Survey, root: &Root) -> anyhow::Result<()> {
+        let name = || quote(root.given().as_bytes());
+        let recorded = header.root_identity.as_ref();
+        let other = recorded.and_then(|recorded| recorded.difference(root.identity())).or(survey.other_root);
+        if let Some(why) = other.filter(|_| !self.other_root) {
+            bail!(
+                "{} is not the recorded directory: {why} (mount the right one, or add --other-root)",
+                name()
+            );
+        }
         let Survey { recorded, missing, .. } = survey;
         ensure!(
             !self.max_missing.is_exceeded(*missing, *recorded),

@@ -121,6 +121,7 @@ fn import(
         xattrs: false,
         options: import.options().to_vec(),
         start_ns: now_ns(),
+        root_identity: None,
         shard: None,
     };
     let entries = write(&header, written, output, |writer| import.write(writer))?;

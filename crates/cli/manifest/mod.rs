@@ -18,6 +18,7 @@ mod reading;
 mod record;
 mod repair;
 mod rewrite;
+mod root;
 mod round;
 mod rules;
 mod scope;

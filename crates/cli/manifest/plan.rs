@@ -17,6 +17,7 @@ use crate::console::{Console, Outcome};
 use crate::list::List;
 use crate::manifest::guard::refuse_to_overwrite;
 use crate::manifest::reading;
+use crate::manifest::root;
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shard::{identify, normal};
 use crate::run::Run;
@@ -122,7 +123,7 @@ fn of_tree(args: &PlanArgs, run: &Run<'_>, own: &[(u64, u64)]) -> anyhow::Result
         By::Entries => Keep::All,
         By::Bytes | By::Cost => Keep::Stats { files: true },
     };
-    let scan = reading::walk(run, &args.source, &args.scope, keep, own, None)?;
+    let scan = reading::walk(run, &root::Root::open(&args.source)?, &args.scope, keep, own, None)?;
     let inventory = &scan.inventory;
     let tree = WalkedTree { inventory, root: args.source.as_bytes(), failed: &scan.failed };
     let mut planner = Planner::new(args.shards, args.by.into(), cost(run, &[Algorithm::Sha256]));

@@ -1,48 +1,45 @@
 //! Walks the tree of a manifest within its scope, and reads its files. `create`, `update` and `verify` share this.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use ftk_file::Failure;
 use ftk_hash::Algorithm;
 use ftk_inventory::{FileNo, Inventory, Keep};
 use ftk_manifest::Shard;
 use ftk_process::Progress;
-use ftk_record::quote;
 use ftk_walk::Follow;
 
 use crate::cache;
 use crate::console::{cause, say_failed};
 use crate::human;
 use crate::list::List;
+use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
 use crate::run::{Hashed, Run};
 use crate::scan::{Scan, too_large};
 
-/// Walks `root`, following it if it is a link, and names the rules that matched nothing. With a `shard`, only its entries are found. `own`: device and inode of
-/// files to skip.
+/// Walks `root`, and names the rules that matched nothing. With a `shard`, only its entries are found. `own`: device and
+/// inode of files to skip.
 ///
 /// # Errors
-/// If `root` is not a directory, or the tree does not fit into the allowed memory.
+/// If the path of `root` leads to another directory meanwhile, or the tree does not fit into the allowed memory.
 pub(super) fn walk(
     run: &Run<'_>,
-    root: &OsStr,
+    root: &Root,
     scope: &ScopeArgs,
     keep: Keep,
     own: &[(u64, u64)],
     shard: Option<&Shard>,
 ) -> anyhow::Result<Scan> {
-    let name = || quote(root.as_bytes());
-    let metadata = Path::new(root).metadata().with_context(|| format!("cannot open {}", name()))?;
-    ensure!(metadata.is_dir(), "{} is not a directory", name());
-    let selection = scope.compile(root, own, run.console)?;
-    let root = CString::new(root.as_bytes())?;
+    let selection = scope.compile(root.given(), own, run.console)?;
+    let path = CString::new(root.given().as_bytes())?;
     let scan = match shard {
-        Some(shard) => run.walk_shard(root, &selection, keep, shard)?,
-        None => run.walk(vec![root], Follow::Roots, &selection, keep, "")?,
+        Some(shard) => run.walk_shard(path, &selection, keep, shard)?,
+        None => run.walk(vec![path], Follow::Roots, &selection, keep, "")?,
     };
+    root.check(&scan.inventory)?;
     scan.rules.say_in(if shard.is_some() { " in this shard" } else { "" }, run.console);
     Ok(scan)
 }

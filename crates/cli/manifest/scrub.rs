@@ -24,6 +24,7 @@ use crate::manifest::pace::{Pace, SAVE_EVERY};
 use crate::manifest::reading;
 use crate::manifest::record::{Findings, Manner};
 use crate::manifest::rewrite::Rewrite;
+use crate::manifest::root::Root;
 use crate::manifest::round::{push_json, record, say};
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shard::ShardArgs;
@@ -118,11 +119,11 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let mut rewrite = Rewrite::begin(path, lock, &stdout)?;
     let list = List::create(None, &stdout)?;
     let own = [rewrite.own(), list.own()].concat();
-    let scan =
-        reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &own, header.shard.as_ref())?;
+    let root = Root::open(&args.root)?;
+    let scan = reading::walk(&run, &root, &scope, Keep::Stats { files: true }, &own, header.shard.as_ref())?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let mut scrub = Scrub::new(&manifest, &tree, now_ns(), &run.budget).with_context(name)?;
-    args.guard.check(&scrub.survey, &args.root)?;
+    args.guard.check(header, &scrub.survey, &root)?;
     let part = args.part.map(|part| part.of(scrub.bytes()));
     args.bytes.into_iter().chain(part).for_each(|bytes| scrub.limit(bytes));
     if let Some(shift) = &scrub.shift {

@@ -24,6 +24,7 @@ use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
 use crate::manifest::input::Input;
 use crate::manifest::lock::Lock;
 use crate::manifest::reading;
+use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shard::ShardArgs;
 use crate::manifest::shift::describe;
@@ -125,19 +126,14 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         lock.check().and_then(|()| lock.extend_to(&list)).with_context(name)?;
     }
     // If OLD lies in the tree and is not replaced, it is recorded like any other file.
-    let scan = reading::walk(
-        &run,
-        &args.root,
-        &scope,
-        Keep::Stats { files: true },
-        &list.own(),
-        header.shard.as_ref(),
-    )?;
+    let root = Root::open(&args.root)?;
+    let keep = Keep::Stats { files: true };
+    let scan = reading::walk(&run, &root, &scope, keep, &list.own(), header.shard.as_ref())?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let accept = args.accept.iter().map(|path| below(path.as_bytes())).collect::<BTreeSet<_>>();
     let update = Update::new(&old, &tree, args.check.as_ref(), &accept, &run.budget);
     let update = update.with_context(name)?;
-    args.guard.check(&update.survey, &args.root)?;
+    args.guard.check(old.header(), &update.survey, &root)?;
     if let Some(path) = update.unknown.first() {
         let (path, old) = (quote(path), name());
         bail!("cannot accept {path}: it is not a regular file both in ROOT and, with digests, in {old}");
@@ -147,7 +143,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
 
     let start_ns = update.start_ns(&read.rows, start_ns);
     let shard = header.shard.map(|shard| Shard { incomplete: scan.incomplete.clone(), ..shard });
-    let header = Header { start_ns, shard, ..header };
+    let header = Header { start_ns, root_identity: Some(root.identity().clone()), shard, ..header };
     let mut each = |finding: &Finding<'_>| match (finding.error, finding.old, finding.new) {
         (None, Some(old), Some(_)) if finding.verdict == Verdict::Modified => {
             let is_marked = old.damaged_ns.is_some();

@@ -20,6 +20,7 @@ use crate::manifest::guard::refuse_swapped;
 use crate::manifest::input::Input;
 use crate::manifest::reading;
 use crate::manifest::record::{Findings, Manner, say_counts};
+use crate::manifest::root::Root;
 use crate::manifest::rules::RulesArgs;
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shard::ShardArgs;
@@ -110,7 +111,8 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let list = List::create(None, &stdout)?;
     let own: Vec<_> = own.into_iter().chain(list.own()).collect();
     let keep = Keep::Stats { files: criteria.needs_stats() || header.algorithms.is_empty() };
-    let scan = reading::walk(&run, &args.root, &scope, keep, &own, header.shard.as_ref())?;
+    let root = Root::open(&args.root)?;
+    let scan = reading::walk(&run, &root, &scope, keep, &own, header.shard.as_ref())?;
     let inventory = &scan.inventory;
     let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let plan = VerifyPlan::new(&manifest, &tree, &criteria, &run.budget).with_context(name)?;

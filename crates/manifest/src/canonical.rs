@@ -218,6 +218,7 @@ mod tests {
             xattrs,
             options: vec![],
             start_ns: 0,
+            root_identity: None,
             shard: None,
         }
     }

@@ -9,6 +9,7 @@ use ftk_record::{Object, SealedReader, read_path, write_record};
 use serde::Deserialize;
 
 use crate::blocks::{Source, is_compressed};
+use crate::root_identity::{RootIdentity, RootLine};
 use crate::shard::{Shard, member::ShardLine};
 use crate::text::{Text, brief, plain};
 use crate::{Error, first_line};
@@ -28,6 +29,8 @@ pub struct Header {
     pub options: Vec<Vec<u8>>,
     /// When the run that made the manifest began, in nanoseconds since the Unix epoch.
     pub start_ns: i128,
+    /// What identifies the root. `None` if another program or an older version recorded the tree.
+    pub root_identity: Option<RootIdentity>,
     /// Which part of the tree is recorded; `None` if all of it is.
     pub shard: Option<Shard>,
 }
@@ -68,6 +71,8 @@ struct Line<'l> {
     options: Vec<Object<OptionLine<'l>>>,
     start_ns: i128,
     #[serde(borrow)]
+    root_identity: Option<Object<RootLine<'l>>>,
+    #[serde(borrow)]
     shard: Option<Object<ShardLine<'l>>>,
 }
 
@@ -103,10 +108,11 @@ impl Header {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let algorithms: Vec<_> = self.algorithms.iter().map(|it| it.name()).collect();
         write_record(out, |record| {
+            record.member("ftk", KIND).member("version", Self::VERSION).path("root", &self.root);
+            if let Some(identity) = &self.root_identity {
+                record.member("root_identity", identity);
+            }
             record
-                .member("ftk", KIND)
-                .member("version", Self::VERSION)
-                .path("root", &self.root)
                 .member("algorithms", algorithms)
                 .member("xattrs", self.xattrs)
                 .paths("options", "option", &self.options)
@@ -145,6 +151,10 @@ impl Header {
             return Err(not_manifest("it has only CRCs, which do not identify contents".into()));
         }
         let options = read_options(&line.options)?;
+        // Version 1 had no such member.
+        let identity = line.root_identity.as_ref().filter(|_| version > 1);
+        let identity = identity.map(RootLine::read).transpose();
+        let root_identity = identity.map_err(|why| not_manifest(format!("root_identity: {why}")))?;
         let shard = line.shard.as_ref().map(|Object(shard)| shard.read());
         let shard = shard.transpose().map_err(|why| not_manifest(format!("shard: {why}")))?;
         if shard.is_some() && version == 1 {
@@ -157,6 +167,7 @@ impl Header {
             xattrs: line.xattrs,
             options,
             start_ns: line.start_ns,
+            root_identity,
             shard,
         })
     }
@@ -188,6 +199,8 @@ fn is_known(option: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use ftk_file::{FileType, FsId, Identity};
+
     use super::*;
 
     fn header() -> Header {
@@ -198,6 +211,7 @@ mod tests {
             xattrs: true,
             options: vec![b"--exclude=*.o".to_vec(), b"--name=\xff".to_vec()],
             start_ns: 1_763_713_800_000_000_001,
+            root_identity: None,
             shard: None,
         }
     }
@@ -219,6 +233,47 @@ mod tests {
              \"start_ns\":1763713800000000001}\n"
         );
         assert_eq!(Header::read(line.trim_end().as_bytes()).unwrap(), header);
+    }
+
+    #[test]
+    fn the_identity_of_the_root_is_read_back() {
+        let identity = Identity {
+            fs: Some(FsId::from_bytes([0xa5; 16])),
+            dev: 2049,
+            ino: u64::MAX,
+            birth_ns: Some(-1),
+            file_type: FileType::Directory,
+            uid: 1000,
+        };
+        let known = RootIdentity { path: b"/\xff".to_vec(), fs_type: 0xef53, identity };
+        let lasting = "{\"path_b64\":\"L/8=\",\"fs_type\":61267,\"fs\":\"a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5\",\
+             \"dev\":2049,\"ino\":18446744073709551615,\"birth_ns\":-1,\"type\":\"directory\",\"uid\":1000}";
+        let plain = "{\"path\":\"/r\",\"fs_type\":61267,\"dev\":2049,\"ino\":18446744073709551615,\
+             \"type\":\"directory\",\"uid\":1000}";
+        let without = Identity { fs: None, birth_ns: None, ..identity };
+        let without = RootIdentity { path: b"/r".to_vec(), identity: without, ..known };
+        for (root, text) in [(known, lasting), (without, plain)] {
+            let header = Header { root_identity: Some(root), ..header() };
+            let line = written(&header);
+            assert!(
+                line.contains(&format!(",\"root_b64\":\"L/8=\",\"root_identity\":{text},\"algorithms\":")),
+                "{line}"
+            );
+            assert_eq!(Header::read(line.trim_end().as_bytes()).unwrap(), header);
+            for (from, to, why) in [
+                ("\"directory\"", "\"door\"", "root_identity: unknown type \"door\""),
+                ("\"fs\":\"a5", "\"fs\":\"A5", "is not a file system"),
+                ("\"uid\":1000", "\"uid\":-1", "an integer from 0 to 4294967295"),
+                (",\"dev\":2049", "", "the member `dev` is missing"),
+                ("\"path", "\"way", "root_identity: "),
+            ] {
+                if let Some((before, after)) = line.trim_end().split_once(from) {
+                    let error =
+                        Header::read(format!("{before}{to}{after}").as_bytes()).unwrap_err().to_string();
+                    assert!(error.contains(why), "{to}: {error}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -60,6 +60,7 @@
 //!     xattrs: false,
 //!     options: vec![],
 //!     start_ns: 0,
+//!     root_identity: None,
 //!     shard: None,
 //! };
 //! let stat = Stat { mode: 0o644, dev: 1, ino: 2, nlink: 1, ..Stat::EMPTY };
@@ -102,6 +103,7 @@ mod pairs;
 mod parse;
 mod reader;
 mod repair;
+mod root_identity;
 mod sample;
 mod scrub;
 mod shard;
@@ -135,8 +137,10 @@ pub use git::git_blob;
 pub use header::{Header, OPTIONS};
 pub use reader::{Entries, Manifest};
 pub use repair::{
-    Damage, Found, Left, Name, Recorded, RepairPlan, Search, Wanted, Why, has_content, rewrite,
+    Damage, Found, Left, Name, NearestDirectory, Recorded, RepairPlan, Search, Wanted, Why, has_content,
+    rewrite,
 };
+pub use root_identity::{OtherRoot, RootIdentity};
 pub use sample::Sample;
 pub use scrub::{ForUpdate, Part, Scrub, ScrubBatch, Scrubbed};
 pub use shard::{

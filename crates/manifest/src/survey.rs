@@ -1,10 +1,11 @@
 //! What a walk says about the tree as a whole: whether it is the recorded one, and how much of it is missing.
 
+use ftk_file::Stat;
 use ftk_process::FileSystems;
 
 use crate::entry::ROOT;
 use crate::walked_tree::{Failed, Seen};
-use crate::{Entry, Field};
+use crate::{Entry, Field, Header, OtherRoot};
 
 /// Counts for the guards of commands that change a manifest or a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,12 +14,17 @@ pub struct Survey {
     pub recorded: u64,
     /// How many of them no longer exist. Entries below a directory that could not be listed do not count.
     pub missing: u64,
-    /// Whether both the file system and the inode of the root differ from the record. File systems without an
-    /// identity are compared by their device numbers.
-    pub is_other_root: bool,
+    /// Why the root is not the one that the entry `.` records.
+    pub other_root: Option<OtherRoot>,
+    /// Whether the header has a [`RootIdentity`](crate::RootIdentity). Then the entry counts only if it has a lasting one.
+    is_identified: bool,
 }
 
 impl Survey {
+    pub(crate) fn of(header: &Header) -> Self {
+        Self { is_identified: header.root_identity.is_some(), ..Self::default() }
+    }
+
     /// Counts a recorded entry, and what the walk found at its path.
     pub(crate) fn note(
         &mut self,
@@ -31,15 +37,39 @@ impl Survey {
         self.recorded += u64::from(!is_root);
         match seen {
             Some(seen) if is_root => {
-                let now = seen.stat();
-                self.is_other_root = old.knows(Field::Ino)
-                    && old.stat.ino != now.ino
-                    && is_same_file_system(old, now.dev, file_systems) == Some(false);
+                self.other_root = lasting_difference(old, &seen.stat(), file_systems).unwrap_or_else(|| {
+                    let is_other = !self.is_identified && differs_in_both(old, &seen.stat());
+                    is_other.then_some(OtherRoot::FileSystem)
+                });
             }
             Some(_) => {}
             None => self.missing += u64::from(!is_root && !failed.covers(old.path)),
         }
     }
+}
+
+/// Returns why a directory is not the recorded one, if the identities of both file systems are known.
+fn lasting_difference(old: &Entry<'_>, now: &Stat, file_systems: &FileSystems) -> Option<Option<OtherRoot>> {
+    let (then, today) = (old.fs?, file_systems.id(now.dev)?);
+    let is_other_inode = old.knows(Field::Ino) && old.stat.ino != now.ino;
+    let is_other_birth = old.stat.birth_ns.zip(now.birth_ns).is_some_and(|(old, now)| old != now);
+    Some(if then != today {
+        Some(OtherRoot::FileSystem)
+    } else {
+        (is_other_inode || is_other_birth).then_some(OtherRoot::Inode)
+    })
+}
+
+/// Returns whether both device and inode number of a directory differ from the record.
+fn differs_in_both(old: &Entry<'_>, now: &Stat) -> bool {
+    old.knows_all(&[Field::Dev, Field::Ino]) && old.stat.dev != now.dev && old.stat.ino != now.ino
+}
+
+/// Returns whether a directory below the root is not the recorded one. Without a lasting identity of both file systems, only
+/// the owner is compared.
+pub(crate) fn is_other_directory(old: &Entry<'_>, now: &Stat, file_systems: &FileSystems) -> bool {
+    lasting_difference(old, now, file_systems)
+        .map_or_else(|| old.knows(Field::Uid) && old.stat.uid != now.uid, |difference| difference.is_some())
 }
 
 /// Returns whether a recorded entry was on the file system that now has the device number `dev`. `None` if the

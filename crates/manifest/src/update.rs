@@ -98,7 +98,7 @@ impl<'u> Update<'u> {
         let mut reserved = Reservation::new(budget);
         let mut update = Self {
             files: Vec::new(),
-            survey: Survey::default(),
+            survey: Survey::of(header),
             unknown: accept.clone(),
             old,
             tree: *tree,

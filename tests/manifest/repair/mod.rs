@@ -1,5 +1,6 @@
 //! `ftk manifest repair`: damaged and missing files are restored from copies.
 
+mod attacked;
 mod copies;
 mod damaged;
 mod hostile;

@@ -1,119 +1,224 @@
 //! Missing directories of restored files.
 
 use std::collections::BTreeMap;
+use std::ffi::CString;
 use std::io;
+use std::os::fd::OwnedFd;
 
-use ftk_file::Stat;
-use rustix::fs::{Gid, Mode, OFlags, Uid, fchmod, fchown, fsync, mkdirat, openat};
+use ftk_file::{FileType, Identity, Stat, temp_name};
+use rustix::fs::{Gid, Mode, OFlags, Uid, fchmod, fchown, fsync, openat};
 use rustix::io::Errno;
-use rustix::process::geteuid;
 
 use crate::durable::sync_names;
+use crate::intent::Making;
+use crate::journal::Journal;
 use crate::metadata::set_times;
+use crate::private::Unnamed;
 use crate::reach::{DIRECTORY, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
+use crate::restore::RestoreName;
 use crate::restore::recorded::RecordedMetadata;
 
-/// The permissions of a directory whose record has none.
+/// The permissions of a directory whose record has none, and of all while files are restored in them.
 const PRIVATE: u32 = 0o700;
 
+/// The directory nearest to a missing name that exists, as the caller saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NearestDirectory {
+    /// How many bytes of the path are the path of the directory.
+    pub len: usize,
+    /// Which directory it is.
+    pub identity: Identity,
+}
+
 /// Creates missing directories with their recorded metadata.
+///
+/// A file is restored only in a directory that the caller of the engine saw, or that this made below one. Another
+/// directory that has the name meanwhile is refused.
 #[derive(Debug)]
 pub(super) struct Directories {
     recorded: BTreeMap<Vec<u8>, RecordedMetadata>,
-    /// The directories that were created, those above first.
-    made: Vec<Made>,
+    /// The private names of directories that are to be made, by their paths.
+    planned: BTreeMap<Vec<u8>, CString>,
+    /// The directories that were made, by their paths.
+    made: BTreeMap<Vec<u8>, Made>,
 }
 
-/// A directory that was created. While files are restored in it, the caller may write to it.
+/// A directory that was made. While files are restored in it, the caller may write to it.
 #[derive(Debug)]
 struct Made {
-    path: Vec<u8>,
     root_len: usize,
-    identity: (u64, u64),
+    identity: Identity,
+    /// Its state once its metadata is set.
+    finished: Option<Stat>,
 }
 
 impl Directories {
     pub(super) fn new(recorded: BTreeMap<Vec<u8>, RecordedMetadata>) -> Self {
-        Self { recorded, made: Vec::new() }
+        Self { recorded, planned: BTreeMap::new(), made: BTreeMap::new() }
     }
 
-    /// Opens the directory of a path, and creates missing directories below the starting point. No symbolic
-    /// link below the starting point is followed.
-    pub(super) fn place(
+    /// Adds the directories that are missing above these names to the journal. Returns whether there are any: then it must be
+    /// synced before they are made.
+    pub(super) fn plan<'n>(
         &mut self,
         reach: &mut Reach,
-        path: &[u8],
-        root_len: usize,
-    ) -> Result<Place, ActError> {
-        match reach.locate(Side::Target, path, root_len) {
-            Err(Refusal::Unreadable { source, .. })
-                if Errno::from_io_error(&source) == Some(Errno::NOENT) => {}
-            located => return Ok(located?),
+        names: impl Iterator<Item = &'n RestoreName>,
+        journal: &mut Journal,
+    ) -> bool {
+        let before = self.planned.len();
+        for name in names {
+            for path in missing_above(name) {
+                if !self.planned.contains_key(path) {
+                    let making = Making { path: path.to_vec(), root_len: name.root_len, temp: temp_name() };
+                    // Opens the starting point, whose identity goes to the journal.
+                    _ = reach.locate(Side::Target, path, name.root_len);
+                    journal.making(&making, reach);
+                    self.planned.insert(making.path, making.temp);
+                }
+            }
         }
-        let ends = path.iter().enumerate().skip(root_len + 1).filter(|(_, byte)| **byte == b'/');
-        for (end, _) in ends {
-            self.make(reach, &path[..end], root_len)?;
-        }
-        Ok(reach.locate(Side::Target, path, root_len)?)
+        self.planned.len() > before
     }
 
-    /// Creates a directory unless it exists.
-    fn make(&mut self, reach: &mut Reach, path: &[u8], root_len: usize) -> Result<(), ActError> {
-        let place = reach.locate(Side::Target, path, root_len)?;
-        match mkdirat(&place.dir, &place.name, Mode::RWXU) {
-            Err(Errno::EXIST) => return Ok(()),
-            made => made.map_err(|errno| ActError::failed("make the directory", errno))?,
+    /// Opens the directory of a missing name, and makes those that are missing above it.
+    pub(super) fn place(&mut self, reach: &mut Reach, name: &RestoreName) -> Result<Place, ActError> {
+        let mut expected = name.directory.map(|nearest| nearest.identity);
+        for path in missing_above(name) {
+            if !self.made.contains_key(path) {
+                let place = open_in(reach, path, name.root_len, expected)?;
+                self.make(path, name.root_len, &place)?;
+            }
+            expected = Some(self.made[path].identity);
         }
+        open_in(reach, &name.path, name.root_len, expected)
+    }
+
+    /// Makes a directory. Until its files are restored, it is private.
+    fn make(&mut self, path: &[u8], root_len: usize, place: &Place) -> Result<(), ActError> {
+        match place.stat() {
+            Err(Errno::NOENT) => {}
+            Err(errno) => {
+                return Err(Refusal::unreadable(Side::Target, "open the directory of", errno).into());
+            }
+            Ok(found) => return Err(not_ours(found.file_type).into()),
+        }
+        let aside = place.sibling(&self.planned[path]);
+        let new = Unnamed::directory(aside)?;
+        let identity = *new.identity();
+        let dir = match new.give_name(place) {
+            Err(ActError::Refused(Refusal::NameExists)) => return Err(Refusal::Replaced(Side::Target).into()),
+            dir => dir?,
+        };
         let failed = |errno| ActError::failed("set the owner and permissions of the directory", errno);
-        let (dir, stat) = open(&place).map_err(failed)?;
-        // Another program may have put its own directory here since.
-        if stat.uid != geteuid().as_raw() || stat.mode & 0o777 != PRIVATE {
-            return Err(Refusal::Replaced(Side::Target).into());
-        }
+        self.made.insert(path.to_vec(), Made { root_len, identity, finished: None });
         let default = RecordedMetadata::default();
         let recorded = self.recorded.get(path).unwrap_or(&default);
         let (uid, gid) = recorded.owner();
         fchown(&dir, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))).map_err(failed)?;
         let mode = recorded.permissions().unwrap_or(PRIVATE) | PRIVATE;
-        fchmod(&dir, Mode::from_raw_mode(mode)).map_err(failed)?;
-        self.made.push(Made { path: path.to_vec(), root_len, identity: stat.identity() });
-        Ok(())
+        fchmod(&dir, Mode::from_raw_mode(mode)).map_err(failed)
     }
 
-    /// Sets the recorded permissions and times of all created directories, when all files are restored.
+    /// Sets the recorded permissions and times of all directories that were made, when all files are restored.
     pub(super) fn finish(&mut self, reach: &mut Reach) -> io::Result<()> {
         let mut outcome = Ok(());
         // Those below come first: a directory may become inaccessible.
-        for made in std::mem::take(&mut self.made).into_iter().rev() {
-            outcome = outcome.and(self.finish_one(reach, &made));
+        for (path, made) in self.made.iter_mut().rev().filter(|(_, made)| made.finished.is_none()) {
+            outcome = outcome.and(finish(reach, path, made, self.recorded.get(path)));
         }
         outcome
     }
 
-    fn finish_one(&self, reach: &mut Reach, made: &Made) -> io::Result<()> {
-        let place = reach.locate(Side::Target, &made.path, made.root_len).map_err(io::Error::other)?;
-        let (dir, stat) = open(&place)?;
-        if stat.identity() != made.identity {
-            return Ok(()); // it was renamed or replaced, and is no longer ours
-        }
-        if let Some(recorded) = self.recorded.get(&made.path) {
-            if let Some(mode) = recorded.permissions() {
-                fchmod(&dir, Mode::from_raw_mode(mode))?;
-            }
-            if let Some(mtime_ns) = recorded.mtime_ns {
-                set_times(&dir, mtime_ns, mtime_ns)?;
-            }
-        }
-        fsync(&dir)?;
-        Ok(sync_names(&[place.dir])?)
+    /// Returns the paths of the directories that were made, and their state.
+    pub(super) fn made(&self) -> impl Iterator<Item = (&[u8], Stat)> {
+        self.made.iter().filter_map(|(path, made)| Some((&path[..], made.finished?)))
     }
 }
 
+/// Returns the refusal for an entry that has the name of a missing directory.
+fn not_ours(file_type: FileType) -> Refusal {
+    match file_type {
+        FileType::Symlink => Refusal::Link(Side::Target),
+        FileType::Directory => Refusal::Replaced(Side::Target),
+        _ => Refusal::unreadable(Side::Target, "open the directory of", Errno::NOTDIR),
+    }
+}
+
+/// Returns the paths of the directories that are missing above a name, the outermost first.
+fn missing_above(name: &RestoreName) -> impl Iterator<Item = &[u8]> {
+    let start = name.directory.map_or(name.root_len, |nearest| nearest.len) + 1;
+    let slashes = name.path.iter().enumerate().skip(start).filter(|(_, byte)| **byte == b'/');
+    slashes.map(|(end, _)| &name.path[..end])
+}
+
+/// Opens the directory of a path, which must be the expected one.
+fn open_in(
+    reach: &mut Reach,
+    path: &[u8],
+    root_len: usize,
+    expected: Option<Identity>,
+) -> Result<Place, ActError> {
+    let place = reach.locate(Side::Target, path, root_len)?;
+    let found = place.directory(Side::Target)?;
+    match expected {
+        Some(expected) if !expected.is_same_inode(&found) => Err(Refusal::Replaced(Side::Target).into()),
+        _ => Ok(place),
+    }
+}
+
+fn finish(
+    reach: &mut Reach,
+    path: &[u8],
+    made: &mut Made,
+    recorded: Option<&RecordedMetadata>,
+) -> io::Result<()> {
+    let place = reach.locate(Side::Target, path, made.root_len).map_err(io::Error::other)?;
+    let dir = open(&place)?;
+    if !made.identity.is_same_inode(&Identity::of(&dir)?) {
+        return Ok(()); // it was renamed or replaced, and is no longer ours
+    }
+    if let Some(recorded) = recorded {
+        if let Some(mode) = recorded.permissions() {
+            fchmod(&dir, Mode::from_raw_mode(mode))?;
+        }
+        if let Some(mtime_ns) = recorded.mtime_ns {
+            set_times(&dir, mtime_ns, mtime_ns)?;
+        }
+    }
+    made.finished = Some(Stat::of(&dir)?);
+    fsync(&dir)?;
+    Ok(sync_names(&[place.dir])?)
+}
+
 /// Opens a directory for a change of its metadata, which a descriptor for look-ups does not permit.
-fn open(place: &Place) -> Result<(std::os::fd::OwnedFd, Stat), Errno> {
+fn open(place: &Place) -> Result<OwnedFd, Errno> {
     let flags = (DIRECTORY - OFlags::PATH) | OFlags::NOFOLLOW;
-    let dir = openat(&place.dir, &place.name, flags, Mode::empty())?;
-    let stat = Stat::of(&dir)?;
-    Ok((dir, stat))
+    openat(&place.dir, &place.name, flags, Mode::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_directories_begin_below_the_nearest_one() {
+        let identity = Identity::of(std::fs::File::open(".").unwrap()).unwrap();
+        for (path, root_len, nearest, expected) in [
+            ("t/a/b/x", 1, None, &["t/a", "t/a/b"][..]),
+            ("t/a/b/x", 1, Some(1), &["t/a", "t/a/b"]),
+            ("t/a/b/x", 1, Some(3), &["t/a/b"]),
+            ("t/a/b/x", 1, Some(5), &[]),
+            ("t/x", 1, None, &[]),
+            ("t/a/x", 2, Some(2), &["t/a"]),
+            ("/a/b/x", 1, Some(1), &["/a", "/a/b"]),
+            ("./a/x", 1, Some(1), &["./a"]),
+        ] {
+            let directory = nearest.map(|len| NearestDirectory { len, identity });
+            let name = RestoreName { path: path.into(), root_len, damaged: None, directory };
+            let missing: Vec<_> = missing_above(&name).collect();
+            let expected: Vec<_> = expected.iter().map(|path| path.as_bytes()).collect();
+            assert_eq!(missing, expected, "{path} {nearest:?}");
+        }
+    }
 }

@@ -29,6 +29,7 @@ use crate::restore::ready::{Name, Ready};
 use crate::restore::saved::SavedFiles;
 use crate::seen::Seen;
 
+pub use directories::NearestDirectory;
 pub use recorded::RecordedMetadata;
 
 /// Descriptors that are reserved for everything but the files of a batch: starting points, the new file, the
@@ -55,6 +56,9 @@ pub struct RestoreName {
     pub root_len: usize,
     /// The damaged file, as it was when the caller read it. `None` if the name must not exist.
     pub damaged: Option<Version>,
+    /// The directory nearest to a missing name that exists. `None` if it is the starting point. Directories below it are
+    /// made.
+    pub directory: Option<NearestDirectory>,
 }
 
 /// The result of restoring a name.
@@ -111,6 +115,18 @@ impl Restorer {
         }
     }
 
+    /// Expects that the starting point with this path is this directory.
+    #[must_use]
+    pub fn expecting(mut self, path: &[u8], identity: Identity) -> Self {
+        self.reach.expect_start(path, identity);
+        self
+    }
+
+    /// Returns the paths of the directories that were made, and their state.
+    pub fn directories(&self) -> impl Iterator<Item = (&[u8], Stat)> {
+        self.directories.made()
+    }
+
     /// Restores the files in order, and calls `report` with the outcome for each name, by its index. An error
     /// of a file ends only the work on that file.
     ///
@@ -134,10 +150,14 @@ impl Restorer {
         let mut restores = restores.into_iter().enumerate();
         let mut outcome = Ok(());
         loop {
-            let mut batch = self.prepare(&mut restores, journal, stop);
-            if batch.is_empty() {
-                break;
-            }
+            let mut batch = match self.prepare(&mut restores, journal, stop) {
+                Ok(batch) if batch.is_empty() => break,
+                Ok(batch) => batch,
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
+                }
+            };
             outcome = self.perform(&mut batch, journal, stop, has_content);
             for Item { restore, outcomes, .. } in batch {
                 for (nth, outcome) in outcomes.into_iter().enumerate() {
@@ -152,18 +172,27 @@ impl Restorer {
         outcome.and(finished)
     }
 
-    /// Opens and checks the files of the next batch, and adds their intents to the journal.
+    /// Opens and checks the files of the next batch, makes their missing directories, and adds their intents to the
+    /// journal.
     fn prepare(
         &mut self,
         restores: &mut impl Iterator<Item = (usize, Restore)>,
         journal: &mut Journal,
         stop: &Stop,
-    ) -> Vec<Item> {
-        let mut batch = Vec::new();
+    ) -> io::Result<Vec<Item>> {
+        let mut next = Vec::new();
         let mut bytes = 0_u64;
-        while batch.len() < self.max_files && bytes < BATCH_BYTES {
+        while next.len() < self.max_files && bytes < BATCH_BYTES {
             let Some((number, restore)) = restores.next() else { break };
             bytes = bytes.saturating_add(restore.source.version.size);
+            next.push((number, restore));
+        }
+        let missing = next.iter().flat_map(|(_, restore)| &restore.names).filter(|it| it.damaged.is_none());
+        if !stop.is_raised() && self.directories.plan(&mut self.reach, missing, journal) {
+            journal.sync()?;
+        }
+        let mut batch = Vec::new();
+        for (number, restore) in next {
             let mut outcomes: Vec<_> = restore.names.iter().map(|_| None).collect();
             let ready = if stop.is_raised() {
                 None
@@ -172,7 +201,7 @@ impl Restorer {
             };
             batch.push(Item { restore, ready, outcomes });
         }
-        batch
+        Ok(batch)
     }
 
     /// Opens and checks the files of a restore. Names that are refused get an outcome; the others get an
@@ -277,7 +306,7 @@ impl Restorer {
         victim: Option<&Held>,
     ) -> Result<(Place, Option<Held>), ActError> {
         let Some(version) = name.damaged else {
-            let place = self.directories.place(&mut self.reach, &name.path, name.root_len)?;
+            let place = self.directories.place(&mut self.reach, name)?;
             ready::check_free(&place)?;
             return Ok((place, None));
         };
@@ -303,8 +332,11 @@ impl Restorer {
         }
         for item in batch.iter_mut() {
             let Some(ready) = &mut item.ready else { continue };
-            match self.make(ready, stop, has_content) {
-                Ok((version, saved)) => ready.names.iter().for_each(|name| journal.made(name.intent.step, &version, saved.as_ref())),
+            match self.make(ready, journal, stop, has_content) {
+                Ok((version, saved)) => ready
+                    .names
+                    .iter()
+                    .for_each(|name| journal.made(name.intent.step, &version, saved.as_ref())),
                 Err(error) => {
                     ready.note_failure(&error, journal);
                     fail(&mut item.outcomes, error);
@@ -343,6 +375,7 @@ impl Restorer {
     fn make(
         &mut self,
         ready: &mut Ready,
+        journal: &mut Journal,
         stop: &Stop,
         has_content: HasContent<'_>,
     ) -> Result<(Version, Option<blake3::Hash>), ActError> {
@@ -365,7 +398,7 @@ impl Restorer {
         };
         let mut digest = None;
         if let (Some(saved), Some(victim)) = (&mut self.saved, &ready.victim) {
-            match saved.save(victim, first.step, stop) {
+            match saved.save(victim, first.step, journal, stop) {
                 Ok(saved) => digest = Some(saved),
                 Err(error) => return Err(temp.discard(error)),
             }

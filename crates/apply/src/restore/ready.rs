@@ -143,6 +143,11 @@ impl Ready {
     /// Makes another name a hard link of the new file, which has its first name. Returns the directory.
     fn link(&self, intent: &Intent, made: (u64, u64), reach: &mut Reach) -> Result<Rc<OwnedFd>, ActError> {
         let place = reach.locate(Side::Target, &intent.victim.path, intent.victim.root_len)?;
+        let directory = place.directory(Side::Target)?;
+        let recorded = intent.proof.as_ref().expect("a new intent has a proof").directory;
+        if let Some(difference) = recorded.difference(&directory) {
+            return Err(Refusal::OtherDirectory { side: Side::Target, difference }.into());
+        }
         let aside = place.sibling(&intent.temp);
         linkat(&self.place.dir, &self.place.name, &aside.dir, &aside.name, AtFlags::empty())
             .map_err(|errno| ActError::of_naming("link the restored file", errno))?;

@@ -5,7 +5,8 @@ use ftk_sched::Stop;
 
 use crate::action::ActionKind;
 use crate::copy::{Expected, copy};
-use crate::intent::Intent;
+use crate::intent::{Intent, Making};
+use crate::private::remove_private;
 use crate::reach::{Held, Place};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
@@ -40,6 +41,16 @@ impl Undoing {
             self.changed.push(place.dir);
         }
         outcome
+    }
+
+    /// Removes the private directories that a killed run left next to the directories that it was making. Those that cannot
+    /// be reached any more do no harm.
+    pub(super) fn clear_private(&mut self, making: &[Making]) {
+        for Making { path, root_len, temp } in making {
+            if let Ok(place) = self.reach.locate(Side::Target, path, *root_len) {
+                _ = remove_private(&place.sibling(temp));
+            }
+        }
     }
 
     /// Handles a file that a killed run left under the private name, and returns whether that restored the

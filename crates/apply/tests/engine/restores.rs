@@ -6,9 +6,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 
 use ftk_apply::{
-    ActError, Journal, RecordedMetadata, Refusal, Restore, RestoreName, Restored, Restorer, Side, Undone,
+    ActError, Journal, NearestDirectory, RecordedMetadata, Refusal, Restore, RestoreName, Restored, Restorer,
+    Side, Undone,
 };
-use ftk_file::{Failure, File};
+use ftk_file::{Failure, File, Identity};
 use ftk_sched::Stop;
 
 use crate::harness::{Tree, ino, is_root, old_time, set_mode};
@@ -29,7 +30,14 @@ fn damaged() -> Tree {
 fn name(tree: &Tree, below: &str, exists: bool) -> RestoreName {
     let path = tree.path(below).as_os_str().as_bytes().to_vec();
     let damaged = exists.then(|| tree.seen(below).version);
-    RestoreName { path, root_len: tree.path("").as_os_str().len(), damaged }
+    let root_len = tree.path("").as_os_str().len();
+    let mut above = path.iter().enumerate().rev().filter(|(at, byte)| **byte == b'/' && *at >= root_len);
+    let directory = above.find_map(|(len, _)| {
+        let found = fs::File::open(std::ffi::OsStr::from_bytes(&path[..len])).ok()?;
+        Some(NearestDirectory { len, identity: Identity::of(found).ok()? })
+    });
+    let directory = directory.filter(|_| damaged.is_none());
+    RestoreName { path, root_len, damaged, directory }
 }
 
 fn restore(tree: &Tree, names: Vec<RestoreName>) -> Restore {
@@ -211,6 +219,52 @@ fn missing_directories_get_their_recorded_metadata() {
     assert!(matches!(tree.undo()[..], [Ok(Undone::Removed)]));
     assert!(tree.path("a/b").is_dir() && !tree.path("a/b/new").exists());
     assert!(matches!(tree.undo()[..], [Ok(Undone::AsItWas)]));
+}
+
+/// Only the directories that the caller saw, and those that the run makes below them, get files.
+#[test]
+fn directories_that_appear_meanwhile_are_refused() {
+    let tree = damaged();
+    tree.file("old/inner/x", "");
+    let names = ["a/b/new", "old/inner/new", "old/other/new"].map(|below| name(&tree, below, false));
+    // A directory with a new name, and another directory in place of one that was seen.
+    tree.file("a/x", "");
+    fs::rename(tree.path("old/inner"), tree.path("old/moved")).unwrap();
+    tree.file("old/inner/y", "");
+    let before = tree.names();
+    let restores = names.map(|name| restore(&tree, vec![name])).into();
+    let outcomes = run(&tree, restores, BTreeMap::new(), &mut has_good);
+    for outcome in &outcomes[..2] {
+        let is_refused = matches!(outcome, Err(ActError::Refused(Refusal::Replaced(Side::Target))));
+        assert!(is_refused, "{outcome:?}");
+    }
+    assert!(outcomes[2].is_ok(), "{outcomes:?}");
+    fs::remove_dir_all(tree.path("old/other")).unwrap();
+    assert_eq!(tree.names(), before);
+}
+
+#[test]
+fn a_replaced_starting_point_gets_no_file() {
+    let tree = damaged();
+    fs::create_dir(tree.path("root")).unwrap();
+    let open = |below: &str| fs::File::open(tree.path(below)).unwrap();
+    let identity = Identity::of(open("root")).unwrap();
+    let path = tree.path("root/new").as_os_str().as_bytes().to_vec();
+    let root = tree.path("root").as_os_str().as_bytes().to_vec();
+    let directory = NearestDirectory { len: root.len(), identity };
+    let name = RestoreName { path, root_len: root.len(), damaged: None, directory: Some(directory) };
+    fs::rename(tree.path("root"), tree.path("moved")).unwrap();
+    for is_link in [true, false] {
+        match is_link {
+            true => symlink("dir", tree.path("root")).unwrap(),
+            false => fs::create_dir(tree.path("root")).unwrap(),
+        }
+        let restorer = Restorer::new(None, BTreeMap::new()).expecting(&root, identity);
+        let outcomes = run_by(restorer, &tree, vec![restore(&tree, vec![name.clone()])], &mut has_good);
+        assert!(matches!(outcomes[..], [Err(ActError::Refused(Refusal::OtherStart { .. }))]), "{outcomes:?}");
+        let _ = fs::remove_file(tree.path("root"));
+        assert_eq!(tree.names(), ["dir/v", "s"]);
+    }
 }
 
 #[test]

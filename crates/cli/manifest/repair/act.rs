@@ -8,7 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::Context as _;
-use ftk_apply::{ActError, RecordedMetadata, Refusal, Restore, RestoreName, Restored, Restorer, Seen, Side};
+use ftk_apply::{
+    ActError, NearestDirectory, RecordedMetadata, Refusal, Restore, RestoreName, Restored, Restorer, Seen,
+    Side,
+};
 use ftk_file::{File, Stat};
 use ftk_hash::{Algorithm, Platform};
 use ftk_manifest::{Damage, Field, Found, Recorded, Wanted, has_content};
@@ -22,11 +25,13 @@ use crate::manifest::create::join;
 use crate::manifest::repair::printer::{Printer, Word};
 use crate::manifest::repair::space::Demand;
 use crate::manifest::repair::{RepairArgs, is_device_error};
+use crate::manifest::root::Root;
 use crate::signals::DeferredSignals;
 
 /// The wanted contents, and the files that have them.
 pub(super) struct Repairs<'r> {
     pub(super) args: &'r RepairArgs,
+    pub(super) root: &'r Root,
     pub(super) damage: &'r Damage,
     pub(super) found: &'r [Option<Found>],
     pub(super) algorithms: &'r [Algorithm],
@@ -95,7 +100,7 @@ impl<'r> Repairs<'r> {
         }
     }
 
-    /// Carries out the repairs, and adds the repaired files to `repaired`. A signal stops the run between two
+    /// Carries out the repairs, and adds the repaired files and new directories to `repaired`. A signal stops the run between two
     /// files, and the process ends by that signal after the manifest is written.
     pub(super) fn act(
         &self,
@@ -114,7 +119,8 @@ impl<'r> Repairs<'r> {
         let saved = Self::saved(&path);
         let directories = self.damage.directories.iter();
         let directories = directories.map(|(path, recorded)| (self.path(path), metadata(recorded))).collect();
-        let mut restorer = Restorer::new((!self.args.discard).then_some(&*saved), directories);
+        let mut restorer = Restorer::new((!self.args.discard).then_some(&*saved), directories)
+            .expecting(self.args.root.as_bytes(), self.root.identity().identity);
         let restores: Vec<_> = all.iter().map(|(wanted, found)| self.restore(wanted, found)).collect();
 
         let platform = Platform::detect();
@@ -158,6 +164,9 @@ impl<'r> Repairs<'r> {
             })
         });
         let ended = run.and_then(|()| journal.finish());
+        for (path, stat) in restorer.directories() {
+            repaired.insert(self.root.below(path).to_vec(), Some(stat));
+        }
         console.stats.phase(printer.phase(begun.elapsed()));
         let mut hints = Vec::new();
         if has_done {
@@ -177,6 +186,12 @@ impl<'r> Repairs<'r> {
         Ok(Acted { outcome, hints, signals: Some(signals) })
     }
 
+    /// Returns the directory nearest to a missing name for the engine.
+    fn nearest(&self, name: &ftk_manifest::Name, found: ftk_manifest::NearestDirectory) -> NearestDirectory {
+        let below: &[u8] = if found.len == 0 { b"." } else { &name.path[..found.len] };
+        NearestDirectory { len: self.path(below).len(), identity: found.identity }
+    }
+
     /// Returns the work for the engine.
     fn restore(&self, wanted: &Wanted, found: &Found) -> Restore {
         let root_len = self.args.root.as_bytes().len();
@@ -184,6 +199,7 @@ impl<'r> Repairs<'r> {
             path: self.path(&name.path),
             root_len,
             damaged: name.damaged,
+            directory: name.directory.map(|it| self.nearest(name, it)),
         };
         let source = Seen { path: found.path.clone(), root_len: found.root_len, version: found.version };
         let recorded = metadata(&wanted.recorded);

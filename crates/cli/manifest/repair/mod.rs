@@ -29,6 +29,7 @@ use crate::manifest::reading;
 use crate::manifest::repair::act::Repairs;
 use crate::manifest::repair::printer::{Printer, Word};
 use crate::manifest::rewrite::Rewrite;
+use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shift::describe;
 use crate::run::Run;
@@ -125,11 +126,13 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let own = own.into_iter().chain(rewritten.iter().flat_map(Rewrite::own)).chain(Stdout::identity());
     let own: Vec<_> = own.collect();
 
-    let scan = reading::walk(&run, &args.root, &scope, Keep::Stats { files: true }, &own, None)?;
+    let root = Root::open(&args.root)?;
+    let scan = reading::walk(&run, &root, &scope, Keep::Stats { files: true }, &own, None)?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let start_ns = now_ns();
-    let plan = RepairPlan::new(&manifest, &tree, args.missing, &run.budget).with_context(name)?;
-    args.guard.check(&plan.survey, &args.root)?;
+    let plan = RepairPlan::new(&manifest, &tree, args.missing, args.guard.other_root, &run.budget);
+    let plan = plan.with_context(name)?;
+    args.guard.check(manifest.header(), &plan.survey, &root)?;
     ensure!(plan.has_sizes, "{} lacks sizes of files, which repair needs to search copies", name());
     if !plan.has_marks {
         console.verbose(|| "no file is marked as damaged: all files are read".into());
@@ -150,7 +153,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
 
     let mut printer = Printer::new(&stdout, globals.json, args.yes);
     say_left(&damage, &found, &mut printer);
-    let repairs = Repairs { args, damage: &damage, found: &found, algorithms };
+    let repairs = Repairs { args, root: &root, damage: &damage, found: &found, algorithms };
     repairs.check_space()?;
     let mut healed = healed(&damage);
     let mut outcome = scan.outcome.max(copied).max(unread);
@@ -199,6 +202,11 @@ fn say_left(damage: &Damage, found: &[Option<Found>], printer: &mut Printer<'_>)
                 printer.say(Word::Moved, &left.path, format_args!("its content is now at {path}"));
             }
             Why::Unreadable => printer.say(Word::Unreadable, &left.path, "cannot be read"),
+            Why::OtherDirectory(path) => {
+                let path = human::shown(path);
+                let why = format_args!("{path} is not the recorded directory (--other-root accepts it)");
+                printer.say(Word::Refuse, &left.path, why);
+            }
             Why::LinkOf(path) => {
                 let path = human::shown(path);
                 let why = format_args!("is a hard link of {path}, with another recorded content");

@@ -6,11 +6,13 @@ use std::ops::ControlFlow;
 use ftk_file::{Stat, Version, is_temp_name};
 use ftk_inventory::FileNo;
 use ftk_process::Rows;
+use ftk_walk::FileType;
 
 use crate::contents::Content;
 use crate::keys::Reservation;
 use crate::merge::merge;
 use crate::repair::RepairPlan;
+use crate::repair::directories::{NearestDirectory, find_directories};
 use crate::verdict::is_undecided;
 use crate::{Contents, Entry, Error, Field, FieldSet, Shift, Verdict, Xattr};
 
@@ -44,6 +46,9 @@ pub struct Name {
     pub path: Vec<u8>,
     /// The damaged file as it was read. `None` if it is missing.
     pub damaged: Option<Version>,
+    /// The nearest directory above a missing name that the walk found. `None` if it found not even the root, and for
+    /// damaged files.
+    pub directory: Option<NearestDirectory>,
     /// Whether the manifest records this content under this name. Otherwise the name is a hard link that was
     /// made since.
     pub is_recorded: bool,
@@ -77,6 +82,8 @@ pub enum Why {
     Moved(Vec<u8>),
     /// It could not be read.
     Unreadable,
+    /// It is missing, and the directory at this path, which should contain it, is not known to be the recorded one.
+    OtherDirectory(Vec<u8>),
     /// It is a hard link of this file, which is repaired, but another content is recorded for it.
     LinkOf(Vec<u8>),
 }
@@ -163,6 +170,7 @@ impl RepairPlan<'_> {
             Ok(ControlFlow::Continue(()))
         })?;
         finder.find_links()?;
+        find_directories(self, &mut finder.damage, &mut finder.reserved)?;
         if finder.pending > 0 {
             return Err(Error::Unprocessed(finder.pending));
         }
@@ -256,7 +264,8 @@ impl Finder<'_> {
         if stat.nlink > 1 {
             self.damaged.insert(stat.identity(), at);
         }
-        let name = Name { path: old.path.to_vec(), damaged: Some(stat.version()), is_recorded: true };
+        let (path, damaged) = (old.path.to_vec(), Some(stat.version()));
+        let name = Name { path, damaged, directory: None, is_recorded: true };
         let wanted = &mut self.damage.wanted[at];
         wanted.other_links = stat.nlink - 1;
         wanted.names.push(name);
@@ -297,7 +306,7 @@ impl Finder<'_> {
             }
             return Ok(());
         }
-        if old.stat.file_type == ftk_walk::FileType::Directory {
+        if old.stat.file_type == FileType::Directory {
             self.reserved.consume((size_of::<Recorded>() + old.path.len()) as u64)?;
             self.damage.directories.insert(old.path.to_vec(), Recorded::of(old));
             return Ok(());
@@ -314,7 +323,7 @@ impl Finder<'_> {
             Some(at) => at,
             None => self.want(old)?,
         };
-        let name = Name { path: old.path.to_vec(), damaged: None, is_recorded: true };
+        let name = Name { path: old.path.to_vec(), damaged: None, directory: None, is_recorded: true };
         self.damage.wanted[at].names.push(name);
         Ok(())
     }
@@ -342,7 +351,8 @@ impl Finder<'_> {
                     self.damage.left.push(Left { path, why });
                 } else {
                     let damaged = wanted.names.iter().find_map(|name| name.damaged);
-                    wanted.names.push(Name { path, damaged, is_recorded: recorded.is_some() });
+                    let is_recorded = recorded.is_some();
+                    wanted.names.push(Name { path, damaged, directory: None, is_recorded });
                 }
             }
             Ok(ControlFlow::Continue(()))

@@ -35,11 +35,14 @@ pub struct RepairPlan<'r> {
     pub(super) times: RecordedTimes,
     /// Whether missing files are restored.
     pub(super) restores_missing: bool,
+    /// Whether directories that are not the recorded ones are accepted.
+    pub(super) accepts_others: bool,
     pub(super) budget: &'r Budget,
 }
 
 impl<'r> RepairPlan<'r> {
-    /// Goes through the manifest and the tree. The walk must have kept the metadata of all entries.
+    /// Goes through the manifest and the tree. The walk must have kept the metadata of all entries. Missing files are
+    /// restored if `restores_missing`, and also in directories that are not the recorded ones if `accepts_others`.
     ///
     /// # Errors
     /// When the manifest cannot be read or has an invalid line, or the list of files does not fit into the
@@ -48,6 +51,7 @@ impl<'r> RepairPlan<'r> {
         manifest: &'r Manifest,
         tree: &WalkedTree<'r>,
         restores_missing: bool,
+        accepts_others: bool,
         budget: &'r Budget,
     ) -> Result<Self, Error> {
         let (mut has_marks, mut has_sizes) = (false, true);
@@ -60,7 +64,7 @@ impl<'r> RepairPlan<'r> {
         let mut reserved = Reservation::new(budget);
         let mut files = Vec::new();
         let (mut sizes, mut candidates) = (BTreeSet::new(), Vec::new());
-        let (mut survey, file_systems) = (Survey::default(), file_systems(tree.inventory));
+        let (mut survey, file_systems) = (Survey::of(manifest.header()), file_systems(tree.inventory));
         let mut times = RecordedTimes::new();
         merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
             let (old, seen) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
@@ -100,6 +104,7 @@ impl<'r> RepairPlan<'r> {
             failed,
             times,
             restores_missing,
+            accepts_others,
             budget,
         })
     }

@@ -98,7 +98,7 @@ impl<'s> Scrub<'s> {
         let (mut reserved, mut times) = (Reservation::new(budget), RecordedTimes::new());
         let mut items = Vec::new();
         let mut scrub = Self {
-            survey: Survey::default(),
+            survey: Survey::of(manifest.header()),
             left: ForUpdate::default(),
             shift,
             lost: Vec::new(),

@@ -136,6 +136,7 @@ pub(crate) fn header(algorithms: &[Algorithm], xattrs: bool) -> Header {
         xattrs,
         options: Vec::new(),
         start_ns: 7,
+        root_identity: None,
         shard: None,
     }
 }

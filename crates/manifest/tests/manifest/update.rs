@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use ftk_file::FsId;
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Field, Finding, Header, Manifest, Sample, Update, Updated, Verdict, Writer};
+use ftk_manifest::{Field, Finding, Header, Manifest, OtherRoot, Sample, Update, Updated, Verdict, Writer};
 
 use crate::model::{Entries, Path, header, manifest, open, read, version_1};
 use crate::tree_digests::with_trees;
@@ -210,8 +210,8 @@ fn missing_entries_are_counted_without_the_root() {
     let accept = ["file", "a", "nowhere"].map(|path| path.as_bytes().to_vec()).into();
     let update = Update::new(&old, &walked.tree(), None, &accept, &Budget::new(1 << 20)).unwrap();
     assert_eq!(
-        (update.survey.recorded, update.survey.missing, update.survey.is_other_root),
-        (recorded, 0, false)
+        (update.survey.recorded, update.survey.missing, update.survey.other_root),
+        (recorded, 0, None)
     );
     assert_eq!(update.unknown, [b"a".to_vec(), b"nowhere".to_vec()].into());
     fs::remove_dir_all(dir.at("a")).unwrap();
@@ -222,28 +222,32 @@ fn missing_entries_are_counted_without_the_root() {
 
 /// Device numbers change when a file system is mounted again. They count only if an identity is unknown.
 #[test]
-fn another_root_is_another_file_system_and_inode() {
+fn another_root_is_another_file_system_or_inode() {
     let dir = Dir::new();
     let header = later(XXH3);
     let entries = read(&dir.manifest(&header)).unwrap();
     let now = entries[&Path::new(".")].fs;
     let other = Some(FsId::from_bytes([9; 16]));
-    for (fs, dev, ino, is_other) in [
-        (None, 0, 0, false),
-        (None, 1, 0, false),
-        (None, 0, 1, false),
-        (None, 1, 1, true),
-        (now, 1, 1, now.is_none()),
-        (now, 1, 0, false),
-        (other, 0, 0, false),
-        (other, 0, 1, now.is_some()),
+    let is_known = now.is_some();
+    let file_system = Some(OtherRoot::FileSystem);
+    for (fs, dev, ino, expected) in [
+        (None, 0, 0, None),
+        (None, 1, 0, None),
+        (None, 0, 1, None),
+        (None, 1, 1, file_system),
+        (now, 1, 0, None),
+        (now, 0, 1, is_known.then_some(OtherRoot::Inode)),
+        (now, 1, 1, if is_known { Some(OtherRoot::Inode) } else { file_system }),
+        (other, 0, 0, file_system.filter(|_| is_known)),
+        (other, 0, 1, file_system.filter(|_| is_known)),
+        (other, 1, 1, file_system),
     ] {
         let mut entries = entries.clone();
         let root = entries.get_mut(&Path::new(".")).unwrap();
         (root.fs, root.stat.dev, root.stat.ino) = (fs, root.stat.dev + dev, root.stat.ino + ino);
         let (old, walked, none) = (manifest(&header, &entries), dir.walk(true), BTreeSet::new());
         let update = Update::new(&old, &walked.tree(), None, &none, &Budget::new(1 << 20)).unwrap();
-        assert_eq!(update.survey.is_other_root, is_other, "{fs:?} {dev} {ino}");
+        assert_eq!(update.survey.other_root, expected, "{fs:?} {dev} {ino}");
     }
 }
 

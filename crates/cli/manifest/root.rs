@@ -1,0 +1,96 @@
+//! The directory that a manifest records, opened once.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fs;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::Path;
+
+use anyhow::{Context as _, ensure};
+use ftk_file::{Stat, Symlinks, descend};
+use ftk_inventory::{DirNo, Inventory};
+use ftk_manifest::RootIdentity;
+use ftk_record::quote;
+use rustix::fs::CWD;
+
+/// The directory ROOT. It stays open, so that it is the same one whatever happens to its path while ftk runs.
+pub(super) struct Root {
+    given: OsString,
+    dir: OwnedFd,
+    identity: RootIdentity,
+}
+
+impl Root {
+    /// Opens the directory. A symbolic link is followed.
+    ///
+    /// # Errors
+    /// If it is not a directory, or cannot be examined.
+    pub(super) fn open(given: &OsStr) -> anyhow::Result<Self> {
+        let cannot = || format!("cannot open {}", quote(given.as_bytes()));
+        let is_dir = Path::new(given).metadata().with_context(cannot)?.is_dir();
+        ensure!(is_dir, "{} is not a directory", quote(given.as_bytes()));
+        let name = CString::new(given.as_bytes())?;
+        let dir = descend(CWD, [name.to_bytes()], Symlinks::Follow, &mut Vec::new()).with_context(cannot)?;
+        let path = path_of(&dir, given).with_context(cannot)?;
+        let identity = RootIdentity::of(&dir, path).with_context(cannot)?;
+        Ok(Self { given: given.to_owned(), dir, identity })
+    }
+
+    /// The path as given.
+    pub(super) fn given(&self) -> &OsStr {
+        &self.given
+    }
+
+    pub(super) fn identity(&self) -> &RootIdentity {
+        &self.identity
+    }
+
+    /// Strips the directory from a path that [`join`](super::create::join) made.
+    pub(super) fn below<'p>(&self, path: &'p [u8]) -> &'p [u8] {
+        let below = path.strip_prefix(self.given.as_bytes()).expect("the path begins with the root");
+        below.strip_prefix(b"/").unwrap_or(below)
+    }
+
+    /// Checks that a walk of the path went through this directory.
+    ///
+    /// # Errors
+    /// If it went through another one.
+    pub(super) fn check(&self, inventory: &Inventory) -> anyhow::Result<()> {
+        let is_root = |dir: &DirNo| inventory.parent(*dir).is_none() && !inventory.has_starting_points(*dir);
+        let walked = (0..inventory.dirs()).map(DirNo).find(is_root).map(|dir| inventory.identity_of_dir(dir));
+        let opened = Stat::of(&self.dir).map(|stat| stat.identity());
+        ensure!(
+            walked.is_none_or(|walked| opened == Ok(walked)),
+            "{} was replaced by another directory while ftk was reading it",
+            quote(self.given.as_bytes())
+        );
+        Ok(())
+    }
+}
+
+/// Returns the absolute path of an open directory, without symbolic links.
+fn path_of(dir: &OwnedFd, given: &OsStr) -> std::io::Result<Vec<u8>> {
+    let link = format!("/proc/thread-self/fd/{}", dir.as_raw_fd());
+    // Where there is no procfs, the path is resolved again.
+    let path = fs::read_link(link).or_else(|_| fs::canonicalize(given))?;
+    Ok(path.into_os_string().into_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_a_root_has_no_links() {
+        let temp = tempfile::tempdir().unwrap();
+        let real = fs::canonicalize(temp.path()).unwrap();
+        fs::create_dir(real.join("dir")).unwrap();
+        std::os::unix::fs::symlink("dir", real.join("link")).unwrap();
+        let roots =
+            ["dir", "link", "dir/../link/"].map(|name| Root::open(real.join(name).as_os_str()).unwrap());
+        for root in &roots {
+            assert_eq!(root.identity().path, real.join("dir").as_os_str().as_bytes());
+            assert_eq!(root.identity().difference(roots[0].identity()), None);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The directories in which missing files are restored.
+
+use std::collections::HashMap;
+
+use ftk_file::{Birth, Identity, Stat, Symlinks};
+use ftk_inventory::{DirNo, Opener};
+use ftk_walk::FileType;
+use rustix::process::geteuid;
+
+use crate::Error;
+use crate::entry::key;
+use crate::keys::Reservation;
+use crate::repair::damage::{Damage, Left, Why};
+use crate::repair::plan::RepairPlan;
+use crate::survey::is_other_directory;
+
+/// The directory nearest to a missing name that exists. The directories below it are missing too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NearestDirectory {
+    /// How many bytes of the path of the name are the path of the directory. 0 for the root.
+    pub len: usize,
+    /// Which directory it is.
+    pub identity: Identity,
+}
+
+/// A directory above a missing name that exists.
+struct Found {
+    stat: Stat,
+    identity: Identity,
+    /// Whether it is the recorded directory.
+    is_recorded: bool,
+}
+
+/// The directories above missing names, by their paths. The path of the root is empty.
+type Above = HashMap<Vec<u8>, Option<Found>>;
+
+/// Finds the nearest directory above each missing name.
+///
+/// Whoever may change names in a directory could have put another directory there, such as one of root, and so have files
+/// written into it. So a missing name is left if its nearest directory is neither the recorded one nor below directories
+/// whose names only the caller and root can change.
+pub(super) fn find_directories(
+    plan: &RepairPlan<'_>,
+    damage: &mut Damage,
+    reserved: &mut Reservation,
+) -> Result<(), Error> {
+    let mut above = Above::new();
+    let mut bytes = 0;
+    for name in damage.wanted.iter().flat_map(|wanted| &wanted.names).filter(|name| name.damaged.is_none()) {
+        for path in directories_above(&name.path) {
+            if above.contains_key(path) {
+                break;
+            }
+            bytes += path.len() + size_of::<(Vec<u8>, Option<Found>)>();
+            above.insert(path.to_vec(), None);
+        }
+    }
+    if above.is_empty() {
+        return Ok(());
+    }
+    reserved.consume(bytes as u64)?;
+    find_walked(plan, &mut above);
+    if !plan.accepts_others {
+        find_recorded(plan, &mut above)?;
+    }
+    let Damage { wanted, left, .. } = damage;
+    for wanted in &mut *wanted {
+        wanted.names.retain_mut(|name| {
+            let is_missing = name.damaged.is_none();
+            let nearest = directories_above(&name.path).find(|path| above[*path].is_some());
+            let Some(path) = nearest.filter(|_| is_missing) else { return true };
+            let found = above[path].as_ref().expect("it was found");
+            let is_known = plan.accepts_others || found.is_recorded || is_private(path, &above);
+            if is_known {
+                name.directory = Some(NearestDirectory { len: path.len(), identity: found.identity });
+            } else {
+                left.push(Left { path: name.path.clone(), why: Why::OtherDirectory(path.to_vec()) });
+            }
+            is_known
+        });
+    }
+    wanted.retain(|wanted| !wanted.names.is_empty());
+    Ok(())
+}
+
+/// Examines the directories that the walk found.
+fn find_walked(plan: &RepairPlan<'_>, above: &mut Above) {
+    let (tree, mut path) = (&plan.tree, Vec::new());
+    let mut opener = Opener::new(tree.inventory);
+    for dir in (0..tree.inventory.dirs()).map(DirNo) {
+        if tree.inventory.has_starting_points(dir) {
+            continue;
+        }
+        path.clear();
+        tree.inventory.push_dir_path(dir, &mut path);
+        if let Some(found) = above.get_mut(key(tree.relative(&path)))
+            // One that cannot be opened or was replaced counts as not found: nothing can be made below it.
+            && let Ok(fd) = opener.open(dir)
+            && let Ok(stat) = Stat::at_with(&fd, c".", Symlinks::NoFollow, Birth::Requested)
+            && let Ok(identity) = Identity::of(fd)
+        {
+            *found = Some(Found { stat, identity, is_recorded: path == tree.root });
+        }
+    }
+}
+
+/// Compares the directories with their records.
+fn find_recorded(plan: &RepairPlan<'_>, above: &mut Above) -> Result<(), Error> {
+    let mut entries = plan.manifest.entries()?;
+    while let Some(old) = entries.next()? {
+        if old.stat.file_type == FileType::Directory
+            && let Some(Some(found)) = above.get_mut(key(old.path))
+        {
+            found.is_recorded |= !is_other_directory(&old, &found.stat, &plan.file_systems);
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether only the caller and root can change the names on the way from the root to a directory.
+fn is_private(path: &[u8], above: &Above) -> bool {
+    directories_above(path).all(|path| {
+        let is_ours = |stat: &Stat| [0, geteuid().as_raw()].contains(&stat.uid) && stat.mode & 0o022 == 0;
+        above.get(path).and_then(Option::as_ref).is_some_and(|found| is_ours(&found.stat))
+    })
+}
+
+/// Returns the directories above a path, the nearest first. The path of the root is empty.
+fn directories_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::successors(above(path), |path| above(path))
+}
+
+fn above(path: &[u8]) -> Option<&[u8]> {
+    let is_root = path.is_empty();
+    (!is_root).then(|| memchr::memrchr(b'/', path).map_or(&path[..0], |at| &path[..at]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_above_end_with_the_root() {
+        for (path, expected) in [("a/b/c", &["a/b", "a", ""][..]), ("a", &[""]), ("", &[])] {
+            let above: Vec<_> = directories_above(path.as_bytes()).collect();
+            let expected: Vec<_> = expected.iter().map(|path| path.as_bytes()).collect();
+            assert_eq!(above, expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn only_directories_of_the_caller_and_root_are_private() {
+        let identity = Identity::of(std::fs::File::open(".").unwrap()).unwrap();
+        let found = |uid, mode| {
+            let stat = Stat { uid, mode, ..Stat::EMPTY };
+            Some(Found { stat, identity, is_recorded: false })
+        };
+        let me = geteuid().as_raw();
+        for (root, a, is_expected) in [
+            (found(me, 0o755), found(0, 0o700), true),
+            (found(me, 0o755), found(me + 1, 0o700), false),
+            (found(me, 0o775), found(me, 0o700), false),
+            (found(me, 0o755), found(me, 0o702), false),
+            (found(me, 0o755), None, false),
+        ] {
+            let above = Above::from([(Vec::new(), root), (b"a".to_vec(), a), (b"a/b".to_vec(), None)]);
+            assert_eq!(is_private(b"a/b", &above), is_expected);
+        }
+    }
+}
