@@ -72,7 +72,10 @@ impl Unnamed {
             Ok(Some(private)) => private,
             // Another user has exchanged the directory.
             Ok(None) => return Err(Refusal::Replaced(Side::New).into()),
-            Err(errno) => return Err(ActError::failed("open the private directory", errno)),
+            Err(errno) => {
+                let error = ActError::failed("open the private directory", errno);
+                return Err(error.leaving(aside.name.to_bytes()));
+            }
         };
         let entry = Place { dir: Rc::new(private), name: aside.name.clone() };
         let made = make(&entry).map_err(io::Error::from);
