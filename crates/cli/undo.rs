@@ -46,14 +46,15 @@ pub(crate) struct UndoArgs {
 
     /// Undo the most recent run that is not undone yet
     ///
-    /// Repeat it to go back one run at a time. Finds the newest journal with steps that are not undone in $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk. Journals written with --journal to
-    /// other places are not found.
+    /// Repeat it to go back one run at a time. Finds the newest journal with steps that are not undone in
+    /// $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk. Journals written with --journal to other places are not found.
     #[arg(long, conflicts_with = "list")]
     last: bool,
 
     /// List the runs whose journals are found, the newest first
     ///
-    /// Changes nothing. Each line has the start of the run, the number of its steps and of those that are undone, and its journal.
+    /// Changes nothing. Each line has the start of the run, the number of its steps and of those that are undone, and its
+    /// journal.
     #[arg(long)]
     list: bool,
 }

@@ -138,7 +138,10 @@ fn content_that_only_root_may_read_is_not_copied_back() {
         run.check(run.text().contains("the keeper changed (its content)"), "the reason is given");
         let found = fs::symlink_metadata(dir.path("h/v"));
         assert!(found.map_or(true, |found| found.is_symlink()), "{action}");
-        assert_eq!(fs::read_dir(dir.path("h")).unwrap().flatten().count(), 1 + usize::from(action == "symlink"));
+        assert_eq!(
+            fs::read_dir(dir.path("h")).unwrap().flatten().count(),
+            1 + usize::from(action == "symlink")
+        );
     }
 }
 
@@ -178,7 +181,8 @@ fn no_owner_or_time_is_set_by_name() {
     dir.ftk(["undo", "../j"]).under(&dir, strace).run().status(0);
     let calls = fs::read_to_string(log).unwrap();
     let by_name = |line: &&str| {
-        let is_of_descriptor = line.contains("AT_EMPTY_PATH") || line.contains("utimensat(") && line.contains(", NULL, [");
+        let is_of_descriptor =
+            line.contains("AT_EMPTY_PATH") || line.contains("utimensat(") && line.contains(", NULL, [");
         line.contains('(') && !is_of_descriptor
     };
     assert_eq!(calls.lines().filter(by_name).collect::<Vec<_>>(), [""; 0]);
@@ -328,9 +332,13 @@ fn undo_works_under_another_device_number() {
 /// The mode at the path was changed after the run: the restored file does not permit more than both did.
 #[test]
 fn a_restored_file_gets_the_narrower_permissions() {
-    for (action, changed, expected) in
-        [("hardlink", 0o600, 0o600), ("hardlink", 0o604, 0o604), ("symlink", 0o640, 0o640), ("delete", 0o600, 0o600), ("hardlink", 0o666, 0o644)]
-    {
+    for (action, changed, expected) in [
+        ("hardlink", 0o600, 0o600),
+        ("hardlink", 0o604, 0o604),
+        ("symlink", 0o640, 0o640),
+        ("delete", 0o600, 0o600),
+        ("hardlink", 0o666, 0o644),
+    ] {
         let dir = Dir::new();
         dir.file("k", b"same").file("v", b"same");
         for path in ["k", "v"] {
@@ -359,7 +367,8 @@ fn hard_links_outside_the_scan_are_reported() {
         let ino = |path: &str| fs::symlink_metadata(dir.path(path)).unwrap().ino();
         assert!(action == "delete" || ino("t/v") != ino("outside"), "{action}");
         let run = undo(&dir).status(0);
-        let lines = run.text().lines().filter(|line| line.contains("no longer joined with 1 hard link outside"));
+        let lines =
+            run.text().lines().filter(|line| line.contains("no longer joined with 1 hard link outside"));
         assert_eq!(lines.count(), 2, "{action}: {}", run.text());
         assert!(ino("t/v") == ino("t/v2") && ino("t/v") != ino("outside"), "{action}");
     }

@@ -61,7 +61,11 @@ mod tests {
                 let bytes = fs::read(&path).unwrap();
                 let name = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
                 let file = File::open(CWD, &name, Symlinks::NoFollow).unwrap();
-                assert_eq!(digest(&file, &Stop::new()).unwrap(), Some(blake3::hash(&bytes)), "{len} {data:?}");
+                assert_eq!(
+                    digest(&file, &Stop::new()).unwrap(),
+                    Some(blake3::hash(&bytes)),
+                    "{len} {data:?}"
+                );
                 let stop = Stop::new();
                 stop.raise();
                 assert_eq!(digest(&file, &stop).unwrap(), None);

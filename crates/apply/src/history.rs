@@ -363,7 +363,10 @@ mod tests {
         assert!(history.undone.is_empty());
         assert_eq!(history.len, NEW.len() as u64 - "{\"step\":0,\"undone\":true}\n".len() as u64);
         let summary = summarize(NEW.as_bytes()).unwrap();
-        assert_eq!((summary.steps.clone(), summary.steps), (summary.undone, BTreeMap::from([(ActionKind::RemoveDirectory, 1)])));
+        assert_eq!(
+            (summary.steps.clone(), summary.steps),
+            (summary.undone, BTreeMap::from([(ActionKind::RemoveDirectory, 1)]))
+        );
     }
 
     #[test]

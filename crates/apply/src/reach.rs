@@ -169,7 +169,8 @@ impl Reach {
         let fd = openat(self.base(), shown, DIRECTORY, Mode::empty());
         let fd = Rc::new(fd.map_err(|errno| unopened(side, errno.into()))?);
         let identity = Identity::of(&fd);
-        let identity = identity.map_err(|error| Refusal::unreadable(side, "identify the directory of", error))?;
+        let identity =
+            identity.map_err(|error| Refusal::unreadable(side, "identify the directory of", error))?;
         match self.starts.get(path) {
             Some(_) if self.remade.get(path).is_some_and(|made| made.is_same_inode(&identity)) => {}
             Some(known) => {

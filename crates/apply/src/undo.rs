@@ -387,8 +387,7 @@ impl Undoing {
         let Some(left) = present(&aside)? else { return Ok(false) };
         // FUSE file systems invent inode numbers. If the victim's name is missing, a file under the private name that
         // looks like the victim is the victim. If undo copies the content, it may also be the copy: then the content counts.
-        let has_lasting_numbers =
-            intent.proof.as_ref().is_some_and(|proof| proof.directory.fs.is_some());
+        let has_lasting_numbers = intent.proof.as_ref().is_some_and(|proof| proof.directory.fs.is_some());
         let is_victim = intent.victim.version.is_same_except_ctime(&left)
             || (found.is_none()
                 && !has_lasting_numbers
@@ -420,7 +419,12 @@ impl Undoing {
     /// Returns whether the file under the private name is a replacement that can be removed: a symbolic link,
     /// or one of several hard links of the keeper on a file system where inode numbers identify a file.
     /// Deletions and moves have no replacement.
-    fn is_unused_replacement(&mut self, intent: &Intent, aside: &Place, left: &Stat) -> Result<bool, ActError> {
+    fn is_unused_replacement(
+        &mut self,
+        intent: &Intent,
+        aside: &Place,
+        left: &Stat,
+    ) -> Result<bool, ActError> {
         let is_unused = match intent.kind {
             ActionKind::Symlink => true,
             ActionKind::Hardlink => left.nlink > 1 && is_trusted(&aside.dir),

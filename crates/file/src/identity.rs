@@ -135,14 +135,8 @@ mod tests {
     #[test]
     fn every_part_of_an_identity_counts() {
         let fs = |byte| Some(FsId::from_bytes([byte; 16]));
-        let known = Identity {
-            fs: fs(1),
-            dev: 2,
-            ino: 3,
-            birth_ns: Some(4),
-            file_type: FileType::Directory,
-            uid: 5,
-        };
+        let known =
+            Identity { fs: fs(1), dev: 2, ino: 3, birth_ns: Some(4), file_type: FileType::Directory, uid: 5 };
         use IdentityDifference as D;
         for (other, difference, same_inode) in [
             (known, None, true),

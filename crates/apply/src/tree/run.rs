@@ -243,13 +243,7 @@ fn at(step: &Step, error: ActError) -> TreeError {
     TreeError { path: step.victim.path.clone(), error }
 }
 
-fn intent(
-    journal: &mut Journal,
-    kind: ActionKind,
-    step: Step,
-    metadata: Metadata,
-    proof: Proof,
-) -> Intent {
+fn intent(journal: &mut Journal, kind: ActionKind, step: Step, metadata: Metadata, proof: Proof) -> Intent {
     let Step { victim, keeper, .. } = step;
     let (step, temp, proof) = (journal.number(), temp_name(), Some(proof));
     let (target, to, saved, made) = Default::default();

@@ -6,6 +6,7 @@ use ftk_file::{FileType, Identity, Stat};
 use rustix::fs::{Mode, OFlags, openat};
 
 use crate::action::ActionKind;
+use crate::engine::{RESERVED_DESCRIPTORS, max_batch};
 use crate::exposed::ensure_trusted_above;
 use crate::history::{inode, removed};
 use crate::intent::Intent;
@@ -18,8 +19,9 @@ use crate::temp::remove;
 use crate::tree::read_link;
 use crate::undo::{Undo, Undoing, Undone, present};
 
-/// The number of new directories that are held open. No other directory can get their inode numbers.
-const HELD: usize = 64;
+/// The part of the steps of a batch for which as many new directories are held open. No other directory can get their inode
+/// numbers.
+const PART_HELD: usize = 4;
 
 /// A directory that was created again, or that an interrupted undo had created.
 pub(super) struct Made {
@@ -100,7 +102,9 @@ impl Undoing {
                 let made = Unnamed::directory(aside)?;
                 let identity = *made.identity();
                 if let Err(error) = self.log.remade(intent.step, &identity) {
-                    return Err(made.discard(ActError::failed("record the new directory in the journal", error)));
+                    return Err(
+                        made.discard(ActError::failed("record the new directory in the journal", error))
+                    );
                 }
                 self.remade.insert(intent.step, identity);
                 if let Some(removed) = removed(intent) {
@@ -120,7 +124,7 @@ impl Undoing {
             },
         };
         self.changed.push(place.dir);
-        let fd = fd.filter(|_| self.made.len() < HELD);
+        let fd = fd.filter(|_| self.made.len() < max_batch(RESERVED_DESCRIPTORS) / PART_HELD);
         self.made.push(Made { intent: intent.clone(), identity, fd });
         Ok(Undone::Restored)
     }
@@ -155,7 +159,8 @@ impl Undoing {
         let place = self.locate(Side::Victim, &made.intent)?;
         let failed = |errno| ActError::failed("open the new directory", errno);
         let dir = openat(&place.dir, &place.name, READABLE, Mode::empty()).map_err(failed)?;
-        let now = Identity::of(&dir).map_err(|error| ActError::failed("identify the new directory", error))?;
+        let now =
+            Identity::of(&dir).map_err(|error| ActError::failed("identify the new directory", error))?;
         if !made.identity.is_same_inode(&now) {
             return Err(Refusal::Replaced(Side::Victim).into());
         }

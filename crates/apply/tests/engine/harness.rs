@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use ftk_apply::{
-    ActError, Action, ActionOptions, Engine, Freed, Journal, QUARANTINE, Seen, Step, Undone, open_journal_to_undo, undo,
+    ActError, Action, ActionOptions, Engine, Freed, Journal, QUARANTINE, Seen, Step, Undone,
+    open_journal_to_undo, undo,
 };
 use ftk_file::{Stat, Symlinks};
 use ftk_sched::Stop;
@@ -55,7 +56,8 @@ impl Tree {
     /// Returns the number of the line with the first intent in the journal, from 0, and the intent.
     pub(crate) fn intent(&self) -> (usize, serde_json::Value) {
         let journal = fs::read_to_string(self.journal()).unwrap();
-        let mut records = journal.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let mut records =
+            journal.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
         let nth = records.position(|record| record.get("action").is_some()).unwrap();
         (nth, serde_json::from_str(journal.lines().nth(nth).unwrap()).unwrap())
     }

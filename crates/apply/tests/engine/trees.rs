@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use ftk_apply::{
     ActError, Action, ActionOptions, Engine, Journal, Reach, Refusal, Seen, TreeDone, TreeError, Undone,

@@ -224,10 +224,8 @@ fn a_deleted_file_is_not_restored_from_other_content() {
             assert!(matches!(undone[..], [Ok(Undone::Restored)]), "{undone:?}");
             assert_as_it_was(&tree);
         } else {
-            let refused = matches!(
-                undone[..],
-                [Err(ActError::Refused(Refusal::Changed { side: Side::Keeper, .. }))]
-            );
+            let refused =
+                matches!(undone[..], [Err(ActError::Refused(Refusal::Changed { side: Side::Keeper, .. }))]);
             assert!(refused, "{content}: {undone:?}");
             assert_eq!(tree.names(), ["k"]);
         }
