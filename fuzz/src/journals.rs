@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use ftk_apply::{JournalError, undo};
+use ftk_apply::{JournalError, open_journal_to_undo};
 use ftk_sched::Stop;
 use tempfile::TempDir;
 
@@ -17,7 +17,8 @@ use crate::json::{Json, Members, base64, mode};
 
 /// Uses the input as a journal. It is read as it is, and undone in a tree with files that its steps can name.
 /// In the input `@T` stands for the directory of that tree, `@D` for its device, `@0` to `@5` for the inode
-/// numbers of its files, and `@9` for that of a missing file.
+/// numbers of its files, and `@9` for that of a missing file. `@I` and `@S` stand for the identities of that directory and of
+/// `sub` in it.
 pub fn journals(data: &[u8]) {
     read(data);
     TREE.with_borrow_mut(|tree| {
@@ -32,6 +33,17 @@ pub fn journals(data: &[u8]) {
             tree.undo_steps(&journal, &steps);
         }
     });
+}
+
+/// Undoes a journal, which is written to a file for that.
+fn undo(
+    journal: &[u8],
+    stop: &Stop,
+    report: impl FnMut(&ftk_apply::Undo, Result<ftk_apply::Undone, ftk_apply::ActError>),
+) -> Result<(), JournalError> {
+    let file = tempfile::NamedTempFile::new().expect("a file for the journal");
+    fs::write(file.path(), journal).expect("the journal is written");
+    ftk_apply::undo(open_journal_to_undo(file.path())?, stop, report)
 }
 
 thread_local! {
@@ -59,7 +71,7 @@ fn read(journal: &[u8]) -> Option<Vec<Step>> {
                 expected.map(|step| (&step.paths[0].0, &step.action)).eq(found.iter().map(|(p, a)| (p, a)))
             );
         }
-        (Err(JournalError::WorkingDirectory(..)), Some(_)) => return None,
+        (Err(JournalError::WorkingDirectory(..) | JournalError::OtherDirectory(..)), Some(_)) => return None,
         (Err(_), None) => {}
         _ => panic!("{read:?}, {steps:?}"),
     }
@@ -81,17 +93,38 @@ fn by_hand(journal: &[u8]) -> Option<Vec<Step>> {
     let mut lines =
         journal.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
     let header = Json::read(lines.next()?)?.members()?;
-    let is_journal = header.text("ftk")? == "journal" && header.integer::<u64>("version")? == 1;
+    let version = header.integer::<u64>("version")?;
+    let is_new = version == 2;
+    let is_journal = header.text("ftk")? == "journal" && (version == 1 || is_new);
     header.bytes("cwd")?;
+    let identity = header.optional("cwd_identity")?;
+    (identity.is_some() == is_new).then_some(())?;
+    identity.map_or(Some(()), is_right_identity)?;
     let mut steps = Vec::new();
     for line in lines {
         let line = Json::read(line)?.members()?;
         if is_intent(&line).is_some() {
             (line.integer("step") == Some(steps.len())).then_some(())?;
+            (has_proof(&line)? == is_new).then_some(())?;
             steps.push(intent(&line)?);
         } else if is_made(&line).is_some() {
             let step: &Step = steps.get(line.integer::<usize>("step")?)?;
             (step.is_done && ["replace", "create"].contains(&&*step.action)).then_some(())?;
+            is_right_digest(&line)?;
+        } else if let Some(start) = line.get("start").and_then(is_start) {
+            start.bytes("path")?;
+            is_right_identity(start.get("identity")?)?;
+        } else if let Some(making) = line.get("making").and_then(is_making) {
+            making.bytes("path")?;
+            is_temp_name(&making.text("temp")?).then_some(())?;
+        } else if let Some(files) = is_copies(&line) {
+            files.iter().try_for_each(|file| file.bytes("path").map(drop))?;
+        } else if line.integer::<u64>("step").is_some() && line.get("remade").and_then(is_identity).is_some() {
+            (line.integer::<u64>("step")? < steps.len() as u64).then_some(())?;
+            is_right_identity(line.get("remade")?)?;
+        } else if line.integer::<u64>("step").is_some() && line.get("undone").and_then(Json::boolean).is_some() {
+            let is_step = line.integer::<u64>("step")? < steps.len() as u64;
+            (is_step && line.get("undone")?.boolean()?).then_some(())?;
         } else {
             let step: &mut Step = steps.get_mut(line.integer::<usize>("step")?)?;
             match line.text("outcome")?.as_str() {
@@ -107,7 +140,100 @@ fn by_hand(journal: &[u8]) -> Option<Vec<Step>> {
 /// Returns whether a line is the record of a new file.
 fn is_made(line: &Members<'_>) -> Option<()> {
     line.integer::<u64>("step")?;
+    optional_text(line, "blake3")?;
     is_version(&line.get("made")?.members()?)
+}
+
+/// Returns the members of a value that has all members of an identity, with any values.
+fn is_identity(value: Json<'_>) -> Option<Members<'_>> {
+    let members = value.members()?;
+    optional_text(&members, "fs")?;
+    ["dev", "ino"].into_iter().try_for_each(|name| members.integer::<u64>(name).map(drop))?;
+    if let Some(birth) = members.optional("birth_ns")? {
+        birth.integer::<i128>()?;
+    }
+    members.text("type")?;
+    members.integer::<u32>("uid")?;
+    Some(members)
+}
+
+fn is_right_identity(value: Json<'_>) -> Option<()> {
+    let members = is_identity(value)?;
+    if let Some(fs) = members.optional("fs")? {
+        let fs = fs.text()?;
+        (fs.len() == 32 && fs.bytes().all(|it| b"0123456789abcdef".contains(&it))).then_some(())?;
+    }
+    ["file", "directory", "symlink"].contains(&&*members.text("type")?).then_some(())
+}
+
+fn is_start(value: Json<'_>) -> Option<Members<'_>> {
+    let start = value.members()?;
+    strings(&start, "path")?;
+    is_identity(start.get("identity")?)?;
+    Some(start)
+}
+
+fn is_making(value: Json<'_>) -> Option<Members<'_>> {
+    let making = value.members()?;
+    strings(&making, "path")?;
+    making.integer::<usize>("root_len")?;
+    making.text("temp")?;
+    Some(making)
+}
+
+fn is_copies<'j>(line: &Members<'j>) -> Option<Vec<Members<'j>>> {
+    line.integer::<u64>("copies")?;
+    let mut files = Vec::new();
+    for file in line.get("files")?.items()? {
+        let file = file.members()?;
+        strings(&file, "path")?;
+        file.integer::<usize>("root_len")?;
+        files.push(file);
+    }
+    Some(files)
+}
+
+fn optional_text(members: &Members<'_>, name: &str) -> Option<()> {
+    match members.optional(name)? {
+        Some(value) => value.text().map(drop),
+        None => Some(()),
+    }
+}
+
+/// Checks the members `name` and `name_b64`, which are strings if they exist.
+fn strings(members: &Members<'_>, name: &str) -> Option<()> {
+    optional_text(members, name)?;
+    optional_text(members, &format!("{name}_b64"))
+}
+
+fn is_right_digest(members: &Members<'_>) -> Option<()> {
+    match members.optional("blake3")? {
+        None => Some(()),
+        Some(value) => {
+            let digits = value.text()?;
+            (digits.len() == 64 && digits.bytes().all(|it| b"0123456789abcdef".contains(&it))).then_some(())
+        }
+    }
+}
+
+fn is_temp_name(name: &str) -> bool {
+    let digits = name.strip_prefix(".ftk-");
+    digits.is_some_and(|it| it.len() == 16 && it.bytes().all(|it| b"0123456789abcdef".contains(&it)))
+}
+
+/// Returns whether an intent has what a journal of version 2 adds, or `None` if only a part of it.
+fn has_proof(line: &Members<'_>) -> Option<bool> {
+    let (directory, nlink, mode_of_keeper) =
+        (line.optional("directory")?, line.optional("nlink")?, line.optional("keeper_mode")?);
+    if directory.is_none() && nlink.is_none() && mode_of_keeper.is_none() {
+        return Some(false);
+    }
+    is_right_identity(directory?)?;
+    nlink?;
+    mode(&mode_of_keeper?.text()?)?;
+    line.optional("identity")?.map_or(Some(()), is_right_identity)?;
+    is_right_digest(line)?;
+    Some(true)
 }
 
 /// Returns whether an object has all members that identify the version of a file.
@@ -118,12 +244,6 @@ fn is_version(members: &Members<'_>) -> Option<()> {
 
 /// Returns whether an intent has all members, with any values.
 fn is_intent(line: &Members<'_>) -> Option<()> {
-    let strings = |members: &Members<'_>, name: &str| {
-        [name.to_owned(), format!("{name}_b64")].iter().try_for_each(|name| match members.optional(name)? {
-            Some(value) => value.text().map(drop),
-            None => Some(()),
-        })
-    };
     line.integer::<u64>("step")?;
     line.text("action")?;
     line.text("temp")?;
@@ -153,15 +273,21 @@ fn is_intent(line: &Members<'_>) -> Option<()> {
             to.integer::<usize>("root_len")?;
         }
     }
-    Some(())
+    for name in ["directory", "identity"] {
+        line.optional(name)?.map_or(Some(()), |value| is_identity(value).map(drop))?;
+    }
+    for name in ["nlink", "copies"] {
+        line.optional(name)?.map_or(Some(()), |value| value.integer::<u64>().map(drop))?;
+    }
+    optional_text(line, "keeper_mode")?;
+    optional_text(line, "blake3")
 }
 
 /// Returns the step that an intent announces, or `None` if its members are invalid.
 fn intent(line: &Members<'_>) -> Option<Step> {
     let action = line.text("action")?;
     let temp = line.text("temp")?;
-    let digits = temp.strip_prefix(".ftk-")?;
-    let is_ours = digits.len() == 16 && digits.bytes().all(|digit| b"0123456789abcdef".contains(&digit));
+    let is_ours = is_temp_name(&temp);
     let metadata = line.get("metadata")?.members()?;
     mode(&metadata.text("mode")?)?;
     let attributes = metadata.get("xattrs").and_then(Json::items).unwrap_or_default();
@@ -234,12 +360,27 @@ impl Tree {
         Self { inodes: inodes.into(), dir }
     }
 
+    /// Returns the identity of a directory of the tree, as a journal records it.
+    fn identity(&self, path: &str) -> String {
+        let it = fs::metadata(self.dir.path().join(path)).expect("it is there");
+        format!("{{\"dev\":{},\"ino\":{},\"type\":\"directory\",\"uid\":{}}}", it.dev(), it.ino(), it.uid())
+    }
+
     /// Returns a journal of this tree with the steps of the input.
     fn journal(&self, data: &[u8]) -> Vec<u8> {
         let root = self.dir.path().join("in");
         let root = root.to_str().expect("the name of a temporary directory");
-        let mut journal = format!("{{\"ftk\":\"journal\",\"version\":1,\"cwd\":\"{root}\"}}\n").into_bytes();
+        let of_version = |version: u8| format!("{{\"ftk\":\"journal\",\"version\":{version}");
+        let mut journal = format!("{},\"cwd\":\"{root}\"}}\n", of_version(1)).into_bytes();
         let is_header = data.starts_with(b"{\"ftk\":");
+        if data.starts_with(of_version(2).as_bytes()) {
+            let top = self.identity("in");
+            journal = format!(
+                "{},\"cwd\":\"{root}\",\"cwd_identity\":{top}}}\n{{\"start\":{{\"path\":\"\",\"identity\":{top}}}}}\n",
+                of_version(2)
+            )
+            .into_bytes();
+        }
         let skipped =
             data.iter().position(|byte| *byte == b'\n').filter(|_| is_header).map_or(0, |at| at + 1);
         let mut rest = &data[skipped..];
@@ -247,6 +388,8 @@ impl Tree {
             journal.extend_from_slice(&rest[..at]);
             let text = match rest.get(at + 1) {
                 Some(b'T') => root.to_owned(),
+                Some(b'I') => self.identity("in"),
+                Some(b'S') => self.identity("in/sub"),
                 Some(b'D') => fs::metadata(self.dir.path()).expect("it is there").dev().to_string(),
                 Some(nth @ b'0'..=b'9') => {
                     self.inodes.get(usize::from(nth - b'0')).unwrap_or(&u64::MAX).to_string()

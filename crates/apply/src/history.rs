@@ -201,8 +201,11 @@ impl History {
         if !(OLDEST..=VERSION).contains(&header.version) {
             return Err(JournalError::Version(header.version));
         }
-        let cwd_identity = header.cwd_identity.map(|Object(record)| record.identity());
-        if (header.version > OLDEST) != matches!(cwd_identity, Some(Some(_))) {
+        let cwd_identity = match &header.cwd_identity {
+            Some(Object(record)) => Some(record.identity().ok_or(JournalError::Malformed(1))?),
+            None => None,
+        };
+        if (header.version > OLDEST) != cwd_identity.is_some() {
             return Err(JournalError::Malformed(1));
         }
         let cwd = read_path(header.cwd.as_deref(), header.cwd_b64.as_deref());
@@ -261,7 +264,7 @@ impl History {
             }
         }
         let started_ns = header.started_ns.and_then(|it| it.as_i64()).map(i128::from);
-        let (cwd_identity, steps) = (cwd_identity.flatten(), steps.into_iter().flatten().collect());
+        let steps = steps.into_iter().flatten().collect();
         Ok(Self { started_ns, cwd, cwd_identity, starts, steps, copies, making, remade, undone, len })
     }
 }
