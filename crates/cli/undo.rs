@@ -29,7 +29,7 @@ use crate::undo::journals::{last, list, remade};
 ///
 /// Undo does not trust names. The starting points and the directories of the files must be those of the run, and what is
 /// copied back must have the digest that the journal records. A journal of an older ftk lacks both: its steps are undone
-/// only if nobody but you and root can change a directory above the file, and if nothing is copied.
+/// only if no user except you and root can change a directory above the file, and if nothing is copied.
 ///
 /// The summary says how many files are left to restore, so you can see whether a repeated or interrupted undo is complete.
 ///

@@ -119,10 +119,13 @@ fn by_hand(journal: &[u8]) -> Option<Vec<Step>> {
             is_temp_name(&making.text("temp")?).then_some(())?;
         } else if let Some(files) = is_copies(&line) {
             files.iter().try_for_each(|file| file.bytes("path").map(drop))?;
-        } else if line.integer::<u64>("step").is_some() && line.get("remade").and_then(is_identity).is_some() {
+        } else if line.integer::<u64>("step").is_some() && line.get("remade").and_then(is_identity).is_some()
+        {
             (line.integer::<u64>("step")? < steps.len() as u64).then_some(())?;
             is_right_identity(line.get("remade")?)?;
-        } else if line.integer::<u64>("step").is_some() && line.get("undone").and_then(Json::boolean).is_some() {
+        } else if line.integer::<u64>("step").is_some()
+            && line.get("undone").and_then(Json::boolean).is_some()
+        {
             let is_step = line.integer::<u64>("step")? < steps.len() as u64;
             (is_step && line.get("undone")?.boolean()?).then_some(())?;
         } else {

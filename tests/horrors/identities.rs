@@ -396,7 +396,7 @@ fn make_old(dir: &Dir) {
 }
 
 #[test]
-fn an_older_journal_is_undone_only_where_nobody_else_can_write() {
+fn an_older_journal_is_undone_only_where_no_other_user_can_write() {
     let Some(dir) = home(&[("h/t/a", b"same"), ("h/t/v", b"same")]) else { return };
     prune(&dir, &["--action", "move=q", "h/t"]);
     make_old(&dir);
@@ -407,7 +407,7 @@ fn an_older_journal_is_undone_only_where_nobody_else_can_write() {
         "the reason is given",
     );
     assert!(!dir.path("h/t/v").exists());
-    // If all directories belong to root, nobody else can have exchanged them.
+    // If all directories belong to root, no other user can have exchanged them.
     for path in ["h", "h/t"] {
         chown(dir.path(path), Some(0), Some(0)).unwrap();
     }

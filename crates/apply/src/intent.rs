@@ -503,7 +503,7 @@ mod tests {
     }
 
     fn identity(ino: u64, file_type: FileType) -> Identity {
-        let birth_ns = (ino % 2 == 0).then_some(7);
+        let birth_ns = ino.is_multiple_of(2).then_some(7);
         Identity { fs: None, dev: 8, ino, birth_ns, file_type, uid: 9 }
     }
 

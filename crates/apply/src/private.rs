@@ -1,6 +1,6 @@
 //! New directories and symbolic links in a directory that other users may write to.
 //!
-//! Whoever may write to a directory can exchange a new entry in it for another one, before its maker has opened it. A
+//! A user who may write to a directory can exchange a new entry in it for another one, before its maker has opened it. A
 //! change of owner or mode then hits the other entry. So a new entry is made inside a private directory, in which only the
 //! caller can change names. It gets its metadata there through a descriptor, and is then renamed to its place.
 
@@ -145,7 +145,7 @@ pub(crate) fn remove_private(aside: &Place) -> Result<bool, ActError> {
 /// Opens a directory through which metadata can be set.
 const READABLE: OFlags = DIRECTORY.difference(OFlags::PATH).union(OFlags::NOFOLLOW);
 
-/// Opens the directory at a place if it is private: it belongs to the caller, and nobody else may look into it.
+/// Opens the directory at a place if it is private: it belongs to the caller, and no other user may look into it.
 fn open_private(place: &Place) -> Result<Option<OwnedFd>, Errno> {
     let dir = openat(&place.dir, &place.name, READABLE, Mode::empty())?;
     let stat = Stat::of(&dir)?;

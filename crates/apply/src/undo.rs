@@ -87,7 +87,7 @@ impl Shortfall {
 /// it also repairs a run that was killed in the middle of a step. Undo changes the owner and permissions only of files
 /// and directories that it has made itself.
 ///
-/// A journal of version 1 records neither identities nor digests. Its steps are undone only if nobody but the caller and
+/// A journal of version 1 records neither identities nor digests. Its steps are undone only if no user except the caller and
 /// root can change a directory on the path of the victim, and if no content is copied.
 ///
 /// Owner, permissions and attributes are restored as the journal says, so the journal must be one that only
@@ -333,7 +333,7 @@ impl Undoing {
     }
 
     /// Opens the directory of the victim, which must be the one that the journal records, or one that undo has made in its
-    /// place. For a journal without identities, nobody else may be able to change the path.
+    /// place. For a journal without identities, no other user may be able to change the path.
     fn locate(&mut self, side: Side, intent: &Intent) -> Result<Place, Refusal> {
         let Seen { path, root_len, .. } = &intent.victim;
         let place = self.reach.locate(side, path, *root_len)?;

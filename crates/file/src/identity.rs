@@ -90,7 +90,7 @@ impl Identity {
         self.difference(other).is_none()
     }
 
-    /// Returns whether both are the same file, whoever owns it.
+    /// Returns whether both are the same file, with any owner.
     pub fn is_same_inode(&self, other: &Self) -> bool {
         matches!(self.difference(other), None | Some(IdentityDifference::Owner))
     }
