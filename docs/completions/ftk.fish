@@ -460,7 +460,7 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l last -d 'Undo the most recent run'
+complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l last -d 'Undo the most recent run that is not undone yet'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l list -d 'List the runs whose journals are found, the newest first'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand dup; and __fish_seen_subcommand_from undo" -l json -d 'Print JSON on standard output, one object per line'
@@ -1024,7 +1024,7 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand undo" -l last -d 'Undo the most recent run'
+complete -c ftk -n "__fish_ftk_using_subcommand undo" -l last -d 'Undo the most recent run that is not undone yet'
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -l list -d 'List the runs whose journals are found, the newest first'
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand undo" -l json -d 'Print JSON on standard output, one object per line'
