@@ -268,7 +268,8 @@ fn a_replaced_quarantine_is_not_used() {
     prune(&dir, &["--action", "delete", "--quarantine", "h/q", "h/t"]);
     rename(&dir, "h/q", "h/old");
     // Each run has a directory of its own there.
-    let of_run = fs::read_dir(dir.path("h/old")).unwrap().next().unwrap().unwrap().file_name();
+    let mut entries = fs::read_dir(dir.path("h/old")).unwrap().map(|entry| entry.unwrap());
+    let of_run = entries.find(|entry| entry.path().is_dir()).unwrap().file_name();
     let planted = format!("other/{}/h/t/v", of_run.to_str().unwrap());
     dir.file(&planted, b"same");
     symlink("../other", dir.path("h/q")).unwrap();
