@@ -1,13 +1,14 @@
 //! What is reused, by which commands, and `ftk cache`.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
 use super::{CACHE, cached, counted, place, settle, stored};
-use crate::harness::{Dir, bytes, needs, uring};
+use crate::harness::{Dir, bytes, needs, sha256, skip, uring};
 
 /// Returns a tree with duplicates, hard links, links and files of all sizes.
 fn tree() -> Option<Dir> {
@@ -152,6 +153,38 @@ fn a_file_that_cannot_be_read_does_not_keep_others_from_being_reused() {
         run().stderr_has("2 files, 0 digests reused");
         run().stderr_has("2 files, 2 digests reused");
     }
+}
+
+/// Leaving a group changes nothing of the file.
+#[test]
+fn a_file_that_the_caller_may_no_longer_read_is_not_reused() {
+    const GROUP: u32 = 1234;
+    let Some(dir) = place() else { return };
+    if !rustix::process::geteuid().is_root() {
+        return skip("only root changes owners");
+    }
+    dir.file("t/a", b"same").file("t/b", b"same").file("t/free", b"for everyone");
+    for name in ["t/a", "t/b"] {
+        std::os::unix::fs::chown(dir.path(name), None, Some(GROUP)).unwrap();
+        fs::set_permissions(dir.path(name), fs::Permissions::from_mode(0o640)).unwrap();
+    }
+    fs::create_dir(dir.aside("cache")).unwrap();
+    std::os::unix::fs::chown(dir.aside("cache"), Some(65534), Some(65534)).unwrap();
+    settle();
+    for args in [&["hash", "t"][..], &["hash", "--tree", "t"], &["manifest", "create", "t"], &["dup", "t"]] {
+        for extra in [&["-j", "mono"][..], &["-j", "4"]] {
+            let run = |group| dir.ftk(args).args(extra).arg("--cache").unprivileged(&dir).group(group).run();
+            run(GROUP).status(0);
+            run(GROUP).status(0).stderr_lacks(" 0 digests reused");
+            let left = run(65534).status(2).stderr_has("permission denied");
+            for secret in [sha256(b"same"), "t/a\n".into()] {
+                left.check(!left.text().contains(&secret), "nothing is disclosed");
+            }
+        }
+    }
+    // The others are reused as before.
+    let run = dir.ftk(["hash", "t", "--cache"]).unprivileged(&dir).run().status(2);
+    run.stdout(format!("{}  t/free\n", sha256(b"for everyone"))).stderr_has("1 digest reused");
 }
 
 /// The store needs descriptors too.

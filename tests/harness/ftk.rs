@@ -85,6 +85,12 @@ impl Ftk {
         self
     }
 
+    /// With another group than that of the unprivileged user, after [`unprivileged`](Self::unprivileged).
+    pub(crate) fn group(mut self, group: u32) -> Self {
+        self.command.gid(group);
+        self
+    }
+
     pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
         self

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 
 use ftk_file::{Birth, Failure, File, Stat, Symlinks, descend};
-use rustix::fs::CWD;
+use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
@@ -138,6 +138,18 @@ impl<'i> Opener<'i> {
     /// As for [`stat_file`](Self::stat_file).
     pub fn stat_entry(&mut self, dir: DirNo, name: impl Arg, symlinks: Symlinks) -> io::Result<Stat> {
         Ok(Stat::at(self.open(dir)?, name, symlinks)?)
+    }
+
+    /// Returns whether this process may read a file of the table now, with its effective user and groups. If the kernel
+    /// does not answer (before Linux 5.8), opens the file. The question takes 0.8 us, opening and closing takes 1.9 us.
+    pub fn may_read(&mut self, dir: DirNo, file: FileNo) -> bool {
+        let Ok(at) = self.open(dir) else { return false };
+        let (name, symlinks) = (self.inventory.name(dir, file), self.inventory.symlinks(dir, file));
+        match accessat(at, name, Access::READ_OK, AtFlags::EACCESS | symlinks.at_flags()) {
+            Ok(()) => true,
+            Err(Errno::ACCESS) => false,
+            Err(_) => self.open_file(dir, file).is_ok(),
+        }
     }
 
     /// Returns the directory that the list is confined to, if there is one. Links in its path are followed.

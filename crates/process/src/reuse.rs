@@ -124,11 +124,14 @@ impl<'r> LookUp<'r> {
         Self { reuse, known, opener: Opener::new(reuse.inventory), digests: Vec::new(), used }
     }
 
-    /// Fills the row of a file if its digests are known.
+    /// Fills the row of a file if its digests are known, and the caller may read the file. Permissions may have been
+    /// withdrawn since the digests were stored: then reading the file reports the error.
     fn fill(&mut self, job: Job<'_>) -> Result<(), Unusable> {
         let Some(stat) = self.stat(&job)? else { return Ok(()) };
         let Some(fs) = self.reuse.file_systems.id(stat.dev) else { return Ok(()) };
-        if self.known.digests(fs, &stat, &self.reuse.contents, &mut self.digests, self.used)? {
+        if self.known.digests(fs, &stat, &self.reuse.contents, &mut self.digests, self.used)?
+            && self.opener.may_read(job.dir, job.file)
+        {
             job.row.ok(&self.digests, &stat);
         }
         Ok(())
