@@ -68,7 +68,7 @@ pub use lines::{MAX_LINE, read_line};
 pub use ncdu::{NcduMissing, NcduObject, write_ncdu_object, write_ncdu_start};
 pub use ncdu_reader::{NcduEntry, NcduError, NcduEvent, NcduReader};
 pub use object::Object;
-pub use output::Output;
+pub use output::{Output, OutputId};
 pub use parse::{Encoding, SumError, SumLine};
 pub use reader::{SumReader, SumRecord};
 pub use seal::Seal;

@@ -1,16 +1,17 @@
 //! Output files that are complete or absent.
 
 use std::ffi::OsString;
-use std::fs::{File, Metadata, Permissions};
+use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{PermissionsExt, fchown};
 use std::path::Path;
 
-use ftk_file::begin_write_back;
+use ftk_file::{FileType, Stat, begin_write_back};
 use rustix::fs::Mode;
+use rustix::process::geteuid;
 
-use crate::target::{Place, Target, resolve};
+use crate::target::{Opened, Place, Target};
 use crate::temp::Temp;
 
 /// An output file that appears under its name only when it is [committed](Output::commit).
@@ -19,9 +20,13 @@ use crate::temp::Temp;
 /// old file stays. Anything but a regular file, such as a FIFO or `/dev/full`, is written in place. So is a
 /// descriptor that is named through `/dev/stdout` or `/proc`.
 ///
-/// A file that is replaced passes on its permissions to the new one, and its owner and group if the process
-/// may set them. Extended attributes and access control lists are lost, and other hard links keep the old
-/// file. If the path is a symbolic link, the file it points to is replaced and the link stays.
+/// The new file belongs to the caller. If the old one does too, it passes on its permissions, and its group if the process
+/// may set it. Otherwise the new file gets no permission that the old one does not have. Extended attributes and access
+/// control lists are lost, and other hard links keep the old file. If the path is a symbolic link, the file it points to
+/// is replaced and the link stays.
+///
+/// What other users may have planted is refused: in a directory with the sticky bit that others can write to, a link or
+/// file of another user, and in any directory a FIFO of another user.
 ///
 /// Writes are buffered in blocks of 128 KiB. The disk starts to write a large file before it is complete.
 ///
@@ -53,7 +58,18 @@ pub struct Output {
 struct Pending {
     temp: Temp,
     name: OsString,
-    old: Option<Metadata>,
+    old: Option<Stat>,
+}
+
+/// What an output path leads to. Two paths that lead to one target have equal values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OutputId {
+    /// The device and inode number of a file, FIFO or block device.
+    Existing(u64, u64),
+    /// A name that no file has yet, in the directory with this device and inode number.
+    Free((u64, u64), OsString),
+    /// A character device, such as `/dev/null`, or a descriptor of this process. Several outputs may share it.
+    Shared,
 }
 
 /// Large enough to write a list of 86,000 lines in 60 calls, and small enough for the second-level cache.
@@ -64,28 +80,48 @@ const BUFFER: usize = 128 * 1024;
 const WRITE_BACK: u64 = 8 << 20;
 
 impl Output {
+    /// Finds out what `path` leads to. Opens nothing for writing.
+    ///
+    /// # Errors
+    /// If [`create`](Self::create) would refuse the path.
+    pub fn id(path: &Path) -> io::Result<OutputId> {
+        Ok(match Target::find(path)? {
+            Target::Descriptor(_) => OutputId::Shared,
+            Target::Special(stat) if stat.file_type == FileType::Char => OutputId::Shared,
+            Target::Special(stat) | Target::Replace(Place { old: Some(stat), .. }) => {
+                OutputId::Existing(stat.dev, stat.ino)
+            }
+            Target::Replace(Place { dir, name, old: None }) => {
+                OutputId::Free(Stat::of(dir)?.identity(), name)
+            }
+        })
+    }
+
     /// Opens `path` for output. Opening a FIFO waits for its reader.
     ///
     /// # Errors
-    /// If `path` is a directory, if no file may be created in its directory, or if the existing file is not
-    /// writable.
+    /// If `path` is a directory, if no file may be created in its directory, if the existing file is not
+    /// writable, or if another user may have planted it.
     pub fn create(path: &Path) -> io::Result<Self> {
         Self::with(path, Temp::create)
     }
 
     fn with(path: &Path, make: impl FnOnce(OwnedFd, Mode) -> io::Result<(Temp, File)>) -> io::Result<Self> {
-        let (file, pending) = match resolve(path)? {
-            Target::InPlace(file) => (file, None),
-            Target::Replace(place) => {
-                let Place { dir, name, old } = *place;
-                // A replacement gets the permissions of the old file, but only when it is complete.
-                let mode = if old.is_some() { 0o600 } else { 0o666 };
+        let (file, pending) = match Target::find(path)?.open(path)? {
+            Opened::InPlace(file) => (file, None),
+            Opened::Replace(Place { dir, name, old }) => {
+                let mode = match &old {
+                    None => 0o666,
+                    // A replacement gets the permissions of the old file, but only when it is complete.
+                    Some(old) if old.uid == geteuid().as_raw() => 0o600,
+                    Some(old) => old.mode & 0o666,
+                };
                 let (temp, file) = make(dir, Mode::from_raw_mode(mode))?;
                 (file, Some(Box::new(Pending { temp, name, old })))
             }
         };
-        let mut identities = vec![identity(&file.metadata()?)];
-        identities.extend(pending.iter().filter_map(|pending| pending.old.as_ref()).map(identity));
+        let mut identities = vec![Stat::of(&file)?.identity()];
+        identities.extend(pending.iter().filter_map(|pending| pending.old.as_ref()).map(Stat::identity));
         let writer = BufWriter::with_capacity(BUFFER, file);
         Ok(Self { writer, pending, identities, failed: false, written: 0, begun: 0 })
     }
@@ -151,22 +187,23 @@ impl Write for Output {
     }
 }
 
-fn identity(file: &Metadata) -> (u64, u64) {
-    (file.dev(), file.ino())
-}
-
-fn copy_permissions(old: &Metadata, file: &File) -> io::Result<()> {
-    let now = file.metadata()?;
-    let mut mode = old.mode() & 0o777;
-    let same = (now.uid(), now.gid()) == (old.uid(), old.gid());
-    if !same && fchown(file, Some(old.uid()), Some(old.gid())).is_err() {
-        mode = mode_for_new_owner(mode);
+/// Gives a file that belongs to the caller the permissions of the old file, or fewer.
+fn copy_permissions(old: &Stat, file: &File) -> io::Result<()> {
+    let now = Stat::of(file)?;
+    let mut mode = old.mode & 0o777;
+    let has_group = now.gid == old.gid || (now.uid == old.uid && fchown(file, None, Some(old.gid)).is_ok());
+    if !has_group {
+        mode = mode_for_new_group(mode);
+    }
+    if now.uid != old.uid {
+        // Another user must not widen what the caller's umask permits.
+        mode &= now.mode;
     }
     file.set_permissions(Permissions::from_mode(mode))
 }
 
-/// Returns the permissions for a file whose owner could not be kept: its new group gets only what others had.
-fn mode_for_new_owner(mode: u32) -> u32 {
+/// Returns the permissions for a file whose group could not be kept: its new group gets only what others had.
+fn mode_for_new_group(mode: u32) -> u32 {
     mode & 0o707 | (mode & 0o007) << 3
 }
 

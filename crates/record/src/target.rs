@@ -1,71 +1,113 @@
 //! The target of an output path: a name to be replaced, or something that is written in place.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use ftk_file::{FileType, Stat, Symlinks};
+use rustix::fs::{CWD, Mode, OFlags, open, openat, readlinkat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
 
-/// What is at an output path.
+/// What is at an output path, before anything is opened for writing.
 pub(crate) enum Target {
-    /// A device, a FIFO, or a descriptor of this process under `/proc` or `/dev/fd`, open for writing.
-    InPlace(File),
+    /// A descriptor of this process under `/proc` or `/dev/fd`, and its type.
+    Descriptor(FileType),
+    /// A device or a FIFO.
+    Special(Stat),
     /// A regular file, or nothing yet.
-    Replace(Box<Place>),
+    Replace(Place),
 }
 
-/// A name in a directory, and the file that has it.
+/// A target that may be written.
+pub(crate) enum Opened {
+    /// Open for writing in place.
+    InPlace(File),
+    /// To be replaced.
+    Replace(Place),
+}
+
+/// A name in a directory, and the regular file that has it.
 pub(crate) struct Place {
     pub(crate) dir: OwnedFd,
     pub(crate) name: OsString,
-    /// The regular file there, or `None` if the name is free.
-    pub(crate) old: Option<Metadata>,
+    /// `None` if the name is free.
+    pub(crate) old: Option<Stat>,
 }
 
-/// Finds the target of `path`. Symbolic links are followed, even to a file that does not exist yet.
-///
-/// # Errors
-/// If the target is a directory, if its directory cannot be opened, or if the file is not writable. A file
-/// that its owner made read-only is not replaced, even if the directory is writable.
-pub(crate) fn resolve(path: &Path) -> io::Result<Target> {
-    match fs::metadata(path) {
-        Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
-        Ok(found) if !found.is_file() => return in_place(OpenOptions::new().write(true), path),
-        Ok(_) => {}
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+impl Target {
+    /// Finds the target of `path`. Symbolic links are followed, even to a file that does not exist yet.
+    ///
+    /// The kernel resolves the path, so that its own protections apply. Then this follows the same path step by step, to find
+    /// the directory of the target and to refuse what other users could have planted: links and files of others in a
+    /// directory with the sticky bit that others can write to, and FIFOs of others in any directory. Both must lead to the
+    /// same file.
+    ///
+    /// # Errors
+    /// If the target is a directory, is refused, or cannot be found.
+    pub(crate) fn find(path: &Path) -> io::Result<Self> {
+        let seen = match Stat::at(CWD, path, Symlinks::Follow) {
+            Ok(seen) if seen.file_type == FileType::Directory => return Err(ErrorKind::IsADirectory.into()),
+            Ok(seen) => Some(seen),
+            Err(Errno::NOENT) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let Some(place) = walk(path.as_os_str().as_bytes())? else {
+            // A link to a descriptor that is not open ends here.
+            let seen = seen.ok_or(Errno::NOENT)?;
+            return Ok(Self::Descriptor(seen.file_type));
+        };
+        if place.old.as_ref().map(Stat::identity) != seen.as_ref().map(Stat::identity) {
+            return Err(replaced());
+        }
+        Ok(match seen {
+            Some(seen) if !seen.is_regular() => Self::Special(seen),
+            _ => Self::Replace(place),
+        })
     }
-    match follow(path)? {
-        Some(path) => Ok(Target::Replace(Box::new(open_place(&path)?))),
-        // The path leads to a file through a descriptor of this process. Appends to it: data that others
-        // wrote through the descriptor must stay.
-        None => in_place(OpenOptions::new().append(true), path),
+
+    /// Opens the target, which was found at `path`, for writing.
+    ///
+    /// # Errors
+    /// If it cannot be opened for writing, or is another one now. A file that its owner made read-only is not replaced, even
+    /// if the directory is writable.
+    pub(crate) fn open(self, path: &Path) -> io::Result<Opened> {
+        match self {
+            Self::Descriptor(file_type) => {
+                // Appends to a file: data that others wrote through the descriptor must stay.
+                let is_file = file_type == FileType::Regular;
+                let flags = OFlags::NOCTTY.bits().cast_signed();
+                let opened = OpenOptions::new().write(true).append(is_file).custom_flags(flags).open(path)?;
+                Ok(Opened::InPlace(opened))
+            }
+            Self::Special(seen) => open_again(path, OFlags::empty(), &seen).map(Opened::InPlace),
+            Self::Replace(place) => {
+                if let Some(old) = &place.old {
+                    // O_NONBLOCK: the file may have been replaced by a FIFO.
+                    open_again(path, OFlags::NONBLOCK, old)?;
+                }
+                Ok(Opened::Replace(place))
+            }
+        }
     }
 }
 
-fn in_place(options: &mut OpenOptions, path: &Path) -> io::Result<Target> {
-    options.custom_flags(OFlags::NOCTTY.bits().cast_signed()).open(path).map(Target::InPlace)
+/// Opens what was found at a path. With `O_CREAT`, the kernel applies `protected_regular` and `protected_fifos`.
+fn open_again(path: &Path, flags: OFlags, seen: &Stat) -> io::Result<File> {
+    let flags = flags | OFlags::WRONLY | OFlags::CREATE | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = open(path, flags, Mode::from_raw_mode(0o666))?;
+    if Stat::of(&file)?.identity() != seen.identity() {
+        return Err(replaced());
+    }
+    Ok(file.into())
 }
 
-fn open_place(path: &Path) -> io::Result<Place> {
-    let (dir, name) = split(path)?;
-    let dir = openat(CWD, dir, OFlags::DIRECTORY | DIR_ACCESS | OFlags::CLOEXEC, Mode::empty())?;
-    // Opening proves that the file is writable. O_NONBLOCK: the file may have been replaced by a FIFO.
-    let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let old = match openat(&dir, name, flags, Mode::empty()) {
-        Ok(file) => Some(File::from(file).metadata()?),
-        Err(rustix::io::Errno::NOENT) => None,
-        Err(error) => return Err(error.into()),
-    };
-    if old.as_ref().is_some_and(|old| !old.is_file()) {
-        return Err(io::Error::other("the file has been replaced by something else"));
-    }
-    let name = name.to_owned();
-    Ok(Place { dir, name, old })
+fn replaced() -> io::Error {
+    io::Error::other("the file has been replaced by something else")
 }
 
 /// The directory is used only to look up names, which needs no permission to read it.
@@ -77,49 +119,107 @@ const DIR_ACCESS: OFlags = OFlags::RDONLY;
 /// The number of links that Linux follows before it returns `ELOOP`.
 const MAX_LINKS: usize = 40;
 
-/// Returns the end of the chain of symbolic links at `path`, or `None` if the chain leads through a
-/// descriptor of this process, whose link text is not a usable path.
-fn follow(path: &Path) -> io::Result<Option<PathBuf>> {
-    let mut path = path.to_owned();
-    for _ in 0..=MAX_LINKS {
-        let (dir, _) = split(&path)?;
-        if holds_descriptors(dir)? {
-            return Ok(None);
-        }
-        match fs::read_link(&path) {
-            Ok(text) => path = dir.join(text),
-            Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound) => {
-                return Ok(Some(path)); // not a link, or nothing there
-            }
-            Err(error) => return Err(error),
-        }
+/// Follows a path to its last name. Returns `None` if it leads through a descriptor of this process, whose link text is
+/// not a usable path.
+fn walk(path: &[u8]) -> io::Result<Option<Place>> {
+    if path.is_empty() {
+        return Err(Errno::NOENT.into());
     }
-    Err(rustix::io::Errno::LOOP.into())
+    let mut rest = path.to_vec();
+    let mut dir = start(&rest)?;
+    for _ in 0..=MAX_LINKS {
+        let (name, found) = loop {
+            let (name, after) = first_name(&rest)?;
+            let has_descriptors = holds_descriptors(&dir)?;
+            if has_descriptors && after.is_none() {
+                return Ok(None);
+            }
+            // The links of procfs have no usable text.
+            let symlinks = Symlinks::follow_if(has_descriptors || name == b"..");
+            let found = match Stat::at(&dir, OsStr::from_bytes(&name), symlinks) {
+                Err(Errno::NOENT) if after.is_none() => None,
+                found => Some(found?),
+            };
+            match (after, found) {
+                (Some(after), Some(found)) if found.file_type != FileType::Symlink => {
+                    let flags = OFlags::DIRECTORY | DIR_ACCESS | OFlags::CLOEXEC | symlinks.open_flags();
+                    dir = openat(&dir, OsStr::from_bytes(&name), flags, Mode::empty())?;
+                    rest = after;
+                }
+                (after, found) => {
+                    rest = after.unwrap_or_default();
+                    break (OsString::from_vec(name), found);
+                }
+            }
+        };
+        let Some(found) = found else { return Ok(Some(Place { dir, name, old: None })) };
+        refuse_planted(&Stat::of(&dir)?, &found)?;
+        if found.file_type != FileType::Symlink {
+            return Ok(Some(Place { dir, name, old: Some(found) }));
+        }
+        let mut text = readlinkat(&dir, &name, Vec::new())?.into_bytes();
+        if text.starts_with(b"/") {
+            dir = start(&text)?;
+        }
+        if !rest.is_empty() {
+            text.push(b'/');
+            text.append(&mut rest);
+        }
+        rest = text;
+    }
+    Err(Errno::LOOP.into())
+}
+
+/// Opens the directory where a path begins.
+fn start(path: &[u8]) -> io::Result<OwnedFd> {
+    let dir = if path.starts_with(b"/") { "/" } else { "." };
+    Ok(openat(CWD, dir, OFlags::DIRECTORY | DIR_ACCESS | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Returns the first name of a path, and the rest of the path if that has another name.
+///
+/// # Errors
+/// If the last name is followed by a slash, or is `.` or `..`: these mean a directory.
+fn first_name(path: &[u8]) -> io::Result<(Vec<u8>, Option<Vec<u8>>)> {
+    let mut names = path.split(|&byte| byte == b'/').skip_while(|name| matches!(*name, b"" | b"."));
+    let name = names.next().ok_or(ErrorKind::IsADirectory)?;
+    let rest: Vec<_> = names.collect();
+    if rest.iter().any(|name| !matches!(*name, b"" | b".")) {
+        return Ok((name.to_vec(), Some(rest.join(&b'/'))));
+    }
+    if !rest.is_empty() || name == b".." {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    Ok((name.to_vec(), None))
+}
+
+/// Refuses an entry of `dir` that another user may have planted.
+fn refuse_planted(dir: &Stat, entry: &Stat) -> io::Result<()> {
+    let user = geteuid().as_raw();
+    let is_sticky = dir.mode & 0o1000 != 0 && dir.mode & 0o022 != 0;
+    let why = match entry.file_type {
+        _ if entry.uid == user => return Ok(()),
+        FileType::Fifo => "it is a FIFO of another user",
+        FileType::Regular if is_sticky => {
+            "it is another user's file in a directory where all users can make files"
+        }
+        // Root can do more than plant a link.
+        FileType::Symlink if is_sticky && entry.uid != 0 => {
+            "it leads through another user's link in a directory where all users can make links"
+        }
+        _ => return Ok(()),
+    };
+    Err(io::Error::new(ErrorKind::PermissionDenied, why))
 }
 
 #[cfg(target_os = "linux")]
-fn holds_descriptors(dir: &Path) -> io::Result<bool> {
-    Ok(rustix::fs::statfs(dir)?.f_type == rustix::fs::PROC_SUPER_MAGIC)
+fn holds_descriptors(dir: impl AsFd) -> io::Result<bool> {
+    Ok(rustix::fs::fstatfs(dir)?.f_type == rustix::fs::PROC_SUPER_MAGIC)
 }
 #[cfg(not(target_os = "linux"))]
-fn holds_descriptors(dir: &Path) -> io::Result<bool> {
-    Ok(dir == Path::new("/dev/fd"))
-}
-
-/// Splits a path into directory and last name. Unlike [`Path::file_name`], it does not ignore a final slash
-/// or dot, which mean a directory.
-fn split(path: &Path) -> io::Result<(&Path, &OsStr)> {
-    let bytes = path.as_os_str().as_bytes();
-    let (dir, name) = match bytes.iter().rposition(|&byte| byte == b'/') {
-        Some(0) => (&b"/"[..], &bytes[1..]),
-        Some(slash) => (&bytes[..slash], &bytes[slash + 1..]),
-        None => (&b"."[..], bytes),
-    };
-    match name {
-        b"" if bytes.is_empty() => Err(ErrorKind::NotFound.into()),
-        b"" | b"." | b".." => Err(ErrorKind::IsADirectory.into()),
-        _ => Ok((Path::new(OsStr::from_bytes(dir)), OsStr::from_bytes(name))),
-    }
+fn holds_descriptors(dir: impl AsFd) -> io::Result<bool> {
+    let descriptors = Stat::at(CWD, "/dev/fd", Symlinks::Follow);
+    Ok(descriptors.is_ok_and(|it| Stat::of(dir).is_ok_and(|dir| dir.identity() == it.identity())))
 }
 
 #[cfg(test)]
@@ -127,13 +227,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn split_returns_the_last_name() {
-        for (path, dir, name) in [("a", ".", "a"), ("/a", "/", "a"), ("b/a", "b", "a"), ("../a", "..", "a")] {
-            assert_eq!(split(Path::new(path)).unwrap(), (Path::new(dir), OsStr::new(name)));
+    fn first_name_and_rest() {
+        let rest = |rest: &str| Some(rest.as_bytes().to_vec());
+        for (path, name, after) in [
+            ("a", "a", None),
+            ("/a", "a", None),
+            ("b/a", "b", rest("a")),
+            ("../a", "..", rest("a")),
+            ("./b//../a", "b", rest("/../a")),
+            ("b/a/", "b", rest("a/")),
+        ] {
+            assert_eq!(first_name(path.as_bytes()).unwrap(), (name.as_bytes().to_vec(), after), "{path}");
         }
-        for path in ["/", "a/", "a/.", "..", "a/.."] {
-            assert_eq!(split(Path::new(path)).unwrap_err().kind(), ErrorKind::IsADirectory, "{path}");
+        for path in ["/", "a/", "a/.", "..", "."] {
+            let error = first_name(path.as_bytes()).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::IsADirectory, "{path}");
         }
-        assert_eq!(split(Path::new("")).unwrap_err().kind(), ErrorKind::NotFound);
     }
 }

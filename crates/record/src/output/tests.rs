@@ -29,6 +29,11 @@ fn write_all(mut output: Output, bytes: &[u8]) -> io::Result<()> {
     output.commit()
 }
 
+fn identity(path: &Path) -> (u64, u64) {
+    let metadata = path.metadata().unwrap();
+    (metadata.dev(), metadata.ino())
+}
+
 fn listing(dir: &Path) -> Vec<OsString> {
     let mut names: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
@@ -104,28 +109,187 @@ fn permissions_are_kept() {
     });
 }
 
+/// The other user in tests that need two. These tests do nothing unless they run as root.
+const NOBODY: u32 = 65534;
+
+fn is_root() -> bool {
+    geteuid().is_root()
+}
+
+/// Runs `test` as `NOBODY`, on a thread of its own: on Linux, user and group ids can be set per thread, and the other
+/// tests keep theirs.
+#[cfg(target_os = "linux")]
+fn as_nobody<T: Send>(test: impl FnOnce() -> T + Send) -> T {
+    use rustix::process::{Gid, Uid};
+    thread::scope(|scope| {
+        let run = scope.spawn(|| {
+            let (user, group) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
+            rustix::thread::set_thread_groups(&[]).unwrap();
+            rustix::thread::set_thread_res_gid(group, group, group).unwrap();
+            rustix::thread::set_thread_res_uid(user, user, user).unwrap();
+            test()
+        });
+        run.join().unwrap()
+    })
+}
+
 #[test]
-fn owner_and_group_are_kept() {
+fn the_group_is_kept() {
     both_ways(|dir, create| {
         let path = dir.join("list");
         fs::write(&path, b"old").unwrap();
-        if rustix::process::geteuid().is_root() {
-            chown(&path, Some(12345), Some(23456)).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o664)).unwrap();
+        if is_root() {
+            chown(&path, None, Some(23456)).unwrap();
         }
         let before = path.metadata().unwrap();
         write_all(create(&path).unwrap(), b"new").unwrap();
         let after = path.metadata().unwrap();
         assert_ne!(before.ino(), after.ino());
-        assert_eq!((before.uid(), before.gid()), (after.uid(), after.gid()));
+        assert_eq!((before.uid(), before.gid(), before.mode()), (after.uid(), after.gid(), after.mode()));
     });
 }
 
 #[test]
-fn a_new_owner_does_not_widen_permissions() {
-    assert_eq!(mode_for_new_owner(0o640), 0o600);
-    assert_eq!(mode_for_new_owner(0o660), 0o600);
-    assert_eq!(mode_for_new_owner(0o604), 0o644);
-    assert_eq!(mode_for_new_owner(0o777), 0o777);
+fn the_new_file_belongs_to_the_caller() {
+    if !is_root() {
+        return;
+    }
+    both_ways(|dir, create| {
+        fs::write(dir.join("peer"), b"").unwrap();
+        let usual = dir.join("peer").metadata().unwrap().mode() & 0o777;
+        for (old, new) in [(0o666, 0o666), (0o640, 0o600), (0o600, 0o600), (0o604, 0o604), (0o777, 0o666)] {
+            let path = dir.join(format!("{old:o}"));
+            fs::write(&path, b"old").unwrap();
+            chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(old)).unwrap();
+            write_all(create(&path).unwrap(), b"new").unwrap();
+            let after = path.metadata().unwrap();
+            assert_eq!((after.uid(), after.gid()), (0, 0));
+            assert_eq!(after.mode() & 0o7777, new & usual, "{old:o}");
+        }
+    });
+}
+
+#[test]
+fn a_new_group_does_not_widen_permissions() {
+    assert_eq!(mode_for_new_group(0o640), 0o600);
+    assert_eq!(mode_for_new_group(0o660), 0o600);
+    assert_eq!(mode_for_new_group(0o604), 0o644);
+    assert_eq!(mode_for_new_group(0o777), 0o777);
+}
+
+/// A directory with things that `NOBODY` made: a link to a file of root, the same link as a directory, a link to a free
+/// name, a file and a FIFO.
+fn planted(mode: u32) -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    fs::create_dir(path("private")).unwrap();
+    fs::write(path("private/passwd"), b"of root").unwrap();
+    fs::create_dir(path("shared")).unwrap();
+    for (target, name) in
+        [("../private/passwd", "link"), ("../private", "dir"), ("../private/free", "dangling")]
+    {
+        symlink(target, path("shared").join(name)).unwrap();
+    }
+    fs::write(path("shared/file"), b"old").unwrap();
+    fs::set_permissions(path("shared/file"), Permissions::from_mode(0o666)).unwrap();
+    assert!(Command::new("mkfifo").arg(path("shared/fifo")).status().unwrap().success());
+    for name in ["link", "dir", "dangling", "file", "fifo"] {
+        std::os::unix::fs::lchown(path("shared").join(name), Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    fs::set_permissions(path("shared"), Permissions::from_mode(mode)).unwrap();
+    dir
+}
+
+#[test]
+fn what_another_user_planted_in_a_sticky_directory_is_refused() {
+    if !is_root() {
+        return;
+    }
+    for mode in [0o1777, 0o1775] {
+        let dir = planted(mode);
+        for name in ["link", "dir/passwd", "dir/new", "dangling", "file", "fifo"] {
+            let path = dir.path().join("shared").join(name);
+            let refused = Output::create(&path).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::PermissionDenied, "{name}: {refused}");
+            assert_eq!(Output::id(&path).unwrap_err().kind(), ErrorKind::PermissionDenied, "{name}");
+        }
+        assert_eq!(fs::read(dir.path().join("private/passwd")).unwrap(), b"of root");
+        assert_eq!(listing(&dir.path().join("private")), ["passwd"]);
+        // What is the caller's own is written.
+        fs::write(dir.path().join("shared/own"), b"").unwrap();
+        symlink("own", dir.path().join("shared/own link")).unwrap();
+        for name in ["own", "own link", "new"] {
+            write_all(Output::create(&dir.path().join("shared").join(name)).unwrap(), b"x").unwrap();
+        }
+        assert_eq!(fs::read(dir.path().join("shared/own")).unwrap(), b"x");
+    }
+}
+
+#[test]
+fn elsewhere_only_a_fifo_of_another_user_is_refused() {
+    if !is_root() {
+        return;
+    }
+    for mode in [0o777, 0o1755] {
+        let dir = planted(mode);
+        let path = |name: &str| dir.path().join("shared").join(name);
+        let refused = Output::create(&path("fifo")).unwrap_err();
+        assert_eq!(refused.to_string(), "it is a FIFO of another user");
+        for name in ["link", "dir/new", "dangling", "file"] {
+            write_all(Output::create(&path(name)).unwrap(), b"x").unwrap();
+        }
+        assert_eq!(fs::read(dir.path().join("private/passwd")).unwrap(), b"x");
+        assert_eq!(fs::read(dir.path().join("private/free")).unwrap(), b"x");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn links_of_root_are_followed_for_everyone() {
+    if !is_root() {
+        return;
+    }
+    let dir = planted(0o1777);
+    fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
+    let path = |name: &str| dir.path().join(name);
+    fs::create_dir(path("nobody's")).unwrap();
+    chown(path("nobody's"), Some(NOBODY), Some(NOBODY)).unwrap();
+    symlink("../nobody's/new", path("shared/root's link")).unwrap();
+    fs::write(path("shared/root's file"), b"").unwrap();
+    fs::set_permissions(path("shared/root's file"), Permissions::from_mode(0o666)).unwrap();
+    as_nobody(|| {
+        write_all(Output::create(&path("shared/root's link")).unwrap(), b"x").unwrap();
+        write_all(Output::create(&path("shared/file")).unwrap(), b"own").unwrap();
+        let refused = Output::create(&path("shared/root's file")).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::PermissionDenied);
+    });
+    assert_eq!(fs::read(path("nobody's/new")).unwrap(), b"x");
+    assert_eq!(fs::read(path("shared/file")).unwrap(), b"own");
+}
+
+#[test]
+fn ids_tell_whether_two_paths_lead_to_one_target() {
+    let dir = TempDir::new().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    fs::create_dir(path("sub")).unwrap();
+    fs::write(path("old"), b"").unwrap();
+    fs::hard_link(path("old"), path("hard link")).unwrap();
+    symlink("../old", path("sub/link")).unwrap();
+    symlink("sub/new", path("dangling")).unwrap();
+    let id = |name: &str| Output::id(&path(name)).unwrap();
+    let old = path("old").metadata().unwrap();
+    for name in ["old", "hard link", "sub/link", "sub/../old"] {
+        assert_eq!(id(name), OutputId::Existing(old.dev(), old.ino()), "{name}");
+    }
+    assert_eq!(id("dangling"), id("sub/new"));
+    assert_ne!(id("new"), id("sub/new"));
+    assert_ne!(id("new"), id("New"));
+    for shared in ["/dev/null", "/dev/stdout", "/proc/self/fd/1"] {
+        assert_eq!(Output::id(Path::new(shared)).unwrap(), OutputId::Shared, "{shared}");
+    }
+    assert_eq!(listing(dir.path()), ["dangling", "hard link", "old", "sub"]);
 }
 
 #[test]
@@ -181,19 +345,8 @@ fn a_read_only_file_is_not_replaced() {
     fs::write(&path, b"old").unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
     fs::set_permissions(dir.path(), Permissions::from_mode(0o777)).unwrap();
-    let error = thread::scope(|scope| {
-        let refused = scope.spawn(|| {
-            if rustix::process::geteuid().is_root() {
-                use rustix::process::{Gid, Uid};
-                // On Linux, user and group ids can be set per thread: the other tests keep theirs.
-                let (user, group) = (Uid::from_raw(65534), Gid::from_raw(65534));
-                rustix::thread::set_thread_res_gid(group, group, group).unwrap();
-                rustix::thread::set_thread_res_uid(user, user, user).unwrap();
-            }
-            Output::create(&path).unwrap_err()
-        });
-        refused.join().unwrap()
-    });
+    let create = || Output::create(&path).unwrap_err();
+    let error = if is_root() { as_nobody(create) } else { create() };
     assert_eq!(error.kind(), ErrorKind::PermissionDenied);
 }
 
@@ -245,13 +398,13 @@ fn identities_are_those_of_the_new_and_old_file() {
             let mut expected = seen.clone();
             let identities = output.identities().to_vec();
             write_all(output, text).unwrap();
-            seen = vec![identity(&path.metadata().unwrap())];
+            seen = vec![identity(&path)];
             expected.splice(0..0, seen.clone());
             assert_eq!(identities, expected);
         }
     });
     let output = Output::create(Path::new("/dev/null")).unwrap();
-    assert_eq!(output.identities(), [identity(&fs::metadata("/dev/null").unwrap())]);
+    assert_eq!(output.identities(), [identity(Path::new("/dev/null"))]);
 }
 
 #[test]
