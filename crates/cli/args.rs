@@ -16,6 +16,7 @@ use crate::completions::CompletionsArgs;
 use crate::describe::DescribeArgs;
 use crate::du::DuArgs;
 use crate::dup::DupArgs;
+use crate::files::Files;
 use crate::find::FindArgs;
 use crate::foreign;
 use crate::hash::HashArgs;
@@ -40,6 +41,10 @@ pub(crate) struct Args {
 
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    /// The files that the arguments name.
+    #[arg(skip)]
+    pub(crate) files: Files,
 }
 
 impl Args {
@@ -77,7 +82,10 @@ impl Args {
             let mut definition = help::arranged(Self::command());
             let matches = definition.try_get_matches_from_mut(&words);
             matches
-                .and_then(|mut matches| Self::from_arg_matches_mut(&mut matches))
+                .and_then(|mut matches| {
+                    let files = Files::of("", &matches);
+                    Ok(Self { files, ..Self::from_arg_matches_mut(&mut matches)? })
+                })
                 .map_err(|error| explained(error.format(&mut definition)))
         };
         let mut args = known.map_or_else(all, Ok)?;
@@ -104,8 +112,9 @@ impl Args {
         // Dropping the definition would take longer than parsing the arguments.
         let mut definition = ManuallyDrop::new(OneCommand::<T>::command());
         let mut matches = definition.try_get_matches_from_mut(words).ok()?;
+        let files = Files::of(words.first()?.to_str()?, &matches);
         let one = OneCommand::from_arg_matches_mut(&mut matches).ok()?;
-        Some(Self { globals: one.globals, command: command(one.args) })
+        Some(Self { globals: one.globals, command: command(one.args), files })
     }
 }
 
@@ -276,14 +285,14 @@ pub(crate) struct Globals {
 
     /// Write statistics of the run to FILE, as JSON
     ///
-    /// They include the time, files and bytes of each phase, errors, skipped entries and memory.
+    /// They include the time, files and bytes of each phase, errors, skipped entries and memory. `-`: standard output.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) stats: Option<PathBuf>,
 
     /// Write the result of the run to FILE, for Prometheus
     ///
     /// FILE is for the textfile collector of node_exporter, which needs a name that ends in `.prom`. It has the exit
-    /// status, the time of the last success, and the number of errors, files, bytes and findings.
+    /// status, the time of the last success, and the number of errors, files, bytes and findings. `-`: standard output.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) metrics: Option<PathBuf>,
 }
@@ -436,7 +445,8 @@ mod tests {
             "ftk manifest repair a b --from c --yes",
         ] {
             let (short, long) = (Args::of_one_command(&words(line)), Args::try_parse_from(words(line)));
-            assert_eq!(format!("{:?}", short.unwrap()), format!("{:?}", long.unwrap()), "{line}");
+            let shown = |args: Args| format!("{:?} {:?}", args.globals, args.command);
+            assert_eq!(shown(short.unwrap()), shown(long.unwrap()), "{line}");
         }
         for line in ["ftk", "ftk hash -h", "ftk find --nonsense", "ftk -v find", "ftk fnid", "ftk find -V"] {
             assert!(Args::of_one_command(&words(line)).is_none(), "{line}");

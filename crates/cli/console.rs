@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use clap::error::{ContextValue, ErrorKind};
-use ftk_file::Failure;
+use ftk_file::{Failure, StandardStream};
 use ftk_inventory::Inventory;
 use ftk_process::Failed;
 use ftk_record::{quote, sanitize};
@@ -188,6 +188,9 @@ pub(crate) fn say_failure(path: &[u8], failure: &Failure, so: &str, console: &Co
 /// the name of a file: if a control character in it would act on a terminal, the line is escaped and has no
 /// colours.
 pub(crate) fn show(mut message: clap::Error) -> io::Result<()> {
+    if !message.use_stderr() {
+        StandardStream::Output.check()?;
+    }
     if !message.use_stderr() || message.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return message.print();
     }

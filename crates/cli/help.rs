@@ -10,6 +10,7 @@ use std::io::ErrorKind;
 use anyhow::{Context as _, bail};
 use clap::builder::{StyledStr, Styles};
 use clap::{Arg, Args, Command, Id};
+use ftk_file::StandardStream;
 
 use crate::args::{self, Globals};
 use crate::console::Outcome;
@@ -194,7 +195,8 @@ pub(crate) fn run(args: &HelpArgs) -> anyhow::Result<Outcome> {
 /// Prints a page, in colours where they are wanted.
 fn print(page: &StyledStr) -> anyhow::Result<()> {
     use std::io::Write as _;
-    written(write!(anstream::stdout().lock(), "{}", page.ansi()))
+    let shown = StandardStream::Output.check();
+    written(shown.and_then(|()| write!(anstream::stdout().lock(), "{}", page.ansi())))
 }
 
 /// Prints the same page as `ftk WORDS --help`.

@@ -3,20 +3,31 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufRead, ErrorKind};
-use std::os::fd::AsFd as _;
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::FileTypeExt as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use ftk_file::StandardStream;
 use ftk_sched::{Stop, Team, logical_cpus};
 
 use crate::args::Globals;
 
+/// Returns standard input. The reader of the standard library must not be used: it takes the errors of a closed stream for
+/// the end of the input.
+///
+/// # Errors
+/// If it was closed when the process started.
+pub(crate) fn stdin() -> io::Result<BorrowedFd<'static>> {
+    StandardStream::Input.check()?;
+    Ok(rustix::stdio::stdin())
+}
+
 /// Opens `path`, or standard input for `-`.
 ///
 /// # Errors
-/// Like [`open_file`].
+/// Like [`open_file`] and [`stdin`].
 pub(crate) fn open(path: &OsStr) -> io::Result<File> {
-    if path == "-" { Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?)) } else { open_file(path) }
+    if path == "-" { Ok(File::from(stdin()?.try_clone_to_owned()?)) } else { open_file(path) }
 }
 
 /// Opens a regular file or a FIFO.

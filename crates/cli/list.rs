@@ -1,12 +1,10 @@
 //! The output of a command: standard output, or a file that appears only when it is complete.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use ftk_record::{Output, quote};
 
 use crate::colour;
@@ -121,22 +119,9 @@ pub(crate) fn cannot_write(file: Option<&Path>) -> String {
     file.map_or_else(|| CANNOT_WRITE.into(), |path| format!("cannot write {}", shown(path)))
 }
 
-/// Refuses an input path that is also the output, since writing would destroy the input. An output file that
-/// a walk finds is only skipped.
-pub(crate) fn refuse_own_input(paths: &[OsString], own: &[(u64, u64)]) -> anyhow::Result<()> {
-    if own.is_empty() {
-        return Ok(());
-    }
-    let stdin = [OsString::from("-")];
-    for path in if paths.is_empty() { &stdin[..] } else { paths } {
-        let file = if path == "-" { Path::new("/dev/stdin") } else { Path::new(path) };
-        if let Ok(metadata) = file.metadata()
-            && own.contains(&(metadata.dev(), metadata.ino()))
-        {
-            bail!("{} is both input and output", shown(Path::new(path)));
-        }
-    }
-    Ok(())
+/// Returns the file that `-o` names. Like no option, `-` means standard output.
+pub(crate) fn named(output: Option<&Path>) -> Option<&Path> {
+    output.filter(|path| *path != Path::new("-"))
 }
 
 fn shown(path: &Path) -> String {

@@ -14,6 +14,7 @@ mod describe;
 mod du;
 mod dup;
 mod expression;
+mod files;
 mod find;
 mod foreign;
 mod hash;
@@ -48,10 +49,11 @@ use std::io::{Cursor, ErrorKind, Write as _, stderr};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
 use std::process::ExitCode;
 
+use ftk_file::StandardStream;
 use signal_hook::consts::SIGABRT;
 use signal_hook::low_level::{exit, register};
 
-use crate::args::{Args, Command, Refused};
+use crate::args::{Args, Command, ProgressArg, Refused};
 use crate::console::{Console, Outcome, cause};
 use crate::line::Line;
 use crate::run_files::RunFiles;
@@ -119,8 +121,15 @@ fn run() -> Outcome {
         }
     };
     args.globals.color.write_global();
+    if args.globals.progress == ProgressArg::Json && StandardStream::Error.is_closed() {
+        // No message can say so.
+        return Outcome::Error;
+    }
     let mut console = Console::new(&args.globals);
     polite::begin(&args.globals, &console);
+    if let Err(error) = args.files.check() {
+        return console.fatal(&error);
+    }
     let Some(files) = RunFiles::create(&args.globals, &console) else { return Outcome::Error };
     if files.is_empty() {
         return execute(&args, &console);

@@ -33,14 +33,31 @@ Examples:
 
 pub(crate) fn run(args: &ManArgs, console: &Console) -> anyhow::Result<Outcome> {
     fs::create_dir_all(&args.dir).with_context(|| format!("cannot make {}", shown(&args.dir)))?;
-    let mut pages = 0;
-    write(&args::definition(), &args.dir, &mut pages)?;
-    console.summary(format_args!("{} in {}", human::count(pages, "page"), shown(&args.dir)));
+    let definition = args::definition();
+    let commands = commands(&definition);
+    commands.iter().try_for_each(|command| write(command, &args.dir))?;
+    let pages = human::count(commands.len() as u64, "page");
+    console.summary(format_args!("{pages} in {}", shown(&args.dir)));
     Ok(Outcome::Success)
 }
 
-/// Writes the pages of a command and of its subcommands.
-fn write(command: &Command, dir: &Path, pages: &mut u64) -> anyhow::Result<()> {
+/// Returns every page that is written to `dir`.
+pub(crate) fn pages(dir: &Path) -> Vec<PathBuf> {
+    let definition = args::definition();
+    commands(&definition)
+        .into_iter()
+        .map(|command| dir.join(Man::new(command.clone()).get_filename()))
+        .collect()
+}
+
+/// Returns a command and all its subcommands that have pages.
+fn commands(command: &Command) -> Vec<&Command> {
+    let inner = command.get_subcommands().filter(|it| !it.is_hide_set()).flat_map(commands);
+    [command].into_iter().chain(inner).collect()
+}
+
+/// Writes the page of a command.
+fn write(command: &Command, dir: &Path) -> anyhow::Result<()> {
     let man =
         Man::new(command.clone()).source(concat!("ftk ", env!("CARGO_PKG_VERSION"))).manual("ftk manual");
     let path = dir.join(man.get_filename());
@@ -50,9 +67,7 @@ fn write(command: &Command, dir: &Path, pages: &mut u64) -> anyhow::Result<()> {
             output.write_all(&page)?;
             output.commit()
         })
-        .with_context(|| format!("cannot write {}", shown(&path)))?;
-    *pages += 1;
-    command.get_subcommands().filter(|it| !it.is_hide_set()).try_for_each(|it| write(it, dir, pages))
+        .with_context(|| format!("cannot write {}", shown(&path)))
 }
 
 /// Renders a page. The examples keep their lines and come last.

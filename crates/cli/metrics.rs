@@ -5,11 +5,9 @@
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
-
-use ftk_record::Output;
 
 use crate::console::Outcome;
 use crate::line::Line;
@@ -24,12 +22,9 @@ const INFALLIBLE: &str = "writing to a string cannot fail";
 const LAST_SUCCESS: &str = "ftk_last_success_timestamp_seconds";
 
 impl Stats {
-    /// Writes the metrics and commits the file, which gives it its name. `path` is the name of the file: its stem is the
-    /// label `task`, and an older file under this name has the time of the last success.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub(crate) fn write_metrics(&self, mut output: Output, path: &Path, outcome: Outcome) -> io::Result<()> {
+    /// Appends the metrics. `path` is the name of the file: its stem is the label `task`, and an older file under this name
+    /// has the time of the last success.
+    pub(crate) fn write_metrics(&self, output: &mut Vec<u8>, path: &Path, outcome: Outcome) {
         let task = path.file_stem().unwrap_or_default().to_string_lossy();
         let command = &Line::of_process().command;
         let labels = format!("task=\"{}\",command=\"{}\"", escaped(&task), escaped(command));
@@ -69,8 +64,7 @@ impl Stats {
             let name = "ftk_oldest_verification_timestamp_seconds";
             text.value(name, "When the longest unverified file was last read.", seconds(time));
         }
-        output.write_all(text.out.as_bytes())?;
-        output.commit()
+        output.extend_from_slice(text.out.as_bytes());
     }
 }
 

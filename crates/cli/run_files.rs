@@ -1,31 +1,41 @@
 //! The files that describe a run when it has ended: those of `--stats` and `--metrics`.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use ftk_record::Output;
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome, cause};
+use crate::list::{cannot_write, named};
+use crate::stdout::Stdout;
 
 /// The files of a run, created before its work: a file that cannot be created fails the run at once instead of after
 /// hours of work.
 #[derive(Debug)]
 pub(crate) struct RunFiles {
-    stats: Option<(PathBuf, Output)>,
-    metrics: Option<(PathBuf, Output)>,
+    stats: Option<RunFile>,
+    metrics: Option<RunFile>,
+}
+
+/// A file, or standard output if `output` is `None`.
+#[derive(Debug)]
+struct RunFile {
+    path: PathBuf,
+    output: Option<Output>,
 }
 
 impl RunFiles {
     /// Creates the files that the options name. If that fails, prints the error and returns `None`.
     pub(crate) fn create(globals: &Globals, console: &Console) -> Option<Self> {
-        if globals.stats.is_some() && globals.stats == globals.metrics {
-            console.error("--stats and --metrics name the same file");
-            return None;
-        }
         let create = |path: &Option<PathBuf>| {
-            let output = path.as_ref().map(|path| Output::create(path).map(|output| (path.clone(), output)));
-            output.transpose().inspect_err(|error| say_unwritten(path.as_deref(), error, console)).ok()
+            let Some(path) = path else { return Some(None) };
+            let output = named(Some(path)).map(Output::create).transpose();
+            let say =
+                |error: &_| console.path_error("write", path.as_os_str().as_encoded_bytes(), cause(error));
+            let output = output.inspect_err(say).ok()?;
+            Some(Some(RunFile { path: path.clone(), output }))
         };
         Some(Self { stats: create(&globals.stats)?, metrics: create(&globals.metrics)? })
     }
@@ -37,28 +47,30 @@ impl RunFiles {
 
     /// Returns the device and inode number of the files, and of those that they replace. A walk skips them.
     pub(crate) fn identities(&self) -> Vec<(u64, u64)> {
-        let both = [&self.stats, &self.metrics].into_iter().flatten();
-        both.flat_map(|(_, output)| output.identities()).copied().collect()
+        let outputs =
+            [&self.stats, &self.metrics].into_iter().flatten().filter_map(|file| file.output.as_ref());
+        outputs.flat_map(Output::identities).copied().collect()
     }
 
     /// Writes the files of a run of `command` that ended with `outcome`. Returns the outcome, which is an error if a file
     /// cannot be written.
     pub(crate) fn write(self, command: &'static str, outcome: Outcome, console: &Console) -> Outcome {
-        let mut failed = false;
-        let mut note = |path: &Path, written: io::Result<()>| {
-            failed |= written.inspect_err(|error| say_unwritten(Some(path), error, console)).is_err();
-        };
-        if let Some((path, output)) = self.stats {
-            note(&path, console.stats.write(output, command, outcome));
-        }
-        if let Some((path, output)) = self.metrics {
-            note(&path, console.stats.write_metrics(output, &path, outcome));
-        }
-        if failed { Outcome::Error } else { outcome }
+        let stats = self.stats.map(|file| file.write(|out, _| console.stats.write(out, command, outcome)));
+        let metrics = self
+            .metrics
+            .map(|file| file.write(|out, path| Ok(console.stats.write_metrics(out, path, outcome))));
+        let errors = [stats, metrics].into_iter().flatten().filter_map(Result::err);
+        errors.fold(outcome, |_, error| console.fatal(&error))
     }
 }
 
-fn say_unwritten(path: Option<&Path>, error: &io::Error, console: &Console) {
-    let path = path.map_or(&[][..], |path| path.as_os_str().as_encoded_bytes());
-    console.path_error("write", path, cause(error));
+impl RunFile {
+    /// Writes the text that `push` appends, and gives the file its name.
+    fn write(self, push: impl FnOnce(&mut Vec<u8>, &Path) -> io::Result<()>) -> anyhow::Result<()> {
+        let Self { path, output } = self;
+        let mut text = Vec::new();
+        push(&mut text, &path)?;
+        let Some(mut output) = output else { return Stdout::print(&text) };
+        output.write_all(&text).and_then(|()| output.commit()).with_context(|| cannot_write(Some(&path)))
+    }
 }

@@ -2,12 +2,14 @@
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::io::{BufRead, BufReader, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use ftk_record::quote;
+
+use crate::input;
 
 /// Limit for a path in a list. No system accepts longer ones, so a longer line means that FILE is not a list
 /// of paths.
@@ -56,13 +58,10 @@ impl StartArgs {
         );
         for (list, end) in self.lists() {
             let shown = || quote(list.as_os_str().as_bytes());
-            if is_stdin(list) {
-                records(io::stdin().lock(), end, &mut starts)
-            } else {
-                let file = File::open(list).with_context(|| format!("cannot open {}", shown()))?;
-                records(BufReader::new(file), end, &mut starts)
-            }
-            .with_context(|| format!("cannot read {}", shown()))?;
+            let file = if is_stdin(list) { input::open(list.as_os_str()) } else { File::open(list) };
+            let file = file.with_context(|| format!("cannot open {}", shown()))?;
+            records(BufReader::new(file), end, &mut starts)
+                .with_context(|| format!("cannot read {}", shown()))?;
         }
         Ok(starts)
     }

@@ -1,12 +1,11 @@
 //! Statistics of a run, and `--stats FILE`, which writes them as JSON. `--metrics` writes the same figures.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ftk_process::{Report, Work};
-use ftk_record::Output;
 use ftk_sched::Backend;
 use serde::Serialize;
 
@@ -158,11 +157,11 @@ impl Stats {
         });
     }
 
-    /// Writes the document and commits the file, which gives it its name.
+    /// Appends the document.
     ///
     /// # Errors
-    /// If the file cannot be written.
-    pub(crate) fn write(&self, mut output: Output, command: &str, outcome: Outcome) -> io::Result<()> {
+    /// If it cannot be written as JSON.
+    pub(crate) fn write(&self, output: &mut Vec<u8>, command: &str, outcome: Outcome) -> io::Result<()> {
         let gathered = self.lock();
         let document = Document {
             ftk: env!("CARGO_PKG_VERSION"),
@@ -179,9 +178,9 @@ impl Stats {
             results: &gathered.results,
             unused_rules: &gathered.unused_rules,
         };
-        serde_json::to_writer_pretty(&mut output, &document)?;
-        output.write_all(b"\n")?;
-        output.commit()
+        serde_json::to_writer_pretty(&mut *output, &document)?;
+        output.push(b'\n');
+        Ok(())
     }
 
     /// Returns everything that was recorded so far.

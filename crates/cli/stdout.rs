@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use ftk_file::{FileType, Stat, Symlinks};
+use ftk_file::{FileType, StandardStream, Stat, Symlinks};
 use rustix::fs::CWD;
 
 /// The message for a failure of standard output.
@@ -78,6 +78,9 @@ impl Stdout {
 
 /// Writes directly to the descriptor, because the lines are buffered already.
 fn write_all(mut bytes: &[u8]) -> io::Result<()> {
+    if !bytes.is_empty() {
+        StandardStream::Output.check()?;
+    }
     while !bytes.is_empty() {
         match rustix::io::write(io::stdout().as_fd(), bytes) {
             Ok(n) => bytes = &bytes[n..],

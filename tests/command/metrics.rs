@@ -159,7 +159,7 @@ fn files_that_cannot_be_written() {
     full.check(!full.out.is_empty(), "the work was done");
     full.stderr_has("ftk: cannot write '/dev/full'");
     let both = dir.ftk(["hash", "x", "--metrics", "m", "--stats", "m"]).run().status(2).stdout("");
-    both.stderr("ftk: --stats and --metrics name the same file\n");
+    both.stderr("ftk: --metrics and --stats name the same file\n");
     dir.ftk(["hash", "x", "--no-such-option", "--metrics", "old.prom"]).run().status(2);
     assert_eq!(
         fs::read(dir.path("old.prom")).unwrap(),

@@ -3,6 +3,7 @@
 
 mod definition;
 mod descriptors;
+mod files;
 mod help;
 mod messages;
 mod metrics;
@@ -11,6 +12,7 @@ mod polite;
 mod progress;
 mod query;
 mod stats;
+mod streams;
 mod terminal;
 mod times;
 mod usage;

@@ -1,9 +1,11 @@
 //! `-o FILE`: the file is complete or unchanged.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, lchown};
 
-use crate::harness::{Dir, records};
+use rustix::process::geteuid;
+
+use crate::harness::{Dir, records, skip};
 
 const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
@@ -121,17 +123,6 @@ fn a_closed_pipe_is_success() {
     }
 }
 
-#[test]
-fn a_closed_standard_output_is_the_null_device() {
-    let dir = Dir::new();
-    dir.file("x", b"abc");
-    for args in [&["find"][..], &["hash", "-q", "x"]] {
-        let run = dir.ftk(args).under(&dir, ["sh", "-c", "exec \"$@\" >&-", "sh"]).run();
-        run.status(0).stderr("");
-    }
-    assert_eq!(fs::read(dir.path("x")).unwrap(), b"abc");
-}
-
 /// Lines of different workers are never mixed.
 #[test]
 fn lines_of_different_workers_are_not_mixed() {
@@ -148,4 +139,59 @@ fn lines_of_different_workers_are_not_mixed() {
             "each line is a file",
         );
     }
+}
+
+/// The user who plants links, files and FIFOs.
+const OTHER: u32 = 65534;
+
+/// Whatever the settings of the kernel are: root is not sent elsewhere by what another user made in a directory like /tmp,
+/// and does not wait for a reader that never comes.
+#[test]
+fn what_another_user_planted_is_refused() {
+    if !geteuid().is_root() {
+        return skip("only root changes owners");
+    }
+    let dir = Dir::new();
+    dir.file("x", b"abc").file("etc/passwd", b"of root").dir("tmp").file("tmp/file", b"old").fifo("tmp/fifo");
+    dir.symlink("../etc/passwd", "tmp/link")
+        .symlink("../etc/new", "tmp/dangling")
+        .symlink("../etc", "tmp/etc");
+    for name in ["tmp/file", "tmp/fifo", "tmp/link", "tmp/dangling", "tmp/etc"] {
+        lchown(dir.path(name), Some(OTHER), Some(OTHER)).unwrap();
+    }
+    fs::set_permissions(dir.path("tmp"), Permissions::from_mode(0o1777)).unwrap();
+    for name in ["tmp/file", "tmp/fifo", "tmp/link", "tmp/dangling", "tmp/etc/passwd", "tmp/etc/new"] {
+        for option in ["-o", "--stats", "--metrics"] {
+            let run = dir.ftk(["hash", "x", option, name]).run().status(2);
+            run.stdout("").stderr_has("cannot write ").stderr_has("another user");
+        }
+    }
+    dir.fifo("fifo");
+    chown(dir.path("fifo"), Some(OTHER), Some(OTHER)).unwrap();
+    dir.ftk(["hash", "x", "-o", "fifo"]).run().status(2).stderr_has("it is a FIFO of another user");
+    assert_eq!(fs::read(dir.path("etc/passwd")).unwrap(), b"of root");
+    assert_eq!(fs::read(dir.path("tmp/file")).unwrap(), b"old");
+    assert!(!dir.path("etc/new").exists());
+    // The pipe of a shell may belong to anyone, and an own FIFO is written.
+    let pipe = ["sh", "-c", "exec 3>&1; \"$@\" -o /dev/fd/3", "sh"];
+    dir.ftk(["hash", "x"]).under(&dir, pipe).run().status(0).stdout(format!("{ABC}  x\n"));
+    dir.fifo("own");
+    let own = ["sh", "-c", "cat own & exec \"$@\" -o own", "sh"];
+    dir.ftk(["hash", "x"]).under(&dir, own).run().status(0).stdout(format!("{ABC}  x\n"));
+}
+
+#[test]
+fn a_new_file_belongs_to_the_caller() {
+    if !geteuid().is_root() {
+        return skip("only root changes owners");
+    }
+    let dir = Dir::new();
+    dir.file("x", b"abc").file("list", b"old");
+    chown(dir.path("list"), Some(OTHER), Some(OTHER)).unwrap();
+    dir.ftk(["hash", "x", "-o", "list"]).run().status(0);
+    let list = fs::metadata(dir.path("list")).unwrap();
+    assert_eq!(
+        (list.uid(), list.gid(), fs::read_to_string(dir.path("list")).unwrap()),
+        (0, 0, format!("{ABC}  x\n"))
+    );
 }

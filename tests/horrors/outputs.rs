@@ -124,6 +124,10 @@ fn h47_write_errors_of_every_command_are_reported() {
         run.check(run.code() == 2, "it is an error");
         let is_page = ["--help", "--version", "completions"].iter().any(|page| args.contains(page));
         run.check(is_page || run.err.contains("no space left on device"), "the error is printed");
+        // The same for standard output that is closed.
+        let run = dir.ftk(args).under(dir, ["sh", "-c", "exec \"$@\" >&-", "sh"]).run();
+        run.check(run.code() == 2, "it is an error");
+        run.check(run.err.contains("cannot write to standard output: it is closed"), "the error is printed");
     }
     for args in every().chain([&["cmp", "t", "u"][..], &["dup", "--summary"]]) {
         let run = dir.ftk(args).args(["--stats", "/dev/full"]).run().status(2);

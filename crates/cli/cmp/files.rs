@@ -16,7 +16,6 @@ use crate::cmp::listing::{Listing, Style, character};
 use crate::cmp::pair::{Compared, Pair};
 use crate::console::{Console, Outcome, say_failure};
 use crate::human;
-use crate::list::refuse_own_input;
 use crate::stdout::{Lines, Stdout};
 
 pub(super) fn run(
@@ -25,8 +24,6 @@ pub(super) fn run(
     globals: &Globals,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
-    let own: Vec<_> = Stdout::identity().into_iter().collect();
-    refuse_own_input(&[args.a.clone(), args.b.clone()], &own)?;
     let start = Instant::now();
     let mut pair = Pair::new(args, inputs, globals, console);
     let stdout = Stdout::default();

@@ -2,7 +2,8 @@
 
 use std::ffi::{CString, OsStr};
 use std::fs::{self, FileType};
-use std::io::{self, Read, stdin};
+use std::io::{self, Read};
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 
@@ -12,6 +13,7 @@ use rustix::fs::{CWD, SeekFrom, seek};
 
 use crate::cmp::CmpArgs;
 use crate::console::{Console, cause, say_failure};
+use crate::input::stdin;
 
 /// One of the two inputs.
 pub(super) struct Input {
@@ -30,14 +32,18 @@ impl Input {
     /// Opens the argument. On failure, prints the error and returns `None`.
     pub(super) fn open(path: &OsStr, args: &CmpArgs, console: &Console) -> Option<Self> {
         let name = path.as_bytes().to_vec();
-        if path == "-" {
-            let content = Content::Stream(Box::new(Stream::new(stdin())), rest_of_stdin());
-            return Some(Self { name, content });
-        }
         let failed = |verb, error: &io::Error| {
             console.path_error(verb, &name, cause(error));
             None
         };
+        if path == "-" {
+            let stdin = match stdin() {
+                Ok(stdin) => stdin,
+                Err(error) => return failed("read", &error),
+            };
+            let content = Content::Stream(Box::new(Stream::new(stdin)), rest_of(stdin));
+            return Some(Self { name, content });
+        }
         let file_type = match fs::metadata(path) {
             Ok(metadata) => metadata.file_type(),
             Err(error) => return failed("open", &error),
@@ -107,12 +113,10 @@ impl Input {
     }
 }
 
-/// Returns the number of bytes from the current position of standard input to its end, if it is a regular
-/// file.
-fn rest_of_stdin() -> Option<u64> {
-    let stdin = stdin();
-    let stat = Stat::of(&stdin).ok().filter(Stat::is_regular)?;
-    let at = seek(&stdin, SeekFrom::Current(0)).ok()?;
+/// Returns the number of bytes from the current position of a stream to its end, if it is a regular file.
+fn rest_of(stream: BorrowedFd<'_>) -> Option<u64> {
+    let stat = Stat::of(stream).ok().filter(Stat::is_regular)?;
+    let at = seek(stream, SeekFrom::Current(0)).ok()?;
     Some(stat.size.saturating_sub(at))
 }
 

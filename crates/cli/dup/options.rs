@@ -123,6 +123,8 @@ pub(super) struct OutputArgs {
     pub(super) null: bool,
 
     /// Write to FILE, which appears only when it is complete
+    ///
+    /// `-`: standard output.
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 }

@@ -25,7 +25,7 @@ use crate::dup::report::{csv, header};
 use crate::dup::tally;
 use crate::foreign::refuse_output;
 use crate::human;
-use crate::list::{List, refuse_own_input};
+use crate::list::{List, named};
 use crate::manifest::input::Input;
 use crate::rules::Rules;
 use crate::stats::{Phase, nanos};
@@ -74,11 +74,10 @@ pub(super) fn run(
     globals: &Globals,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
-    refuse_output(output.output.as_deref())?;
+    refuse_output(named(output.output.as_deref()))?;
     let (start, begun) = (SystemTime::now(), Instant::now());
     let stdout = Stdout::default();
-    let mut list = List::create(output.output.as_deref(), &stdout)?;
-    refuse_own_input(&args.manifests, &list.own())?;
+    let mut list = List::create(named(output.output.as_deref()), &stdout)?;
     let range = sizes.range()?;
     let sources = open(&args.manifests, globals)?;
     let format = output.format(globals.json, list.is_shown());

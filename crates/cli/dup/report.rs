@@ -22,7 +22,7 @@ use crate::dup::options::{Format, OutputArgs, SearchArgs, SizeArgs};
 use crate::dup::search::{SearchContext, search};
 use crate::dup::tally;
 use crate::foreign::refuse_output;
-use crate::list::{List, refuse_own_input};
+use crate::list::{List, named};
 use crate::rules::Rules;
 use crate::stdout::Stdout;
 
@@ -33,14 +33,11 @@ pub(super) fn run(
     globals: &Globals,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
-    refuse_output(output.output.as_deref())?;
+    refuse_output(named(output.output.as_deref()))?;
     let start = SystemTime::now();
     let stdout = Stdout::default();
-    let mut list = List::create(output.output.as_deref(), &stdout)?;
+    let mut list = List::create(named(output.output.as_deref()), &stdout)?;
     let own = list.own();
-    if !args.paths.is_empty() {
-        refuse_own_input(&args.paths, &own)?;
-    }
     let format = output.format(globals.json, list.is_shown());
     dirs::check_format(&args.dirs, share, format)?;
     let compares_directories = share.contained.is_some();

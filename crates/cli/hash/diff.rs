@@ -16,7 +16,7 @@ use crate::hash::table::{ListOptions, Table};
 use crate::human::{self, ARROW, shown};
 use crate::input;
 
-use crate::list::{List, refuse_own_input};
+use crate::list::{List, named};
 use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
@@ -25,8 +25,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         bail!("standard input can be read only once");
     }
     let stdout = Stdout::default();
-    let list = List::create(args.output.as_deref(), &stdout)?;
-    refuse_own_input(&args.paths, &list.own())?;
+    let list = List::create(named(args.output.as_deref()), &stdout)?;
 
     let reading = ListOptions {
         end: if args.zero { End::Nul } else { End::Newline },

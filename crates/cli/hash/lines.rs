@@ -26,7 +26,8 @@ use crate::hash::HashArgs;
 use crate::hash::lines::blocks::{Block, Blocks};
 use crate::hash::lines::turns::Turns;
 use crate::human;
-use crate::list::{List, refuse_own_input};
+use crate::input;
+use crate::list::{List, named};
 use crate::stdout::Stdout;
 
 /// Blocks that one worker processes before the others start. They are a few hundred microseconds of work.
@@ -46,11 +47,10 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let start = Instant::now();
     let platform = platform(&calibrate::in_use(|_| ()))?;
     let stdout = Stdout::default();
-    let list = List::create(args.output.as_deref(), &stdout)?;
-    refuse_own_input(&args.paths, &list.own())?;
+    let list = List::create(named(args.output.as_deref()), &stdout)?;
     let file;
-    let input = if path == "-" {
-        rustix::stdio::stdin()
+    let source = if path == "-" {
+        input::stdin().with_context(|| cannot("read", path))?
     } else {
         file = File::open(path).with_context(|| cannot("open", path))?;
         file.as_fd()
@@ -60,7 +60,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let crew = Crew {
         format: Format { algorithm, end, json: globals.json },
         platform,
-        source: Mutex::new(Source { blocks: Blocks::new(input, end), turn: 0, failure: None }),
+        source: Mutex::new(Source { blocks: Blocks::new(source, end), turn: 0, failure: None }),
         turns: Turns::new(list),
     };
     let mut done = crew.work(ALONE);

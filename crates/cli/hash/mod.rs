@@ -69,6 +69,8 @@ pub(crate) struct HashArgs {
     special: bool,
 
     /// Write to FILE, which appears only when it is complete
+    ///
+    /// `-`: standard output.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 

@@ -25,7 +25,8 @@ use crate::console::{Console, Outcome, cause, say_failed};
 use crate::hash::HashArgs;
 use crate::hash::list::{Format, emit};
 use crate::human;
-use crate::list::{List, refuse_own_input};
+use crate::input;
+use crate::list::{List, named};
 use crate::run::{Hashed, Run};
 use crate::scan::too_large;
 use crate::stdout::Stdout;
@@ -44,15 +45,16 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         .cloned()
         .partition(|path| args.special && is_special(path));
     let stdout = Stdout::default();
-    let mut list = List::create(args.output.as_deref(), &stdout)?;
+    let mut list = List::create(named(args.output.as_deref()), &stdout)?;
     let mut own = list.own();
-    refuse_own_input(&args.paths, &own)?;
     own.extend(run.reuse(args.cache)?);
     let mut outcome = Outcome::Success;
     let lists = &args.selection.starts;
-    let wants_stdin = args.paths.iter().any(is_stdin) || (args.paths.is_empty() && !lists.has_list());
+    let takes_stdin_alone = args.paths.is_empty() && !lists.has_list();
+    // As in sha256sum, each `-` reads on where the one before has ended.
+    let stdins = if takes_stdin_alone { 1 } else { args.paths.iter().filter(|path| is_stdin(path)).count() };
     ensure!(
-        !(wants_stdin && lists.takes_stdin()),
+        !(stdins > 0 && lists.takes_stdin()),
         "standard input cannot be both a list of paths and a file to hash"
     );
     let starts = lists.read(&starts, &[])?;
@@ -66,9 +68,10 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
             outcome = Outcome::Error;
         }
     };
-    if wants_stdin {
+    for _ in 0..stdins {
         asked::doing(&"hashing standard input");
-        add(b"-", hash_special("stdin", io::stdin(), algorithms, &run));
+        let stdin = input::stdin().map_err(|error| ("read", error));
+        add(b"-", stdin.and_then(|stdin| hash_special("stdin", stdin, algorithms, &run)));
     }
     for path in &special {
         asked::doing(&"hashing a device or FIFO");

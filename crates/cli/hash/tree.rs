@@ -21,7 +21,7 @@ use crate::console::{Console, Outcome, cause, say_failed};
 use crate::hash::HashArgs;
 use crate::hash::list::show;
 use crate::human;
-use crate::list::List;
+use crate::list::{List, named};
 use crate::rules::Rules;
 use crate::run::{Hashed, Run};
 use crate::scan::too_large;
@@ -61,7 +61,7 @@ pub(super) fn run(
     };
     let mut run = Run::new(globals, console)?;
     let stdout = Stdout::default();
-    let mut list = List::create(args.output.as_deref(), &stdout)?;
+    let mut list = List::create(named(args.output.as_deref()), &stdout)?;
     let mut own = list.own();
     if form == TreeForm::Ftk {
         own.extend(run.reuse(args.cache)?);

@@ -16,7 +16,7 @@ use crate::algorithm::{AlgorithmName, wanted};
 use crate::args::Globals;
 use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome, cause};
-use crate::list::{List, cannot_write};
+use crate::list::{List, cannot_write, named};
 use crate::manifest::body::Body;
 use crate::manifest::output::OutputArgs;
 use crate::manifest::reading;
@@ -112,7 +112,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         root_identity: None,
         shard,
     };
-    let output = args.output.output.as_deref();
+    let output = named(args.output.output.as_deref());
     if !ShardArgs::is_earlier(output, &header) {
         args.output.check()?;
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
+use ftk_hash::Algorithm;
 use ftk_manifest::{Export, ExportError, Format, Manifest};
 use ftk_record::{quote, sanitize};
 use jiff::Zoned;
@@ -15,7 +16,7 @@ use jiff::Zoned;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::human;
-use crate::list::{List, cannot_write, refuse_own_input};
+use crate::list::{List, cannot_write, named};
 use crate::manifest::body::Body;
 use crate::manifest::format::ExportFormat;
 use crate::manifest::guard::refuse_to_overwrite;
@@ -43,6 +44,8 @@ pub(super) struct ExportArgs {
     format: ExportFormat,
 
     /// Write to OUT, which appears only when it is complete
+    ///
+    /// `-`: standard output.
     #[arg(short, long, value_name = "OUT", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -66,17 +69,16 @@ pub(super) fn run(args: &ExportArgs, globals: &Globals, console: &Console) -> an
     let name = || quote(args.manifest.as_bytes());
     let manifest = Input::open(&args.manifest, globals)?.manifest;
     let format = Format::from(args.format);
-    if let (Format::Bagit, Some(bag)) = (format, &args.output) {
+    if let (Format::Bagit, Some(bag)) = (format, named(args.output.as_deref())) {
         return write_bag(&manifest, bag, args, console);
     }
     if !args.force {
-        refuse_to_overwrite(args.output.as_deref(), None)?;
+        refuse_to_overwrite(named(args.output.as_deref()), None)?;
     }
     let export = Export::new(&manifest, format, None).with_context(name)?;
     let stdout = Stdout::default();
-    let list = List::create(args.output.as_deref(), &stdout)?;
-    refuse_own_input(std::slice::from_ref(&args.manifest), &list.own())?;
-    let entries = write(&export, list, args.output.as_deref(), &args.manifest)?;
+    let list = List::create(named(args.output.as_deref()), &stdout)?;
+    let entries = write(&export, list, named(args.output.as_deref()), &args.manifest)?;
     console.summary(format_args!("{} exported", human::entries(entries)));
     Ok(Outcome::Success)
 }
@@ -134,6 +136,16 @@ fn refuse_tag_files(bag: &Path, made: &[String], force: bool) -> anyhow::Result<
     Ok(())
 }
 
+/// Returns every file that making a bag may write.
+pub(crate) fn bag_files(bag: &Path) -> Vec<PathBuf> {
+    let manifests = Algorithm::ALL.iter().map(|algorithm| bag.join(payload_manifest(*algorithm)));
+    manifests.chain(["bag-info.txt", "bagit.txt"].map(|name| bag.join(name))).collect()
+}
+
+fn payload_manifest(algorithm: Algorithm) -> String {
+    format!("manifest-{algorithm}.txt")
+}
+
 /// Writes the tag files of a bag.
 fn write_bag(
     manifest: &Manifest,
@@ -149,7 +161,7 @@ fn write_bag(
         shown(&payload)
     );
     let algorithms = Export::algorithms(manifest, Format::Bagit);
-    let made: Vec<_> = algorithms.iter().map(|algorithm| format!("manifest-{algorithm}.txt")).collect();
+    let made: Vec<_> = algorithms.iter().map(|algorithm| payload_manifest(*algorithm)).collect();
     refuse_tag_files(bag, &made, args.force)?;
     let name = || quote(args.manifest.as_bytes());
     let exports = if algorithms.is_empty() {
@@ -162,7 +174,7 @@ fn write_bag(
     let (files, bytes) = first.payload();
     let stdout = Stdout::default();
     for (export, algorithm) in exports.iter().zip(&algorithms) {
-        let path = bag.join(format!("manifest-{algorithm}.txt"));
+        let path = bag.join(payload_manifest(*algorithm));
         write(export, List::create(Some(&path), &stdout)?, Some(&path), &args.manifest)?;
     }
     let mut info = format!("Bag-Software-Agent: ftk {}\nBagging-Date: ", env!("CARGO_PKG_VERSION"));

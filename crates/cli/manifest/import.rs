@@ -18,7 +18,7 @@ use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::human;
 use crate::input;
-use crate::list::{List, refuse_own_input};
+use crate::list::{List, named};
 use crate::manifest::create::write;
 use crate::manifest::format::ImportFormat;
 use crate::manifest::output::OutputArgs;
@@ -108,9 +108,8 @@ fn import(
             (_, None) => None,
         };
     let stdout = Stdout::default();
-    let output = args.output.output.as_deref();
+    let output = named(args.output.output.as_deref());
     let written = List::create(output, &stdout)?;
-    refuse_own_input(std::slice::from_ref(&args.list), &written.own())?;
     let budget = Budget::new(globals.memory());
     let root = args.root.as_ref().map(|root| root.as_bytes());
     let import = Import::read(list, format, root, algorithm, &budget).with_context(name)?;

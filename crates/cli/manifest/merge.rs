@@ -9,7 +9,7 @@ use ftk_manifest::MergeError;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::human;
-use crate::list::{List, cannot_write, refuse_own_input};
+use crate::list::{List, cannot_write, named};
 use crate::manifest::create::write_with;
 use crate::manifest::input::open_parts;
 use crate::manifest::output::OutputArgs;
@@ -39,10 +39,9 @@ Examples:
 
 pub(super) fn run(args: &MergeArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     args.output.check()?;
-    let output = args.output.output.as_deref();
+    let output = named(args.output.output.as_deref());
     let stdout = Stdout::default();
     let list = List::create(output, &stdout)?;
-    refuse_own_input(&args.parts, &list.own())?;
     let parts = open_parts(&args.parts, globals, &mut Vec::new())?;
     let named = |error| match error {
         MergeError::Output(_) => anyhow!(error).context(cannot_write(output)),

@@ -31,6 +31,8 @@ mod verify;
 
 use clap::{Args, Subcommand};
 
+pub(crate) use self::export::bag_files;
+
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::manifest::create::CreateArgs;

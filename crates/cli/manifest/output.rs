@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::list::named;
 use crate::manifest::guard::refuse_to_overwrite;
 
 // Not `next_help_heading`, which would also apply to the options of the command that follow.
@@ -12,6 +13,7 @@ pub(super) struct OutputArgs {
     /// Write to FILE, which appears only when it is complete
     ///
     /// If its name ends in .zst, FILE is compressed with Zstandard. All manifest commands read such files.
+    /// `-`: standard output.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(super) output: Option<PathBuf>,
 
@@ -26,6 +28,6 @@ impl OutputArgs {
     /// # Errors
     /// Those of [`refuse_to_overwrite`].
     pub(super) fn check(&self) -> anyhow::Result<()> {
-        if self.force { Ok(()) } else { refuse_to_overwrite(self.output.as_deref(), None) }
+        if self.force { Ok(()) } else { refuse_to_overwrite(named(self.output.as_deref()), None) }
     }
 }

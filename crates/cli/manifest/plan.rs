@@ -14,7 +14,7 @@ use indicatif::{DecimalBytes, HumanCount};
 
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
-use crate::list::List;
+use crate::list::{List, named};
 use crate::manifest::guard::refuse_to_overwrite;
 use crate::manifest::reading;
 use crate::manifest::root;
@@ -47,6 +47,8 @@ pub(super) struct PlanArgs {
     by: By,
 
     /// Write to FILE, which appears only when it is complete
+    ///
+    /// `-`: standard output.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -93,10 +95,10 @@ Examples:
 
 pub(super) fn run(args: &PlanArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     if !args.force {
-        refuse_to_overwrite(args.output.as_deref(), None)?;
+        refuse_to_overwrite(named(args.output.as_deref()), None)?;
     }
     let stdout = Stdout::default();
-    let mut list = List::create(args.output.as_deref(), &stdout)?;
+    let mut list = List::create(named(args.output.as_deref()), &stdout)?;
     let run = Run::new(globals, console)?;
     let (plan, outcome) = match Path::new(&args.source).is_dir() {
         true => of_tree(args, &run, &list.own())?,

@@ -17,7 +17,7 @@ use ftk_record::quote;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::human;
-use crate::list::List;
+use crate::list::{List, named};
 use crate::manifest::create::{NOT_RECORDED, say_no_xattrs, write};
 use crate::manifest::fields::change;
 use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
@@ -63,6 +63,7 @@ pub(super) struct UpdateArgs {
     /// Write to NEW, which appears only when it is complete; may be OLD
     ///
     /// If its name ends in .zst, NEW is compressed with Zstandard.
+    /// `-`: standard output.
     #[arg(short, long, value_name = "NEW", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -99,10 +100,11 @@ Examples:
 pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     refuse_swapped(&args.root, &args.old)?;
     let run = Run::new(globals, console)?;
-    let mut lock = match args.output.as_deref().filter(|output| is_same_file(output, Path::new(&args.old))) {
-        Some(output) => Some(Lock::acquire(output, console)?),
-        None => None,
-    };
+    let mut lock =
+        match named(args.output.as_deref()).filter(|output| is_same_file(output, Path::new(&args.old))) {
+            Some(output) => Some(Lock::acquire(output, console)?),
+            None => None,
+        };
     let Input { manifest: mut old, own } = Input::open_any(&args.old, globals)?;
     let name = || quote(args.old.as_bytes());
     if let Some(shard) = args.shard.resolve(&args.root, &old.header().options)? {
@@ -114,14 +116,14 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         old.restrict(shard).with_context(name)?;
     }
     let header = Header { root: args.root.as_bytes().to_vec(), ..old.header().clone() };
-    if !args.force && !ShardArgs::is_earlier(args.output.as_deref(), &header) {
-        refuse_to_overwrite(args.output.as_deref(), own.first().copied().filter(|_| lock.is_some()))?;
+    if !args.force && !ShardArgs::is_earlier(named(args.output.as_deref()), &header) {
+        refuse_to_overwrite(named(args.output.as_deref()), own.first().copied().filter(|_| lock.is_some()))?;
     }
     let scope = ScopeArgs::of_words(&old.header().options).with_context(name)?;
     let algorithms = &old.header().algorithms;
     let now_ns = now_ns();
     let stdout = Stdout::default();
-    let list = List::create(args.output.as_deref(), &stdout)?;
+    let list = List::create(named(args.output.as_deref()), &stdout)?;
     if let Some(lock) = &mut lock {
         lock.check().and_then(|()| lock.extend_to(&list)).with_context(name)?;
     }
@@ -174,7 +176,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         (Some(error), ..) => say_no_xattrs(tree.root, finding.path, error, console),
         _ => {}
     };
-    let output = args.output.as_deref();
+    let output = named(args.output.as_deref());
     let updated = write(&header, list, output, |writer| {
         let updated = update.write(&read.rows, now_ns, writer, &run.budget, &mut each)?;
         lock.as_ref().map_or(Ok(()), Lock::check)?;

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use ftk_manifest::Manifest;
 use ftk_record::quote;
 
@@ -22,16 +22,11 @@ pub(super) enum Input {
 
 impl Input {
     /// Opens `path`; `-` is standard input. `has_parts`: whether a directory has the parts of a manifest in it, and is not
-    /// a tree; `own`: the files of the output.
+    /// a tree.
     ///
     /// # Errors
-    /// If it is neither a directory nor a complete manifest, or if it is one of the output files. A report is not checked.
-    pub(super) fn open(
-        path: &OsStr,
-        has_parts: bool,
-        own: &[(u64, u64)],
-        globals: &Globals,
-    ) -> anyhow::Result<Self> {
+    /// If it is neither a directory nor a complete manifest. A report is not checked.
+    pub(super) fn open(path: &OsStr, has_parts: bool, globals: &Globals) -> anyhow::Result<Self> {
         if path != "-" {
             let cannot_open = || format!("cannot open {}", quote(path.as_bytes()));
             let metadata = fs::metadata(path).with_context(cannot_open)?;
@@ -46,9 +41,6 @@ impl Input {
                 }
             }
         }
-        let input = input::Input::open(path, globals)?;
-        let is_output = input.own.iter().any(|file| own.contains(file));
-        ensure!(!is_output, "{} is both input and output", quote(path.as_bytes()));
-        Ok(Self::Manifest(Box::new(input.manifest)))
+        Ok(Self::Manifest(Box::new(input::Input::open(path, globals)?.manifest)))
     }
 }

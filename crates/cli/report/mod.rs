@@ -22,7 +22,7 @@ use indicatif::DecimalBytes;
 use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::human;
-use crate::list::{List, refuse_own_input};
+use crate::list::{List, named};
 use crate::report::inputs::Input;
 use crate::selection::SelectionArgs;
 use crate::stdout::Stdout;
@@ -51,6 +51,8 @@ pub(crate) struct ReportArgs {
     parts: bool,
 
     /// Write to FILE, which appears only when it is complete
+    ///
+    /// `-`: standard output.
     #[arg(short, long, value_name = "FILE", required_unless_present = "json", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -92,12 +94,11 @@ pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> an
     let here = [OsString::from(".")];
     let paths = if args.inputs.is_empty() { &here[..] } else { &args.inputs };
     let stdout = Stdout::default();
-    let mut list = List::create(args.output.as_deref(), &stdout)?;
-    refuse_own_input(paths, &list.own())?;
+    let mut list = List::create(named(args.output.as_deref()), &stdout)?;
     // Two trees cannot be compared here, so two directories are parts of manifests.
     let has_parts = args.parts || paths.len() > 1;
     let own = list.own();
-    let inputs = paths.iter().map(|path| Input::open(path, has_parts, &own, globals));
+    let inputs = paths.iter().map(|path| Input::open(path, has_parts, globals));
     let mut inputs = inputs.collect::<anyhow::Result<Vec<_>>>()?;
     if let (Some(filter), true) =
         (args.selection.filter(), inputs.iter().any(|it| !matches!(it, Input::Directory)))

@@ -16,6 +16,7 @@
 //! - [`Holes`] finds the ranges that need no reading, on the file systems for which [`is_trusted`] is true.
 //! - [`limit_rate()`] and [`preserve_page_cache()`] apply to all reads of the process: those of [`File`] and of
 //!   [`Stream`], which reads standard input and special files.
+//! - [`StandardStream`] knows which standard streams were closed when the process started.
 //! - [`begin_write_back()`] sends a large output to the disk while it is written.
 //!
 //! The walker has its own code for directories and its own metadata, because it is published for programs
@@ -42,6 +43,7 @@
 mod aligned_buf;
 mod aligned_reader;
 mod clock;
+mod closed_streams;
 mod cursor;
 mod descend;
 mod drop_method;
@@ -72,6 +74,7 @@ mod write_back;
 pub use aligned_buf::{ALIGNMENT_SPARE, AlignedBuf, aligned_start};
 pub use aligned_reader::AlignedReader;
 pub use clock::{clock_ns, has_own_clock};
+pub use closed_streams::StandardStream;
 pub use cursor::Cursor;
 pub use descend::{PATH_MAX, descend};
 pub use drop_method::{DropMethod, drop_methods};

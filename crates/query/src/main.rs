@@ -24,6 +24,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::{ArgMatches, FromArgMatches as _};
+use ftk_file::StandardStream;
 
 use crate::answer::Parameters;
 use crate::args::{AnswerArgs, ConvertArgs, NameArgs, QuestionArgs, ReportArgs, SinceArgs, SqlArgs};
@@ -118,6 +119,7 @@ fn list() -> Result<Outcome> {
 }
 
 fn print(text: &str) -> Result<Outcome> {
+    StandardStream::Output.check().context("cannot write to standard output")?;
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(Outcome::Success)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -99,7 +100,13 @@ impl Report {
         };
         let mut lines = Vec::new();
         let writer = Writer::new(&header, &mut lines)?;
-        let output = Output::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+        let to = if path == Path::new("-") { Path::new("/dev/stdout") } else { path };
+        let output = Output::create(to).with_context(|| format!("cannot write {}", path.display()))?;
+        for file in sets.files() {
+            let metadata = file.metadata().with_context(|| format!("cannot stat {}", file.display()))?;
+            let is_output = output.identities().contains(&(metadata.dev(), metadata.ino()));
+            ensure!(!is_output, "{} is both input and output", file.display());
+        }
         Ok(Self { output, writer, lines, roots, group: None, groups: 0 })
     }
 

@@ -62,6 +62,15 @@ impl Sets {
         self.0.iter()
     }
 
+    /// Returns the paths of all files of the sets.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let of_set = |set: &Set| {
+            let files = set.seal.files.iter().map(|file| set.dir.join(&file.file));
+            files.chain([set.dir.join(crate::seal::NAME)]).collect::<Vec<_>>()
+        };
+        self.0.iter().flat_map(of_set).collect()
+    }
+
     /// Checks that each set holds one tree.
     ///
     /// # Errors

@@ -1,6 +1,5 @@
 //! Reads the files that lists name, each once, with all the algorithms its lines need.
 
-use std::io;
 use std::ops::Range;
 
 use anyhow::Context as _;
@@ -13,6 +12,7 @@ use rustix::io::Errno;
 use crate::console::cause;
 use crate::hash::check::lists::{Line, Lines, Odd, TOO_LARGE};
 use crate::hash::check::verdict::CheckResult;
+use crate::input;
 use crate::run::{Hashed, Run};
 
 /// The digests of the files, and the errors.
@@ -213,7 +213,7 @@ fn stdin(lines: &Lines, platform: Platform) -> Result<Vec<(Algorithm, Digest)>, 
     if algorithms.is_empty() {
         return Ok(Vec::new());
     }
-    let digests = hash_stream(Stream::new(io::stdin()), &algorithms, platform);
+    let digests = input::stdin().and_then(|stdin| hash_stream(Stream::new(stdin), &algorithms, platform));
     digests.map(|digests| algorithms.into_iter().zip(digests).collect()).map_err(|error| cause(&error))
 }
 

@@ -29,7 +29,7 @@ use crate::hash::check::files::Files;
 use crate::hash::check::lists::ParseOptions;
 use crate::hash::check::unlisted::SearchedTree;
 use crate::hash::check::verdicts::{Manner, Verdicts};
-use crate::list::{List, refuse_own_input};
+use crate::list::{List, named};
 use crate::run::Run;
 use crate::stdout::Stdout;
 
@@ -83,8 +83,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let stdin = [OsString::from("-")];
     let names = if args.paths.is_empty() { &stdin } else { &*args.paths };
     let stdout = Stdout::default();
-    let out = List::create(args.output.as_deref(), &stdout)?;
-    refuse_own_input(names, &out.own())?;
+    let out = List::create(named(args.output.as_deref()), &stdout)?;
     // A bad pattern or a missing root is refused before anything is read.
     let root = own.root.as_deref();
     let start = [CString::new(root.unwrap_or(Path::new(".")).as_os_str().as_bytes())?];

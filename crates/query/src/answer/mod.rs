@@ -18,6 +18,7 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{SessionContext, lit};
 use datafusion::scalar::ScalarValue;
+use ftk_file::StandardStream;
 use futures::StreamExt as _;
 
 use crate::args::{AnswerArgs, Format};
@@ -57,6 +58,7 @@ pub(crate) fn run(
     args: &AnswerArgs,
     console: &Console,
 ) -> Result<Outcome> {
+    StandardStream::Output.check().context("cannot write to standard output")?;
     let session = args.limits.limits().session()?;
     let runtime = engine::runtime()?;
     let is_terminal = io::stdout().is_terminal();

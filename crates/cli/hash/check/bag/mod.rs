@@ -28,7 +28,7 @@ use crate::hash::check::bag::tags::Declaration;
 use crate::hash::check::files::Files;
 use crate::hash::check::lists::Tables;
 use crate::hash::check::verdicts::{Manner, Verdicts};
-use crate::list::{List, refuse_own_input};
+use crate::list::{List, named};
 use crate::run::Run;
 use crate::stdout::Stdout;
 
@@ -40,8 +40,7 @@ pub(in crate::hash) fn run(args: &HashArgs, globals: &Globals, console: &Console
     ensure!(metadata.is_dir(), "{name} is not a directory: a bag is one");
     let run = Run::new(globals, console)?;
     let stdout = Stdout::default();
-    let out = List::create(args.output.as_deref(), &stdout)?;
-    refuse_own_input(&args.paths, &out.own())?;
+    let out = List::create(named(args.output.as_deref()), &stdout)?;
     let selection = args.selection.compile(&Roots::none(), &out.own(), console)?;
 
     let mut findings = Findings::new(bag, console);

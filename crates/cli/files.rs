@@ -1,0 +1,351 @@
+//! The files that the arguments of a run name. No output may be an input or another output of the same run.
+//!
+//! [`role`] is the one table of these arguments. All files are compared before anything is opened for writing. A run without
+//! outputs, whose standard output is no file, compares nothing.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::fd::BorrowedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::ArgMatches;
+use ftk_file::{FileType, Stat, Symlinks};
+use ftk_manifest::part_files;
+use ftk_record::{Output, OutputId, quote};
+use rustix::fs::CWD;
+
+use crate::calibrate::cache_file;
+use crate::man;
+use crate::manifest::bag_files;
+
+/// What a run does with a file that an argument names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Reads it; `-` is standard input.
+    Input,
+    /// Like `Input`; of a directory, reads the parts of a manifest.
+    Manifest,
+    /// Reads it, or the files of the tree there.
+    Tree,
+    /// Examines its metadata, or those of the tree there.
+    Examined,
+    /// Uses it as a name only.
+    Name,
+    /// Writes it; `-` is standard output.
+    Output,
+    /// Creates it.
+    NewFile,
+    /// Creates files in it.
+    NewDirectory,
+}
+
+impl Role {
+    fn is_output(self) -> bool {
+        matches!(self, Self::Output | Self::NewFile | Self::NewDirectory)
+    }
+
+    fn is_input(self) -> bool {
+        matches!(self, Self::Input | Self::Manifest | Self::Tree | Self::Examined)
+    }
+
+    /// Whether `-` stands for a standard stream.
+    fn has_stream(self) -> bool {
+        matches!(self, Self::Input | Self::Manifest | Self::Output)
+    }
+}
+
+/// Returns what a command does with the files that an argument names; `None` if the argument names no file. `command` has the
+/// names of the command and its subcommands.
+fn role(command: &str, argument: &str) -> Option<Role> {
+    Some(match (command, argument) {
+        (_, "output" | "stats" | "metrics") => Role::Output,
+        ("undo" | "dup undo", "journal") => Role::Tree,
+        (_, "journal") => Role::NewFile,
+        (_, "quarantine" | "action") | ("man", "dir") => Role::NewDirectory,
+        (_, "files_from" | "files0_from" | "plan") => Role::Input,
+        (_, "newer" | "samefile" | "explain") => Role::Examined,
+        (_, "references" | "keep_one_per") | ("dup apply", "roots") => Role::Name,
+        ("hash", "paths") | ("cmp", "a" | "b") | ("du", "from") | ("dup apply", "report") => Role::Input,
+        ("hash" | "manifest import", "root") | ("manifest update", "accept") => Role::Name,
+        ("dup" | "dup prune", "paths") => Role::Tree,
+        ("find" | "du" | "cache forget", "paths") => Role::Examined,
+        ("dup", "manifests") | ("report", "inputs") => Role::Manifest,
+        ("manifest diff", "old" | "new") | ("manifest unique", "a" | "b") => Role::Manifest,
+        ("manifest merge", "parts") | ("manifest plan", "source") | ("manifest update", "old") => {
+            Role::Manifest
+        }
+        ("manifest import", "list") => Role::Input,
+        (command, "manifest") if command.starts_with("manifest ") => Role::Manifest,
+        (command, "root") if command.starts_with("manifest ") => Role::Tree,
+        ("manifest repair", "from") => Role::Tree,
+        _ => return None,
+    })
+}
+
+/// The files that the arguments of a run name, as far as they must be looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    command: String,
+    named: Vec<Named>,
+    /// Whether the files must be compared.
+    is_compared: bool,
+}
+
+/// A file that an argument names.
+#[derive(Debug)]
+struct Named {
+    role: Role,
+    argument: String,
+    path: OsString,
+    /// Whether all files of a directory are read: it is a bag.
+    is_bag: bool,
+}
+
+impl Files {
+    /// Collects the files that the parsed arguments of `command` name. Keeps nothing if there is nothing to compare or refuse.
+    pub(crate) fn of(command: &str, matches: &ArgMatches) -> Self {
+        let (mut command, mut matches) = (command.to_owned(), matches);
+        while let Some((name, inner)) = matches.subcommand() {
+            let space = if command.is_empty() { "" } else { " " };
+            command = format!("{command}{space}{name}");
+            matches = inner;
+        }
+        let roles = || matches.ids().filter_map(|id| Some((id.as_str(), role(&command, id.as_str())?)));
+        let is_given = |argument| paths(matches, argument).next().is_some();
+        let is_compared = roles().any(|(argument, role)| role.is_output() && is_given(argument))
+            || regular(rustix::stdio::stdout()).is_some();
+        let mut no_streams = roles().filter(|(_, role)| !role.has_stream());
+        let has_misuse = no_streams.any(|(argument, _)| paths(matches, argument).any(|path| path == "-"));
+        if !is_compared && !has_misuse {
+            return Self::default();
+        }
+        let is_bag = matches.try_get_one::<bool>("bag").ok().flatten() == Some(&true);
+        let mut named = Vec::new();
+        for (argument, role) in roles() {
+            let name = |path: &OsStr| Named { role, argument: argument.into(), path: path.into(), is_bag };
+            named.extend(paths(matches, argument).map(name));
+        }
+        let has_input = ["paths", "files_from", "files0_from"].into_iter().any(is_given);
+        if command == "hash" && !has_input {
+            named.push(Named {
+                role: Role::Input,
+                argument: "paths".into(),
+                path: "-".into(),
+                is_bag: false,
+            });
+        }
+        Self { command, named, is_compared }
+    }
+
+    /// Checks that no output is an input or another output. Opens nothing for writing.
+    ///
+    /// # Errors
+    /// If one is, or if `-` is given where neither standard input nor standard output is meant.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        let is_misused = |named: &&Named| named.path == "-" && !named.role.has_stream();
+        if let Some(named) = self.named.iter().find(is_misused) {
+            bail!("{}: `-` is not a file here; ./- names a file called `-`", named.label());
+        }
+        if !self.is_compared {
+            return Ok(());
+        }
+        let outputs = self.outputs();
+        let streams = [STDOUT, STDERR];
+        for (nth, (label, id)) in outputs.iter().enumerate() {
+            let is_same = |(earlier, of_earlier): &&(String, OutputId)| {
+                let labels = [&**earlier, &**label];
+                of_earlier == id && labels[0] != labels[1] && !labels.iter().all(|it| streams.contains(it))
+            };
+            if let Some((earlier, _)) = outputs[..nth].iter().find(is_same) {
+                bail!("{earlier} and {label} name the same file");
+            }
+        }
+        for named in self.named.iter().filter(|named| named.role.is_input()) {
+            named.ensure_kept(&self.command, &outputs)?;
+        }
+        if outputs.iter().all(|(label, _)| label == STDOUT) {
+            return Ok(());
+        }
+        // Every run may read the figures of the machine, and the store belongs to all runs.
+        for path in ["digests", "digests-journal", "constants"].into_iter().filter_map(cache_file) {
+            let named =
+                Named { role: Role::Examined, argument: String::new(), path: path.into(), is_bag: false };
+            let id = Output::id(Path::new(&named.path)).ok();
+            if let Some((label, _)) = outputs.iter().find(|(_, output)| Some(output) == id.as_ref()) {
+                return Err(both(&named.path, label));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what is written, and which argument says so. What several outputs may share is omitted; so is what cannot be
+    /// written, since opening it reports why.
+    fn outputs(&self) -> Vec<(String, OutputId)> {
+        let mut outputs = Vec::new();
+        for named in self.named.iter().filter(|named| named.role.is_output() && named.path != "-") {
+            let path = Path::new(&named.path);
+            let inside = match &*self.command {
+                "man" => man::pages(path),
+                "manifest export" if path.is_dir() => bag_files(path),
+                _ => Vec::new(),
+            };
+            let paths = [path].into_iter().chain(inside.iter().map(PathBuf::as_path));
+            let ids = paths.filter_map(|path| Output::id(path).ok()).filter(|id| *id != OutputId::Shared);
+            outputs.extend(ids.map(|id| (named.label(), id)));
+        }
+        let has_named = !outputs.is_empty();
+        let stream = |label: &str, stat: Stat| (label.to_owned(), OutputId::Existing(stat.dev, stat.ino));
+        outputs.extend(regular(rustix::stdio::stdout()).map(|stat| stream(STDOUT, stat)));
+        outputs
+            .extend(regular(rustix::stdio::stderr()).filter(|_| has_named).map(|stat| stream(STDERR, stat)));
+        outputs
+    }
+}
+
+/// Returns the paths that were given to an argument.
+fn paths<'m>(matches: &'m ArgMatches, argument: &'m str) -> impl Iterator<Item = &'m OsStr> {
+    let values = matches.try_get_raw(argument).ok().flatten().into_iter().flatten();
+    values.filter_map(move |value| match argument {
+        // The other actions have no path.
+        "action" => value.as_bytes().strip_prefix(b"move=").map(OsStr::from_bytes),
+        _ => Some(value),
+    })
+}
+
+const STDOUT: &str = "standard output";
+const STDERR: &str = "standard error";
+
+impl Named {
+    /// Returns the argument as it is typed, if it is an option.
+    fn label(&self) -> String {
+        match &*self.argument {
+            "output" => "-o".into(),
+            "paths" | "dir" | "inputs" | "old" | "new" | "parts" => quote(self.path.as_bytes()).to_string(),
+            argument => format!("--{}", argument.replace('_', "-")),
+        }
+    }
+
+    /// Refuses the outputs that would replace or change this input.
+    fn ensure_kept(&self, command: &str, outputs: &[(String, OutputId)]) -> anyhow::Result<()> {
+        let ids = self.ids();
+        let output = outputs.iter().find(|(label, id)| {
+            // Paths and messages about a file may be written to it, and `update` may replace the manifest that it reads.
+            let is_kept = label == STDERR || (label == STDOUT && self.role == Role::Examined);
+            let is_updated = command == "manifest update" && self.argument == "old" && label == "-o";
+            ids.contains(id) && !is_kept && !is_updated
+        });
+        output.map_or(Ok(()), |(label, _)| Err(both(&self.path, label)))
+    }
+
+    /// Returns the files that are read.
+    fn ids(&self) -> Vec<OutputId> {
+        let id = |stat: Stat| OutputId::Existing(stat.dev, stat.ino);
+        if self.path == "-" {
+            return regular(rustix::stdio::stdin()).map(id).into_iter().collect();
+        }
+        let path = Path::new(&self.path);
+        let Ok(stat) = Stat::at(CWD, path, Symlinks::Follow) else { return Vec::new() };
+        let inside = match (stat.file_type, self.role) {
+            (FileType::Directory, Role::Manifest) => part_files(path).unwrap_or_default(),
+            (FileType::Directory, _) if self.is_bag => {
+                let entries = fs::read_dir(path).into_iter().flatten().flatten();
+                entries.map(|entry| entry.path()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let inside = inside.iter().filter_map(|path| Stat::at(CWD, path, Symlinks::Follow).ok());
+        [stat].into_iter().chain(inside).map(id).collect()
+    }
+}
+
+fn both(path: &OsStr, label: &str) -> anyhow::Error {
+    let path = quote(path.as_bytes());
+    match label {
+        "-o" | STDOUT => anyhow::anyhow!("{path} is both input and output"),
+        _ => anyhow::anyhow!("{path} is both input and output ({label})"),
+    }
+}
+
+/// Returns the metadata of a standard stream that is a regular file.
+fn regular(stream: BorrowedFd<'_>) -> Option<Stat> {
+    Stat::of(stream).ok().filter(Stat::is_regular)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Command;
+
+    use super::*;
+    use crate::args;
+
+    /// The names of values that are no files.
+    const OTHER_VALUES: &[&str] = &[
+        "ALGO",
+        "ARGUMENT",
+        "CMD",
+        "COMMAND|TOPIC",
+        "EXPR",
+        "EXT",
+        "EXT,...",
+        "FIELD",
+        "FORM",
+        "FORMAT",
+        "GLOB",
+        "HOW",
+        "K/N",
+        "KEY",
+        "LIMIT",
+        "MODE",
+        "N",
+        "N[:N]",
+        "P%",
+        "P%|N",
+        "RATE",
+        "RE",
+        "READER",
+        "RULE",
+        "SHELL",
+        "SIZE",
+        "SKIP1",
+        "SKIP2",
+        "TEXT",
+        "TIME",
+        "WHAT",
+        "WHEN",
+        "[!]USER:GROUP",
+        "[+-]N",
+        "[-/]OCTAL",
+        "f,d,l,p,s,b,c",
+    ];
+
+    fn each_argument(command: &Command, path: &str, see: &mut dyn FnMut(&str, &clap::Arg)) {
+        command.get_arguments().filter(|it| it.get_action().takes_values()).for_each(|it| see(path, it));
+        for command in command.get_subcommands() {
+            let space = if path.is_empty() { "" } else { " " };
+            each_argument(command, &format!("{path}{space}{}", command.get_name()), see);
+        }
+    }
+
+    #[test]
+    fn every_argument_names_a_file_or_another_value() {
+        let mut roles = 0;
+        each_argument(&args::definition(), "", &mut |command, argument| {
+            let id = argument.get_id().as_str();
+            let names = argument.get_value_names().unwrap_or_default();
+            let values: Vec<_> = names.iter().map(|name| name.as_str()).collect();
+            // Options of other commands, which are only defined to be refused with a reason.
+            if argument.is_hide_set() && values.is_empty() {
+                return;
+            }
+            let is_other = values.iter().all(|name| OTHER_VALUES.contains(name));
+            assert!(
+                role(command, id).is_some() != is_other,
+                "`{command}` {id} {values:?}: add it to `role`, or its value to OTHER_VALUES"
+            );
+            roles += usize::from(!is_other);
+        });
+        assert!(roles > 100, "{roles}");
+    }
+}
