@@ -2,12 +2,13 @@
 
 use std::env;
 use std::fs::DirBuilder;
+use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use ftk_apply::Journal;
-use ftk_record::quote;
+use ftk_record::{Output, quote};
 use jiff::Timestamp;
 
 const NO_DIRECTORY: &str = "no directory for the journal: neither XDG_STATE_HOME nor HOME is an absolute path; \
@@ -20,8 +21,12 @@ const NO_DIRECTORY: &str = "no directory for the journal: neither XDG_STATE_HOME
 /// If it cannot be created.
 pub(crate) fn create(command: &str, asked: Option<&Path>) -> anyhow::Result<(Journal, PathBuf)> {
     if let Some(path) = asked {
-        let journal =
-            Journal::create(path).with_context(|| format!("cannot create the journal {}", shown(path)))?;
+        // A new file follows no link in its last name. The others are those of another output.
+        let journal = match Output::id(path) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(error),
+            _ => Journal::create(path),
+        };
+        let journal = journal.with_context(|| format!("cannot create the journal {}", shown(path)))?;
         return Ok((journal, path.to_owned()));
     }
     let directory = directory().context(NO_DIRECTORY)?;

@@ -56,9 +56,12 @@ impl RunFiles {
     /// cannot be written.
     pub(crate) fn write(self, command: &'static str, outcome: Outcome, console: &Console) -> Outcome {
         let stats = self.stats.map(|file| file.write(|out, _| console.stats.write(out, command, outcome)));
-        let metrics = self
-            .metrics
-            .map(|file| file.write(|out, path| Ok(console.stats.write_metrics(out, path, outcome))));
+        let metrics = self.metrics.map(|file| {
+            file.write(|out, path| {
+                console.stats.write_metrics(out, path, outcome);
+                Ok(())
+            })
+        });
         let errors = [stats, metrics].into_iter().flatten().filter_map(Result::err);
         errors.fold(outcome, |_, error| console.fatal(&error))
     }

@@ -166,6 +166,9 @@ fn what_another_user_planted_is_refused() {
             run.stdout("").stderr_has("cannot write ").stderr_has("another user");
         }
     }
+    let journal = ["dup", "prune", "x", "--action", "delete", "--yes", "--journal", "tmp/etc/journal"];
+    dir.ftk(journal).run().status(2).stderr_has("another user");
+    assert!(!dir.path("etc/journal").exists());
     dir.fifo("fifo");
     chown(dir.path("fifo"), Some(OTHER), Some(OTHER)).unwrap();
     dir.ftk(["hash", "x", "-o", "fifo"]).run().status(2).stderr_has("it is a FIFO of another user");

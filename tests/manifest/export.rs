@@ -436,7 +436,7 @@ fn an_export_replaces_no_manifest() {
     let to =
         |args: &[&str]| dir.ftk(["manifest", "export", "--format", "mtree"]).arg(&manifest).args(args).run();
     let own = manifest.to_str().unwrap();
-    to(&["-o", own]).status(2).stderr_has("is a manifest: ");
+    to(&["-o", own]).status(2).stderr_has(" is both input and output\n");
     to(&["-o", own, "--force"]).status(2).stderr_has(" is both input and output\n");
     assert_eq!(fs::read(&manifest).unwrap(), before);
     to(&["-o", "/dev/full"])

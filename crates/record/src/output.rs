@@ -87,13 +87,11 @@ impl Output {
     pub fn id(path: &Path) -> io::Result<OutputId> {
         Ok(match Target::find(path)? {
             Target::Descriptor(_) => OutputId::Shared,
-            Target::Special(stat) if stat.file_type == FileType::Char => OutputId::Shared,
-            Target::Special(stat) | Target::Replace(Place { old: Some(stat), .. }) => {
-                OutputId::Existing(stat.dev, stat.ino)
-            }
-            Target::Replace(Place { dir, name, old: None }) => {
-                OutputId::Free(Stat::of(dir)?.identity(), name)
-            }
+            Target::Special(place) | Target::Replace(place) => match place.old {
+                Some(stat) if stat.file_type == FileType::Char => OutputId::Shared,
+                Some(stat) => OutputId::Existing(stat.dev, stat.ino),
+                None => OutputId::Free(Stat::of(place.dir)?.identity(), place.name),
+            },
         })
     }
 

@@ -18,7 +18,7 @@ pub(crate) enum Target {
     /// A descriptor of this process under `/proc` or `/dev/fd`, and its type.
     Descriptor(FileType),
     /// A device or a FIFO.
-    Special(Stat),
+    Special(Place),
     /// A regular file, or nothing yet.
     Replace(Place),
 }
@@ -31,7 +31,7 @@ pub(crate) enum Opened {
     Replace(Place),
 }
 
-/// A name in a directory, and the regular file that has it.
+/// A name in a directory, and the file that has it.
 pub(crate) struct Place {
     pub(crate) dir: OwnedFd,
     pub(crate) name: OsString,
@@ -64,10 +64,8 @@ impl Target {
         if place.old.as_ref().map(Stat::identity) != seen.as_ref().map(Stat::identity) {
             return Err(replaced());
         }
-        Ok(match seen {
-            Some(seen) if !seen.is_regular() => Self::Special(seen),
-            _ => Self::Replace(place),
-        })
+        let is_replaced = seen.is_none_or(|seen| seen.is_regular());
+        Ok(if is_replaced { Self::Replace(place) } else { Self::Special(place) })
     }
 
     /// Opens the target, which was found at `path`, for writing.
@@ -84,26 +82,33 @@ impl Target {
                 let opened = OpenOptions::new().write(true).append(is_file).custom_flags(flags).open(path)?;
                 Ok(Opened::InPlace(opened))
             }
-            Self::Special(seen) => open_again(path, OFlags::empty(), &seen).map(Opened::InPlace),
+            Self::Special(place) => Ok(Opened::InPlace(place.open(path, OFlags::empty())?.0)),
+            Self::Replace(place) if place.old.is_none() => Ok(Opened::Replace(place)),
             Self::Replace(place) => {
-                if let Some(old) = &place.old {
-                    // O_NONBLOCK: the file may have been replaced by a FIFO.
-                    open_again(path, OFlags::NONBLOCK, old)?;
-                }
-                Ok(Opened::Replace(place))
+                // O_NONBLOCK: the file may have been replaced by a FIFO.
+                let (_, old) = place.open(path, OFlags::NONBLOCK)?;
+                Ok(Opened::Replace(Place { old: Some(old), ..place }))
             }
         }
     }
 }
 
-/// Opens what was found at a path. With `O_CREAT`, the kernel applies `protected_regular` and `protected_fifos`.
-fn open_again(path: &Path, flags: OFlags, seen: &Stat) -> io::Result<File> {
-    let flags = flags | OFlags::WRONLY | OFlags::CREATE | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = open(path, flags, Mode::from_raw_mode(0o666))?;
-    if Stat::of(&file)?.identity() != seen.identity() {
-        return Err(replaced());
+impl Place {
+    /// Opens the file at `path`, which leads here. With `O_CREAT`, the kernel applies `protected_regular` and
+    /// `protected_fifos`. What was opened counts, and not what was seen before: an overlay gives a file other numbers when it
+    /// is opened for writing.
+    fn open(&self, path: &Path, flags: OFlags) -> io::Result<(File, Stat)> {
+        let flags = flags | OFlags::WRONLY | OFlags::CREATE | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = open(path, flags, Mode::from_raw_mode(0o666))?;
+        let opened = Stat::of(&file)?;
+        let named = Stat::at(&self.dir, &self.name, Symlinks::NoFollow)?;
+        let is_same_type = self.old.as_ref().is_some_and(|old| old.file_type == opened.file_type);
+        if !is_same_type || opened.identity() != named.identity() {
+            return Err(replaced());
+        }
+        refuse_planted(&Stat::of(&self.dir)?, &opened)?;
+        Ok((file.into(), opened))
     }
-    Ok(file.into())
 }
 
 fn replaced() -> io::Error {
