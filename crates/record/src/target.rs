@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use ftk_file::{FileType, Stat, Symlinks};
-use rustix::fs::{CWD, Mode, OFlags, open, openat, readlinkat};
+use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -45,7 +45,7 @@ impl Target {
     /// The kernel resolves the path, so that its own protections apply. Then this follows the same path step by step, to find
     /// the directory of the target and to refuse what other users could have planted: links and files of others in a
     /// directory with the sticky bit that others can write to, and FIFOs of others in any directory. Both must lead to the
-    /// same file.
+    /// same file. From then on, only the directory and the name are used.
     ///
     /// # Errors
     /// If the target is a directory, is refused, or cannot be found.
@@ -82,11 +82,11 @@ impl Target {
                 let opened = OpenOptions::new().write(true).append(is_file).custom_flags(flags).open(path)?;
                 Ok(Opened::InPlace(opened))
             }
-            Self::Special(place) => Ok(Opened::InPlace(place.open(path, OFlags::empty())?.0)),
+            Self::Special(place) => Ok(Opened::InPlace(place.open(OFlags::empty())?.0)),
             Self::Replace(place) if place.old.is_none() => Ok(Opened::Replace(place)),
             Self::Replace(place) => {
                 // O_NONBLOCK: the file may have been replaced by a FIFO.
-                let (_, old) = place.open(path, OFlags::NONBLOCK)?;
+                let (_, old) = place.open(OFlags::NONBLOCK)?;
                 Ok(Opened::Replace(Place { old: Some(old), ..place }))
             }
         }
@@ -94,16 +94,18 @@ impl Target {
 }
 
 impl Place {
-    /// Opens the file at `path`, which leads here. With `O_CREAT`, the kernel applies `protected_regular` and
-    /// `protected_fifos`. What was opened counts, and not what was seen before: an overlay gives a file other numbers when it
-    /// is opened for writing.
-    fn open(&self, path: &Path, flags: OFlags) -> io::Result<(File, Stat)> {
-        let flags = flags | OFlags::WRONLY | OFlags::CREATE | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = open(path, flags, Mode::from_raw_mode(0o666))?;
+    /// Opens the file. With `O_CREAT`, the kernel applies `protected_regular` and `protected_fifos`. What was opened counts,
+    /// and not what was seen before: an overlay gives a file other numbers when it is opened for writing.
+    ///
+    /// The directory is not resolved again. Otherwise another user could replace it by a link, and a file would be created
+    /// elsewhere.
+    fn open(&self, flags: OFlags) -> io::Result<(File, Stat)> {
+        let flags = flags | OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW;
+        let flags = flags | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = openat(&self.dir, &self.name, flags, Mode::from_raw_mode(0o666))?;
         let opened = Stat::of(&file)?;
-        let named = Stat::at(&self.dir, &self.name, Symlinks::NoFollow)?;
         let is_same_type = self.old.as_ref().is_some_and(|old| old.file_type == opened.file_type);
-        if !is_same_type || opened.identity() != named.identity() {
+        if !is_same_type {
             return Err(replaced());
         }
         refuse_planted(&Stat::of(&self.dir)?, &opened)?;

@@ -110,20 +110,20 @@ fn permissions_are_kept() {
 }
 
 /// The other user in tests that need two. These tests do nothing unless they run as root.
-const NOBODY: u32 = 65534;
+const OTHER: u32 = 65534;
 
 fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// Runs `test` as `NOBODY`, on a thread of its own: on Linux, user and group ids can be set per thread, and the other
+/// Runs `test` as `OTHER`, on a thread of its own: on Linux, user and group ids can be set per thread, and the other
 /// tests keep theirs.
 #[cfg(target_os = "linux")]
-fn as_nobody<T: Send>(test: impl FnOnce() -> T + Send) -> T {
+fn as_other<T: Send>(test: impl FnOnce() -> T + Send) -> T {
     use rustix::process::{Gid, Uid};
     thread::scope(|scope| {
         let run = scope.spawn(|| {
-            let (user, group) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
+            let (user, group) = (Uid::from_raw(OTHER), Gid::from_raw(OTHER));
             rustix::thread::set_thread_groups(&[]).unwrap();
             rustix::thread::set_thread_res_gid(group, group, group).unwrap();
             rustix::thread::set_thread_res_uid(user, user, user).unwrap();
@@ -161,7 +161,7 @@ fn the_new_file_belongs_to_the_caller() {
         for (old, new) in [(0o666, 0o666), (0o640, 0o600), (0o600, 0o600), (0o604, 0o604), (0o777, 0o666)] {
             let path = dir.join(format!("{old:o}"));
             fs::write(&path, b"old").unwrap();
-            chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+            chown(&path, Some(OTHER), Some(OTHER)).unwrap();
             fs::set_permissions(&path, Permissions::from_mode(old)).unwrap();
             write_all(create(&path).unwrap(), b"new").unwrap();
             let after = path.metadata().unwrap();
@@ -179,7 +179,7 @@ fn a_new_group_does_not_widen_permissions() {
     assert_eq!(mode_for_new_group(0o777), 0o777);
 }
 
-/// A directory with things that `NOBODY` made: a link to a file of root, the same link as a directory, a link to a free
+/// A directory with things that `OTHER` made: a link to a file of root, the same link as a directory, a link to a free
 /// name, a file and a FIFO.
 fn planted(mode: u32) -> TempDir {
     let dir = TempDir::new().unwrap();
@@ -196,7 +196,7 @@ fn planted(mode: u32) -> TempDir {
     fs::set_permissions(path("shared/file"), Permissions::from_mode(0o666)).unwrap();
     assert!(Command::new("mkfifo").arg(path("shared/fifo")).status().unwrap().success());
     for name in ["link", "dir", "dangling", "file", "fifo"] {
-        std::os::unix::fs::lchown(path("shared").join(name), Some(NOBODY), Some(NOBODY)).unwrap();
+        std::os::unix::fs::lchown(path("shared").join(name), Some(OTHER), Some(OTHER)).unwrap();
     }
     fs::set_permissions(path("shared"), Permissions::from_mode(mode)).unwrap();
     dir
@@ -254,18 +254,18 @@ fn links_of_root_are_followed_for_everyone() {
     let dir = planted(0o1777);
     fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
     let path = |name: &str| dir.path().join(name);
-    fs::create_dir(path("nobody's")).unwrap();
-    chown(path("nobody's"), Some(NOBODY), Some(NOBODY)).unwrap();
-    symlink("../nobody's/new", path("shared/root's link")).unwrap();
+    fs::create_dir(path("other's")).unwrap();
+    chown(path("other's"), Some(OTHER), Some(OTHER)).unwrap();
+    symlink("../other's/new", path("shared/root's link")).unwrap();
     fs::write(path("shared/root's file"), b"").unwrap();
     fs::set_permissions(path("shared/root's file"), Permissions::from_mode(0o666)).unwrap();
-    as_nobody(|| {
+    as_other(|| {
         write_all(Output::create(&path("shared/root's link")).unwrap(), b"x").unwrap();
         write_all(Output::create(&path("shared/file")).unwrap(), b"own").unwrap();
         let refused = Output::create(&path("shared/root's file")).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::PermissionDenied);
     });
-    assert_eq!(fs::read(path("nobody's/new")).unwrap(), b"x");
+    assert_eq!(fs::read(path("other's/new")).unwrap(), b"x");
     assert_eq!(fs::read(path("shared/file")).unwrap(), b"own");
 }
 
@@ -346,7 +346,7 @@ fn a_read_only_file_is_not_replaced() {
     fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
     fs::set_permissions(dir.path(), Permissions::from_mode(0o777)).unwrap();
     let create = || Output::create(&path).unwrap_err();
-    let error = if is_root() { as_nobody(create) } else { create() };
+    let error = if is_root() { as_other(create) } else { create() };
     assert_eq!(error.kind(), ErrorKind::PermissionDenied);
 }
 
