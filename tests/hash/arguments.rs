@@ -13,12 +13,12 @@ fn standard_input_is_the_default() {
     dir.ftk(["hash"]).run().status(0).stdout(format!("{EMPTY}  -\n"));
 }
 
-/// Standard input is read only once. Its line is sorted by the name `-`: after `+` and before `.x`.
+/// Each `-` reads on, as in sha256sum. Its line is sorted by the name `-`: after `+` and before `.x`.
 #[test]
 fn standard_input_twice_and_among_files() {
     let dir = Dir::new();
     dir.file("+", b"").file(".x", b"").file("x", b"abc");
-    dir.ftk(["hash", "-", "-"]).stdin(b"abc").run().status(0).stdout(format!("{ABC}  -\n"));
+    dir.ftk(["hash", "-", "-"]).stdin(b"abc").run().status(0).stdout(format!("{ABC}  -\n{EMPTY}  -\n"));
     let expected = format!("{EMPTY}  +\n{ABC}  -\n{EMPTY}  .x\n{ABC}  x\n");
     dir.ftk(["hash", "x", "-", ".x", "+"]).stdin(b"abc").run().status(0).stdout(expected);
 }
