@@ -17,6 +17,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
+use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::thread::sleep;
@@ -41,13 +42,14 @@ const AT_POSITION: u64 = u64::MAX;
 const STEP: u64 = 8 << 20;
 
 /// The type of [`PageCacheCalls::read`]: file, buffer, offset and flags.
-pub type ReadCall = fn(BorrowedFd<'_>, &mut [MaybeUninit<u8>], u64, u32) -> io::Result<usize>;
+pub type ReadCall =
+    for<'r> fn(BorrowedFd<'_>, &'r mut [MaybeUninit<u8>], u64, u32) -> io::Result<&'r mut [u8]>;
 
 /// The system calls that this module needs and that require unsafe code. `ftk-read` supplies them.
 #[derive(Clone, Copy, Debug)]
 pub struct PageCacheCalls {
-    /// Calls `preadv2` with an offset and flags, and returns how many bytes it has written to the beginning of
-    /// the buffer.
+    /// Calls `preadv2` with an offset and flags, and returns the bytes it has written to the beginning of the
+    /// buffer. They are a slice, so that only code that has initialized them can return them.
     pub read: ReadCall,
     /// Returns the ranges of a file of this size of which no page is cached, in ascending order. Returns no
     /// ranges if that is unknown.
@@ -162,14 +164,23 @@ impl Pages {
         advise(file, 0..u64::MAX, advice);
     }
 
-    /// Reads once into `room`.
+    /// Reads once into `room`. As many bytes as are returned are initialized, from the first on.
+    ///
+    /// # Panics
+    /// If [`PageCacheCalls::read`] returns other memory.
     pub(crate) fn read_into(
         &self,
         file: BorrowedFd<'_>,
         room: &mut [MaybeUninit<u8>],
         offset: u64,
     ) -> io::Result<usize> {
-        self.read(file, offset, room.len(), |flags| (self.calls.read)(file, room, offset, flags))
+        let (start, len) = (room.as_ptr().cast(), room.len());
+        self.read(file, offset, len, |flags| {
+            let written = (self.calls.read)(file, room, offset, flags)?;
+            let is_of_room = written.is_empty() || ptr::eq(written.as_ptr(), start) && written.len() <= len;
+            assert!(is_of_room, "a read returned other memory than it was given");
+            Ok(written.len())
+        })
     }
 
     /// Reads once into `buf`.
@@ -287,12 +298,18 @@ fn preadv2(file: BorrowedFd<'_>, buf: &mut [u8], offset: u64, _: u32) -> io::Res
 #[expect(clippy::single_range_in_vec_init, reason = "these are lists of ranges")]
 mod tests {
     use std::os::fd::AsFd as _;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::AtomicU32;
 
     use super::*;
     use crate::testing::file_of_100_bytes;
 
-    fn no_read(_: BorrowedFd<'_>, _: &mut [MaybeUninit<u8>], _: u64, _: u32) -> io::Result<usize> {
+    fn no_read<'r>(
+        _: BorrowedFd<'_>,
+        _: &'r mut [MaybeUninit<u8>],
+        _: u64,
+        _: u32,
+    ) -> io::Result<&'r mut [u8]> {
         unreachable!("only `read_at` is tested")
     }
 
@@ -336,6 +353,26 @@ mod tests {
         assert_eq!(pages.flags(file.as_fd(), 0, 100), 0);
         let failure = pages.read(file.as_fd(), 0, 100, |_| Err(Errno::OPNOTSUPP.into())).unwrap_err();
         assert_eq!(Errno::from_io_error(&failure), Some(Errno::OPNOTSUPP), "no endless retries");
+    }
+
+    #[test]
+    fn only_initialized_bytes_of_the_buffer_count_as_read() {
+        let (_dir, _path, file) = file_of_100_bytes();
+        let read = |read: ReadCall| {
+            let calls = PageCacheCalls { read, uncached: |_, _| Vec::new(), present: |_, _| 0 };
+            let pages = Pages::with(calls, true, file.stat());
+            pages.read_into(file.as_fd(), &mut [MaybeUninit::uninit(); 8], 0).unwrap()
+        };
+        assert_eq!(read(|file, room, offset, _| Ok(rustix::io::pread(file, &mut room[..3], offset)?.0)), 3);
+        assert_eq!(read(|_, _, _, _| Ok(&mut [])), 0);
+        let elsewhere: [ReadCall; 2] = [
+            |_, _, _, _| Ok(Box::leak(Box::new([7; 3]))),
+            |file, room, offset, _| Ok(rustix::io::pread(file, &mut room[1..], offset)?.0),
+        ];
+        for call in elsewhere {
+            let wrong = catch_unwind(AssertUnwindSafe(|| read(call)));
+            assert!(wrong.is_err(), "{wrong:?} bytes are not those of the buffer");
+        }
     }
 
     #[test]

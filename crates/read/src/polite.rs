@@ -7,6 +7,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::ptr;
+use std::slice;
 
 use ftk_file::{PageCacheCalls, preserve_page_cache};
 use rustix::mm::{MapFlags, ProtFlags};
@@ -43,7 +44,12 @@ pub fn be_polite() -> io::Result<()> {
     Ok(priority?)
 }
 
-fn read(file: BorrowedFd<'_>, room: &mut [MaybeUninit<u8>], offset: u64, flags: u32) -> io::Result<usize> {
+fn read<'r>(
+    file: BorrowedFd<'_>,
+    room: &'r mut [MaybeUninit<u8>],
+    offset: u64,
+    flags: u32,
+) -> io::Result<&'r mut [u8]> {
     let part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
     loop {
         // SAFETY: the kernel writes only to the memory that `part` describes, which is borrowed mutably.
@@ -51,7 +57,11 @@ fn read(file: BorrowedFd<'_>, room: &mut [MaybeUninit<u8>], offset: u64, flags: 
             libc::preadv2(file.as_raw_fd(), &raw const part, 1, offset.cast_signed(), flags.cast_signed())
         };
         match usize::try_from(got) {
-            Ok(got) => return Ok(got),
+            Ok(got) => {
+                let room = &mut room[..got];
+                // SAFETY: the kernel has written all these bytes, and their memory is borrowed mutably for `'r`.
+                return Ok(unsafe { slice::from_raw_parts_mut(room.as_mut_ptr().cast(), room.len()) });
+            }
             Err(_) => match io::Error::last_os_error() {
                 error if error.kind() == io::ErrorKind::Interrupted => {}
                 error => return Err(error),
@@ -171,11 +181,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("file"), "0123456789").unwrap();
         let file = File::open(dir.path().join("file")).unwrap();
-        let mut room = [const { MaybeUninit::new(0) }; 8];
-        assert_eq!(read(file.as_fd(), &mut room, 4, 0).unwrap(), 6);
-        // SAFETY: all bytes were initialized above.
-        let bytes = room.map(|byte| unsafe { byte.assume_init() });
-        assert_eq!(&bytes, b"456789\0\0");
+        let mut room = [MaybeUninit::uninit(); 8];
+        assert_eq!(read(file.as_fd(), &mut room, 4, 0).unwrap(), b"456789");
         assert!(read(file.as_fd(), &mut room, 0, 1 << 31).is_err(), "an unknown flag");
     }
 }
