@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ftk_process::{Progress as Done, Report, Watch, meanwhile};
+use ftk_sched::Counters;
 use indicatif::{DecimalBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rustix::termios::tcgetwinsize;
 use serde::Serialize;
@@ -103,14 +104,14 @@ impl Progress {
         Course { shown: Shown::new(self, phase), meter, done: Mutex::default() }
     }
 
-    /// Like [`files`](Self::files), for work that only counts what it has done: `done` reads the counters and
-    /// may be called at any time. Short work (`is_short`) starts no thread unless progress is shown.
+    /// Like [`files`](Self::files), for work that only counts what it has done. Short work (`is_short`) starts no
+    /// thread unless progress is shown.
     pub(crate) fn counted<T>(
         self,
         phase: &'static str,
         files: u64,
         is_short: bool,
-        done: &(dyn Fn() -> Done + Sync),
+        counters: WorkCounters<'_>,
         work: impl FnOnce() -> T,
     ) -> T {
         if is_short && self.face.is_none() {
@@ -118,10 +119,9 @@ impl Progress {
             return work();
         }
         self.metered(phase, files, |look| {
-            // SAFETY: `look` writes to standard error and uses no other descriptor; every `done` of this program
-            // reads counters.
-            let result = unsafe { meanwhile(LOOK, LOOK, &|| look(done()), work) };
-            (result, done())
+            // SAFETY: `look` writes to standard error and uses no other descriptor; `sum` reads counters.
+            let result = unsafe { meanwhile(LOOK, LOOK, &|| look(counters.sum()), work) };
+            (result, counters.sum())
         })
     }
 
@@ -137,6 +137,49 @@ impl Progress {
         let result = course.part(run);
         course.finish();
         result
+    }
+}
+
+/// The counters of work that is running.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WorkCounters<'c> {
+    /// Those of a team of workers.
+    Team(&'c Counters),
+    /// Those of files.
+    Files(&'c FileCounters),
+    /// The bytes that were read of a pair of files, and those of both files together.
+    Pair(&'c AtomicU64, u64),
+}
+
+impl WorkCounters<'_> {
+    /// Returns what is done.
+    fn sum(self) -> Done {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        match self {
+            Self::Team(counters) => counters.sum(),
+            Self::Files(FileCounters { files, bytes }) => {
+                Done { files: load(files), bytes: load(bytes), ..Done::default() }
+            }
+            Self::Pair(bytes, total) => {
+                let bytes = load(bytes).min(total);
+                Done { files: 0, bytes, large_files: 1, large_bytes: total - bytes }
+            }
+        }
+    }
+}
+
+/// Counts files that are done, and their bytes.
+#[derive(Debug, Default)]
+pub(crate) struct FileCounters {
+    pub(crate) files: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl FileCounters {
+    /// Counts a file of this many bytes.
+    pub(crate) fn add(&self, bytes: u64) {
+        self.files.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
@@ -451,6 +494,23 @@ mod tests {
         let done = Done { files: 2, bytes: 1_210_000_000, large_files: 1, large_bytes: 740_000_000 };
         let text = status(done, 3).text();
         assert_eq!(text, "eta 6 s   1.21 of 1.95 GB   121.00 MB/s   2 of 3 files");
+    }
+
+    #[test]
+    fn counters_of_all_kinds() {
+        let counters = Counters::default();
+        counters.of(0).add_file(false);
+        counters.of(0).add_bytes(7, false);
+        assert_eq!(WorkCounters::Team(&counters).sum(), Done { files: 1, bytes: 7, ..Done::default() });
+        let counters = FileCounters::default();
+        counters.add(5);
+        counters.add(4);
+        assert_eq!(WorkCounters::Files(&counters).sum(), Done { files: 2, bytes: 9, ..Done::default() });
+        // A file may grow while it is compared.
+        for (read, bytes, large_bytes) in [(0, 0, 10), (6, 6, 4), (12, 10, 0)] {
+            let expected = Done { files: 0, bytes, large_files: 1, large_bytes };
+            assert_eq!(WorkCounters::Pair(&AtomicU64::new(read), 10).sum(), expected);
+        }
     }
 
     /// A status whose parts are all long.

@@ -1,11 +1,10 @@
 //! The two inputs and the options to compare them with.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
 
 use ftk_compare::{FileResources, Mismatch, Options, Outcome as Found, Side, compare};
 use ftk_file::{Failure, File};
-use ftk_process::Progress;
 use ftk_sched::Stop;
 
 use crate::args::Globals;
@@ -14,6 +13,7 @@ use crate::cmp::input::Input;
 use crate::cmp::listing::Style;
 use crate::cmp::{CmpArgs, MethodArg};
 use crate::console::Console;
+use crate::progress::WorkCounters;
 use crate::stdout::Stdout;
 
 /// Mismatches shown by default.
@@ -100,11 +100,7 @@ impl<'p> Pair<'p> {
             asked::doing(&"comparing");
             return work();
         };
-        let so_far = || {
-            let bytes = resources.done.load(Relaxed).min(2 * all);
-            Progress { files: 0, bytes, large_files: 1, large_bytes: 2 * all - bytes }
-        };
-        console.progress.counted("compare", 1, all < SHORT, &so_far, work)
+        console.progress.counted("compare", 1, all < SHORT, WorkCounters::Pair(done, 2 * all), work)
     }
 
     /// Returns the number of bytes of each input that will be compared, if known.

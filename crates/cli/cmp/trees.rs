@@ -22,6 +22,7 @@ use crate::cmp::difference::{KINDS, Manner, kind};
 use crate::cmp::pair::memory;
 use crate::console::{Console, Outcome, say_failure};
 use crate::human;
+use crate::progress::WorkCounters;
 use crate::run::Run;
 use crate::scan::{Scan, TOO_LARGE, none_of};
 use crate::stdout::{Lines, Stdout};
@@ -154,10 +155,9 @@ fn compare(trees: &Trees<'_>, pairs: &mut PairTable, counters: &Counters, run: &
     let Run { model, stop, console, limits, .. } = run;
     let team = sched::Run { model, limits: *limits, stop, counters };
     let start = Instant::now();
-    let so_far = || counters.sum();
     let (n, work) = (pairs.pairs(), || trees.compare(pairs, memory(run.globals), &team));
-    let plan = console.progress.counted("compare", n, n < MANY, &so_far, work);
-    console.stats.files("compare", start, 2 * pairs.pairs(), pairs.failed(), so_far().bytes);
+    let plan = console.progress.counted("compare", n, n < MANY, WorkCounters::Team(counters), work);
+    console.stats.files("compare", start, 2 * pairs.pairs(), pairs.failed(), counters.sum().bytes);
     let RunPlan { sample, choice, took_nanos, large } = plan;
     if sample.files == 0 {
         return;

@@ -7,7 +7,6 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
@@ -18,7 +17,6 @@ use ftk_apply::{
 use ftk_dedup::Member;
 use ftk_dedup::prune::{self, Decision, Gain, Item, Pruning, References, Sidecars, SkipReason, UnitTest};
 use ftk_dedup::report::Group;
-use ftk_process::Progress;
 use ftk_record::{quote, sanitize};
 
 use crate::args::Globals;
@@ -26,6 +24,7 @@ use crate::console::{Console, Outcome, cause};
 use crate::dup::action::ActionArgs;
 use crate::dup::keep::KeepArgs;
 use crate::dup::step_printer::{Line, StepPrinter, Word, kept_because, verb};
+use crate::progress::{FileCounters, WorkCounters};
 use crate::rules::Rules;
 use crate::signals::DeferredSignals;
 use crate::stdout::{Lines, Stdout};
@@ -319,21 +318,15 @@ impl<'a> Job<'a> {
         }
         let mut printer = StepPrinter::new(out, self.action.kind(), self.json, true, console);
         let begun = Instant::now();
-        let (files, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
-        let done = || {
-            let (files, bytes) = (files.load(Ordering::Relaxed), bytes.load(Ordering::Relaxed));
-            Progress { files, bytes, ..Progress::default() }
-        };
-        let count = |step: &Step| {
-            files.fetch_add(1, Ordering::Relaxed);
-            bytes.fetch_add(step.victim.version.size, Ordering::Relaxed);
-        };
+        let counters = FileCounters::default();
+        let done = WorkCounters::Files(&counters);
+        let count = |step: &Step| counters.add(step.victim.version.size);
         // The engine fetches steps before it has finished earlier ones. Work without a step waits here, so
         // that lines are printed in the order of the plan.
         let waiting = RefCell::new(VecDeque::new());
         let mut work = work.peekable();
         let verb = verb(self.action.kind());
-        let run = console.progress.between_lines().counted(verb, most, false, &done, || {
+        let run = console.progress.between_lines().counted(verb, most, false, done, || {
             while let Some(work) = work.next_if(|work| !matches!(work, Work::File { .. })) {
                 let Work::Tree(step) = work else {
                     print_rest(&mut printer, work);

@@ -4,7 +4,6 @@
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
@@ -15,7 +14,7 @@ use ftk_dedup::{
     Stage, SurveyOptions, find,
 };
 use ftk_inventory::{FileNo, Inventory, Keep};
-use ftk_process::{Failed, Progress, Report};
+use ftk_process::{Failed, Report};
 use ftk_sched::{Team, physical_cores};
 use ftk_select::{Roots, Skipped};
 use ftk_walk::Follow;
@@ -28,6 +27,7 @@ use crate::dup::dirs::{DirArgs, ShareArg};
 use crate::dup::options::SearchArgs;
 use crate::foreign::refuse_in_search;
 use crate::human;
+use crate::progress::{FileCounters, WorkCounters};
 use crate::rules::{AllowUnusedArg, Rules};
 use crate::run::Run;
 use crate::scan::too_large;
@@ -141,9 +141,10 @@ pub(super) fn search(
     run.flush_cache();
     let team = Team::new(globals.workers().unwrap_or_else(physical_cores));
     if args.equal.verify {
-        let (begun, n, compared) = (Instant::now(), found.comparisons(), AtomicU64::new(0));
-        let done = || Progress { files: compared.load(Ordering::Relaxed), ..Progress::default() };
-        console.progress.counted("compare", n, n < 4096, &done, || found.compare(team, &run.stop, &compared));
+        let (begun, n, counters) = (Instant::now(), found.comparisons(), FileCounters::default());
+        console.progress.counted("compare", n, n < 4096, WorkCounters::Files(&counters), || {
+            found.compare(team, &run.stop, &counters.files)
+        });
         let elapsed_ns = nanos(begun.elapsed());
         console.stats.phase(Phase { phase: "compare", elapsed_ns, files: Some(n), ..Phase::default() });
     }

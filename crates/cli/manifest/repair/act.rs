@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::Context as _;
@@ -15,7 +14,6 @@ use ftk_apply::{
 use ftk_file::{File, Stat};
 use ftk_hash::{Algorithm, Platform};
 use ftk_manifest::{Damage, Field, Found, Recorded, Wanted, has_content};
-use ftk_process::Progress;
 use ftk_record::quote;
 
 use crate::console::{Console, Outcome, cause, reason};
@@ -26,6 +24,7 @@ use crate::manifest::repair::printer::{Printer, Word};
 use crate::manifest::repair::space::Demand;
 use crate::manifest::repair::{RepairArgs, is_device_error};
 use crate::manifest::root::Root;
+use crate::progress::{FileCounters, WorkCounters};
 use crate::signals::DeferredSignals;
 
 /// The wanted contents, and the files that have them.
@@ -126,15 +125,12 @@ impl<'r> Repairs<'r> {
         let platform = Platform::detect();
         let mut check =
             |nth: usize, file: &File| has_content(file, self.algorithms, &all[nth].0.digests, platform);
-        let (files, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
-        let done = || {
-            let (files, bytes) = (files.load(Ordering::Relaxed), bytes.load(Ordering::Relaxed));
-            Progress { files, bytes, ..Progress::default() }
-        };
+        let counters = FileCounters::default();
+        let done = WorkCounters::Files(&counters);
         let (mut at, mut has_saved, mut has_done) = (0, false, false);
         let mut outcome = Outcome::Success;
         let begun = Instant::now();
-        let run = console.progress.between_lines().counted("repair", all.len() as u64, false, &done, || {
+        let run = console.progress.between_lines().counted("repair", all.len() as u64, false, done, || {
             restorer.run(restores, &mut journal, &signals.stop, &mut check, |restore, nth, result| {
                 let (wanted, found) = all[at];
                 if nth == 0 {
@@ -158,8 +154,7 @@ impl<'r> Repairs<'r> {
                 print_result(wanted, found, nth, result, printer, console);
                 if nth + 1 == restore.names.len() {
                     at += 1;
-                    files.fetch_add(1, Ordering::Relaxed);
-                    bytes.fetch_add(found.version.size, Ordering::Relaxed);
+                    counters.add(found.version.size);
                 }
             })
         });
