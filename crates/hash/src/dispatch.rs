@@ -8,6 +8,7 @@ use crate::lanes::Lanes;
 use crate::serial::{Serial, hash_each};
 use crate::stream::{Crc32, Crc32c, RustCrypto};
 use crate::tree_engine::TreeEngine;
+use crate::xxh3::{Xxh3, Xxh128};
 use crate::{Algorithm, Digest, Engine, Platform};
 
 /// An implementation of a digest for this CPU.
@@ -93,8 +94,8 @@ impl Choice {
 pub(crate) fn hash_many(algorithm: Algorithm, platform: Platform, messages: &[&[u8]], out: &mut [Digest]) {
     match algorithm {
         Algorithm::Xxh64 => hash_each::<twox_hash::XxHash64>(messages, out),
-        Algorithm::Xxh3 => hash_each::<twox_hash::XxHash3_64>(messages, out),
-        Algorithm::Xxh128 => hash_each::<twox_hash::XxHash3_128>(messages, out),
+        Algorithm::Xxh3 => hash_each::<Xxh3>(messages, out),
+        Algorithm::Xxh128 => hash_each::<Xxh128>(messages, out),
         Algorithm::Crc32 => hash_each::<Crc32>(messages, out),
         Algorithm::Crc32c => hash_each::<Crc32c>(messages, out),
         _ => engine::<&[u8]>(algorithm, platform, 0).hash_many(messages, out),
@@ -151,8 +152,8 @@ pub(crate) fn engine<'d, D: AsRef<[u8]> + 'd>(
         (_, A::Sha3_256) => Box::new(Serial::<sha3::Sha3_256, D>::new(keys)),
         (_, A::Sha3_512) => Box::new(Serial::<sha3::Sha3_512, D>::new(keys)),
         (_, A::Xxh64) => Box::new(Serial::<twox_hash::XxHash64, D>::new(keys)),
-        (_, A::Xxh3) => Box::new(Serial::<twox_hash::XxHash3_64, D>::new(keys)),
-        (_, A::Xxh128) => Box::new(Serial::<twox_hash::XxHash3_128, D>::new(keys)),
+        (_, A::Xxh3) => Box::new(Serial::<Xxh3, D>::new(keys)),
+        (_, A::Xxh128) => Box::new(Serial::<Xxh128, D>::new(keys)),
         (_, A::Crc32) => Box::new(Serial::<Crc32, D>::new(keys)),
         (_, A::Crc32c) => Box::new(Serial::<Crc32c, D>::new(keys)),
     }

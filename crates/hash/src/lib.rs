@@ -43,6 +43,7 @@ mod stream;
 mod tree_engine;
 mod tree_hasher;
 mod windows;
+mod xxh3;
 
 pub use algorithm::{Algorithm, UnknownAlgorithm};
 pub use digest::Digest;
