@@ -119,7 +119,12 @@ fn meaning<'l>(line: &'l [u8], found: &Captures<'l>, end: End) -> Option<SumLine
 /// characters.
 pub fn names(data: &[u8]) {
     for shown in [sanitize(data).into_owned(), quote(data)] {
-        let acts = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let acts = |c: char| {
+            let is_invisible = matches!(c, '\u{200b}'..='\u{200d}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+            c.is_control()
+                || is_invisible
+                || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}')
+        };
         assert!(!shown.chars().any(acts), "{shown:?}");
     }
     if data.is_empty() || data.contains(&0) {

@@ -2,7 +2,7 @@
 
 use crate::harness::{Dir, Run, needs};
 
-/// Creates files whose names would colour a terminal, move its cursor, or be shown backwards.
+/// Creates files whose names would colour a terminal, move its cursor, be shown backwards, or look like another name.
 fn dangerous() -> Dir {
     let dir = Dir::new();
     for name in [
@@ -12,6 +12,8 @@ fn dangerous() -> Dir {
         b"two\nlines",
         "rev\u{202e}gpj.exe".as_bytes(),
         b"c1\xc2\x9b0m",
+        "zero\u{200b}width\u{e0041}".as_bytes(),
+        "heart\u{2764}\u{fe0f}".as_bytes(),
         b"\xff",
     ] {
         dir.raw_file(name, b"");
@@ -31,10 +33,12 @@ fn on_a_terminal_with(dir: &Dir, variables: &str, args: &str) -> Run {
     dir.ftk([] as [&str; 0]).instead(dir, ["script", "-qec", &line, "/dev/null"]).run()
 }
 
-/// Returns whether `text` has no control characters apart from line ends. (Callers turn off the colours.)
+/// Returns whether `text` has no control characters apart from line ends, and no characters without width. (Callers turn
+/// off the colours.)
 fn is_safe(text: &str) -> bool {
     let text = text.replace("\r\n", "\n");
-    text.chars().all(|c| c == '\n' || !(c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c)))
+    let acts = |c: char| c.is_control() || matches!(c, '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{e0041}');
+    text.chars().all(|c| c == '\n' || !acts(c))
 }
 
 #[test]
@@ -48,9 +52,11 @@ fn find_shows_names_escaped() {
         "./\\x1b[31mred",
         "./bell\\x07",
         "./c1\\u{9b}0m",
+        "./heart\u{2764}\u{fe0f}",
         "./over\\rwrite",
         "./rev\\u{202e}gpj.exe",
         "./two\\nlines",
+        "./zero\\u{200b}width\\u{e0041}",
         "./\\xff",
     ];
     assert_eq!(run.text().lines().collect::<Vec<_>>(), expected);

@@ -171,7 +171,7 @@ impl Formatter for TerminalSafe {
         let mut rest = text;
         while let Some((at, c)) = rest.char_indices().find(|&(_, c)| controls_terminal(c)) {
             out.write_all(&rest.as_bytes()[..at])?;
-            write!(out, "\\u{:04x}", u32::from(c))?; // all of these are below U+10000: one UTF-16 unit
+            c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))?;
             rest = &rest[at + c.len_utf8()..];
         }
         out.write_all(rest.as_bytes())
@@ -203,6 +203,7 @@ mod tests {
         assert_eq!(written("caf\u{e9} \u{1f600}".as_bytes()), "{\"path\":\"caf\u{e9} \u{1f600}\"}");
         assert_eq!(written(b"\"\\\n\x01"), r#"{"path":"\"\\\n\u0001"}"#);
         assert_eq!(written("\x7f\u{9b}x\u{202e}".as_bytes()), r#"{"path":"\u007f\u009bx\u202e"}"#);
+        assert_eq!(written("a\u{200b}\u{e0041}".as_bytes()), r#"{"path":"a\u200b\udb40\udc41"}"#);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! File names for display on terminals.
 //!
 //! A name may contain any byte, and some bytes control a terminal: they can move the cursor, change colours,
-//! hide text or reverse it. Such characters are shown as escapes:
+//! hide text or reverse it. Others have no width, so that two different names look the same. All these characters
+//! are shown as escapes:
 //!
 //! | in the name | shown as |
 //! |---|---|
@@ -10,12 +11,15 @@
 //! | C1 controls, U+0080 to U+009F | `\u{9b}` |
 //! | bidirectional controls: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069 | `\u{202e}` |
 //! | line and paragraph separators, U+2028 and U+2029 | `\u{2028}` |
+//! | characters without width: U+200B to U+200D, U+2060 to U+2064, U+FEFF, U+E0000 to U+E007F | `\u{200b}` |
 //! | bytes that are not UTF-8 | `\xff` |
+//!
+//! Variation selectors stay, because ordinary names have them: they choose how the character before them looks.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Returns `name` with everything escaped that could control a terminal; borrowed if nothing needs escaping.
+/// Returns `name` with everything escaped that could control a terminal or is invisible; borrowed if nothing needs escaping.
 ///
 /// The result is for display only and cannot be decoded: backslashes in the name are kept, so that ordinary
 /// names look as usual. Use [`quote`] if different names must look different.
@@ -65,15 +69,18 @@ pub fn shell_word(name: &[u8]) -> String {
     }
 }
 
-/// Returns whether a terminal may interpret `c` instead of showing it.
+/// Returns whether a terminal may interpret `c` instead of showing it, or shows nothing for it.
 pub(crate) fn controls_terminal(c: char) -> bool {
     matches!(c,
         '\0'..='\u{1f}'
         | '\u{7f}'..='\u{9f}'
         | '\u{61c}'
-        | '\u{200e}' | '\u{200f}'
+        | '\u{200b}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}'
-        | '\u{2066}'..='\u{2069}')
+        | '\u{2060}'..='\u{2064}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{feff}'
+        | '\u{e0000}'..='\u{e007f}')
 }
 
 fn push_shown(shown: &mut String, name: &[u8], also: impl Fn(char) -> bool) {
@@ -110,7 +117,9 @@ mod tests {
 
     #[test]
     fn clean_names_are_borrowed() {
-        for name in ["", "a b", "back\\slash", "it's", "caf\u{e9}", "\u{5d0}\u{5d1}", "\u{1f600}", "\u{a0}"] {
+        let variations = ["\u{2764}\u{fe0f}", "\u{2764}\u{fe00}", "\u{845b}\u{e0100}", "\u{845b}\u{e01ef}"];
+        let others = ["", "a b", "back\\slash", "it's", "caf\u{e9}", "\u{5d0}\u{5d1}", "\u{1f600}", "\u{a0}"];
+        for name in others.into_iter().chain(variations) {
             assert!(matches!(sanitize(name.as_bytes()), Cow::Borrowed(shown) if shown == name), "{name:?}");
         }
     }
@@ -130,6 +139,9 @@ mod tests {
                 "\u{61c}\u{200e}\u{200f}\u{2029}\u{2066}".as_bytes(),
                 "\\u{61c}\\u{200e}\\u{200f}\\u{2029}\\u{2066}",
             ),
+            ("a\u{200b}b".as_bytes(), "a\\u{200b}b"),
+            ("\u{200d}\u{2060}\u{2064}\u{feff}".as_bytes(), "\\u{200d}\\u{2060}\\u{2064}\\u{feff}"),
+            ("\u{e0001}\u{e007f}".as_bytes(), "\\u{e0001}\\u{e007f}"),
         ] {
             assert_eq!(sanitize(name), shown);
             assert_eq!(quote(name), format!("'{shown}'"));
@@ -164,10 +176,12 @@ mod tests {
 
     /// The characters that must always be escaped, listed independently of the code.
     const FORBIDDEN: &str = "\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\
-                             \u{2066}\u{2067}\u{2068}\u{2069}";
+                             \u{2066}\u{2067}\u{2068}\u{2069}\
+                             \u{200b}\u{200c}\u{200d}\u{2060}\u{2061}\u{2062}\u{2063}\u{2064}\u{feff}";
 
     fn is_safe(shown: &str) -> bool {
-        !shown.chars().any(|c| c.is_control() || FORBIDDEN.contains(c))
+        let is_tag = |c| u32::from(c) >> 7 == 0xe0000 >> 7;
+        !shown.chars().any(|c| c.is_control() || FORBIDDEN.contains(c) || is_tag(c))
     }
 
     #[test]
@@ -176,6 +190,8 @@ mod tests {
             let text = c.to_string();
             assert!(is_safe(&sanitize(text.as_bytes())), "{c:?}");
             assert!(is_safe(&quote(text.as_bytes())), "{c:?}");
+            let stays = sanitize(text.as_bytes()) == text;
+            assert_eq!(stays, is_safe(&text), "{c:?}");
         }
     }
 
