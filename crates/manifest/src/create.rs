@@ -55,7 +55,7 @@ pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
     while walk.advance()? {
         match maker.make(&walk.seen, None) {
             Made::Entry(entry) => {
-                writer.entry(&trees.with_tree(entry))?;
+                writer.trusted_entry(&trees.with_tree(entry))?;
                 written += 1;
             }
             Made::WithoutXattrs(entry, error) => on_error(entry.path, error),

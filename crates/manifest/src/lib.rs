@@ -106,6 +106,7 @@ mod repair;
 mod root_identity;
 mod sample;
 mod scrub;
+mod sequence;
 mod shard;
 mod shift;
 mod sniff;

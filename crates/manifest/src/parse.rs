@@ -2,6 +2,7 @@
 
 use ftk_file::Stat;
 use ftk_record::read_path;
+use ftk_walk::FileType;
 use serde::de::DeserializeSeed as _;
 
 use crate::canonical;
@@ -102,27 +103,39 @@ impl Owned {
     /// Checks that the entry has the members that its type must have, and no others. `found` are those of the
     /// line. Records which optional ones are absent.
     pub(crate) fn check(&mut self, found: FieldSet, header: &Header) -> Result<(), EntryError> {
-        let file_type = self.fixed.stat.file_type;
-        let mut expected = FieldSet::default();
-        each_field!(field => {
-            if field.applies_to(file_type, header) {
-                expected.insert(field);
-            }
-        });
-        // Only one or two in nearly all lines, so that this loop is short.
-        for field in found.differences(expected).iter() {
-            if found.contains(field) {
-                return Err(EntryError::unexpected(field));
-            }
-            if field.is_in(header.version) && !field.is_optional(header) {
-                return Err(EntryError::missing(field));
-            }
+        for field in check_members(found, self.fixed.stat.file_type, header)?.iter() {
             if field.is_of(&self.fixed) {
                 self.fixed.absent.insert(field);
             }
         }
         Ok(())
     }
+}
+
+/// Checks that an entry has the members that its type must have, and no others. Returns those that it could also have.
+#[inline]
+pub(crate) fn check_members(
+    found: FieldSet,
+    file_type: FileType,
+    header: &Header,
+) -> Result<FieldSet, EntryError> {
+    let mut expected = FieldSet::default();
+    each_field!(field => {
+        if field.applies_to(file_type, header) {
+            expected.insert(field);
+        }
+    });
+    let absent = found.differences(expected);
+    // Only one or two in nearly all lines, so that this loop is short.
+    for field in absent.iter() {
+        if found.contains(field) {
+            return Err(EntryError::unexpected(field));
+        }
+        if field.is_in(header.version) && !field.is_optional(header) {
+            return Err(EntryError::missing(field));
+        }
+    }
+    Ok(absent)
 }
 
 /// Checks that a path is relative, stays below the root, and has no empty, `.` or `..` component, as the

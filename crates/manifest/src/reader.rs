@@ -10,11 +10,11 @@ use ftk_record::{SealedReader, Sums};
 use memchr::memmem;
 
 use crate::blocks::{BLOCK, Fingerprints, FirstPass, Source, is_compressed};
-use crate::entry::key;
 use crate::lines::{Place, Sealed};
 use crate::merge::Side;
 use crate::open_dirs::is_below;
 use crate::parse::Owned;
+use crate::sequence::check_order;
 use crate::shard::Shard;
 use crate::shard::whole_lines::{PartFile, WholeLines, locate};
 use crate::sniff::{Kind, sniff_plain};
@@ -328,12 +328,7 @@ impl Entries<'_> {
         self.current.swap_path(&mut self.last);
         let read = self.current.read(line, &self.manifest.header);
         let (path, last) = (self.current.entry().path, &*self.last);
-        let read = read.and_then(|()| match key(last).cmp(key(path)) {
-            _ if self.is_first => Ok(()),
-            std::cmp::Ordering::Less => Ok(()),
-            std::cmp::Ordering::Equal => Err(EntryError::Twice(path.to_vec())),
-            std::cmp::Ordering::Greater => Err(EntryError::Order(path.to_vec())),
-        });
+        let read = read.and_then(|()| if self.is_first { Ok(()) } else { check_order(last, path) });
         let read = read.and_then(|()| match self.lines.shard() {
             Some(shard) if !shard.contains(path) => Err(EntryError::OutsideShard(path.to_vec())),
             _ => Ok(()),

@@ -209,7 +209,7 @@ impl<'u> Update<'u> {
             maker.make_again();
         }
         self.make(&mut maker, &damaged, shift, now_ns, each, &mut |made| match made {
-            New::Entry(entry, _) => Ok(writer.entry(&trees.with_tree(*entry))?),
+            New::Entry(entry, _) => Ok(writer.trusted_entry(&trees.with_tree(*entry))?),
             New::Unreadable(_) => Ok(()),
         })
     }

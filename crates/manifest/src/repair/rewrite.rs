@@ -39,7 +39,7 @@ pub fn rewrite<S: FnMut(&[u8]) -> io::Result<()>>(
                 Entry { damaged_ns: None, verified_ns, fs, stat, ..entry }
             }
         };
-        writer.entry(&entry)?;
+        writer.trusted_entry(&entry)?;
         written += 1;
     }
     Ok(written)

@@ -60,7 +60,7 @@ impl Scrub<'_> {
                     entry.damaged_ns = entry.damaged_ns.or(Some(self.now_ns));
                 }
             }
-            writer.entry(&entry)?;
+            writer.trusted_entry(&entry)?;
         }
         Ok(())
     }

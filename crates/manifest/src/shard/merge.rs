@@ -1,6 +1,5 @@
 //! Merging the parts of a tree into one manifest.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 use std::panic::resume_unwind;
@@ -16,12 +15,14 @@ use crate::merge::Side as _;
 use crate::open_dirs::OpenDirs;
 use crate::parse::Owned;
 use crate::reader::Entries;
+use crate::sequence::Sequence;
 use crate::shard::whole_lines::{PartFile, WholeLines, locate};
-use crate::shard::{MergeError, Place, Shard, Split};
+use crate::shard::{MergeError, Place};
 use crate::tree_digest::{Closed, TreeDigester, TreeForm};
+use crate::trees::TreeCheck;
 use crate::walked_tree::Failed;
 use crate::write::{BATCH, push_entry, too_large};
-use crate::{Entry, EntryError, Error, Manifest, Writer};
+use crate::{Entry, Error, Manifest, Writer};
 
 /// The batches of lines that wait to be hashed and written.
 const WAITING: usize = 4;
@@ -31,13 +32,14 @@ impl Manifest {
     /// manifest. Returns their number.
     ///
     /// Every line is checked, and copied, except those of directories that several shards share: they get the tree digests
-    /// that no shard could compute. Digests that a part has are not computed again. So the parts are read twice, the first
-    /// time only as far as the new digests need it. One thread reads and checks the lines, and the caller's thread hashes
-    /// and writes them. Uses memory for some blocks, for a block of each part that is read at the same time, and for the
-    /// digests of shared directories.
+    /// that no shard could compute. The parts are read twice, the first time only as far as the new digests need it. The
+    /// tree digests that a part has are compared with its entries the second time. One thread reads and checks the lines,
+    /// and the caller's thread hashes and writes them. Uses memory for some blocks, for a block of each part that is read at
+    /// the same time, for the digests of shared directories, and for the directories above an entry.
     ///
     /// # Errors
-    /// If a part cannot be read, has an entry of another shard, or the output cannot be written.
+    /// If a part cannot be read, has an entry of another shard or a tree digest that is not that of its entries, or the
+    /// output cannot be written.
     pub fn merge<S: FnMut(&[u8]) -> io::Result<()>>(
         &self,
         writer: &mut Writer<S>,
@@ -99,24 +101,27 @@ fn copy(
     let (parts, header) = (manifest.parts(), manifest.header());
     let mut lines = WholeLines::new(parts, header).map_err(MergeError::Input)?;
     let mut batch = Vec::with_capacity(2 * BATCH);
-    let (mut checked, mut parsed, mut entries) = (Checked::default(), Owned::new(), 0);
+    let (mut sequence, mut parsed, mut entries) = (Sequence::default(), Owned::new(), 0);
+    let algorithms = &header.algorithms;
+    let mut check = (!algorithms.is_empty()).then(|| TreeCheck::new(algorithms));
+    let input = |error| MergeError::Input(locate(parts, error));
     while let Some(line) = lines.next().map_err(MergeError::Input)? {
         let start = batch.len();
         batch.extend_from_slice(line);
-        let line = &batch[start..];
-        let tree = parsed.read(line, header).and_then(|()| {
-            let entry = parsed.entry();
-            checked.add(entry.path, lines.shard())?;
-            let lacks_tree = entry.stat.file_type == FileType::Directory && entry.tree.is_empty();
-            Ok(if lacks_tree { trees.next(entry) } else { None })
-        });
-        let tree = tree
-            .map_err(|what| MergeError::Input(locate(parts, Error::Line { number: lines.number(), what })))?;
-        match tree {
+        let number = lines.number();
+        let read = parsed.read(&batch[start..], header);
+        let read = read.and_then(|()| sequence.add(parsed.entry().path, lines.shard()));
+        read.map_err(|what| input(Error::Line { number, what }))?;
+        let entry = parsed.entry();
+        if let Some(check) = &mut check {
+            check.add(&entry, number).map_err(input)?;
+        }
+        let lacks_tree = entry.stat.file_type == FileType::Directory && entry.tree.is_empty();
+        match if lacks_tree { trees.next(entry) } else { None } {
             None => batch.push(b'\n'),
             Some(entry) => {
                 batch.truncate(start);
-                push_entry(&mut batch, &entry, &header.algorithms);
+                push_entry(&mut batch, &entry, algorithms);
                 if batch.len() - start > Seal::MAX_LINE {
                     return Err(MergeError::Output(too_large("an entry")));
                 }
@@ -127,6 +132,9 @@ fn copy(
             let full = std::mem::replace(&mut batch, Vec::with_capacity(2 * BATCH));
             send(full).map_err(MergeError::Output)?;
         }
+    }
+    if let Some(mut check) = check {
+        check.finish().map_err(input)?;
     }
     send(batch).map_err(MergeError::Output)?;
     Ok(entries)
@@ -180,50 +188,6 @@ impl Missing {
     /// Returns whether something in a directory is missing, as far as the shards that share it know.
     fn is_from(&self, dir: &[u8]) -> bool {
         self.incomplete.contains(key(dir)) || self.failed.covers(dir)
-    }
-}
-
-/// Checks that each entry comes after the one before, and belongs to its part.
-#[derive(Debug, Default)]
-struct Checked {
-    /// The path before.
-    last: Option<Vec<u8>>,
-    /// A directory, and the shard to which all entries in it belong. Successive entries often have the same directory.
-    dir: Vec<u8>,
-    owner: Option<u32>,
-}
-
-impl Checked {
-    /// # Errors
-    /// If the entry at `path` is out of order or belongs to another shard than this one.
-    fn add(&mut self, path: &[u8], shard: Option<&Shard>) -> Result<(), EntryError> {
-        match self.last.as_ref().map(|last| key(last).cmp(key(path))) {
-            None | Some(Ordering::Less) => {}
-            Some(Ordering::Equal) => return Err(EntryError::Twice(path.to_vec())),
-            Some(Ordering::Greater) => return Err(EntryError::Order(path.to_vec())),
-        }
-        if shard.is_some_and(|shard| !self.is_of(path, shard)) {
-            return Err(EntryError::OutsideShard(path.to_vec()));
-        }
-        let last = self.last.get_or_insert_default();
-        last.clear();
-        last.extend_from_slice(path);
-        Ok(())
-    }
-
-    fn is_of(&mut self, path: &[u8], shard: &Shard) -> bool {
-        if matches!(shard.split, Split::Plan { .. }) {
-            return shard.contains(path);
-        }
-        let dir = super::member::parent(path);
-        if (self.owner, &*self.dir) == (Some(shard.number), dir) {
-            return true;
-        }
-        let is_own = shard.contains(path);
-        self.owner = is_own.then_some(shard.number);
-        self.dir.clear();
-        self.dir.extend_from_slice(dir);
-        is_own
     }
 }
 

@@ -14,3 +14,4 @@ mod unique;
 mod update;
 mod verify;
 mod versions;
+mod writer;

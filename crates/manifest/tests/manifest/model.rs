@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
 
+use data_encoding::{BASE64, HEXLOWER};
 use ftk_file::{FsId, Stat};
 use ftk_hash::Algorithm;
 use ftk_manifest::{
@@ -153,6 +154,89 @@ pub(crate) fn written(header: &Header, entries: &Entries) -> Vec<u8> {
     bytes
 }
 
+/// Returns the bytes of a manifest with these lines after the header, which the writer might refuse.
+pub(crate) fn unchecked(header: &Header, entries: impl IntoIterator<Item = String>) -> Vec<u8> {
+    let empty = String::from_utf8(written(header, &Entries::new())).unwrap();
+    let first = empty.lines().next().unwrap().to_owned();
+    seal(&[first].into_iter().chain(entries).collect::<Vec<_>>())
+}
+
+/// Returns the line of an entry, whether or not readers accept it.
+pub(crate) fn line(path: &Path, entry: &Owned, algorithms: &[Algorithm]) -> String {
+    use serde_json::{Map, Value, json};
+
+    fn named(name: &str, path: &[u8]) -> (String, Value) {
+        match str::from_utf8(path) {
+            Ok(text) => (name.into(), text.into()),
+            Err(_) => (format!("{name}_b64"), BASE64.encode(path).into()),
+        }
+    }
+    let digests = |mut rest: &[u8]| -> Value {
+        let mut digests = Map::new();
+        for (nth, algorithm) in algorithms.iter().enumerate() {
+            let is_last = nth + 1 == algorithms.len();
+            let len = if is_last { rest.len() } else { rest.len().min(algorithm.digest_len()) };
+            if let Some(digest) = rest.split_off(..len).filter(|digest| !digest.is_empty()) {
+                digests.insert(algorithm.name().into(), HEXLOWER.encode(digest).into());
+            }
+        }
+        if !rest.is_empty() {
+            digests.insert("unknown".into(), HEXLOWER.encode(rest).into());
+        }
+        digests.into()
+    };
+    let stat = &entry.stat;
+    let types = [
+        (FileType::Regular, "file"),
+        (FileType::Directory, "directory"),
+        (FileType::Symlink, "symlink"),
+        (FileType::Fifo, "fifo"),
+        (FileType::Socket, "socket"),
+        (FileType::Block, "block_device"),
+        (FileType::Char, "char_device"),
+    ];
+    let name = types.iter().find(|(file_type, _)| *file_type == stat.file_type).unwrap().1;
+    let mut line = Map::from_iter([named("path", &path.0)]);
+    line.extend(entry.target.as_ref().map(|target| named("target", target)));
+    let is_device = [FileType::Block, FileType::Char].contains(&stat.file_type);
+    let time = |time: i128| i64::try_from(time).unwrap().into();
+    let known: [(Field, Value); 12] = [
+        (Field::Type, name.into()),
+        (Field::Size, stat.size.into()),
+        (Field::Allocated, (stat.blocks * 512).into()),
+        (Field::Mtime, time(stat.mtime_ns)),
+        (Field::Ctime, time(stat.ctime_ns)),
+        (Field::Mode, format!("{:04o}", stat.mode).into()),
+        (Field::Uid, stat.uid.into()),
+        (Field::Gid, stat.gid.into()),
+        (Field::Dev, stat.dev.into()),
+        (Field::Ino, stat.ino.into()),
+        (Field::Nlink, stat.nlink.into()),
+        (Field::Rdev, stat.rdev.into()),
+    ];
+    let known = known.into_iter().filter(|(field, _)| !entry.absent.contains(*field));
+    let known = known.filter(|(field, _)| *field != Field::Rdev || is_device);
+    line.extend(known.map(|(field, value)| (field.name().to_owned(), value)));
+    let xattrs = entry.xattrs.as_ref().map(|xattrs| {
+        let xattr = |xattr: &Xattr| {
+            let value = ("value_b64".to_owned(), BASE64.encode(&xattr.value).into());
+            Map::from_iter([named("name", &xattr.name), value])
+        };
+        xattrs.iter().map(xattr).collect::<Vec<_>>()
+    });
+    let optional: [(&str, Option<Value>); 7] = [
+        ("birth_ns", stat.birth_ns.map(time)),
+        ("fs", entry.fs.map(|fs| HEXLOWER.encode(fs.as_bytes()).into())),
+        ("digests", (!entry.digests.is_empty()).then(|| digests(&entry.digests))),
+        ("tree", (!entry.tree.is_empty()).then(|| digests(&entry.tree))),
+        ("xattrs", xattrs.map(|xattrs| json!(xattrs))),
+        ("verified_ns", entry.verified_ns.map(time)),
+        ("damaged_ns", entry.damaged_ns.map(time)),
+    ];
+    line.extend(optional.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+    Value::Object(line).to_string()
+}
+
 /// Returns these lines with a valid footer.
 pub(crate) fn seal<L: AsRef<str>>(lines: &[L]) -> Vec<u8> {
     let (mut file, mut seal) = (Vec::new(), Seal::new());
@@ -172,6 +256,7 @@ pub(crate) fn version_1(header: &Header, entries: &Entries) -> Manifest {
         entry.forget(Field::Allocated);
         entry.forget(Field::Birth);
         (entry.fs, entry.verified_ns) = (None, None);
+        entry.tree.clear();
     });
     let text =
         String::from_utf8(written(header, &entries)).unwrap().replacen("\"version\":2", "\"version\":1", 1);

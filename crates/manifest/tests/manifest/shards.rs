@@ -11,8 +11,8 @@ use ftk_file::Stat;
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{Collect, Inventory, Keep};
 use ftk_manifest::{
-    Balance, Contents, Cost, Header, Listed, Manifest, MergeError, Parts, PathRange, Plan, PlannedShard,
-    Planner, Root, Shard, Sharded, Split, Writer,
+    Balance, Contents, Cost, Header, Listed, Manifest, MergeError, Parts, PathRange, Place, Plan,
+    PlannedShard, Planner, Root, Shard, Sharded, Split, Writer,
 };
 use ftk_sched::Constants;
 use ftk_walk::{FileType, Walker};
@@ -20,7 +20,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::model::{Entries, Owned, Path, header, open, read, written};
+use crate::model::{Entries, Owned, Path, by_ranges, file, header, line, open, read, unchecked, written};
+use crate::tree_digests::with_trees;
 use crate::trees::Walked;
 
 const ALGORITHMS: &[Algorithm] = &[Algorithm::Sha256, Algorithm::Xxh3];
@@ -366,15 +367,78 @@ fn parts_that_do_not_belong_together_are_refused() {
     assert_eq!(why(parts), "it records a whole tree, and is not a part");
 }
 
+/// Returns a part with these entries, which need not be those of the header.
+fn resealed(header: &Header, entries: &Entries) -> Manifest {
+    let lines = entries.iter().map(|(path, entry)| line(path, entry, &header.algorithms));
+    Manifest::open_any(file(&unchecked(header, lines))).unwrap()
+}
+
+/// Somebody removes, renames or alters entries of a part and seals it again.
+#[test]
+fn parts_with_tree_digests_of_other_entries_are_refused() {
+    let of = header(&[Algorithm::Xxh3], false);
+    let stat = |file_type| ftk_file::Stat { file_type, mode: 0o755, size: 1, ..ftk_file::Stat::EMPTY };
+    let dir = || Owned::new(stat(FileType::Directory), Vec::new());
+    let files = ["a/x/1", "a/x/2", "b/1", "b/x/1"]
+        .map(|path| (path, Owned::new(stat(FileType::Regular), vec![7; 8])));
+    let dirs = [".", "a", "a/x", "b", "b/x"].map(|path| (path, dir()));
+    let all: Entries = files.into_iter().chain(dirs).map(|(path, it)| (Path::new(path), it)).collect();
+    let whole = with_trees(all, &of.algorithms);
+    let shards = by_ranges(&[b"b"]);
+    let parts = |change: fn(&mut Entries)| {
+        let part = |shard: &Shard| {
+            let mut entries: Entries = whole.clone();
+            entries.retain(|path, _| shard.contains(&path.0));
+            for (path, entry) in &mut entries {
+                if shard.place(&path.0) != Place::Inside {
+                    entry.tree.clear();
+                }
+            }
+            change(&mut entries);
+            resealed(&Header { shard: Some(shard.clone()), ..of.clone() }, &entries)
+        };
+        shards.iter().map(part).collect::<Vec<_>>()
+    };
+    let good = merged(parts(|_| ())).unwrap();
+    assert_eq!(read(&good).unwrap(), whole);
+
+    type Change = fn(&mut Entries);
+    let changes: [(Change, &str); 5] = [
+        (|part| _ = part.remove(&Path::new("a/x/2")), "'given 0': line 4: tree of 'a/x'"),
+        (
+            |part| {
+                let renamed = part.remove(&Path::new("a/x/2"));
+                part.extend(renamed.map(|entry| (Path::new("a/x/3"), entry)));
+            },
+            "'given 0': line 4: tree of 'a/x'",
+        ),
+        (
+            |part| {
+                if let Some(file) = part.get_mut(&Path::new("b/1")) {
+                    file.digests[3] ^= 1;
+                }
+            },
+            "'given 1': line 2: tree of 'b'",
+        ),
+        (|part| _ = part.remove(&Path::new("b/x")), "'given 1': line 2: tree of 'b'"),
+        (
+            |part| part.values_mut().for_each(|it| it.tree.iter_mut().take(1).for_each(|byte| *byte ^= 1)),
+            "'given 0': line 4: tree of 'a/x'",
+        ),
+    ];
+    for (change, why) in changes {
+        let error = merged(parts(change)).unwrap_err().to_string();
+        assert_eq!(error, format!("{why} is not the digest of the entries below it"));
+    }
+}
+
 #[test]
 fn entries_of_other_shards_are_refused() {
     let plan = plan_of(&[b"dir0/0000001".to_vec()]);
     let all = files(&[1, 2, 3]);
     let record = |number: u32, entries: &Entries| {
         let header = Header { shard: Some(plan.shard(number, 2).unwrap()), ..header(&[], false) };
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&written(&header, entries)).unwrap();
-        Manifest::open_any(file).unwrap()
+        resealed(&header, entries)
     };
     let (mut first, mut second) = (all.clone(), all.clone());
     first.retain(|path, _| path < &Path::new("dir0/0000001"));
