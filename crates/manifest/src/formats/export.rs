@@ -16,7 +16,7 @@ use crate::{Entry, Error, Manifest};
 
 /// An export that is about to be written.
 ///
-/// It writes one entry at a time, in memory for one line and, for ncdu, for the directories around it.
+/// It writes one entry at a time, in memory for one line and, for mtree and ncdu, for the directories around it.
 #[derive(Debug)]
 pub struct Export<'m> {
     manifest: &'m Manifest,
@@ -124,10 +124,13 @@ impl<'m> Export<'m> {
                 // What cannot be represented was refused before, and the manifest has not changed since.
                 Writer::List => drop(self.list_line(&mut line, &entry, &mut name)),
             }
-            count += u64::from(!line.is_empty() || matches!(writer, Writer::Ncdu(_)));
+            // Nested formats write the line of a directory later.
+            count += u64::from(!line.is_empty() || matches!(writer, Writer::Mtree(_) | Writer::Ncdu(_)));
         }
-        if let Writer::Ncdu(ncdu) = writer {
-            ncdu.finish(&mut line);
+        match writer {
+            Writer::Mtree(mtree) => mtree.finish(&mut line),
+            Writer::Ncdu(ncdu) => ncdu.finish(&mut line),
+            Writer::Csv(_) | Writer::List => {}
         }
         sink(&line).map_err(Error::Io)?;
         Ok(count)

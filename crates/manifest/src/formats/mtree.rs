@@ -1,4 +1,6 @@
-//! Writes specifications of mtree in the form with full paths, which needs no order of its own.
+//! Writes specifications of mtree in their nested form: a directory comes directly before its contents, and `..` ends them.
+//!
+//! In the form with full paths, the directories around a single entry would take quadratic space.
 
 use ftk_file::Stat;
 use ftk_hash::Digest;
@@ -6,18 +8,19 @@ use ftk_walk::FileType;
 
 use super::lists::Columns;
 use super::mtree_line::type_name;
-use super::open_dirs::OpenDirs;
+use super::open_dirs::{OpenDirs, name_of};
 use super::vis::encode;
 use crate::entry::ROOT;
 use crate::{Entry, Field};
 
 const NANOS: i128 = 1_000_000_000;
 
-/// Writes the lines of a specification.
+/// Writes the lines of a specification. Uses memory for the lines of directories whose contents may still follow.
 #[derive(Debug)]
 pub(super) struct Mtree {
     is_root_written: bool,
-    dirs: OpenDirs<()>,
+    /// The line of each directory, until the first of its contents follows.
+    dirs: OpenDirs<Option<Vec<u8>>>,
 }
 
 impl Mtree {
@@ -27,32 +30,54 @@ impl Mtree {
         Self { is_root_written: false, dirs: OpenDirs::new() }
     }
 
-    /// Appends the line of an entry. Directories that the manifest lacks come first, because mtree refuses paths in
-    /// directories that it does not know.
+    /// Appends the lines that are complete with an entry. Directories that the manifest lacks come first.
     pub(super) fn entry(&mut self, out: &mut Vec<u8>, entry: &Entry<'_>, columns: &Columns) {
         let path = entry.path;
-        if !self.is_root_written && path != ROOT {
+        if path == ROOT {
+            self.is_root_written = true;
+            return push_entry(out, ROOT, entry, columns);
+        }
+        if !self.is_root_written {
+            self.is_root_written = true;
             out.extend_from_slice(b". type=dir\n");
         }
-        self.is_root_written = true;
-        if path != ROOT {
-            while self.dirs.pop_before(path).is_some() {}
-            while let Some(dir) = self.dirs.missing(path) {
-                push_path(out, dir);
-                out.extend_from_slice(b" type=dir\n");
-                self.dirs.push(dir, ());
-            }
-            if entry.stat.file_type == FileType::Directory {
-                self.dirs.push(path, ());
-            }
+        while let Some(line) = self.dirs.pop_before(path) {
+            close(out, line);
         }
-        push_entry(out, entry, columns);
+        for line in self.dirs.around(path) {
+            out.extend(line.take().into_iter().flatten());
+        }
+        while let Some(dir) = self.dirs.missing(path) {
+            encode(out, name_of(dir));
+            out.extend_from_slice(b" type=dir\n");
+            self.dirs.push(dir, None);
+        }
+        if entry.stat.file_type == FileType::Directory {
+            let mut line = Vec::new();
+            push_entry(&mut line, name_of(path), entry, columns);
+            self.dirs.push(path, Some(line));
+        } else {
+            push_entry(out, name_of(path), entry, columns);
+        }
+    }
+
+    /// Appends the last lines.
+    pub(super) fn finish(mut self, out: &mut Vec<u8>) {
+        while let Some(line) = self.dirs.pop() {
+            close(out, line);
+        }
     }
 }
 
-fn push_entry(out: &mut Vec<u8>, entry: &Entry<'_>, columns: &Columns) {
+/// Ends a directory. `line` is its own, if it has no contents.
+fn close(out: &mut Vec<u8>, line: Option<Vec<u8>>) {
+    out.extend(line.into_iter().flatten());
+    out.extend_from_slice(b"..\n");
+}
+
+fn push_entry(out: &mut Vec<u8>, name: &[u8], entry: &Entry<'_>, columns: &Columns) {
     let stat = &entry.stat;
-    push_path(out, entry.path);
+    encode(out, name);
     out.extend_from_slice(b" type=");
     out.extend_from_slice(type_name(stat.file_type).as_bytes());
     if entry.knows(Field::Mode) {
@@ -91,15 +116,6 @@ fn push_entry(out: &mut Vec<u8>, entry: &Entry<'_>, columns: &Columns) {
         }
     }
     out.push(b'\n');
-}
-
-/// Appends `.` or `./a`. A path with a slash is relative to the root, whatever the lines before it.
-fn push_path(out: &mut Vec<u8>, path: &[u8]) {
-    out.push(b'.');
-    if path != ROOT {
-        out.push(b'/');
-        encode(out, path);
-    }
 }
 
 /// Appends ` time=1.000000002`: all implementations read the second number as nanoseconds, not as a fraction, and

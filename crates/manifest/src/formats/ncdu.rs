@@ -5,7 +5,7 @@
 use ftk_record::{NcduObject, write_ncdu_object, write_ncdu_start};
 use ftk_walk::FileType;
 
-use super::open_dirs::OpenDirs;
+use super::open_dirs::{OpenDirs, name_of};
 use crate::entry::ROOT;
 use crate::{Entry, Field, Header};
 
@@ -145,8 +145,4 @@ fn push_object(out: &mut Vec<u8>, entry: &Entry<'_>, name: &[u8], parent_dev: Op
 /// Appends the object of a directory of which only the name is known.
 fn push_name(out: &mut Vec<u8>, name: &[u8]) {
     write_ncdu_object(out, &NcduObject { name, ..NcduObject::default() });
-}
-
-fn name_of(path: &[u8]) -> &[u8] {
-    memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..])
 }

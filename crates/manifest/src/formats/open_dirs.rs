@@ -47,10 +47,12 @@ impl<T> OpenDirs<T> {
         Some(&path[..start + at])
     }
 
-    /// Adds a directory. Its own directories must be here.
+    /// Adds a directory, after [`pop_before`](Self::pop_before) has removed all that it removes for `path`. Its own
+    /// directories must be here.
     pub(super) fn push(&mut self, path: &[u8], data: T) {
-        self.path.clear();
-        self.path.extend_from_slice(path);
+        debug_assert!(path.starts_with(&self.path), "the innermost directory may still get contents");
+        // Copying the whole path for each of its directories would take quadratic time.
+        self.path.extend_from_slice(&path[self.path.len()..]);
         self.dirs.push(OpenDir { len: path.len(), data });
     }
 
@@ -58,4 +60,9 @@ impl<T> OpenDirs<T> {
     pub(super) fn around(&mut self, path: &[u8]) -> impl Iterator<Item = &mut T> {
         self.dirs.iter_mut().filter(|dir| path.get(dir.len) == Some(&b'/')).map(|dir| &mut dir.data)
     }
+}
+
+/// Returns the last name of a path.
+pub(super) fn name_of(path: &[u8]) -> &[u8] {
+    memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..])
 }
