@@ -10,7 +10,7 @@ use anyhow::{Context as _, ensure};
 use ftk_file::{FileSystem, Inode};
 use ftk_inventory::Budget;
 use ftk_manifest::{Entry, Field, Kind, Manifest, sniff};
-use ftk_record::{ZstdReader, is_zstd, quote};
+use ftk_record::{MAX_NESTED_PATH, ZstdReader, is_zstd, quote};
 use ftk_usage::{Facts, Loaded, Node, Part, Usage, read_ncdu};
 use ftk_walk::FileType;
 
@@ -93,6 +93,8 @@ fn add_manifest(manifest: &Manifest, part: &mut Part) -> anyhow::Result<()> {
         b"" => b".",
         root => root,
     };
+    // It is a part of every line of the output.
+    ensure!(root.len() <= MAX_NESTED_PATH, "the path of its root is longer than {MAX_NESTED_PATH} bytes");
     let root_node = part.root(root, true);
     // Other entries may stand between a directory and its contents: `a`, `a-b`, `a/x`.
     let mut path: Vec<u8> = Vec::new();

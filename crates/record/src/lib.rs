@@ -64,7 +64,7 @@ pub use hashdeep::{
 pub use json::{
     PathError, RecordWriter, path_member, read_base64, read_path, write_path, write_record, write_string,
 };
-pub use lines::{MAX_LINE, read_line};
+pub use lines::{MAX_LINE, MAX_NESTED_PATH, read_line};
 pub use ncdu::{NcduMissing, NcduObject, write_ncdu_object, write_ncdu_start};
 pub use ncdu_reader::{NcduEntry, NcduError, NcduEvent, NcduReader};
 pub use object::Object;

@@ -6,6 +6,11 @@ use std::io::{self, BufRead, ErrorKind};
 /// names of 255 bytes, all of them escaped) makes a line of 5 MB.
 pub const MAX_LINE: usize = 16 << 20;
 
+/// The longest path of a directory, in bytes, in formats in which directories contain each other: mtree and ncdu. What is
+/// made of such a file has whole paths. Without a limit, it could be longer than the square of the file. No system call of
+/// Linux accepts a longer path.
+pub const MAX_NESTED_PATH: usize = 4096;
+
 /// Appends the next line to `line`, without its end, but no more than is needed to see that it is longer than
 /// [`MAX_LINE`]. `find` returns the position of the first byte that ends a line.
 ///

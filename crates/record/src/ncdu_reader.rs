@@ -1,9 +1,9 @@
-//! Reads ncdu's JSON as a stream of events, in memory for one name and the device of each open directory.
+//! Reads ncdu's JSON as a stream of events, in memory for one name and for the directories around it.
 
 use std::fmt;
 use std::io::{self, BufRead, ErrorKind};
 
-use crate::lines::MAX_LINE;
+use crate::lines::{MAX_LINE, MAX_NESTED_PATH};
 use crate::ncdu::NcduMissing;
 
 /// The deepest nesting in a value that is skipped.
@@ -51,6 +51,11 @@ pub enum NcduError {
         /// What is wrong there.
         what: &'static str,
     },
+    /// The path of a directory that has entries is longer than [`MAX_NESTED_PATH`].
+    TooLong {
+        /// The number of bytes before its first entry.
+        offset: u64,
+    },
 }
 
 impl fmt::Display for NcduError {
@@ -60,6 +65,10 @@ impl fmt::Display for NcduError {
             Self::Syntax { offset, what } => {
                 write!(f, "not the JSON of ncdu: {what} (at byte {})", offset + 1)
             }
+            Self::TooLong { offset } => {
+                let at = offset + 1;
+                write!(f, "the path of a directory is longer than {MAX_NESTED_PATH} bytes (at byte {at})")
+            }
         }
     }
 }
@@ -68,7 +77,7 @@ impl std::error::Error for NcduError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io(error) => error.source(),
-            Self::Syntax { .. } => None,
+            Self::Syntax { .. } | Self::TooLong { .. } => None,
         }
     }
 }
@@ -88,10 +97,17 @@ pub struct NcduReader<R> {
     is_finished: bool,
     /// Whether gdu wrote the file.
     is_gdu: bool,
-    /// The device of each open directory.
-    devs: Vec<u64>,
+    open: Vec<OpenDir>,
     name: Vec<u8>,
     text: Vec<u8>,
+}
+
+/// A directory whose entries may follow.
+#[derive(Clone, Copy, Debug)]
+struct OpenDir {
+    dev: u64,
+    /// The length of its path, with a slash at its end.
+    path_len: usize,
 }
 
 /// The members of an object, apart from its name.
@@ -115,7 +131,7 @@ impl<R: BufRead> NcduReader<R> {
             is_started: false,
             is_finished: false,
             is_gdu: false,
-            devs: Vec::new(),
+            open: Vec::new(),
             name: Vec::new(),
             text: Vec::new(),
         }
@@ -133,20 +149,21 @@ impl<R: BufRead> NcduReader<R> {
         if !self.is_started {
             self.is_started = true;
             self.header()?;
-            return self.open().map(Some);
+            return self.directory().map(Some);
         }
-        if self.devs.is_empty() {
+        if self.open.is_empty() {
             self.end()?;
             self.is_finished = true;
             return Ok(None);
         }
         match self.token()? {
             b']' => {
-                self.devs.pop();
+                self.open.pop();
                 Ok(Some(NcduEvent::Close))
             }
+            b',' if self.path_len() > MAX_NESTED_PATH + 1 => Err(NcduError::TooLong { offset: self.offset }),
             b',' => match self.token()? {
-                b'[' => self.open().map(Some),
+                b'[' => self.directory().map(Some),
                 b'{' => {
                     let members = self.members()?;
                     Ok(Some(NcduEvent::Item(self.entry(&members))))
@@ -213,17 +230,28 @@ impl<R: BufRead> NcduReader<R> {
     }
 
     /// Reads the object of a directory.
-    fn open(&mut self) -> Result<NcduEvent<'_>, NcduError> {
+    fn directory(&mut self) -> Result<NcduEvent<'_>, NcduError> {
         self.expect(b'{', "expected the object of a directory")?;
         let members = self.members()?;
-        let dev = members.dev.or(self.devs.last().copied());
-        self.devs.push(dev.unwrap_or_default());
+        let dev = members.dev.or(self.dev()).unwrap_or_default();
+        let path_len = self.path_len().saturating_add(self.name.len() + 1);
+        self.open.push(OpenDir { dev, path_len });
         // The members of the directory itself refer to its own device.
         Ok(NcduEvent::Open(self.entry(&members)))
     }
 
+    /// Returns the device of the innermost open directory.
+    fn dev(&self) -> Option<u64> {
+        self.open.last().map(|dir| dir.dev)
+    }
+
+    /// Returns the length of the path of the innermost open directory, with a slash at its end.
+    fn path_len(&self) -> usize {
+        self.open.last().map_or(0, |dir| dir.path_len)
+    }
+
     fn entry(&self, members: &Members) -> NcduEntry<'_> {
-        let dev = members.dev.or(self.devs.last().copied()).unwrap_or_default();
+        let dev = members.dev.or(self.dev()).unwrap_or_default();
         // gdu does not mark the link that it counts, but all further links of the inode.
         let is_counted_elsewhere = self.is_gdu && members.is_linked;
         NcduEntry {
@@ -257,7 +285,7 @@ impl<R: BufRead> NcduReader<R> {
         if self.name.is_empty() {
             return self.refuse("an entry has no name");
         }
-        let is_root = self.devs.is_empty();
+        let is_root = self.open.is_empty();
         if self.name.iter().any(|byte| *byte == 0 || (*byte == b'/' && !is_root)) {
             return self.refuse("a name contains NUL or `/`");
         }

@@ -47,12 +47,10 @@ pub fn read_ncdu(input: impl BufRead, part: &mut Part) -> Result<Loaded, NcduErr
                     part.add_file(*parent, entry.name, &facts(&entry), path);
                 }
             }
-            NcduEvent::Close => {
-                path.truncate(open.pop().map_or(0, |(_, above)| above));
-                if !part.reserve() {
-                    break;
-                }
-            }
+            NcduEvent::Close => path.truncate(open.pop().map_or(0, |(_, above)| above)),
+        }
+        if !part.reserve() {
+            break;
         }
     }
     Ok(loaded)

@@ -8,7 +8,7 @@ use std::io::BufRead;
 
 use ftk_file::Stat;
 use ftk_hash::Algorithm;
-use ftk_record::{MAX_LINE, read_line};
+use ftk_record::{MAX_LINE, MAX_NESTED_PATH, read_line};
 use ftk_walk::FileType;
 
 use super::import::{Collector, ImportError, Line, refuse_unended};
@@ -20,9 +20,6 @@ use crate::field_set::FieldSet;
 use crate::text::brief;
 
 const NANOS: i128 = 1_000_000_000;
-
-/// The most directories in each other that are followed.
-const MAX_DEPTH: usize = 1 << 20;
 
 /// A reader of a specification. Uses memory for a line and for the path of the current directory.
 #[derive(Debug)]
@@ -180,6 +177,11 @@ impl<R: BufRead> MtreeReader<R> {
         let is_full = name.contains(&b'/');
         self.path.clear();
         if !is_full {
+            if self.dir.len() > MAX_NESTED_PATH {
+                return Err(invalid(&format!(
+                    "the path of its directory is longer than {MAX_NESTED_PATH} bytes"
+                )));
+            }
             self.path.extend_from_slice(&self.dir);
             if !self.dir.is_empty() && name != ROOT {
                 self.path.push(b'/');
@@ -196,9 +198,6 @@ impl<R: BufRead> MtreeReader<R> {
             self.path.extend_from_slice(ROOT);
         }
         if file_type == FileType::Directory && !is_full {
-            if self.around.len() == MAX_DEPTH {
-                return Err(invalid("too many directories in each other"));
-            }
             self.around.push(self.dir.len());
             if name != ROOT {
                 self.dir.clone_from(&self.path);
