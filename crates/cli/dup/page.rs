@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use ftk_dedup::prune::{Gain, Pruning};
 use ftk_dedup::report::{DirectoryGroup, Group, Header};
 use ftk_dedup::{DirReport, Fate};
-use ftk_inventory::{DirNo, Inventory};
+use ftk_inventory::{Budget, DirNo, Inventory};
 use ftk_select::Skipped;
 
 use crate::args::Globals;
@@ -68,6 +68,11 @@ impl TreeDuplicates {
     /// All entries of the tree, with their metadata.
     pub(crate) fn inventory(&self) -> &Inventory {
         &self.search.inventory
+    }
+
+    /// The memory that is left.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.search.budget
     }
 
     /// The paths that could not be examined, and those of files that could not be read.

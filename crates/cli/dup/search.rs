@@ -13,7 +13,7 @@ use ftk_dedup::{
     Contents, DirReport, Directories, DirectoryRules, Examined, Fate, Fates, FindShared, Funnel, Groups,
     Stage, SurveyOptions, find,
 };
-use ftk_inventory::{FileNo, Inventory, Keep};
+use ftk_inventory::{Budget, FileNo, Inventory, Keep};
 use ftk_process::{Failed, Report};
 use ftk_sched::{Team, physical_cores};
 use ftk_select::{Roots, Skipped};
@@ -36,6 +36,8 @@ use crate::stats::{Phase, nanos};
 
 /// The result of a search.
 pub(super) struct Search {
+    /// The memory for tables.
+    pub(super) budget: Budget,
     pub(super) inventory: Inventory,
     pub(super) groups: Groups,
     /// The content of each file, if directories are compared.
@@ -164,6 +166,7 @@ pub(super) fn search(
     let outcome = scanned.outcome.max(Outcome::error_if(!unread.is_empty()));
     let sharing = Sharing::default();
     Ok(Search {
+        budget: run.budget.clone(),
         inventory,
         groups,
         contents,

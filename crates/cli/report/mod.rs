@@ -15,6 +15,7 @@ use std::time::Instant;
 use anyhow::{bail, ensure};
 use clap::Args;
 use ftk_file::now_ns;
+use ftk_inventory::Budget;
 use ftk_record::sanitize;
 use ftk_report::{Data, page};
 use indicatif::DecimalBytes;
@@ -112,14 +113,15 @@ pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> an
         made_s: seconds(now_ns()),
         ..Data::default()
     };
+    let budget = Budget::new(globals.memory());
     let outcome = match &mut *inputs {
         [Input::Directory] => tree::fill(&mut data, &paths[0], args, &own, globals, console)?,
-        [Input::Manifest(manifest)] => manifest::fill(&mut data, manifest, &paths[0])?,
+        [Input::Manifest(manifest)] => manifest::fill(&mut data, manifest, &paths[0], &budget)?,
         [Input::Duplicates(file)] => duplicates::of_report(&mut data, file, &paths[0])?,
         [Input::Manifest(old), Input::Manifest(new)] => {
             let names = [&*paths[0], &*paths[1]];
-            changes::fill(&mut data, [old, new], names, globals)?
-                .max(manifest::fill(&mut data, new, &paths[1])?)
+            changes::fill(&mut data, [old, new], names, &budget)?
+                .max(manifest::fill(&mut data, new, &paths[1], &budget)?)
         }
         _ => bail!("the input must be one directory, one report of duplicates, or one or two manifests"),
     };

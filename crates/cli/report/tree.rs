@@ -3,9 +3,9 @@
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use ftk_file::Stat;
-use ftk_inventory::{Inventory, Keep};
+use ftk_inventory::{Budget, Inventory, Keep};
 use ftk_manifest::WalkedTree;
 use ftk_record::sanitize;
 use ftk_report::{Data, MAX_NODES, SpaceBuilder, Usage};
@@ -20,6 +20,7 @@ use crate::report::duplicates::{self, Waste};
 use crate::report::links::Links;
 use crate::report::{ReportArgs, seconds};
 use crate::run::Run;
+use crate::scan::too_large;
 
 /// Walks the tree at `root` and fills the data of its page. `own`: files to skip.
 pub(super) fn fill(
@@ -39,7 +40,7 @@ pub(super) fn fill(
     if args.dup {
         let found = TreeDuplicates::find(root, selection, args.dirs, own, globals, console)?;
         let (waste, outcome) = duplicates::of_tree(data, &found, console)?;
-        space(data, root, found.inventory(), waste);
+        space(data, root, found.inventory(), waste, found.budget())?;
         problems(data, &found.failed(), found.skipped());
         return Ok(outcome);
     }
@@ -49,30 +50,38 @@ pub(super) fn fill(
     let follow = selection.follow(Follow::Roots);
     let scan = run.walk(starts, follow, &compiled, Keep::Stats { files: true }, "")?;
     scan.rules.say(console);
-    space(data, root, &scan.inventory, Waste::default());
+    space(data, root, &scan.inventory, Waste::default(), &run.budget)?;
     problems(data, &scan.failed, scan.skipped);
     Ok(scan.outcome)
 }
 
-fn space(data: &mut Data, root: &OsStr, inventory: &Inventory, mut waste: Waste<'_>) {
+fn space(
+    data: &mut Data,
+    root: &OsStr,
+    inventory: &Inventory,
+    mut waste: Waste<'_>,
+    budget: &Budget,
+) -> anyhow::Result<()> {
     let root = root.as_bytes();
     let tree = WalkedTree { inventory, root, failed: &[] };
-    let mut space = SpaceBuilder::new(root, MAX_NODES);
-    let mut links = Links::new();
+    let mut space = SpaceBuilder::new(root, MAX_NODES, budget);
+    let mut links = Links::new(budget);
     let mut order = inventory.in_path_order();
     while let Some(item) = order.next() {
         let stat = item.metadata.expect("the walk keeps metadata");
         let identity = (stat.dev, stat.ino);
         let usage = Usage { waste: waste.of(&item, &stat), ..usage(&stat) };
-        let usage = links.counted(&stat, Some(identity), usage);
-        match tree.relative(item.path) {
-            b"." => space.root(&usage),
-            path if item.file_type == FileType::Directory => space.dir(path, &usage),
-            path => space.file(path, &usage),
-        }
+        let added =
+            links.counted(&stat, Some(identity), usage).and_then(|usage| match tree.relative(item.path) {
+                b"." => Ok(space.root(&usage)),
+                path if item.file_type == FileType::Directory => space.dir(path, &usage),
+                path => space.file(path, &usage),
+            });
+        added.with_context(|| too_large(budget))?;
     }
     let mut owners = Owners::default();
     data.space = Some(space.finish(|uid| owners.user(uid).to_owned()));
+    Ok(())
 }
 
 fn problems(data: &mut Data, failed: &[Vec<u8>], skipped: Skipped) {

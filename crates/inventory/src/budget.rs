@@ -59,6 +59,48 @@ impl Budget {
     }
 }
 
+/// A part of a budget that is reserved in advance and consumed in small amounts.
+#[derive(Debug)]
+pub struct Reservation {
+    budget: Budget,
+    left: u64,
+    consumed: u64,
+}
+
+impl Reservation {
+    /// Creates an empty reservation.
+    pub fn new(budget: &Budget) -> Self {
+        Self { budget: budget.clone(), left: 0, consumed: 0 }
+    }
+
+    /// Consumes `bytes` of the reservation. If fewer are left, first reserves more from the budget.
+    ///
+    /// # Errors
+    /// When the budget is used up.
+    pub fn consume(&mut self, bytes: u64) -> Result<(), Full> {
+        if self.left < bytes {
+            let reserve = bytes.max(Budget::UNIT);
+            self.budget.reserve(reserve)?;
+            self.left += reserve;
+        }
+        self.left -= bytes;
+        self.consumed += bytes;
+        Ok(())
+    }
+
+    /// Consumes what is missing to `total` consumed bytes. So the reservation follows the largest size of something that
+    /// grows and shrinks.
+    ///
+    /// # Errors
+    /// When the budget is used up.
+    pub fn reach(&mut self, total: u64) -> Result<(), Full> {
+        match total.checked_sub(self.consumed) {
+            Some(more) if more > 0 => self.consume(more),
+            _ => Ok(()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,5 +119,18 @@ mod tests {
         budget.release(30);
         assert_eq!((budget.left(), budget.reserve(30)), (30, Ok(())));
         assert_eq!((budget.left(), budget.reserve(1)), (0, Err(Full::Memory)));
+    }
+
+    #[test]
+    fn a_reservation_reaches_each_size_once() {
+        let budget = Budget::new(2 * Budget::UNIT);
+        let mut reservation = Reservation::new(&budget);
+        for total in [10, 5, 10, Budget::UNIT, 0, Budget::UNIT] {
+            reservation.reach(total).unwrap();
+            assert_eq!(budget.left(), Budget::UNIT);
+        }
+        reservation.reach(Budget::UNIT + 1).unwrap();
+        assert_eq!(budget.left(), 0);
+        assert_eq!(reservation.reach(2 * Budget::UNIT + 1), Err(Full::Memory));
     }
 }

@@ -50,7 +50,7 @@ mod skipped;
 mod table;
 mod tree;
 
-pub use budget::Budget;
+pub use budget::{Budget, Reservation};
 pub use collect::Collect;
 pub use ftk_walk::is_pseudo;
 pub use full::Full;

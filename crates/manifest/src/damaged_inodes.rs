@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use ftk_file::Stat;
+use ftk_inventory::Reservation;
 
-use crate::keys::Reservation;
 use crate::{Entry, Error, FieldSet};
 
 /// The old records of files whose content is damaged, or perhaps damaged, by device and inode number.

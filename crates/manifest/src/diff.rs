@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use ftk_inventory::Budget;
+use ftk_inventory::{Budget, Reservation};
 
 use crate::common::Common;
-use crate::keys::{Keys, Reservation, pair};
+use crate::keys::{Keys, pair};
 use crate::pairs::{Pass, merge_manifests};
 use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Summary, Verdict};
 

@@ -3,10 +3,9 @@
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 
-use ftk_inventory::Budget;
+use ftk_inventory::{Budget, Reservation};
 
 use crate::Xattr;
-use crate::keys::Reservation;
 use crate::walked_tree::Seen;
 use crate::xattrs::XattrReader;
 

@@ -2,12 +2,9 @@
 
 use std::cmp::Ordering;
 
-use ftk_inventory::{Budget, Full};
+use ftk_inventory::{Budget, Full, Reservation};
 
 use crate::Error;
-
-/// Bytes that are reserved from a budget at once.
-const UNIT: u64 = 64 << 10;
 
 /// The contents of files: their digests and sizes, in the order they were added.
 ///
@@ -137,33 +134,6 @@ fn prefix(key: &[u8]) -> u64 {
     u64::from_be_bytes(*key.first_chunk().expect("a key ends with eight bytes of size"))
 }
 
-/// A part of a budget that is reserved in advance and consumed in small amounts.
-#[derive(Debug)]
-pub(crate) struct Reservation {
-    budget: Budget,
-    left: u64,
-}
-
-impl Reservation {
-    pub(crate) fn new(budget: &Budget) -> Self {
-        Self { budget: budget.clone(), left: 0 }
-    }
-
-    /// Consumes `bytes` of the reservation. If fewer are left, first reserves more from the budget.
-    ///
-    /// # Errors
-    /// When the budget is used up.
-    pub(crate) fn consume(&mut self, bytes: u64) -> Result<(), Full> {
-        if self.left < bytes {
-            let reserve = bytes.max(UNIT);
-            self.budget.reserve(reserve)?;
-            self.left += reserve;
-        }
-        self.left -= bytes;
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -233,6 +203,7 @@ mod tests {
 
     #[test]
     fn memory_use_stays_within_the_budget() {
+        const UNIT: u64 = 64 << 10; // reserved at once
         let mut keys = Keys::new(32, &Budget::new(2 * UNIT));
         let filled = (0..).find(|_| keys.push([&[1; 32][..]], Some(1)).is_err()).unwrap();
         assert_eq!(filled as u64, 2 * (UNIT / 56));

@@ -5,14 +5,13 @@ use std::io;
 use std::ops::ControlFlow;
 
 use ftk_file::Stat;
-use ftk_inventory::{Budget, FileNo};
+use ftk_inventory::{Budget, FileNo, Reservation};
 use ftk_process::{FileSystems, Rows, file_systems};
 use ftk_walk::FileType;
 
 use crate::contents::Content;
 use crate::create::{Made, Maker};
 use crate::damaged_inodes::DamagedInodes;
-use crate::keys::Reservation;
 use crate::merge::merge;
 use crate::open_dirs::OpenDirs;
 use crate::shift::RecordedTimes;

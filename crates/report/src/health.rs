@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ftk_inventory::{Budget, Full, Reservation};
 use ftk_record::sanitize;
 
 use crate::data::{Age, Damaged, Health, HealthOfDir};
@@ -22,7 +23,8 @@ const AGES: [(i64, &str); 6] = [
     (i64::MAX, "over a year"),
 ];
 
-/// Collects the state of files. Memory is proportional to the number of directories at the top of the tree.
+/// Collects the state of files. Memory is proportional to the number of directories at the top of the tree, and counts
+/// towards a budget.
 #[derive(Debug)]
 pub struct HealthBuilder {
     now_s: i64,
@@ -30,7 +32,12 @@ pub struct HealthBuilder {
     /// Files and bytes for each of [`AGES`], then for files that were never verified.
     ages: [(u64, u128); AGES.len() + 1],
     dirs: BTreeMap<Vec<u8>, Sums>,
+    memory: Reservation,
 }
+
+/// The memory for a directory, besides its path. The nodes of the map are half full at worst, and the directories are
+/// sorted in a list.
+const DIR_BYTES: usize = 3 * size_of::<(Vec<u8>, Sums)>();
 
 #[derive(Debug, Default)]
 struct Sums {
@@ -42,17 +49,28 @@ struct Sums {
 
 impl HealthBuilder {
     /// Creates an empty collection. `now_s`: the present time in seconds since 1970, from which ages count.
-    pub fn new(now_s: i64) -> Self {
-        Self { now_s, health: Health::default(), ages: Default::default(), dirs: BTreeMap::new() }
+    pub fn new(now_s: i64, budget: &Budget) -> Self {
+        let (health, memory) = (Health::default(), Reservation::new(budget));
+        Self { now_s, health, ages: Default::default(), dirs: BTreeMap::new(), memory }
     }
 
     /// Adds the file at `path` below the root: its size, when it was last verified, and when damage was found, in seconds
     /// since 1970.
-    pub fn file(&mut self, path: &[u8], bytes: u64, verified_s: Option<i64>, damaged_s: Option<i64>) {
-        let Self { now_s, health, ages, dirs } = self;
+    ///
+    /// # Errors
+    /// When the budget is used up.
+    pub fn file(
+        &mut self,
+        path: &[u8],
+        bytes: u64,
+        verified_s: Option<i64>,
+        damaged_s: Option<i64>,
+    ) -> Result<(), Full> {
+        let Self { now_s, health, ages, dirs, memory } = self;
         let bytes = u128::from(bytes);
         let top = path.iter().position(|byte| *byte == b'/').map_or(&b"."[..], |slash| &path[..slash]);
         if !dirs.contains_key(top) {
+            memory.consume((DIR_BYTES + top.len()) as u64)?;
             dirs.insert(top.to_vec(), Sums::default());
         }
         let dir = dirs.get_mut(top).expect("it was added");
@@ -79,9 +97,12 @@ impl HealthBuilder {
             health.total_damaged.0 += 1;
             dir.damaged += 1;
             if health.damaged.len() < LISTED {
-                health.damaged.push(Damaged { path: sanitize(path).into(), since_s });
+                let path: String = sanitize(path).into();
+                memory.consume(path.len() as u64)?;
+                health.damaged.push(Damaged { path, since_s });
             }
         }
+        Ok(())
     }
 
     /// Returns the data of the page: of the directories, those with the most content.
@@ -119,12 +140,12 @@ mod tests {
     #[test]
     fn files_are_counted_by_age_and_directory() {
         let now_s = 1_000 * DAY_S;
-        let mut builder = HealthBuilder::new(now_s);
-        builder.file(b"a/x", 10, Some(now_s - 6 * DAY_S), None);
-        builder.file(b"a/b/y", 20, Some(now_s - 7 * DAY_S), Some(5));
-        builder.file(b"z", 40, None, None);
-        builder.file(b"future", 80, Some(now_s + DAY_S), None);
-        builder.file(b"old", 160, Some(i64::MIN), None);
+        let mut builder = HealthBuilder::new(now_s, &Budget::new(u64::MAX));
+        builder.file(b"a/x", 10, Some(now_s - 6 * DAY_S), None).unwrap();
+        builder.file(b"a/b/y", 20, Some(now_s - 7 * DAY_S), Some(5)).unwrap();
+        builder.file(b"z", 40, None, None).unwrap();
+        builder.file(b"future", 80, Some(now_s + DAY_S), None).unwrap();
+        builder.file(b"old", 160, Some(i64::MIN), None).unwrap();
         let health = builder.finish();
         assert_eq!((health.files, health.bytes, health.never_files), (Count(5), Count(310), Count(1)));
         assert_eq!(health.oldest_s, Some(i64::MIN));
@@ -135,5 +156,14 @@ mod tests {
         assert_eq!(dirs, [(".", 280, 0), ("a", 30, 1)]);
         assert_eq!(health.dirs[1].oldest_s, Some(now_s - 7 * DAY_S));
         assert_eq!((health.total_damaged, health.damaged[0].since_s), (Count(1), 5));
+    }
+
+    #[test]
+    fn directories_count_towards_the_budget() {
+        let mut builder = HealthBuilder::new(0, &Budget::new(1 << 20));
+        let mut add = |n: usize| builder.file(format!("{n}/x").as_bytes(), 1, None, None);
+        let most = (1 << 20) / DIR_BYTES;
+        assert!((0..2 * most).any(|n| add(n).is_err()));
+        assert_eq!(add(0), Ok(()), "no new directory");
     }
 }

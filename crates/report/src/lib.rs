@@ -12,13 +12,15 @@
 //! The page sets them only as text. This crate does not read files and does not print.
 //!
 //! ```
+//! use ftk_inventory::Budget;
 //! use ftk_report::{Data, SpaceBuilder, Usage, page};
 //!
-//! let mut space = SpaceBuilder::new(b"/home/ann", 10_000);
-//! space.file(b"notes.txt", &Usage { allocated: 4096, apparent: 123, ..Usage::default() });
+//! let mut space = SpaceBuilder::new(b"/home/ann", 10_000, &Budget::new(64 << 20));
+//! space.file(b"notes.txt", &Usage { allocated: 4096, apparent: 123, ..Usage::default() })?;
 //! let space = Some(space.finish(|uid| uid.to_string()));
 //! let html = page(&Data { title: "/home/ann".into(), space, ..Data::default() });
 //! assert!(html.starts_with("<!DOCTYPE html>") && html.contains("notes.txt"));
+//! # Ok::<(), ftk_inventory::Full>(())
 //! ```
 #![forbid(unsafe_code)]
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use ftk_file::Stat;
 use ftk_hash::Algorithm;
-use ftk_inventory::{Budget, Full};
+use ftk_inventory::{Budget, Full, Reservation};
 use ftk_record::{BagReader, Encoding, End, HashdeepReader, SumReader, quote};
 use ftk_walk::FileType;
 
@@ -18,7 +18,6 @@ use super::mtree_reader::MtreeReader;
 use super::open_dirs::OpenDirs;
 use crate::entry::{ROOT, key};
 use crate::field_set::FieldSet;
-use crate::keys::Reservation;
 use crate::parse::check_path;
 use crate::text::brief;
 use crate::{Entry, Error, Field, Writer};

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
 use ftk_file::{Stat, Version, is_temp_name};
-use ftk_inventory::FileNo;
+use ftk_inventory::{FileNo, Reservation};
 use ftk_process::Rows;
 use ftk_walk::FileType;
 
 use crate::contents::Content;
-use crate::keys::Reservation;
 use crate::merge::merge;
 use crate::repair::RepairPlan;
 use crate::repair::directories::{NearestDirectory, find_directories};

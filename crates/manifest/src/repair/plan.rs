@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use ftk_inventory::{Budget, FileNo};
+use ftk_inventory::{Budget, FileNo, Reservation};
 use ftk_process::{FileSystems, file_systems};
 
-use crate::keys::Reservation;
 use crate::merge::merge;
 use crate::shift::RecordedTimes;
 use crate::walked_tree::{Failed, WalkedTree};

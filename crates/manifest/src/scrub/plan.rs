@@ -2,13 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use ftk_inventory::{Budget, Full};
+use ftk_inventory::{Budget, Full, Reservation};
 use ftk_process::file_systems;
 
 use super::progress::Done;
 use super::queue::{Batch, DAMAGED, Item, Queue, UNKNOWN};
 use super::write::Mark;
-use crate::keys::Reservation;
 use crate::merge::merge;
 use crate::shift::RecordedTimes;
 use crate::walked_tree::{Failed, Seen, WalkedTree};

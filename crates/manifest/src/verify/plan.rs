@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use ftk_inventory::{Budget, FileNo, Opener};
+use ftk_inventory::{Budget, FileNo, Opener, Reservation};
 
-use crate::keys::{Keys, Reservation};
+use crate::keys::Keys;
 use crate::merge::merge;
 use crate::shift::RecordedTimes;
 use crate::walked_tree::{Failed, WalkedTree};

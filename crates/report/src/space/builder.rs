@@ -1,5 +1,6 @@
 //! Chooses the largest nodes of a tree while its entries pass by.
 
+use ftk_inventory::{Budget, Full, Reservation};
 use ftk_record::sanitize;
 
 use super::Usage;
@@ -11,8 +12,9 @@ use crate::room::{SPACE, embedded_len};
 /// Chooses the largest directories and files of a tree.
 ///
 /// Entries come in the order of a manifest: sorted by the bytes of their paths, a directory before what is in it. Memory
-/// does not grow with the number of entries: it is proportional to the limit and to the depth of the tree. The result is
-/// the same as if all entries were sorted by size.
+/// does not grow with the number of entries: it is proportional to the limit, to the lengths of the names that are kept, and
+/// to the depth of the tree. The names and the depth count towards a budget. The result is the same as if all entries were
+/// sorted by size.
 #[derive(Debug)]
 pub struct SpaceBuilder {
     limit: usize,
@@ -24,7 +26,19 @@ pub struct SpaceBuilder {
     open: Vec<Open>,
     /// The path of the last of them, with a `/` at its end; empty for the root.
     path: Vec<u8>,
+    /// The number of nodes that are open.
+    open_nodes: u64,
+    /// The length of the names of all nodes.
+    names_len: u64,
+    memory: Reservation,
 }
+
+/// The memory for a node that is open: as such it also keeps another node from being removed. A part is for the removal.
+const OPEN_BYTES: u64 =
+    (2 * size_of::<Node>() + size_of::<Open>() + size_of::<(Vec<u8>, usize)>() + 128) as u64;
+
+/// The copies of a name: of a node, of an open directory, and on the page.
+const COPIES_OF_NAME: u64 = 4;
 
 /// A directory whose entries may still come.
 #[derive(Debug)]
@@ -39,7 +53,7 @@ struct Open {
 
 impl SpaceBuilder {
     /// Creates a builder that keeps about `limit` nodes; the root is called `root`.
-    pub fn new(root: &[u8], limit: usize) -> Self {
+    pub fn new(root: &[u8], limit: usize, budget: &Budget) -> Self {
         let node = Node {
             name: sanitize(root).into(),
             parent: 0,
@@ -51,7 +65,17 @@ impl SpaceBuilder {
         };
         let open = vec![Open { node: 0, path_len: 0, waiting: Vec::new() }];
         let limit = limit.max(1);
-        Self { limit, prune_at: 2 * limit, nodes: vec![node], types: Types::new(), open, path: Vec::new() }
+        Self {
+            limit,
+            prune_at: 2 * limit,
+            nodes: vec![node],
+            types: Types::new(),
+            open,
+            path: Vec::new(),
+            open_nodes: 1,
+            names_len: 0,
+            memory: Reservation::new(budget),
+        }
     }
 
     /// Adds the root's own usage.
@@ -60,17 +84,23 @@ impl SpaceBuilder {
     }
 
     /// Adds the directory at `path` below the root.
-    pub fn dir(&mut self, path: &[u8], usage: &Usage) {
-        let name = self.go_to(path);
-        self.declare(name, Totals::of(usage, None));
+    ///
+    /// # Errors
+    /// When the budget is used up.
+    pub fn dir(&mut self, path: &[u8], usage: &Usage) -> Result<(), Full> {
+        let name = self.go_to(path)?;
+        self.declare(name, Totals::of(usage, None))
     }
 
     /// Adds the file, link or special file at `path` below the root.
-    pub fn file(&mut self, path: &[u8], usage: &Usage) {
-        let name = self.go_to(path);
+    ///
+    /// # Errors
+    /// When the budget is used up.
+    pub fn file(&mut self, path: &[u8], usage: &Usage) -> Result<(), Full> {
+        let name = self.go_to(path)?;
         let totals = Totals::of(usage, Some(self.types.of(name)));
         self.add_to_last(&totals);
-        self.push(name, false, totals);
+        self.push(name, false, totals).map(drop)
     }
 
     /// Returns the columns of the page. `owner` returns the name of an owner. If names are so long that the page has no
@@ -91,41 +121,43 @@ impl SpaceBuilder {
     }
 
     /// Opens the directory of `path`, and closes those that are not above it. Returns the name in it.
-    fn go_to<'p>(&mut self, path: &'p [u8]) -> &'p [u8] {
+    fn go_to<'p>(&mut self, path: &'p [u8]) -> Result<&'p [u8], Full> {
         while !path.starts_with(&self.path) {
             self.close();
         }
         loop {
             let below = &path[self.path.len()..];
-            let Some(slash) = below.iter().position(|byte| *byte == b'/') else { return below };
-            self.enter(&below[..slash]);
+            let Some(slash) = below.iter().position(|byte| *byte == b'/') else { return Ok(below) };
+            self.enter(&below[..slash])?;
         }
     }
 
     /// Opens a directory in the last one. One that was not added, because options excluded it, uses nothing itself.
-    fn enter(&mut self, name: &[u8]) {
+    fn enter(&mut self, name: &[u8]) -> Result<(), Full> {
         if !self.last().waiting.iter().any(|(waiting, _)| waiting == name) {
-            self.declare(name, Totals::NONE);
+            self.declare(name, Totals::NONE)?;
         }
         while let Some((waiting, node)) = self.last_mut().waiting.pop() {
             if waiting == name {
                 self.path.extend_from_slice(name);
                 self.path.push(b'/');
                 self.open.push(Open { node, path_len: self.path.len(), waiting: Vec::new() });
-                return;
+                break;
             }
             self.close_node(node);
         }
+        Ok(())
     }
 
     /// Adds a directory to the last one, and closes those whose entries can no longer come.
-    fn declare(&mut self, name: &[u8], totals: Totals) {
+    fn declare(&mut self, name: &[u8], totals: Totals) -> Result<(), Full> {
         while let Some((waiting, node)) = self.last_mut().waiting.pop_if(|it| !may_follow(&it.0, name)) {
             debug_assert!(*waiting < *name, "the entries are sorted");
             self.close_node(node);
         }
-        let node = self.push(name, true, totals);
+        let node = self.push(name, true, totals)?;
         self.last_mut().waiting.push((name.to_vec(), node));
+        Ok(())
     }
 
     /// Closes the last directory.
@@ -139,13 +171,17 @@ impl SpaceBuilder {
                 self.path.truncate(above.path_len);
                 self.close_node(closed);
             }
-            None => self.nodes[closed].is_open = false,
+            None => {
+                self.nodes[closed].is_open = false;
+                self.open_nodes -= 1;
+            }
         }
     }
 
     /// Adds what a directory uses to the last one, in which it lies.
     fn close_node(&mut self, node: usize) {
         self.nodes[node].is_open = false;
+        self.open_nodes -= 1;
         let totals = self.nodes[node].totals;
         self.add_to_last(&totals);
     }
@@ -155,7 +191,7 @@ impl SpaceBuilder {
         self.nodes[node].totals.add(totals);
     }
 
-    fn push(&mut self, name: &[u8], is_dir: bool, totals: Totals) -> usize {
+    fn push(&mut self, name: &[u8], is_dir: bool, totals: Totals) -> Result<usize, Full> {
         if self.nodes.len() >= self.prune_at {
             let numbers = prune(&mut self.nodes, self.limit);
             let number = |node: &mut usize| *node = numbers[*node].expect("open nodes are kept");
@@ -164,9 +200,14 @@ impl SpaceBuilder {
                 open.waiting.iter_mut().for_each(|(_, node)| number(node));
             }
             self.prune_at = 2 * self.nodes.len().max(self.limit);
+            self.names_len = self.nodes.iter().map(|node| node.name.len() as u64).sum();
         }
+        let name: Box<str> = sanitize(name).into();
+        self.open_nodes += u64::from(is_dir);
+        self.names_len += name.len() as u64;
+        self.memory.reach(OPEN_BYTES * self.open_nodes + COPIES_OF_NAME * self.names_len)?;
         let node = Node {
-            name: sanitize(name).into(),
+            name,
             parent: self.last().node,
             is_dir,
             is_open: is_dir,
@@ -175,7 +216,7 @@ impl SpaceBuilder {
             rest_entries: 0,
         };
         self.nodes.push(node);
-        self.nodes.len() - 1
+        Ok(self.nodes.len() - 1)
     }
 
     fn last(&self) -> &Open {
@@ -205,6 +246,14 @@ mod tests {
         Usage { allocated: size, apparent: size, mtime_s: size as i64, uid: Some(7), waste: 0 }
     }
 
+    fn new(limit: usize) -> SpaceBuilder {
+        builder_with(limit, u64::MAX)
+    }
+
+    fn builder_with(limit: usize, memory: u64) -> SpaceBuilder {
+        SpaceBuilder::new(b"r", limit, &Budget::new(memory))
+    }
+
     /// Returns each node's path, kind and sizes.
     fn shown(builder: SpaceBuilder) -> BTreeMap<String, (String, u64)> {
         let json = serde_json::to_value(builder.finish(|uid| uid.to_string())).unwrap();
@@ -229,15 +278,15 @@ mod tests {
 
     #[test]
     fn a_directory_contains_its_entries_although_others_sort_between() {
-        let mut builder = SpaceBuilder::new(b"r", 100);
+        let mut builder = new(100);
         builder.root(&usage(1));
-        builder.dir(b"a", &usage(2));
-        builder.dir(b"a-b", &usage(4));
-        builder.file(b"a-b/y", &usage(8));
-        builder.file(b"a.c", &usage(16));
-        builder.file(b"a/x", &usage(32));
-        builder.dir(b"empty", &usage(64));
-        builder.file(b"left/out/z", &usage(128));
+        builder.dir(b"a", &usage(2)).unwrap();
+        builder.dir(b"a-b", &usage(4)).unwrap();
+        builder.file(b"a-b/y", &usage(8)).unwrap();
+        builder.file(b"a.c", &usage(16)).unwrap();
+        builder.file(b"a/x", &usage(32)).unwrap();
+        builder.dir(b"empty", &usage(64)).unwrap();
+        builder.file(b"left/out/z", &usage(128)).unwrap();
         let expected = [
             ("", "d", 255),
             ("/a", "d", 34),
@@ -256,9 +305,9 @@ mod tests {
 
     #[test]
     fn small_entries_are_one_node() {
-        let mut builder = SpaceBuilder::new(b"r", 3);
+        let mut builder = new(3);
         for n in 0..100 {
-            builder.file(format!("d/f{n:02}").as_bytes(), &usage(if n == 50 { 1000 } else { 1 }));
+            builder.file(format!("d/f{n:02}").as_bytes(), &usage(if n == 50 { 1000 } else { 1 })).unwrap();
         }
         let shown = shown(builder);
         assert_eq!(shown["/d"].1, 1099);
@@ -269,9 +318,9 @@ mod tests {
 
     #[test]
     fn a_directory_of_very_many_entries_has_few_nodes() {
-        let mut builder = SpaceBuilder::new(b"r", 1000);
+        let mut builder = new(1000);
         for n in 0..200_000 {
-            builder.file(format!("d/f{n:06}").as_bytes(), &usage(n + 1));
+            builder.file(format!("d/f{n:06}").as_bytes(), &usage(n + 1)).unwrap();
             assert!(builder.nodes.len() <= 2 * (1000 + builder.open.len() + 1));
         }
         let shown = shown(builder);
@@ -282,9 +331,9 @@ mod tests {
 
     #[test]
     fn long_names_fit_into_the_page() {
-        let mut builder = SpaceBuilder::new(b"r", 20_000);
+        let mut builder = new(20_000);
         for n in 0..20_000 {
-            builder.file(format!("{}{n:05}", "\u{1}".repeat(250)).as_bytes(), &usage(n + 1));
+            builder.file(format!("{}{n:05}", "\u{1}".repeat(250)).as_bytes(), &usage(n + 1)).unwrap();
         }
         let space = builder.finish(|uid| uid.to_string());
         let len = embedded_len(&space);
@@ -298,9 +347,9 @@ mod tests {
 
     #[test]
     fn totals_beyond_64_bits_are_exact() {
-        let mut builder = SpaceBuilder::new(b"r", 9);
+        let mut builder = new(9);
         for name in [b"a", b"b", b"c"] {
-            builder.file(name, &usage(u64::MAX));
+            builder.file(name, &usage(u64::MAX)).unwrap();
         }
         let json = serde_json::to_value(builder.finish(|_| String::new())).unwrap();
         assert_eq!(json["apparent_bytes"][0], (3 * u128::from(u64::MAX)).to_string());
@@ -327,14 +376,14 @@ mod tests {
                 entries.entry(path.clone()).or_insert(Some(*size));
             }
             let is_dir = |path: &str| entries.keys().any(|it| it.strip_prefix(path).is_some_and(|it| it.starts_with('/')));
-            let mut builder = SpaceBuilder::new(b"r", limit);
+            let mut builder = new(limit);
             for (path, size) in &entries {
                 let is_dir = is_dir(path);
                 let size = if is_dir { 3 } else { size.unwrap_or(0) };
                 if is_dir {
-                    builder.dir(path.as_bytes(), &usage(size));
+                    builder.dir(path.as_bytes(), &usage(size)).unwrap();
                 } else {
-                    builder.file(path.as_bytes(), &usage(size));
+                    builder.file(path.as_bytes(), &usage(size)).unwrap();
                 }
                 sums.entry(format!("/{path}")).or_insert((is_dir, 0)).1 += size;
                 for (slash, _) in format!("/{path}").match_indices('/') {
@@ -361,5 +410,31 @@ mod tests {
             kept.sort_unstable_by(|a, b| b.cmp(a));
             prop_assert_eq!(kept, all);
         }
+    }
+
+    /// Depth and names count, and what was removed does not count.
+    #[test]
+    fn memory_is_bounded_by_the_budget() {
+        let memory = 8 << 20;
+        let deep =
+            |depth: usize| builder_with(100, memory).file(&[&*b"a/".repeat(depth), b"x"].concat(), &usage(1));
+        let most = (memory / OPEN_BYTES) as usize;
+        assert_eq!(deep(most), Err(Full::Memory));
+        assert_eq!(deep(most / 2), Ok(()));
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_the_number_of_entries() {
+        let mut builder = builder_with(100, 1 << 20);
+        for n in 0..20_000 {
+            builder.file(format!("d{n:05}/{n:0200}").as_bytes(), &usage(n + 1)).unwrap();
+        }
+        assert_eq!(builder.open_nodes, 2);
+        while !builder.open.is_empty() {
+            builder.close();
+        }
+        assert_eq!(builder.open_nodes, 0);
+        let long = builder_with(100, 1 << 20).file(&b"x".repeat(1 << 19), &usage(1));
+        assert_eq!(long, Err(Full::Memory), "the copies of a name do not fit");
     }
 }

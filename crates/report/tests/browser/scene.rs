@@ -1,5 +1,6 @@
 //! Data of pages.
 
+use ftk_inventory::Budget;
 use ftk_report::{
     Change, ChangesBuilder, Data, DuplicateCopy, DuplicateGroup, DuplicateKind, Duplicates, HealthBuilder,
     Problems, SpaceBuilder, Usage,
@@ -51,7 +52,7 @@ const EXTENSIONS: [&str; 8] = ["jpg", "mov", "rs", "txt", "pdf", "tar", "zip", "
 /// Returns a page with all views.
 pub(crate) fn data() -> Data {
     let mut random = random();
-    let mut space = SpaceBuilder::new(b"/home/ann", 20_000);
+    let mut space = SpaceBuilder::new(b"/home/ann", 20_000, &Budget::new(u64::MAX));
     let mut paths: Vec<Vec<u8>> =
         RAW.iter().map(|name| [b"odd/", name.to_vec().leak() as &[u8]].concat()).collect();
     // A name with a slash would be two names.
@@ -62,7 +63,7 @@ pub(crate) fn data() -> Data {
     }
     paths.sort();
     for path in &paths {
-        space.file(path, &usage(&mut random));
+        space.file(path, &usage(&mut random)).unwrap();
     }
     let copy = |name| DuplicateCopy { names: vec![name], mtime_s: NOW_S };
     let groups = (0..120_u64).map(|n| {
@@ -92,16 +93,16 @@ pub(crate) fn data() -> Data {
         copies: [format!("/home/ann/albums/{n}"), format!("/home/ann/backup/albums/{n}")].map(copy).into(),
         line: format!("{{\"directories\":{}}}", n + 1),
     });
-    let mut changes = ChangesBuilder::default();
-    changes.add(Change::Corrupted, b"film/a.mov", None, [Some(100), Some(100)]);
+    let mut changes = ChangesBuilder::new(&Budget::new(u64::MAX));
+    changes.add(Change::Corrupted, b"film/a.mov", None, [Some(100), Some(100)]).unwrap();
     for (n, name) in RAW.iter().enumerate() {
-        changes.add(Change::Moved, name, Some(b"before"), [Some(n as u64); 2]);
-        changes.add(Change::Added, &[b"new/", *name].concat(), None, [None, Some(5)]);
+        changes.add(Change::Moved, name, Some(b"before"), [Some(n as u64).unwrap(); 2]);
+        changes.add(Change::Added, &[b"new/", *name].concat(), None, [None, Some(5)]).unwrap();
     }
-    let mut health = HealthBuilder::new(NOW_S);
+    let mut health = HealthBuilder::new(NOW_S, &Budget::new(u64::MAX));
     for (n, path) in paths.iter().enumerate() {
         let verified_s = (n % 9 != 0).then(|| NOW_S - n as i64 * DAY_S / 4);
-        health.file(path, 1000, verified_s, (n % 200 == 5).then_some(NOW_S - DAY_S));
+        health.file(path, 1000, verified_s, (n % 200 == 5).then_some(NOW_S - DAY_S)).unwrap();
     }
     Data {
         program: "0.1.0".into(),
@@ -132,10 +133,10 @@ pub(crate) fn data() -> Data {
 /// Returns a page with as many nodes as any page has.
 pub(crate) fn large() -> Data {
     let mut random = random();
-    let mut space = SpaceBuilder::new(b"/srv", ftk_report::MAX_NODES);
+    let mut space = SpaceBuilder::new(b"/srv", ftk_report::MAX_NODES, &Budget::new(u64::MAX));
     for n in 0..300_000 {
         let path = format!("a{:02}/b{:03}/file-{:06}.{}", n / 30_000, n / 300, n, EXTENSIONS[n % 8]);
-        space.file(path.as_bytes(), &usage(&mut random));
+        space.file(path.as_bytes(), &usage(&mut random)).unwrap();
     }
     let space = Some(space.finish(|uid| uid.to_string()));
     Data { program: "0.1.0".into(), title: "/srv".into(), made_s: NOW_S, space, ..Data::default() }
