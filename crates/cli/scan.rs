@@ -2,13 +2,14 @@
 
 use std::ffi::CString;
 use std::io::ErrorKind;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::Context as _;
 use ftk_inventory::{Budget, Collect, Inventory, Keep, Skipped as NotRegular};
 use ftk_manifest::{Listed, Shard, Sharded};
-use ftk_select::{Filtered, Parts, Selection, Skipped, Used};
+use ftk_select::{Filtered, IgnoreMemory, Parts, Selection, Skipped, Used};
 use ftk_walk::{Directory, Entry, Fields, FileType, Follow, Op, Repeat, Step, Visitor, WalkError, Walker};
 use indicatif::HumanCount;
 
@@ -72,7 +73,8 @@ pub(crate) fn scan(
     console: &Console,
 ) -> anyhow::Result<Scan> {
     let collect = |worker| Sharded::new(shard, Collect::new(worker, keep).within(budget));
-    let Walked { visitors, skipped, rules } = walk(walker, selection, console.progress, console, collect);
+    let walked = walk(walker, selection, budget, console.progress, console, collect);
+    let Walked { visitors, skipped, rules } = walked;
     let (parts, listed): (Vec<_>, Vec<_>) = visitors.into_iter().map(Sharded::into_parts).unzip();
     let mut inventory = Inventory::merge(parts).with_context(|| too_large(budget))?;
     let (errors, refused) = (inventory.take_errors(), inventory.take_refused());
@@ -103,18 +105,37 @@ pub(crate) struct Walked<V> {
     pub(crate) rules: Rules,
 }
 
-/// Walks with one visitor per worker, which sees the entries that the selection matches. Shows `progress`.
+/// The memory for ignore files is a part of that for tables.
+struct OfBudget(Budget);
+
+impl IgnoreMemory for OfBudget {
+    fn reserve(&self, bytes: u64) -> bool {
+        self.0.reserve(bytes).is_ok()
+    }
+
+    fn release(&self, bytes: u64) {
+        self.0.release(bytes);
+    }
+}
+
+/// Walks with one visitor per worker, which sees the entries that the selection matches. Shows `progress`. Ignore files
+/// take their memory from `budget`.
 pub(crate) fn walk<V: Visitor>(
     walker: Walker,
     selection: &Selection,
+    budget: &Budget,
     progress: Progress,
     console: &Console,
     mut visitor: impl FnMut(usize) -> V,
 ) -> Walked<V> {
     let start = Instant::now();
     let entries = AtomicU64::new(0);
+    let memory: Arc<dyn IgnoreMemory> = Arc::new(OfBudget(budget.clone()));
     let parts = progress.walk(&entries, |answer| {
-        let visitor = |worker| Counted::new(Filtered::new(selection, visitor(worker)), &entries, answer);
+        let visitor = |worker| {
+            let filtered = Filtered::new(selection, visitor(worker)).within(memory.clone());
+            Counted::new(filtered, &entries, answer)
+        };
         walker.run(visitor).into_iter().map(Counted::into_inner).collect::<Vec<_>>()
     });
     let (mut skipped, mut used) = (Skipped::default(), None::<Used>);

@@ -43,7 +43,8 @@ pub(super) fn count(args: &DuArgs, globals: &Globals, console: &Console) -> anyh
         count.one_file_system(args.selection.one_file_system())
     };
     let walker = walker(roots, follow, globals);
-    let Walked { visitors, skipped, rules } = walk(walker, &selection, console.progress, console, visitor);
+    let walked = walk(walker, &selection, &budget, console.progress, console, visitor);
+    let Walked { visitors, skipped, rules } = walked;
     let (mut parts, mut errors) = (Vec::with_capacity(visitors.len()), Vec::new());
     for count in visitors {
         parts.push(count.part);

@@ -43,7 +43,7 @@ impl Search<'_> {
     /// Walks with one sink per worker.
     pub(super) fn walk<'l>(&'l self, mut sink: impl FnMut() -> Sink<'l>) -> Tally {
         let lister = || Lister::new(sink(), self.limit.as_ref(), self.console);
-        self.walk_with(lister, |sink| match sink {
+        self.walk_with(&self.budget(), lister, |sink| match sink {
             Sink::Paths { mut lines, .. } | Sink::Lines { mut lines, .. } => {
                 lines.flush();
             }
@@ -63,6 +63,7 @@ impl Search<'_> {
             let (mut parts, most) = (Vec::new(), usize::try_from(most).unwrap_or(usize::MAX));
             let mut sink = || Sink::Top(Top::new(render(), order, most));
             let tally = self.walk_with(
+                &self.budget(),
                 || Lister::new(sink(), None, self.console),
                 |sink| {
                     if let Sink::Top(part) = sink {
@@ -82,6 +83,7 @@ impl Search<'_> {
         let mut parts = Vec::new();
         let mut sink = || Sink::Sort(Unsorted::new(render(), order, budget.clone()));
         let tally = self.walk_with(
+            &budget,
             || Lister::new(sink(), None, self.console),
             |sink| {
                 if let Sink::Sort(part) = sink {
@@ -122,7 +124,7 @@ impl Search<'_> {
     pub(super) fn walk_groups(&self, by: GroupBy) -> (Vec<Groups>, Tally) {
         let mut parts = Vec::new();
         let lister = || Lister::new(Sink::Group(Groups::new(by)), None, self.console);
-        let tally = self.walk_with(lister, |sink| {
+        let tally = self.walk_with(&self.budget(), lister, |sink| {
             if let Sink::Group(part) = sink {
                 parts.push(part);
             }
@@ -130,9 +132,14 @@ impl Search<'_> {
         (parts, tally)
     }
 
-    fn walk_with<'l>(&self, mut lister: impl FnMut() -> Lister<'l>, mut done: impl FnMut(Sink<'l>)) -> Tally {
+    fn walk_with<'l>(
+        &self,
+        budget: &Budget,
+        mut lister: impl FnMut() -> Lister<'l>,
+        mut done: impl FnMut(Sink<'l>),
+    ) -> Tally {
         let progress = self.console.progress.during_output();
-        let walked = walk(self.walker(), self.selection, progress, self.console, |_| lister());
+        let walked = walk(self.walker(), self.selection, budget, progress, self.console, |_| lister());
         let Walked { visitors, skipped, rules } = walked;
         let mut tally = Tally { found: 0, outcome: Outcome::Success, rules };
         for lister in visitors {

@@ -238,7 +238,7 @@ impl<'s> Explain<'s> {
                 [&path[..path.len() - below], decisive.file.as_bytes()].concat()
             }
         };
-        self.find(path, "--ignore-files", &decisive.line.text, !decisive.line.ignores());
+        self.find(path, "--ignore-files", decisive.line.text, !decisive.line.ignores);
         let finding = self.explanation.findings.last_mut().expect("it was just added");
         finding.source = Some((file, decisive.line.number));
         if !selection.ignore_files {

@@ -1,13 +1,13 @@
 //! A visitor that applies a selection.
 
-use std::mem;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
+use std::{io, mem};
 
 use ftk_walk::{Directory, Entry, Fields, FileType, Op, Repeat, Step, Visitor, WalkError};
 use rustix::fs::{AtFlags, statat};
 
-use crate::ignoring::IgnoreRules;
+use crate::ignoring::{IgnoreMemory, IgnoreRules, MAX_NAME, Memory};
 use crate::paths::Excluded;
 use crate::selection::last_part;
 use crate::test::Seen;
@@ -46,6 +46,8 @@ pub struct Filtered<'s, V> {
     pub(crate) rules: Option<Arc<IgnoreRules>>,
     /// Whether the current entry is ignored, or is in an ignored directory.
     pub(crate) is_ignored: bool,
+    /// The limit of the memory for ignore files.
+    memory: Option<Memory>,
 }
 
 /// The results of one worker.
@@ -106,7 +108,14 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             above_root: 0,
             rules: None,
             is_ignored: false,
+            memory: None,
         }
+    }
+
+    /// Takes the memory for ignore files from a limit. A file that does not fit is an error, as one that cannot be read.
+    #[must_use]
+    pub fn within(self, memory: Arc<dyn IgnoreMemory>) -> Self {
+        Self { memory: Some(Memory(memory)), ..self }
     }
 
     /// Returns the inner visitor, the counts of what was skipped, and which rules have matched.
@@ -344,9 +353,18 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         if !self.selection.reads_ignore_files() {
             return Step::Descend;
         }
-        let (rules, errors) = IgnoreRules::of(dir, tag.rules.as_ref(), self.path.len());
+        let (rules, errors) = IgnoreRules::of(dir, tag.rules.as_ref(), self.path.len(), self.memory.as_ref());
+        let is_slow = rules.as_ref().is_some_and(|rules| rules.are_slow(self.path.len() + MAX_NAME));
         self.rules = rules;
-        self.report(errors)
+        let step = self.report(errors);
+        if step == Step::Stop || !is_slow {
+            return step;
+        }
+        let mut path = Vec::new();
+        dir.push_path(&mut path);
+        let error = io::Error::other("matching its long paths against the ignore files would take too long");
+        let error = WalkError::new(Op::Read, path, error);
+        if self.inner.error(error) == Step::Stop { Step::Stop } else { Step::Next }
     }
 
     fn report(&mut self, errors: Vec<WalkError>) -> Step {
@@ -365,7 +383,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
     fn show_root(&mut self, root: &mut Entry<'_>) -> Step {
         self.set_depth(0);
         if self.selection.reads_ignore_files() && root.file_type() == FileType::Directory {
-            let (rules, errors) = IgnoreRules::above(root.name_c());
+            let (rules, errors) = IgnoreRules::above(root.name_c(), self.memory.as_ref());
             self.rules = rules;
             if self.report(errors) == Step::Stop {
                 return Step::Stop;
@@ -395,8 +413,11 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             return Step::Next;
         }
         self.set_depth(dir.depth() + 1);
-        if self.selection.needs_paths && self.look_into(tag, dir) == Step::Stop {
-            return Step::Stop;
+        if self.selection.needs_paths {
+            let step = self.look_into(tag, dir);
+            if step != Step::Descend {
+                return step;
+            }
         }
         self.inner.enter(&tag.inner, dir)
     }

@@ -85,6 +85,7 @@ pub use explain::{Explain, Explanation, Fate, Finding};
 pub use expression::{Expression, ExpressionContext, ExpressionError, NamedFile};
 pub use filtered::{Filtered, Parts};
 pub use glob::Glob;
+pub use ignoring::IgnoreMemory;
 pub use links::Links;
 pub use owner::Owner;
 pub use paths::PathGlob;

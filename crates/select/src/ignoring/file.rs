@@ -8,62 +8,118 @@ use std::path::Path;
 use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::line::Line;
+use super::line::{Line, MAX_NAME, Patterns, is_special};
+use super::memory::{Held, Memory};
 
-/// Larger ignore files are errors. They are not written by hand, and matching them would be too slow.
+/// Larger ignore files are errors. They are not written by hand.
 const MAX_LEN: u64 = 4 << 20;
+
+/// Ignore files that need more steps to match one entry are errors. A step takes one to two nanoseconds.
+pub(crate) const MAX_STEPS: u64 = 10_000_000;
 
 /// The lines of one ignore file.
 #[derive(Debug, Default)]
-pub(super) struct Lines(Box<[Numbered]>);
+pub(super) struct Lines {
+    content: Box<[u8]>,
+    lines: Box<[Numbered]>,
+    patterns: Patterns,
+    /// The memory for all this.
+    _held: Held,
+}
 
 /// A line, and where it comes from.
 #[derive(Debug)]
-pub(crate) struct Numbered {
+struct Numbered {
     /// The number of the line in its file, from 1.
-    pub(crate) number: usize,
-    /// The line as it is written.
-    pub(crate) text: Box<[u8]>,
+    number: u32,
+    /// Where it is in the file.
+    start: u32,
     line: Line,
 }
 
-impl Numbered {
-    /// Returns whether an entry that matches is ignored.
-    pub(crate) fn ignores(&self) -> bool {
-        !self.line.is_negated
-    }
+/// A line that matches an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Match<'l> {
+    /// The number of the line in its file, from 1.
+    pub(crate) number: usize,
+    /// The line as it is written.
+    pub(crate) text: &'l [u8],
+    /// Whether the entry is ignored.
+    pub(crate) ignores: bool,
 }
 
 impl Lines {
     /// Reads the file `path`, relative to `at`. If that fails, returns no lines, and the error.
     ///
     /// A file that does not exist or is not a regular file has no lines, and is not an error.
-    pub(super) fn read(at: BorrowedFd<'_>, path: &Path) -> (Self, Option<io::Error>) {
-        match content(at, path) {
-            Ok(content) => (Self::parse(&content), None),
+    pub(super) fn read(
+        at: BorrowedFd<'_>,
+        path: &Path,
+        memory: Option<&Memory>,
+    ) -> (Self, Option<io::Error>) {
+        match content(at, path).and_then(|content| Self::parse(content, memory)) {
+            Ok(lines) => (lines, None),
             Err(error) => (Self::default(), Some(error)),
         }
     }
 
-    fn parse(content: &[u8]) -> Self {
-        let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
-        let lines = content.split(|&byte| byte == b'\n').enumerate();
-        let parse = |(nth, text): (usize, &[u8])| {
-            let text = text.strip_suffix(b"\r").unwrap_or(text);
-            Some(Numbered { number: nth + 1, text: text.into(), line: Line::parse(text)? })
-        };
-        Self(lines.filter_map(parse).collect())
+    fn parse(content: Vec<u8>, memory: Option<&Memory>) -> io::Result<Self> {
+        if content.is_empty() {
+            return Ok(Self::default());
+        }
+        let mut held = Held::reserve(memory, Self::bytes_for(&content))?;
+        let (mut lines, mut patterns) = (Vec::new(), Patterns::default());
+        let mut start = if content.starts_with("\u{feff}".as_bytes()) { "\u{feff}".len() } else { 0 };
+        for (number, text) in (1..).zip(content[start..].split(|&byte| byte == b'\n')) {
+            let line = text.strip_suffix(b"\r").unwrap_or(text);
+            if let Some(line) = Line::parse(line, start, &mut patterns) {
+                lines.push(Numbered { number, start: start as u32, line });
+            }
+            start += text.len() + 1;
+        }
+        if patterns.steps(MAX_NAME) > MAX_STEPS {
+            return Err(io::Error::other(
+                "it has too many patterns with `*` and `?`: matching would take too long",
+            ));
+        }
+        patterns.shrink_to_fit();
+        let (content, lines) = (content.into_boxed_slice(), lines.into_boxed_slice());
+        held.shrink_to((content.len() + size_of_val(&*lines) + patterns.bytes()) as u64);
+        Ok(Self { content, lines, patterns, _held: held })
+    }
+
+    /// Returns the memory that parsing may need, at most.
+    fn bytes_for(content: &[u8]) -> u64 {
+        let lines = count(content, b'\n') + 1;
+        let has_tokens = |line: &&[u8]| line.iter().any(is_special);
+        let globs = content.split(|byte| *byte == b'\n').filter(has_tokens);
+        let globs = globs.map(|line| Patterns::bytes_for(line.len(), count(line, b'[')));
+        (content.len() + 2 * lines * size_of::<Numbered>() + globs.sum::<usize>()) as u64
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.lines.is_empty()
+    }
+
+    /// Returns the most steps to match an entry with a path of this length.
+    pub(super) fn steps(&self, path_len: usize) -> u64 {
+        self.patterns.steps(path_len)
     }
 
     /// Returns the last line that matches. `path` is relative to the directory of the file.
-    pub(super) fn find(&self, path: &[u8], is_dir: bool) -> Option<&Numbered> {
+    pub(super) fn find(&self, path: &[u8], is_dir: bool) -> Option<Match<'_>> {
         let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-        self.0.iter().rev().find(|numbered| numbered.line.matches(path, name, is_dir))
+        let file = (&*self.content, &self.patterns);
+        let found = self.lines.iter().rev().find(|it| it.line.matches(file, path, name, is_dir))?;
+        let text =
+            self.content[found.start as usize..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        Some(Match { number: found.number as usize, text, ignores: !found.line.is_negated })
     }
+}
+
+fn count(text: &[u8], byte: u8) -> usize {
+    text.iter().filter(|it| **it == byte).count()
 }
 
 fn content(at: BorrowedFd<'_>, path: &Path) -> io::Result<Vec<u8>> {
@@ -83,4 +139,54 @@ fn content(at: BorrowedFd<'_>, path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other(format!("the file is larger than {} MiB", MAX_LEN >> 20)));
     }
     Ok(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(content: &[u8]) -> io::Result<Lines> {
+        Lines::parse(content.to_vec(), None)
+    }
+
+    fn repeated(line: &str, len: usize) -> Vec<u8> {
+        line.repeat(len / line.len()).into_bytes()
+    }
+
+    const LEN: usize = 400_000;
+
+    #[test]
+    fn no_line_of_a_large_file_makes_matching_slow() {
+        let deep = "d".repeat(255) + "/" + &"e".repeat(255);
+        for line in ["*a?b\n", "a*b?\n", "a\n", "*.o\n", "a/**\n", "/d/e?.o\n", "[a-c]\n", "???\n"] {
+            let lines = parse(&repeated(line, LEN)).expect(line);
+            assert!(lines.steps(MAX_NAME) <= MAX_STEPS, "{line}");
+            assert!(lines.find(deep.as_bytes(), false).is_none(), "{line}");
+        }
+        for line in ["*a?b*\n", "*a*b*c\n", "/d/*.o\n", "**/abc\n", "**/a*b*c\n", "/*aa*aa*\n"] {
+            assert!(parse(&repeated(line, LEN)).is_err(), "{line}");
+            assert!(parse(&repeated(line, LEN / 100)).is_ok(), "{line}");
+        }
+    }
+
+    #[test]
+    fn memory_is_that_of_the_content_and_of_a_few_words_for_each_line_and_token() {
+        for line in ["a\n", "*a?b\n", "[a]\n", "a/**/b\n", "# comment\n", "!x\n"] {
+            let content = repeated(line, 20_000);
+            let lines = parse(&content).unwrap();
+            let held = lines.content.len() + size_of_val(&*lines.lines) + lines.patterns.bytes();
+            assert!(held <= 20 * content.len(), "{line}: {held}");
+            assert!(held as u64 <= Lines::bytes_for(&content), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_last_line_that_matches_is_found_with_its_text() {
+        let lines = parse("\u{feff}x\r\n# no\n!*.c\r\n/a/*.o\nx".as_bytes()).unwrap();
+        let found = |path: &[u8]| lines.find(path, false).map(|it| (it.number, it.text, it.ignores));
+        assert_eq!(found(b"x"), Some((5, &b"x"[..], true)));
+        assert_eq!(found(b"d/b.c"), Some((3, &b"!*.c"[..], false)));
+        assert_eq!(found(b"a/b.o"), Some((4, &b"/a/*.o"[..], true)));
+        assert_eq!(found(b"b.o"), None);
+    }
 }

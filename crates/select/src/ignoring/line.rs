@@ -1,7 +1,9 @@
 //! A line of an ignore file, with the same meaning as in git (`dir.c` and `wildmatch.c`). Lines are bytes.
 
+use std::ops::Range;
+
 use super::brackets::Brackets;
-use super::tokens::{Token, matches};
+use super::tokens::{Cost, Token, matches_name, matches_path};
 
 /// A pattern of an ignore file and its flags.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,21 +14,63 @@ pub(super) struct Line {
     is_for_directories: bool,
     /// Names are matched instead of paths: the pattern contains no other slash.
     is_for_names: bool,
-    pattern: Pattern,
+    kind: Kind,
+    /// The text of the pattern in the file, or its tokens.
+    pattern: Range<u32>,
 }
 
-/// The compiled text of a pattern. Most patterns are a whole name or a suffix, and are compared directly.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Pattern {
-    Whole(Box<[u8]>),
-    Suffix(Box<[u8]>),
-    Glob(Box<[Token]>),
+/// How a pattern is compared. Most patterns are a whole name or a suffix, and are compared directly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Whole,
+    Suffix,
+    Glob,
 }
+
+/// The tokens of all patterns of a file.
+#[derive(Debug, Default)]
+pub(super) struct Patterns {
+    tokens: Vec<Token>,
+    brackets: Vec<Brackets>,
+    /// The most steps for a name, and for a path.
+    name_cost: Cost,
+    path_cost: Cost,
+}
+
+/// The characters that need tokens.
+pub(super) fn is_special(byte: &u8) -> bool {
+    b"*?[\\".contains(byte)
+}
+
+impl Patterns {
+    /// The memory for `bytes` of patterns with tokens while they are parsed. Vectors that grow are twice as large.
+    pub(super) fn bytes_for(bytes: usize, brackets: usize) -> usize {
+        2 * (bytes * size_of::<Token>() + brackets * size_of::<Brackets>())
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.tokens.capacity() * size_of::<Token>() + self.brackets.capacity() * size_of::<Brackets>()
+    }
+
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.tokens.shrink_to_fit();
+        self.brackets.shrink_to_fit();
+    }
+
+    /// Returns the most steps to match all patterns against an entry with a path of this length.
+    pub(super) fn steps(&self, path_len: usize) -> u64 {
+        let name = self.name_cost.steps(path_len.min(MAX_NAME));
+        name.saturating_add(self.path_cost.steps(path_len))
+    }
+}
+
+/// The longest name on nearly all file systems.
+pub(crate) const MAX_NAME: usize = 255;
 
 impl Line {
-    /// Parses a line without its newline. Returns `None` if it contains no pattern, or one that matches
-    /// nothing.
-    pub(super) fn parse(line: &[u8]) -> Option<Self> {
+    /// Parses a line without its newline, which begins at `offset` of its file. Returns `None` if it contains no pattern, or
+    /// one that matches nothing.
+    pub(super) fn parse(line: &[u8], offset: usize, patterns: &mut Patterns) -> Option<Self> {
         // Git treats a NUL as the end of the line.
         let line = line.split(|&byte| byte == 0).next().unwrap_or_default();
         let line = trim_trailing_spaces(line);
@@ -34,50 +78,73 @@ impl Line {
             return None;
         }
         let (is_negated, text) = line.strip_prefix(b"!").map_or((false, line), |text| (true, text));
+        let mut start = offset + usize::from(is_negated);
         // This includes a slash after a backslash.
         let (is_for_directories, text) = text.strip_suffix(b"/").map_or((false, text), |text| (true, text));
         let is_for_names = !text.contains(&b'/');
-        let text = text.strip_prefix(b"/").unwrap_or(text);
+        let text = text.strip_prefix(b"/").map_or(text, |text| {
+            start += 1;
+            text
+        });
         if text.is_empty() {
             return None;
         }
-        Some(Self {
-            is_negated,
-            is_for_directories,
-            is_for_names,
-            pattern: Pattern::parse(text, is_for_names)?,
-        })
+        let (kind, pattern) = match text.iter().position(is_special) {
+            None => (Kind::Whole, start..start + text.len()),
+            Some(0) if is_for_names && text[0] == b'*' && !text[1..].iter().any(is_special) => {
+                (Kind::Suffix, start + 1..start + text.len())
+            }
+            Some(literal) => {
+                let first = patterns.tokens.len();
+                if patterns.push(text, literal).is_none() {
+                    patterns.tokens.truncate(first);
+                    return None;
+                }
+                let tokens = &patterns.tokens[first..];
+                if is_for_names {
+                    patterns.name_cost.add(Cost::of_name(tokens));
+                } else {
+                    patterns.path_cost.add(Cost::of_path(tokens));
+                }
+                (Kind::Glob, first..patterns.tokens.len())
+            }
+        };
+        // A file is smaller than 4 GiB.
+        let pattern = pattern.start as u32..pattern.end as u32;
+        Some(Self { is_negated, is_for_directories, is_for_names, kind, pattern })
     }
 
     /// Returns whether an entry matches. `path` is relative to the directory of the ignore file, `name` is
-    /// its last name.
-    pub(super) fn matches(&self, path: &[u8], name: &[u8], is_dir: bool) -> bool {
+    /// its last name. `content` is that of the file.
+    pub(super) fn matches(
+        &self,
+        (content, patterns): (&[u8], &Patterns),
+        path: &[u8],
+        name: &[u8],
+        is_dir: bool,
+    ) -> bool {
         let text = if self.is_for_names { name } else { path };
+        let range = self.pattern.start as usize..self.pattern.end as usize;
         (is_dir || !self.is_for_directories)
-            && match &self.pattern {
-                Pattern::Whole(whole) => **whole == *text,
-                Pattern::Suffix(suffix) => text.ends_with(suffix),
-                Pattern::Glob(tokens) => matches(tokens, text),
+            && match self.kind {
+                Kind::Whole => content[range] == *text,
+                Kind::Suffix => text.ends_with(&content[range]),
+                Kind::Glob if self.is_for_names => {
+                    matches_name(&patterns.tokens[range], &patterns.brackets, text)
+                }
+                Kind::Glob => matches_path(&patterns.tokens[range], &patterns.brackets, text),
             }
     }
 }
 
-impl Pattern {
-    /// Compiles a pattern. Returns `None` if it matches nothing.
-    fn parse(text: &[u8], is_for_names: bool) -> Option<Self> {
-        let is_special = |byte: &u8| b"*?[\\".contains(byte);
-        let Some(literal) = text.iter().position(is_special) else { return Some(Self::Whole(text.into())) };
-        if let Some(suffix) = text.strip_prefix(b"*")
-            && is_for_names
-            && !suffix.iter().any(is_special)
-        {
-            return Some(Self::Suffix(suffix.into()));
-        }
-        let mut tokens = Vec::new();
+impl Patterns {
+    /// Appends the tokens of a pattern, whose first special character is at `literal`. Returns `None` if it matches
+    /// nothing.
+    fn push(&mut self, text: &[u8], literal: usize) -> Option<()> {
         let mut at = 0;
         while let Some(&byte) = text.get(at) {
             at += 1;
-            tokens.push(match byte {
+            let token = match byte {
                 b'*' => {
                     let start = at - 1;
                     at += text[at..].iter().take_while(|byte| **byte == b'*').count();
@@ -99,16 +166,18 @@ impl Pattern {
                 b'[' => {
                     let (brackets, len) = Brackets::parse(&text[at..])?;
                     at += len;
-                    Token::Brackets(brackets)
+                    self.brackets.push(brackets);
+                    Token::Brackets(self.brackets.len() as u32 - 1)
                 }
                 b'\\' => {
                     at += 1;
                     Token::Byte(*text.get(at - 1)?)
                 }
                 byte => Token::Byte(byte),
-            });
+            };
+            self.tokens.push(token);
         }
-        Some(Self::Glob(tokens.into()))
+        Some(())
     }
 }
 
@@ -130,9 +199,19 @@ fn trim_trailing_spaces(line: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
+    fn parse(line: &[u8]) -> Option<Line> {
+        Line::parse(line, 0, &mut Patterns::default())
+    }
+
     fn is_match(line: &[u8], path: &[u8]) -> bool {
+        is_match_of(line, path, false)
+    }
+
+    fn is_match_of(line: &[u8], path: &[u8], is_dir: bool) -> bool {
         let name = path.rsplit(|byte| *byte == b'/').next().unwrap();
-        Line::parse(line).unwrap().matches(path, name, false)
+        let mut patterns = Patterns::default();
+        let parsed = Line::parse(line, 0, &mut patterns).unwrap();
+        parsed.matches((line, &patterns), path, name, is_dir)
     }
 
     #[test]
@@ -175,11 +254,10 @@ mod tests {
     #[test]
     fn a_slash_at_the_end_restricts_to_directories() {
         for (line, name) in [("a/", "a"), ("x\\\\/", "x\\"), ("/a/", "a"), ("!a/", "a")] {
-            let line = Line::parse(line.as_bytes()).unwrap();
-            assert!(line.matches(name.as_bytes(), name.as_bytes(), true));
-            assert!(!line.matches(name.as_bytes(), name.as_bytes(), false));
+            assert!(is_match_of(line.as_bytes(), name.as_bytes(), true));
+            assert!(!is_match_of(line.as_bytes(), name.as_bytes(), false));
         }
-        assert!(Line::parse(b"!a").unwrap().is_negated && !Line::parse(b"\\!a").unwrap().is_negated);
+        assert!(parse(b"!a").unwrap().is_negated && !parse(b"\\!a").unwrap().is_negated);
     }
 
     #[test]
@@ -187,7 +265,7 @@ mod tests {
         for line in
             ["", "  ", "#a", "!", "/", "!/", "a\\", "x\\/", "[a", "[!", "[]", "[[:no:]]", "[[:alpha:]", "\0a"]
         {
-            assert_eq!(Line::parse(line.as_bytes()), None, "{line}");
+            assert_eq!(parse(line.as_bytes()), None, "{line}");
         }
     }
 

@@ -6,7 +6,11 @@
 mod brackets;
 mod file;
 mod line;
+mod memory;
 mod rules;
 mod tokens;
 
+pub(crate) use line::MAX_NAME;
+pub use memory::IgnoreMemory;
+pub(crate) use memory::Memory;
 pub(crate) use rules::IgnoreRules;

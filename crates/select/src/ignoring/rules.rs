@@ -11,7 +11,8 @@ use std::sync::Arc;
 use ftk_walk::{Directory, Op, WalkError};
 use rustix::fs::{AtFlags, CWD, statat};
 
-use super::file::{Lines, Numbered};
+use super::Memory;
+use super::file::{Lines, MAX_STEPS, Match};
 
 /// The ignore files of a directory, with a link to those of the directories above.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ impl IgnoreRules {
     ///
     /// Returns `None` if the starting point is not in a repository, or is where one begins, or if its
     /// canonical path cannot be determined. The errors are those of ignore files that could not be read.
-    pub(crate) fn above(path: &CStr) -> (Option<Arc<Self>>, Vec<WalkError>) {
+    pub(crate) fn above(path: &CStr, memory: Option<&Memory>) -> (Option<Arc<Self>>, Vec<WalkError>) {
         let mut errors = Vec::new();
         let Ok(real) = Path::new(OsStr::from_bytes(path.to_bytes())).canonicalize() else {
             return (None, errors);
@@ -54,7 +55,7 @@ impl IgnoreRules {
         let above_root: Arc<[u8]> = [&real.as_os_str().as_bytes()[top..], b"/"].concat().into();
         let mut up = None;
         for dir in dirs {
-            let (files, failed) = Files::read(CWD, dir);
+            let (files, failed) = Files::read(CWD, dir, memory);
             errors.extend(failed.map(|(name, error)| failure(dir.as_os_str().as_bytes(), name, error)));
             let above_root = Arc::clone(&above_root);
             let (skip, dir) = (len_with_slash(dir) - top, Some(dir.into()));
@@ -70,8 +71,9 @@ impl IgnoreRules {
         dir: &Directory<'_>,
         up: Option<&Arc<Self>>,
         skip: usize,
+        memory: Option<&Memory>,
     ) -> (Option<Arc<Self>>, Vec<WalkError>) {
-        let (files, failed) = Files::read(dir.as_fd(), Path::new(""));
+        let (files, failed) = Files::read(dir.as_fd(), Path::new(""), memory);
         let errors = failed.map(|(name, error)| {
             let mut path = Vec::new();
             dir.push_path(&mut path);
@@ -126,7 +128,15 @@ impl IgnoreRules {
 
     /// Returns whether an entry is ignored.
     pub(crate) fn ignore(&self, path: &[u8], is_dir: bool) -> bool {
-        self.find(path, is_dir).is_some_and(|decisive| decisive.line.ignores())
+        self.find(path, is_dir).is_some_and(|decisive| decisive.line.ignores)
+    }
+
+    /// Returns whether matching entries with paths of this length against one of the files would take too long.
+    pub(crate) fn are_slow(&self, path_len: usize) -> bool {
+        successors(Some(self), |level| level.up.as_deref()).any(|level| {
+            let Files { ignore, git, exclude, .. } = &level.files;
+            [ignore, git, exclude].iter().any(|lines| lines.steps(path_len - level.skip) > MAX_STEPS)
+        })
     }
 }
 
@@ -139,7 +149,7 @@ pub(crate) struct Decisive<'r> {
     pub(crate) skip: usize,
     /// The file in that directory.
     pub(crate) file: &'static str,
-    pub(crate) line: &'r Numbered,
+    pub(crate) line: Match<'r>,
 }
 
 /// Drops the chain of levels in a loop. Recursion would overflow the stack in deep trees.
@@ -155,10 +165,14 @@ impl Drop for IgnoreRules {
 impl Files {
     /// Reads the files in the directory `dir`, relative to `at`. Returns the names and errors of those that
     /// failed too.
-    fn read(at: BorrowedFd<'_>, dir: &Path) -> (Self, impl Iterator<Item = (&'static str, io::Error)>) {
+    fn read(
+        at: BorrowedFd<'_>,
+        dir: &Path,
+        memory: Option<&Memory>,
+    ) -> (Self, impl Iterator<Item = (&'static str, io::Error)>) {
         let mut failed = Vec::new();
         let mut read = |name| {
-            let (rules, error) = Lines::read(at, &dir.join(name));
+            let (rules, error) = Lines::read(at, &dir.join(name), memory);
             failed.extend(error.map(|error| (name, error)));
             rules
         };
