@@ -13,7 +13,7 @@ use anyhow::{Context as _, ensure};
 use ftk_dedup::report::{DirectoryGroup, Group, Header, Report, Writer, decisions_header, read};
 use ftk_dedup::{Member, Names};
 use ftk_file::Stat;
-use ftk_inventory::Item;
+use ftk_inventory::{Budget, Item};
 use ftk_record::{Seal, quote, sanitize};
 use ftk_report::{Data, DuplicateCopy, DuplicateGroup, DuplicateKind, Duplicates, DuplicatesBuilder};
 
@@ -74,13 +74,20 @@ pub(super) fn of_tree<'f>(
     Ok((waste, outcome.max(listed)))
 }
 
+/// The memory for a report, as a multiple of its length.
+const REPORT: u64 = 4;
+
 /// Fills the duplicates with the groups of the report `file`, which was opened as `name`.
 pub(super) fn of_report(
     data: &mut Data,
     file: &mut BufReader<File>,
     name: &OsStr,
+    budget: &Budget,
 ) -> anyhow::Result<Outcome> {
     let shown = quote(name.as_bytes());
+    let len = file.get_ref().metadata().with_context(|| format!("cannot stat {shown}"))?.len();
+    let reserved = budget.reserve(len.saturating_mul(REPORT));
+    reserved.with_context(|| format!("{shown} is too large (raise --memory)"))?;
     let mut head = Vec::new();
     let begun = file.by_ref().take(Seal::MAX_LINE as u64 + 1).read_until(b'\n', &mut head);
     begun.with_context(|| format!("cannot read {shown}"))?;

@@ -117,7 +117,7 @@ pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> an
     let outcome = match &mut *inputs {
         [Input::Directory] => tree::fill(&mut data, &paths[0], args, &own, globals, console)?,
         [Input::Manifest(manifest)] => manifest::fill(&mut data, manifest, &paths[0], &budget)?,
-        [Input::Duplicates(file)] => duplicates::of_report(&mut data, file, &paths[0])?,
+        [Input::Duplicates(file)] => duplicates::of_report(&mut data, file, &paths[0], &budget)?,
         [Input::Manifest(old), Input::Manifest(new)] => {
             let names = [&*paths[0], &*paths[1]];
             changes::fill(&mut data, [old, new], names, &budget)?
