@@ -5,7 +5,7 @@ mod uses;
 
 use std::fs;
 
-use super::records::{Manifest, create};
+use super::records::{Manifest, create, lines_with_trees, seal};
 use crate::harness::{Dir, Paused, bytes, has_open, sha256, wait_until};
 
 /// Creates a tree whose names are prefixes of each other.
@@ -293,6 +293,30 @@ fn merge_checks_every_line() {
             run.stderr_has("'../part-1.jsonl': ").stderr_has(error);
         }
     }
+}
+
+/// The footer of a part is valid, but its tree digests show that its entries are others than those that were recorded.
+#[test]
+fn merge_refuses_parts_whose_entries_were_changed() {
+    let dir = tree();
+    let merge = record(&dir, 1, None, &[]);
+    let part = dir.aside("part-1.jsonl");
+    let good = lines_with_trees(&part);
+    let at = good.iter().position(|line| line.contains(r#""path":"a/x/2""#)).unwrap();
+    let digest = good[at].split_once(r#""sha256":""#).unwrap().1[..64].to_owned();
+    for change in ["removed", "renamed", "altered"] {
+        let mut lines = good.clone();
+        match change {
+            "removed" => _ = lines.remove(at),
+            "renamed" => lines[at] = lines[at].replace("a/x/2", "a/x/3"),
+            _ => lines[at] = lines[at].replace(&digest, &"0".repeat(64)),
+        }
+        fs::write(&part, seal(&lines)).unwrap();
+        let run = dir.ftk(&merge).run().status(2);
+        run.stderr_has("tree of 'a/x' is not the digest of the entries below it");
+    }
+    fs::write(&part, seal(&good)).unwrap();
+    dir.ftk(&merge).run().status(0);
 }
 
 /// A line may be written in another form than that of ftk.
