@@ -63,7 +63,7 @@ fn export(manifest: &Manifest, format: Format) -> Result<Vec<u8>, ExportError> {
         out.extend_from_slice(line);
         Ok(())
     };
-    Export::new(manifest, format, None)?.write(&mut sink)?;
+    Export::new(manifest, format, None)?.write(&Budget::new(64 << 20), &mut sink)?;
     Ok(out)
 }
 

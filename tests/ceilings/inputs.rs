@@ -56,6 +56,10 @@ fn the_directories_around_one_file_are_exported_to_mtree_in_linear_space() {
     assert_linear(base, &small, &large);
     large.run.check(large.run.out.len() < 300_000, "a line and `..` for each directory");
     large.run.status(0);
+    for format in ["mtree", "ncdu"] {
+        let run = dir.ftk(["manifest", "export", "--memory", "1M", "--format", format, "m"]).run().status(2);
+        run.stderr_has("too large (raise --memory)");
+    }
 }
 
 #[test]

@@ -408,12 +408,15 @@ fn absent_entries_and_members_are_not_invented() {
         types,
         [
             ". type=dir",
-            "./a-b type=dir",
-            "./a-b/d type=file",
-            "./a.txt type=file",
-            "./a type=dir",
-            "./a/b type=dir",
-            "./a/b/c type=file"
+            "a-b type=dir",
+            "d type=file",
+            "..",
+            "a.txt type=file",
+            "a type=dir",
+            "b type=dir",
+            "c type=file",
+            "..",
+            "..",
         ]
     );
     let run = again(&dir, "ncdu").status(0);
@@ -429,7 +432,7 @@ fn absent_entries_and_members_are_not_invented() {
     ]);
     let of =
         |format: &str| dir.ftk(["manifest", "export", "-", "--format", format]).stdin(bare.as_bytes()).run();
-    of("mtree").status(0).stdout("#mtree\n. type=dir\n./a type=file md5=d41d8cd98f00b204e9800998ecf8427e\n");
+    of("mtree").status(0).stdout("#mtree\n. type=dir\na type=file md5=d41d8cd98f00b204e9800998ecf8427e\n");
     let run = of("ncdu").status(0);
     assert!(run.text().ends_with("\"timestamp\":0},\n[{\"name\":\".\"},\n{\"name\":\"a\"}]]\n"));
     let csv = of("csv").status(0);

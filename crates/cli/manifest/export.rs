@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_hash::Algorithm;
+use ftk_inventory::Budget;
 use ftk_manifest::{Export, ExportError, Format, Manifest};
 use ftk_record::{quote, sanitize};
 use jiff::Zoned;
@@ -68,9 +69,9 @@ pub(super) fn run(args: &ExportArgs, globals: &Globals, console: &Console) -> an
     ensure!(!globals.json, "--json cannot be used: --format decides about the output");
     let name = || quote(args.manifest.as_bytes());
     let manifest = Input::open(&args.manifest, globals)?.manifest;
-    let format = Format::from(args.format);
+    let (format, budget) = (Format::from(args.format), Budget::new(globals.memory()));
     if let (Format::Bagit, Some(bag)) = (format, named(args.output.as_deref())) {
-        return write_bag(&manifest, bag, args, console);
+        return write_bag(&manifest, bag, args, &budget, console);
     }
     if !args.force {
         refuse_to_overwrite(named(args.output.as_deref()), None)?;
@@ -78,7 +79,7 @@ pub(super) fn run(args: &ExportArgs, globals: &Globals, console: &Console) -> an
     let export = Export::new(&manifest, format, None).with_context(name)?;
     let stdout = Stdout::default();
     let list = List::create(named(args.output.as_deref()), &stdout)?;
-    let entries = write(&export, list, named(args.output.as_deref()), &args.manifest)?;
+    let entries = write(&export, list, named(args.output.as_deref()), &args.manifest, &budget)?;
     console.summary(format_args!("{} exported", human::entries(entries)));
     Ok(Outcome::Success)
 }
@@ -89,10 +90,11 @@ fn write(
     mut list: List<'_>,
     output: Option<&Path>,
     manifest: &OsStr,
+    budget: &Budget,
 ) -> anyhow::Result<u64> {
     let is_shown = list.is_shown();
     let mut body = Body::new(&mut list, output).with_context(|| cannot_write(output))?;
-    let written = export.write(&mut |line: &[u8]| {
+    let written = export.write(budget, &mut |line: &[u8]| {
         if !is_shown {
             return body.line(line);
         }
@@ -151,6 +153,7 @@ fn write_bag(
     manifest: &Manifest,
     bag: &Path,
     args: &ExportArgs,
+    budget: &Budget,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
     let shown = |path: &Path| quote(path.as_os_str().as_bytes());
@@ -175,7 +178,7 @@ fn write_bag(
     let stdout = Stdout::default();
     for (export, algorithm) in exports.iter().zip(&algorithms) {
         let path = bag.join(payload_manifest(*algorithm));
-        write(export, List::create(Some(&path), &stdout)?, Some(&path), &args.manifest)?;
+        write(export, List::create(Some(&path), &stdout)?, Some(&path), &args.manifest, budget)?;
     }
     let mut info = format!("Bag-Software-Agent: ftk {}\nBagging-Date: ", env!("CARGO_PKG_VERSION"));
     info += &Zoned::now().date().to_string();

@@ -73,7 +73,10 @@ fn space(
         let usage = Usage { waste: waste.of(&item, &stat), ..usage(&stat) };
         let added =
             links.counted(&stat, Some(identity), usage).and_then(|usage| match tree.relative(item.path) {
-                b"." => Ok(space.root(&usage)),
+                b"." => {
+                    space.root(&usage);
+                    Ok(())
+                }
                 path if item.file_type == FileType::Directory => space.dir(path, &usage),
                 path => space.file(path, &usage),
             });

@@ -3,6 +3,7 @@
 use std::{fmt, io};
 
 use ftk_hash::Algorithm;
+use ftk_inventory::Budget;
 use ftk_record::quote;
 use ftk_walk::FileType;
 
@@ -106,10 +107,15 @@ impl<'m> Export<'m> {
     /// Writes the export, and returns the number of entries in it. `sink` receives whole lines.
     ///
     /// # Errors
-    /// When the manifest cannot be read or has changed, and the errors of `sink`.
-    pub fn write(&self, sink: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> Result<u64, ExportError> {
+    /// When the manifest cannot be read or has changed, when the directories around an entry do not fit into the budget,
+    /// and the errors of `sink`.
+    pub fn write(
+        &self,
+        budget: &Budget,
+        sink: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<u64, ExportError> {
         let mut line = Vec::new();
-        let mut writer = self.begin(&mut line);
+        let mut writer = self.begin(&mut line, budget);
         let mut entries = self.manifest.entries()?;
         let (mut count, mut name) = (0, Vec::new());
         let algorithms = &self.manifest.header().algorithms;
@@ -118,8 +124,8 @@ impl<'m> Export<'m> {
             line.clear();
             let Some(entry) = entries.next()? else { break };
             match &mut writer {
-                Writer::Mtree(mtree) => mtree.entry(&mut line, &entry, &self.columns),
-                Writer::Ncdu(ncdu) => ncdu.entry(&mut line, &entry),
+                Writer::Mtree(mtree) => mtree.entry(&mut line, &entry, &self.columns).map_err(Error::from)?,
+                Writer::Ncdu(ncdu) => ncdu.entry(&mut line, &entry).map_err(Error::from)?,
                 Writer::Csv(csv) => csv.entry(&mut line, &entry, algorithms),
                 // What cannot be represented was refused before, and the manifest has not changed since.
                 Writer::List => drop(self.list_line(&mut line, &entry, &mut name)),
@@ -136,11 +142,11 @@ impl<'m> Export<'m> {
         Ok(count)
     }
 
-    fn begin(&self, out: &mut Vec<u8>) -> Writer {
+    fn begin(&self, out: &mut Vec<u8>, budget: &Budget) -> Writer {
         let header = self.manifest.header();
         match self.format {
-            Format::Mtree => Writer::Mtree(Mtree::new(out)),
-            Format::Ncdu => Writer::Ncdu(Ncdu::new(out, header)),
+            Format::Mtree => Writer::Mtree(Mtree::new(out, budget)),
+            Format::Ncdu => Writer::Ncdu(Ncdu::new(out, header, budget)),
             Format::Csv => Writer::Csv(Csv::new(out, header, self.columns.clone())),
             Format::Hashdeep => {
                 lists::hashdeep_header(out, &self.columns);

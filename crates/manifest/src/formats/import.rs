@@ -125,7 +125,7 @@ impl Import {
             Format::Sha256 => collector.sha256(input)?,
             Format::Ncdu | Format::Csv => panic!("{format} cannot be imported"),
         }
-        collector.import.sorted()
+        collector.import.sorted(budget)
     }
 
     /// Returns the algorithms of the digests.
@@ -159,7 +159,7 @@ impl Import {
     }
 
     /// Sorts the entries, and checks that they make a manifest.
-    fn sorted(mut self) -> Result<Self, ImportError> {
+    fn sorted(mut self, budget: &Budget) -> Result<Self, ImportError> {
         let Self { bytes, entries, .. } = &mut self;
         if entries.is_empty() {
             return Err(ImportError::Empty);
@@ -169,7 +169,7 @@ impl Import {
         if let Some(twice) = entries.windows(2).find(|pair| path(&pair[0]) == path(&pair[1])) {
             return Err(ImportError::Twice(bytes[twice[0].path.clone()].to_vec()));
         }
-        let mut leaves = OpenDirs::new();
+        let mut leaves = OpenDirs::new(budget);
         for it in entries.iter() {
             let below = path(it);
             while leaves.pop_before(below).is_some() {}
@@ -177,7 +177,7 @@ impl Import {
                 return Err(ImportError::BelowFile(below.to_vec()));
             }
             if it.stat.file_type != FileType::Directory {
-                leaves.push(below, ());
+                leaves.push(below, ())?;
             }
         }
         let files = || entries.iter().filter(|it| it.stat.is_regular());

@@ -4,6 +4,7 @@
 
 use ftk_file::Stat;
 use ftk_hash::Digest;
+use ftk_inventory::{Budget, Full};
 use ftk_walk::FileType;
 
 use super::lists::Columns;
@@ -25,17 +26,26 @@ pub(super) struct Mtree {
 
 impl Mtree {
     /// Appends the first line.
-    pub(super) fn new(out: &mut Vec<u8>) -> Self {
+    pub(super) fn new(out: &mut Vec<u8>, budget: &Budget) -> Self {
         out.extend_from_slice(b"#mtree\n");
-        Self { is_root_written: false, dirs: OpenDirs::new() }
+        Self { is_root_written: false, dirs: OpenDirs::new(budget) }
     }
 
     /// Appends the lines that are complete with an entry. Directories that the manifest lacks come first.
-    pub(super) fn entry(&mut self, out: &mut Vec<u8>, entry: &Entry<'_>, columns: &Columns) {
+    ///
+    /// # Errors
+    /// When the budget is used up.
+    pub(super) fn entry(
+        &mut self,
+        out: &mut Vec<u8>,
+        entry: &Entry<'_>,
+        columns: &Columns,
+    ) -> Result<(), Full> {
         let path = entry.path;
         if path == ROOT {
             self.is_root_written = true;
-            return push_entry(out, ROOT, entry, columns);
+            push_entry(out, ROOT, entry, columns);
+            return Ok(());
         }
         if !self.is_root_written {
             self.is_root_written = true;
@@ -50,15 +60,16 @@ impl Mtree {
         while let Some(dir) = self.dirs.missing(path) {
             encode(out, name_of(dir));
             out.extend_from_slice(b" type=dir\n");
-            self.dirs.push(dir, None);
+            self.dirs.push(dir, None)?;
         }
         if entry.stat.file_type == FileType::Directory {
             let mut line = Vec::new();
             push_entry(&mut line, name_of(path), entry, columns);
-            self.dirs.push(path, Some(line));
+            self.dirs.push(path, Some(line))?;
         } else {
             push_entry(out, name_of(path), entry, columns);
         }
+        Ok(())
     }
 
     /// Appends the last lines.

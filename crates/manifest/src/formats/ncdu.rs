@@ -2,6 +2,7 @@
 //!
 //! `record` writes the objects; this arranges them.
 
+use ftk_inventory::{Budget, Full};
 use ftk_record::{NcduObject, write_ncdu_object, write_ncdu_start};
 use ftk_walk::FileType;
 
@@ -42,18 +43,22 @@ fn type_bits(file_type: FileType) -> u32 {
 
 impl Ncdu {
     /// Appends the first line.
-    pub(super) fn new(out: &mut Vec<u8>, header: &Header) -> Self {
+    pub(super) fn new(out: &mut Vec<u8>, header: &Header, budget: &Budget) -> Self {
         let seconds = header.start_ns.div_euclid(1_000_000_000);
         write_ncdu_start(out, u64::try_from(seconds).unwrap_or_default());
         let root = if header.root.is_empty() { ROOT.to_vec() } else { header.root.clone() };
-        Self { root, is_root_written: false, root_dev: None, dirs: OpenDirs::new() }
+        Self { root, is_root_written: false, root_dev: None, dirs: OpenDirs::new(budget) }
     }
 
     /// Appends the lines of an entry.
-    pub(super) fn entry(&mut self, out: &mut Vec<u8>, entry: &Entry<'_>) {
+    ///
+    /// # Errors
+    /// When the budget is used up.
+    pub(super) fn entry(&mut self, out: &mut Vec<u8>, entry: &Entry<'_>) -> Result<(), Full> {
         let path = entry.path;
         if path == ROOT {
-            return self.write_root(out, Some(entry));
+            self.write_root(out, Some(entry));
+            return Ok(());
         }
         if !self.is_root_written {
             self.write_root(out, None);
@@ -64,7 +69,7 @@ impl Ncdu {
         while let Some(missing) = self.dirs.missing(path) {
             let mut object = Vec::new();
             push_name(&mut object, name_of(missing));
-            self.dirs.push(missing, Dir { unwritten: Some(object), dev: None });
+            self.dirs.push(missing, Dir { unwritten: Some(object), dev: None })?;
         }
         let mut parent_dev = self.root_dev;
         for dir in self.dirs.around(path) {
@@ -78,11 +83,12 @@ impl Ncdu {
             let mut object = Vec::new();
             push_object(&mut object, entry, name_of(path), parent_dev);
             let dev = entry.knows(Field::Dev).then_some(entry.stat.dev);
-            self.dirs.push(path, Dir { unwritten: Some(object), dev });
+            self.dirs.push(path, Dir { unwritten: Some(object), dev })?;
         } else {
             out.extend_from_slice(b",\n");
             push_object(out, entry, name_of(path), parent_dev);
         }
+        Ok(())
     }
 
     /// Appends the last line.

@@ -3,6 +3,8 @@
 //! Manifests are sorted by whole paths, so other entries may stand between a directory and its contents: `a`, `a-b`,
 //! `a/x`. And a manifest with a selection may lack a directory whose contents it has.
 
+use ftk_inventory::{Budget, Full, Reservation};
+
 /// A directory whose contents may still follow. All of them are prefixes of one path.
 #[derive(Debug)]
 pub(super) struct OpenDir<T> {
@@ -16,11 +18,15 @@ pub(super) struct OpenDirs<T> {
     /// The path of the innermost one; the paths of the others are prefixes of it.
     path: Vec<u8>,
     dirs: Vec<OpenDir<T>>,
+    memory: Reservation,
 }
 
+/// The memory for a directory besides its place in the list: its own line while that is not written.
+const LINE: usize = 128;
+
 impl<T> OpenDirs<T> {
-    pub(super) fn new() -> Self {
-        Self { path: Vec::new(), dirs: Vec::new() }
+    pub(super) fn new(budget: &Budget) -> Self {
+        Self { path: Vec::new(), dirs: Vec::new(), memory: Reservation::new(budget) }
     }
 
     /// Removes the innermost directory if no contents of it can follow, given that `path` is the next entry.
@@ -49,11 +55,16 @@ impl<T> OpenDirs<T> {
 
     /// Adds a directory, after [`pop_before`](Self::pop_before) has removed all that it removes for `path`. Its own
     /// directories must be here.
-    pub(super) fn push(&mut self, path: &[u8], data: T) {
+    ///
+    /// # Errors
+    /// When the budget is used up.
+    pub(super) fn push(&mut self, path: &[u8], data: T) -> Result<(), Full> {
         debug_assert!(path.starts_with(&self.path), "the innermost directory may still get contents");
         // Copying the whole path for each of its directories would take quadratic time.
         self.path.extend_from_slice(&path[self.path.len()..]);
         self.dirs.push(OpenDir { len: path.len(), data });
+        // A list that grows is in memory twice.
+        self.memory.reach((self.dirs.len() * (3 * size_of::<OpenDir<T>>() + LINE)) as u64)
     }
 
     /// Returns the directories that contain `path`, the outermost first.
@@ -65,4 +76,23 @@ impl<T> OpenDirs<T> {
 /// Returns the last name of a path.
 pub(super) fn name_of(path: &[u8]) -> &[u8] {
     memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_directories_count_towards_the_budget() {
+        let path = b"a/".repeat(10_000);
+        let push_all = |memory: u64| {
+            let mut dirs = OpenDirs::new(&Budget::new(memory));
+            while let Some(dir) = dirs.missing(&path) {
+                dirs.push(dir, ())?;
+            }
+            Ok(())
+        };
+        assert_eq!(push_all(4 << 20), Ok(()));
+        assert_eq!(push_all(1 << 20), Err(Full::Memory));
+    }
 }

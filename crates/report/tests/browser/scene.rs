@@ -96,7 +96,7 @@ pub(crate) fn data() -> Data {
     let mut changes = ChangesBuilder::new(&Budget::new(u64::MAX));
     changes.add(Change::Corrupted, b"film/a.mov", None, [Some(100), Some(100)]).unwrap();
     for (n, name) in RAW.iter().enumerate() {
-        changes.add(Change::Moved, name, Some(b"before"), [Some(n as u64).unwrap(); 2]);
+        changes.add(Change::Moved, name, Some(b"before"), [Some(n as u64); 2]).unwrap();
         changes.add(Change::Added, &[b"new/", *name].concat(), None, [None, Some(5)]).unwrap();
     }
     let mut health = HealthBuilder::new(NOW_S, &Budget::new(u64::MAX));
