@@ -120,11 +120,11 @@ const ENVIRONMENT: &[(&str, &str)] = &[
 const FILES: &[(&str, &str)] = &[
     (
         "$XDG_CACHE_HOME/ftk/constants",
-        "The figures of ftk calibrate, as text; without XDG_CACHE_HOME, ~/.cache/ftk/constants. May be deleted.",
+        "The figures of ftk calibrate, as text; without XDG_CACHE_HOME, ~/.cache/ftk/constants. Can be deleted: ftk then uses built-in figures.",
     ),
     (
         "$XDG_STATE_HOME/ftk/",
-        "Journals of ftk dup prune, dup apply and manifest repair, for ftk undo, and damaged content that repair replaced; without XDG_STATE_HOME, in ~/.local/state/ftk. May be deleted.",
+        "Journals of ftk dup prune, dup apply and manifest repair, and the damaged content that repair replaced; without XDG_STATE_HOME, in ~/.local/state/ftk. Keep a journal as long as you may want to undo its run: ftk undo needs it.",
     ),
 ];
 

@@ -27,9 +27,9 @@ const APPLICATION: i32 = 0x6674_6b63;
 /// Bytes of a page of a new store. Three full blocks of SHA-256 digests fit into one.
 const PAGE: i32 = 8 << 10;
 
-/// A commit syncs the journal, then the database. A power cut can undo the last commit. `FULL` would prevent that with
-/// two more syncs for each commit. It would also rule out that a journal is used of which only parts have reached the
-/// disk. That damages the store, but checksums keep digests from being wrong.
+/// A commit syncs the journal, then the database. After a power cut, two things may happen: the last commit is lost, or
+/// SQLite uses a journal that is only partly on the disk and damages the store. Neither makes a digest wrong, because
+/// blocks have checksums. `FULL` prevents both, but each commit needs two more syncs.
 const SYNCHRONOUS: &str = "NORMAL";
 
 /// KiB of pages that a commit keeps in memory. If it needs more, it syncs the journal several times.

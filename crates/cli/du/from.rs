@@ -108,7 +108,7 @@ fn add_manifest(manifest: &Manifest, part: &mut Part) -> anyhow::Result<()> {
             part.add_directory(root_node, &facts, is_directory);
             continue;
         }
-        // Keeps the directories that may contain the entry, or a later one.
+        // Closes directories that contain neither this entry nor a later one. `a` stays open at `a-b`: `a/x` may follow.
         while let Some((len, _)) = open.last()
             && !(entry.path.get(*len).is_some_and(|next| *next <= b'/') && entry.path[..*len] == path[..*len])
         {

@@ -22,8 +22,8 @@ pub struct Item<'c> {
     pub dir: DirNo,
     /// The type.
     pub file_type: FileType,
-    /// Whether the entry is a directory and the table has all its entries, in tables with
-    /// [`Keep::Stats`](crate::Keep::Stats): it was listed without an error, and no filter skipped an entry.
+    /// Whether the table has all entries of this directory: it was listed without an error, and no filter
+    /// skipped an entry. False for everything else, and in tables without [`Keep::Stats`](crate::Keep::Stats).
     pub is_whole: bool,
     /// The number of a regular file; `None` for every other type.
     pub file: Option<FileNo>,

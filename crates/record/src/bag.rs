@@ -128,8 +128,8 @@ impl<'l> BagLine<'l> {
         decode(self.encoded, true)
     }
 
-    /// Returns the path that the line names if its writer did not encode `%`, as bagit-python does not; `None` if
-    /// it is the same path.
+    /// Returns the path that the line names if bagit-python wrote it, which does not encode `%`. Returns `None` if
+    /// this is the same as [`path`](Self::path).
     pub fn path_of_python(&self) -> Option<Cow<'l, [u8]>> {
         Some(decode(self.encoded, false)).filter(|path| *path != self.path())
     }

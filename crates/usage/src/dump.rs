@@ -187,10 +187,11 @@ pub fn check_dump(parts: &[Dump]) -> Result<(), Full> {
     parts.iter().find_map(|part| part.full).map_or(Ok(()), Err)
 }
 
-/// Writes the tree that the workers saw, sorted by name: in each directory first the entries that are not directories.
+/// Writes the tree that the workers found. Subdirectories come after the other entries of a directory. Both are sorted by
+/// name. Directories that could not be read are marked.
 ///
-/// The walk must have one starting point, a directory. `root`: its name in the output. `seconds`: when it was read.
-/// `sink` receives one or more lines at a time. Directories that could not be read are marked.
+/// The walk must have one starting point, a directory. `root` is its name in the output, and `seconds` the time of the
+/// walk. `sink` receives one or more lines at a time.
 ///
 /// # Errors
 /// The errors of `sink`.

@@ -21,7 +21,7 @@ pub struct RecordedGroups {
 /// least one record is out of date.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
-    /// The number of the file. All its names follow each other.
+    /// The number of the file. The names of a file have the same number and follow one another.
     pub file: u64,
     /// The number of the manifest.
     pub manifest: usize,
