@@ -186,8 +186,10 @@ pub(crate) fn run(args: &HelpArgs) -> anyhow::Result<Outcome> {
             Some(page) => Stdout::print(page.as_bytes())?,
             None => bail!("no page about '{}': ftk help coming-from lists all tools", tool.escape_debug()),
         },
-        [word] if let Some(topic) = TOPICS.iter().find(|topic| topic.name == word) => print(&topic.page())?,
-        _ => help_of(&words)?,
+        _ => match TOPICS.iter().find(|topic| words == [topic.name]) {
+            Some(topic) => print(&topic.page())?,
+            None => help_of(&words)?,
+        },
     }
     Ok(Outcome::Success)
 }

@@ -94,10 +94,10 @@ impl Format {
                 [b'{', b'{', ..] => (2, b'{'),
                 [b'}', b'}', ..] => (2, b'}'),
                 [b'}', ..] => return wrong("unmatched `}`: write `}}` for a literal brace".into()),
-                [b'\\', escaped, ..] if let Some(byte) = escape(*escaped) => (2, byte),
-                [b'\\', ..] => {
-                    return wrong(r"unknown escape: use \n, \t, \r, \0 or \\".into());
-                }
+                [b'\\', after @ ..] => match after.first().and_then(|escaped| escape(*escaped)) {
+                    Some(byte) => (2, byte),
+                    None => return wrong(r"unknown escape: use \n, \t, \r, \0 or \\".into()),
+                },
                 _ => {
                     let Some(end) = rest.find('}') else {
                         return wrong("unclosed `{`: write `{{` for a literal brace".into());

@@ -91,17 +91,19 @@ pub(super) fn group(args: &OutputArgs, search: &Search<'_>, out: &Stdout) -> Out
 pub(super) fn list(args: &OutputArgs, search: &Search<'_>, out: &Stdout) -> anyhow::Result<Outcome> {
     let style = Style::new(args, search.globals);
     let mut lines = Lines::new(out);
-    let outcome = match &style {
-        Style::Plain { end } if let Some(order) = args.order() => {
+    let outcome = match (&style, args.order()) {
+        (Style::Plain { end }, Some(order)) => {
             sorted_paths(order, search, |path| lines.path(path, b"", *end))?
         }
-        Style::Plain { end } => search.walk(|| Sink::Paths { lines: Lines::new(out), end: *end }).outcome,
-        Style::Rendered(form) if let Some(order) = args.order() => search.walk_sorted(
+        (Style::Plain { end }, None) => {
+            search.walk(|| Sink::Paths { lines: Lines::new(out), end: *end }).outcome
+        }
+        (Style::Rendered(form), Some(order)) => search.walk_sorted(
             order,
             || form.render(search.roots),
             |_, record| lines.line(|line| line.extend_from_slice(record)),
         )?,
-        Style::Rendered(form) => {
+        (Style::Rendered(form), None) => {
             let render = || form.render(search.roots);
             search.walk(|| Sink::Lines { lines: Lines::new(out), render: render() }).outcome
         }
