@@ -51,8 +51,9 @@ struct View {
 }
 
 impl View {
-    /// Creates a directory `real` with one file, and mounts a file system at `view` that shows the same file.
-    fn make(&self) -> Option<(Mounted, Dir)> {
+    /// Creates a directory `real` with one file, and mounts a file system at `view` that shows the same file. The mount
+    /// comes last, so that it is dropped first: the directory cannot be removed before.
+    fn make(&self) -> Option<(Dir, Mounted)> {
         let dir = Dir::new();
         dir.dir("real").dir("view").dir("other").dir("work");
         install(&dir.path("server"), SERVER);
@@ -61,7 +62,7 @@ impl View {
         let here = here.to_str().unwrap().trim_end_matches('/');
         let words = self.mount.iter().map(|word| word.replace("PWD", here));
         let mounted = Mounted::by(&dir, words, "view")?;
-        Some((mounted, dir))
+        Some((dir, mounted))
     }
 }
 
@@ -156,7 +157,7 @@ fn h58_an_alias_is_not_treated_as_a_copy_in_any_way() {
 
 fn aliases(extent: Extent) {
     for (nth, view) in VIEWS.iter().enumerate() {
-        let Some((_mounted, dir)) = view.make() else { return };
+        let Some((dir, _mounted)) = view.make() else { return };
         dir.dir("bind").symlink("view", "link");
         let Some(_bound) = Mounted::at(&dir.path("bind"), ["--bind".as_ref(), dir.path("real").as_os_str()])
         else {
@@ -202,7 +203,7 @@ fn two_branches(extent: Extent) {
     for (nth, mount) in UNIONS.into_iter().enumerate() {
         for (action, way, as_script) in extent.cases(nth, &WAYS) {
             let view = View { name: "union", mount };
-            let Some((_mounted, dir)) = view.make() else { return };
+            let Some((dir, _mounted)) = view.make() else { return };
             plant(&dir.path("other/x"));
             let run = prune(&dir, action, way, as_script);
             let branches = ["real/x", "other/x"].into_iter().filter(|name| is_there(dir.path(name)));
@@ -219,7 +220,7 @@ fn two_branches(extent: Extent) {
 fn h58_other_content_in_another_branch_is_not_removed() {
     for action in ["delete", "symlink"] {
         let view = View { name: "union", mount: &["mergerfs", "real:other", "view"] };
-        let Some((_mounted, dir)) = view.make() else { return };
+        let Some((dir, _mounted)) = view.make() else { return };
         fs::write(dir.path("other/x"), b"hidden, and the only one").unwrap();
         plant(&dir.path("kept/x"));
         let run = prune(&dir, action, &["view", "--reference", "kept"], false).status(2);
@@ -251,7 +252,7 @@ fn h58_the_content_of_a_file_in_an_overlay_is_not_removed() {
 #[test]
 fn h58_a_stale_cached_page_does_not_prove_a_copy() {
     let view = View { name: "cached", mount: &["bindfs", "-o", "kernel_cache", "real", "view"] };
-    let Some((_mounted, dir)) = view.make() else { return };
+    let Some((dir, _mounted)) = view.make() else { return };
     plant(&dir.path("copy/x"));
     assert!(is_there(dir.path("view/x")));
     fs::write(dir.path("real/x"), b"other bytes, as many..").unwrap();
@@ -331,7 +332,7 @@ fn a_copy_seen_through_a_view_is_pruned() {
     for view in &VIEWS {
         for action in ["delete", "symlink", "move=view/away"] {
             for as_script in [false, true] {
-                let Some((_mounted, dir)) = view.make() else { return };
+                let Some((dir, _mounted)) = view.make() else { return };
                 dir.dir("kept");
                 plant(&dir.path("kept/x"));
                 let run = prune(&dir, action, &["view", "--reference", "kept"], as_script);
