@@ -6,7 +6,7 @@ use ftk_file::{Stat, Symlinks};
 use ftk_sched::Stop;
 use rustix::fs::{AtFlags, CWD, linkat, readlinkat, symlinkat};
 
-use crate::action::{ActionKind, Freed};
+use crate::action::{Freed, OpenAction};
 use crate::alias_check::AliasCheck;
 use crate::destination::Destination;
 use crate::intent::Intent;
@@ -18,31 +18,27 @@ use crate::share::{share, shared_bytes};
 use crate::swap::{delete, displace, replace};
 use crate::temp::Temp;
 
-/// Performs the action of the intent. After an error, the victim has its name and content, unless the error
-/// names a file that could not be renamed back.
+/// Performs the action, of which `intent` is in the journal. After an error, the victim has its name and content, unless
+/// the error names a file that could not be renamed back.
 pub(crate) fn act(
+    action: &OpenAction,
     proven: &Proven,
     intent: &Intent,
-    destination: Option<&Destination>,
     alias_check: &mut AliasCheck,
     own_changes: &mut OwnChanges,
     stop: &Stop,
 ) -> Result<Freed, ActError> {
     proven.recheck(own_changes)?;
-    if intent.kind == ActionKind::Reflink {
-        return share(proven, stop);
-    }
+    let remove_name: &dyn Fn() -> Result<(), ActError> = match action {
+        OpenAction::Reflink => return share(proven, stop),
+        OpenAction::Hardlink => &|| hardlink(proven, intent),
+        OpenAction::Symlink => &|| symlink(proven, intent),
+        OpenAction::Delete => &|| remove(proven, intent),
+        OpenAction::Move(destination) => &|| relocate(proven, intent, destination),
+    };
     let mut kept = std::iter::once(&proven.keeper).chain(&proven.copies);
     let are_two = kept.try_for_each(|kept| alias_check.prove(&proven.victim, kept, &intent.temp));
-    let outcome = are_two.and_then(|()| match intent.kind {
-        ActionKind::Hardlink => hardlink(proven, intent),
-        ActionKind::Symlink => symlink(proven, intent),
-        ActionKind::Delete => remove(proven, intent),
-        ActionKind::Move => relocate(proven, intent, destination),
-        ActionKind::Reflink => unreachable!("a reflink removes no name"),
-        ActionKind::Replace | ActionKind::Create => unreachable!("the restorer performs these"),
-        ActionKind::RemoveLink | ActionKind::RemoveDirectory => unreachable!("these are no regular files"),
-    });
+    let outcome = are_two.and_then(|()| remove_name());
     // This is done even after a failure, which may have changed the ctime of the inodes.
     let last_went = [&proven.victim, &proven.keeper].map(|held| {
         let now = Stat::of(&held.file);
@@ -90,8 +86,7 @@ fn remove(proven: &Proven, intent: &Intent) -> Result<(), ActError> {
     delete(&victim.place, victim.identity(), &victim.place.sibling(&intent.temp), || proven.check(&before))
 }
 
-fn relocate(proven: &Proven, intent: &Intent, destination: Option<&Destination>) -> Result<(), ActError> {
-    let destination = destination.expect("a move has a destination");
+fn relocate(proven: &Proven, intent: &Intent, destination: &Destination) -> Result<(), ActError> {
     let to = intent.to.as_ref().expect("the intent of a move has a new path");
     let to = destination.place(to)?;
     let before = proven.keeper_now()?;

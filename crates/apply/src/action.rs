@@ -1,7 +1,11 @@
 //! What can be done with a duplicate.
 
 use std::fmt;
+use std::io;
+use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
+
+use crate::destination::Destination;
 
 /// What is done with a victim. There is no fallback to another action: if a hard link is impossible, the step
 /// fails.
@@ -33,6 +37,36 @@ impl Action {
             Self::Symlink => ActionKind::Symlink,
             Self::Delete => ActionKind::Delete,
             Self::Move(_) => ActionKind::Move,
+        }
+    }
+}
+
+/// An [`Action`] that is ready to be performed: the directory of a move is open.
+#[derive(Debug)]
+pub(crate) enum OpenAction {
+    Hardlink,
+    Reflink,
+    Symlink,
+    Delete,
+    Move(Destination),
+}
+
+impl OpenAction {
+    /// Opens the directory of a move, and creates missing ones. A relative path starts at `base`.
+    pub(crate) fn of(action: &Action, base: BorrowedFd<'_>) -> io::Result<Self> {
+        Ok(match action {
+            Action::Hardlink => Self::Hardlink,
+            Action::Reflink => Self::Reflink,
+            Action::Symlink => Self::Symlink,
+            Action::Delete => Self::Delete,
+            Action::Move(path) => Self::Move(Destination::open(base, path)?),
+        })
+    }
+
+    pub(crate) fn destination(&self) -> Option<&Destination> {
+        match self {
+            Self::Move(destination) => Some(destination),
+            Self::Hardlink | Self::Reflink | Self::Symlink | Self::Delete => None,
         }
     }
 }

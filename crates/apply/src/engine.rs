@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use crate::act::{absolute_path, act};
-use crate::action::{Action, ActionKind, ActionOptions, Freed};
+use crate::action::{Action, ActionKind, ActionOptions, Freed, OpenAction};
 use crate::alias_check::AliasCheck;
 use crate::copies::CopyProofs;
 use crate::destination::Destination;
@@ -78,9 +78,9 @@ type Ready = Result<(Proven, Intent), ActError>;
 #[derive(Debug)]
 pub struct Engine {
     kind: ActionKind,
+    action: OpenAction,
     options: ActionOptions,
     reach: Reach,
-    destination: Option<Destination>,
     alias_check: AliasCheck,
     own_changes: OwnChanges,
     copy_proofs: CopyProofs,
@@ -116,9 +116,9 @@ impl Engine {
         let successors = HashMap::new();
         Ok(Self {
             kind: action.kind(),
+            action: OpenAction::of(&action, reach.base())?,
             options,
             reach,
-            destination,
             alias_check,
             own_changes,
             copy_proofs,
@@ -163,17 +163,17 @@ impl Engine {
     }
 
     pub(crate) fn reach_and_destination(&mut self) -> (&mut Reach, Option<&Destination>) {
-        (&mut self.reach, self.destination.as_ref())
+        (&mut self.reach, self.action.destination())
     }
 
     /// Returns the new path of a moved file, if the action is a move.
     pub(crate) fn new_path(&self, scanned: &[u8]) -> Option<To> {
-        self.destination.as_ref().map(|destination| destination.to(scanned))
+        self.action.destination().map(|destination| destination.to(scanned))
     }
 
     /// Waits until moved files are on the disk under their new names.
     pub(crate) fn sync_destination(&self) -> Result<(), Errno> {
-        self.destination.as_ref().map_or(Ok(()), Destination::sync)
+        self.action.destination().map_or(Ok(()), Destination::sync)
     }
 
     /// Performs the steps in order, and calls `report` with the outcome of each. An error of a step ends only
@@ -271,7 +271,7 @@ impl Engine {
             }
             // Syncs the names before the outcomes are written: a step that the journal calls done must still
             // be done after a power failure.
-            match &self.destination {
+            match self.action.destination() {
                 Some(destination) if !changed.is_empty() => destination.sync()?,
                 _ => sync_names(&changed)?,
             }
@@ -415,7 +415,7 @@ impl Engine {
             metadata,
             keeper: step.keeper.clone(),
             target,
-            to: self.destination.as_ref().map(|destination| destination.to(&step.victim.path)),
+            to: self.action.destination().map(|destination| destination.to(&step.victim.path)),
             saved: None,
             made: None,
             proof: Some(proof),
@@ -427,6 +427,6 @@ impl Engine {
         if stop.is_raised() {
             return Err(ActError::Stopped);
         }
-        act(proven, intent, self.destination.as_ref(), &mut self.alias_check, &mut self.own_changes, stop)
+        act(&self.action, proven, intent, &mut self.alias_check, &mut self.own_changes, stop)
     }
 }
