@@ -73,7 +73,7 @@ fn a_directory_that_becomes_empty_is_removed_and_undo_makes_it_again() {
 }
 
 #[test]
-fn starting_points_and_the_working_directory_stay() {
+fn h14_starting_points_and_the_working_directory_stay() {
     for (starts, gone, stays) in [
         (&["t/in/trip"][..], &["t/in/trip/a"][..], "t/in/trip"),
         (&["t/in/trip/"], &["t/in/trip/a"], "t/in/trip"),

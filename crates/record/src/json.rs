@@ -1,11 +1,7 @@
 //! JSON objects, and the file names in them.
 //!
-//! [`write_record`] writes headers, totals, outcomes, steps and differences. The lines that a run writes for
-//! every entry are put together by hand around [`write_path`] and [`write_string`], because that is faster:
-//! `find --json` (`cli/find/json.rs`), digests (`cli/hash/list.rs`, `lines.rs`), verdicts
-//! (`cli/hash/check/verdict.rs`, `cli/hash/diff.rs`, `cli/manifest/record.rs`, `unique.rs`), entries of
-//! manifests (`manifest/src/write.rs`, `field.rs`), groups of duplicates (`dedup/src/report/write.rs`),
-//! intents (`apply/src/intent.rs`), and different bytes (`cli/cmp/listing.rs`). Footers are recognized by their
+//! [`write_record`] writes headers, totals and other lines of which a run writes few. A line for every entry is put
+//! together by hand around [`write_path`] and [`write_string`], because that is faster. Footers are recognized by their
 //! first bytes, so `seal.rs` writes these bytes itself.
 //!
 //! JSON strings are Unicode, but file names are bytes. A name that is valid UTF-8 is written as the string
