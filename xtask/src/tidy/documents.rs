@@ -1,6 +1,6 @@
 //! Rules for the pages: the index is complete, and links lead somewhere.
 
-use super::tree::{Finding, Tree};
+use super::tree::{Finding, Tree, joined};
 
 /// The index of all pages.
 const INDEX: &str = "docs/README.md";
@@ -49,19 +49,7 @@ fn resolved<'t>(page: &str, to: &'t str) -> Option<(String, &'t str)> {
         return None;
     }
     let (path, heading) = to.split_once('#').unwrap_or((to, ""));
-    if path.is_empty() {
-        return Some((page.to_owned(), heading));
-    }
-    let mut parts: Vec<&str> = page.split('/').collect();
-    parts.pop();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => _ = parts.pop(),
-            _ => parts.push(part),
-        }
-    }
-    Some((parts.join("/"), heading))
+    Some((if path.is_empty() { page.to_owned() } else { joined(page, path) }, heading))
 }
 
 /// The names that links use for the headings of a page.

@@ -2,10 +2,17 @@
 
 use toml::{Table, Value};
 
-use super::tree::{Finding, Tree};
+use super::sources::{has_code, is_test};
+use super::tree::{Finding, Tree, joined};
 
 /// Fields that every package inherits from the workspace. Unpublished packages need not inherit the version.
 const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
+
+/// The manifest of the workspace, which is also that of the package `ftk`.
+const ROOT: &str = "Cargo.toml";
+
+/// The folders with the sources of the package `ftk`.
+const ROOT_FOLDERS: &[&str] = &["crates/cli/", "tests/"];
 
 /// The program that needs a newer compiler than the others.
 const QUERY: &str = "ftk-query";
@@ -56,10 +63,9 @@ pub(crate) fn library_dependencies(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// `cargo test` selects the program and all libraries: `default-members` lists the root and every folder in `crates/`, in
-/// order, except that of [`QUERY`].
+/// `cargo test` selects the program and all libraries: `default-members` lists the root and every folder in `crates/`,
+/// in order, except that of [`QUERY`].
 pub(crate) fn default_members(tree: &Tree) -> Vec<Finding> {
-    const ROOT: &str = "Cargo.toml";
     let manifest = match parsed(ROOT, tree.get(ROOT).unwrap_or_default()) {
         Ok(manifest) => manifest,
         Err(finding) => return vec![finding],
@@ -80,6 +86,54 @@ pub(crate) fn default_members(tree: &Tree) -> Vec<Finding> {
     }
     let line = line_of(tree.get(ROOT).unwrap_or_default(), "default-members");
     vec![Finding::line(ROOT, line, format!("`default-members` is not {expected:?}"))]
+}
+
+/// Packages whose library does not have the name of the package, and that name.
+const LIBRARY_NAMES: &[(&str, &str)] = &[("md-5", "md5")];
+
+/// The sources of a package use all of its dependencies, and packages use all dependencies of the workspace.
+pub(crate) fn unused_dependencies(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut used = Vec::new();
+    for (path, text) in tree.ending("Cargo.toml") {
+        let Ok(manifest) = parsed(path, text) else { continue };
+        let sources = sources(tree, path);
+        for Dependency { section, name, .. } in dependencies(&manifest) {
+            used.push(name.to_owned());
+            let library = LIBRARY_NAMES.iter().find(|(package, _)| *package == name);
+            let library =
+                library.map_or_else(|| name.replace('-', "_"), |(_, library)| (*library).to_owned());
+            let is_for_tests = section == "dev-dependencies";
+            if !sources
+                .iter()
+                .any(|(path, text)| (is_for_tests || !is_test(path)) && has_code(text, &library))
+            {
+                findings.push(Finding::line(path, line_of(text, name), format!("nothing uses `{name}`")));
+            }
+        }
+    }
+    let root = parsed(ROOT, tree.get(ROOT).unwrap_or_default()).unwrap_or_default();
+    let common = root.get("workspace").and_then(|workspace| workspace.get("dependencies")?.as_table());
+    for name in common.into_iter().flatten().map(|(name, _)| name).filter(|name| !used.contains(name)) {
+        let line = line_of(tree.get(ROOT).unwrap_or_default(), name);
+        findings.push(Finding::line(ROOT, line, format!("no package depends on `{name}`")));
+    }
+    findings
+}
+
+/// Returns the sources of a package: those in its folder, and those of other packages that it includes by path.
+fn sources<'t>(tree: &'t Tree, manifest: &str) -> Vec<(&'t str, &'t str)> {
+    let folder = manifest.strip_suffix("Cargo.toml").unwrap_or_default();
+    let folders = if folder.is_empty() { ROOT_FOLDERS } else { &[folder] };
+    let is_inside = |path: &str| folders.iter().any(|folder| path.starts_with(folder));
+    let own: Vec<_> = tree.ending(".rs").filter(|(path, _)| is_inside(path)).collect();
+    let included = own.iter().flat_map(|(path, text)| {
+        let attributes = text.split("#[path = \"").skip(1).filter_map(|rest| rest.split('"').next());
+        attributes.map(|to| joined(path, to))
+    });
+    let included: Vec<_> = included.collect();
+    let foreign = tree.ending(".rs").filter(|(path, _)| included.iter().any(|it| it == path));
+    own.iter().copied().chain(foreign).collect()
 }
 
 /// Returns the packages that a manifest needs to build the library or program itself, on any platform: all but those
@@ -231,5 +285,44 @@ workspace = true
             let query = GOOD.replace("ftk-inventory", QUERY).replace("rustix.", &format!("{program}."));
             assert_eq!(both(&query), [""; 0]);
         }
+    }
+
+    #[test]
+    fn an_unused_dependency_is_found() {
+        let manifest = "[dependencies]\nio-uring.workspace = true\nmd-5 = { workspace = true }\n\n\
+            [dev-dependencies]\nproptest.workspace = true\n";
+        let found = |lib: &str, test: &str| {
+            let tree = Tree::of(&[
+                (
+                    "Cargo.toml",
+                    "[workspace.dependencies]\nio-uring = \"1\"\nmd-5 = \"1\"\nproptest = \"1\"\n",
+                ),
+                ("crates/a/Cargo.toml", manifest),
+                ("crates/a/src/lib.rs", lib),
+                ("crates/a/tests/it.rs", test),
+                ("crates/b/src/shared.rs", "use md5::Md5;\n"),
+            ]);
+            unused_dependencies(&tree).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let (lib, test) = ("use io_uring::IoUring;\nuse md5::Md5;\n", "use proptest::any;\n");
+        assert_eq!(found(lib, test), [""; 0]);
+        assert_eq!(found(&format!("{lib}{test}"), ""), [""; 0]);
+        let included = "use io_uring::IoUring;\n#[path = \"../../b/src/shared.rs\"]\nmod shared;\n";
+        assert_eq!(found(included, test), [""; 0]);
+        assert_eq!(found(lib, "// proptest\n"), ["crates/a/Cargo.toml:6: nothing uses `proptest`"]);
+        let only_in_tests = found("// md5, io_uring\n", &format!("{lib}{test}"));
+        assert_eq!(only_in_tests.len(), 2, "{only_in_tests:?}");
+        assert_eq!(only_in_tests[0], "crates/a/Cargo.toml:2: nothing uses `io-uring`");
+    }
+
+    #[test]
+    fn a_dependency_of_the_workspace_that_no_package_has_is_found() {
+        let root = "[workspace.dependencies]\nserde = \"1\"\nnix = \"1\"\n\n[dependencies]\nserde.workspace = true\n";
+        let found = unused_dependencies(&Tree::of(&[
+            ("Cargo.toml", root),
+            ("tests/a.rs", ""),
+            ("crates/cli/a.rs", "use serde::X;"),
+        ]));
+        assert_eq!(found, [Finding::line("Cargo.toml", 3, "no package depends on `nix`")]);
     }
 }

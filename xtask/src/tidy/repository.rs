@@ -24,6 +24,17 @@ pub(crate) fn licences(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
+/// Every crate has the text of `LICENSE`, usually as a symbolic link: its package contains only files below its folder.
+pub(crate) fn licences_of_crates(tree: &Tree) -> Vec<Finding> {
+    let folders = tree.ending("/Cargo.toml").filter_map(|(path, _)| path.strip_suffix("Cargo.toml"));
+    let licences =
+        folders.filter(|path| path.starts_with("crates/")).map(|folder| format!("{folder}LICENSE"));
+    licences
+        .filter(|path| tree.get(path).is_none_or(|text| Some(text) != tree.get("LICENSE")))
+        .map(|path| Finding::file(&path, "is not a link to the LICENSE of the repository"))
+        .collect()
+}
+
 /// The changelog begins with a section for unreleased changes.
 pub(crate) fn changelog(tree: &Tree) -> Vec<Finding> {
     let text = tree.get("CHANGELOG.md").unwrap_or_default();
@@ -69,6 +80,20 @@ mod tests {
         for passage in LICENCE_PASSAGES {
             let found = licences(&Tree::of(&[("LICENSE", &whole.replace(passage, ""))]));
             assert_eq!(found.len(), 1, "{passage}");
+        }
+    }
+
+    #[test]
+    fn a_crate_without_its_licence_is_found() {
+        let tree = |files: &[(&str, &str)]| {
+            let same = [("LICENSE", "text"), ("crates/a/Cargo.toml", ""), ("xtask/Cargo.toml", "")];
+            licences_of_crates(&Tree::of(&[&same, files].concat()))
+        };
+        assert_eq!(tree(&[("crates/a/LICENSE", "text")]), []);
+        for bad in [&[][..], &[("crates/a/LICENSE", "other")], &[("crates/b/LICENSE", "text")]] {
+            let found = tree(bad);
+            assert_eq!(found.len(), 1, "{bad:?}");
+            assert!(found[0].to_string().starts_with("crates/a/LICENSE: "), "{found:?}");
         }
     }
 

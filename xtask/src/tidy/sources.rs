@@ -5,6 +5,9 @@ use super::tree::{Finding, Tree};
 /// The maximum length of a file. Nine in ten model projects stay below it.
 const MAX_LINES: usize = 1100;
 
+/// The maximum width of a comment in a program.
+const MAX_WIDTH: usize = 120;
+
 /// Words that make a library print, exit or depend on its environment.
 const LOUD: &[&str] = &[
     "println!",
@@ -75,7 +78,6 @@ pub(crate) fn silent_libraries(tree: &Tree) -> Vec<Finding> {
 
 /// Only listed sources rename, link or unlink, or create directories.
 pub(crate) fn tree_changes(tree: &Tree) -> Vec<Finding> {
-    let is_in = |path: &str, places: &[&str]| places.iter().any(|place| path.starts_with(place));
     let concerned = |path: &str| path.starts_with("crates/") && !is_in(path, MAY_CHANGE_TREES);
     let mut findings =
         uses(tree, TREE_CHANGES, concerned, "changes a tree; only the action engine may do so");
@@ -98,8 +100,27 @@ pub(crate) fn file_length(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
+/// No comment of a program, which may be a text of its help, exceeds the maximum width. `rustfmt` formats only code.
+pub(crate) fn comment_width(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.ending(".rs").filter(|(path, _)| is_in(path, PROGRAMS)) {
+        let comments = text.lines().zip(1..).filter(|(line, _)| line.trim_start().starts_with("//"));
+        for (width, number) in comments.map(|(line, number)| (line.chars().count(), number)) {
+            if width > MAX_WIDTH {
+                let what = format!("the comment has {width} columns, more than {MAX_WIDTH}");
+                findings.push(Finding::line(path, number, what));
+            }
+        }
+    }
+    findings
+}
+
 fn is_library(path: &str) -> bool {
-    path.starts_with("crates/") && !PROGRAMS.iter().any(|program| path.starts_with(program))
+    path.starts_with("crates/") && !is_in(path, PROGRAMS)
+}
+
+fn is_in(path: &str, places: &[&str]) -> bool {
+    places.iter().any(|place| path.starts_with(place))
 }
 
 /// Finds uses of `words` in the code of concerned files, ignoring tests and comments.
@@ -117,7 +138,7 @@ fn uses(tree: &Tree, words: &[&str], concerned: impl Fn(&str) -> bool, why: &str
 }
 
 /// Whether the file contains only tests, benchmarks or examples.
-fn is_test(path: &str) -> bool {
+pub(super) fn is_test(path: &str) -> bool {
     path.ends_with("/tests.rs") || ["/tests/", "/benches/", "/examples/"].iter().any(|dir| path.contains(dir))
 }
 
@@ -125,6 +146,12 @@ fn is_test(path: &str) -> bool {
 fn shipped_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let tests = text.find("\n#[cfg(test)]\nmod ").unwrap_or(text.len());
     text[..tests].lines().zip(1..).map(|(line, number)| (number, line))
+}
+
+/// Whether the source uses `word` outside of comments.
+pub(super) fn has_code(text: &str, word: &str) -> bool {
+    text.contains(word)
+        && text.lines().any(|line| has_word(line.split("//").next().unwrap_or_default(), word))
 }
 
 /// Whether `code` contains `word` other than as a part of a longer name.
@@ -235,6 +262,17 @@ mod tests {
             let tree = Tree::of(&[(place, "fn f() { unlinkat(a, b, c); }\n")]);
             assert_eq!(tree_changes(&tree).len(), 1, "{place}");
         }
+    }
+
+    #[test]
+    fn a_wide_comment_is_found() {
+        let width = |start: &str, width: usize| format!("{start}{}\n", "ä".repeat(width - start.len()));
+        let text = ["//! ", "/// ", "    /// ", "// "].map(|start| width(start, MAX_WIDTH)).concat();
+        assert_eq!(comment_width(&Tree::of(&[("crates/cli/b.rs", &text)])), []);
+        let wide = text + &width("    /// ", MAX_WIDTH + 1) + &width("let x = ", 200);
+        let found =
+            lines(&comment_width(&Tree::of(&[("crates/cli/b.rs", &wide), ("crates/a/src/b.rs", &wide)])));
+        assert_eq!(found, ["crates/cli/b.rs:5: the comment has 121 columns, more than 120"]);
     }
 
     #[test]

@@ -59,6 +59,20 @@ impl Tree {
     }
 }
 
+/// Returns the path from the top of the repository that a relative path in the file `from` leads to.
+pub(super) fn joined(from: &str, to: &str) -> String {
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    for part in to.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => _ = parts.pop(),
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
 /// A violation of a rule.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
