@@ -1,6 +1,7 @@
 //! Inventories of S3: the manifest and the rows in CSV are read as by simpler readers, and rows are the same when they
 //! are compressed, and when they are written and read again.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -9,7 +10,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use ftk_manifest::{Entry, Field};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use manifest::{Format, Manifest};
 
@@ -43,25 +45,37 @@ pub fn s3_inventories(data: &[u8]) {
     assert_eq!(read(written(&found).as_bytes(), &columns), (found, true));
 }
 
+/// The members of an object. Those that are not used are not parsed, so that they can be anything.
+type Members<'j> = HashMap<String, &'j RawValue>;
+
+/// Parses a member, which is a string, a number or an array.
+fn member<'j, T: Deserialize<'j>>(members: &Members<'j>, name: &str) -> Option<T> {
+    let value: &'j RawValue = members.get(name)?;
+    Some(serde_json::from_str(value.get()).expect("a member of its type"))
+}
+
 /// Compares a manifest with its JSON, and returns its columns.
 fn check_manifest(manifest: &Manifest, json: &[u8]) -> Vec<String> {
-    let json: Value = serde_json::from_slice(json).expect("JSON");
-    assert_eq!(json["sourceBucket"].as_str(), Some(&*manifest.source_bucket));
-    let files = json["files"].as_array().expect("an array");
+    // The manifest has no text that is not UTF-8 in the members that are used.
+    let json = String::from_utf8_lossy(json);
+    let json: Members<'_> = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(member(&json, "sourceBucket"), Some(manifest.source_bucket.clone()));
+    let files: Vec<Members<'_>> = member(&json, "files").expect("an array");
     assert_eq!(files.len(), manifest.files.len());
     for (json, file) in files.iter().zip(&manifest.files) {
-        assert_eq!(json["key"].as_str(), Some(&*file.0.key));
-        assert_eq!(json["size"].as_u64(), Some(file.0.size));
-        assert_eq!(json["MD5checksum"].as_str(), file.0.md5.as_deref());
+        assert_eq!(member(json, "key"), Some(file.0.key.clone()));
+        assert_eq!(member(json, "size"), Some(file.0.size));
+        assert_eq!(member::<Option<String>>(json, "MD5checksum").flatten(), file.0.md5);
     }
-    let format = match json["fileFormat"].as_str() {
+    let format = match member::<String>(&json, "fileFormat").as_deref() {
         Some("CSV") => Some(Format::Csv),
         Some("Parquet") => Some(Format::Parquet),
         _ => None,
     };
     assert_eq!(manifest.format().ok(), format);
     let columns = manifest.columns();
-    let mut schema = json["fileSchema"].as_str().expect("text");
+    let schema: String = member(&json, "fileSchema").expect("text");
+    let mut schema = &*schema;
     for column in &columns {
         schema = schema.trim_start().strip_prefix(&**column).expect("the next column").trim_start();
         schema = schema.strip_prefix(',').unwrap_or(schema);

@@ -45,12 +45,34 @@ fn refused_inside<T>(text: &str, parsed: Result<T, ParseError>) -> Option<T> {
         .ok()
 }
 
-/// Parses a number of bytes like [`parse_bytes`].
+/// Parses a number of bytes like [`parse_bytes`], by long multiplication.
 fn by_hand(text: &str) -> Option<u64> {
-    let unit = text.chars().next_back().map(|unit| unit.to_ascii_lowercase())?;
-    match "kmgt".find(unit) {
-        Some(power) => number(&text[..text.len() - 1])?.checked_mul(1024_u64.pow(power as u32 + 1)),
-        None => number(text),
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    if whole.is_empty() || fraction.is_empty() || fraction.contains('.') {
+        return None;
+    }
+    let scale = scale(unit)?;
+    let mut carry = 0;
+    let mut product = String::new();
+    let zeros = std::iter::repeat_n(b'0', 20); // for the digits of the carry
+    for digit in fraction.bytes().rev().chain(whole.bytes().rev()).chain(zeros) {
+        carry += u128::from(digit - b'0') * u128::from(scale);
+        product.insert(0, char::from(b'0' + (carry % 10) as u8));
+        carry /= 10;
+    }
+    let (bytes, rest) = product.split_at(product.len() - fraction.len());
+    if rest.bytes().all(|digit| digit == b'0') { number(bytes) } else { None }
+}
+
+fn scale(unit: &str) -> Option<u64> {
+    let power = |letter: char| Some("kmgtp".find(letter.to_ascii_lowercase())? as u32 + 1);
+    match unit.chars().collect::<Vec<_>>()[..] {
+        [] => Some(1),
+        [letter] | [letter @ 'A'..='Z', 'i', 'B'] => Some(1024_u64.pow(power(letter)?)),
+        [letter @ ('k' | 'M' | 'G' | 'T' | 'P'), 'B'] => Some(1000_u64.pow(power(letter)?)),
+        _ => None,
     }
 }
 
