@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{codegen, deny, spark, tidy};
+use crate::{codegen, deny, fuzz, oldest, spark, tidy};
 
 /// One step of CI.
 struct Step {
@@ -92,6 +92,8 @@ const STEPS: &[Step] = &[
         "doc --locked --workspace --exclude ftk-query --no-deps --document-private-items",
     )
     .with(STRICT_DOC),
+    // Without the code of tests. The other compiler shares the target directory, and builds everything for itself once.
+    Step::task(Tier::Full, "msrv", oldest::is_clean),
     // All interleavings of the walk's idle protocol, of a comparison's search, and of a mapping's guard. Other compiler
     // flags get a separate target directory, or each run would build everything again.
     Step::test(Tier::Full, "loom", "-p ftk-walk -p ftk-compare -p ftk-read --test loom --profile loom")
@@ -135,6 +137,8 @@ const STEPS: &[Step] = &[
     )
     .with(STRICT_DOC),
     Step::task(Tier::Nightly, "spark-cluster", spark::cluster_is_clean),
+    // Searches for inputs that fail, one minute for each target, with another build of the libraries.
+    Step::task(Tier::Nightly, "fuzz-search", fuzz::is_clean),
     // The tests that take too long for every change. `child` is not a test: others run it as a child process.
     Step::test(Tier::Nightly, "ignored", "--no-fail-fast -- --ignored --skip output::tests::child"),
 ];
@@ -292,6 +296,18 @@ mod tests {
         assert!(include_str!("../../README.md").contains("This runs the tests:\n\n```sh\ncargo test\n```\n"));
         let last = STEPS.iter().rfind(|step| step.tier != Tier::Nightly).unwrap();
         assert!(matches!(last.action, Action::Test("")) && last.env.is_empty());
+    }
+
+    #[test]
+    fn each_step_is_in_one_job_of_the_nightly_workflow() {
+        let workflow = include_str!("../../.github/workflows/nightly.yml");
+        let jobs = workflow.lines().skip_while(|line| line.trim() != "steps:").skip(1);
+        let jobs = jobs.map_while(|line| line.trim().strip_prefix("- "));
+        let mut run: Vec<_> = jobs.flat_map(str::split_whitespace).collect();
+        let mut known: Vec<_> = STEPS.iter().map(|step| step.name).collect();
+        run.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(run, known);
     }
 
     #[test]

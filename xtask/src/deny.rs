@@ -53,12 +53,17 @@ struct Package {
     licence: String,
 }
 
-fn packages() -> Result<Vec<Package>> {
+/// Returns the target triple of this system, such as `x86_64-unknown-linux-gnu`.
+pub(crate) fn host() -> Result<String> {
     let rustc = Command::new("rustc").arg("-vV").output()?;
     let said = String::from_utf8(rustc.stdout)?;
     let host = said.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names its host")?;
+    Ok(host.to_owned())
+}
+
+fn packages() -> Result<Vec<Package>> {
     let output = ci::cargo("metadata --locked --format-version 1 --filter-platform")
-        .arg(host)
+        .arg(host()?)
         .stderr(Stdio::inherit())
         .output()?;
     ensure!(output.status.success(), "cargo metadata failed");
