@@ -227,7 +227,8 @@ impl Command {
 pub(crate) struct Globals {
     /// Number of workers: auto, mono, compute, io or a number
     ///
-    /// `auto`: ftk chooses, using the figures of `ftk calibrate`; `mono`: 1; `compute`: one per physical core; `io`: one per logical CPU.
+    /// `auto`: ftk chooses, using the figures of `ftk calibrate`; `mono`: 1; `compute`: one per physical core; `io`:
+    /// one per logical CPU.
     #[arg(short = 'j', long, global = true, value_name = "N", default_value = "auto")]
     pub(crate) threads: ThreadsArg,
 

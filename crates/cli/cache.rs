@@ -101,9 +101,9 @@ fn path() -> Option<PathBuf> {
 /// Show, trim and clear the store of digests that --cache uses
 ///
 /// The store is in $XDG_CACHE_HOME/ftk, or else in ~/.cache/ftk. It belongs to one user and is not used if others could
-/// have written to it, or if it is on a network file system. Digests are found by file system and inode number; files on
-/// FUSE, network file systems, tmpfs and overlays are never stored. Digests that no run has used for 180 days are removed.
-/// Checks, comparisons and actions never use the store: they read every file.
+/// have written to it, or if it is on a network file system. Digests are found by file system and inode number; files
+/// on FUSE, network file systems, tmpfs and overlays are never stored. Digests that no run has used for 180 days are
+/// removed. Checks, comparisons and actions never use the store: they read every file.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CacheCommandArgs {

@@ -22,8 +22,8 @@ use crate::stdout::Stdout;
 
 /// Measure this machine, so that ftk chooses its workers well
 ///
-/// This takes about four seconds; other programs should be idle. The figures are stored as JSON in $XDG_CACHE_HOME/ftk, or
-/// else in ~/.cache/ftk, and apply to this CPU, this kernel and this version of ftk. Without them, ftk uses built-in
+/// This takes about four seconds; other programs should be idle. The figures are stored as JSON in $XDG_CACHE_HOME/ftk,
+/// or else in ~/.cache/ftk, and apply to this CPU, this kernel and this version of ftk. Without them, ftk uses built-in
 /// figures. No other command stores figures.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -21,8 +21,8 @@ use crate::{console, foreign};
 /// Print the help of a command, or a help topic
 ///
 /// `ftk help selection` explains the options that choose entries, which most commands share. `ftk help global` explains
-/// the options of all commands. `ftk help coming-from` lists options of find, fd, du, ncdu, dust, fdupes, jdupes, fclones,
-/// rmlint, hashdeep, diff, cmp and AIDE, and their counterparts in ftk.
+/// the options of all commands. `ftk help coming-from` lists options of find, fd, du, ncdu, dust, fdupes, jdupes,
+/// fclones, rmlint, hashdeep, diff, cmp and AIDE, and their counterparts in ftk.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct HelpArgs {
@@ -263,7 +263,8 @@ mod tests {
             let short = command.clone().render_help().to_string();
             let hidden =
                 command.get_arguments().filter(|arg| arg.is_hide_short_help_set() && !arg.is_hide_set());
-            // A message names --allow-unused-rules when it matters. The short help of `prune` has no room for the last three.
+            // A message names --allow-unused-rules when it matters. The short help of `prune` has no room for the last
+            // three.
             let unnamed = [
                 "recursive",
                 "no-cache",

@@ -66,8 +66,8 @@ fn main() -> ExitCode {
     catch_unwind(run).unwrap_or(Outcome::Error).into()
 }
 
-/// Prints a panic: its place and message, cut off after some hundred bytes. It neither locks nor allocates. The hook of the
-/// standard library does both for a backtrace, and deadlocks if there is no memory for it.
+/// Prints a panic: its place and message, cut off after some hundred bytes. It neither locks nor allocates. The hook of
+/// the standard library does both for a backtrace, and deadlocks if there is no memory for it.
 fn print_panic(panic: &PanicHookInfo<'_>) {
     let mut text = [0; 512];
     let mut line = Cursor::new(&mut text[..]);

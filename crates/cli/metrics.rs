@@ -1,6 +1,7 @@
 //! `--metrics FILE`: the result of a run in the text format of Prometheus, for the textfile collector of node_exporter.
 //!
-//! The format: <https://prometheus.io/docs/instrumenting/exposition_formats/>. `docs/metrics.md` describes every metric.
+//! The format: <https://prometheus.io/docs/instrumenting/exposition_formats/>. `docs/metrics.md` describes every
+//! metric.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
@@ -82,7 +83,8 @@ impl Text {
         writeln!(self.out, "{name}{{{}}} {value}", self.labels).expect(INFALLIBLE);
     }
 
-    /// Appends a metric with a value for each of the keys, which become the label `by`. Appends nothing if there are none.
+    /// Appends a metric with a value for each of the keys, which become the label `by`. Appends nothing if there are
+    /// none.
     fn values(&mut self, name: &str, help: &str, by: &str, values: BTreeMap<&'static str, u64>) {
         if values.is_empty() {
             return;

@@ -12,8 +12,8 @@ use crate::console::{Outcome, cause};
 
 /// Ask questions about manifests, reports and S3 Inventory with SQL
 ///
-/// Runs the program `ftk-query`, which is searched in the directory of ftk and then in PATH. It is installed separately,
-/// because its SQL engine is many times as large as ftk. `ftk query --help` shows its commands.
+/// Runs the program `ftk-query`, which is searched in the directory of ftk and then in PATH. It is installed
+/// separately, because its SQL engine is many times as large as ftk. `ftk query --help` shows its commands.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct QueryArgs {

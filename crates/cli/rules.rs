@@ -35,8 +35,8 @@ pub(crate) type UnusedRules = Vec<BTreeMap<String, String>>;
 pub(crate) struct AllowUnusedArg {
     /// Go on if a rule that protects files matches nothing
     ///
-    /// Without this option, ftk changes nothing if such a rule matches nothing. The rule may have a typing error, and then
-    /// ftk would change the files that it should protect.
+    /// Without this option, ftk changes nothing if such a rule matches nothing. The rule may have a typing error, and
+    /// then ftk would change the files that it should protect.
     #[arg(long, hide_short_help = true)]
     pub(crate) allow_unused_rules: bool,
 }
@@ -47,8 +47,8 @@ impl AllowUnusedArg {
 }
 
 impl Rule {
-    /// A rule with a long option and its value as it was given. `protects`: whether it keeps the command away from files.
-    /// `is_used`: whether it matched anything; `None` if this is not known.
+    /// A rule with a long option and its value as it was given. `protects`: whether it keeps the command away from
+    /// files. `is_used`: whether it matched anything; `None` if this is not known.
     pub(crate) fn new(
         option: &'static str,
         value: Option<Vec<u8>>,

@@ -157,9 +157,9 @@ impl<'c> Run<'c> {
         scan(walker, selection, keep, &self.budget, Some(shard), "", self.console)
     }
 
-    /// Walks like [`walk`](Self::walk), and keeps the size of every file. If digests may be reused, this keeps the times
-    /// too, so that the files are not examined again, unless these need memory that the tree or later tables need: up to
-    /// `later` bytes for each file.
+    /// Walks like [`walk`](Self::walk), and keeps the size of every file. If digests may be reused, this keeps the
+    /// times too, so that the files are not examined again, unless these need memory that the tree or later tables
+    /// need: up to `later` bytes for each file.
     ///
     /// # Errors
     /// If the tree does not fit into the allowed memory.

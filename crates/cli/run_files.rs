@@ -52,8 +52,8 @@ impl RunFiles {
         outputs.flat_map(Output::identities).copied().collect()
     }
 
-    /// Writes the files of a run of `command` that ended with `outcome`. Returns the outcome, which is an error if a file
-    /// cannot be written.
+    /// Writes the files of a run of `command` that ended with `outcome`. Returns the outcome, which is an error if a
+    /// file cannot be written.
     pub(crate) fn write(self, command: &'static str, outcome: Outcome, console: &Console) -> Outcome {
         let stats = self.stats.map(|file| file.write(|out, _| console.stats.write(out, command, outcome)));
         let metrics = self.metrics.map(|file| {

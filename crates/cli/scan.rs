@@ -61,8 +61,8 @@ pub(crate) fn too_large(budget: &Budget) -> String {
     }
 }
 
-/// Walks the starting points, and merges the results of all workers into one inventory. With a `shard`, only its entries
-/// are found. `hint` is appended to the message about an argument that is not a regular file.
+/// Walks the starting points, and merges the results of all workers into one inventory. With a `shard`, only its
+/// entries are found. `hint` is appended to the message about an argument that is not a regular file.
 pub(crate) fn scan(
     walker: Walker,
     selection: &Selection,

@@ -19,8 +19,8 @@ use crate::expression::ExpressionArgs;
 use crate::number::at_least;
 use crate::starts::StartArgs;
 
-/// Every selection option. An entry must match every option that is given. If an option is repeated, one match is enough;
-/// but repeated sizes, link counts and times must all match.
+/// Every selection option. An entry must match every option that is given. If an option is repeated, one match is
+/// enough; but repeated sizes, link counts and times must all match.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SelectionArgs {
     #[command(flatten)]
@@ -56,16 +56,16 @@ pub(crate) struct NameArgs {
 
     /// Match paths against this glob; repeatable
     ///
-    /// The glob must match the whole path below the starting point, or that path after the starting point as it was typed or
-    /// its absolute path. `*` also matches `/`. A slash at the end matches directories only.
+    /// The glob must match the whole path below the starting point, or that path after the starting point as it was
+    /// typed or its absolute path. `*` also matches `/`. A slash at the end matches directories only.
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     path: Vec<OsString>,
 
     /// Match paths against this regular expression; repeatable
     ///
-    /// It may match anywhere in the path below the starting point. `^` matches at the beginning of that path, so `^src/`
-    /// matches everything in the directory `src` of the starting point. Matching works on bytes: `.` matches any byte,
-    /// and classes such as `\w` are ASCII.
+    /// It may match anywhere in the path below the starting point. `^` matches at the beginning of that path, so
+    /// `^src/` matches everything in the directory `src` of the starting point. Matching works on bytes: `.` matches
+    /// any byte, and classes such as `\w` are ASCII.
     #[arg(long, value_name = "RE", allow_hyphen_values = true)]
     regex: Vec<String>,
 
@@ -134,9 +134,9 @@ struct InodeArgs {
 pub(crate) struct WalkArgs {
     /// Skip entries that match this glob, and everything below them
     ///
-    /// Repeatable. A glob that contains a `/` is matched against the path below the starting point, any other against the
-    /// name. A slash at the end matches directories only. A glob may begin with the starting point, as it was typed or
-    /// absolute: then what follows is matched below it. The summary names globs that matched nothing.
+    /// Repeatable. A glob that contains a `/` is matched against the path below the starting point, any other against
+    /// the name. A slash at the end matches directories only. A glob may begin with the starting point, as it was typed
+    /// or absolute: then what follows is matched below it. The summary names globs that matched nothing.
     #[arg(short = 'E', long, value_name = "GLOB", allow_hyphen_values = true)]
     exclude: Vec<OsString>,
 
@@ -190,8 +190,8 @@ impl SelectionArgs {
         Self { names, inode: InodeArgs::default(), expressions, walk, starts: StartArgs::default() }
     }
 
-    /// Returns an option of a manifest, such as `--exclude=GLOB`, as options that mean the same without knowing the root,
-    /// whose paths are relative to it.
+    /// Returns an option of a manifest, such as `--exclude=GLOB`, as options that mean the same without knowing the
+    /// root, whose paths are relative to it.
     ///
     /// # Errors
     /// If its value is wrong.

@@ -31,7 +31,8 @@ use crate::undo::journals::{last, list, remade};
 /// copied back must have the digest that the journal records. A journal of an older ftk lacks both: its steps are undone
 /// only if no user except you and root can change a directory above the file, and if nothing is copied.
 ///
-/// The summary says how many files are left to restore, so you can see whether a repeated or interrupted undo is complete.
+/// The summary says how many files are left to restore, so you can see whether a repeated or interrupted undo is
+/// complete.
 ///
 /// The journal must be a regular file that belongs to you or to root and that no other user can write to. Set-user-ID
 /// bits, set-group-ID bits and capabilities are restored only if the file that provides the content has them. If the

@@ -25,9 +25,9 @@ use crate::selection::SelectionArgs;
 
 /// Compare two files or two trees, byte by byte
 ///
-/// For two files, prints where they first differ, as cmp does, and the first differing bytes. For two trees, prints what
-/// is in only one of them, and what differs in type, size, content, link target or device number, sorted by path. With -q,
-/// or -s as in cmp, prints nothing.
+/// For two files, prints where they first differ, as cmp does, and the first differing bytes. For two trees, prints
+/// what is in only one of them, and what differs in type, size, content, link target or device number, sorted by path.
+/// With -q, or -s as in cmp, prints nothing.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CmpArgs {
@@ -124,8 +124,8 @@ struct FileArgs {
 
     /// How to read large files
     ///
-    /// `mapped`: map them into memory; `stream`: read them into buffers; `auto`, the default: choose. --io has no effect
-    /// on cmp.
+    /// `mapped`: map them into memory; `stream`: read them into buffers; `auto`, the default: choose. --io has no
+    /// effect on cmp.
     #[arg(long, value_name = "HOW")]
     method: Option<MethodArg>,
 }

@@ -27,7 +27,8 @@ const START: u64 = 64 << 10;
 /// Counts the tree in `file`, or in standard input for `-`.
 ///
 /// # Errors
-/// If the file cannot be read, is of another kind or damaged, or if the table of directories does not fit into `budget`.
+/// If the file cannot be read, is of another kind or damaged, or if the table of directories does not fit into
+/// `budget`.
 pub(super) fn count(
     file: &OsStr,
     args: &DuArgs,
@@ -108,7 +109,8 @@ fn add_manifest(manifest: &Manifest, part: &mut Part) -> anyhow::Result<()> {
             part.add_directory(root_node, &facts, is_directory);
             continue;
         }
-        // Closes directories that contain neither this entry nor a later one. `a` stays open at `a-b`: `a/x` may follow.
+        // Closes directories that contain neither this entry nor a later one. `a` stays open at `a-b`: `a/x` may
+        // follow.
         while let Some((len, _)) = open.last()
             && !(entry.path.get(*len).is_some_and(|next| *next <= b'/') && entry.path[..*len] == path[..*len])
         {

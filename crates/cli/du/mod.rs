@@ -26,9 +26,9 @@ use crate::stdout::Stdout;
 
 /// Show what uses the space, the largest first
 ///
-/// Adds up the allocated space of everything below each PATH, directories included. A file with several hard links counts
-/// once, for the first of its paths in byte order, so the sums are the same in every run. If a PATH is below another one, it
-/// counts only there.
+/// Adds up the allocated space of everything below each PATH, directories included. A file with several hard links
+/// counts once, for the first of its paths in byte order, so the sums are the same in every run. If a PATH is below
+/// another one, it counts only there.
 ///
 /// On a terminal, prints the largest directories as a tree. Otherwise, prints lines of bytes, a tab and the path. With
 /// -s, -d or -a, prints the same directories and files as GNU du.

@@ -82,8 +82,8 @@ impl<'a> Job<'a> {
         Ok(Self { action, act, keep, pruning, rules: Rules::default(), roots, most: 0, json: globals.json })
     }
 
-    /// Carries out the plan if there is a journal. Otherwise prints it, as a script or as text. `directories` is the plan
-    /// for directories, which comes first.
+    /// Carries out the plan if there is a journal. Otherwise prints it, as a script or as text. `directories` is the
+    /// plan for directories, which comes first.
     pub(super) fn run(
         &self,
         directories: Vec<Item>,
@@ -183,8 +183,8 @@ impl<'a> Job<'a> {
         check(reach, &self.action, self.act.action_options(), step)
     }
 
-    /// Checks the plan as far as this is possible without reading a file, and calls `each` with every part of it. A step
-    /// that would be refused now is a line. Changes nothing.
+    /// Checks the plan as far as this is possible without reading a file, and calls `each` with every part of it. A
+    /// step that would be refused now is a line. Changes nothing.
     fn each_checked(
         &self,
         work: &mut dyn Iterator<Item = Work>,

@@ -40,16 +40,16 @@ pub(super) struct ActionArgs {
 
     /// Also link files whose metadata differs
     ///
-    /// Without this option, hardlink and symlink refuse files whose owner, permissions or extended attributes differ from
-    /// those of the kept file. With it, the name gets those of the kept file. No name becomes set-user-ID or set-group-ID
-    /// this way.
+    /// Without this option, hardlink and symlink refuse files whose owner, permissions or extended attributes differ
+    /// from those of the kept file. With it, the name gets those of the kept file. No name becomes set-user-ID or
+    /// set-group-ID this way.
     #[arg(long)]
     metadata_may_differ: bool,
 
     /// With reflink: also change files in snapshots
     ///
-    /// The kernel lets the files of a read-only subvolume share blocks with other files. Without this option, ftk changes
-    /// nothing there.
+    /// The kernel lets the files of a read-only subvolume share blocks with other files. Without this option, ftk
+    /// changes nothing there.
     #[arg(long, hide_short_help = true)]
     into_snapshots: bool,
 
@@ -61,16 +61,18 @@ pub(super) struct ActionArgs {
 
     /// Also remove directories that this empties
     ///
-    /// Only directories below a starting point, all of whose entries this run deletes or moves: directories that were empty
-    /// before stay. `ftk undo` makes them again, with owner, permissions and times. Needs --action delete or move=DIR.
+    /// Only directories below a starting point, all of whose entries this run deletes or moves: directories that were
+    /// empty before stay. `ftk undo` makes them again, with owner, permissions and times. Needs --action delete or
+    /// move=DIR.
     #[arg(long, hide_short_help = true)]
     pub(super) remove_empty_dirs: bool,
 
     /// Handle sidecars with these extensions only together with their files
     ///
-    /// `--with-sidecars xmp,thm,aae,srt`: IMG_1.CR3.xmp and IMG_1.xmp are sidecars of IMG_1.CR3. If each sidecar of a file is a
-    /// copy of a sidecar of the kept file, they go together; otherwise the file is left and the sidecar named. The search must
-    /// include the sidecars. One that belongs to several files goes with the last of them. Needs --action delete or move=DIR.
+    /// `--with-sidecars xmp,thm,aae,srt`: IMG_1.CR3.xmp and IMG_1.xmp are sidecars of IMG_1.CR3. If each sidecar of a
+    /// file is a copy of a sidecar of the kept file, they go together; otherwise the file is left and the sidecar
+    /// named. The search must include the sidecars. One that belongs to several files goes with the last of them. Needs
+    /// --action delete or move=DIR.
     #[arg(long, value_name = "EXT,...", value_delimiter = ',', value_parser = extension, conflicts_with = "script", hide_short_help = true)]
     pub(super) with_sidecars: Vec<String>,
 

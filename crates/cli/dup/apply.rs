@@ -28,10 +28,11 @@ use crate::rules::Rules;
 
 /// Act on a report of `ftk dup --json` (needs --yes)
 ///
-/// Without --yes, ftk only prints a plan. REPORT can also be the decisions that were saved in a page of `ftk report`: then
-/// exactly the files chosen there stay, and what --reference and --min-copies protect. The report only says which files may be identical. ftk makes the same checks before each step as `ftk dup prune`: files
-/// that were changed, moved or replaced after the scan are refused. The whole report is read and checked before anything
-/// is done. Relative paths are relative to the working directory, which should be that of the scan.
+/// Without --yes, ftk only prints a plan. REPORT can also be the decisions that were saved in a page of `ftk report`:
+/// then exactly the files chosen there stay, and what --reference and --min-copies protect. The report only says which
+/// files may be identical. ftk makes the same checks before each step as `ftk dup prune`: files that were changed,
+/// moved or replaced after the scan are refused. The whole report is read and checked before anything is done. Relative
+/// paths are relative to the working directory, which should be that of the scan.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ApplyArgs {
@@ -47,9 +48,10 @@ pub(super) struct ApplyArgs {
 
     /// Find the tree of the manifest FILE in DIR; repeatable
     ///
-    /// For a report of `ftk dup --manifests`. FILE is the path of the manifest as in the report, or its last part. Without
-    /// this option, the recorded root is used if it is absolute and exists. Files are recognised by the identity of
-    /// their file system, inode number, size and times. Files of trees that are not here are not considered, also not as copies.
+    /// For a report of `ftk dup --manifests`. FILE is the path of the manifest as in the report, or its last part.
+    /// Without this option, the recorded root is used if it is absolute and exists. Files are recognised by the
+    /// identity of their file system, inode number, size and times. Files of trees that are not here are not
+    /// considered, also not as copies.
     #[arg(long = "root", value_name = "FILE=DIR")]
     pub(super) roots: Vec<OsString>,
 

@@ -128,7 +128,8 @@ fn lines(members: &[Member], decisions: &[MemberDecision]) -> Vec<String> {
     lines.map(line).collect()
 }
 
-/// Parses an answer: nothing, `all`, `skip`, `stop` or their first letters, or numbers and ranges from 1 such as `1,3-5`.
+/// Parses an answer: nothing, `all`, `skip`, `stop` or their first letters, or numbers and ranges from 1 such as
+/// `1,3-5`.
 fn parse(text: &str, members: &[Member]) -> Result<Answer, String> {
     match text.trim().to_ascii_lowercase().as_str() {
         "" => return Ok(Answer::Rules),

@@ -21,18 +21,19 @@ use crate::rules::{Rule, Rules};
 pub(super) struct KeepArgs {
     /// Rule that chooses the kept file, such as oldest
     ///
-    /// first, argument, oldest, newest, shortest, shallowest, deepest or path=GLOB. Repeatable: where the first rule does not
-    /// decide, the next one does, and in the end the default order: a file that is not in a hidden directory, not on a
-    /// read-only file system or subvolume, then the oldest (mtime; not for directories), the one with the shortest path,
-    /// and the first path in byte order. A file in a trash or system directory (#recycle, @Recycle, @eaDir, $RECYCLE.BIN,
-    /// .Trash*, .Trashes, lost+found, .snapshot, .snapshots, .zfs) is never kept in place of one outside, unless
-    /// --reference or path= names it. For delete and move, the same holds for a file on a read-only file system, mount or
-    /// subvolume, such as a snapshot. If all names survive (hardlink, reflink, symlink), the default order begins with a file
-    /// whose blocks stay in use anyway, by links outside of the scan or by shared blocks. `first` keeps the first file in
-    /// the order of the arguments, then of paths. `argument` keeps a file under the first PATH that has one, and lets the
-    /// next rule decide between files under the same PATH. `oldest` and `newest` compare the time of the last content
-    /// change (mtime), `shortest` the length of the path, `shallowest` and `deepest` the number of directories in it. `path=GLOB` keeps a file whose whole path matches the glob, in which `*`
-    /// also matches `/`. The summary lists rules that decided nothing.
+    /// first, argument, oldest, newest, shortest, shallowest, deepest or path=GLOB. Repeatable: where the first rule
+    /// does not decide, the next one does, and in the end the default order: a file that is not in a hidden directory,
+    /// not on a read-only file system or subvolume, then the oldest (mtime; not for directories), the one with the
+    /// shortest path, and the first path in byte order. A file in a trash or system directory (#recycle, @Recycle,
+    /// @eaDir, $RECYCLE.BIN, .Trash*, .Trashes, lost+found, .snapshot, .snapshots, .zfs) is never kept in place of one
+    /// outside, unless --reference or path= names it. For delete and move, the same holds for a file on a read-only
+    /// file system, mount or subvolume, such as a snapshot. If all names survive (hardlink, reflink, symlink), the
+    /// default order begins with a file whose blocks stay in use anyway, by links outside of the scan or by shared
+    /// blocks. `first` keeps the first file in the order of the arguments, then of paths. `argument` keeps a file under
+    /// the first PATH that has one, and lets the next rule decide between files under the same PATH. `oldest` and
+    /// `newest` compare the time of the last content change (mtime), `shortest` the length of the path, `shallowest`
+    /// and `deepest` the number of directories in it. `path=GLOB` keeps a file whose whole path matches the glob, in
+    /// which `*` also matches `/`. The summary lists rules that decided nothing.
     #[arg(long, value_name = "RULE", value_parser = OsStringValueParser::new().try_map(parse))]
     keep: Vec<OsString>,
 
@@ -95,8 +96,8 @@ impl KeepArgs {
         below(&self.keep_one_per).context("--keep-one-per")
     }
 
-    /// Returns the rules about directories and starting points. `references` and `one_per` say for each directory whether a
-    /// file is below it, and `has_tree` whether a starting point is a directory.
+    /// Returns the rules about directories and starting points. `references` and `one_per` say for each directory
+    /// whether a file is below it, and `has_tree` whether a starting point is a directory.
     pub(super) fn place_rules(&self, references: &[bool], one_per: &[bool], has_tree: bool) -> Vec<Rule> {
         let rule = |option, (dir, &is_used): (&OsString, &bool)| {
             Rule::new(option, Some(dir.as_bytes().to_vec()), true, Some(is_used))

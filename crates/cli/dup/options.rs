@@ -47,9 +47,9 @@ pub(super) struct SearchArgs {
 pub(super) struct EqualArgs {
     /// Digest for comparing contents
     ///
-    /// ftk first compares the sizes, then a digest of parts of each file, then a digest of the whole file. xxh128 is fast
-    /// but not cryptographic: files can be crafted to deceive it. blake3 and sha256 are cryptographic. `prune` always
-    /// compares the bytes as well.
+    /// ftk first compares the sizes, then a digest of parts of each file, then a digest of the whole file. xxh128 is
+    /// fast but not cryptographic: files can be crafted to deceive it. blake3 and sha256 are cryptographic. `prune`
+    /// always compares the bytes as well.
     #[arg(short, long, value_name = "ALGO", value_enum, default_value_t)]
     pub(super) algorithm: AlgorithmArg,
 
@@ -106,9 +106,9 @@ impl AlgorithmArg {
 pub(super) struct OutputArgs {
     /// Format of the report
     ///
-    /// The default is `screen` on a terminal, else `fdupes`. `screen` is for people. `fdupes` prints one path per line and an empty line after each group; for hard links of
-    /// one file it prints only the first. `json` is a report for `ftk dup apply`; `csv` is a table. Both contain every
-    /// path with size, times, device and inode.
+    /// The default is `screen` on a terminal, else `fdupes`. `screen` is for people. `fdupes` prints one path per line
+    /// and an empty line after each group; for hard links of one file it prints only the first. `json` is a report for
+    /// `ftk dup apply`; `csv` is a table. Both contain every path with size, times, device and inode.
     #[arg(long, value_name = "FORMAT", value_enum, conflicts_with_all = ["json", "summary"])]
     format: Option<Format>,
 

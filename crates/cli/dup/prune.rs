@@ -29,13 +29,13 @@ use crate::stdout::Stdout;
 
 /// Link, clone, move or delete surplus copies (needs --yes)
 ///
-/// Without --yes, ftk only prints a plan. With --yes, ftk checks right before each step that both files are those of the scan,
-/// that no symbolic link leads to them, and that they are identical byte by byte. A copy is not replaced by a link if its
-/// owner, permissions or extended attributes differ from those of the kept file. If a check fails, the file keeps its name
-/// and content, is listed with the reason, and the exit status is 2.
+/// Without --yes, ftk only prints a plan. With --yes, ftk checks right before each step that both files are those of
+/// the scan, that no symbolic link leads to them, and that they are identical byte by byte. A copy is not replaced by a
+/// link if its owner, permissions or extended attributes differ from those of the kept file. If a check fails, the file
+/// keeps its name and content, is listed with the reason, and the exit status is 2.
 ///
-/// With --dirs, whole directories are pruned first: each file is compared with its counterpart and handled on its own, then
-/// the empty directories are removed. If an entry has no equal counterpart, the directory stays.
+/// With --dirs, whole directories are pruned first: each file is compared with its counterpart and handled on its own,
+/// then the empty directories are removed. If an entry has no equal counterpart, the directory stays.
 ///
 /// At least one copy of every content stays, and it is never a symbolic link. Every step is written to a journal before
 /// it is done, and `ftk undo` can undo everything except a delete. SIGINT and SIGTERM end the run between two steps.
@@ -47,9 +47,9 @@ pub(super) struct PruneArgs {
 
     /// Ask about each group on the terminal
     ///
-    /// ftk lists the copies with sizes, dates and what each rule would keep. Answer with the numbers of the copies to keep,
-    /// `all`, `skip` to leave the group as it is, `stop` to ask no more, or only Enter for what the rules keep. Then
-    /// ftk prints the plan and asks whether to carry it out; with --yes it does so at once.
+    /// ftk lists the copies with sizes, dates and what each rule would keep. Answer with the numbers of the copies to
+    /// keep, `all`, `skip` to leave the group as it is, `stop` to ask no more, or only Enter for what the rules keep.
+    /// Then ftk prints the plan and asks whether to carry it out; with --yes it does so at once.
     #[arg(long, help_heading = "Kept files")]
     ask: bool,
 

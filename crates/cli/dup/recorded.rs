@@ -38,9 +38,9 @@ pub(super) struct RecordedArgs {
     /// Search manifests instead of trees; no file is read
     ///
     /// Compares the recorded digests and sizes of any number of trees, for example of disks that are not mounted. The
-    /// report lists candidates: `ftk dup apply --root FILE=DIR` acts on it, and compares every byte first. All manifests
-    /// must have an algorithm in common, and cryptographic ones are preferred. Files marked as damaged are skipped. If
-    /// the records do not fit into --memory, they are sorted in $TMPDIR.
+    /// report lists candidates: `ftk dup apply --root FILE=DIR` acts on it, and compares every byte first. All
+    /// manifests must have an algorithm in common, and cryptographic ones are preferred. Files marked as damaged are
+    /// skipped. If the records do not fit into --memory, they are sorted in $TMPDIR.
     #[arg(
         long,
         value_name = "FILE",

@@ -145,8 +145,8 @@ fn print_groups(printer: &mut GroupPrinter<'_, '_>, groups: &mut Examined<'_>, p
     }
 }
 
-/// Returns the header of a report of these starting points, which are those of `manifests` if there are any. `rules` are
-/// those of the search.
+/// Returns the header of a report of these starting points, which are those of `manifests` if there are any. `rules`
+/// are those of the search.
 pub(super) fn header(
     algorithm: Algorithm,
     is_verified: bool,

@@ -16,8 +16,8 @@ use crate::dup::apply::{ApplyArgs, Groups};
 use crate::dup::keep::below;
 use crate::human;
 
-/// Returns the groups of a report of manifests, with their files as they are now. Trees that are not mounted are reported
-/// and omitted: a file counts as a copy only if it can be compared.
+/// Returns the groups of a report of manifests, with their files as they are now. Trees that are not mounted are
+/// reported and omitted: a file counts as a copy only if it can be compared.
 pub(super) fn of_manifests(
     args: &ApplyArgs,
     recorded: Recorded,
@@ -72,8 +72,8 @@ fn given(roots: &[OsString], manifests: &[Vec<u8>]) -> anyhow::Result<HashMap<us
     Ok(given)
 }
 
-/// Returns the references: manifests of the report, by their numbers, and directories. Returns also the manifest that each
-/// value stands for, if it is one.
+/// Returns the references: manifests of the report, by their numbers, and directories. Returns also the manifest that
+/// each value stands for, if it is one.
 ///
 /// # Errors
 /// If a manifest is not mounted: its files cannot be compared, so nothing could be removed.

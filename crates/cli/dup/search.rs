@@ -82,8 +82,8 @@ pub(super) struct SearchContext {
     pub(super) needs_used_rules: Option<AllowUnusedArg>,
 }
 
-/// Walks, and compares files of the same size. Calls `before_reading` after the walk, with the files, the starting points
-/// and the rules, to which it may add some.
+/// Walks, and compares files of the same size. Calls `before_reading` after the walk, with the files, the starting
+/// points and the rules, to which it may add some.
 ///
 /// # Errors
 /// If the options conflict, the tree does not fit into the allowed memory, or `before_reading` fails.
@@ -193,8 +193,8 @@ impl Search {
         DirReport::new(&self.inventory, contents, &rules, args.is_used(), share.contained)
     }
 
-    /// Examines the members of the groups again, those with the largest waste first. Members that have changed are omitted,
-    /// and reported if there is a console.
+    /// Examines the members of the groups again, those with the largest waste first. Members that have changed are
+    /// omitted, and reported if there is a console.
     pub(super) fn examine<'s>(&'s self, console: Option<&'s Console>) -> Examined<'s> {
         let inventory = &self.inventory;
         let report = move |failed: &[Failed]| {

@@ -55,7 +55,8 @@ pub(super) struct StepPrinter<'o> {
     summary: Summary,
 }
 
-/// A line about a file or directory without a completed step: `keep    2019/trip/IMG_2041.CR2    oldest (2019-07-02 18:22)`
+/// A line about a file or directory without a completed step:
+/// `keep    2019/trip/IMG_2041.CR2    oldest (2019-07-02 18:22)`
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) word: Word,

@@ -8,8 +8,8 @@ use crate::console::Console;
 use crate::dup::options::Format;
 use crate::rules::Rules;
 
-/// Returns what `ftk dup prune --action delete` with the default rules frees: `pruning would free 38.90 GB`. If the blocks are
-/// not known, this is an estimate by the sizes.
+/// Returns what `ftk dup prune --action delete` with the default rules frees: `pruning would free 38.90 GB`. If the
+/// blocks are not known, this is an estimate by the sizes.
 fn text(tally: &Tally) -> String {
     let directory_groups = tally.directory_groups.unwrap_or_default();
     match (tally.groups + directory_groups, tally.free) {

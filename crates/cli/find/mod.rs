@@ -41,9 +41,9 @@ use crate::stdout::Stdout;
 
 /// List the entries of trees, or run commands for them
 ///
-/// Lists every entry, hidden and ignored ones too, in arbitrary order unless --sort is given. In a pipe, and with -0, names
-/// are raw bytes. On a terminal, LS_COLORS determines their colours, and control characters in them are escaped. Globs match
-/// bytes: `*` matches any bytes, `?` one byte, `[a-z]` an ASCII class, `{a,b}` a or b.
+/// Lists every entry, hidden and ignored ones too, in arbitrary order unless --sort is given. In a pipe, and with -0,
+/// names are raw bytes. On a terminal, LS_COLORS determines their colours, and control characters in them are escaped.
+/// Globs match bytes: `*` matches any bytes, `?` one byte, `[a-z]` an ASCII class, `{a,b}` a or b.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, after_long_help = MORE_EXAMPLES)]
 pub(crate) struct FindArgs {
@@ -83,7 +83,8 @@ struct OutputArgs {
 
     /// Sort by path, or by name, size, mtime or extension
     ///
-    /// Without a value, by path. The order is ascending. Text is compared as bytes. Entries with equal keys are sorted by path.
+    /// Without a value, by path. The order is ascending. Text is compared as bytes. Entries with equal keys are sorted
+    /// by path.
     #[arg(long, value_name = "KEY", num_args = 0..=1, require_equals = true, default_missing_value = "path")]
     #[arg(hide_possible_values = true)]
     sort: Option<SortKey>,
@@ -112,8 +113,9 @@ struct OutputArgs {
 
     /// Print count, bytes and share of each extension, type, owner, year, depth or directory
     ///
-    /// The groups with the most bytes come first. Bytes are sizes; directories count as 0. Extensions ignore case. The year
-    /// is that of the last content change, in the local time zone. The directory is the one that contains the entry.
+    /// The groups with the most bytes come first. Bytes are sizes; directories count as 0. Extensions ignore case. The
+    /// year is that of the last content change, in the local time zone. The directory is the one that contains the
+    /// entry.
     #[arg(long, value_enum, value_name = "KEY", hide_possible_values = true)]
     #[arg(conflicts_with_all = ["count", "format", "exec", "exec-batch", "sort", "reverse", "long"])]
     group_by: Option<GroupBy>,
@@ -138,7 +140,8 @@ struct OutputArgs {
 
     /// Stop after N entries
     ///
-    /// With --sort, prints the first N in that order, in memory for N entries. With --group-by, prints the first N groups.
+    /// With --sort, prints the first N in that order, in memory for N entries. With --group-by, prints the first N
+    /// groups.
     #[arg(long, value_name = "N", value_parser = at_least(1_u64))]
     max_results: Option<u64>,
 }

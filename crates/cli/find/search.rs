@@ -51,8 +51,8 @@ impl Search<'_> {
         })
     }
 
-    /// Walks, keeps the records of all entries, or of the first ones if there is a limit, and then passes their paths and
-    /// records to `accept`, sorted, until it returns `false`.
+    /// Walks, keeps the records of all entries, or of the first ones if there is a limit, and then passes their paths
+    /// and records to `accept`, sorted, until it returns `false`.
     pub(super) fn walk_sorted<'l>(
         &'l self,
         order: Order,

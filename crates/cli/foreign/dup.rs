@@ -11,8 +11,8 @@ use crate::line::Line;
 /// Rejects arguments of a search. `names` are the values of `--name`.
 ///
 /// # Errors
-/// If `-n` looks like the flag of fdupes: in a cluster such as `-nr`, or followed by a directory or an option. Or if a PATH
-/// is `//`.
+/// If `-n` looks like the flag of fdupes: in a cluster such as `-nr`, or followed by a directory or an option. Or if a
+/// PATH is `//`.
 pub(crate) fn refuse_in_search(paths: &[OsString], names: &[OsString]) -> anyhow::Result<()> {
     let options = || Line::of_process().words.iter().filter(|word| word.is_option()).map(|word| &word.text);
     // A cluster of fdupes, such as `-nr`. Users who mean a file name `r` can write `-n r`.

@@ -26,9 +26,9 @@ use crate::selection::{RecursiveArg, SelectionArgs};
 
 /// Print the digest of every file; check and compare checksum lists
 ///
-/// The output is sorted by path and has the format of sha256sum and similar tools, byte for byte. Directories are searched
-/// recursively, and every regular file in them is read, hidden and ignored ones too. A file that cannot be read, or that
-/// changes while being read, is an error and gets no line.
+/// The output is sorted by path and has the format of sha256sum and similar tools, byte for byte. Directories are
+/// searched recursively, and every regular file in them is read, hidden and ignored ones too. A file that cannot be
+/// read, or that changes while being read, is an error and gets no line.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct HashArgs {
@@ -102,17 +102,18 @@ struct Mode {
     /// checksums.
     ///
     /// Accepts the lists of sha256sum and similar tools, b3sum, xxhsum, openssl, hashdeep and the BSDs, also with DOS
-    /// line ends if every line has them, and BagIt manifests next to a bagit.txt. If neither a tag nor -a names the algorithm, the length of the digest decides. With
-    /// --zero, lists and verdicts end their lines with NUL. With --quiet, files that are OK are not reported.
+    /// line ends if every line has them, and BagIt manifests next to a bagit.txt. If neither a tag nor -a names the
+    /// algorithm, the length of the digest decides. With --zero, lists and verdicts end their lines with NUL. With
+    /// --quiet, files that are OK are not reported.
     #[arg(short, long, conflicts_with = "tag")]
     check: bool,
 
     /// Validate the BagIt bag in directory PATH (RFC 8493)
     ///
-    /// Checks every file with all manifests and tag manifests, each in one read, and prints verdicts like --check. Files
-    /// in data/ must be in every manifest. Payload-Oxum must be right, and nothing may be left to fetch. Paths that lead
-    /// out of the bag are errors, and no link in it is followed. The exit status is 1 if the bag is not valid; it is 2 if
-    /// something cannot be checked.
+    /// Checks every file with all manifests and tag manifests, each in one read, and prints verdicts like --check.
+    /// Files in data/ must be in every manifest. Payload-Oxum must be right, and nothing may be left to fetch. Paths
+    /// that lead out of the bag are errors, and no link in it is followed. The exit status is 1 if the bag is not
+    /// valid; it is 2 if something cannot be checked.
     #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "StartArgs", "tag", "algorithms"])]
     bag: bool,
 
@@ -132,9 +133,9 @@ struct Mode {
     /// Print one digest of each directory PATH as a whole
     ///
     /// It covers the names, types, contents, link targets and executable bits of everything below the directory, and is
-    /// equal for equal directories; docs/tree-digest.md specifies it. A directory gets none, and the exit status is 2, if
-    /// something below it cannot be read or is skipped by an option. With --tag or several algorithms, each line has a
-    /// tag, such as `TREE-SHA256 (photos) = ...`.
+    /// equal for equal directories; docs/tree-digest.md specifies it. A directory gets none, and the exit status is 2,
+    /// if something below it cannot be read or is skipped by an option. With --tag or several algorithms, each line has
+    /// a tag, such as `TREE-SHA256 (photos) = ...`.
     ///
     /// With --tree=git, prints the id that `git write-tree` gives to the directory: by SHA-1, or with `-a sha256` by
     /// SHA-256. `.git` and empty directories are skipped; no attributes or filters apply.

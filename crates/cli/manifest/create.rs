@@ -28,14 +28,14 @@ use crate::stdout::Stdout;
 
 /// Record every entry of a tree
 ///
-/// Prints a header, a line for each entry, sorted by path, and a footer that seals them; docs/manifest-format.md describes
-/// every field. Paths are relative to ROOT. Links in the tree are recorded and not followed. Entries that cannot be read,
-/// or that change while being read, are errors and get no line. The new manifest itself is skipped.
+/// Prints a header, a line for each entry, sorted by path, and a footer that seals them; docs/manifest-format.md
+/// describes every field. Paths are relative to ROOT. Links in the tree are recorded and not followed. Entries that
+/// cannot be read, or that change while being read, are errors and get no line. The new manifest itself is skipped.
 ///
 /// The selection options are stored in the manifest, so that verify selects the same entries.
 ///
-/// With --shard, only a part of the tree is recorded. `merge` joins the parts of all shards. An earlier part of the same
-/// shard is replaced.
+/// With --shard, only a part of the tree is recorded. `merge` joins the parts of all shards. An earlier part of the
+/// same shard is replaced.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CreateArgs {
@@ -48,8 +48,8 @@ pub(super) struct CreateArgs {
 
     /// Digest algorithm [default: sha256]
     ///
-    /// Several algorithms, separated by commas, are computed in one read. crc32 and crc32c need another one besides, since
-    /// a CRC does not identify contents.
+    /// Several algorithms, separated by commas, are computed in one read. crc32 and crc32c need another one besides,
+    /// since a CRC does not identify contents.
     #[arg(
         short,
         long = "algorithm",

@@ -30,9 +30,9 @@ use crate::stdout::Stdout;
 /// entry, such as a name with a newline in a list of hashdeep, nothing is written: the error names the first such entry
 /// and their number. No file of the tree is read.
 ///
-/// For bagit, FILE must be the manifest of the payload, the directory `data` of a bag. The output is its payload manifest.
-/// With -o, OUT is the bag itself, the directory that contains `data`: bagit.txt, bag-info.txt and a payload manifest for
-/// each algorithm are written there.
+/// For bagit, FILE must be the manifest of the payload, the directory `data` of a bag. The output is its payload
+/// manifest. With -o, OUT is the bag itself, the directory that contains `data`: bagit.txt, bag-info.txt and a payload
+/// manifest for each algorithm are written there.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ExportArgs {
@@ -108,8 +108,8 @@ fn write(
     Ok(written)
 }
 
-/// Refuses a bag that has tag files already. With `force`, regular files that are to be replaced are accepted. `made`: the
-/// names of the payload manifests that are to be written.
+/// Refuses a bag that has tag files already. With `force`, regular files that are to be replaced are accepted. `made`:
+/// the names of the payload manifests that are to be written.
 fn refuse_tag_files(bag: &Path, made: &[String], force: bool) -> anyhow::Result<()> {
     let cannot_list = || format!("cannot list {}", quote(bag.as_os_str().as_bytes()));
     let mut entries =

@@ -104,8 +104,8 @@ impl std::fmt::Display for Limit {
     }
 }
 
-/// Refuses to overwrite a manifest, or a plan of shards. `read`: device and inode of the manifest that the command replaces on
-/// purpose.
+/// Refuses to overwrite a manifest, or a plan of shards. `read`: device and inode of the manifest that the command
+/// replaces on purpose.
 ///
 /// # Errors
 /// If the output path is a manifest or a plan, may be a manifest, or cannot be examined.

@@ -26,9 +26,9 @@ use crate::stdout::Stdout;
 
 /// Make a manifest from a list of another tool
 ///
-/// What the list does not record is absent from the manifest, and is not compared: a list of digests has no times and no
-/// owners. A manifest from such a list contains only regular files, and verify does not report anything else. Every line
-/// must be valid: a list with an absolute path, `..`, a path that appears twice, or a last line without its end is
+/// What the list does not record is absent from the manifest, and is not compared: a list of digests has no times and
+/// no owners. A manifest from such a list contains only regular files, and verify does not report anything else. Every
+/// line must be valid: a list with an absolute path, `..`, a path that appears twice, or a last line without its end is
 /// refused. A LIST that is compressed with Zstandard is decompressed.
 ///
 /// The paths in the list are those below the directory in which it was made. For bagit, LIST is a payload manifest, and

@@ -49,9 +49,9 @@ use crate::manifest::verify::VerifyArgs;
 
 /// Record a tree, and verify it later
 ///
-/// A manifest lists every entry of a tree as JSON lines: type, size, permissions, owner, times, link targets, and digests
-/// of the files. The last line seals the manifest, so that ftk detects one that is cut off or damaged. `verify` tells
-/// edited files from corrupted ones, and reports what was added, removed and moved.
+/// A manifest lists every entry of a tree as JSON lines: type, size, permissions, owner, times, link targets, and
+/// digests of the files. The last line seals the manifest, so that ftk detects one that is cut off or damaged. `verify`
+/// tells edited files from corrupted ones, and reports what was added, removed and moved.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ManifestArgs {

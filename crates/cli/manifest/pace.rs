@@ -6,8 +6,8 @@ use std::time::Duration;
 /// even if that batch takes several times as long as was estimated.
 pub(super) const SAVE_EVERY: Duration = Duration::from_secs(40);
 
-/// The estimated duration of a batch. A longer batch costs less, but may take much longer than estimated: files that are
-/// not cached are read at a hundredth of the speed.
+/// The estimated duration of a batch. A longer batch costs less, but may take much longer than estimated: files that
+/// are not cached are read at a hundredth of the speed.
 const STEP: Duration = Duration::from_secs(2);
 
 /// The weight of the first batch, in bytes: a few seconds on a slow disk.

@@ -44,8 +44,8 @@ pub(super) fn walk(
     Ok(scan)
 }
 
-/// Returns the start time of a manifest that is written to `list`, for a run that began at `began_ns`. To be called before
-/// files are read.
+/// Returns the start time of a manifest that is written to `list`, for a run that began at `began_ns`. To be called
+/// before files are read.
 pub(super) fn start_ns(inventory: &Inventory, list: &List<'_>, began_ns: i128) -> i128 {
     ftk_manifest::start_ns(inventory, list.file().ok().flatten().as_ref(), began_ns)
 }

@@ -20,8 +20,8 @@ pub(super) struct RulesArgs {
     /// The fields are type, size, mode (permissions), uid, gid, owner (both), target (of a link), device (its number),
     /// digest, xattrs (extended attributes, if recorded) and mtime (not of directories).
     ///
-    /// The inode, its file system and device, the number of hard links, ctime, the space on the disk and the time of birth are recorded but
-    /// never compared: an exact copy verifies.
+    /// The inode, its file system and device, the number of hard links, ctime, the space on the disk and the time of
+    /// birth are recorded but never compared: an exact copy verifies.
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     ignore: Vec<Fields>,
 }

@@ -38,16 +38,17 @@ use crate::stdout::Stdout;
 ///
 /// Reads files, compares them with their recorded digests, and stores in FILE when each was verified. Damaged files are
 /// read first, then those that were not verified for the longest time. So runs that each read a part read everything in
-/// turn. Without a limit, one run reads everything; with several limits, the first one that is reached ends it. Every run
-/// reads at least one file that is not known to be damaged.
+/// turn. Without a limit, one run reads everything; with several limits, the first one that is reached ends it. Every
+/// run reads at least one file that is not known to be damaged.
 ///
 /// Prints a line for each file that is corrupted or unreadable. A corrupted file is reported by every run until it is
-/// repaired, or accepted with the option --accept of `ftk manifest update`. Files that were added, edited or removed are
-/// counted and left for that command.
+/// repaired, or accepted with the option --accept of `ftk manifest update`. Files that were added, edited or removed
+/// are counted and left for that command.
 ///
-/// FILE is replaced as a whole, at least once a minute, so a killed run loses no more than that and the file that it was
-/// reading. scrub stops before it changes anything if ROOT is not the recorded directory, or if more than half of the
-/// recorded entries are missing (see --max-missing). With the manifest of one shard, only its entries are read and counted.
+/// FILE is replaced as a whole, at least once a minute, so a killed run loses no more than that and the file that it
+/// was reading. scrub stops before it changes anything if ROOT is not the recorded directory, or if more than half of
+/// the recorded entries are missing (see --max-missing). With the manifest of one shard, only its entries are read and
+/// counted.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ScrubArgs {

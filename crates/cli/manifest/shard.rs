@@ -21,15 +21,15 @@ use crate::input;
 pub(super) struct ShardArgs {
     /// Only shard K of N: a part of the tree
     ///
-    /// Without --plan, directories are assigned to shards by a hash of their path. Then every shard lists all directories,
-    /// but examines only the entries of its own.
+    /// Without --plan, directories are assigned to shards by a hash of their path. Then every shard lists all
+    /// directories, but examines only the entries of its own.
     #[arg(long, value_name = "K/N", help_heading = "Shards")]
     shard: Option<Nth>,
 
     /// The plan that divides the tree (see `ftk manifest plan`)
     ///
-    /// Only directories with entries of the shard are listed. The plan must have N shards, and must be a plan for this ROOT
-    /// and for these options.
+    /// Only directories with entries of the shard are listed. The plan must have N shards, and must be a plan for this
+    /// ROOT and for these options.
     #[arg(long, value_name = "PLAN", requires = "shard", help_heading = "Shards")]
     plan: Option<PathBuf>,
 }

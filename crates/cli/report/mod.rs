@@ -30,8 +30,8 @@ use crate::stdout::Stdout;
 
 /// Write a page that shows a tree in the browser
 ///
-/// INPUT is a directory, a manifest, an older and a newer manifest, or a report of `ftk dup --json`. The page shows as a
-/// treemap what uses the space. For manifests it also shows what changed, and when files were last verified.
+/// INPUT is a directory, a manifest, an older and a newer manifest, or a report of `ftk dup --json`. The page shows as
+/// a treemap what uses the space. For manifests it also shows what changed, and when files were last verified.
 ///
 /// For duplicates, the page saves decisions about what to keep, which `ftk dup apply` proves and carries out.
 ///
@@ -46,8 +46,8 @@ pub(crate) struct ReportArgs {
 
     /// The directory INPUT has the parts of a manifest in it
     ///
-    /// The parts of all shards, as `ftk manifest create --shard` writes them. Of two INPUTs, directories always have parts
-    /// in them.
+    /// The parts of all shards, as `ftk manifest create --shard` writes them. Of two INPUTs, directories always have
+    /// parts in them.
     #[arg(long, conflicts_with = "dup")]
     parts: bool,
 

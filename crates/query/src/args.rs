@@ -64,7 +64,8 @@ pub(crate) struct ConvertArgs {
     /// Manifests, parts of manifests, duplicate reports, or the manifest.json of an S3 Inventory
     ///
     /// Manifests may be compressed with Zstandard. The parts that `ftk manifest create --shard` made are one input: a
-    /// directory with all parts of a tree, or all of them as arguments. The files of an inventory are searched next to its manifest.json.
+    /// directory with all parts of a tree, or all of them as arguments. The files of an inventory are searched next to
+    /// its manifest.json.
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) input: Vec<PathBuf>,
 
@@ -109,7 +110,8 @@ pub(crate) struct QuestionArgs {
 pub(crate) struct SqlArgs {
     /// A SELECT over the tables `entries` and `contents`
     ///
-    /// With two sets, `a_entries`, `a_contents`, `b_entries` and `b_contents` are the tables of the first and the second.
+    /// With two sets, `a_entries`, `a_contents`, `b_entries` and `b_contents` are the tables of the first and the
+    /// second.
     #[arg(value_name = "SELECT", required_unless_present = "file")]
     pub(crate) sql: Option<String>,
 

@@ -51,7 +51,8 @@ impl Limits {
             .build_arc()?;
         let mut config = SessionConfig::new().with_information_schema(false);
         let options = config.options_mut();
-        // Tables are sorted by the columns of joins and groups: merging them needs little memory, hash tables do not spill.
+        // Tables are sorted by the columns of joins and groups: merging them needs little memory, hash tables do not
+        // spill.
         options.optimizer.prefer_hash_join = false;
         options.optimizer.prefer_existing_sort = true;
         options.sql_parser.collect_spans = true;

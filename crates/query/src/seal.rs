@@ -84,7 +84,8 @@ impl SealedFile {
         Table::ALL.into_iter().find(is_of)
     }
 
-    /// Checks that the file in the directory is the one that was sealed. `read` is called with the number of bytes read.
+    /// Checks that the file in the directory is the one that was sealed. `read` is called with the number of bytes
+    /// read.
     ///
     /// # Errors
     /// If it cannot be read, or differs.

@@ -187,7 +187,8 @@ impl Sets {
         results.into_iter().collect()
     }
 
-    /// Returns the rows of a table, in order. Each file is a sorted table of its own, so that merging them keeps the order.
+    /// Returns the rows of a table, in order. Each file is a sorted table of its own, so that merging them keeps the
+    /// order.
     fn tables(&self, session: &SessionContext, side: Side, table: Table) -> Result<(DataFrame, u64)> {
         let files: Vec<_> = self.files((side, table)).collect();
         let paths: Vec<_> = files.iter().map(|(set, file)| set.dir.join(&file.file)).collect();

@@ -16,17 +16,17 @@ use crate::rules::Rule;
 pub(in crate::dup) struct DirArgs {
     /// Compare whole directories first
     ///
-    /// Directories are equal if they have the same names with the same contents, down to empty directories, symbolic links
-    /// and special files. Only the outermost equal directories are reported, then the duplicate files outside of them. A
-    /// directory is equal to no other if an entry in it was excluded or could not be read.
+    /// Directories are equal if they have the same names with the same contents, down to empty directories, symbolic
+    /// links and special files. Only the outermost equal directories are reported, then the duplicate files outside of
+    /// them. A directory is equal to no other if an entry in it was excluded or could not be read.
     #[arg(long)]
     pub(in crate::dup) dirs: bool,
 
     /// Never take directories of this name apart
     ///
-    /// Repeatable. Directories whose name matches GLOB, such as `*.app` or `.git`, are compared as a whole, also without
-    /// --dirs. The files in them are never removed as copies of other files. A GLOB with a slash is for paths, as with
-    /// --exclude. Directories above a PATH count too.
+    /// Repeatable. Directories whose name matches GLOB, such as `*.app` or `.git`, are compared as a whole, also
+    /// without --dirs. The files in them are never removed as copies of other files. A GLOB with a slash is for paths,
+    /// as with --exclude. Directories above a PATH count too.
     #[arg(long = "unit", value_name = "GLOB", value_parser = OsStringValueParser::new().try_map(parse_unit))]
     pub(in crate::dup) units: Vec<OsString>,
 }

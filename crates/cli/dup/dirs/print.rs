@@ -29,8 +29,8 @@ pub(in crate::dup) struct Printing<'p, 'o> {
     pub(in crate::dup) is_shown: bool,
 }
 
-/// Prints all directories. With JSON, `json` writes the records. A directory that cannot be opened any more is reported and
-/// omitted.
+/// Prints all directories. With JSON, `json` writes the records. A directory that cannot be opened any more is reported
+/// and omitted.
 pub(in crate::dup) fn print(
     report: &DirReport,
     printing: &mut Printing<'_, '_>,
@@ -65,7 +65,8 @@ pub(in crate::dup) fn print(
     Outcome::Success
 }
 
-/// Calls `add` with each group of directories as a report has it. A directory that cannot be opened any more is reported.
+/// Calls `add` with each group of directories as a report has it. A directory that cannot be opened any more is
+/// reported.
 pub(in crate::dup) fn each_group(
     report: &DirReport,
     inventory: &Inventory,

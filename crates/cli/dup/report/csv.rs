@@ -19,8 +19,8 @@ pub(super) const HEADER: &[u8] =
 pub(in crate::dup) const RECORDED_HEADER: &[u8] =
     b"group,size_bytes,digest,path,path_b64,root,cluster,fs,ino,nlink,allocated_bytes,mtime_ns,ctime_ns,manifest,manifest_b64\r\n";
 
-/// Appends the row of a name in a group with this number, size and digest. `is_shown`: the output goes to a terminal, so
-/// control characters are escaped.
+/// Appends the row of a name in a group with this number, size and digest. `is_shown`: the output goes to a terminal,
+/// so control characters are escaped.
 pub(super) fn push_row(
     out: &mut Vec<u8>,
     (number, size, digest): (u64, u64, &Digest),

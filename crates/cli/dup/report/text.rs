@@ -64,7 +64,8 @@ pub(super) fn push_outside(out: &mut Vec<u8>, totals: &Totals) {
     out.extend_from_slice(line.as_bytes());
 }
 
-/// Returns what ends a path, and once more a group, in the format of fdupes: the first hard link of each file is listed.
+/// Returns what ends a path, and once more a group, in the format of fdupes: the first hard link of each file is
+/// listed.
 pub(in crate::dup) fn end_of_path(null: bool) -> u8 {
     if null { 0 } else { b'\n' }
 }

@@ -37,14 +37,15 @@ use crate::stdout::Stdout;
 
 /// Restore damaged files from a copy (needs --yes)
 ///
-/// Without --yes, ftk only prints a plan. repair restores files that FILE marks as damaged. If it marks none, repair reads
-/// all files first: a file is damaged if its size and mtime are as recorded and its content is not, or if the disk fails
-/// to return it. A file with a new size or mtime is never replaced, nor is one that changes while repair runs.
+/// Without --yes, ftk only prints a plan. repair restores files that FILE marks as damaged. If it marks none, repair
+/// reads all files first: a file is damaged if its size and mtime are as recorded and its content is not, or if the
+/// disk fails to return it. A file with a new size or mtime is never replaced, nor is one that changes while repair
+/// runs.
 ///
-/// The recorded content is searched in each COPY, first at the same path, then in all files of the same size. Only a file
-/// that was read and has the recorded digests is used, and the restored bytes are read back and checked. A repaired file
-/// keeps its owner, permissions, attributes and times, and all its hard links in ROOT are repaired. No restored file gets
-/// set-user-ID bits, set-group-ID bits or capabilities.
+/// The recorded content is searched in each COPY, first at the same path, then in all files of the same size. Only a
+/// file that was read and has the recorded digests is used, and the restored bytes are read back and checked. A
+/// repaired file keeps its owner, permissions, attributes and times, and all its hard links in ROOT are repaired. No
+/// restored file gets set-user-ID bits, set-group-ID bits or capabilities.
 ///
 /// Every step is written to a journal before it is done, and `ftk undo` can undo it: the damaged content is kept in a
 /// directory next to the journal. With --yes, FILE is rewritten: repaired files are no longer marked as damaged.
@@ -66,7 +67,8 @@ pub(super) struct RepairArgs {
     /// Also restore recorded files that are missing
     ///
     /// They get the recorded permissions and mtime, and the recorded owner if that is you or you are root. Missing
-    /// directories are created for them. A file that was renamed is not restored. Links and special files are not restored.
+    /// directories are created for them. A file that was renamed is not restored. Links and special files are not
+    /// restored.
     #[arg(long)]
     missing: bool,
 

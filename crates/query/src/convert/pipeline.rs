@@ -114,9 +114,9 @@ pub(crate) fn run(
     written.into_iter().map(commit).collect()
 }
 
-/// Writes all batches of a stream to a file. Returns `None` if there are no rows and the file is not needed. `failed` says
-/// that the file cannot be written. Errors of the stream do not get this context, because they have other causes, such as
-/// temporary files.
+/// Writes all batches of a stream to a file. Returns `None` if there are no rows and the file is not needed. `failed`
+/// says that the file cannot be written. Errors of the stream do not get this context, because they have other causes,
+/// such as temporary files.
 async fn write(
     mut batches: SendableRecordBatchStream,
     mut file: TableFile,

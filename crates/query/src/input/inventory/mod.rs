@@ -57,8 +57,8 @@ pub(super) fn open(file: File, path: &Path) -> Result<Input> {
     Ok(Input { origin, root: source.into_bytes(), kind: Kind::Inventory(Box::new(inventory)) })
 }
 
-/// Finds a file: next to the manifest, in `data` next to it or one directory above, or at its key below a directory that
-/// contains the manifest. The first three are where the console and `aws s3 sync` put it.
+/// Finds a file: next to the manifest, in `data` next to it or one directory above, or at its key below a directory
+/// that contains the manifest. The first three are where the console and `aws s3 sync` put it.
 fn locate(dir: &Path, key: &str) -> Option<PathBuf> {
     let name = key.rsplit('/').next().unwrap_or(key);
     let near = [dir.join(name), dir.join("data").join(name), dir.join("../data").join(name)];

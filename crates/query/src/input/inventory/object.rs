@@ -50,9 +50,9 @@ impl Object<'_> {
         put(&Entry { absent, digests, ..Entry::new(self.key, stat) })
     }
 
-    /// Returns the MD5 of the content if the `ETag` is one. The `ETag` is not an MD5 if the object was uploaded in parts (it
-    /// then ends with `-` and their number), or if the object is encrypted with a key other than that of S3 itself. An
-    /// inventory that does not say how the object is encrypted leaves this open, and no MD5 is returned.
+    /// Returns the MD5 of the content if the `ETag` is one. The `ETag` is not an MD5 if the object was uploaded in
+    /// parts (it then ends with `-` and their number), or if the object is encrypted with a key other than that of S3
+    /// itself. An inventory that does not say how the object is encrypted leaves this open, and no MD5 is returned.
     fn md5(&self) -> Option<Digest> {
         let is_plain = matches!(self.encryption, Some("SSE-S3" | "NOT-SSE"));
         if self.is_multipart == Some(true) || !is_plain {
