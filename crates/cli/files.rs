@@ -1,7 +1,7 @@
 //! The files that the arguments of a run name. No output may be an input or another output of the same run.
 //!
-//! [`role`] is the one table of these arguments. All files are compared before anything is opened for writing. A run without
-//! outputs, whose standard output is no file, compares nothing.
+//! [`role`] is the one table of these arguments. All files are compared before anything is opened for writing. A run
+//! without outputs, whose standard output is no file, compares nothing.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -56,8 +56,8 @@ impl Role {
     }
 }
 
-/// Returns what a command does with the files that an argument names; `None` if the argument names no file. `command` has the
-/// names of the command and its subcommands.
+/// Returns what a command does with the files that an argument names; `None` if the argument names no file. `command`
+/// has the names of the command and its subcommands.
 fn role(command: &str, argument: &str) -> Option<Role> {
     Some(match (command, argument) {
         (_, "output" | "stats" | "metrics") => Role::Output,
@@ -104,7 +104,8 @@ struct Named {
 }
 
 impl Files {
-    /// Collects the files that the parsed arguments of `command` name. Keeps nothing if there is nothing to compare or refuse.
+    /// Collects the files that the parsed arguments of `command` name. Keeps nothing if there is nothing to compare or
+    /// refuse.
     pub(crate) fn of(command: &str, matches: &ArgMatches) -> Self {
         let (mut command, mut matches) = (command.to_owned(), matches);
         while let Some((name, inner)) = matches.subcommand() {
@@ -180,8 +181,8 @@ impl Files {
         Ok(())
     }
 
-    /// Returns what is written, and which argument says so. What several outputs may share is omitted; so is what cannot be
-    /// written, since opening it reports why.
+    /// Returns what is written, and which argument says so. What several outputs may share is omitted; so is what
+    /// cannot be written, since opening it reports why.
     fn outputs(&self) -> Vec<(String, OutputId)> {
         let mut outputs = Vec::new();
         for named in self.named.iter().filter(|named| named.role.is_output() && named.path != "-") {
@@ -231,7 +232,8 @@ impl Named {
     fn ensure_kept(&self, command: &str, outputs: &[(String, OutputId)]) -> anyhow::Result<()> {
         let ids = self.ids();
         let output = outputs.iter().find(|(label, id)| {
-            // Paths and messages about a file may be written to it, and `update` may replace the manifest that it reads.
+            // Paths and messages about a file may be written to it, and `update` may replace the manifest that it
+            // reads.
             let is_kept = label == STDERR || (label == STDOUT && self.role == Role::Examined);
             let is_updated = command == "manifest update" && self.argument == "old" && label == "-o";
             ids.contains(id) && !is_kept && !is_updated

@@ -12,8 +12,8 @@ use ftk_sched::{Stop, Team, logical_cpus};
 
 use crate::args::Globals;
 
-/// Returns standard input. The reader of the standard library must not be used: it takes the errors of a closed stream for
-/// the end of the input.
+/// Returns standard input. The reader of the standard library must not be used: it takes the errors of a closed stream
+/// for the end of the input.
 ///
 /// # Errors
 /// If it was closed when the process started.

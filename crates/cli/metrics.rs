@@ -23,8 +23,8 @@ const INFALLIBLE: &str = "writing to a string cannot fail";
 const LAST_SUCCESS: &str = "ftk_last_success_timestamp_seconds";
 
 impl Stats {
-    /// Appends the metrics. `path` is the name of the file: its stem is the label `task`, and an older file under this name
-    /// has the time of the last success.
+    /// Appends the metrics. `path` is the name of the file: its stem is the label `task`, and an older file under this
+    /// name has the time of the last success.
     pub(crate) fn write_metrics(&self, output: &mut Vec<u8>, path: &Path, outcome: Outcome) {
         let task = path.file_stem().unwrap_or_default().to_string_lossy();
         let command = &Line::of_process().command;

@@ -22,22 +22,23 @@ use crate::undo::journals::{last, list, remade};
 /// Undo a run of `dup prune`, `dup apply` or `manifest repair`
 ///
 /// ftk undoes the last step first. A hard or symbolic link becomes a separate file again, with the content, owner,
-/// permissions and times that it had; moved files move back, and directories that became empty are made again. A repaired file gets its damaged content back, and a
-/// file that repair created is removed. A deleted file is copied back from a kept copy, as long as one is unchanged. Files
-/// that changed after the run are not overwritten. Steps that were undone before are skipped, so that you can repeat an
-/// interrupted undo. If a file cannot be restored, the exit status is 2.
+/// permissions and times that it had; moved files move back, and directories that became empty are made again. A
+/// repaired file gets its damaged content back, and a file that repair created is removed. A deleted file is copied
+/// back from a kept copy, as long as one is unchanged. Files that changed after the run are not overwritten. Steps that
+/// were undone before are skipped, so that you can repeat an interrupted undo. If a file cannot be restored, the exit
+/// status is 2.
 ///
-/// Undo does not trust names. The starting points and the directories of the files must be those of the run, and what is
-/// copied back must have the digest that the journal records. A journal of an older ftk lacks both: its steps are undone
-/// only if no user except you and root can change a directory above the file, and if nothing is copied.
+/// Undo does not trust names. The starting points and the directories of the files must be those of the run, and what
+/// is copied back must have the digest that the journal records. A journal of an older ftk lacks both: its steps are
+/// undone only if no user except you and root can change a directory above the file, and if nothing is copied.
 ///
 /// The summary says how many files are left to restore, so you can see whether a repeated or interrupted undo is
 /// complete.
 ///
 /// The journal must be a regular file that belongs to you or to root and that no other user can write to. Set-user-ID
 /// bits, set-group-ID bits and capabilities are restored only if the file that provides the content has them. If the
-/// permissions at the path were changed after the run, the restored file gets only what both permit. Undo adds records of what
-/// it has done to the journal.
+/// permissions at the path were changed after the run, the restored file gets only what both permit. Undo adds records
+/// of what it has done to the journal.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct UndoArgs {
@@ -48,14 +49,15 @@ pub(crate) struct UndoArgs {
     /// Undo the most recent run that is not undone yet
     ///
     /// Repeat it to go back one run at a time. Finds the newest journal with steps that are not undone in
-    /// $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk. Journals written with --journal to other places are not found.
+    /// $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk. Journals written with --journal to other places are not
+    /// found.
     #[arg(long, conflicts_with = "list")]
     last: bool,
 
     /// List the runs whose journals are found, the newest first
     ///
-    /// Changes nothing. Each line has the start of the run, the number of its steps and of those that are undone, and its
-    /// journal.
+    /// Changes nothing. Each line has the start of the run, the number of its steps and of those that are undone, and
+    /// its journal.
     #[arg(long)]
     list: bool,
 }

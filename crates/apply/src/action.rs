@@ -1,11 +1,11 @@
 //! What can be done with a duplicate.
 
 use std::fmt;
-use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 
 use crate::destination::Destination;
+use crate::refusal::ActError;
 
 /// What is done with a victim. There is no fallback to another action: if a hard link is impossible, the step
 /// fails.
@@ -53,7 +53,7 @@ pub(crate) enum OpenAction {
 
 impl OpenAction {
     /// Opens the directory of a move, and creates missing ones. A relative path starts at `base`.
-    pub(crate) fn of(action: &Action, base: BorrowedFd<'_>) -> io::Result<Self> {
+    pub(crate) fn of(action: &Action, base: BorrowedFd<'_>) -> Result<Self, ActError> {
         Ok(match action {
             Action::Hardlink => Self::Hardlink,
             Action::Reflink => Self::Reflink,

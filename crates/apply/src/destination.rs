@@ -169,7 +169,7 @@ fn enter(place: &Place, links: Links) -> Result<Option<OwnedFd>, ActError> {
     }
 }
 
-/// Makes a directory that nobody else may write to. Returns `None` if the name is not free.
+/// Makes a directory that no other user may write to. Returns `None` if the name is not free.
 fn make(place: &Place) -> Result<Option<OwnedFd>, ActError> {
     let Some(dir) = make_directory(place, NEW)? else { return Ok(None) };
     let around = Stat::of(&place.dir).map_err(|errno| ActError::failed("examine the directory", errno))?;
@@ -191,7 +191,7 @@ fn mark(dir: &OwnedFd) -> Result<(), ActError> {
     .map_err(|error| ActError::failed("mark the new directory", error))
 }
 
-/// Returns whether the caller has made and marked this directory, and nobody else may write to it.
+/// Returns whether the caller has made and marked this directory, and no other user may write to it.
 fn is_marked(dir: &OwnedFd) -> bool {
     let is_mine = |stat: &Stat| stat.uid == geteuid().as_raw() && stat.mode & WRITABLE_BY_OTHERS == 0;
     let mark = Stat::at(dir, QUARANTINE, Symlinks::NoFollow);

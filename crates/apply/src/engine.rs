@@ -102,11 +102,8 @@ impl Engine {
     /// If the directory of a move cannot be opened or created.
     pub fn new(action: Action, options: ActionOptions) -> Result<Self, ActError> {
         let mut reach = Reach::new();
-        let destination = match &action {
-            Action::Move(path) => Some(Destination::open(reach.base(), path)?),
-            _ => None,
-        };
-        if let Some(destination) = &destination {
+        let open = OpenAction::of(&action, reach.base())?;
+        if let Some(destination) = open.destination() {
             let identity = destination.identity();
             let identity = identity.map_err(|error| ActError::failed("identify the directory", error))?;
             reach.expect_start(destination.path(), identity);
@@ -116,7 +113,7 @@ impl Engine {
         let successors = HashMap::new();
         Ok(Self {
             kind: action.kind(),
-            action: OpenAction::of(&action, reach.base())?,
+            action: open,
             options,
             reach,
             alias_check,

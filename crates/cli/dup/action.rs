@@ -20,11 +20,11 @@ use crate::rules::AllowUnusedArg;
 pub(super) struct ActionArgs {
     /// hardlink, reflink, symlink, delete or move=DIR
     ///
-    /// `hardlink` replaces the copy with a hard link to the kept file, `symlink` with a symbolic link to it, unless another
-    /// user can change the kept file or a directory above it. `reflink`
-    /// makes both files share their blocks until one of them is written to; the file system must support that. `delete`
-    /// deletes the copy, and `ftk undo` can copy it back from a kept one; with --quarantine, it moves the copy instead. `move=DIR` moves it below DIR, which must be on the same file
-    /// system. ftk never falls back to another action.
+    /// `hardlink` replaces the copy with a hard link to the kept file, `symlink` with a symbolic link to it, unless
+    /// another user can change the kept file or a directory above it. `reflink` makes both files share their blocks
+    /// until one of them is written to; the file system must support that. `delete` deletes the copy, and `ftk undo`
+    /// can copy it back from a kept one; with --quarantine, it moves the copy instead. `move=DIR` moves it below DIR,
+    /// which must be on the same file system. ftk never falls back to another action.
     #[arg(long, value_name = "ACTION", required = true, value_parser = OsStringValueParser::new().try_map(parse))]
     action: Action,
 

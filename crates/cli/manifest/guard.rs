@@ -32,8 +32,8 @@ pub(super) struct GuardArgs {
 
     /// Accept a ROOT that is not the recorded directory
     ///
-    /// By default, a ROOT is refused if its file system or its inode differs from the recorded one. On a file system without
-    /// a lasting identity, such as tmpfs, NFS or ZFS, its path is compared instead.
+    /// By default, a ROOT is refused if its file system or its inode differs from the recorded one. On a file system
+    /// without a lasting identity, such as tmpfs, NFS or ZFS, its path is compared instead.
     #[arg(long)]
     pub(super) other_root: bool,
 }

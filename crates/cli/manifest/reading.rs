@@ -20,8 +20,8 @@ use crate::manifest::scope::ScopeArgs;
 use crate::run::{Hashed, Run};
 use crate::scan::{Scan, too_large};
 
-/// Walks `root`, and names the rules that matched nothing. With a `shard`, only its entries are found. `own`: device and
-/// inode of files to skip.
+/// Walks `root`, and names the rules that matched nothing. With a `shard`, only its entries are found. `own`: device
+/// and inode of files to skip.
 ///
 /// # Errors
 /// If the path of `root` leads to another directory meanwhile, or the tree does not fit into the allowed memory.

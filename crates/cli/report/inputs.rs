@@ -21,8 +21,8 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// Opens `path`; `-` is standard input. `has_parts`: whether a directory has the parts of a manifest in it, and is not
-    /// a tree.
+    /// Opens `path`; `-` is standard input. `has_parts`: whether a directory has the parts of a manifest in it, and is
+    /// not a tree.
     ///
     /// # Errors
     /// If it is neither a directory nor a complete manifest. A report is not checked.

@@ -110,8 +110,8 @@ fn read(path: &Path) -> Result<JournalSummary, JournalError> {
     summarize(BufReader::new(open_journal(path)?))
 }
 
-/// Appends `2026-11-23 07:33  3 files linked  in /srv  /home/ann/.local/state/ftk/dup-20261123T073315Z-6kCIYK.jsonl`. After
-/// the number of files, it says how many of them are undone.
+/// Appends `2026-11-23 07:33  3 files linked  in /srv  /home/ann/.local/state/ftk/dup-20261123T073315Z-6kCIYK.jsonl`.
+/// After the number of files, it says how many of them are undone.
 fn push_line(out: &mut Vec<u8>, journal: &Found, json: bool) {
     let Found { path, summary: JournalSummary { started_ns, directory, steps, undone, left, .. } } = journal;
     let undone = |kind: &ActionKind| undone.get(kind).copied().unwrap_or(0);

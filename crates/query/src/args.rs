@@ -175,7 +175,8 @@ pub(crate) struct NameArgs {
 pub(crate) struct ReportArgs {
     /// Write a report for `ftk dup apply` instead of an answer
     ///
-    /// Its paths begin with the roots that the manifests record, so all sets must be of this host. `-`: standard output.
+    /// Its paths begin with the roots that the manifests record, so all sets must be of this host. `-`: standard
+    /// output.
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["limit", "format"])]
     pub(crate) output: Option<PathBuf>,
 }

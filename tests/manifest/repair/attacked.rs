@@ -284,7 +284,7 @@ fn damaged_content_is_saved_only_in_a_directory_of_the_run() {
     }
 }
 
-/// A link with the name of the directory for damaged content is not followed, whoever made it.
+/// A link with the name of the directory for damaged content is not followed, whichever user made it.
 #[test]
 fn a_link_in_place_of_the_directory_for_damaged_content_is_refused() {
     let dir = Dir::new();

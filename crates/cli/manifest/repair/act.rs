@@ -99,8 +99,8 @@ impl<'r> Repairs<'r> {
         }
     }
 
-    /// Carries out the repairs, and adds the repaired files and new directories to `repaired`. A signal stops the run between two
-    /// files, and the process ends by that signal after the manifest is written.
+    /// Carries out the repairs, and adds the repaired files and new directories to `repaired`. A signal stops the run
+    /// between two files, and the process ends by that signal after the manifest is written.
     pub(super) fn act(
         &self,
         printer: &mut Printer<'_>,

@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 
 use ftk_file::{Birth, Identity, Stat, Symlinks};
-use ftk_inventory::{DirNo, Opener};
+use ftk_inventory::{DirNo, Opener, Reservation};
 use ftk_walk::FileType;
 use rustix::process::geteuid;
 
 use crate::Error;
 use crate::entry::key;
-use crate::keys::Reservation;
 use crate::repair::damage::{Damage, Left, Why};
 use crate::repair::plan::RepairPlan;
 use crate::survey::is_other_directory;
@@ -36,7 +35,7 @@ type Above = HashMap<Vec<u8>, Option<Found>>;
 
 /// Finds the nearest directory above each missing name.
 ///
-/// Whoever may change names in a directory could have put another directory there, such as one of root, and so have files
+/// A user who may change names in a directory could have put another directory there, such as one of root, and so have files
 /// written into it. So a missing name is left if its nearest directory is neither the recorded one nor below directories
 /// whose names only the caller and root can change.
 pub(super) fn find_directories(

@@ -373,7 +373,7 @@ fn resealed(header: &Header, entries: &Entries) -> Manifest {
     Manifest::open_any(file(&unchecked(header, lines))).unwrap()
 }
 
-/// Somebody removes, renames or alters entries of a part and seals it again.
+/// An attacker removes, renames or alters entries of a part and seals it again.
 #[test]
 fn parts_with_tree_digests_of_other_entries_are_refused() {
     let of = header(&[Algorithm::Xxh3], false);
