@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::error::Error;
 
 use ftk_apply::{
-    Action, ActionOptions, Engine, Journal, RecordedMetadata, Restore, RestoreName, Restorer, Seen, Step,
-    open_journal_to_undo, undo,
+    Action, ActionOptions, Engine, Journal, NearestDirectory, RecordedMetadata, Restore, RestoreName,
+    Restorer, Seen, Step, open_journal_to_undo, undo,
 };
-use ftk_file::{File, Stat, Symlinks};
+use ftk_file::{File, Identity, Stat, Symlinks};
 use ftk_sched::Stop;
 use rustix::fs::CWD;
 
@@ -28,7 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         [action @ ("replace" | "create"), source, file, journal] => {
             let content = std::fs::read(source)?;
             let damaged = if action == "replace" { Some(seen(file)?.version) } else { None };
-            let name = RestoreName { path: file.into(), root_len: 0, damaged, directory: None };
+            let directory = directory_of(file).ok();
+            let name = RestoreName { path: file.into(), root_len: 0, damaged, directory };
             let mode = Some(0o640);
             let mtime_ns = Some(seen(source)?.version.mtime_ns);
             let recorded = RecordedMetadata { mode, mtime_ns, ..RecordedMetadata::default() };
@@ -91,6 +92,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::process::exit(1);
     }
     Ok(())
+}
+
+/// Returns the directory of a file as a walk would record it.
+fn directory_of(path: &str) -> std::io::Result<NearestDirectory> {
+    let len = path.rfind('/').unwrap_or(0);
+    let directory = if len == 0 { "." } else { &path[..len] };
+    Ok(NearestDirectory { len, identity: Identity::of(std::fs::File::open(directory)?)? })
 }
 
 /// Returns the state of a file as a scan would record it. The directory of the file is trusted.

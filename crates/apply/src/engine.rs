@@ -73,7 +73,7 @@ type Ready = Result<(Proven, Intent), ActError>;
 ///     Err(error) => println!("{:?}: {error}", step.victim.path),
 /// })?;
 /// journal.finish()?;
-/// # Ok::<(), std::io::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Engine {
