@@ -102,7 +102,7 @@ impl Report {
         let writer = Writer::new(&header, &mut lines)?;
         let to = if path == Path::new("-") { Path::new("/dev/stdout") } else { path };
         let output = Output::create(to).with_context(|| format!("cannot write {}", path.display()))?;
-        for file in sets.files() {
+        for file in sets.paths() {
             let metadata = file.metadata().with_context(|| format!("cannot stat {}", file.display()))?;
             let is_output = output.identities().contains(&(metadata.dev(), metadata.ino()));
             ensure!(!is_output, "{} is both input and output", file.display());

@@ -63,7 +63,7 @@ impl Sets {
     }
 
     /// Returns the paths of all files of the sets.
-    pub(crate) fn files(&self) -> Vec<PathBuf> {
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
         let of_set = |set: &Set| {
             let files = set.seal.files.iter().map(|file| set.dir.join(&file.file));
             files.chain([set.dir.join(crate::seal::NAME)]).collect::<Vec<_>>()
