@@ -235,10 +235,7 @@ impl<'a> Job<'a> {
             match checked {
                 Checked::Line(line) => printer.say(line),
                 Checked::Tree(step, tree) => {
-                    // What is moved keeps its blocks.
-                    let is_move = matches!(self.action, Action::Move(_));
-                    let frees = if is_move { 0 } else { tree.frees().into_iter().sum() };
-                    printer.tree(&step, tree.files.len() as u64, frees);
+                    printer.tree(&step, tree.files.len() as u64, tree.freed_by(self.action.kind()));
                 }
                 Checked::File(step, gain) => printer.step(&step, gain),
                 Checked::Emptied(path) => printer.emptied(&path),

@@ -80,7 +80,7 @@ impl Error for TreeError {
 impl Tree {
     /// Returns how many bytes the removal of each file frees, in the order of the files, provided that all files before
     /// it are removed. The last hard link of a file frees all of it.
-    pub fn frees(&self) -> Vec<u64> {
+    fn frees(&self) -> Vec<u64> {
         let mut left = HashMap::new();
         let freed = self.files.iter().map(|file| {
             let left = left.entry(file.step.victim.version.identity()).or_insert(file.nlink);
@@ -88,6 +88,11 @@ impl Tree {
             if *left == 0 { file.blocks.saturating_mul(512) } else { 0 }
         });
         freed.collect()
+    }
+
+    /// Returns how many bytes an action on all files frees. What is moved keeps its blocks.
+    pub fn freed_by(&self, kind: ActionKind) -> u64 {
+        if kind == ActionKind::Move { 0 } else { self.frees().into_iter().sum() }
     }
 
     /// Returns the steps for the files, with the bytes that each frees, provided that all steps before it are done. `None`: all
