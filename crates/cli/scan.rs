@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use ftk_inventory::{Budget, Collect, Inventory, Keep, Skipped as NotRegular};
 use ftk_manifest::{Listed, Shard, Sharded};
-use ftk_select::{Filtered, IgnoreMemory, Parts, Selection, Skipped, Used};
+use ftk_select::{Filtered, IgnoreMemory, Parts, Selection, Skipped, Unseen, Used};
 use ftk_walk::{Directory, Entry, Fields, FileType, Follow, Op, Repeat, Step, Visitor, WalkError, Walker};
 use indicatif::HumanCount;
 
@@ -36,6 +36,8 @@ pub(crate) struct Scan {
     pub(crate) skipped: Skipped,
     /// The rules of the selection. The caller names those that matched nothing, after its last walk with them.
     pub(crate) rules: Rules,
+    /// What was not shown, if the selection records it.
+    pub(crate) unseen: Unseen,
     /// Directories that the shard shares with others, and of which an entry was not found.
     pub(crate) incomplete: Vec<Vec<u8>>,
     /// `Error` if a part of the tree could not be listed.
@@ -74,7 +76,7 @@ pub(crate) fn scan(
 ) -> anyhow::Result<Scan> {
     let collect = |worker| Sharded::new(shard, Collect::new(worker, keep).within(budget));
     let walked = walk(walker, selection, budget, console.progress, console, collect);
-    let Walked { visitors, skipped, rules } = walked;
+    let Walked { visitors, skipped, rules, unseen } = walked;
     let (parts, listed): (Vec<_>, Vec<_>) = visitors.into_iter().map(Sharded::into_parts).unzip();
     let mut inventory = Inventory::merge(parts).with_context(|| too_large(budget))?;
     let (errors, refused) = (inventory.take_errors(), inventory.take_refused());
@@ -93,7 +95,7 @@ pub(crate) fn scan(
     let outcome = if errors.is_empty() && refused.is_empty() { Outcome::Success } else { Outcome::Error };
     let failed = errors.into_iter().map(|error| error.path).collect();
     let incomplete = Listed::merge(listed).incomplete();
-    Ok(Scan { inventory, failed, repeated, skipped, rules, incomplete, outcome })
+    Ok(Scan { inventory, failed, repeated, skipped, rules, unseen, incomplete, outcome })
 }
 
 /// The result of a walk with any visitors.
@@ -103,6 +105,8 @@ pub(crate) struct Walked<V> {
     pub(crate) skipped: Skipped,
     /// The rules of the selection. The caller names those that matched nothing.
     pub(crate) rules: Rules,
+    /// What was not shown, if the selection records it.
+    pub(crate) unseen: Unseen,
 }
 
 /// The memory for ignore files is a part of that for tables.
@@ -138,10 +142,11 @@ pub(crate) fn walk<V: Visitor>(
         };
         walker.run(visitor).into_iter().map(Counted::into_inner).collect::<Vec<_>>()
     });
-    let (mut skipped, mut used) = (Skipped::default(), None::<Used>);
+    let (mut skipped, mut used, mut unseen) = (Skipped::default(), None::<Used>, Unseen::default());
     let visitors = parts.into_iter().map(|part| {
-        let Parts { visitor, skipped: by_worker, used: of_worker } = part.into_parts();
+        let Parts { visitor, skipped: by_worker, used: of_worker, unseen: by_this } = part.into_parts();
         skipped += by_worker;
+        unseen.merge(by_this);
         match &mut used {
             Some(used) => used.merge(&of_worker),
             None => used = Some(of_worker),
@@ -153,7 +158,7 @@ pub(crate) fn walk<V: Visitor>(
     let elapsed_ns = nanos(start.elapsed());
     let entries = Some(entries.into_inner());
     console.stats.phase(Phase { phase: "walk", elapsed_ns, entries, ..Phase::default() });
-    Walked { visitors, skipped, rules }
+    Walked { visitors, skipped, rules, unseen }
 }
 
 /// A visitor that counts entries and passes them on. All workers add to one counter.
@@ -217,8 +222,8 @@ impl<V: Visitor> Visitor for Counted<'_, V> {
         self.visitor.hidden(tag, dir)
     }
 
-    fn covered(&mut self) {
-        self.visitor.covered();
+    fn covered(&mut self, path: &[u8]) {
+        self.visitor.covered(path);
     }
 
     fn again(&mut self, repeat: &Repeat<'_>) {

@@ -46,7 +46,7 @@ pub(super) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
     let walker = walker(roots.clone(), args.selection.follow(Follow::Never), globals);
     let visitor = |worker| Dump::new(worker, &budget);
     let progress = console.progress.during_output();
-    let Walked { visitors: parts, skipped, rules } =
+    let Walked { visitors: parts, skipped, rules, .. } =
         walk(walker, &selection, &budget, progress, console, visitor);
     let mut errors: Vec<_> = parts.iter().flat_map(|part| &part.errors).collect();
     errors.sort_unstable_by(|a, b| a.path.cmp(&b.path));

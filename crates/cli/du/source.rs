@@ -44,7 +44,7 @@ pub(super) fn count(args: &DuArgs, globals: &Globals, console: &Console) -> anyh
     };
     let walker = walker(roots, follow, globals);
     let walked = walk(walker, &selection, &budget, console.progress, console, visitor);
-    let Walked { visitors, skipped, rules } = walked;
+    let Walked { visitors, skipped, rules, .. } = walked;
     let (mut parts, mut errors) = (Vec::with_capacity(visitors.len()), Vec::new());
     for count in visitors {
         parts.push(count.part);

@@ -140,7 +140,7 @@ impl Search<'_> {
     ) -> Tally {
         let progress = self.console.progress.during_output();
         let walked = walk(self.walker(), self.selection, budget, progress, self.console, |_| lister());
-        let Walked { visitors, skipped, rules } = walked;
+        let Walked { visitors, skipped, rules, .. } = walked;
         let mut tally = Tally { found: 0, outcome: Outcome::Success, rules };
         for lister in visitors {
             tally.found += lister.found;

@@ -303,6 +303,7 @@ impl SelectionBuilder {
             no_hidden: self.no_hidden,
             ignore_files: self.ignore_files,
             tests_ignored,
+            records_unseen: false,
             needs_paths,
             filters,
             rules,

@@ -10,8 +10,8 @@ use rustix::fs::{AtFlags, statat};
 use crate::ignoring::{IgnoreMemory, IgnoreRules, MAX_NAME, Memory};
 use crate::paths::Excluded;
 use crate::selection::last_part;
-use crate::test::Seen;
-use crate::{Selection, Skipped, Used};
+use crate::test::{Node, Seen};
+use crate::{Selection, Skipped, SkippedEntry, SkippedFile, Unseen, Used};
 
 /// A visitor that shows the selected entries to an inner visitor.
 ///
@@ -29,6 +29,9 @@ pub struct Filtered<'s, V> {
     inner: V,
     skipped: Skipped,
     used: Used,
+    unseen: Unseen,
+    /// Device and inode number of the directory being listed.
+    directory: (u64, u64),
     /// The globs of entries to skip in the directory being listed.
     pub(crate) excluded: Option<&'s Excluded>,
     /// The metadata that the inner visitor will read.
@@ -59,6 +62,8 @@ pub struct Parts<V> {
     pub skipped: Skipped,
     /// The rules that have matched.
     pub used: Used,
+    /// What was not shown, if the selection records it.
+    pub unseen: Unseen,
 }
 
 /// The tag of a queued directory.
@@ -101,6 +106,8 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             inner,
             skipped: Skipped::default(),
             used: Used::new(selection),
+            unseen: Unseen::default(),
+            directory: (0, 0),
             excluded: None,
             lists: false,
             descends: false,
@@ -120,7 +127,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
 
     /// Returns the inner visitor, the counts of what was skipped, and which rules have matched.
     pub fn into_parts(self) -> Parts<V> {
-        Parts { visitor: self.inner, skipped: self.skipped, used: self.used }
+        Parts { visitor: self.inner, skipped: self.skipped, used: self.used, unseen: self.unseen }
     }
 
     fn set_depth(&mut self, depth: u32) {
@@ -177,6 +184,9 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         };
         if step == Step::Next && self.used.has_unused_skipping() {
             self.note_inside(entry);
+        }
+        if step == Step::Next && self.selection.records_unseen {
+            self.record(tag, entry);
         }
         self.path.truncate(dir_len);
         step
@@ -299,6 +309,58 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         }
     }
 
+    /// Records an entry that a rule skips, or a directory that is not entered for another reason.
+    fn record(&mut self, tag: &Tag<V::Dir>, entry: &mut Entry<'_>) {
+        let is_directory = entry.file_type() == FileType::Directory;
+        if !is_directory && entry.file_type() != FileType::Regular {
+            return;
+        }
+        let option = match self.protected(tag, entry) {
+            Some(option) => option,
+            None if is_directory => return self.record_not_entered(|path| entry.push_path(path)),
+            None => return,
+        };
+        let (directory, listed, via_link) = (self.directory, entry.ino(), entry.via_link());
+        let file = match entry.metadata() {
+            _ if is_directory => None,
+            Ok(metadata) => Some(SkippedFile {
+                directory,
+                identity: (metadata.dev, metadata.ino),
+                is_unique: via_link || metadata.nlink == 1 || metadata.ino != listed,
+            }),
+            // It cannot be found under another name either.
+            Err(_) => return,
+        };
+        let mut path = Vec::new();
+        entry.push_path(&mut path);
+        self.unseen.entries.push(SkippedEntry { path, option, file });
+    }
+
+    /// Returns the option of a rule that skips the entry, even if something else skipped it before.
+    fn protected(&mut self, tag: &Tag<V::Dir>, entry: &mut Entry<'_>) -> Option<&'static str> {
+        if let Some(excluded) = self.excluded
+            && excluded.matches(entry.name(), self.below_root(), entry.file_type())
+        {
+            return Some("--exclude");
+        }
+        self.is_ignored = self.ignores(tag, entry);
+        let mut expressions = self.selection.excluded_expressions.iter();
+        // What cannot be tested was skipped.
+        let skips = |node: &Node, entry: &mut Entry<'_>| {
+            node.matches(&self.seen(entry, entry.name(), false), entry, Fields::NONE).unwrap_or(true)
+        };
+        expressions.any(|(_, node)| skips(node, entry)).then_some("--exclude-where")
+    }
+
+    /// Records a directory that is not entered under this path.
+    fn record_not_entered(&mut self, push_path: impl FnOnce(&mut Vec<u8>)) {
+        if self.selection.records_unseen {
+            let mut path = Vec::new();
+            push_path(&mut path);
+            self.unseen.not_entered.push(path);
+        }
+    }
+
     /// Notes the rules for paths that exist below `dir`, a path below the starting point. `name` leads to it from `at`.
     fn note_below(&mut self, dir: &[u8], at: BorrowedFd<'_>, name: &[u8]) {
         let Some(excluded) = self.excluded.filter(|_| !self.selection.has_other_roots) else { return };
@@ -404,6 +466,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
                 let below = path.get(tag.root_len..).unwrap_or_default().to_vec();
                 self.note_below(&below, dir.as_fd(), b".");
             }
+            self.record_not_entered(|path| dir.push_path(path));
             match barrier {
                 Barrier::OtherFileSystem => self.skipped.other_file_systems += 1,
                 Barrier::Pseudo => self.skipped.pseudo_file_systems += 1,
@@ -412,6 +475,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             }
             return Step::Next;
         }
+        self.directory = (dir.dev(), dir.ino());
         self.set_depth(dir.depth() + 1);
         if self.selection.needs_paths {
             let step = self.look_into(tag, dir);
@@ -472,19 +536,22 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
         self.inner.leave(&tag.inner);
     }
 
-    fn covered(&mut self) {
+    fn covered(&mut self, path: &[u8]) {
         self.skipped.covered += 1;
-        self.inner.covered();
+        self.record_not_entered(|at| at.extend_from_slice(path));
+        self.inner.covered(path);
     }
 
     fn again(&mut self, repeat: &Repeat<'_>) {
         self.skipped.repeated += 1;
+        self.record_not_entered(|path| repeat.push_path(path));
         self.inner.again(repeat);
     }
 
     fn error(&mut self, error: WalkError) -> Step {
         if error.op == Op::Loop {
             self.skipped.loops += 1;
+            self.record_not_entered(|path| path.extend_from_slice(&error.path));
         }
         let step = self.inner.error(error);
         self.noted(step)

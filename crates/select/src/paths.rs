@@ -1,14 +1,15 @@
 //! Tests on the path below the starting point.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use ftk_walk::FileType;
 use regex::bytes::{RegexSet, RegexSetBuilder};
 use regex_syntax::{Error as SyntaxError, ParserBuilder};
 
-use crate::glob::{Globs, Pattern};
+use crate::glob::{Glob, Globs, Pattern};
 use crate::roots::{PerRoot, Readings, Roots};
-use crate::spelling::Spelling;
+use crate::spelling::{Spelling, divisions, expand};
 use crate::{ParseError, PatternError};
 
 /// Compiles regular expressions, one of which must match.
@@ -123,6 +124,29 @@ pub(crate) struct Excluded {
     any: NamesAndPaths,
     dirs: NamesAndPaths,
     places: Vec<Place>,
+    /// The globs for paths, without braces.
+    paths: Vec<Vec<u8>>,
+    /// Each division of these globs, made when it is needed.
+    divided: OnceLock<Vec<(Glob, Rest)>>,
+}
+
+/// What a glob for paths means below a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// The glob for paths below this directory.
+    pub glob: Vec<u8>,
+    /// The path below this directory at which everything is that the glob matches. Empty if that is the directory.
+    pub place: Vec<u8>,
+    /// The glob for paths below the place. Empty if the place is all that the glob matches.
+    pub inside: Vec<u8>,
+}
+
+impl Rest {
+    fn new(glob: &[u8]) -> Self {
+        let spelling = Spelling::of(glob);
+        let ((place, _), inside) = (spelling.place(), spelling.after_place());
+        Self { glob: spelling.glob, place, inside }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -156,8 +180,16 @@ impl Excluded {
             };
             let places = spellings.iter().filter(|(_, it)| it.is_path).map(place);
             let places = places.filter(|place| !place.path.is_empty()).collect();
+            let paths =
+                spellings.iter().filter(|(_, it)| it.is_path).flat_map(|(_, it)| expand(&it.glob)).collect();
             let (dirs, any): (Vec<_>, Vec<_>) = spellings.into_iter().partition(|(_, it)| it.only_dirs);
-            Ok(Self { any: NamesAndPaths::new(any)?, dirs: NamesAndPaths::new(dirs)?, places })
+            Ok(Self {
+                any: NamesAndPaths::new(any)?,
+                dirs: NamesAndPaths::new(dirs)?,
+                places,
+                paths,
+                divided: OnceLock::new(),
+            })
         })
     }
 
@@ -191,6 +223,19 @@ impl Excluded {
                 _ => {}
             }
         }
+    }
+
+    /// Returns what the globs for paths mean below this directory.
+    pub(crate) fn below(&self, dir: &[u8]) -> Vec<Rest> {
+        if dir.is_empty() {
+            return self.paths.iter().map(|glob| Rest::new(glob)).collect();
+        }
+        let divided = self.divided.get_or_init(|| {
+            let divisions =
+                self.paths.iter().flat_map(|glob| divisions(glob)).filter(|(_, rest)| !rest.is_empty());
+            divisions.filter_map(|(first, rest)| Some((Glob::new(first).ok()?, Rest::new(&rest)))).collect()
+        });
+        divided.iter().filter(|(first, _)| first.is_match(dir)).map(|(_, rest)| rest.clone()).collect()
     }
 
     pub(crate) fn needs_paths(&self) -> bool {

@@ -4,8 +4,8 @@ use std::ffi::CStr;
 
 use ftk_walk::{Entry, FileType, WalkError};
 
-use crate::expression::Expr;
-use crate::paths::Excluded;
+use crate::expression::{Expr, Term};
+use crate::paths::{Excluded, Rest};
 use crate::roots::PerRoot;
 use crate::test::Node;
 use crate::uses::Rule;
@@ -34,6 +34,8 @@ pub struct Selection {
     pub(crate) ignore_files: bool,
     /// Whether an expression tests if entries are ignored.
     pub(crate) tests_ignored: bool,
+    /// Whether a walk records what it does not show because of rules that skip entries.
+    pub(crate) records_unseen: bool,
     /// Whether any test needs the path of an entry.
     pub(crate) needs_paths: bool,
     /// The sources of `test`, for explanations.
@@ -84,6 +86,30 @@ impl Selection {
     #[must_use]
     pub fn skip_directories_with(self, name: &'static CStr) -> Self {
         Self { skipped_with: Some(name), ..self }
+    }
+
+    /// Returns whether a rule skips entries, which protects them from what a command does with the others.
+    pub fn protects(&self) -> bool {
+        self.rules.iter().any(|rule| rule.protects)
+    }
+
+    /// Returns the same selection for a walk that records what it does not show: see [`Unseen`](crate::Unseen). This costs
+    /// memory, and one `stat` for each file that a rule skips.
+    #[must_use]
+    pub fn recording_unseen(self) -> Self {
+        Self { records_unseen: true, ..self }
+    }
+
+    /// Returns what the globs of entries to skip mean below a directory with the path `dir` below starting point number
+    /// `root`. Globs for names are not among them: they mean the same everywhere.
+    pub fn excluded_below(&self, root: usize, dir: &[u8]) -> Vec<Rest> {
+        self.excluded.as_ref().map_or_else(Vec::new, |excluded| excluded.of(root).below(dir))
+    }
+
+    /// Returns whether an expression skips entries by their path, so that it may not mean the same under another path.
+    pub fn excludes_by_path(&self) -> bool {
+        let is_place = |term: &Term| term.needs_path() || matches!(term, Term::Depth(_));
+        self.excluded_expressions.iter().any(|(expression, _)| expression.tree().has(is_place))
     }
 
     /// Returns the number of the globs of entries to skip, which are the first rules.

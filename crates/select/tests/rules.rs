@@ -5,11 +5,11 @@ use std::env;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use ftk_select::{Filtered, Parts, Roots, Selection, SelectionBuilder, Skipped, Used};
-use ftk_walk::{Entry, Follow, Step, Visitor, WalkError, Walker};
+use ftk_select::{Filtered, Parts, Roots, Selection, SelectionBuilder, Skipped, SkippedEntry, Unseen, Used};
+use ftk_walk::{Entry, Follow, Op, Step, Visitor, WalkError, Walker};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -46,7 +46,8 @@ impl Visitor for Shown {
     }
 
     fn error(&mut self, error: WalkError) -> Step {
-        panic!("{error:?}")
+        assert_eq!(error.op, Op::Loop, "{error:?}");
+        Step::Next
     }
 }
 
@@ -54,7 +55,7 @@ fn walk(selection: &Selection, roots: &[CString], threads: usize) -> (Vec<Vec<u8
     let walker = Walker::new(roots.iter().cloned()).threads(threads).follow(Follow::Roots);
     let parts = walker.run(|_| Filtered::new(selection, Shown::default()));
     let (mut paths, mut skipped, mut used) = (Vec::new(), Skipped::default(), None::<Used>);
-    for Parts { visitor: mut shown, skipped: by_worker, used: of_worker } in
+    for Parts { visitor: mut shown, skipped: by_worker, used: of_worker, .. } in
         parts.into_iter().map(Filtered::into_parts)
     {
         paths.append(&mut shown.paths);
@@ -560,4 +561,87 @@ fn a_link_to_a_starting_point_leads_to_it() {
         let builder = Selection::builder().exclude(format!("{}/{rule}", temp.path().display()));
         assert_eq!(left(builder, &temp.path().join("p")), (Vec::new(), vec![true]), "{rule}");
     }
+}
+
+/// What is recorded of a walk, sorted: skipped entries with the option, and then directories that were not entered.
+fn unseen(builder: SelectionBuilder, roots: &[CString], follow: Follow) -> (Vec<String>, Vec<SkippedEntry>) {
+    let selection = builder.build_for(&Roots::new(roots)).unwrap().recording_unseen();
+    let walker = Walker::new(roots.iter().cloned()).threads(2).follow(follow);
+    let mut unseen = Unseen::default();
+    for part in walker.run(|_| Filtered::new(&selection, Shown::default())) {
+        unseen.merge(part.into_parts().unseen);
+    }
+    unseen.entries.sort_by(|a, b| a.path.cmp(&b.path));
+    unseen.not_entered.sort();
+    let name =
+        |path: &[u8]| String::from_utf8_lossy(path.rsplit(|&byte| byte == b'/').next().unwrap()).into_owned();
+    let entries = unseen.entries.iter().map(|it| format!("{} {}", it.option, name(&it.path)));
+    let not_entered = unseen.not_entered.iter().map(|path| name(path));
+    (entries.chain(not_entered).collect(), unseen.entries)
+}
+
+#[test]
+fn what_a_rule_skips_is_recorded_whatever_else_skips_it() {
+    let temp = tempfile::tempdir().unwrap();
+    tree(temp.path(), &["a/1.o", "b/.git/x", "b/.keep/y", "b/c/d/e", "f.o", "g"]);
+    fs::hard_link(temp.path().join("f.o"), temp.path().join("h.o")).unwrap();
+    symlink("g", temp.path().join("l.o")).unwrap();
+    let roots = [c(temp.path())];
+    let now = jiff::Zoned::now();
+    let context = ftk_select::ExpressionContext { now: &now, file: &|_| unreachable!() };
+    let expression = ftk_select::Expression::parse(b"name = g", &context).unwrap();
+    let builder =
+        || Selection::builder().exclude("*.o").exclude(".keep").exclude("a").no_hidden(true).max_depth(2);
+    let (found, entries) = unseen(builder().exclude_expression(expression), &roots, Follow::Never);
+    let skipped = ["--exclude a", "--exclude .keep", "--exclude f.o", "--exclude-where g", "--exclude h.o"];
+    assert_eq!(found, [&skipped[..], &[".git", "c"]].concat());
+    let unique = |it: &SkippedEntry| it.file.map(|file| file.is_unique);
+    assert_eq!(
+        entries.iter().map(unique).collect::<Vec<_>>(),
+        [None, None, Some(false), Some(true), Some(false)]
+    );
+    let stat = |path: &str| fs::metadata(temp.path().join(path)).unwrap();
+    let file = entries[2].file.unwrap();
+    assert_eq!(file.identity.1, stat("f.o").ino());
+    assert_eq!(file.directory, (stat("").dev(), stat("").ino()));
+    // A link that is followed.
+    let (found, entries) = unseen(Selection::builder().exclude("l.o"), &roots, Follow::Always);
+    assert_eq!((found, unique(&entries[0])), (vec!["--exclude l.o".to_owned()], Some(true)));
+    assert_eq!(entries[0].file.unwrap().identity.1, stat("g").ino());
+}
+
+#[test]
+fn directories_that_are_not_entered_under_a_path_are_recorded() {
+    let temp = tempfile::tempdir().unwrap();
+    tree(temp.path(), &["p/a/x", "q/y"]);
+    let roots = |names: &[&str]| names.iter().map(|name| c(&temp.path().join(name))).collect::<Vec<_>>();
+    symlink("../p/a", temp.path().join("q/again")).unwrap();
+    symlink(".", temp.path().join("q/loop")).unwrap();
+    let found = |names: &[&str]| unseen(Selection::builder(), &roots(names), Follow::Always).0;
+    assert_eq!(found(&["p", "q"]), ["again", "loop"]);
+    assert_eq!(found(&["q"]), ["loop"]);
+    assert_eq!(found(&["p/a", "q"]), ["again", "loop"]);
+    assert_eq!(found(&["q", "q"]), ["q", "loop"]);
+}
+
+#[test]
+fn a_glob_means_its_rest_below_a_directory() {
+    let roots = [c"p".into(), c"q".into()];
+    let rests = |glob: &str, root: usize, dir: &str| {
+        let selection = Selection::builder().exclude(glob).build_for(&Roots::new(&roots)).unwrap();
+        let shown = |rest: ftk_select::Rest| {
+            let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+            format!("{}: {}|{}", text(rest.glob), text(rest.place), text(rest.inside))
+        };
+        selection.excluded_below(root, dir.as_bytes()).into_iter().map(shown).collect::<Vec<_>>()
+    };
+    assert_eq!(rests("p/a/keep", 0, "a"), ["keep: keep|"]);
+    assert_eq!(rests("p/a/keep", 0, ""), ["p/a/keep: p/a/keep|", "a/keep: a/keep|"]);
+    assert_eq!(rests("p/a/keep", 1, "a"), [""; 0]);
+    assert_eq!(rests("p/a/keep", 0, "b"), [""; 0]);
+    assert_eq!(rests("p/a/keep", 0, "a/keep"), [""; 0]);
+    assert_eq!(rests("a/b/*.c", 1, "a"), ["b/*.c: b|*.c"]);
+    assert_eq!(rests("*/keep", 1, "a/b"), ["*/keep: |*/keep", "keep: keep|"]);
+    assert_eq!(rests("{a,b}/keep", 1, "b"), ["keep: keep|"]);
+    assert_eq!(rests("keep", 0, "a"), [""; 0]);
 }

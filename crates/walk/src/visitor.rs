@@ -58,8 +58,10 @@ pub trait Visitor: Send {
     ///
     /// The path is either a starting point that was given before, under this or another name, or a directory
     /// found below a starting point that is itself a starting point with another name. Such a directory was
-    /// shown before, as an entry.
-    fn covered(&mut self) {}
+    /// shown before, as an entry. `path` is the one that is not walked.
+    fn covered(&mut self, path: &[u8]) {
+        let _ = path;
+    }
 
     /// Reports a queued directory that was entered before under another path, and is not entered again.
     ///

@@ -157,7 +157,7 @@ impl Walker {
                 }
             };
             if self.roots.len() > 1 && !roots.insert(number, path, &metadata, via_link) {
-                visitor.covered();
+                visitor.covered(path.to_bytes());
                 continue;
             }
             let mut entry = Entry::of_root(path, number, via_link, metadata);

@@ -116,7 +116,9 @@ impl<'a, V: Visitor> Worker<'a, V> {
             // For a mount point, the listing reported the inode of the covered directory. So check the opened
             // one.
             if self.shared.roots.other(id, node.root_number()).is_some() {
-                self.visitor.covered();
+                let mut path = Vec::new();
+                node.push_path(&mut path);
+                self.visitor.covered(&path);
                 return Continue(());
             }
             if node.below_link()
@@ -219,7 +221,11 @@ impl<'a, V: Visitor> Worker<'a, V> {
                 let tag = self.visitor.descend(Some(node.tag()), &entry);
                 self.found.push(Arc::new(Node::child(node, entry.name_c(), entry.via_link(), tag)));
             }
-            Step::Descend if entry.is_covered => self.visitor.covered(),
+            Step::Descend if entry.is_covered => {
+                let mut path = Vec::new();
+                entry.push_path(&mut path);
+                self.visitor.covered(&path);
+            }
             Step::Descend | Step::Next => {}
         }
         Continue(())

@@ -189,8 +189,8 @@ impl<V: Visitor> Visitor for Sharded<'_, V> {
         self.inner.filtered(&tag.inner);
     }
 
-    fn covered(&mut self) {
-        self.inner.covered();
+    fn covered(&mut self, path: &[u8]) {
+        self.inner.covered(path);
     }
 
     fn again(&mut self, repeat: &Repeat<'_>) {

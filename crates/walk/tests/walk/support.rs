@@ -77,7 +77,7 @@ impl Visitor for Record {
         self.left += 1;
     }
 
-    fn covered(&mut self) {
+    fn covered(&mut self, _: &[u8]) {
         self.covered += 1;
     }
 
