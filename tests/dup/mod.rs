@@ -15,6 +15,7 @@ mod keep;
 mod manifests;
 mod options;
 mod oracles;
+mod other_names;
 mod promises;
 mod property;
 mod protect;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use ftk_apply::{QUARANTINE, Sharing};
-use ftk_dedup::prune::Units;
+use ftk_dedup::prune::{OtherNames, Units};
 use ftk_dedup::{
     Contents, DirReport, Directories, DirectoryRules, Examined, Fate, Fates, FindShared, Funnel, Groups,
     Stage, SurveyOptions, find,
@@ -114,6 +114,11 @@ pub(super) fn search(
 
     run.start = Instant::now();
     let follow = args.selection.follow(Follow::Roots);
+    let other_names =
+        selection.protects().then(|| OtherNames::of(&roots, follow == Follow::Always)).flatten();
+    if other_names.is_some() {
+        selection = selection.recording_unseen();
+    }
     let algorithm = args.equal.algorithm.algorithm();
     let later = Stage::max_memory_per_file(algorithm);
     let scanned = if context.keeps_stats {
@@ -125,6 +130,9 @@ pub(super) fn search(
     };
     scanned.say_filtered(console);
     let (inventory, mut rules) = (scanned.inventory, scanned.rules);
+    if let Some(other_names) = other_names {
+        other_names.check(&inventory, &roots, &selection, scanned.unseen)?;
+    }
     let units = Units::new(args.dirs.units.iter().map(|it| it.as_bytes()), &inventory, &roots)?;
     rules.extend(args.dirs.rules(units.are_used()));
     before_reading(&inventory, &roots, &mut rules)?;

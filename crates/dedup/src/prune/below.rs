@@ -69,18 +69,45 @@ impl Below {
 
     fn add(&mut self, nth: usize, directory: &OsStr, mounts: &[Mount]) -> io::Result<()> {
         let mut dir = open(directory.as_bytes())?;
-        let mut identity = Stat::of(&dir)?.identity();
-        self.watched.entry(identity).or_default().push(nth);
+        let mut identity = self.watch(nth, &dir, directory, mounts)?;
         while let Some((above, of_above)) = climb(&dir, identity)? {
             (dir, identity) = (above, of_above);
             self.inside.entry(identity).or_default().push(nth);
         }
-        for mount in mounts_inside(&fs::canonicalize(directory)?, mounts) {
+        Ok(())
+    }
+
+    /// Opens the directories as far as possible. The result does not say what is above them.
+    pub(super) fn of_those_here<'d>(directories: impl Iterator<Item = &'d [u8]>, mounts: &[Mount]) -> Self {
+        let mut below = Self::default();
+        for (nth, directory) in directories.enumerate() {
+            below.len = nth + 1;
+            // Nothing in a directory that is gone has another name.
+            if let Ok(dir) = open(directory) {
+                let _ = below.watch(nth, &dir, OsStr::from_bytes(directory), mounts);
+            }
+        }
+        below
+    }
+
+    /// Adds an open directory, and the parts of it that are mounted elsewhere. Returns its identity.
+    fn watch(&mut self, nth: usize, dir: &OwnedFd, path: &OsStr, mounts: &[Mount]) -> io::Result<Identity> {
+        let identity = Stat::of(dir)?.identity();
+        self.watched.entry(identity).or_default().push(nth);
+        if mounts.is_empty() {
+            return Ok(identity);
+        }
+        for mount in mounts_inside(&fs::canonicalize(path)?, mounts) {
             if let Ok(stat) = open(mount.at.as_os_str().as_bytes()).and_then(|dir| Ok(Stat::of(&dir)?)) {
                 self.watched.entry(stat.identity()).or_default().push(nth);
             }
         }
-        Ok(())
+        Ok(identity)
+    }
+
+    /// Returns the numbers of the directories that have this identity, or of which a part is mounted there.
+    pub(super) fn watched(&self, identity: Identity) -> &[usize] {
+        self.watched.get(&identity).map_or(&[], |numbers| numbers)
     }
 
     /// Returns a test for each directory: whether it contains a member, or the member is a directory that contains it.
@@ -210,11 +237,16 @@ impl Below {
     }
 }
 
-/// Returns whether the walk found a file below a directory. All directories below it have the next numbers.
+/// Returns whether the walk found a file below a directory.
 fn has_files(inventory: &Inventory, top: DirNo) -> bool {
-    let is_below = |dir: &DirNo| *dir == top || inventory.parent(*dir).is_some_and(|parent| parent >= top);
-    let below = (top.0..inventory.dirs()).map(DirNo).take_while(is_below);
-    below.into_iter().any(|dir| !inventory.files_of(dir).is_empty())
+    dirs_below(inventory, top).any(|dir| !inventory.files_of(dir).is_empty())
+}
+
+/// Returns a directory and all below it, which have the next numbers.
+pub(super) fn dirs_below(inventory: &Inventory, top: DirNo) -> impl Iterator<Item = DirNo> {
+    let is_below =
+        move |dir: &DirNo| *dir == top || inventory.parent(*dir).is_some_and(|parent| parent >= top);
+    (top.0..inventory.dirs()).map(DirNo).take_while(is_below)
 }
 
 fn open(dir: &[u8]) -> io::Result<OwnedFd> {
@@ -230,18 +262,24 @@ fn climb(dir: &OwnedFd, identity: Identity) -> io::Result<Option<(OwnedFd, Ident
 }
 
 /// Returns the mounts whose root is a directory inside of `directory`, which has no links in its path.
-fn mounts_inside<'m>(directory: &Path, mounts: &'m [Mount]) -> impl Iterator<Item = &'m Mount> + use<'m> {
-    // Of several mounts at one place, the last one is visible.
-    let own = mounts.iter().filter(|mount| directory.starts_with(&mount.at));
-    let own = own.max_by_key(|mount| mount.at.components().count());
-    let place = own.and_then(|own| {
-        let below = directory.strip_prefix(&own.at).ok()?;
-        Some((own.dev, joined(&own.root, below)))
-    });
+pub(super) fn mounts_inside<'m>(
+    directory: &Path,
+    mounts: &'m [Mount],
+) -> impl Iterator<Item = &'m Mount> + use<'m> {
+    let shown = shown(directory, mounts);
     let is_inside = move |mount: &&Mount| {
-        place.as_ref().is_some_and(|(dev, root)| mount.dev == *dev && mount.root.starts_with(root))
+        shown.as_ref().is_some_and(|(_, dev, root)| mount.dev == *dev && mount.root.starts_with(root))
     };
     mounts.iter().filter(is_inside)
+}
+
+/// Returns the number of the mount that a path without links is on, its device, and what the path is called there.
+pub(super) fn shown(path: &Path, mounts: &[Mount]) -> Option<(usize, u64, PathBuf)> {
+    // Of several mounts at one place, the last one is visible.
+    let own = mounts.iter().enumerate().filter(|(_, mount)| path.starts_with(&mount.at));
+    let (nth, own) = own.max_by_key(|(_, mount)| mount.at.components().count())?;
+    let below = path.strip_prefix(&own.at).ok()?;
+    Some((nth, own.dev, joined(&own.root, below)))
 }
 
 fn joined(root: &Path, below: &Path) -> PathBuf {

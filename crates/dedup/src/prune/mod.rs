@@ -12,6 +12,7 @@ mod directories;
 mod gain;
 mod item;
 mod linked;
+mod other_names;
 mod place;
 mod plan;
 mod probes;
@@ -28,6 +29,7 @@ pub use decision::{Copies, GroupDecision, MemberDecision, Need, SkipReason, Why}
 pub use directories::PlannedDirectories;
 pub use gain::Gain;
 pub use item::{Decision, Effect, Item};
+pub use other_names::{OtherName, OtherNames};
 pub use place::{TRASH, UnitTest};
 pub use plan::{kept_by_each, plan};
 pub use probes::{RecordedMembers, recorded_probes, scanned_members, scanned_probes};
