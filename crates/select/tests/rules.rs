@@ -519,7 +519,7 @@ fn alternatives_may_begin_with_starting_points() {
 #[test]
 fn rules_are_recorded_relative_to_the_root() {
     let temp = tempfile::tempdir().unwrap();
-    tree(temp.path(), &["p/keep/x", "p/a,b/x"]);
+    tree(temp.path(), &["p/keep/x", "p/a,b/x", "q/"]);
     let root = [c(&temp.path().join("p"))];
     let roots = Roots::new(&root);
     let relative = |glob: &str| {
@@ -537,7 +537,7 @@ fn rules_are_recorded_relative_to_the_root() {
     let context = ftk_select::ExpressionContext { now: &now, file: &|_| unreachable!() };
     let text = format!("name = a or path = \"{whole}/*.c\" and not path in (\"keep\", \"{whole}/x\")");
     let expression = ftk_select::Expression::parse(text.as_bytes(), &context).unwrap();
-    let other = [c(&temp.path().join("p/keep"))];
+    let other = [c(&temp.path().join("q"))];
     assert_eq!(expression.relative(&Roots::new(&other)).unwrap(), text.as_bytes());
     let relative_text = String::from_utf8(expression.relative(&roots).unwrap()).unwrap();
     let expected = "name = a or (path = \"/*.c\") and not (path = \"keep\" or path = \"/x\")";
