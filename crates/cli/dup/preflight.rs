@@ -19,25 +19,19 @@ pub(super) fn preflight(
     action: &Action,
     console: &Console,
 ) -> anyhow::Result<()> {
-    let mut reach = Reach::new();
-    let n_pairs = pairs.len();
-    let mut obstacles = 0;
+    let (mut reach, mut obstacles, kind) = (Reach::new(), 0, action.kind());
     for [victim, keeper] in pairs {
-        let place = quote(&victim.path);
-        match probe(&mut reach, action, &step(victim, keeper, root_lens)) {
-            Ok(_) => {}
-            // These obstacles concern the probed files alone, which will be refused in their own steps.
-            Err(Obstacle::Unreachable(_) | Obstacle::Unknown(_) | Obstacle::NotWritable) => {}
-            Err(obstacle) => {
-                obstacles += 1;
-                let kind = action.kind();
-                console
-                    .warning(format_args!("{kind} does not work on the file system of {place}: {obstacle}"));
-            }
+        // The other obstacles concern the probed files alone, which will be refused in their own steps.
+        if let Err(obstacle) = probe(&mut reach, action, &step(victim, keeper, root_lens))
+            && !matches!(obstacle, Obstacle::Unreachable(_) | Obstacle::Unknown(_) | Obstacle::NotWritable)
+        {
+            obstacles += 1;
+            let place = quote(&victim.path);
+            console.warning(format_args!("{kind} does not work on the file system of {place}: {obstacle}"));
         }
     }
-    if n_pairs > 0 && obstacles == n_pairs {
-        bail!("--action {} works on none of the file systems searched: choose another action", action.kind());
+    if obstacles > 0 && obstacles == pairs.len() {
+        bail!("--action {kind} works on none of the file systems searched: choose another action");
     }
     Ok(())
 }

@@ -114,11 +114,8 @@ pub(super) fn search(
 
     run.start = Instant::now();
     let follow = args.selection.follow(Follow::Roots);
-    let other_names =
-        selection.protects().then(|| OtherNames::of(&roots, follow == Follow::Always)).flatten();
-    if other_names.is_some() {
-        selection = selection.recording_unseen();
-    }
+    let other_names = OtherNames::of(&roots, follow == Follow::Always, selection.protects());
+    selection = if other_names.is_some() { selection.recording_unseen() } else { selection };
     let algorithm = args.equal.algorithm.algorithm();
     let later = Stage::max_memory_per_file(algorithm);
     let scanned = if context.keeps_stats {

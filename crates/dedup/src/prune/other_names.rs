@@ -82,9 +82,12 @@ impl fmt::Display for OtherName {
 }
 
 impl OtherNames {
-    /// Returns `None` if no file below the starting points can have two paths, as far as the table of mounts says. Links
-    /// are followed if they are a starting point or lead to one, and others on request.
-    pub fn of(roots: &[CString], follows_links: bool) -> Option<Self> {
+    /// Returns `None` if no rule skips anything, or no file below the starting points can have two paths, as far as the
+    /// table of mounts says. Links are followed if they are a starting point or lead to one, and others on request.
+    pub fn of(roots: &[CString], follows_links: bool, has_rules: bool) -> Option<Self> {
+        if !has_rules {
+            return None;
+        }
         let mut mounts: Vec<_> = mounts().collect();
         let paths: Vec<_> = roots.iter().map(|root| resolved(root.as_bytes())).collect();
         let has_link = roots.iter().zip(&paths).any(|(root, path)| absolute(root.as_bytes()) != *path);
