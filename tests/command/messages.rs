@@ -60,10 +60,22 @@ fn of_figures_that_cannot_be_stored() {
 fn of_dup() {
     let dir = Dir::new();
     dir.file("t/a", b"same").file("t/b", b"same").file("text", b"no journal\n").symlink("text", "link");
-    let version = b"{\"ftk\":\"journal\",\"version\":2,\"cwd\":\"/\"}\n";
-    let gone = b"{\"ftk\":\"journal\",\"version\":1,\"cwd\":\"/no such\"}\n";
+    let version = b"{\"ftk\":\"journal\",\"version\":3,\"cwd\":\"/\"}\n";
+    let seen = |path: &str| {
+        format!(
+            r#"{{"path":"{path}","root_len":0,"dev":1,"ino":2,"size_bytes":3,"mtime_ns":4,"ctime_ns":5}}"#
+        )
+    };
+    let gone = format!(
+        r#"{{"ftk":"journal","version":1,"cwd":"/no such"}}
+{{"step":0,"action":"hardlink","temp":".ftk-2b337a3b7b3da39c","victim":{},"keeper":{},"metadata":{{"mode":"0644","uid":0,"gid":0,"atime_ns":6}}}}
+{{"step":0,"outcome":"done","freed_bytes":0}}
+"#,
+        seen("v"),
+        seen("k")
+    );
     let malformed = b"{\"ftk\":\"journal\",\"version\":1,\"cwd\":\"/\"}\n{}\n";
-    dir.file("version", version).file("gone", gone).file("malformed", malformed);
+    dir.file("version", version).file("gone", gone.as_bytes()).file("malformed", malformed);
     let mut messages = String::new();
     for args in [
         &["undo", "missing"][..],

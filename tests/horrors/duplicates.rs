@@ -358,11 +358,11 @@ fn h33_colliding_contents_are_never_treated_as_copies() {
 /// A file that changes while it is read is in no group.
 #[test]
 fn h34_files_that_change_while_being_read_are_in_no_group() {
-    const LONG: u64 = 256 << 20;
+    const LONG: u64 = 32 << 20;
     for threads in ["mono", "4"] {
         let dir = Dir::on_disk();
         dir.zeros("a", LONG).zeros("b", LONG).file("x", b"abc").file("y", b"abc");
-        let ftk = dir.ftk(["dup", "-j", threads, "-a", "sha256"]);
+        let ftk = dir.ftk(["dup", "-j", threads, "-a", "sha256", "--limit-rate", "16M"]);
         let paused = Paused::when(ftk, |child| has_read(child) > LONG / 8);
         for name in ["a", "b"] {
             let file = fs::File::options().write(true).open(dir.path(name)).unwrap();

@@ -460,7 +460,7 @@ fn h53_files_that_vanish() {
 /// A file that changes while it is read is neither recorded nor verified.
 #[test]
 fn h34_a_change_while_it_is_read() {
-    const LONG: u64 = 256 << 20;
+    const LONG: u64 = 32 << 20;
     let append = |dir: &Dir| {
         let file = File::options().write(true).open(dir.path("long")).unwrap();
         file.write_all_at(b"x", LONG).unwrap();
@@ -468,7 +468,7 @@ fn h34_a_change_while_it_is_read() {
     let dir = Dir::on_disk();
     dir.zeros("long", LONG).file("other", b"abc");
     let paused = |args: &[&str]| {
-        let ftk = dir.ftk(["manifest"]).args(args).args(["-j", "mono"]);
+        let ftk = dir.ftk(["manifest"]).args(args).args(["-j", "mono", "--limit-rate", "16M"]);
         Paused::when(ftk, |child| has_read(child) > LONG / 16)
     };
     let manifest = create(&dir, &["-a", "xxh64"]);

@@ -1,9 +1,12 @@
 //! Output that is written into its own input, or cannot be written.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 
 use super::commands::{Scene, every};
-use crate::harness::{Dir, needs, records, sha256, sorted};
+use crate::harness::{Dir, has, needs, records, sha256, sorted};
 
 /// The output file is skipped in the tree that is scanned, and counted in the summary.
 #[test]
@@ -212,5 +215,31 @@ fn h15_h16_reading_commands_change_nothing() {
         assert!(harmless.len() > 2, "strace saw the run");
         assert!(changes.is_empty(), "{args:?}: {changes:#?}");
         assert_eq!(without_log(), before, "{args:?}");
+    }
+}
+
+/// A new output inherits the default access control list of its directory, and the permissions of the old one would make
+/// that list effective.
+#[test]
+fn an_output_that_is_replaced_gets_no_access_list_of_another_user() {
+    if !rustix::process::geteuid().is_root() || !has("setfacl") {
+        return;
+    }
+    const USER: u32 = 65534;
+    for dir in [Dir::new(), Dir::on_disk()] {
+        dir.file("x", b"abc").dir("u");
+        chown(dir.path("u"), Some(USER), Some(USER)).unwrap();
+        let hash = || dir.ftk(["hash", "x", "-o", "u/list"]).run().status(0);
+        hash();
+        fs::set_permissions(dir.path("u/list"), Permissions::from_mode(0o660)).unwrap();
+        let as_user = |script: &str| {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", script]).current_dir(dir.path("")).uid(USER).gid(USER);
+            shell.output().unwrap().status.success()
+        };
+        assert!(as_user("setfacl -d -m u:65534:rwx u") && !as_user("cat u/list"));
+        hash();
+        assert!(!as_user("cat u/list") && !as_user("echo >>u/list"));
+        assert_eq!(fs::read_to_string(dir.path("u/list")).unwrap(), format!("{}  x\n", sha256(b"abc")));
     }
 }

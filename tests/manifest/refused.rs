@@ -120,7 +120,7 @@ fn entries_with_impossible_values_are_refused() {
 /// The manifest is read again after the files, and must be the one that was complete.
 #[test]
 fn changed_while_files_are_read() {
-    const LONG: u64 = 256 << 20;
+    const LONG: u64 = 32 << 20;
     let dir = Dir::on_disk();
     dir.zeros("long", LONG).file("a", b"abc");
     let path = create(&dir, &["-a", "xxh64"]);
@@ -129,7 +129,7 @@ fn changed_while_files_are_read() {
     assert_ne!(good, other);
     for changed in [String::new(), seal(&good[..2]), seal(&other), seal(&good).replace("}\n", "}\n\n")] {
         replace(&dir, &good);
-        let ftk = dir.ftk(["manifest", "verify", ".", "-j", "mono"]).arg(&path);
+        let ftk = dir.ftk(["manifest", "verify", ".", "-j", "mono", "--limit-rate", "16M"]).arg(&path);
         let verifying = Paused::when(ftk, |child| has_read(child) > LONG / 16);
         fs::write(&path, &changed).unwrap();
         let output = verifying.go_on();

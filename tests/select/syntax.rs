@@ -313,7 +313,7 @@ fn a_manifest_records_expressions_about_names() {
         ),
         "{manifest}"
     );
-    assert_eq!(manifest.matches("\"path\"").count(), 2, "{manifest}");
+    assert_eq!(manifest.lines().filter(|line| line.starts_with("{\"path\"")).count(), 2, "{manifest}");
     // What the expressions skip is not reported as new.
     dir.file("t/new.o", b"").file("t/x/new.c", b"");
     dir.ftk(["manifest", "verify", "t", "../m"]).run().status(0);

@@ -57,6 +57,19 @@ pub(crate) fn ensure_trusted_above(dir: &Rc<OwnedFd>) -> Result<(), Refusal> {
     }
 }
 
+/// Returns the first directory in which another user could replace files, with its path: this one, or one above it.
+///
+/// In a directory of an ordinary caller, members of its group may: the caller has let them in.
+pub(crate) fn first_replaceable(dir: &Rc<OwnedFd>) -> Result<Option<(Vec<u8>, Stat)>, Refusal> {
+    let caller = geteuid();
+    let is_safe = |stat: &Stat| {
+        let is_own = stat.uid == caller.as_raw();
+        let writers = if is_own && !caller.is_root() { 0o002 } else { WRITABLE_BY_OTHERS };
+        (is_own || stat.uid == 0) && (stat.mode & writers == 0 || stat.mode & STICKY != 0)
+    };
+    first_unsafe(Side::Victim, dir, is_safe)
+}
+
 /// Returns the first directory that is not safe, with its path: this one, or one above it.
 fn first_unsafe(
     side: Side,

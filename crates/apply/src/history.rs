@@ -40,6 +40,15 @@ pub enum JournalError {
     Owner(u32),
     /// The journal has these permissions, which let other users write to it.
     Writable(u32),
+    /// Another user can replace files in the directory of the journal, or in one above it.
+    Exposed {
+        /// The path of this directory.
+        directory: Vec<u8>,
+        /// Its permission bits.
+        mode: u32,
+        /// Its owner.
+        owner: u32,
+    },
     /// The journal is an empty file: the run was killed before it did anything.
     Empty,
     /// The first line is not the header of a journal.
@@ -73,6 +82,11 @@ impl fmt::Display for JournalError {
             Self::Writable(mode) => write!(
                 f,
                 "other users may write to it (mode {mode:04o}): check every line of the journal, then chmod go-w"
+            ),
+            Self::Exposed { directory, mode, owner } => write!(
+                f,
+                "another user could have put it there: {} has owner {owner} and mode {mode:04o}; check every line of the journal, and undo a copy in a directory of your own",
+                quote(directory)
             ),
             Self::Empty => f.write_str("it is empty: nothing was done"),
             Self::NotJournal => f.write_str("it is not a journal of ftk"),

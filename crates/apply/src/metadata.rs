@@ -177,7 +177,11 @@ pub(crate) fn restore(file: impl AsFd, metadata: &Metadata) -> Result<(), (&'sta
     // Attributes are set after the owner, since a change of the owner removes capabilities.
     let theirs = attributes(file).map_err(|error| ("list attributes of the copy", errno_of(&error)))?;
     for (name, _) in theirs.iter().filter(|(name, _)| !metadata.attributes.iter().any(|(n, _)| n == name)) {
-        fremovexattr(file, &name[..]).map_err(|errno| ("restore extended attributes", errno))?;
+        match fremovexattr(file, &name[..]) {
+            // XFS lists an access control list under two names. Both are gone with one of them.
+            Ok(()) | Err(Errno::NODATA) => {}
+            Err(errno) => return Err(("restore extended attributes", errno)),
+        }
     }
     for (name, value) in metadata.attributes.iter().filter(|attribute| !theirs.contains(attribute)) {
         let set = fsetxattr(file, &name[..], value, XattrFlags::empty());

@@ -11,8 +11,8 @@ use std::rc::Rc;
 
 use ftk_file::{FileType, Identity, Stat};
 use rustix::fs::{
-    AtFlags, CWD, Gid, Mode, OFlags, Timestamps, Uid, chownat, mkdirat, openat, symlinkat, unlinkat,
-    utimensat,
+    AtFlags, CWD, Gid, Mode, OFlags, Timestamps, Uid, chownat, fremovexattr, mkdirat, openat, symlinkat,
+    unlinkat, utimensat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -42,7 +42,9 @@ impl Unnamed {
     pub(crate) fn directory(aside: Place) -> Result<Self, ActError> {
         Self::new(aside, "make the directory", |entry| {
             mkdirat(&entry.dir, &entry.name, Mode::from_raw_mode(PRIVATE))?;
-            openat(&entry.dir, &entry.name, READABLE, Mode::empty())
+            let fd = openat(&entry.dir, &entry.name, READABLE, Mode::empty())?;
+            remove_access_lists(&fd)?;
+            Ok(fd)
         })
     }
 
@@ -189,6 +191,18 @@ fn set_link_metadata(link: BorrowedFd<'_>, metadata: &Metadata) -> Result<(), Er
         }
         set => set,
     }
+}
+
+/// Removes the access control lists that a directory inherits from the default one of another user's directory: permissions
+/// that it gets later would let their users in.
+fn remove_access_lists(dir: &OwnedFd) -> Result<(), Errno> {
+    for list in ["system.posix_acl_access", "system.posix_acl_default"] {
+        match fremovexattr(dir, list) {
+            Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -558,7 +558,11 @@ impl Undoing {
         let aside = place.sibling(&intent.temp);
         let links = self.links_lost(intent);
         if let Some(temp) = self.link_copy(intent, &aside)? {
-            return Ok((temp, Shortfall { links, ..Shortfall::default() }));
+            return match self.is_linked_to_the_copy(intent, &temp.place, stop) {
+                Ok(true) => Ok((temp, Shortfall { links, ..Shortfall::default() })),
+                Ok(false) => Err(temp.discard(Refusal::Replaced(Side::Victim).into())),
+                Err(error) => Err(temp.discard(error)),
+            };
         }
         let expected = expected_digest(intent)?;
         if source.stat.size != intent.victim.version.size {
@@ -593,6 +597,17 @@ impl Undoing {
             return Err(temp.discard(Refusal::Replaced(Side::Victim).into()));
         }
         Ok(Some(temp))
+    }
+
+    /// Returns whether a new link leads to a file with the recorded content and owner. Another user could have exchanged the
+    /// copy for an own file between its making and the link to it. A journal of version 1 is undone only where no other user
+    /// can.
+    fn is_linked_to_the_copy(&self, intent: &Intent, link: &Place, stop: &Stop) -> Result<bool, ActError> {
+        if intent.proof.is_none() {
+            return Ok(true);
+        }
+        let stat = link.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "stat", errno))?;
+        Ok(stat.uid == intent.metadata.uid && self.has_content(intent, link, stop)?)
     }
 
     /// Records each victim of several steps that still has one of its names, because a step failed or its run

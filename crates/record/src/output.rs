@@ -9,6 +9,8 @@ use std::path::Path;
 
 use ftk_file::{FileType, Stat, begin_write_back};
 use rustix::fs::Mode;
+#[cfg(target_os = "linux")]
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::target::{Opened, Place, Target};
@@ -105,7 +107,7 @@ impl Output {
     }
 
     fn with(path: &Path, make: impl FnOnce(OwnedFd, Mode) -> io::Result<(Temp, File)>) -> io::Result<Self> {
-        let (file, pending) = match Target::find(path)?.open(path)? {
+        let (file, pending) = match Target::find(path)?.open()? {
             Opened::InPlace(file) => (file, None),
             Opened::Replace(Place { dir, name, old }) => {
                 let mode = match &old {
@@ -187,6 +189,7 @@ impl Write for Output {
 
 /// Gives a file that belongs to the caller the permissions of the old file, or fewer.
 fn copy_permissions(old: &Stat, file: &File) -> io::Result<()> {
+    remove_access_list(file)?;
     let now = Stat::of(file)?;
     let mut mode = old.mode & 0o777;
     let has_group = now.gid == old.gid || (now.uid == old.uid && fchown(file, None, Some(old.gid)).is_ok());
@@ -198,6 +201,20 @@ fn copy_permissions(old: &Stat, file: &File) -> io::Result<()> {
         mode &= now.mode;
     }
     file.set_permissions(Permissions::from_mode(mode))
+}
+
+/// Removes the access control list that a file inherits from its directory: the permissions that it gets next would let
+/// the users of that list in.
+#[cfg(target_os = "linux")]
+fn remove_access_list(file: &File) -> io::Result<()> {
+    match rustix::fs::fremovexattr(file, "system.posix_acl_access") {
+        Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+#[cfg(not(target_os = "linux"))]
+fn remove_access_list(_: &File) -> io::Result<()> {
+    Ok(())
 }
 
 /// Returns the permissions for a file whose group could not be kept: its new group gets only what others had.

@@ -1,11 +1,10 @@
 //! The target of an output path: a name to be replaced, or something that is written in place.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use ftk_file::{FileType, Stat, Symlinks};
@@ -15,8 +14,8 @@ use rustix::process::geteuid;
 
 /// What is at an output path, before anything is opened for writing.
 pub(crate) enum Target {
-    /// A descriptor of this process under `/proc` or `/dev/fd`, and its type.
-    Descriptor(FileType),
+    /// A descriptor of this process under `/proc` or `/dev/fd`.
+    Descriptor(Place),
     /// A device or a FIFO.
     Special(Place),
     /// A regular file, or nothing yet.
@@ -56,10 +55,12 @@ impl Target {
             Err(Errno::NOENT) => None,
             Err(error) => return Err(error.into()),
         };
-        let Some(place) = walk(path.as_os_str().as_bytes())? else {
-            // A link to a descriptor that is not open ends here.
-            let seen = seen.ok_or(Errno::NOENT)?;
-            return Ok(Self::Descriptor(seen.file_type));
+        let place = match walk(path.as_os_str().as_bytes())? {
+            Found::Entry(place) => place,
+            Found::Descriptor(place) => {
+                Stat::at(&place.dir, &place.name, Symlinks::Follow)?; // it may not be open
+                return Ok(Self::Descriptor(place));
+            }
         };
         if place.old.as_ref().map(Stat::identity) != seen.as_ref().map(Stat::identity) {
             return Err(replaced());
@@ -68,19 +69,19 @@ impl Target {
         Ok(if is_replaced { Self::Replace(place) } else { Self::Special(place) })
     }
 
-    /// Opens the target, which was found at `path`, for writing.
+    /// Opens the target for writing.
     ///
     /// # Errors
     /// If it cannot be opened for writing, or is another one now. A file that its owner made read-only is not replaced, even
     /// if the directory is writable.
-    pub(crate) fn open(self, path: &Path) -> io::Result<Opened> {
+    pub(crate) fn open(self) -> io::Result<Opened> {
         match self {
-            Self::Descriptor(file_type) => {
+            Self::Descriptor(Place { dir, name, .. }) => {
                 // Appends to a file: data that others wrote through the descriptor must stay.
-                let is_file = file_type == FileType::Regular;
-                let flags = OFlags::NOCTTY.bits().cast_signed();
-                let opened = OpenOptions::new().write(true).append(is_file).custom_flags(flags).open(path)?;
-                Ok(Opened::InPlace(opened))
+                let is_file = Stat::at(&dir, &name, Symlinks::Follow)?.is_regular();
+                let append = if is_file { OFlags::APPEND } else { OFlags::empty() };
+                let flags = append | OFlags::WRONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
+                Ok(Opened::InPlace(openat(&dir, &name, flags, Mode::empty())?.into()))
             }
             Self::Special(place) => Ok(Opened::InPlace(place.open(OFlags::empty())?.0)),
             Self::Replace(place) if place.old.is_none() => Ok(Opened::Replace(place)),
@@ -126,9 +127,15 @@ const DIR_ACCESS: OFlags = OFlags::RDONLY;
 /// The number of links that Linux follows before it returns `ELOOP`.
 const MAX_LINKS: usize = 40;
 
-/// Follows a path to its last name. Returns `None` if it leads through a descriptor of this process, whose link text is
-/// not a usable path.
-fn walk(path: &[u8]) -> io::Result<Option<Place>> {
+/// Where a path leads.
+enum Found {
+    Entry(Place),
+    /// A descriptor of this process, whose link text is not a usable path.
+    Descriptor(Place),
+}
+
+/// Follows a path to its last name.
+fn walk(path: &[u8]) -> io::Result<Found> {
     if path.is_empty() {
         return Err(Errno::NOENT.into());
     }
@@ -139,7 +146,7 @@ fn walk(path: &[u8]) -> io::Result<Option<Place>> {
             let (name, after) = first_name(&rest)?;
             let has_descriptors = holds_descriptors(&dir)?;
             if has_descriptors && after.is_none() {
-                return Ok(None);
+                return Ok(Found::Descriptor(Place { dir, name: OsString::from_vec(name), old: None }));
             }
             // The links of procfs have no usable text.
             let symlinks = Symlinks::follow_if(has_descriptors || name == b"..");
@@ -159,10 +166,10 @@ fn walk(path: &[u8]) -> io::Result<Option<Place>> {
                 }
             }
         };
-        let Some(found) = found else { return Ok(Some(Place { dir, name, old: None })) };
+        let Some(found) = found else { return Ok(Found::Entry(Place { dir, name, old: None })) };
         refuse_planted(&Stat::of(&dir)?, &found)?;
         if found.file_type != FileType::Symlink {
-            return Ok(Some(Place { dir, name, old: Some(found) }));
+            return Ok(Found::Entry(Place { dir, name, old: Some(found) }));
         }
         let mut text = readlinkat(&dir, &name, Vec::new())?.into_bytes();
         if text.starts_with(b"/") {
@@ -204,7 +211,12 @@ fn first_name(path: &[u8]) -> io::Result<(Vec<u8>, Option<Vec<u8>>)> {
 fn refuse_planted(dir: &Stat, entry: &Stat) -> io::Result<()> {
     let user = geteuid().as_raw();
     let is_sticky = dir.mode & 0o1000 != 0 && dir.mode & 0o022 != 0;
+    // Where users may make hard links to the files of others, one of them can give such an entry a second name.
+    let has_other_name = is_sticky && entry.nlink > 1;
     let why = match entry.file_type {
+        FileType::Fifo | FileType::Symlink if has_other_name => {
+            "it has another name, and all users can make names in this directory"
+        }
         _ if entry.uid == user => return Ok(()),
         FileType::Fifo => "it is a FIFO of another user",
         FileType::Regular if is_sticky => {
@@ -232,6 +244,32 @@ fn holds_descriptors(dir: impl AsFd) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn entries_that_another_user_may_have_planted_are_refused() {
+        let user = geteuid().as_raw();
+        let base = Stat::at(CWD, "/", Symlinks::Follow).unwrap();
+        let stat = |file_type, mode, uid, nlink| Stat { file_type, mode, uid, nlink, ..base };
+        for (dir_mode, file_type, uid, nlink, is_fine) in [
+            (0o1777, FileType::Symlink, user, 1, true),
+            (0o1777, FileType::Symlink, user, 2, false),
+            (0o1777, FileType::Symlink, 0, 1, true),
+            (0o1777, FileType::Symlink, 0, 2, false),
+            (0o1777, FileType::Symlink, 77, 1, false),
+            (0o0777, FileType::Symlink, 77, 1, true),
+            (0o1777, FileType::Fifo, user, 1, true),
+            (0o1777, FileType::Fifo, user, 2, false),
+            (0o0755, FileType::Fifo, user, 2, true),
+            (0o0755, FileType::Fifo, 77, 1, false),
+            // A file is replaced, so other names of it keep their content.
+            (0o1777, FileType::Regular, user, 2, true),
+            (0o1777, FileType::Regular, 77, 1, false),
+        ] {
+            let dir = stat(FileType::Directory, dir_mode, 0, 2);
+            let planted = refuse_planted(&dir, &stat(file_type, 0o777, uid, nlink));
+            assert_eq!(planted.is_ok(), is_fine, "{dir_mode:o} {file_type:?} {uid} {nlink}");
+        }
+    }
 
     #[test]
     fn first_name_and_rest() {

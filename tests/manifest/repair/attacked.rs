@@ -310,3 +310,29 @@ fn a_link_in_place_of_the_directory_for_damaged_content_is_refused() {
     assert_eq!(names(&dir.aside("elsewhere")), [""; 0]);
     assert_eq!(fs::read(dir.path("a")).unwrap(), fs::read(dir.aside("before").join("a")).unwrap());
 }
+
+/// A directory inherits the default access control list of the one above it, and its recorded mode would make that list
+/// effective.
+#[test]
+fn a_directory_of_root_gets_no_access_list_of_another_user() {
+    if !is_root() || !has("setfacl") {
+        return;
+    }
+    for dir in dirs() {
+        dir.file("h/u/root/secret", b"secret").dir("gone");
+        fs::set_permissions(dir.path("h/u/root"), Permissions::from_mode(0o770)).unwrap();
+        for path in ["h", "h/u", "gone"] {
+            give(&dir.path(path));
+        }
+        dir.ftk(["manifest", "create", "h", "-o", "../manifest"]).run().status(0);
+        let status = Command::new("cp").arg("-a").arg(dir.path("h")).arg(dir.aside("copy")).status();
+        assert!(status.unwrap().success());
+        assert!(as_user(&dir, "mv h/u gone && setfacl -d -m u:65534:rwx h"));
+        let repair = dir.ftk(["manifest", "repair", "h", "../manifest", "--from", "../copy", "--yes"]);
+        repair.args(["--missing", "--max-missing", "100%"]).run().status(0);
+        assert_eq!(fs::read(dir.path("h/u/root/secret")).unwrap(), b"secret");
+        for attempt in ["cat h/u/root/secret", "ls h/u/root", "touch h/u/root/x"] {
+            assert!(!as_user(&dir, attempt), "{attempt}");
+        }
+    }
+}

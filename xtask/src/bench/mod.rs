@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: benchmarks of whole commands of ftk and its peers.
 //!
 //! Results are compared before anything is timed, runs are interleaved, and medians are printed with their spread.
-//! [`tables`] defines the commands, [`measure`] runs them, [`record`] stores the times, [`report`] shows them.
+//! [`tables`] defines the commands, [`measure`] runs them, [`record`] stores the times, [`mod@report`] shows them.
 
 pub(crate) mod answer;
 pub(crate) mod build;

@@ -10,6 +10,7 @@ use rustix::fs::{Gid, Mode, OFlags, Uid, fchmod, fchown, fsync, openat};
 use rustix::io::Errno;
 
 use crate::durable::sync_names;
+use crate::exposed::ensure_trusted_above;
 use crate::intent::Making;
 use crate::journal::Journal;
 use crate::metadata::set_times;
@@ -106,6 +107,12 @@ impl Directories {
         let aside = place.sibling(&self.planned[path]);
         let new = Unnamed::directory(aside)?;
         let identity = *new.identity();
+        // Without a time of birth, a directory that another user puts in its place can have the same inode number.
+        if identity.birth_ns.is_none()
+            && let Err(refusal) = ensure_trusted_above(&place.dir)
+        {
+            return Err(new.discard(refusal.into()));
+        }
         let dir = match new.give_name(place) {
             Err(ActError::Refused(Refusal::NameExists)) => return Err(Refusal::Replaced(Side::Target).into()),
             dir => dir?,

@@ -89,8 +89,7 @@ impl Undoing {
         let aside = place.sibling(&intent.temp);
         let victim = intent.victim.version.identity();
         if let Some(left) = present(&aside)?
-            && left.file_type == FileType::Directory
-            && left.identity() == victim
+            && is_removed_one(&left, &aside, intent)?
         {
             restore_name(&place, victim, &aside)?;
             self.changed.push(place.dir);
@@ -116,7 +115,7 @@ impl Undoing {
             Some(now) if now.file_type != FileType::Directory => {
                 return Err(Refusal::Replaced(Side::Victim).into());
             }
-            Some(now) if now.identity() == victim => return Ok(Undone::AsItWas),
+            Some(now) if is_removed_one(&now, &place, intent)? => return Ok(Undone::AsItWas),
             // Only an identity tells that an undo has made it.
             Some(_) => match self.remade.get(&intent.step) {
                 Some(remade) if remade.is_same_inode(&identify(&place)?) => (*remade, None),
@@ -170,6 +169,18 @@ impl Undoing {
         }
         set(&dir, &made.intent.metadata)
     }
+}
+
+/// Returns whether an entry is the directory that a step removed. A later one can have its inode number, such as one that a
+/// killed undo has left.
+fn is_removed_one(entry: &Stat, place: &Place, intent: &Intent) -> Result<bool, ActError> {
+    let is_alike =
+        entry.file_type == FileType::Directory && entry.identity() == intent.victim.version.identity();
+    Ok(is_alike
+        && match removed(intent) {
+            Some(recorded) => recorded.is_same_inode(&identify(place)?),
+            None => true,
+        })
 }
 
 /// Opens a directory through which metadata can be set.
