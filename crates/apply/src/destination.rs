@@ -39,8 +39,8 @@ pub(crate) const SAID: &[u8] = b"ftk created this directory for files that it mo
 ///
 /// Other users may be able to write to a directory on the way to it. Such a user could have put another directory there,
 /// such as one of root, and so have files moved into it. So in a directory that others may write to, a new directory is made
-/// as [`Unnamed`], and one that exists is opened only if it can be told from another one: it belongs to the owner of the
-/// directory around it, who gains nothing by exchanging it, or an earlier run made and marked it.
+/// as [`Unnamed`](crate::private::Unnamed), and one that exists is opened only if it can be told from another one: it
+/// belongs to the owner of the directory around it, or an earlier run made and marked it.
 #[derive(Debug)]
 pub(crate) struct Destination {
     dir: OwnedFd,

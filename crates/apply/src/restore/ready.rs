@@ -7,6 +7,7 @@ use ftk_file::Stat;
 use ftk_sched::Stop;
 use rustix::fs::{AtFlags, linkat};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use crate::action::{ActionKind, Freed};
 use crate::durable::sync_names;
@@ -152,8 +153,12 @@ impl Ready {
         linkat(&self.place.dir, &self.place.name, &aside.dir, &aside.name, AtFlags::empty())
             .map_err(|errno| ActError::of_naming("link the restored file", errno))?;
         let temp = Temp::made(aside)?;
-        // The link leads to whatever had the first name at that moment.
-        if temp.identity != made {
+        // The link leads to whatever had the first name at that moment. A later file of another user can have the inode number
+        // of the new one, but not its owner.
+        let caller = geteuid();
+        let owner = if caller.is_root() { self.metadata.uid } else { caller.as_raw() };
+        let is_new_file = temp.place.stat().is_ok_and(|stat| (stat.identity(), stat.uid) == (made, owner));
+        if temp.identity != made || !is_new_file {
             return Err(temp.discard(Refusal::Replaced(Side::Target).into()));
         }
         self.swap_in(&place, intent.kind, temp)?;
