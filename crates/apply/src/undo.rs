@@ -288,6 +288,12 @@ fn is_like(seen: &Version, stat: &Stat) -> bool {
     stat.is_regular() && (stat.size, stat.mtime_ns) == (seen.size, seen.mtime_ns)
 }
 
+/// Returns whether a file is the victim and unchanged. Inode numbers are reused, so a file of another owner is not.
+fn is_victim(intent: &Intent, now: &Stat) -> bool {
+    let owner = intent.proof.as_ref().and_then(|proof| proof.victim).map(|victim| victim.uid);
+    intent.victim.version.is_same_except_ctime(now) && owner.is_none_or(|owner| owner == now.uid)
+}
+
 /// Returns whether the file under the private name is the empty one that
 /// [`AliasCheck`](crate::alias_check::AliasCheck) creates while the victim has its name.
 fn is_alias_check_file(intent: &Intent, found: Option<&Stat>, left: &Stat) -> bool {
@@ -313,9 +319,8 @@ impl Undoing {
             self.remember(intent, &place, true);
             Ok(Undone::Restored)
         } else {
-            let victim = &intent.victim.version;
             match (intent.kind, found) {
-                (_, Some(now)) if victim.is_same_except_ctime(&now) => {
+                (_, Some(now)) if is_victim(intent, &now) => {
                     self.remember(intent, &place, true);
                     Ok(Undone::AsItWas)
                 }
@@ -345,8 +350,14 @@ impl Undoing {
         };
         let now = place.directory(side)?;
         let difference = match self.replaced.get(&inode(&proof.directory)) {
-            // Its owner changes when it is finished.
-            Some(made) if made.is_same_inode(&now) => None,
+            // Its owner changes when it is finished. Without a time of birth, it may be another directory with the same inode
+            // number.
+            Some(made) if made.is_same_inode(&now) => {
+                if made.birth_ns.is_none() {
+                    ensure_trusted_above(&place.dir)?;
+                }
+                None
+            }
             _ => proof.directory.difference(&now),
         };
         match difference {
@@ -388,7 +399,7 @@ impl Undoing {
         // FUSE file systems invent inode numbers. If the victim's name is missing, a file under the private name that
         // looks like the victim is the victim. If undo copies the content, it may also be the copy: then the content counts.
         let has_lasting_numbers = intent.proof.as_ref().is_some_and(|proof| proof.directory.fs.is_some());
-        let is_victim = intent.victim.version.is_same_except_ctime(&left)
+        let is_victim = is_victim(intent, &left)
             || (found.is_none()
                 && !has_lasting_numbers
                 && is_like(&intent.victim.version, &left)
@@ -616,7 +627,7 @@ impl Undoing {
         for intent in steps {
             if self.has_other_names(intent)
                 && let Ok(place) = self.locate(Side::Victim, intent)
-                && place.stat().is_ok_and(|now| intent.victim.version.is_same_except_ctime(&now))
+                && place.stat().is_ok_and(|now| is_victim(intent, &now))
             {
                 self.remember(intent, &place, true);
             }
@@ -680,7 +691,7 @@ impl Undoing {
         }
         let moved = self.locate_moved(intent)?;
         let stat = moved.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "find", errno))?;
-        if !intent.victim.version.is_same_except_ctime(&stat) {
+        if !is_victim(intent, &stat) {
             return Err(changed_victim());
         }
         if found.is_some() {

@@ -37,8 +37,9 @@ use crate::stdout::Stdout;
 /// With --dirs, whole directories are pruned first: each file is compared with its counterpart and handled on its own,
 /// then the empty directories are removed. If an entry has no equal counterpart, the directory stays.
 ///
-/// At least one copy of every content stays, and it is never a symbolic link. Every step is written to a journal before
-/// it is done, and `ftk undo` can undo everything except a delete. SIGINT and SIGTERM end the run between two steps.
+/// At least one copy of every content stays, and it is never a symbolic link. Every step is written to a journal
+/// before it is done, and `ftk undo` can undo it: a deleted file as long as a kept copy is unchanged. SIGINT and
+/// SIGTERM end the run between two steps.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct PruneArgs {

@@ -109,6 +109,15 @@ fn h06_a_victim_with_a_private_name_does_not_replace_a_new_file() {
         fs::write(tree.journal(), journal.replacen(&victim, &known, 1)).unwrap();
         fs::remove_file(tree.path("dir/v")).unwrap();
         tree.file("dir/v", "mine");
+        if is_root() {
+            // A file of another owner that has got the inode number is not the victim.
+            let undone = tree.undo();
+            assert!(
+                matches!(undone[..], [Err(ActError::Refused(Refusal::Changed { side: Side::Victim, .. }))]),
+                "{action:?}: {undone:?}"
+            );
+            std::os::unix::fs::chown(&left, Some(12), Some(34)).unwrap();
+        }
         let undone = tree.undo();
         assert!(
             matches!(undone[..], [Err(ActError::Refused(Refusal::Replaced(_)))]),
