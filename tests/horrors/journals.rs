@@ -12,12 +12,13 @@ use crate::harness::{Dir, skip};
 /// The user id of unprivileged runs.
 const UNPRIVILEGED: u32 = 65534;
 
-/// Creates a tree that every user may write to, and a directory for journals next to it.
+/// Creates a tree that every user may write to, and a directory for journals next to it. All users can make journals there,
+/// but not replace those of others.
 fn open_tree() -> Dir {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same").dir("../journals");
-    for path in ["", "../journals"] {
-        set_mode(&dir, path, 0o777);
+    for (path, mode) in [("", 0o777), ("../journals", 0o1777)] {
+        set_mode(&dir, path, mode);
     }
     dir
 }
@@ -45,6 +46,20 @@ fn forged(dir: &Dir, action: &str, from: &str, to: &str) {
     let journal = fs::read_to_string(dir.path("../journals/j")).unwrap();
     assert!(journal.contains(from), "{journal}");
     fs::write(dir.path("../journals/j"), journal.replacen(from, to, 1)).unwrap();
+}
+
+/// A file of root that ftk makes for a moment could get the name of the journal there.
+#[test]
+fn h81_no_journal_is_obeyed_where_another_user_can_replace_it() {
+    let dir = open_tree();
+    prune(&dir, "hardlink");
+    set_mode(&dir, "../journals", 0o777);
+    let run = dir.ftk(["dup", "undo", "../journals/j"]).run().status(2);
+    run.stderr_has("another user could have put it there");
+    assert!(is_linked(&dir));
+    set_mode(&dir, "../journals", 0o755);
+    dir.ftk(["dup", "undo", "../journals/j"]).run().status(0);
+    assert!(!is_linked(&dir));
 }
 
 #[test]
