@@ -70,9 +70,12 @@ fn known_files_are_not_opened() {
             let first = run(&inventory, store.path(), algorithms, Span::Whole, io);
             assert_eq!((first.report.reused, first.stored.files), (0, all), "{algorithms:?}");
             if all > 0 {
-                // The walk is over, so only an open could notice this.
+                // The walk is over, so only an open could notice this. A file that is not there is not reused: the caller
+                // could not read it.
                 (0..6).for_each(|nth| {
-                    fs::remove_file(root.path().join(format!("dir{}/file{nth}", nth % 2))).unwrap();
+                    let path = root.path().join(format!("dir{}/file{nth}", nth % 2));
+                    fs::remove_file(&path).unwrap();
+                    fs::write(path, "other content").unwrap();
                 });
             }
             let second = run(&inventory, store.path(), algorithms, Span::Whole, io);
