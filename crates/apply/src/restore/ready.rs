@@ -158,7 +158,7 @@ impl Ready {
         let caller = geteuid();
         let owner = if caller.is_root() { self.metadata.uid } else { caller.as_raw() };
         let is_new_file = temp.place.stat().is_ok_and(|stat| (stat.identity(), stat.uid) == (made, owner));
-        if temp.identity != made || !is_new_file {
+        if !is_new_file {
             return Err(temp.discard(Refusal::Replaced(Side::Target).into()));
         }
         self.swap_in(&place, intent.kind, temp)?;

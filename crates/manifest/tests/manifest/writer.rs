@@ -244,7 +244,7 @@ fn headers_that_no_reader_accepts_are_refused() {
     );
 }
 
-/// The footer of a manifest says that it is complete. So there is none after an entry was refused.
+/// The footer of a manifest says that it is complete. So no footer follows a refused entry.
 #[test]
 fn no_footer_follows_an_entry_that_was_refused() {
     let header = header(&[Algorithm::Md5], false);
