@@ -80,7 +80,7 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
             bail!("name a JOURNAL, or add --last to undo the most recent run, or --list to list the runs")
         }
         None => {
-            let path = last(console)?;
+            let path = last(globals, console)?;
             console.summary(format_args!("journal: {}", quote(path.as_os_str().as_bytes())));
             path
         }
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     let is_coloured = colour::wanted();
     let (mut restored, mut removed, mut failed, mut reduced, mut untouched) = (0, 0, 0, 0, 0);
     let mut directories = 0;
-    let ended = undo_after(journal, &remade(), &signals.stop, |step, result| {
+    let ended = undo_after(journal, &remade(globals), globals.memory(), &signals.stop, |step, result| {
         let (word, why) = match result {
             Ok(Undone::Restored) => {
                 let is_directory = step.action == ActionKind::RemoveDirectory;

@@ -8,15 +8,16 @@ use ftk_dedup::report::{self, DirectoryGroup, Group, Report};
 use ftk_dedup::{Member, Names};
 use ftk_file::Version;
 use ftk_hash::{Algorithm, Digest};
+use ftk_inventory::Budget;
 
 use crate::json::{Json, Members, hex};
 use crate::sealed::{seal, texts};
 
 /// Uses the lines of the input as those of a report.
 pub fn reports(data: &[u8]) {
-    let _ = report::read(data, true);
+    let _ = report::read(data, true, &Budget::new(u64::MAX));
     let texts = texts(data);
-    let read = report::read(&seal(&texts)[..], false);
+    let read = report::read(&seal(&texts)[..], false, &Budget::new(u64::MAX));
     let is_recorded = read.as_ref().is_ok_and(|report| report.recorded.is_some());
     if !is_recorded && texts.iter().all(|line| str::from_utf8(line).is_ok()) {
         assert_eq!(read.as_ref().ok(), by_hand(&texts).as_ref(), "{read:?}");
@@ -54,7 +55,10 @@ pub fn reports(data: &[u8]) {
     if report.recorded.as_ref().is_some_and(|recorded| recorded.manifests.is_empty()) {
         return;
     }
-    assert_eq!(report::read(&file[..], false).expect("what is written is a report"), report);
+    assert_eq!(
+        report::read(&file[..], false, &Budget::new(u64::MAX)).expect("what is written is a report"),
+        report
+    );
 }
 
 /// Returns the report that the lines contain, or `None` if they are invalid.

@@ -185,3 +185,68 @@ fn ignore_files_that_take_too_long_are_refused() {
     let run = dir.ftk(["find", "--ignore-files", "t/0"]).run().status(2);
     run.stderr_has("it has too many patterns with `*` and `?`: matching would take too long");
 }
+
+/// A report with the shortest members that are possible: they need the most memory for their length.
+fn report_of(files: u64) -> String {
+    let member = |nth| {
+        format!(
+            r#"{{"path":"d/{nth}","root":0,"dev":1,"ino":{nth},"nlink":1,"allocated_bytes":0,"mtime_ns":0,"ctime_ns":0}}"#
+        )
+    };
+    let members: Vec<_> = (0..files).map(member).collect();
+    let groups: String = members
+        .chunks(2)
+        .zip(1..)
+        .map(|(pair, nth)| {
+            let (digest, pair) = ("0".repeat(32), pair.join(","));
+            format!("{{\"group\":{nth},\"size_bytes\":1,\"digest\":\"{digest}\",\"members\":[{pair}]}}\n")
+        })
+        .collect();
+    let header = r#"{"ftk":"dup-report","version":1,"algorithm":"xxh128","roots":[{"path":"d"}]}"#;
+    let footer = format!(r#"{{"footer":{{"records":0,"sha256":"{}"}}}}"#, "0".repeat(64));
+    format!("{header}\n{groups}{footer}\n")
+}
+
+#[test]
+fn a_report_fits_into_the_memory_or_is_refused() {
+    let dir = Dir::new();
+    dir.dir("d");
+    let apply = |report: &str, memory| {
+        let args = ["dup", "apply", "-", "--edited", "--action", "delete", "--memory", memory];
+        used(&dir, &args, report.as_bytes())
+    };
+    let base = apply(&report_of(2), "64M").peak;
+    let report = report_of(50_000);
+    let enough = apply(&report, "64M");
+    assert!(enough.peak < base + (64 << 20), "{}", enough.peak - base);
+    enough.run.status(2).stderr_lacks("raise --memory");
+    let too_little = apply(&report, "32M");
+    assert!(too_little.peak < base + (32 << 20), "{}", too_little.peak - base);
+    too_little.run.status(2).stderr_has("raise --memory");
+}
+
+#[test]
+fn a_journal_fits_into_the_memory_or_is_refused() {
+    let dir = Dir::new();
+    let undo = |steps, memory| {
+        let identity = r#"{"dev":1,"ino":2,"type":"file","uid":0}"#;
+        let file = r#"{"path":"a","root_len":0,"dev":1,"ino":2,"size_bytes":1,"mtime_ns":0,"ctime_ns":0}"#;
+        let metadata = r#"{"mode":"0644","uid":0,"gid":0,"atime_ns":0}"#;
+        let step = |nth| {
+            format!(
+                r#"{{"step":{nth},"action":"delete","temp":".ftk-0123456789abcdef","victim":{file},"keeper":{file},"metadata":{metadata},"directory":{identity},"identity":{identity},"nlink":1,"keeper_mode":"0644","blake3":"{}"}}"#,
+                "0".repeat(64)
+            ) + "\n"
+        };
+        let header = format!(r#"{{"ftk":"journal","version":2,"cwd":"/none","cwd_identity":{identity}}}"#);
+        dir.file("j", format!("{header}\n{}", (0..steps).map(step).collect::<String>()).as_bytes());
+        used(&dir, &["undo", "j", "--memory", memory], b"")
+    };
+    let base = undo(1, "64M").peak;
+    let enough = undo(20_000, "64M");
+    assert!(enough.peak < base + (64 << 20), "{}", enough.peak - base);
+    enough.run.status(2).stderr_has("cannot open '/none'");
+    let too_little = undo(20_000, "32M");
+    assert!(too_little.peak < base + (32 << 20), "{}", too_little.peak - base);
+    too_little.run.status(2).stderr_has("raise --memory");
+}

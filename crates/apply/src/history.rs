@@ -23,6 +23,9 @@ use crate::journal::VERSION;
 /// The longest line that is read, in bytes: two paths ten thousand levels deep, and the attributes of a file.
 const MAX_LINE: u64 = 16 << 20;
 
+/// An undo needs at most this many times the length of its journal as memory. Measured.
+const MEMORY_OF_JOURNAL: u64 = 4;
+
 /// The oldest version of the format that is read. It has no identities and no digests.
 const OLDEST: u64 = 1;
 
@@ -57,6 +60,8 @@ pub enum JournalError {
     Version(u64),
     /// This line, counted from 1, is not a record of a journal.
     Malformed(u64),
+    /// The steps need more memory than allowed.
+    Memory,
     /// The working directory of the run cannot be opened.
     WorkingDirectory(PathBuf, io::Error),
     /// The path of the working directory leads to another directory now.
@@ -98,6 +103,9 @@ impl fmt::Display for JournalError {
             }
             Self::Malformed(line) => {
                 write!(f, "line {line} is not a record of a journal; nothing was undone")
+            }
+            Self::Memory => {
+                f.write_str("its steps need more memory than allowed (raise --memory); nothing was undone")
             }
             Self::WorkingDirectory(path, _) => {
                 let path = quote(path.as_os_str().as_bytes());
@@ -152,12 +160,12 @@ pub struct Remade {
     pub made: Identity,
 }
 
-/// Reads a journal to its end and counts its steps.
+/// Reads a journal to its end and counts its steps. `memory`: how many bytes of memory they may need.
 ///
 /// # Errors
-/// If the journal cannot be read or is invalid.
-pub fn summarize(journal: impl BufRead) -> Result<JournalSummary, JournalError> {
-    let History { cwd, started_ns, steps, undone, remade, .. } = History::read(journal)?;
+/// If the journal cannot be read or is invalid, or the memory does not suffice.
+pub fn summarize(journal: impl BufRead, memory: u64) -> Result<JournalSummary, JournalError> {
+    let History { cwd, started_ns, steps, undone, remade, .. } = History::read(journal, memory)?;
     let (mut of_kind, mut undone_of_kind, mut left) = (BTreeMap::new(), BTreeMap::new(), 0);
     for step in &steps {
         *of_kind.entry(step.kind).or_default() += 1;
@@ -201,7 +209,7 @@ impl History {
     /// Reads all of a journal. An incomplete line at the end, which a killed run has left, is ignored. If it
     /// is an intent, its step was not performed, since a step is performed only after its whole intent is on
     /// the disk.
-    pub(crate) fn read(mut journal: impl BufRead) -> Result<Self, JournalError> {
+    pub(crate) fn read(mut journal: impl BufRead, memory: u64) -> Result<Self, JournalError> {
         let mut line = Vec::new();
         let mut number = 0;
         if !next_line(&mut journal, &mut line, &mut number)? {
@@ -231,6 +239,9 @@ impl History {
         while next_line(&mut journal, &mut line, &mut number)? {
             let malformed = || JournalError::Malformed(number);
             len += line.len() as u64 + 1;
+            if len * MEMORY_OF_JOURNAL > memory {
+                return Err(JournalError::Memory);
+            }
             let is_step = |step: u64, steps: &[Option<Intent>]| step < steps.len() as u64;
             if let Ok(Object(record)) = serde_json::from_slice::<Object<IntentRecord>>(&line) {
                 let intent = record.into_intent().ok_or_else(malformed)?;
@@ -366,7 +377,7 @@ mod tests {
 
     #[test]
     fn the_records_of_an_undo_are_read() {
-        let history = History::read(NEW.as_bytes()).unwrap();
+        let history = History::read(NEW.as_bytes(), u64::MAX).unwrap();
         let starts: Vec<_> = history.starts.iter().map(|(path, it)| (&path[..], it.ino, it.uid)).collect();
         assert_eq!(starts, [(&b"a"[..], 3, 5)]);
         assert_eq!(history.cwd_identity.map(|it| it.ino), Some(2));
@@ -376,10 +387,10 @@ mod tests {
         let proof = history.steps[0].proof.as_ref().unwrap();
         assert_eq!((proof.directory.ino, proof.victim.unwrap().ino, proof.nlink), (3, 2, 2));
         let cut = &NEW[..NEW.len() - 5];
-        let history = History::read(cut.as_bytes()).unwrap();
+        let history = History::read(cut.as_bytes(), u64::MAX).unwrap();
         assert!(history.undone.is_empty());
         assert_eq!(history.len, NEW.len() as u64 - "{\"step\":0,\"undone\":true}\n".len() as u64);
-        let summary = summarize(NEW.as_bytes()).unwrap();
+        let summary = summarize(NEW.as_bytes(), u64::MAX).unwrap();
         assert_eq!(
             (summary.steps.clone(), summary.steps),
             (summary.undone, BTreeMap::from([(ActionKind::RemoveDirectory, 1)]))
@@ -399,27 +410,27 @@ mod tests {
             ("\"fs\":\"00", "\"fs\":\"0"),
         ] {
             assert!(NEW.contains(from), "{from}");
-            assert!(History::read(NEW.replacen(from, to, 1).as_bytes()).is_err(), "{to}");
+            assert!(History::read(NEW.replacen(from, to, 1).as_bytes(), u64::MAX).is_err(), "{to}");
         }
     }
 
     #[test]
     fn refused_steps_are_not_in_the_history() {
-        assert_eq!(History::read(JOURNAL.as_bytes()).unwrap().steps.len(), 1);
+        assert_eq!(History::read(JOURNAL.as_bytes(), u64::MAX).unwrap().steps.len(), 1);
         for (outcome, n) in [("failed", 1), ("refused", 0), ("stopped", 0)] {
             let journal =
                 JOURNAL.replace("\"done\",\"freed_bytes\":4096", &format!("\"{outcome}\",\"why\":\"\""));
-            assert_eq!(History::read(journal.as_bytes()).unwrap().steps.len(), n, "{outcome}");
+            assert_eq!(History::read(journal.as_bytes(), u64::MAX).unwrap().steps.len(), n, "{outcome}");
         }
     }
 
     #[test]
     fn a_summary_counts_the_steps_that_may_have_been_performed() {
-        let summary = summarize(JOURNAL.as_bytes()).unwrap();
+        let summary = summarize(JOURNAL.as_bytes(), u64::MAX).unwrap();
         assert_eq!((summary.started_ns, summary.directory), (Some(0), "/".into()));
         assert_eq!(summary.steps, BTreeMap::from([(ActionKind::Symlink, 1)]));
         let refused = JOURNAL.replace("\"done\",\"freed_bytes\":4096", "\"refused\",\"why\":\"\"");
-        assert!(summarize(refused.as_bytes()).unwrap().steps.is_empty());
+        assert!(summarize(refused.as_bytes(), u64::MAX).unwrap().steps.is_empty());
     }
 
     #[test]
@@ -440,7 +451,7 @@ mod tests {
             ("\"0644\"", "\"+644\""),
         ] {
             assert!(JOURNAL.contains(from), "{from}");
-            assert!(History::read(JOURNAL.replace(from, to).as_bytes()).is_err(), "{to}");
+            assert!(History::read(JOURNAL.replace(from, to).as_bytes(), u64::MAX).is_err(), "{to}");
         }
     }
 
@@ -451,12 +462,12 @@ mod tests {
         let with_made = |journal: &str| {
             journal.replacen("{\"step\":0,\"outcome\"", &format!("{made}\n{{\"step\":0,\"outcome\""), 1)
         };
-        let steps = History::read(with_made(&restore).as_bytes()).unwrap().steps;
+        let steps = History::read(with_made(&restore).as_bytes(), u64::MAX).unwrap().steps;
         assert_eq!(steps[0].made.map(|made| made.identity()), Some((1, 7)));
-        assert_eq!(History::read(restore.as_bytes()).unwrap().steps[0].made, None);
-        assert!(History::read(with_made(JOURNAL).as_bytes()).is_err(), "a link makes no file");
+        assert_eq!(History::read(restore.as_bytes(), u64::MAX).unwrap().steps[0].made, None);
+        assert!(History::read(with_made(JOURNAL).as_bytes(), u64::MAX).is_err(), "a link makes no file");
         let other = with_made(&restore).replace("{\"step\":0,\"made\"", "{\"step\":1,\"made\"");
-        assert!(History::read(other.as_bytes()).is_err(), "there is no such step");
+        assert!(History::read(other.as_bytes(), u64::MAX).is_err(), "there is no such step");
     }
 
     proptest! {
@@ -467,9 +478,9 @@ mod tests {
             let mut journal = JOURNAL.as_bytes().to_vec();
             let at = at.index(journal.len());
             journal[at] = byte;
-            _ = History::read(&journal[..]);
-            _ = History::read(&journal[..cut.index(journal.len())]);
-            _ = History::read(&noise[..]);
+            _ = History::read(&journal[..], u64::MAX);
+            _ = History::read(&journal[..cut.index(journal.len())], u64::MAX);
+            _ = History::read(&noise[..], u64::MAX);
         }
     }
 }

@@ -114,21 +114,22 @@ pub fn undo(
     stop: &Stop,
     report: impl FnMut(&Undo, Result<Undone, ActError>),
 ) -> Result<(), JournalError> {
-    undo_after(journal, &[], stop, report)
+    undo_after(journal, &[], u64::MAX, stop, report)
 }
 
 /// Does the same as [`undo`]. `remade`: directories that undos of later runs have made in place of directories that these
-/// runs had removed. The journal knows only the removed ones.
+/// runs had removed. The journal knows only the removed ones. `memory`: how many bytes of memory the steps may need.
 ///
 /// # Errors
-/// As for [`undo`].
+/// As for [`undo`], and if the memory does not suffice.
 pub fn undo_after(
     journal: StdFile,
     remade: &[Remade],
+    memory: u64,
     stop: &Stop,
     mut report: impl FnMut(&Undo, Result<Undone, ActError>),
 ) -> Result<(), JournalError> {
-    let mut history = History::read(BufReader::new(&journal))?;
+    let mut history = History::read(BufReader::new(&journal), memory)?;
     history.replace_directories(remade);
     let mut reach = match has_relative_paths(&history) {
         true => Reach::below(working_directory(&history)?),

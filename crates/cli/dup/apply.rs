@@ -13,6 +13,7 @@ use clap::Args;
 use ftk_apply::{Action, Reach, Sharing};
 use ftk_dedup::prune::{Pruning, RecordedMembers, References, recorded_probes};
 use ftk_dedup::report::{DirectoryGroup, Group, Report, read};
+use ftk_inventory::Budget;
 use ftk_record::{quote, sanitize};
 
 use crate::args::Globals;
@@ -80,11 +81,12 @@ Examples:
 pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;
     let shown = quote(args.report.as_bytes());
-    let mut report = read(open(&args.report)?, args.edited).map_err(|error| {
-        let is_edited = error.is_seal_broken();
-        let hint = if is_edited { " (if you edited it on purpose, add --edited)" } else { "" };
-        anyhow::Error::new(error).context(format!("bad report {shown}{hint}"))
-    })?;
+    let mut report =
+        read(open(&args.report)?, args.edited, &Budget::new(globals.memory())).map_err(|error| {
+            let is_edited = error.is_seal_broken();
+            let hint = if is_edited { " (if you edited it on purpose, add --edited)" } else { "" };
+            anyhow::Error::new(error).context(format!("bad report {shown}{hint}"))
+        })?;
     if !report.unused_rules.is_empty() {
         let rules: Vec<_> = report.unused_rules.iter().map(|rule| sanitize(rule)).collect();
         let text = format!("the report was made with {}, which matched nothing", rules.join(" "));

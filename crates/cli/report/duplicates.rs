@@ -74,9 +74,6 @@ pub(super) fn of_tree<'f>(
     Ok((waste, outcome.max(listed)))
 }
 
-/// The memory for a report, as a multiple of its length.
-const REPORT: u64 = 4;
-
 /// Fills the duplicates with the groups of the report `file`, which was opened as `name`.
 pub(super) fn of_report(
     data: &mut Data,
@@ -85,13 +82,11 @@ pub(super) fn of_report(
     budget: &Budget,
 ) -> anyhow::Result<Outcome> {
     let shown = quote(name.as_bytes());
-    let len = file.get_ref().metadata().with_context(|| format!("cannot stat {shown}"))?.len();
-    let reserved = budget.reserve(len.saturating_mul(REPORT));
-    reserved.with_context(|| format!("{shown} is too large (raise --memory)"))?;
     let mut head = Vec::new();
     let begun = file.by_ref().take(Seal::MAX_LINE as u64 + 1).read_until(b'\n', &mut head);
     begun.with_context(|| format!("cannot read {shown}"))?;
-    let report = read((&head[..]).chain(file), false).with_context(|| format!("bad report {shown}"))?;
+    let report =
+        read((&head[..]).chain(file), false, budget).with_context(|| format!("bad report {shown}"))?;
     ensure!(report.kept.is_none(), "{shown} has decisions: name the report that they are about");
     ensure!(report.recorded.is_none(), "{shown} is a report of manifests: a page needs one of trees");
     let header = Header {

@@ -30,7 +30,7 @@ struct Found {
 /// # Errors
 /// If the state directory cannot be read. A journal that cannot be used is reported, and the outcome is an error.
 pub(super) fn list(globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let (journals, outcome) = find(console)?;
+    let (journals, outcome) = find(globals, console)?;
     let stdout = Stdout::default();
     let mut lines = Lines::new(&stdout);
     for journal in &journals {
@@ -48,8 +48,8 @@ pub(super) fn list(globals: &Globals, console: &Console) -> anyhow::Result<Outco
 ///
 /// # Errors
 /// If no journal is found, or one cannot be used.
-pub(super) fn last(console: &Console) -> anyhow::Result<PathBuf> {
-    let (journals, outcome) = find(console)?;
+pub(super) fn last(globals: &Globals, console: &Console) -> anyhow::Result<PathBuf> {
+    let (journals, outcome) = find(globals, console)?;
     if outcome == Outcome::Error {
         bail!("cannot tell which run is the last one: name its journal");
     }
@@ -61,11 +61,11 @@ pub(super) fn last(console: &Console) -> anyhow::Result<PathBuf> {
 }
 
 /// Returns the directories that undos have made again, from all journals in the state directory that can be used.
-pub(super) fn remade() -> Vec<Remade> {
+pub(super) fn remade(globals: &Globals) -> Vec<Remade> {
     let entries = journal::directory().and_then(|directory| fs::read_dir(directory).ok());
     let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
     let journals = paths.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
-    journals.filter_map(|path| read(&path).ok()).flat_map(|summary| summary.remade).collect()
+    journals.filter_map(|path| read(&path, globals).ok()).flat_map(|summary| summary.remade).collect()
 }
 
 fn directory() -> anyhow::Result<PathBuf> {
@@ -73,7 +73,7 @@ fn directory() -> anyhow::Result<PathBuf> {
 }
 
 /// Reads all journals in the state directory, the newest first. Journals of runs that changed nothing are omitted.
-fn find(console: &Console) -> anyhow::Result<(Vec<Found>, Outcome)> {
+fn find(globals: &Globals, console: &Console) -> anyhow::Result<(Vec<Found>, Outcome)> {
     let directory = directory()?;
     let cannot_list = || format!("cannot list {}", quote(directory.as_os_str().as_bytes()));
     let entries = match fs::read_dir(&directory) {
@@ -86,7 +86,7 @@ fn find(console: &Console) -> anyhow::Result<(Vec<Found>, Outcome)> {
         if path.extension().is_none_or(|extension| extension != "jsonl") {
             continue;
         }
-        match read(&path) {
+        match read(&path, globals) {
             Ok(summary) if summary.steps.is_empty() => {}
             Ok(summary) => journals.push(Found { path, summary }),
             // The run was killed before it did anything, or another ftk has just removed its journal.
@@ -106,8 +106,8 @@ fn find(console: &Console) -> anyhow::Result<(Vec<Found>, Outcome)> {
     Ok((journals, outcome))
 }
 
-fn read(path: &Path) -> Result<JournalSummary, JournalError> {
-    summarize(BufReader::new(open_journal(path)?))
+fn read(path: &Path, globals: &Globals) -> Result<JournalSummary, JournalError> {
+    summarize(BufReader::new(open_journal(path)?), globals.memory())
 }
 
 /// Appends `2026-11-23 07:33  3 files linked  in /srv  /home/ann/.local/state/ftk/dup-20261123T073315Z-6kCIYK.jsonl`.

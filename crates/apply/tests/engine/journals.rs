@@ -72,7 +72,7 @@ fn the_documented_journal_is_read() {
     let page = include_str!("../../../../docs/json.md");
     let mut blocks = page.split("```json\n").filter_map(|block| block.split_once("```"));
     let (journal, _) = blocks.find(|(block, _)| block.contains("\"cwd_identity\"")).unwrap();
-    let summary = ftk_apply::summarize(journal.as_bytes()).unwrap();
+    let summary = ftk_apply::summarize(journal.as_bytes(), u64::MAX).unwrap();
     let one = std::collections::BTreeMap::from([(ftk_apply::ActionKind::Delete, 1)]);
     assert_eq!((summary.steps, summary.undone, summary.left), (one.clone(), one, 0));
     let digest = blake3::hash(b"same").to_hex();

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use ftk_hash::Algorithm;
+use ftk_inventory::Full;
 use ftk_record::{PathError, SealError, quote};
 
 use super::{RECORDED_VERSION, VERSION};
@@ -70,6 +71,8 @@ pub enum RecordError {
     },
     /// This path is listed twice.
     Twice(Vec<u8>),
+    /// The report does not fit into the budget.
+    Full(Full),
     /// A report has a decision, which only files of decisions have.
     Decided,
     /// A decision is not about files or directories of a tree.
@@ -135,6 +138,7 @@ impl fmt::Display for RecordError {
             }
             Self::NotBelow { path, root } => write!(f, "{} is not below {}", quote(path), quote(root)),
             Self::Twice(path) => write!(f, "{} is listed twice", quote(path)),
+            Self::Full(_) => f.write_str("the report is too large (raise --memory)"),
             Self::Decided => f.write_str("only a file of decisions says what to keep"),
             Self::NotFiles => f.write_str("decisions can only be about files and directories of trees"),
             Self::NothingKept(group) => write!(f, "the decision about group {group} keeps nothing"),

@@ -6,6 +6,7 @@ use std::io::BufRead;
 
 use ftk_file::{FsId, Version};
 use ftk_hash::{Algorithm, Digest};
+use ftk_inventory::{Budget, Reservation};
 use ftk_record::{Object, SealError, SealedReader, read_path};
 use serde::Deserialize;
 
@@ -45,15 +46,17 @@ pub struct Recorded {
 }
 
 /// Reads a report, or decisions about one, to its end. If `is_edited`, the footer need not match, but it must exist.
+/// The report, and the tables of a run on it, are reserved in the budget.
 ///
 /// A valid record does not prove that the file still exists or is unchanged. Callers must check files before
 /// they act on them.
 ///
 /// # Errors
-/// If the report is incomplete or damaged, or a record is invalid. No part of it may be used then.
-pub fn read(input: impl BufRead, is_edited: bool) -> Result<Report, ReportError> {
+/// If the report is incomplete or damaged, a record is invalid, or the budget is used up. No part of it may be
+/// used then.
+pub fn read(input: impl BufRead, is_edited: bool, budget: &Budget) -> Result<Report, ReportError> {
     let mut reader = SealedReader::new(input);
-    let mut parser = ReportParser::default();
+    let mut parser = ReportParser::new(budget);
     loop {
         match reader.next_line() {
             Ok(Some(line)) => {
@@ -83,9 +86,17 @@ pub fn read(input: impl BufRead, is_edited: bool) -> Result<Report, ReportError>
 /// The algorithms with which trees are searched. Their digests are long enough to tell contents apart.
 const ALGORITHMS: [Algorithm; 3] = [Algorithm::Xxh128, Algorithm::Blake3, Algorithm::Sha256];
 
+/// The most bytes of memory that a member needs without its path: while its line is parsed, in its group, and in the
+/// tables of a run on the report. Measured.
+const BYTES_OF_MEMBER: u64 = 1024;
+
+/// A path stands in the line, in its member, and in the table of all paths.
+const COPIES_OF_PATH: u64 = 3;
+
 /// The records read so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct ReportParser {
+    memory: Reservation,
     /// Set once the header has been read.
     algorithm: Option<Algorithm>,
     directory: Option<Vec<u8>>,
@@ -108,6 +119,24 @@ struct ReportParser {
 }
 
 impl ReportParser {
+    fn new(budget: &Budget) -> Self {
+        Self {
+            memory: Reservation::new(budget),
+            algorithm: None,
+            directory: None,
+            roots: Vec::new(),
+            unused_rules: Vec::new(),
+            directories: Vec::new(),
+            groups: Vec::new(),
+            manifests: None,
+            recorded: Vec::new(),
+            kept: None,
+            directories_number: 0,
+            number: 0,
+            paths: HashSet::new(),
+        }
+    }
+
     fn add(&mut self, line: &[u8]) -> Result<(), RecordError> {
         match self.algorithm {
             None => self.header(line),
@@ -312,6 +341,8 @@ impl ReportParser {
         if path.is_empty() || !is_below(&path, start) {
             return Err(RecordError::NotBelow { path, root: start.clone() });
         }
+        let needed = BYTES_OF_MEMBER + COPIES_OF_PATH * path.len() as u64;
+        self.memory.consume(needed).map_err(RecordError::Full)?;
         if !self.paths.insert((unique, path.clone())) {
             return Err(RecordError::Twice(path));
         }

@@ -2,6 +2,7 @@
 
 use ftk_file::{FsId, Version};
 use ftk_hash::{Algorithm, Digest};
+use ftk_inventory::{Budget, Full};
 use ftk_record::{Seal, SealError};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -76,7 +77,7 @@ proptest! {
     #[test]
     fn reports_survive_a_round_trip(groups in groups()) {
         let roots = vec![b"a".to_vec(), b"/\xff/".to_vec()];
-        let report = read(&written(&header(roots.clone()), &groups)[..], false).unwrap();
+        let report = read(&written(&header(roots.clone()), &groups)[..], false, &budget()).unwrap();
         prop_assert_eq!(report.directory, header(Vec::new()).directory);
         prop_assert_eq!(report.roots, roots);
         prop_assert_eq!(report.groups, groups);
@@ -96,7 +97,7 @@ fn changed(change: impl Fn(&str) -> String) -> Result<super::Report, ReportError
         new.extend_from_slice(line.as_bytes());
     }
     seal.footer(&mut new);
-    read(&new[..], false)
+    read(&new[..], false, &budget())
 }
 
 #[test]
@@ -239,12 +240,30 @@ fn a_broken_seal_is_accepted_only_on_request() {
     let file = written(&header(vec![b"a".to_vec()]), &[]);
     let edited =
         String::from_utf8(file.clone()).unwrap().replace("\"program\":\"1.0\"", "\"program\":\"2.0\"");
-    assert!(matches!(read(edited.as_bytes(), false), Err(ReportError::Seal(SealError::WrongDigest))));
-    assert_eq!(read(edited.as_bytes(), true).unwrap().roots, [b"a"]);
+    assert!(matches!(
+        read(edited.as_bytes(), false, &budget()),
+        Err(ReportError::Seal(SealError::WrongDigest))
+    ));
+    assert_eq!(read(edited.as_bytes(), true, &budget()).unwrap().roots, [b"a"]);
     let cut = &file[..file.iter().position(|&byte| byte == b'\n').unwrap() + 1];
     for is_edited in [false, true] {
-        assert!(matches!(read(cut, is_edited), Err(ReportError::Seal(SealError::Incomplete))));
+        assert!(matches!(read(cut, is_edited, &budget()), Err(ReportError::Seal(SealError::Incomplete))));
     }
+}
+
+fn budget() -> Budget {
+    Budget::new(16 << 20)
+}
+
+#[test]
+fn members_count_towards_the_budget() {
+    let members: Vec<_> = (0..1000).map(|nth| member_at(&format!("a/{nth}"), nth, 3)).collect();
+    let group = Group { size: 3, digest: Digest::from_bytes(&[7; 32]), members };
+    let file = written(&header(vec![b"a".to_vec()]), &[group]);
+    let read = |bytes| read(&file[..], false, &Budget::new(bytes));
+    assert!(read(2 << 20).is_ok());
+    let problem = RecordError::Full(Full::Memory);
+    assert_eq!(read(512 << 10).map(drop).unwrap_err().to_string(), format!("line 2: {problem}"));
 }
 
 /// A report that was cut off is refused, wherever it was cut. An edited one too, although its footer need not match.
@@ -257,11 +276,14 @@ fn truncated_reports_are_refused() {
         members: vec![member(nth), member(nth + 1)],
     };
     let whole = written(&header(vec![b"a".to_vec()]), &[group(1), group(3)]);
-    assert_eq!(read(&whole[..], false).unwrap().groups.len(), 2);
+    assert_eq!(read(&whole[..], false, &budget()).unwrap().groups.len(), 2);
     for len in 0..whole.len() {
-        assert!(read(&whole[..len], false).is_err(), "{len} bytes");
+        assert!(read(&whole[..len], false, &budget()).is_err(), "{len} bytes");
         // An editor may remove the last newline.
-        assert!(len == whole.len() - 1 || read(&whole[..len], true).is_err(), "{len} bytes, edited");
+        assert!(
+            len == whole.len() - 1 || read(&whole[..len], true, &budget()).is_err(),
+            "{len} bytes, edited"
+        );
     }
 }
 
@@ -269,7 +291,7 @@ fn truncated_reports_are_refused() {
 fn a_report_without_header_is_an_error() {
     let mut empty = Vec::new();
     Seal::new().footer(&mut empty);
-    assert!(matches!(read(&empty[..], true), Err(ReportError::Empty)));
+    assert!(matches!(read(&empty[..], true, &budget()), Err(ReportError::Empty)));
 }
 
 /// A group that is too long for one line is split over several lines, and read back as one.
@@ -283,7 +305,7 @@ fn a_group_split_over_lines_is_read_back_as_one_group() {
         Group { size: 3, digest: Digest::from_bytes(&[7; 32]), members: (0..1000).map(member).collect() };
     let file = written(&header(vec![b"a".to_vec()]), std::slice::from_ref(&group));
     assert!(file.split(|&byte| byte == b'\n').count() > 4);
-    assert_eq!(read(&file[..], false).unwrap().groups, [group]);
+    assert_eq!(read(&file[..], false, &budget()).unwrap().groups, [group]);
 }
 
 /// Reads a report of manifests after a change to its lines. The footer is made to match.
@@ -335,7 +357,7 @@ fn read_sealed(lines: &[String]) -> Result<super::Report, ReportError> {
         file.extend_from_slice(line.as_bytes());
     }
     seal.footer(&mut file);
-    read(&file[..], false)
+    read(&file[..], false, &budget())
 }
 
 #[test]
