@@ -9,8 +9,9 @@ mod tree;
 
 use std::ffi::OsString;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use clap::{ArgAction, Args, ValueEnum};
+use ftk_inventory::Budget;
 use ftk_usage::{Keep, Measure};
 use ftk_walk::Follow;
 use indicatif::HumanCount;
@@ -20,6 +21,7 @@ use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::human;
 use crate::number::at_least;
+use crate::scan::too_large;
 use crate::selection::SelectionArgs;
 use crate::size::Unit;
 use crate::stdout::Stdout;
@@ -127,10 +129,11 @@ pub(crate) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
     if args.output.format == Some(DumpFormat::Ncdu) {
         return dump::run(args, globals, console);
     }
-    let Counted { usage, unreadable, outcome, start } = source::count(args, globals, console)?;
+    let budget = Budget::new(globals.memory());
+    let Counted { usage, unreadable, outcome, start } = source::count(args, globals, &budget, console)?;
     let out = Stdout::default();
     let (top, unit) = (args.top(), args.unit());
-    let listing = usage.listing(top, args.measure());
+    let listing = usage.listing(top, args.measure(), &budget).with_context(|| too_large(&budget))?;
     if globals.json {
         json::print(&usage, &listing, &out);
     } else if Stdout::is_terminal() && !args.output.null {

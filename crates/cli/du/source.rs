@@ -26,11 +26,15 @@ pub(super) struct Counted {
 ///
 /// # Errors
 /// If the table of directories does not fit into the allowed memory, or a file cannot be read.
-pub(super) fn count(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow::Result<Counted> {
+pub(super) fn count(
+    args: &DuArgs,
+    globals: &Globals,
+    budget: &Budget,
+    console: &Console,
+) -> anyhow::Result<Counted> {
     let start = Instant::now();
-    let budget = Budget::new(globals.memory());
     if let Some(file) = &args.output.from {
-        return from::count(file, args, &budget, console);
+        return from::count(file, args, budget, console);
     }
     // A file that standard output goes to counts like any other: nothing is written before the walk has ended.
     let roots = args.selection.starts.read(&args.paths, &[c"."])?;
@@ -39,11 +43,11 @@ pub(super) fn count(args: &DuArgs, globals: &Globals, console: &Console) -> anyh
     let follow = args.selection.follow(Follow::Never);
     let keep = args.keep();
     let visitor = |worker| {
-        let count = Count::new(worker, &keep, &budget, follow == Follow::Always);
+        let count = Count::new(worker, &keep, budget, follow == Follow::Always);
         count.one_file_system(args.selection.one_file_system())
     };
     let walker = walker(roots, follow, globals);
-    let walked = walk(walker, &selection, &budget, console.progress, console, visitor);
+    let walked = walk(walker, &selection, budget, console.progress, console, visitor);
     let Walked { visitors, skipped, rules, .. } = walked;
     let (mut parts, mut errors) = (Vec::with_capacity(visitors.len()), Vec::new());
     for count in visitors {
@@ -52,7 +56,7 @@ pub(super) fn count(args: &DuArgs, globals: &Globals, console: &Console) -> anyh
     }
     errors.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     errors.iter().for_each(|error| walk_error(error, console));
-    let usage = Usage::merge(parts).with_context(|| too_large(&budget))?;
+    let usage = Usage::merge(parts).with_context(|| too_large(budget))?;
     say_skipped(skipped, Default::default(), console);
     rules.say(console);
     let total = usage.total();

@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 
+use ftk_inventory::{Budget, Full, Reservation};
+
 use crate::{Item, Measure, Sum, Usage};
 
 /// One line of a listing.
@@ -25,6 +27,9 @@ pub struct Rest {
     pub sum: Sum,
 }
 
+/// A line, which may be copied while the table grows, and its place in the stack of what is not listed yet.
+const BYTES_OF_LINE: u64 = 2 * (size_of::<Row>() + size_of::<Item>()) as u64;
+
 /// The chosen entries. Each directory stands before its contents, and the largest first; the first names if they are
 /// equally large.
 #[derive(Debug)]
@@ -39,12 +44,16 @@ impl Usage {
     /// Lists the `top` largest entries; all of them for `None`.
     ///
     /// A directory is at least as large as its contents, so the listing contains every directory above its entries.
-    /// Directories in which nothing was counted are not listed, starting points excepted.
-    pub fn listing(&self, top: Option<usize>, measure: Measure) -> Listing {
+    /// Directories in which nothing was counted are not listed, starting points excepted. The lines are reserved in
+    /// the budget.
+    ///
+    /// # Errors
+    /// If the budget is used up.
+    pub fn listing(&self, top: Option<usize>, measure: Measure, budget: &Budget) -> Result<Listing, Full> {
         let chosen = top.map(|top| self.largest(top, measure));
         let is_chosen = |item: &Item| chosen.as_ref().is_none_or(|chosen| chosen.contains(item));
         let in_order = |items: &mut Vec<Item>| items.sort_unstable_by_key(|item| self.rank(*item, measure));
-        let mut rows = Vec::new();
+        let (mut rows, mut memory) = (Vec::new(), Reservation::new(budget));
         let mut waiting: Vec<_> = self.roots().iter().map(|root| Item::Dir(*root)).collect();
         let roots = waiting.len();
         waiting.retain(is_chosen);
@@ -80,9 +89,10 @@ impl Usage {
                 in_order(&mut shown);
                 waiting.extend(shown.into_iter().rev());
             }
+            memory.consume(BYTES_OF_LINE)?;
             rows.push(row);
         }
-        Listing { rows, rest }
+        Ok(Listing { rows, rest })
     }
 
     /// Returns the largest entries. Opens directories from the largest to the smallest, so it looks at few others.

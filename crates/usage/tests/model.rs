@@ -177,8 +177,9 @@ proptest! {
     #[test]
     fn listings_contain_the_largest(files in files(), top in 1..12_usize) {
         let usage = count(&files, &Keep { files: true, ..Keep::default() }, &[0, 1, 2]);
-        let whole = usage.listing(None, Measure::Apparent).rows;
-        let some = usage.listing(Some(top), Measure::Apparent);
+        let budget = Budget::new(1 << 30);
+        let whole = usage.listing(None, Measure::Apparent, &budget).unwrap().rows;
+        let some = usage.listing(Some(top), Measure::Apparent, &budget).unwrap();
         prop_assert_eq!(some.rows.len(), top.min(whole.len()));
         let mut sizes: Vec<_> = whole.iter().map(|row| row.sum.apparent).collect();
         sizes.sort_unstable_by(|a, b| b.cmp(a));
@@ -242,6 +243,8 @@ fn chains_of_ten_thousand_directories_are_added_up() {
     }
     let usage = Usage::merge(vec![part]).unwrap();
     assert_eq!(usage.total().allocated, u128::from(u64::MAX) * 10_000);
-    assert_eq!(usage.listing(None, Measure::Apparent).rows.len(), 10_001);
-    assert_eq!(usage.listing(Some(3), Measure::Apparent).rows.len(), 3);
+    assert_eq!(usage.listing(None, Measure::Apparent, &budget).unwrap().rows.len(), 10_001);
+    assert_eq!(usage.listing(Some(3), Measure::Apparent, &budget).unwrap().rows.len(), 3);
+    let little = |top| usage.listing(top, Measure::Apparent, &Budget::new(1 << 20)).map(drop);
+    assert_eq!((little(None), little(Some(3))), (Err(Full::Memory), Ok(())));
 }
