@@ -23,6 +23,7 @@ mod outputs;
 mod proofs;
 mod pruning;
 mod rings;
+mod scenarios;
 mod signals;
 mod totals;
 mod trees;

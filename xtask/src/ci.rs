@@ -106,7 +106,7 @@ const STEPS: &[Step] = &[
     Step::cargo(
         Tier::Full,
         "package",
-        "package --locked --workspace --no-verify --quiet --allow-dirty --exclude ftk-benches --exclude ftk-fuzz --exclude xtask",
+        "package --locked --workspace --no-verify --quiet --allow-dirty --exclude ftk-benches --exclude ftk-fuzz --exclude horrors --exclude xtask",
     ),
     // Compares results with peers; a release build for times would take minutes.
     Step::cargo(
@@ -114,8 +114,6 @@ const STEPS: &[Step] = &[
         "bench",
         "run --locked --quiet --package xtask -- bench --quick --runs 1 --profile dev",
     ),
-    // Failures that other tools have had; without peers.
-    Step::cargo(Tier::Full, "horrors", "run --locked --quiet --package xtask -- horrors"),
     // The code for systems other than Linux, run on this one.
     Step::test(
         Tier::Full,

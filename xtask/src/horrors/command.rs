@@ -6,10 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-use super::entries::ENTRIES;
+use horrors::{ENTRIES, FAMILIES, Place, Scenario};
+
 use super::page::{self, Report};
-use super::place::Place;
-use super::scenario::{FAMILIES, Scenario};
 use crate::bench::build::tested;
 use crate::bench::interrupt;
 use crate::bench::machine::Machine;
@@ -72,7 +71,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
                 let is_there = tool == "ftk" || peers.get(tool).is_some();
                 let Some(lines) = scenario.lines(tool).filter(|_| is_there) else { continue };
                 nth += 1;
-                let place = Place::new(scratch.path(&format!("{nth}-{tool}")), &programs)?;
+                let place = Place::new(scratch.path(&format!("{nth}-{tool}")), &programs, interrupt::check)?;
                 let outcome = family
                     .run(scenario, &place, lines)
                     .with_context(|| format!("{}, {}, {tool}", scenario.number, scenario.title))?;
@@ -80,7 +79,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
                     println!("    {tool:11} not run: the file system cannot be mounted");
                     continue;
                 };
-                println!("    {tool:11} {} {}", verdict.word().trim_matches('*'), verdict.why());
+                let (word, why) = verdict.words();
+                println!("    {tool:11} {} {why}", word.trim_matches('*'));
                 if options.verbose {
                     for run in &seen.runs {
                         println!("{run}");
@@ -104,7 +104,7 @@ fn verdict_of_the_run(report: &Report) -> ExitCode {
     let failures: Vec<_> = report.of("ftk").filter(|(_, verdict)| verdict.is_failure()).collect();
     for (scenario, verdict) in &failures {
         let known = if is_known(scenario) { " (known)" } else { "" };
-        println!("ftk fails {}, {}: {}{known}", scenario.number, scenario.title, verdict.why());
+        println!("ftk fails {}, {}: {}{known}", scenario.number, scenario.title, verdict.words().1);
     }
     let passed = report.of("ftk").count() - failures.len();
     println!("ftk passes {passed} of {} scenarios", passed + failures.len());
@@ -126,7 +126,8 @@ fn install(program: &Path, to: &Path) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::verdict::Verdict;
+    use horrors::Verdict;
+
     use super::*;
     use crate::bench::machine;
 

@@ -63,8 +63,8 @@ pub(crate) fn library_dependencies(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// `cargo test` selects the program and all libraries: `default-members` lists the root and every folder in `crates/`,
-/// in order, except that of [`QUERY`].
+/// `cargo test` selects the program and all libraries: `default-members` lists the root, every folder in `crates/` except
+/// that of [`QUERY`], and the scenarios that the tests of the program run, in order.
 pub(crate) fn default_members(tree: &Tree) -> Vec<Finding> {
     let manifest = match parsed(ROOT, tree.get(ROOT).unwrap_or_default()) {
         Ok(manifest) => manifest,
@@ -76,7 +76,8 @@ pub(crate) fn default_members(tree: &Tree) -> Vec<Finding> {
         let name = parsed(path, text)
             .ok()
             .and_then(|it| it.get("package")?.get("name")?.as_str().map(str::to_owned));
-        path.starts_with("crates/") && name.as_deref() != Some(QUERY)
+        let is_library = path.starts_with("crates/") || path.starts_with("xtask/horrors/");
+        is_library && name.as_deref() != Some(QUERY)
     });
     let mut expected: Vec<_> = crates.filter_map(|(path, _)| path.strip_suffix("/Cargo.toml")).collect();
     expected.push(".");
@@ -227,11 +228,13 @@ workspace = true
                 ("crates/inventory/Cargo.toml", GOOD),
                 ("crates/query/Cargo.toml", query),
                 ("xtask/Cargo.toml", GOOD),
+                ("xtask/horrors/Cargo.toml", GOOD),
             ]))
         };
-        assert_eq!(found("\".\", \"crates/inventory\""), []);
+        assert_eq!(found("\".\", \"crates/inventory\", \"xtask/horrors\""), []);
         for bad in ["", "\".\"", "\"crates/inventory\"", "\".\", \"crates/inventory\", \"crates/query\""] {
-            let expected = "Cargo.toml:2: `default-members` is not [\".\", \"crates/inventory\"]";
+            let expected =
+                "Cargo.toml:2: `default-members` is not [\".\", \"crates/inventory\", \"xtask/horrors\"]";
             assert_eq!(found(bad)[0].to_string(), expected, "{bad}");
         }
         assert_eq!(default_members(&Tree::default()).len(), 1);

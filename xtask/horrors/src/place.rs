@@ -11,12 +11,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Pid, Signal, geteuid, kill_process_group};
 
-use super::seen::{Run, Seen, has};
-use crate::bench::interrupt;
+use super::seen::{Run, Seen};
 
 /// A command that runs longer than this counts as hanging. Every command needs only seconds, but the machine may be
 /// busy.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Limit of the address space of a command, in KiB, to protect the machine from unbounded allocation.
 const MEMORY_KIB: u64 = 8 << 20;
@@ -25,17 +24,22 @@ const MEMORY_KIB: u64 = 8 << 20;
 const UNPRIVILEGED: u32 = 65534;
 
 /// An empty tree, a private home directory, and files for the output. Dropping it removes them all.
-pub(crate) struct Place {
+pub struct Place {
     folder: PathBuf,
     /// The value of `PATH`.
     path: String,
+    /// Fails after an interrupt.
+    may_go_on: fn() -> Result<()>,
 }
 
 impl Place {
+    /// Creates the folder. Programs in `programs` are found before those of the system. If `may_go_on` fails, a running
+    /// command is killed.
+    ///
     /// # Errors
     /// If a directory cannot be created.
-    pub(crate) fn new(folder: PathBuf, programs: &Path) -> Result<Self> {
-        let place = Self { folder, path: format!("{}:/usr/bin:/bin", programs.display()) };
+    pub fn new(folder: PathBuf, programs: &Path, may_go_on: fn() -> Result<()>) -> Result<Self> {
+        let place = Self { folder, path: format!("{}:/usr/bin:/bin", programs.display()), may_go_on };
         for name in ["", "tree", "home", "tmp"] {
             let dir = place.folder.join(name);
             fs::create_dir(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
@@ -46,15 +50,15 @@ impl Place {
         Ok(place)
     }
 
-    pub(crate) fn tree(&self) -> PathBuf {
+    fn tree(&self) -> PathBuf {
         self.folder.join("tree")
     }
 
     /// # Errors
     /// If the script fails.
-    pub(crate) fn set_up(&self, script: &str) -> Result<()> {
-        let run = self.line(&format!("set -e\n{script}"))?;
-        ensure!(run.status == Some(0), "cannot set up the tree: {}", run.err_text());
+    pub(super) fn set_up(&self, script: &str) -> Result<()> {
+        let run = self.line(0, &format!("set -e\n{script}"))?;
+        ensure!(run.is_success(), "cannot set up the tree: {}", String::from_utf8_lossy(&run.err));
         Ok(())
     }
 
@@ -63,7 +67,7 @@ impl Place {
     ///
     /// # Errors
     /// If the shell cannot be started.
-    pub(crate) fn mount(&self, command: &str) -> Result<bool> {
+    pub(super) fn mount(&self, command: &str) -> Result<bool> {
         if !geteuid().is_root() {
             return Ok(false);
         }
@@ -72,17 +76,19 @@ impl Place {
         Ok(status.success())
     }
 
-    /// Runs each line in a separate shell, and stops after a line that hangs.
+    /// Runs each line in a separate shell, and stops after a line that hangs. The output of the first line is in
+    /// `1.out` and `1.err` next to the tree, and so on.
     ///
     /// # Errors
     /// If a program is missing or strace cannot trace.
-    pub(crate) fn run(&self, lines: &str) -> Result<Seen> {
+    pub(super) fn run(&self, lines: &str) -> Result<Seen> {
         let mut runs = Vec::new();
-        for line in lines.lines() {
-            let run = self.line(line)?;
+        for (nth, line) in (1..).zip(lines.lines()) {
+            let run = self.line(nth, line)?;
+            let err = String::from_utf8_lossy(&run.err);
             // A command that could not run, or a fault that could not be injected, proves nothing.
-            if matches!(run.status, Some(126 | 127)) || has(&run.err, b"strace: ") {
-                bail!("{line}: {}", run.err_text());
+            if matches!(run.status, Some(126 | 127)) || err.contains("strace: ") {
+                bail!("{line}: {}", err.trim());
             }
             let hangs = run.status.is_none();
             runs.push(run);
@@ -93,8 +99,8 @@ impl Place {
         Ok(Seen { runs, tree: self.tree() })
     }
 
-    fn line(&self, line: &str) -> Result<Run> {
-        let (out, err) = (self.folder.join("out"), self.folder.join("err"));
+    fn line(&self, nth: usize, line: &str) -> Result<Run> {
+        let [out, err] = ["out", "err"].map(|name| self.folder.join(format!("{nth}.{name}")));
         let limited = format!("ulimit -c 0 && ulimit -v {MEMORY_KIB} && eval \"$1\"");
         let mut command = Command::new("/bin/sh");
         command.args(["-c", &limited, "sh", line]).current_dir(self.tree()).process_group(0);
@@ -106,7 +112,7 @@ impl Place {
         }
         let begun = Instant::now();
         let mut child = command.spawn().context("cannot start a shell")?;
-        let status = wait(&mut child, begun)?;
+        let status = self.wait(&mut child, begun)?;
         Ok(Run {
             line: line.to_owned(),
             status: status.map(code),
@@ -114,6 +120,24 @@ impl Place {
             out: fs::read(out)?,
             err: fs::read(err)?,
         })
+    }
+
+    /// Waits until the child ends, and returns `None` if it hangs. In both cases its whole process group is killed.
+    fn wait(&self, child: &mut Child, begun: Instant) -> Result<Option<ExitStatus>> {
+        let group = Pid::from_child(child);
+        let status = loop {
+            if let Some(status) = child.try_wait()? {
+                break Some(status);
+            }
+            if begun.elapsed() > PATIENCE || (self.may_go_on)().is_err() {
+                break None;
+            }
+            sleep(Duration::from_millis(2));
+        };
+        _ = kill_process_group(group, Signal::KILL);
+        child.wait()?;
+        (self.may_go_on)()?;
+        Ok(status)
     }
 }
 
@@ -127,29 +151,9 @@ impl Drop for Place {
         }
         // `remove_dir_all` keeps a descriptor for each level, and the tree may be deep.
         for words in [&["chmod", "-R", "u+rwX"][..], &["rm", "-rf"]] {
-            let command =
-                Command::new(words[0]).args(&words[1..]).arg(&self.folder).stderr(Stdio::null()).status();
-            _ = command;
+            _ = Command::new(words[0]).args(&words[1..]).arg(&self.folder).stderr(Stdio::null()).status();
         }
     }
-}
-
-/// Waits until the child ends, and returns `None` if it hangs. In both cases its whole process group is killed.
-fn wait(child: &mut Child, begun: Instant) -> Result<Option<ExitStatus>> {
-    let group = Pid::from_child(child);
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break Some(status);
-        }
-        if begun.elapsed() > PATIENCE || interrupt::check().is_err() {
-            break None;
-        }
-        sleep(Duration::from_millis(2));
-    };
-    _ = kill_process_group(group, Signal::KILL);
-    child.wait()?;
-    interrupt::check()?;
-    Ok(status)
 }
 
 /// Returns the status as a shell reports it: 128 and the number of the signal for a signal.
@@ -163,21 +167,21 @@ mod tests {
 
     fn place(name: &str) -> Place {
         // Not in a `TempDir`, which the other user cannot enter.
-        let folder = std::env::temp_dir().join(format!("ftk-xtask-place-{name}-{}", std::process::id()));
-        Place::new(folder, Path::new("/usr/bin")).unwrap()
+        let folder = std::env::temp_dir().join(format!("ftk-horrors-place-{name}-{}", std::process::id()));
+        Place::new(folder, Path::new("/usr/bin"), || Ok(())).unwrap()
     }
 
     #[test]
-    fn lines_run_in_order_in_the_tree() {
+    fn lines_run_in_order_in_the_tree_with_a_private_home() {
         let place = place("lines");
         place.set_up("mkdir d; echo content > d/a").unwrap();
-        let seen = place.run("cat d/a; echo said >&2\ncd d; rm a; exit 3").unwrap();
-        assert_eq!(
-            (seen.runs[0].status, &*seen.runs[0].out, &*seen.runs[0].err),
-            (Some(0), &b"content\n"[..], &b"said\n"[..])
-        );
-        assert_eq!(seen.last().status, Some(3));
-        assert!(seen.names("d").is_empty());
+        let seen =
+            place.run("cat d/a; echo said >&2\necho $HOME; env | grep -c ^XDG; rm d/a; exit 3").unwrap();
+        let [first, last] = &seen.runs[..] else { panic!() };
+        assert_eq!((first.status, &*first.out, &*first.err), (Some(0), &b"content\n"[..], &b"said\n"[..]));
+        let home = format!("{}\n0\n", place.folder.join("home").display());
+        assert_eq!((last.status, &*last.out), (Some(3), home.as_bytes()));
+        assert!(!seen.exists("d/a"));
     }
 
     #[test]
@@ -189,13 +193,6 @@ mod tests {
         let folder = place.folder.clone();
         drop(place);
         assert!(!folder.exists());
-    }
-
-    #[test]
-    fn commands_have_a_private_home() {
-        let place = place("home");
-        let seen = place.run("echo $HOME; env | grep -c ^XDG; true").unwrap();
-        assert_eq!(seen.last().out, format!("{}\n0\n", place.folder.join("home").display()).as_bytes());
     }
 
     #[test]
