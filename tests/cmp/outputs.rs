@@ -42,27 +42,6 @@ fn odd_names() {
     run.stderr("ftk: EOF on \\x1b[31m\\n\\xff after byte 1, in line 1\n");
 }
 
-#[test]
-fn h47_write_errors_are_reported() {
-    let dir = Dir::new();
-    dir.file("a", &bytes(1, 100_000)).file("b", &bytes(2, 100_000)).file("t/x", b"a").file("u/y", b"a");
-    let full = || File::options().write(true).open("/dev/full").unwrap();
-    for args in [
-        &["a", "b"][..],
-        &["-l", "a", "b"],
-        &["--ranges", "a", "b"],
-        &["--json", "a", "b"],
-        &["--max-mismatches", "0", "a", "b"],
-        &["t", "u"],
-        &["--json", "t", "u"],
-    ] {
-        let run = dir.ftk(["cmp"]).args(args).stdout(full()).run().status(2);
-        run.stderr_has("ftk: cannot write to standard output: no space left on device");
-    }
-    // With `-s` nothing is written.
-    dir.ftk(["cmp", "-q", "a", "b"]).stdout(full()).run().status(1);
-}
-
 /// A reader that has seen enough closes the pipe.
 #[test]
 fn a_closed_pipe_is_no_error() {

@@ -206,31 +206,6 @@ fn h17_the_report_itself_is_skipped() {
     run.stderr_has("'report' is both input and output");
 }
 
-/// A failed write is an error for every format, for plans and for scripts.
-#[test]
-fn h47_a_full_disk_is_an_error() {
-    let dir = small_tree();
-    let full = || fs::File::options().write(true).open("/dev/full").unwrap();
-    for args in [
-        &["dup"][..],
-        &["dup", "-0"],
-        &["dup", "--json"],
-        &["dup", "--format", "csv"],
-        &["dup", "--summary"],
-        &["dup", "prune", "--action", "hardlink"],
-        &["dup", "prune", "--action", "hardlink", "--json"],
-        &["dup", "prune", "--action", "hardlink", "--script"],
-    ] {
-        let run = dir.ftk(args).stdout(full()).run().status(2);
-        run.stderr_has("ftk: cannot write to standard output: no space left on device\n");
-    }
-    let run = dir.ftk(["dup", "-o", "/dev/full"]).run().status(2);
-    run.stderr_has("ftk: cannot write '/dev/full': no space left on device\n");
-    // What was done before the error is in the journal.
-    let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "t"]).stdout(full()).run().status(2);
-    run.stderr_has("  linked ");
-}
-
 /// A group with very many members is written as several lines and read back as one group.
 #[test]
 fn a_group_of_any_size_is_one_group() {

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 
 use super::tree::{oracle, plant, printed};
-use crate::harness::{Dir, bytes, needs, uring};
+use crate::harness::{Dir, needs, uring};
 
 #[test]
 fn groups_are_what_comparing_every_byte_finds() {
@@ -39,24 +39,6 @@ fn h43_options_for_reading_do_not_change_the_output() {
             dir.ftk(["dup", "--io", "uring", "-j", threads]).run().status(0).stdout(&expected);
         }
     }
-}
-
-/// Large files that differ in a single byte at various places.
-#[test]
-fn h32_files_that_differ_in_one_byte_are_not_duplicates() {
-    let dir = Dir::new();
-    let size = 3 << 20;
-    let content = bytes(3, size);
-    dir.file("same/0", &content).file("same/1", &content);
-    for (nth, at) in [0, 1, 4095, 4096, 16_384, 131_072, size / 2, size - 131_073, size - 4096, size - 1]
-        .into_iter()
-        .enumerate()
-    {
-        let mut other = content.clone();
-        other[at] ^= 0x80;
-        dir.file(format!("other/{nth}"), &other);
-    }
-    dir.ftk(["dup"]).run().status(0).stdout("./same/0\n./same/1\n\n");
 }
 
 /// Returns the set of groups, with inode numbers for names: tools may print any name of several hard links.

@@ -190,43 +190,6 @@ fn h12_another_run_finds_nothing_to_do() {
     }
 }
 
-/// Reports, plans and scripts make no system call that could change anything.
-#[test]
-fn h15_without_yes_nothing_is_changed() {
-    needs!("strace");
-    let dir = pair();
-    let calls = "trace=open,openat,openat2,creat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,\
-                 mkdir,mkdirat,rmdir,mknod,mknodat,truncate,ftruncate,fallocate,chmod,fchmod,fchmodat,chown,fchown,fchownat,\
-                 utimensat,setxattr,fsetxattr,lsetxattr,ioctl,copy_file_range";
-    let log = dir.aside("log");
-    let log = log.to_str().unwrap();
-    for args in [
-        &["dup", "t"][..],
-        &["dup", "--json", "--verify", "t"],
-        &["dup", "prune", "--action", "hardlink", "t"],
-        &["dup", "prune", "--action", "delete", "--script", "t"],
-    ] {
-        dir.ftk(args).under(&dir, ["strace", "-f", "-e", calls, "-o", log]).run().status(0);
-        let log = fs::read_to_string(log).unwrap();
-        let is_harmless = |line: &&str| {
-            let call = line.split_once(' ').map_or("", |(_, call)| call.trim_start());
-            let has = |words: &[&str]| words.iter().any(|word| call.contains(word));
-            let reads = has(&["O_RDONLY", "O_PATH"]) && !has(&["O_CREAT", "O_TMPFILE", "O_TRUNC"]);
-            let asks = call.starts_with("ioctl(")
-                && has(&[
-                    "TCGETS",
-                    "TIOCGWINSZ",
-                    "FS_IOC_FIEMAP, {fm_start=0, fm_length=18446744073709551615, fm_flags=0,",
-                ]);
-            let is_no_call = ["+++", "---", "<..."].iter().any(|start| call.starts_with(start));
-            is_no_call || (call.starts_with("open") && reads) || asks
-        };
-        let (harmless, changes): (Vec<_>, Vec<_>) = log.lines().partition(is_harmless);
-        assert!(harmless.len() > 5, "strace saw the run");
-        assert!(changes.is_empty(), "{args:?}: {changes:#?}");
-    }
-}
-
 #[test]
 fn the_journal_is_written_to_the_given_path() {
     let dir = pair();

@@ -10,7 +10,7 @@ use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use rustix::process::Signal;
 
 use super::signals::assert_killed_by;
-use crate::harness::{Chain, Dir, Paused, has_read, maps, skip, wait_until};
+use crate::harness::{Dir, Paused, has_read, maps, skip, wait_until};
 
 /// Large enough to be paused in the middle.
 const LONG: u64 = 256 << 20;
@@ -24,24 +24,6 @@ const WAYS: [Way; 4] = [
     (&["--method", "mapped", "-j", "mono"], |child| maps(child, "b")),
     (&["--method", "mapped", "-j", "4"], |child| maps(child, "b")),
 ];
-
-/// An unreadable file is named, and the status is 2, in every mode.
-#[test]
-fn h27_errors_reach_the_status() {
-    let dir = Dir::new();
-    for nth in 0..50 {
-        for tree in ["a", "b"] {
-            dir.file(format!("{tree}/{}/{nth}", nth % 5), format!("{nth}").as_bytes());
-        }
-    }
-    dir.lock("b/3/33").file("a/4/44", b"xx");
-    for threads in ["auto", "mono", "8"] {
-        let run = dir.ftk(["cmp", "-j", threads, "a", "b"]).unprivileged(&dir).run().status(2);
-        run.stdout("content differs\t4/44\tfirst at byte 1\n")
-            .stderr_has("ftk: cannot open 'b/3/33': permission denied\n")
-            .stderr_has("49 pairs of files compared");
-    }
-}
 
 /// A change to a file while it is compared.
 type Change = (&'static str, fn(&File));
@@ -141,23 +123,6 @@ fn h35_special_files_are_not_opened() {
     }
 }
 
-#[test]
-fn h36_recursion_ends() {
-    let dir = Dir::new();
-    for tree in ["a", "b"] {
-        dir.file(format!("{tree}/d/x"), b"abc");
-        dir.symlink("..", &format!("{tree}/d/up")).symlink(".", &format!("{tree}/here"));
-        dir.symlink("self", &format!("{tree}/self")).symlink("../out", &format!("{tree}/out"));
-    }
-    dir.file("out/x", b"abc");
-    for threads in ["mono", "8"] {
-        dir.ftk(["cmp", "-j", threads, "a", "b"]).run().status(0).stdout("");
-        // With -L, the loops are errors on both sides, and everything else is compared.
-        let run = dir.ftk(["cmp", "-L", "-j", threads, "a", "b"]).run().status(2).stdout("");
-        run.stderr_has("ftk: cannot follow 'a/here': ").stderr_has("ftk: cannot follow 'b/d/up': ");
-    }
-}
-
 /// Holes are not read; reading them would take hours.
 #[test]
 fn h38_sparse_files() {
@@ -180,21 +145,6 @@ fn h38_sparse_files() {
         run.stdout(format!("{TIB}   0 170\n"));
     }
     dir.ftk(["cmp", "a", "b"]).run().status(1).stdout(format!("content differs\tx\tfirst at byte {TIB}\n"));
-}
-
-#[test]
-fn h39_depth() {
-    let chain = Chain::new("d", 3000, 100);
-    let dir = chain.dir();
-    dir.file("x", b"");
-    // The tree is compared with its own subdirectory: every file is one level deeper there.
-    for threads in ["mono", "8"] {
-        let run = dir.ftk(["cmp", "-j", threads, ".", "d"]).limit(dir, "-n 24").run().status(1);
-        run.stderr_has("  31 only in '.', 30 only in 'd'; 0 pairs ");
-        let same =
-            dir.ftk(["cmp", "--no-shortcuts", "-j", threads, "d", "./d"]).limit(dir, "-n 24").run().status(0);
-        same.stderr_has("30 pairs of files compared");
-    }
 }
 
 /// Files of procfs, whose size is synthetic and whose reads are short, are compared by their content.
@@ -234,7 +184,7 @@ fn h46_synthetic_sizes_in_trees_are_not_trusted() {
     run.stdout("content differs\tcore_id\tfirst at byte 1\n"); // its synthetic size differs, too
 }
 
-/// A signal ends the comparison of files, of trees, and of a stream that sends nothing.
+/// A signal ends the comparison of files and of trees.
 #[test]
 fn h49_signals_while_comparing() {
     for with in [Signal::TERM, Signal::INT] {
@@ -252,11 +202,5 @@ fn h49_signals_while_comparing() {
             wait_until(|| has_read(&child) > 8 << 20 || maps(&child, "b"));
             assert_killed_by(child, with);
         }
-        let dir = Dir::on_disk();
-        let (never, _held) = std::io::pipe().unwrap();
-        let child = dir.file("x", b"abc").ftk(["cmp", "-", "x"]).stdin_from(never).spawn();
-        let fds = format!("/proc/{}/fd", child.id());
-        wait_until(|| fs::read_dir(&fds).is_ok_and(|fds| fds.count() > 3));
-        assert_killed_by(child, with);
     }
 }

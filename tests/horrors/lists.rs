@@ -218,7 +218,7 @@ fn h23_hostile_lengths_for_every_reader() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Random bytes, and valid lists with some bytes replaced.
     #[test]

@@ -22,9 +22,10 @@ fn name() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Each file is one record in every format, and the record names that file, for all names.
+    /// Each file is one record in every format, and the record names that file, for all names. A list is checked
+    /// completely.
     #[test]
-    fn h18_every_name_is_exactly_one_record(names in proptest::collection::hash_set(name(), 1..40)) {
+    fn h18_h51_every_name_is_exactly_one_record(names in proptest::collection::hash_set(name(), 1..40)) {
         let dir = Dir::new();
         let mut paths = Vec::new();
         for name in &names {
@@ -57,80 +58,15 @@ proptest! {
             check.args(["-c", "--strict", "--status"]).arg(&list).current_dir(dir.path(""));
             prop_assert!(check.status().unwrap().success());
         }
-    }
-}
-
-/// A backslash in a name is an ordinary byte, even if a path with a slash there exists.
-#[test]
-fn h19_a_backslash_is_not_a_separator() {
-    let dir = Dir::new();
-    dir.raw_file(b"back\\slash", b"abc").file("back/slash", b"other");
-    let line = |escape: &str, content: &[u8], name: &str| format!("{escape}{}  {name}\n", sha256(content));
-    dir.ftk(["hash", "back\\slash"]).run().status(0).stdout(line("\\", b"abc", "back\\\\slash"));
-    let both = line("", b"other", "./back/slash") + &line("\\", b"abc", "./back\\\\slash");
-    dir.ftk(["hash", "."]).run().status(0).stdout(both);
-    dir.ftk(["find", "back\\slash"]).run().status(0).stdout("back\\slash\n");
-}
-
-/// The bytes are printed unchanged, JSON is valid, and nothing is replaced by U+FFFD.
-#[test]
-fn h20_names_that_are_not_utf8() {
-    let dir = Dir::new();
-    let names =
-        [&b"\xff"[..], b"\xc3\x28", b"a\x80b", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"d\xff/\xfe"];
-    for name in names {
-        dir.raw_file(name, b"x");
-    }
-    for args in [&["find"][..], &["find", "--sort"], &["hash", "."], &["hash", "--json", "."]] {
-        let run = dir.ftk(args).run().status(0);
-        let replaced = run.out.windows(3).any(|bytes| bytes == "\u{fffd}".as_bytes());
-        run.check(!replaced, "nothing is replaced");
-        let is_json = args.contains(&"--json");
-        for name in names {
-            let shown =
-                if is_json { BASE64.encode(&[b"./", name].concat()).into_bytes() } else { name.to_vec() };
-            run.check(run.out.windows(shown.len()).any(|bytes| bytes == shown), "every name is there");
-        }
-        if is_json {
-            run.text().lines().for_each(|line| _ = serde_json::from_str::<Value>(line).unwrap());
+        for flags in [&[][..], &["--tag"], &["-z"], &["-z", "--tag"]] {
+            let end: &[&str] = if flags.contains(&"-z") { &["-z"] } else { &[] };
+            let list = dir.ftk(["hash", "."]).args(flags).run().status(0).out;
+            let run = dir.ftk(["hash", "-c", "--strict", "--new"]).args(end).stdin(&list).run().status(0);
+            prop_assert_eq!(records(&run.out, if end.is_empty() { b'\n' } else { 0 }).len(), names.len());
+            let run = dir.ftk(["hash", "-c", "--strict", "--root", "."]).args(end).stdin(&list).run().status(0);
+            run.stderr_lacks("ftk: ");
         }
     }
-    let as_arguments = names.map(|name| OsString::from_vec(name.to_vec()));
-    dir.ftk(["hash", "-q", "--"]).args(as_arguments).run().status(0).stderr("");
-}
-
-/// Messages are escaped always, since they end up in logs and on terminals.
-#[test]
-fn h22_names_in_messages_are_escaped() {
-    let dir = Dir::new();
-    let names =
-        ["\u{1b}]0;title\u{7}", "\u{9b}31m", "a\rb", "a\nftk: all is well", "\u{202e}cod.exe", "\u{7f}"];
-    for name in names {
-        dir.fifo(name);
-        let missing = format!("missing{name}");
-        for command in ["find", "hash"] {
-            let run = dir.ftk([command, &missing, name]).run().status(2);
-            for line in run.err.lines() {
-                let acts = |c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c);
-                run.check(!line.chars().any(acts), "no control characters");
-                run.check(!line.starts_with("ftk: all is well"), "no forged line");
-            }
-        }
-    }
-}
-
-/// An argument is a name, not a pattern.
-#[test]
-fn h50_arguments_are_not_patterns() {
-    let dir = Dir::new();
-    for name in ["br[a]ck", "brack", "*", "?", "{a,b}", "~", "$HOME", "a b"] {
-        dir.file(name, name.as_bytes());
-        dir.ftk(["hash", name]).run().status(0).stdout(format!("{}  {name}\n", sha256(name.as_bytes())));
-        dir.ftk(["find", name]).run().status(0).stdout(format!("{name}\n"));
-        dir.ftk(["find", &format!("x{name}")]).run().status(2).stdout("");
-    }
-    dir.dir("d[1]").file("d[1]/x", b"").dir("d1");
-    dir.ftk(["find", "--sort", "d[1]"]).run().status(0).stdout("d[1]\nd[1]/x\n");
 }
 
 proptest! {
@@ -210,6 +146,11 @@ fn h19_a_backslash_is_not_a_separator_for_any_command() {
         dir.raw_file(format!("{tree}/back\\slash").as_bytes(), b"abc")
             .file(format!("{tree}/back/slash"), b"xyz");
     }
+    let escaped = format!("\\{}  t/back\\\\slash\n", sha256(b"abc"));
+    dir.ftk(["hash", "t/back\\slash"]).run().status(0).stdout(&escaped);
+    let both = format!("{}  t/back/slash\n{escaped}", sha256(b"xyz"));
+    dir.ftk(["hash", "t"]).run().status(0).stdout(both);
+    dir.ftk(["find", "t/back\\slash"]).run().status(0).stdout("t/back\\slash\n");
     dir.ftk(["hash", "t", "-o", "../list"]).run().status(0);
     dir.ftk(["hash", "-c", "../list"]).run().status(0).stdout("t/back/slash: OK\nt/back\\slash: OK\n");
     dir.ftk(["dup"])
@@ -225,9 +166,9 @@ fn h19_a_backslash_is_not_a_separator_for_any_command() {
     dir.ftk(["cmp", "t", "u"]).run().status(1).stdout("only in u\t'back\\\\slash'\n");
 }
 
-/// Every JSON output is valid and has the bytes of all names.
+/// Every JSON output is valid and has the bytes of all names, and other output has them unchanged.
 #[test]
-fn h20_json_of_every_command() {
+fn h20_every_command_preserves_names_that_are_not_utf8() {
     let names =
         [&b"\xff"[..], b"\xc3\x28", b"a\x80b", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"d\xff/\xfe"];
     let scene = Scene::new(|dir, tree| {
@@ -270,6 +211,13 @@ fn h20_json_of_every_command() {
         }
         run.check(!run.text().contains('\u{fffd}'), "nothing is replaced");
     }
+    let paths: Vec<_> = names.iter().map(|name| OsString::from_vec([b"t/", *name].concat())).collect();
+    for args in [&["find"][..], &["find", "--sort"], &["hash", "-q", "--"]] {
+        let run = dir.ftk(args).args(&paths).run().status(0).stderr("");
+        for name in names {
+            run.check(run.out.windows(name.len()).any(|bytes| bytes == name), "every name is there");
+        }
+    }
     // A comparison of two files, and the stats of a run.
     let [a, b] = [b"t/\xff", b"t/\xfe"].map(|name| OsStr::from_bytes(name));
     dir.raw_file(b.as_bytes(), b"y");
@@ -297,7 +245,12 @@ fn h22_every_command_escapes_names_on_a_terminal() {
     CONTROL_NAMES
         .iter()
         .for_each(|name| _ = dir.fifo(&format!("fifo{name}")).symlink("nowhere", &format!("link{name}")));
-    let more: [&[&str]; 17] = [
+    // A pipe gets the bytes.
+    let run = dir.ftk(["hash", "-c", "../list"]).run().status(0);
+    let bytes = |name: &&str| run.text().contains(&format!("{name}: OK\n"));
+    run.check(CONTROL_NAMES.iter().filter(|name| !name.contains(['\r', '\n'])).all(bytes), "the bytes");
+    let more: [&[&str]; 18] = [
+        &["hash", "-c", "--json", "../list"],
         &["find", "--json"],
         &["find", "-L", "--format", "{path}"],
         &["hash", "--tag", "t"],
@@ -432,6 +385,12 @@ fn h50_no_command_treats_an_argument_as_a_pattern() {
             .file("other/a/z", b"same");
         dir.file("brack/z", b"same").file("a/z", b"same").file("b/z", b"same");
         let paths = format!("{there}/x\n{there}/y\n");
+        let found = dir.ftk(["find", "--sort", &there]).run().status(0);
+        found.stdout(format!("{there}\n{paths}"));
+        dir.ftk(["find", &format!("./x{name}")]).run().status(2).stdout("");
+        let digest = sha256(b"same");
+        let lines = format!("{digest}  {there}/x\n{digest}  {there}/y\n");
+        dir.ftk(["hash", &there]).run().status(0).stdout(lines);
         dir.ftk(["dup", &there]).run().status(0).stdout(format!("{paths}\n"));
         let run = dir.ftk(["dup", "prune", "--action", "delete", "--reference", &there, "other"]).run();
         run.check(run.code() == 0 && run.text().contains("delete   other/a/z"), "it is a reference");

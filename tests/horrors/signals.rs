@@ -26,30 +26,6 @@ pub(super) fn assert_killed_by(mut child: Child, with: Signal) {
     assert_eq!(child.wait().unwrap().signal(), Some(with.as_raw()));
 }
 
-/// A signal while one file is hashed for an output file: no list is written, not even a part, and the old one
-/// is unchanged.
-#[test]
-fn h49_signals_while_hashing() {
-    for (algorithm, threads) in [("sha256", "mono"), ("sha256", "4"), ("blake3", "4")] {
-        for with in SIGNALS {
-            let dir = Dir::new();
-            // A hole whose digest takes minutes.
-            dir.hole("huge", 4 << 40).file("old", b"old");
-            for output in ["new", "old"] {
-                let args = ["hash", "huge", "-a", algorithm, "-j", threads, "-o", output];
-                let child = dir.ftk(args).spawn();
-                wait_until(|| has_open(&child, "huge"));
-                assert_killed_by(child, with);
-            }
-            assert_eq!(fs::read(dir.path("old")).unwrap(), b"old");
-            let mut names: Vec<_> =
-                fs::read_dir(dir.path("")).unwrap().map(|e| e.unwrap().file_name()).collect();
-            names.sort();
-            assert_eq!(names, ["huge", "old"]);
-        }
-    }
-}
-
 /// A signal during a walk that waits because its output pipe is full.
 #[test]
 fn h49_signals_while_walking() {
@@ -67,83 +43,71 @@ fn h49_signals_while_walking() {
     }
 }
 
-/// A signal while a listed file is read.
+/// A signal while a large file is read: no list, report or manifest is written, not even a part, the old ones are
+/// unchanged, and nothing is pruned.
 #[test]
-fn h49_signals_while_checking() {
+fn h29_h49_signals_while_reading() {
     let dir = Dir::new();
-    dir.hole("huge", 4 << 40).file("list", format!("{}  huge\n", "0".repeat(64)).as_bytes());
-    for threads in ["mono", "4"] {
-        for with in SIGNALS {
-            let child = dir.ftk(["hash", "--check", "list", "-j", threads]).spawn();
-            wait_until(|| has_open(&child, "huge"));
-            assert_killed_by(child, with);
-        }
-    }
-}
-
-/// A signal while standard input is awaited: content, a list to check or compare, lines.
-#[test]
-fn h49_signals_while_reading_a_stream() {
-    let dir = Dir::new();
-    let list = dir.aside("list");
-    fs::write(&list, format!("{}  file\n", "0".repeat(64))).unwrap();
-    let list = list.to_str().unwrap();
-    for mode in
-        [&["-"][..], &["--check", "-"], &["--diff", list, "-"], &["--diff", "-", list], &["--lines", "-"]]
-    {
-        for with in SIGNALS {
-            let (never, _held) = std::io::pipe().unwrap();
-            let child = dir.ftk(["hash", "-o", "list"]).args(mode).stdin_from(Stdio::from(never)).spawn();
-            // The output is opened first, so an open descriptor shows that the run has started.
-            let fds = format!("/proc/{}/fd", child.id());
-            wait_until(|| fs::read_dir(&fds).is_ok_and(|fds| fds.count() > 3));
-            assert_killed_by(child, with);
-            assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 0);
-        }
-    }
-}
-
-/// A signal while a manifest is verified or updated: no new manifest is written, and the old one is
-/// unchanged.
-#[test]
-fn h49_signals_while_a_manifest_is_verified_or_updated() {
-    let dir = Dir::new();
-    dir.file("t/huge", b"small yet");
+    dir.file("t/huge", b"small yet").file("old", b"old");
+    dir.file("list", format!("{}  t/huge\n", "0".repeat(64)).as_bytes());
     let manifest = dir.aside("manifest");
     dir.ftk(["manifest", "create", "t", "-o"]).arg(&manifest).run().status(0);
     // As if the manifest had been made of the larger file.
-    let old: Vec<_> = lines(&manifest)
+    let recorded: Vec<_> = lines(&manifest)
         .iter()
         .map(|line| line.replace("\"size_bytes\":9,", &format!("\"size_bytes\":{},", 4_u64 << 40)))
         .collect();
-    let old = seal(&old);
-    fs::write(&manifest, &old).unwrap();
-    dir.hole("t/huge", 4 << 40);
-    for threads in ["mono", "4"] {
-        for with in SIGNALS {
-            for args in [
-                &["verify", "t", "../manifest"][..],
-                &["verify", "t", "../manifest", "--sample", "100%"],
-                &["update", "t", "../manifest", "-o", "../manifest"],
-                &["update", "t", "../manifest", "-o", "new"],
-            ] {
-                let child = dir.ftk(["manifest"]).args(args).args(["-j", threads]).spawn();
+    let recorded = seal(&recorded);
+    fs::write(&manifest, &recorded).unwrap();
+    // Holes whose digests take minutes.
+    dir.hole("t/huge", 4 << 40).hole("u/huge", 4 << 40);
+    for args in [
+        &["hash", "t/huge", "-o", "new"][..],
+        &["hash", "t/huge", "-o", "old"],
+        &["hash", "t/huge", "-a", "blake3", "-o", "new"],
+        &["hash", "t/huge", "-a", "blake3", "-o", "old"],
+        &["hash", "--check", "list"],
+        &["manifest", "create", "t", "-o", "new"],
+        &["manifest", "create", "t", "-o", "old"],
+        &["manifest", "verify", "t", "../manifest"],
+        &["manifest", "verify", "t", "../manifest", "--sample", "100%"],
+        &["manifest", "update", "t", "../manifest", "-o", "../manifest"],
+        &["manifest", "update", "t", "../manifest", "-o", "new"],
+        &["dup", "t", "u", "-o", "new"],
+        &["dup", "t", "u", "--json", "-a", "blake3"],
+        &["dup", "prune", "--action", "delete", "--yes", "t", "u"],
+    ] {
+        for threads in ["mono", "4"] {
+            for with in [Signal::TERM, Signal::INT, Signal::KILL] {
+                let child = dir.ftk(args).args(["-j", threads]).spawn();
                 wait_until(|| has_open(&child, "huge"));
                 assert_killed_by(child, with);
-                assert_eq!(fs::read_to_string(&manifest).unwrap(), old);
-                assert!(!dir.path("new").exists());
+                assert_eq!(fs::read(dir.path("old")).unwrap(), b"old", "{args:?}");
+                assert_eq!(fs::read_to_string(&manifest).unwrap(), recorded, "{args:?}");
+                assert!(dir.path("t/huge").exists() && dir.path("u/huge").exists(), "{args:?}");
+                let mut names: Vec<_> =
+                    fs::read_dir(dir.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+                names.sort();
+                assert_eq!(names, ["list", "old", "t", "u"], "{args:?}");
             }
         }
     }
 }
 
-/// A signal while a manifest, a report or a list of paths is awaited.
+/// A signal while standard input is awaited: content, lines, a manifest, a report or a list.
 #[test]
-fn h49_signals_while_waiting_for_a_list() {
+fn h49_signals_while_waiting_for_input() {
     let dir = Dir::new();
     dir.file("t/x", b"abc").ftk(["manifest", "create", "t", "-o", "../manifest"]).run().status(0);
+    dir.ftk(["hash", "t", "-o", "../list"]).run().status(0);
     for args in [
-        &["manifest", "verify", "t", "-"][..],
+        &["hash", "-o", "list", "-"][..],
+        &["hash", "-o", "list", "--check", "-"],
+        &["hash", "-o", "list", "--diff", "../list", "-"],
+        &["hash", "-o", "list", "--diff", "-", "../list"],
+        &["hash", "-o", "list", "--lines", "-"],
+        &["cmp", "-", "t/x"],
+        &["manifest", "verify", "t", "-"],
         &["manifest", "update", "t", "-", "-o", "new"],
         &["manifest", "diff", "-", "../manifest"],
         &["manifest", "unique", "../manifest", "-"],

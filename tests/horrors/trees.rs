@@ -233,26 +233,6 @@ fn h38_a_file_that_is_one_hole() {
     dir.ftk(["hash", "hole"]).run().status(0).stdout(expected);
 }
 
-/// Ten thousand nested directories: their paths are too long for a system call, and a descriptor for each
-/// level would exceed the limit of a process.
-#[test]
-fn h39_depth() {
-    let chain = Chain::new("d", 10_000, 1000);
-    let dir = chain.dir();
-    let levels = || (1..=10).map(|thousand| thousand * 1000);
-    let mut lines: Vec<_> =
-        levels().map(|level| (chain.file(level), sha256(level.to_string().as_bytes()))).collect();
-    lines.sort();
-    let hashed: Vec<u8> =
-        lines.iter().flat_map(|(path, digest)| [digest.as_bytes(), b"  ", path, b"\n"].concat()).collect();
-    let found: Vec<u8> = lines.iter().flat_map(|(path, _)| [path, &b"\n"[..]].concat()).collect();
-    for threads in ["mono", "8"] {
-        dir.ftk(["find", "-c", "-j", threads]).run().status(0).stdout("10011\n").stderr("");
-        dir.ftk(["find", "-n", "f", "--sort", "-j", threads]).run().status(0).stdout(&found);
-        dir.ftk(["hash", ".", "-j", threads]).run().status(0).stdout(&hashed);
-    }
-}
-
 /// A name of 255 bytes, the maximum.
 const LONGEST: &str = concat!(
     "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn",
@@ -261,23 +241,6 @@ const LONGEST: &str = concat!(
     "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn",
     "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn",
 );
-
-/// Names of maximum length, nested until the path is far longer than `PATH_MAX`.
-#[test]
-fn h39_long_paths() {
-    let chain = Chain::new(LONGEST, 60, 1);
-    let dir = chain.dir();
-    for io in if uring() { &["auto", "sync", "uring"][..] } else { &["auto", "sync"] } {
-        for threads in ["mono", "8"] {
-            let run = dir.ftk(["hash", ".", "-j", threads, "--io", io]).run().status(0);
-            let lines = hash_lines(&run.out);
-            assert_eq!(lines.len(), 60);
-            for level in 1..=60 {
-                assert_eq!(lines[&chain.file(level)], sha256(level.to_string().as_bytes()));
-            }
-        }
-    }
-}
 
 #[test]
 fn h39_width() {
@@ -366,7 +329,8 @@ fn h35_h36_no_command_waits_for_special_files() {
     for command in every() {
         for threads in ["mono", "8"] {
             let run = scene.ftk(command).args(["-j", threads]).run().status(0).stderr_lacks("ftk: ");
-            run.check(command[0] != "dup" || run.text().contains("u/a/x"), "the files are found");
+            let finds = run.text().contains("u/a/x") && !run.text().contains("fifo");
+            run.check(command[0] != "dup" || finds, "only the files are found");
         }
     }
     // With -L special files are not read, either. `top` is removed because it leads to the whole file system.
@@ -448,12 +412,25 @@ fn h38_sizes_beyond_32_bits_of_blocks() {
         .stdout(format!("modified\ta\tsize {LEN} \u{2192} {}\n", LEN - (1 << 41)));
 }
 
-/// The other commands at the same depth. A manifest with every directory would have some 100 MB here, so only
-/// the files are recorded.
+/// Ten thousand nested directories: their paths are too long for a system call, and a descriptor for each level would
+/// exceed the limit of a process. A manifest with every directory would have some 100 MB here, so only the files are
+/// recorded.
 #[test]
-fn h39_depth_for_every_command() {
+fn h39_every_command_at_depth() {
     let chain = Chain::new("d", 10_000, 1000);
     let dir = chain.dir();
+    let levels = (1..=10).map(|thousand| thousand * 1000);
+    let mut lines: Vec<_> =
+        levels.map(|level| (chain.file(level), sha256(level.to_string().as_bytes()))).collect();
+    lines.sort();
+    let hashed: Vec<u8> =
+        lines.iter().flat_map(|(path, digest)| [digest.as_bytes(), b"  ", path, b"\n"].concat()).collect();
+    let found: Vec<u8> = lines.iter().flat_map(|(path, _)| [path, &b"\n"[..]].concat()).collect();
+    for threads in ["mono", "8"] {
+        dir.ftk(["find", "-c", "-j", threads]).run().status(0).stdout("10011\n").stderr("");
+        dir.ftk(["find", "-n", "f", "--sort", "-j", threads]).run().status(0).stdout(&found);
+        dir.ftk(["hash", ".", "-j", threads]).run().status(0).stdout(&hashed);
+    }
     dir.file("copy", b"7000");
     let group = [b"./copy\n", &chain.file(7000)[..], b"\n\n"].concat();
     for threads in ["mono", "8"] {
@@ -471,23 +448,36 @@ fn h39_depth_for_every_command() {
     dir.ftk(["find", "-c", "--samefile", "copy"]).run().status(0).stdout("2\n");
 }
 
-/// The other commands, including actions, with paths that are too long for a system call.
+/// Names of maximum length, nested until the path is far longer than `PATH_MAX`. Every command, including actions.
 #[test]
-fn h39_long_paths_for_every_command() {
-    let chain = Chain::new(LONGEST, 60, 20);
+fn h39_every_command_with_long_paths() {
+    let chain = Chain::new(LONGEST, 60, 1);
     let dir = chain.dir();
+    for io in if uring() { &["auto", "sync", "uring"][..] } else { &["auto", "sync"] } {
+        for threads in ["mono", "8"] {
+            let run = dir.ftk(["hash", ".", "-j", threads, "--io", io]).run().status(0);
+            let lines = hash_lines(&run.out);
+            assert_eq!(lines.len(), 60);
+            for level in 1..=60 {
+                assert_eq!(lines[&chain.file(level)], sha256(level.to_string().as_bytes()));
+            }
+        }
+    }
     dir.file("copy", b"60");
     let deep = chain.file(60);
     for threads in ["mono", "8"] {
         dir.ftk(["dup", "-j", threads]).run().status(0).stdout([b"./copy\n", &deep[..], b"\n\n"].concat());
         dir.ftk(["hash", ".", "-o", "../list", "-j", threads]).run().status(0);
-        dir.ftk(["hash", "-c", "-q", "../list", "-j", threads]).run().status(0).stdout("");
+        for args in [&[][..], &["--root", "."], &["--new"]] {
+            let run = dir.ftk(["hash", "-c", "-q", "../list", "-j", threads]).args(args).run().status(0);
+            run.stdout("").stderr("");
+        }
         dir.ftk(["manifest", "create", ".", "--force", "-o", "../manifest", "-j", threads]).run().status(0);
         dir.ftk(["manifest", "verify", ".", "../manifest", "-j", threads]).run().status(0).stdout("");
         dir.ftk(["cmp", "--no-shortcuts", ".", "./.", "-j", threads])
             .run()
             .status(0)
-            .stderr_has("4 pairs of files");
+            .stderr_has("61 pairs of files");
     }
     dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--journal", "../journal"]).run().status(0);
     dir.ftk(["find", "-c", "--samefile", "copy"]).run().status(0).stdout("2\n");
@@ -582,39 +572,6 @@ fn h46_synthetic_sizes_are_not_trusted_by_any_command() {
                 let digest = sha256(&fs::read(path).unwrap());
                 run.check(run.text().contains(&digest), "the digest of its content");
             }
-        }
-    }
-}
-
-/// A starting point that cannot be listed is an error of every command, never an empty tree.
-#[test]
-fn h71_an_unreadable_starting_point_is_an_error() {
-    let dir = Dir::new();
-    dir.file("d/a", b"same").file("d/b", b"same").file("e/a", b"same");
-    dir.ftk(["manifest", "create", "d", "-o", "../m"]).run().status(0);
-    dir.lock("d");
-    for args in [
-        &["find", "d"][..],
-        &["find", "-c", "d"],
-        &["find", "d", "--exec", "true"],
-        &["hash", "d"],
-        &["hash", "-L", "d"],
-        &["dup", "d"],
-        &["dup", "--summary", "d"],
-        &["dup", "--json", "d", "e"],
-        &["dup", "prune", "--action", "delete", "d"],
-        &["dup", "prune", "--action", "delete", "--script", "d"],
-        &["dup", "prune", "--action", "hardlink", "--reference", "d", "e"],
-        &["manifest", "create", "d"],
-        &["manifest", "verify", "d", "../m"],
-        &["manifest", "update", "d", "../m"],
-        &["cmp", "d", "e"],
-        &["cmp", "e", "d"],
-        &["cmp", "--quick", "d", "e"],
-    ] {
-        for threads in ["mono", "4"] {
-            let run = dir.ftk(args).args(["-j", threads]).unprivileged(&dir).run().status(2);
-            run.stderr_has("'d': permission denied");
         }
     }
 }

@@ -131,6 +131,8 @@ impl Family {
             let title = row.title.clone();
             scenarios.push(row.complete(&file).with_context(|| title)?);
         }
+        // Scenarios of one entry keep the order of the file.
+        scenarios.sort_by_key(|scenario: &Scenario| scenario.number);
         let File { title, peers, mount, .. } = file;
         Ok(Self { name, title, peers, mount, scenarios })
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-use horrors::{ENTRIES, FAMILIES, Place, Scenario};
+use horrors::{FAMILIES, Place, Scenario};
 
 use super::page::{self, Report};
 use crate::bench::build::tested;
@@ -45,8 +45,7 @@ impl Options {
     }
 }
 
-/// Runs `cargo xtask horrors`. The status is 1 if ftk fails in any scenario, except those of
-/// entries that are marked as untested as a whole.
+/// Runs `cargo xtask horrors`. The status is 1 if ftk fails in any scenario.
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     interrupt::watch()?;
     let ftk = match &options.ftk {
@@ -103,19 +102,12 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 fn verdict_of_the_run(report: &Report) -> ExitCode {
     let failures: Vec<_> = report.of("ftk").filter(|(_, verdict)| verdict.is_failure()).collect();
     for (scenario, verdict) in &failures {
-        let known = if is_known(scenario) { " (known)" } else { "" };
-        println!("ftk fails {}, {}: {}{known}", scenario.number, scenario.title, verdict.words().1);
+        println!("ftk fails {}, {}: {}", scenario.number, scenario.title, verdict.words().1);
     }
     let passed = report.of("ftk").count() - failures.len();
     println!("ftk passes {passed} of {} scenarios", passed + failures.len());
-    let is_worse = failures.iter().any(|(scenario, _)| !is_known(scenario));
     // A run without a result proves nothing.
-    ExitCode::from(u8::from(is_worse || passed == 0))
-}
-
-/// Whether the page lists this failure as one that ftk does not prevent yet.
-fn is_known(scenario: &Scenario) -> bool {
-    ENTRIES.iter().any(|entry| entry.number == scenario.number && entry.waits.is_some())
+    ExitCode::from(u8::from(!failures.is_empty() || passed == 0))
 }
 
 /// Puts a program at a path where every user can run it.
@@ -151,12 +143,5 @@ mod tests {
         assert_eq!(code("ftk", Verdict::Passes), ExitCode::SUCCESS);
         assert_eq!(code("ftk", Verdict::Hangs(String::new())), ExitCode::from(1));
         assert_eq!(code("fd", Verdict::Passes), ExitCode::from(1));
-        // There may be none.
-        for known in FAMILIES.iter().flat_map(|family| &family.scenarios).filter(|it| is_known(it)) {
-            let mut report = Report::new(machine::tests::example());
-            report.add(scenario, "ftk", Verdict::Passes);
-            report.add(known, "ftk", Verdict::Hangs(String::new()));
-            assert_eq!(verdict_of_the_run(&report), ExitCode::SUCCESS, "the failure is known");
-        }
     }
 }
