@@ -202,25 +202,6 @@ fn h29_checking_a_truncated_list_fails() {
     run.stderr_has("ftk: '-' is incomplete: its last line is cut off\n");
 }
 
-/// Repeated checks with several workers print the same verdicts as the coreutils.
-#[test]
-fn h30_no_race_changes_a_verdict() {
-    needs!("sha256sum");
-    let dir = Dir::new();
-    for nth in 0..2000 {
-        dir.file(format!("d{}/f{nth}", nth % 20), format!("{nth}").as_bytes());
-    }
-    dir.ftk(["hash", ".", "-o", "../list"]).run().status(0);
-    for nth in (0..2000).step_by(7) {
-        dir.file(format!("d{}/f{nth}", nth % 20), b"changed");
-    }
-    let theirs = dir.ftk(["--version"]).instead(&dir, ["sha256sum", "-c", "../list"]).run().status(1).out;
-    for round in 0..10 {
-        let threads = format!("{}", 1 + round % 4);
-        dir.ftk(["hash", "-c", "-j", &threads, "../list"]).run().status(1).stdout(&theirs);
-    }
-}
-
 /// A file that is written to while it is checked is an error, neither OK nor FAILED for its content.
 #[test]
 fn h34_a_file_that_changes_is_an_error() {

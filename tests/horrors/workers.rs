@@ -7,9 +7,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::harness::{Dir, bytes, needs, sum, wait_until};
 
-/// Repeated runs with many workers compute the same digests as sha256sum.
+/// Repeated runs with many workers compute the same digests as sha256sum, and print the same verdicts.
 #[test]
-fn h30_no_race_changes_a_digest() {
+fn h30_no_race_changes_a_digest_or_a_verdict() {
     needs!("find", "xargs", "sha256sum", "md5sum");
     let dir = Dir::new();
     for nth in 0..1500 {
@@ -23,6 +23,15 @@ fn h30_no_race_changes_a_digest() {
             let threads = format!("{}", 2 + 3 * round % 11);
             dir.ftk(["hash", "-a", algorithm, "-j", &threads, "."]).run().status(0).stdout(&expected);
         }
+    }
+    dir.ftk(["hash", ".", "-o", "../list"]).run().status(0);
+    for nth in (0..1500).step_by(7) {
+        dir.file(format!("{}/{nth}", nth % 30), b"changed");
+    }
+    let theirs = dir.ftk([""; 0]).instead(&dir, ["sha256sum", "-c", "../list"]).run().status(1).out;
+    for round in 0..10 {
+        let threads = format!("{}", 1 + round % 4);
+        dir.ftk(["hash", "-c", "-j", &threads, "../list"]).run().status(1).stdout(&theirs);
     }
 }
 

@@ -181,7 +181,7 @@ mod tests {
         assert_eq!((first.status, &*first.out, &*first.err), (Some(0), &b"content\n"[..], &b"said\n"[..]));
         let home = format!("{}\n0\n", place.folder.join("home").display());
         assert_eq!((last.status, &*last.out), (Some(3), home.as_bytes()));
-        assert!(!seen.exists("d/a"));
+        assert!(!seen.tree.join("d/a").exists());
     }
 
     #[test]

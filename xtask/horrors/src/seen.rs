@@ -91,11 +91,6 @@ impl Seen {
     pub(crate) fn holds(&self, path: &str, content: &str) -> bool {
         fs::read(self.tree.join(path)).is_ok_and(|found| found == content.as_bytes())
     }
-
-    /// Whether this name exists, even as a dangling link.
-    pub(crate) fn exists(&self, path: &str) -> bool {
-        self.tree.join(path).symlink_metadata().is_ok()
-    }
 }
 
 #[cfg(test)]
