@@ -128,8 +128,18 @@ fn h06_killed_while_empty_directories_are_removed() {
 }
 
 #[test]
+fn h06_killed_while_files_are_deleted_and_empty_directories_are_removed() {
+    play(Command::PruneEmptied, Action::Delete);
+}
+
+#[test]
 fn h06_killed_while_empty_directories_are_restored() {
     play(Command::UndoEmptied, Action::Move);
+}
+
+#[test]
+fn h06_killed_while_deleted_files_and_empty_directories_are_restored() {
+    play(Command::UndoEmptied, Action::Delete);
 }
 
 #[test]

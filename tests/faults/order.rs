@@ -88,6 +88,35 @@ fn h06_moves_are_done_in_order() {
     steps_are_in_order(Action::Move);
 }
 
+/// A restored file gets a name that other users can see when its content is checked and its metadata is set. Before that,
+/// another user could give it the name of a journal or a program.
+#[test]
+fn a_restored_file_has_no_name_before_it_is_complete() {
+    needs!("strace");
+    for action in [Action::Hardlink, Action::Symlink, Action::Delete] {
+        let stage = Stage::new(Command::Undo, action);
+        let (run, calls) = calls(stage.command(Command::Undo), &stage.dir);
+        run.status(0);
+        let is_unnamed = |call: &&Call| call.line.contains("(deleted)>");
+        let Some(first) = calls.iter().find(|call| call.line.contains("O_TMPFILE")) else {
+            panic!("no new file")
+        };
+        let mut complete = 0;
+        for call in calls.iter().skip_while(|call| *call != first) {
+            let made = call.name == "openat" && call.line.contains("O_CREAT");
+            assert!(!made || call.line.contains("/dev/"), "{}", call.line);
+            if ["pread64", "fchmod", "fsync"].contains(&&*call.name) && is_unnamed(&call) {
+                complete += usize::from(call.name == "fsync");
+            } else if ["fchmod", "fchown", "fsetxattr", "pwrite64", "ftruncate"].contains(&&*call.name) {
+                assert!(is_unnamed(&call), "{}", call.line);
+            } else if call.name == "linkat" && call.line.contains("/fd/") {
+                assert!(complete > 0, "{}", call.line);
+            }
+        }
+        assert!(complete >= 4, "{complete}");
+    }
+}
+
 /// A list or manifest is synced before it gets its name.
 #[test]
 fn h29_an_output_is_synced_before_it_has_its_name() {

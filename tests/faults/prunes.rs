@@ -124,4 +124,5 @@ plays! {
     undo_of_moved_directories: UndoDirs, Move;
     undo_of_deleted_directories: UndoDirs, Delete;
     undo_of_emptied_directories: UndoEmptied, Move;
+    undo_of_emptied_and_deleted_files: UndoEmptied, Delete;
 }

@@ -22,6 +22,7 @@ mod names;
 mod outputs;
 mod proofs;
 mod pruning;
+mod reused;
 mod rings;
 mod scenarios;
 mod signals;

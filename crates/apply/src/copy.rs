@@ -8,9 +8,10 @@ use std::os::unix::fs::FileExt;
 use ftk_compare::same_content_with;
 use ftk_file::{AlignedBuf, Birth, Holes, drop_pages_of_new_file};
 use ftk_sched::Stop;
-use rustix::fs::{Advice, Mode, OFlags, fadvise, fsync, ioctl_ficlone, openat};
+use rustix::fs::{Advice, fadvise, fsync, ioctl_ficlone};
 
 use crate::metadata::{Metadata, restore};
+use crate::private::NewFile;
 use crate::reach::{Held, Place};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::temp::Temp;
@@ -25,6 +26,8 @@ pub(crate) type Check<'c> = &'c mut dyn FnMut(&ftk_file::File) -> Result<(), Act
 #[derive(Debug)]
 pub(crate) struct Copied {
     pub(crate) temp: Temp,
+    /// The copy. Links to it are made from this descriptor, since another user may change what its name leads to.
+    pub(crate) file: OwnedFd,
     /// The digest of its content.
     pub(crate) digest: blake3::Hash,
 }
@@ -39,45 +42,40 @@ pub(crate) enum Expected<'c> {
     Checked(Check<'c>),
 }
 
-/// Copies `source` to `place`, whose name must be free, with the metadata that another file had. On return
+/// Copies `source` to the name `aside`, which must be free, with the metadata that another file had. On return
 /// the copy has been compared with its source and is on the disk.
 ///
-/// The copy gets the metadata only if its content is what is expected. Until then only the caller may open it.
+/// The copy gets the metadata and a name that others can see only if its content is what is expected.
 pub(crate) fn copy(
     source: &Held,
-    place: Place,
+    aside: Place,
     metadata: &Metadata,
     expected: Expected<'_>,
     stop: &Stop,
 ) -> Result<Copied, ActError> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = openat(&place.dir, &place.name, flags, Mode::RUSR | Mode::WUSR)
-        .map_err(|errno| ActError::failed("make the copy", errno))?;
-    let temp = Temp::opened(place, &file)?;
-    match fill(source, file, metadata, expected, stop) {
-        Ok(digest) => Ok(Copied { temp, digest }),
-        Err(error) => Err(temp.discard(error)),
+    let new = NewFile::new(aside)?;
+    match fill(source, new.file(), metadata, expected, stop) {
+        Ok(digest) => new.into_temp().map(|(file, temp)| Copied { temp, file, digest }),
+        Err(error) => Err(new.discard(error)),
     }
 }
 
 fn fill(
     source: &Held,
-    file: OwnedFd,
+    file: &File,
     metadata: &Metadata,
     expected: Expected<'_>,
     stop: &Stop,
 ) -> Result<blake3::Hash, ActError> {
-    let file = File::from(file);
     // A reflink uses no space for shared blocks, and keeps holes.
-    if ioctl_ficlone(&file, &source.file).is_err() {
-        copy_bytes(source, &file, stop)?;
+    if ioctl_ficlone(file, &source.file).is_err() {
+        copy_bytes(source, file, stop)?;
     }
     if matches!(expected, Expected::Checked(_)) {
         // Written and unused pages leave the cache, so the next reads come from the disk.
-        fsync(&file).map_err(|errno| ActError::failed("sync the copy", errno))?;
-        _ = fadvise(&file, 0, None, Advice::DontNeed);
+        fsync(file).map_err(|errno| ActError::failed("sync the copy", errno))?;
+        _ = fadvise(file, 0, None, Advice::DontNeed);
     }
-    // The name may lead elsewhere by now, but the descriptor does not.
     let again = file.try_clone().map_err(|error| ActError::failed("open the copy", error))?;
     let copied = ftk_file::File::from_fd(again.into(), Birth::Unknown)
         .map_err(|failure| ActError::from(Refusal::of_failure(Side::Victim, failure)))?;
@@ -99,8 +97,8 @@ fn fill(
         }
         Expected::Checked(check) => check(&copied)?,
     }
-    restore(&file, metadata).map_err(|(op, errno)| ActError::failed(op, errno))?;
-    fsync(&file).map_err(|errno| ActError::failed("sync the copy", errno))?;
+    restore(file, metadata).map_err(|(op, errno)| ActError::failed(op, errno))?;
+    fsync(file).map_err(|errno| ActError::failed("sync the copy", errno))?;
     drop_pages_of_new_file(file.as_fd());
     Ok(digest)
 }

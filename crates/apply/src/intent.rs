@@ -2,12 +2,10 @@
 
 use std::ffi::CString;
 use std::fmt::Write as _;
-use std::io;
 
 use data_encoding::BASE64;
-use ftk_file::{Identity, Version, is_temp_name};
+use ftk_file::{FileType, Identity, Stat, Version, is_temp_name};
 use ftk_record::{Object, read_base64, read_path, write_path, write_string};
-use rustix::fs::{Mode, OFlags, openat};
 use serde::Deserialize;
 
 use crate::action::ActionKind;
@@ -81,16 +79,32 @@ pub(crate) struct To {
 impl Proof {
     /// Returns the proof for a victim that is removed under its name, and whose content undo does not bring back.
     pub(crate) fn of_removed(place: &Place, side: Side, nlink: u64) -> Result<Self, Refusal> {
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let victim = openat(&place.dir, &place.name, flags, Mode::empty()).map_err(io::Error::from);
-        let victim = victim.and_then(Identity::of);
-        let victim = victim.map_err(|error| Refusal::unreadable(side, "identify", error))?;
-        let directory = place.directory(side)?;
-        Ok(Self { directory, victim: Some(victim), nlink, keeper_mode: 0, digest: None, copies: None })
+        let (directory, victim) = (place.directory(side)?, Some(place.identity(side)?));
+        Ok(Self { directory, victim, nlink, keeper_mode: 0, digest: None, copies: None })
     }
 }
 
 impl Intent {
+    /// Returns whether the entry at a place is the victim, and unchanged except for its ctime. The content of a directory may
+    /// have changed. `now`: the state of the entry.
+    ///
+    /// Inode numbers are used again, so the whole recorded identity counts. The owner of a file can give it any size and
+    /// mtime, so its digest counts as well before it gets another name.
+    pub(crate) fn is_victim(&self, place: &Place, now: &Stat) -> Result<bool, Refusal> {
+        let version = &self.victim.version;
+        let is_alike = match self.kind {
+            ActionKind::RemoveDirectory => {
+                now.file_type == FileType::Directory && version.identity() == now.identity()
+            }
+            _ => version.is_same_except_ctime(now),
+        };
+        Ok(is_alike
+            && match self.proof.as_ref().and_then(|proof| proof.victim) {
+                Some(recorded) => recorded.is_same(&place.identity(Side::Victim)?),
+                None => true,
+            })
+    }
+
     /// Appends the record as one line of JSON.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(format!("{{\"step\":{},\"action\":\"{}\",", self.step, self.kind).as_bytes());

@@ -1,26 +1,31 @@
-//! New directories and symbolic links in a directory that other users may write to.
+//! New files, directories and symbolic links in a directory that other users may write to.
 //!
 //! A user who may write to a directory can exchange a new entry in it for another one, before its maker has opened it. A
-//! change of owner or mode then hits the other entry. So a new entry is made inside a private directory, in which only the
-//! caller can change names. It gets its metadata there through a descriptor, and is then renamed to its place.
+//! change of owner or mode then hits the other entry. The user can also rename a new file of the caller whose content is
+//! not checked yet, and so forge one, such as a journal. So a new entry is made inside a private directory, in which only
+//! the caller can change names. It gets its metadata there through a descriptor, and is then renamed to its place. A file
+//! needs no private directory where the file system supports files without names, or where no other user can change names.
 
 use std::ffi::CStr;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-use ftk_file::{FileType, Identity, Stat};
+use ftk_file::{FileType, Identity, Stat, Symlinks};
 use rustix::fs::{
-    AtFlags, CWD, Gid, Mode, OFlags, Timestamps, Uid, chownat, fremovexattr, mkdirat, openat, symlinkat,
-    unlinkat, utimensat,
+    AtFlags, CWD, Gid, Mode, OFlags, Timestamps, Uid, chownat, fremovexattr, linkat, mkdirat, openat,
+    symlinkat, unlinkat, utimensat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::metadata::{Metadata, timespec};
+use crate::own_directory::is_private;
 use crate::reach::{DIRECTORY, Place};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::swap::rename_to_free;
+use crate::temp::Temp;
 
 /// The permissions of a private directory, and of a new directory in it.
 const PRIVATE: u32 = 0o700;
@@ -144,6 +149,100 @@ pub(crate) fn remove_private(aside: &Place) -> Result<bool, ActError> {
     }
 }
 
+/// A new empty file that other users can neither open nor rename.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    file: File,
+    /// The name that the file gets.
+    aside: Place,
+    /// Its name where no other user can change names. `None` if it has no name at all.
+    named: Option<Temp>,
+}
+
+impl NewFile {
+    /// Makes a file with mode 0600. `aside`: a free private name in the directory in which it will get its name.
+    pub(crate) fn new(aside: Place) -> Result<Self, ActError> {
+        match without_name(&aside.dir) {
+            Some(file) => Ok(Self { file, aside, named: None }),
+            None => Self::with_name(aside),
+        }
+    }
+
+    /// Makes a file where the file system does not support files without names.
+    fn with_name(aside: Place) -> Result<Self, ActError> {
+        const OP: &str = "make the copy";
+        let open = |place: &Place| {
+            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            openat(&place.dir, &place.name, flags, OWN)
+        };
+        let failed = |errno| ActError::failed(OP, errno);
+        if is_private(&Stat::of(&aside.dir).map_err(failed)?) {
+            let file = open(&aside).map_err(failed)?.into();
+            let named = Some(Temp::made(aside.clone())?);
+            return Ok(Self { file, aside, named });
+        }
+        let Unnamed { aside, entry, fd, identity } = Unnamed::new(aside, OP, open)?;
+        let named = Temp::inside(aside.clone(), entry, (identity.dev, identity.ino));
+        Ok(Self { file: fd.into(), aside, named: Some(named) })
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Returns the file, and its private name. The descriptor leads to the file even if another user changes the name.
+    pub(crate) fn into_temp(self) -> Result<(OwnedFd, Temp), ActError> {
+        let Self { file, aside, named } = self;
+        let temp = match named {
+            Some(temp) => temp,
+            None => {
+                Temp::linked(&file, aside).map_err(|errno| ActError::of_naming("name the copy", errno))?
+            }
+        };
+        Ok((file.into(), temp))
+    }
+
+    /// Removes the file after an error, and returns the error.
+    pub(crate) fn discard(self, error: ActError) -> ActError {
+        match self.named {
+            Some(temp) => temp.discard(error),
+            None => error,
+        }
+    }
+}
+
+/// The permissions of a new file.
+const OWN: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// Makes a file without a name. Returns `None` if the file system does not support that, or if the file could not be named
+/// later because `/proc` is not available.
+fn without_name(dir: impl AsFd) -> Option<File> {
+    let file = openat(dir, ".", OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, OWN).ok()?;
+    let through_proc = Stat::at(CWD, path_of(file.as_fd()), Symlinks::Follow).ok()?;
+    (through_proc.identity() == Stat::of(&file).ok()?.identity()).then(|| file.into())
+}
+
+/// Gives an open file another name, which must be free.
+pub(crate) fn link_file(file: impl AsFd, place: &Place) -> Result<(), Errno> {
+    // AT_EMPTY_PATH would need a capability on kernels before 6.10.
+    linkat(CWD, path_of(file.as_fd()), &place.dir, &place.name, AtFlags::SYMLINK_FOLLOW)
+}
+
+/// Returns a path to an open file that contains no name of it.
+fn path_of(fd: BorrowedFd<'_>) -> String {
+    format!("/proc/thread-self/fd/{}", fd.as_raw_fd())
+}
+
+/// Returns the file in the private directory that a killed undo has left under this name, or the place itself if there
+/// is no such directory.
+pub(crate) fn inside_private(aside: &Place) -> Result<Place, ActError> {
+    match open_private(aside) {
+        Ok(Some(private)) => Ok(Place { dir: Rc::new(private), name: aside.name.clone() }),
+        Ok(None) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(aside.clone()),
+        Err(errno) => Err(ActError::failed("open a private directory that a killed run left", errno)),
+    }
+}
+
 /// Opens a directory through which metadata can be set.
 const READABLE: OFlags = DIRECTORY.difference(OFlags::PATH).union(OFlags::NOFOLLOW);
 
@@ -185,10 +284,7 @@ fn set_link_metadata(link: BorrowedFd<'_>, metadata: &Metadata) -> Result<(), Er
     let times = Timestamps { last_access: timespec(atime_ns), last_modification: timespec(mtime_ns) };
     match utimensat(link, OF_DESCRIPTOR, &times, AtFlags::EMPTY_PATH) {
         // Linux before 5.8. This path leads to the link itself, and no further.
-        Err(Errno::INVAL | Errno::NOENT) => {
-            let path = format!("/proc/thread-self/fd/{}", link.as_raw_fd());
-            utimensat(CWD, path, &times, AtFlags::empty())
-        }
+        Err(Errno::INVAL | Errno::NOENT) => utimensat(CWD, path_of(link), &times, AtFlags::empty()),
         set => set,
     }
 }
@@ -261,6 +357,55 @@ mod tests {
         assert!(matches!(refused, ActError::Refused(Refusal::NameExists)), "{refused}");
         assert_eq!(fs::read_link(temp.path().join("link")).unwrap(), Path::new("target"));
         assert_eq!(names(temp.path()), ["link"]);
+    }
+
+    #[test]
+    fn a_new_file_has_no_name_that_another_user_can_change() {
+        let temp = tempfile::tempdir().unwrap();
+        let aside = place(temp.path(), c".ftk-0123456789abcdef");
+        type Make = fn(Place) -> Result<NewFile, ActError>;
+        let ways: [(Make, u32, Option<bool>); 4] = [
+            (NewFile::new, 0o777, None),
+            (NewFile::with_name, 0o700, Some(true)),
+            (NewFile::with_name, 0o1777, Some(false)),
+            (NewFile::with_name, 0o770, Some(false)),
+        ];
+        for (make, mode, is_visible) in ways {
+            fs::set_permissions(temp.path(), fs::Permissions::from_mode(mode)).unwrap();
+            let path = temp.path().join(aside.name.to_str().unwrap());
+            let new = make(aside.clone()).unwrap();
+            match is_visible {
+                None => assert_eq!(names(temp.path()), [""; 0]),
+                Some(true) => assert!(path.is_file()),
+                Some(false) => {
+                    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o700);
+                    let inside = inside_private(&aside).unwrap();
+                    assert_eq!(inside.stat().unwrap().identity(), Stat::of(new.file()).unwrap().identity());
+                }
+            }
+            assert_eq!(Stat::of(new.file()).unwrap().mode & 0o7777, 0o600);
+            let error = new.discard(ActError::Stopped);
+            assert!(matches!(error, ActError::Stopped));
+            assert_eq!(names(temp.path()), [""; 0], "{mode:o}");
+
+            let (file, temp_name) = make(aside.clone()).unwrap().into_temp().unwrap();
+            let to = place(temp.path(), c"new");
+            crate::swap::restore_name(&to, temp_name.identity, &temp_name.place).unwrap();
+            drop(temp_name);
+            assert_eq!(names(temp.path()), ["new"], "{mode:o}");
+            // Links lead to the file even if its name does not.
+            fs::hard_link(temp.path().join("new"), temp.path().join("other")).unwrap();
+            fs::remove_file(temp.path().join("new")).unwrap();
+            fs::write(temp.path().join("new"), "theirs").unwrap();
+            let linked = Temp::linked(&file, aside.clone()).unwrap();
+            assert_eq!(linked.place.stat().unwrap().ino, Stat::of(&file).unwrap().ino);
+            linked.discard(ActError::Stopped);
+            for name in names(temp.path()) {
+                fs::remove_file(temp.path().join(name)).unwrap();
+            }
+            // It is not linked again when all its names are gone.
+            assert_eq!(Temp::linked(&file, aside.clone()).unwrap_err(), Errno::NOENT);
+        }
     }
 
     #[test]

@@ -208,6 +208,13 @@ impl Place {
         identity.map_err(|error| Refusal::unreadable(side, "identify the directory of", error))
     }
 
+    /// Returns the identity of the present file. Links are not followed.
+    pub(crate) fn identity(&self, side: Side) -> Result<Identity, Refusal> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(&self.dir, &self.name, flags, Mode::empty()).map_err(io::Error::from);
+        file.and_then(Identity::of).map_err(|error| Refusal::unreadable(side, "identify", error))
+    }
+
     /// Returns the `stat` of the present file. Links are not followed.
     pub(crate) fn stat(&self) -> Result<Stat, Errno> {
         stat_now(&self.dir, &self.name)

@@ -7,6 +7,7 @@ use ftk_file::Stat;
 use rustix::fs::{AtFlags, unlinkat};
 use rustix::io::Errno;
 
+use crate::private::link_file;
 use crate::reach::Place;
 use crate::refusal::ActError;
 
@@ -16,15 +17,26 @@ pub(crate) struct Temp {
     pub(crate) place: Place,
     /// Device and inode of the replacement.
     pub(crate) identity: (u64, u64),
+    /// The private directory that contains it, which is removed when it is empty.
+    private: Option<Place>,
 }
 
 impl Temp {
-    /// Wraps the replacement that was just created at `place`, and is open.
-    pub(crate) fn opened(place: Place, file: impl AsFd) -> Result<Self, ActError> {
-        match Stat::of(file) {
-            Ok(stat) => Ok(Self { identity: stat.identity(), place }),
-            Err(errno) => Err(Self::unknown(&place, errno)),
-        }
+    /// Wraps a file that has a private name.
+    pub(crate) fn new(place: Place, identity: (u64, u64)) -> Self {
+        Self { place, identity, private: None }
+    }
+
+    /// Gives an open file a private name.
+    pub(crate) fn linked(file: impl AsFd, place: Place) -> Result<Self, Errno> {
+        let identity = Stat::of(&file)?.identity();
+        link_file(file, &place)?;
+        Ok(Self::new(place, identity))
+    }
+
+    /// Wraps a file in a private directory, which nothing else is in.
+    pub(crate) fn inside(private: Place, place: Place, identity: (u64, u64)) -> Self {
+        Self { place, identity, private: Some(private) }
     }
 
     /// Removes a replacement that cannot be queried, and returns the error.
@@ -38,7 +50,7 @@ impl Temp {
     /// Wraps the replacement that was just created at `place`.
     pub(crate) fn made(place: Place) -> Result<Self, ActError> {
         match place.stat() {
-            Ok(stat) => Ok(Self { identity: stat.identity(), place }),
+            Ok(stat) => Ok(Self::new(place, stat.identity())),
             Err(errno) => Err(Self::unknown(&place, errno)),
         }
     }
@@ -53,6 +65,15 @@ impl Temp {
         match remove(&self.place, self.identity) {
             Ok(()) => error,
             Err(_) => error.leaving(self.name().to_bytes()),
+        }
+    }
+}
+
+impl Drop for Temp {
+    fn drop(&mut self) {
+        if let Some(private) = &self.private {
+            // It is not empty if a file could not be removed from it. That has been reported.
+            _ = unlinkat(&private.dir, &private.name, AtFlags::REMOVEDIR);
         }
     }
 }

@@ -4,22 +4,22 @@ mod log;
 mod restored;
 mod tree;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fs::File as StdFile;
 use std::io::BufReader;
 use std::ops::ControlFlow;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
 use ftk_compare::{End, FileResources, Options, Source, compare};
 use ftk_file::{File, FileType, Identity, Inode, Stat, Version, is_trusted};
 use ftk_sched::Stop;
-use rustix::fs::{AtFlags, CWD, Mode, linkat, openat, readlinkat};
+use rustix::fs::{CWD, Mode, openat, readlinkat};
 use rustix::io::Errno;
 
 use crate::action::ActionKind;
-use crate::copy::{Expected, copy};
+use crate::copy::{Copied, Expected, copy};
 use crate::digest::digest;
 use crate::durable::sync_names;
 use crate::engine::{RESERVED_DESCRIPTORS, max_batch};
@@ -27,6 +27,7 @@ use crate::exposed::ensure_trusted_above;
 use crate::history::{History, JournalError, Remade, inode, removed};
 use crate::intent::{Intent, To};
 use crate::metadata::Metadata;
+use crate::private::{inside_private, remove_private};
 use crate::reach::{DIRECTORY, Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
@@ -147,6 +148,7 @@ pub fn undo_after(
         reach,
         copies: history.copies,
         names: names(&steps),
+        held: VecDeque::new(),
         replaced: of_steps(&steps, &history.remade).map(|(old, made)| (inode(&old), made)).collect(),
         remade: history.remade,
         changed: Vec::new(),
@@ -154,7 +156,7 @@ pub fn undo_after(
         log: Log::new(journal, history.len),
         undone: Vec::new(),
     };
-    let max_unsynced = max_batch(RESERVED_DESCRIPTORS);
+    let max_unsynced = max_batch(RESERVED_DESCRIPTORS + MAX_HELD as u64);
     undoing.remember_untouched(&steps);
     let mut has_failed = false;
     for intent in steps.iter().rev() {
@@ -209,6 +211,9 @@ fn working_directory(History { cwd, cwd_identity, .. }: &History) -> Result<Owne
     Ok(base)
 }
 
+/// The number of restored files that stay open for links to them. The names of a file usually follow each other.
+const MAX_HELD: usize = 4;
+
 /// The state of an undo.
 struct Undoing {
     reach: Reach,
@@ -216,6 +221,9 @@ struct Undoing {
     copies: BTreeMap<u64, Vec<To>>,
     /// What is known about the names of each victim.
     names: HashMap<(u64, u64), Names>,
+    /// Restored files to which further names are linked, by their victims. They stay open, so no other file can get their inode
+    /// numbers.
+    held: VecDeque<((u64, u64), OwnedFd)>,
     /// The directories that an undo has made in place of a removed one, by the inode of the removed one.
     replaced: HashMap<Inode, Identity>,
     /// The same directories by the number of the step that removed the old one.
@@ -236,8 +244,9 @@ struct Names {
     handled: u64,
     /// How many there were before the run.
     all: u64,
-    /// The copy that was made for the first of them, or the victim itself. `None` until there is one.
-    copy: Option<Seen>,
+    /// The path of the copy that was made for the first of them, or of the victim itself, and its identity. `None` until
+    /// there is one.
+    copy: Option<(To, Identity)>,
     /// Whether `copy` is the victim itself.
     is_original: bool,
 }
@@ -278,8 +287,10 @@ fn present_devices(steps: &mut [Intent], reach: &mut Reach) {
     }
     for intent in steps {
         let made = intent.made.as_mut();
-        for version in [&mut intent.victim.version, &mut intent.keeper.version].into_iter().chain(made) {
-            version.dev = devices.get(&version.dev).copied().unwrap_or(version.dev);
+        let versions = [&mut intent.victim.version, &mut intent.keeper.version].into_iter().chain(made);
+        let victim = intent.proof.as_mut().and_then(|proof| proof.victim.as_mut());
+        for dev in versions.map(|version| &mut version.dev).chain(victim.map(|victim| &mut victim.dev)) {
+            *dev = devices.get(dev).copied().unwrap_or(*dev);
         }
     }
 }
@@ -287,12 +298,6 @@ fn present_devices(steps: &mut [Intent], reach: &mut Reach) {
 /// Returns whether this is a regular file with the size and mtime that were seen.
 fn is_like(seen: &Version, stat: &Stat) -> bool {
     stat.is_regular() && (stat.size, stat.mtime_ns) == (seen.size, seen.mtime_ns)
-}
-
-/// Returns whether a file is the victim and unchanged. Inode numbers are reused, so a file of another owner is not.
-fn is_victim(intent: &Intent, now: &Stat) -> bool {
-    let owner = intent.proof.as_ref().and_then(|proof| proof.victim).map(|victim| victim.uid);
-    intent.victim.version.is_same_except_ctime(now) && owner.is_none_or(|owner| owner == now.uid)
 }
 
 /// Returns whether the file under the private name is the empty one that
@@ -317,15 +322,15 @@ impl Undoing {
         let place = self.locate(Side::Victim, intent)?;
         let found = present(&place)?;
         let outcome = if self.repair(intent, &place, found.as_ref(), stop)? {
-            self.remember(intent, &place, true);
+            self.remember_victim(intent, &place);
             Ok(Undone::Restored)
         } else {
             match (intent.kind, found) {
-                (_, Some(now)) if is_victim(intent, &now) => {
-                    self.remember(intent, &place, true);
+                (_, Some(now)) if intent.is_victim(&place, &now)? => {
+                    self.remember_victim(intent, &place);
                     Ok(Undone::AsItWas)
                 }
-                (ActionKind::Move, now) => self.move_back(intent, &place, now.as_ref()),
+                (ActionKind::Move, now) => self.move_back(intent, &place, now.as_ref(), stop),
                 (ActionKind::Delete, None) => self.undelete(intent, &place, stop),
                 (ActionKind::Delete, Some(now)) => self.is_undone(intent, &place, &now, stop),
                 (_, Some(now)) => self.separate(intent, &place, &now, stop),
@@ -395,23 +400,25 @@ impl Undoing {
         found: Option<&Stat>,
         stop: &Stop,
     ) -> Result<bool, ActError> {
-        let aside = place.sibling(&intent.temp);
-        let Some(left) = present(&aside)? else { return Ok(false) };
+        let outside = place.sibling(&intent.temp);
+        let aside = inside_private(&outside)?;
+        let Some(left) = present(&aside)? else {
+            remove_private(&outside)?;
+            return Ok(false);
+        };
         // FUSE file systems invent inode numbers. If the victim's name is missing, a file under the private name that
-        // looks like the victim is the victim. If undo copies the content, it may also be the copy: then the content counts.
+        // looks like the victim is the victim.
         let has_lasting_numbers = intent.proof.as_ref().is_some_and(|proof| proof.directory.fs.is_some());
-        let is_victim = is_victim(intent, &left)
-            || (found.is_none()
-                && !has_lasting_numbers
-                && is_like(&intent.victim.version, &left)
-                && (intent.kind != ActionKind::Delete || self.has_content(intent, &aside, stop)?));
-        if !is_victim {
+        let is_alike = intent.is_victim(&aside, &left)?
+            || (found.is_none() && !has_lasting_numbers && is_like(&intent.victim.version, &left));
+        if !(is_alike && has_recorded_content(intent, &aside, stop)?) {
             let is_removable = is_alias_check_file(intent, found, &left)
                 || self.is_unused_replacement(intent, &aside, &left)?
-                || self.is_copy(intent, place, found, &left, stop)?;
+                || self.is_copy(intent, place, &aside, found, &left, stop)?;
             if is_removable {
                 let removed = remove(&aside, left.identity());
                 removed.map_err(|errno| ActError::failed("remove a file that a killed run left", errno))?;
+                remove_private(&outside)?;
             } else if left.identity() == intent.victim.version.identity() {
                 return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
             }
@@ -420,11 +427,11 @@ impl Undoing {
         match found {
             None => restore_name(place, left.identity(), &aside)?,
             Some(now) if self.is_replacement(intent, place, now)? => {
-                let old = Temp { identity: left.identity(), place: aside };
-                replace(place, now.identity(), old, || Ok(()))?;
+                replace(place, now.identity(), Temp::new(aside, left.identity()), || Ok(()))?;
             }
             Some(_) => return Err(Refusal::Replaced(Side::Victim).into()),
         }
+        remove_private(&outside)?;
         Ok(true)
     }
 
@@ -454,6 +461,7 @@ impl Undoing {
         &mut self,
         intent: &Intent,
         place: &Place,
+        aside: &Place,
         found: Option<&Stat>,
         left: &Stat,
         stop: &Stop,
@@ -474,7 +482,7 @@ impl Undoing {
         if left.identity() != intent.victim.version.identity() {
             return Ok(true);
         }
-        let copied = open(Side::Victim, place.sibling(&intent.temp))?;
+        let copied = open(Side::Victim, aside.clone())?;
         let keeper = self.keeper(intent, place)?;
         begins_with(&keeper.file, &copied.file, stop)
     }
@@ -512,14 +520,14 @@ impl Undoing {
             return self.is_undone(intent, place, now, stop);
         }
         let source = self.keeper(intent, place)?;
-        let (temp, shortfall) = self.copy_back(intent, place, &source, keeper_mode(intent), stop)?;
+        let (file, temp, shortfall) = self.copy_back(intent, place, &source, keeper_mode(intent), stop)?;
         replace(place, now.identity(), temp, || {
             let now = Stat::of(&source.file);
             let now = now.map_err(|errno| Refusal::unreadable(Side::Keeper, "stat", errno))?;
             let changed = Refusal::Changed { side: Side::Keeper, what: "while being copied" };
             source.stat.version().is_same_except_ctime(&now).then_some(()).ok_or(changed)
         })?;
-        self.remember(intent, place, false);
+        self.remember(intent, file);
         Ok(shortfall.undone())
     }
 
@@ -539,9 +547,9 @@ impl Undoing {
                 copied = other;
             }
         }
-        let (temp, shortfall) = copied?;
+        let (file, temp, shortfall) = copied?;
         restore_name(place, temp.identity, &temp.place).map_err(|error| temp.discard(error))?;
-        self.remember(intent, place, false);
+        self.remember(intent, file);
         Ok(shortfall.undone())
     }
 
@@ -553,7 +561,8 @@ impl Undoing {
         }
     }
 
-    /// Makes a copy of `source`, or a hard link to an earlier copy, under the private name of the step.
+    /// Makes a copy of `source`, or a hard link to an earlier copy, under the private name of the step. Returns a descriptor of
+    /// the file as well.
     ///
     /// The copy gets the victim's metadata only if it has the recorded digest. If another file has the name of the keeper by
     /// now, its content is not given away. `mode`: the permissions that the source had after the run, if its path had to do
@@ -565,16 +574,12 @@ impl Undoing {
         source: &Held,
         mode: Option<u32>,
         stop: &Stop,
-    ) -> Result<(Temp, Shortfall), ActError> {
+    ) -> Result<(OwnedFd, Temp, Shortfall), ActError> {
         // If this undo is killed, the next one recognises the file by this name.
         let aside = place.sibling(&intent.temp);
         let links = self.links_lost(intent);
-        if let Some(temp) = self.link_copy(intent, &aside)? {
-            return match self.is_linked_to_the_copy(intent, &temp.place, stop) {
-                Ok(true) => Ok((temp, Shortfall { links, ..Shortfall::default() })),
-                Ok(false) => Err(temp.discard(Refusal::Replaced(Side::Victim).into())),
-                Err(error) => Err(temp.discard(error)),
-            };
+        if let Some((file, temp)) = self.link_copy(intent, &aside, stop)? {
+            return Ok((file, temp, Shortfall { links, ..Shortfall::default() }));
         }
         let expected = expected_digest(intent)?;
         if source.stat.size != intent.victim.version.size {
@@ -583,8 +588,9 @@ impl Undoing {
         let now = source.stat.mode;
         let (metadata, mut shortfall) = safe_metadata(intent, source, mode.unwrap_or(now), now)?;
         shortfall.links = links;
-        let copied = copy(source, aside, &metadata, Expected::Digest(&expected), stop)?;
-        Ok((copied.temp, shortfall))
+        let expected = Expected::Digest(&expected);
+        let Copied { file, temp, .. } = copy(source, aside, &metadata, expected, stop)?;
+        Ok((file, temp, shortfall))
     }
 
     /// Returns how many names the victim had that undo does not join with it again.
@@ -595,31 +601,49 @@ impl Undoing {
         }
     }
 
-    /// Creates a hard link at `aside` to the copy that was made for an earlier name of the same victim.
-    /// Returns `None` if there is no such copy or it cannot be linked.
-    fn link_copy(&mut self, intent: &Intent, aside: &Place) -> Result<Option<Temp>, ActError> {
-        let names = self.names.get(&intent.victim.version.identity());
-        let Some(copy) = names.and_then(|names| names.copy.as_ref()) else { return Ok(None) };
-        let Ok(from) = self.reach.locate(Side::Victim, &copy.path, copy.root_len) else { return Ok(None) };
-        if linkat(&from.dir, &from.name, &aside.dir, &aside.name, AtFlags::empty()).is_err() {
-            return Ok(None); // then it gets a separate copy
-        }
-        let temp = Temp::made(aside.clone())?;
-        if temp.identity != copy.version.identity() {
-            return Err(temp.discard(Refusal::Replaced(Side::Victim).into()));
-        }
-        Ok(Some(temp))
+    /// Creates a hard link at `aside` to the copy that was made for an earlier name of the same victim, or to the victim
+    /// itself. Returns `None` if there is no such file or it cannot be linked.
+    fn link_copy(
+        &mut self,
+        intent: &Intent,
+        aside: &Place,
+        stop: &Stop,
+    ) -> Result<Option<(OwnedFd, Temp)>, ActError> {
+        let victim = intent.victim.version.identity();
+        let Some((path, identity)) = self.names.get(&victim).and_then(|names| names.copy.clone()) else {
+            return Ok(None);
+        };
+        let file = match self.held.iter().position(|(held, _)| *held == victim) {
+            Some(nth) => self.held.remove(nth).expect("it was found").1,
+            None => match self.open_copy(intent, &path, &identity, stop)? {
+                Some(file) => file,
+                None => return Ok(None),
+            },
+        };
+        // If it cannot be linked, the name gets a separate copy.
+        Ok(Temp::linked(&file, aside.clone()).ok().map(|temp| (file, temp)))
     }
 
-    /// Returns whether a new link leads to a file with the recorded content and owner. Another user could have exchanged the
-    /// copy for an own file between its making and the link to it. A journal of version 1 is undone only where no other user
-    /// can.
-    fn is_linked_to_the_copy(&self, intent: &Intent, link: &Place, stop: &Stop) -> Result<bool, ActError> {
-        if intent.proof.is_none() {
-            return Ok(true);
+    /// Opens a file to link other names to it. By its name it is recognised by its identity and its content: another user
+    /// could have exchanged it. Returns `None` if its name is free.
+    fn open_copy(
+        &mut self,
+        intent: &Intent,
+        To { path, root_len }: &To,
+        identity: &Identity,
+        stop: &Stop,
+    ) -> Result<Option<OwnedFd>, ActError> {
+        let Ok(place) = self.reach.locate(Side::Victim, path, *root_len) else { return Ok(None) };
+        if present(&place)?.is_none() {
+            return Ok(None);
         }
-        let stat = link.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "stat", errno))?;
-        Ok(stat.uid == intent.metadata.uid && self.has_content(intent, link, stop)?)
+        let held = open(Side::Victim, place)?;
+        let now = Identity::of(&held.file);
+        let now = now.map_err(|error| Refusal::unreadable(Side::Victim, "identify", error))?;
+        if !identity.is_same(&now) || !is_recorded_content(intent, &held, stop)? {
+            return Err(Refusal::Replaced(Side::Victim).into());
+        }
+        Ok(Some(duplicate(&held)?))
     }
 
     /// Records each victim of several steps that still has one of its names, because a step failed or its run
@@ -628,21 +652,38 @@ impl Undoing {
         for intent in steps {
             if self.has_other_names(intent)
                 && let Ok(place) = self.locate(Side::Victim, intent)
-                && place.stat().is_ok_and(|now| is_victim(intent, &now))
+                && let Ok(now) = place.stat()
+                && intent.is_victim(&place, &now).unwrap_or(false)
             {
-                self.remember(intent, &place, true);
+                self.remember_victim(intent, &place);
             }
         }
     }
 
-    /// Records the restored file at `place`, if the victim had several names.
-    fn remember(&mut self, intent: &Intent, place: &Place, is_original: bool) {
+    /// Records that the victim has a name, if it had several.
+    fn remember_victim(&mut self, intent: &Intent, place: &Place) {
         if let Some(names) = self.names.get_mut(&intent.victim.version.identity())
             && names.handled > 1
-            && let Ok(stat) = place.stat()
+            && let Ok(identity) = place.identity(Side::Victim)
         {
-            names.is_original |= is_original;
-            names.copy = Some(Seen { version: stat.version(), ..intent.victim.clone() });
+            names.is_original = true;
+            names.copy = Some((path_of(intent), identity));
+        }
+    }
+
+    /// Records the restored file, if the victim had several names.
+    fn remember(&mut self, intent: &Intent, file: OwnedFd) {
+        let victim = intent.victim.version.identity();
+        if let Some(names) = self.names.get_mut(&victim)
+            && names.handled > 1
+            && let Ok(identity) = Identity::of(&file)
+        {
+            names.copy = Some((path_of(intent), identity));
+            self.held.retain(|(held, _)| *held != victim);
+            if self.held.len() == MAX_HELD {
+                self.held.pop_front();
+            }
+            self.held.push_back((victim, file));
         }
     }
 
@@ -663,22 +704,13 @@ impl Undoing {
             let is_victim = intent.victim.version.identity() == now.identity();
             return Err(if is_victim { changed_victim() } else { Refusal::Replaced(Side::Victim).into() });
         }
-        if !self.has_content(intent, place, stop)? {
+        expected_digest(intent)?;
+        let held = open(Side::Victim, place.clone())?;
+        if held.identity() != now.identity() || !is_recorded_content(intent, &held, stop)? {
             return Err(Refusal::Replaced(Side::Victim).into());
         }
-        self.remember(intent, place, false);
+        self.remember(intent, duplicate(&held)?);
         Ok(Undone::AsItWas)
-    }
-
-    /// Returns whether a file has the recorded content.
-    fn has_content(&self, intent: &Intent, place: &Place, stop: &Stop) -> Result<bool, ActError> {
-        let expected = expected_digest(intent)?;
-        let held = open(Side::Victim, place.clone())?;
-        match digest(&held.file, stop) {
-            Ok(Some(found)) => Ok(found == expected),
-            Ok(None) => Err(ActError::Stopped),
-            Err(failure) => Err(Refusal::of_failure(Side::Victim, failure).into()),
-        }
     }
 
     fn move_back(
@@ -686,17 +718,21 @@ impl Undoing {
         intent: &Intent,
         place: &Place,
         found: Option<&Stat>,
+        stop: &Stop,
     ) -> Result<Undone, ActError> {
         if found.is_some_and(|now| now.identity() == intent.victim.version.identity()) {
             return Err(changed_victim());
         }
         let moved = self.locate_moved(intent)?;
         let stat = moved.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "find", errno))?;
-        if !is_victim(intent, &stat) {
+        if !intent.is_victim(&moved, &stat)? {
             return Err(changed_victim());
         }
         if found.is_some() {
             return Err(Refusal::NameExists.into());
+        }
+        if !has_recorded_content(intent, &moved, stop)? {
+            return Err(Refusal::Changed { side: Side::Victim, what: "its content" }.into());
         }
         displace(&moved, intent.victim.version.identity(), place, || Ok(()))?;
         Ok(Undone::Restored)
@@ -714,6 +750,34 @@ impl Undoing {
 /// Returns the permissions that the keeper had at the time of the run.
 fn keeper_mode(intent: &Intent) -> Option<u32> {
     intent.proof.as_ref().map(|proof| proof.keeper_mode)
+}
+
+/// Returns the path of the victim.
+fn path_of(Intent { victim: Seen { path, root_len, .. }, .. }: &Intent) -> To {
+    To { path: path.clone(), root_len: *root_len }
+}
+
+/// Returns another descriptor of an open file.
+fn duplicate(held: &Held) -> Result<OwnedFd, ActError> {
+    held.file.as_fd().try_clone_to_owned().map_err(|error| ActError::failed("open the file", error))
+}
+
+/// Returns whether a file has the recorded content. Without a recorded digest, it has.
+fn has_recorded_content(intent: &Intent, place: &Place, stop: &Stop) -> Result<bool, ActError> {
+    match expected_digest(intent) {
+        Ok(_) => is_recorded_content(intent, &open(Side::Victim, place.clone())?, stop),
+        Err(_) => Ok(true),
+    }
+}
+
+/// Returns whether an open file has the recorded content. Without a recorded digest, it has.
+fn is_recorded_content(intent: &Intent, held: &Held, stop: &Stop) -> Result<bool, ActError> {
+    let Ok(expected) = expected_digest(intent) else { return Ok(true) };
+    match digest(&held.file, stop) {
+        Ok(Some(found)) => Ok(found == expected),
+        Ok(None) => Err(ActError::Stopped),
+        Err(failure) => Err(Refusal::of_failure(Side::Victim, failure).into()),
+    }
 }
 
 /// Returns the digest that the content must have.

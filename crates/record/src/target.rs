@@ -271,6 +271,26 @@ mod tests {
         }
     }
 
+    /// The user of a directory exchanges the link to standard output for a FIFO without a reader: nothing waits for it. The
+    /// outputs of `-o`, `--stats` and `--metrics` are all opened in this way.
+    #[test]
+    fn a_link_to_a_descriptor_is_not_followed_again() {
+        use std::io::Write as _;
+        use std::os::fd::AsRawFd as _;
+
+        let temp = tempfile::tempdir().unwrap();
+        let (path, link) = (temp.path().join("file"), temp.path().join("link"));
+        let file = File::options().create_new(true).read(true).append(true).open(&path).unwrap();
+        std::os::unix::fs::symlink(format!("/proc/self/fd/{}", file.as_raw_fd()), &link).unwrap();
+        let target = Target::find(&link).unwrap();
+        assert!(matches!(target, Target::Descriptor(_)));
+        std::fs::remove_file(&link).unwrap();
+        rustix::fs::mknodat(CWD, &link, rustix::fs::FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let Opened::InPlace(mut opened) = target.open().unwrap() else { panic!("it is replaced") };
+        opened.write_all(b"written").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"written");
+    }
+
     #[test]
     fn first_name_and_rest() {
         let rest = |rest: &str| Some(rest.as_bytes().to_vec());

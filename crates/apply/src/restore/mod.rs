@@ -15,7 +15,7 @@ use ftk_file::{Failure, File, Identity, Stat, Version, temp_name};
 use ftk_sched::Stop;
 
 use crate::action::ActionKind;
-use crate::copy::{Expected, copy};
+use crate::copy::{Copied, Expected, copy};
 use crate::durable::sync_names;
 use crate::engine::{BATCH_BYTES, max_batch};
 use crate::intent::{Intent, Proof};
@@ -280,7 +280,8 @@ impl Restorer {
         if names.is_empty() {
             return None;
         }
-        Some(Ready { number, source, place, victim, names, metadata, lacks_rights, temp: None })
+        let source = Some(source);
+        Some(Ready { number, source, place, victim, names, metadata, lacks_rights, new: None })
     }
 
     /// Identifies the directory of a name, and the damaged file.
@@ -389,11 +390,12 @@ impl Restorer {
         let first = &ready.names[0].intent;
         let aside = ready.place.sibling(&first.temp);
         let expected = Expected::Checked(&mut check);
-        let copied = copy(&ready.source, aside, &ready.metadata, expected, stop);
-        let temp = copied.map_err(|error| error.with_source(Side::Source))?.temp;
-        let version = match temp.place.stat() {
-            Ok(stat) if stat.identity() == temp.identity => stat.version(),
-            Ok(_) => return Err(temp.discard(Refusal::Replaced(Side::Target).into())),
+        // Closes the source: its descriptor is needed for the new file.
+        let source = ready.source.take().expect("a file is made once");
+        let copied = copy(&source, aside, &ready.metadata, expected, stop);
+        let Copied { temp, file, .. } = copied.map_err(|error| error.with_source(Side::Source))?;
+        let version = match Stat::of(&file) {
+            Ok(stat) => stat.version(),
             Err(errno) => return Err(temp.discard(ActError::failed("stat the copy", errno))),
         };
         let mut digest = None;
@@ -403,7 +405,7 @@ impl Restorer {
                 Err(error) => return Err(temp.discard(error)),
             }
         }
-        ready.temp = Some(temp);
+        ready.new = Some((file, temp));
         Ok((version, digest))
     }
 }

@@ -5,9 +5,7 @@ use std::rc::Rc;
 
 use ftk_file::Stat;
 use ftk_sched::Stop;
-use rustix::fs::{AtFlags, linkat};
 use rustix::io::Errno;
-use rustix::process::geteuid;
 
 use crate::action::{ActionKind, Freed};
 use crate::durable::sync_names;
@@ -26,7 +24,8 @@ use crate::temp::Temp;
 pub(super) struct Ready {
     /// Its position in the run.
     pub(super) number: usize,
-    pub(super) source: Held,
+    /// The file that has the content. It is closed when the new file is made.
+    pub(super) source: Option<Held>,
     /// The first name, which gets the new file.
     pub(super) place: Place,
     /// The damaged file. `None` if it is missing.
@@ -36,8 +35,8 @@ pub(super) struct Ready {
     /// The metadata of the new file.
     pub(super) metadata: Metadata,
     pub(super) lacks_rights: bool,
-    /// The new file, once it is complete and checked.
-    pub(super) temp: Option<Temp>,
+    /// The new file and its private name, once it is complete and checked.
+    pub(super) new: Option<(OwnedFd, Temp)>,
 }
 
 /// A name of a file to restore.
@@ -70,7 +69,7 @@ impl Ready {
     /// Removes the new file when it cannot get its name. A failure is not reported: undo of the journal then
     /// removes the file.
     pub(super) fn discard(self) {
-        if let Some(temp) = &self.temp {
+        if let Some((_, temp)) = &self.new {
             let _ = temp.discard(ActError::Stopped);
         }
     }
@@ -87,8 +86,7 @@ impl Ready {
         changed: &mut Vec<Rc<OwnedFd>>,
         journal: &mut Journal,
     ) -> Result<(), Errno> {
-        let temp = self.temp.take().expect("the new file was made");
-        let made = temp.identity;
+        let (file, temp) = self.new.take().expect("the new file was made");
         let unchanged = if stop.is_raised() { Err(ActError::Stopped) } else { self.recheck() };
         let named = match unchanged {
             Ok(()) => self.swap_in(&self.place, self.names[0].intent.kind, temp),
@@ -102,14 +100,14 @@ impl Ready {
         changed.push(self.place.dir.clone());
         let mut linked = vec![Ok(())];
         for name in &self.names[1..] {
-            linked.push(self.link(&name.intent, made, reach).map(|dir| changed.push(dir)));
+            linked.push(self.link(&name.intent, &file, reach).map(|dir| changed.push(dir)));
             if changed.len() >= MAX_UNSYNCED {
                 sync_names(changed)?;
                 changed.clear();
             }
         }
         // The last link changes the ctime and the number of links of the new file.
-        let stat = self.place.stat().ok().filter(|stat| stat.identity() == made);
+        let stat = fstat_now(&file).ok();
         let lacks_rights = self.lacks_rights;
         for (name, linked) in self.names.into_iter().zip(linked) {
             match &linked {
@@ -141,26 +139,16 @@ impl Ready {
         })
     }
 
-    /// Makes another name a hard link of the new file, which has its first name. Returns the directory.
-    fn link(&self, intent: &Intent, made: (u64, u64), reach: &mut Reach) -> Result<Rc<OwnedFd>, ActError> {
+    /// Makes another name a hard link of the new file. Returns the directory.
+    fn link(&self, intent: &Intent, file: &OwnedFd, reach: &mut Reach) -> Result<Rc<OwnedFd>, ActError> {
         let place = reach.locate(Side::Target, &intent.victim.path, intent.victim.root_len)?;
         let directory = place.directory(Side::Target)?;
         let recorded = intent.proof.as_ref().expect("a new intent has a proof").directory;
         if let Some(difference) = recorded.difference(&directory) {
             return Err(Refusal::OtherDirectory { side: Side::Target, difference }.into());
         }
-        let aside = place.sibling(&intent.temp);
-        linkat(&self.place.dir, &self.place.name, &aside.dir, &aside.name, AtFlags::empty())
+        let temp = Temp::linked(file, place.sibling(&intent.temp))
             .map_err(|errno| ActError::of_naming("link the restored file", errno))?;
-        let temp = Temp::made(aside)?;
-        // The link leads to whatever had the first name at that moment. A later file of another user can have the inode number
-        // of the new one, but not its owner.
-        let caller = geteuid();
-        let owner = if caller.is_root() { self.metadata.uid } else { caller.as_raw() };
-        let is_new_file = temp.place.stat().is_ok_and(|stat| (stat.identity(), stat.uid) == (made, owner));
-        if !is_new_file {
-            return Err(temp.discard(Refusal::Replaced(Side::Target).into()));
-        }
         self.swap_in(&place, intent.kind, temp)?;
         Ok(place.dir)
     }

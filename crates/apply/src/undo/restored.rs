@@ -4,15 +4,17 @@ use ftk_file::{Stat, Version};
 use ftk_sched::Stop;
 
 use crate::action::ActionKind;
-use crate::copy::{Expected, copy};
+use crate::copy::{Copied, Expected, copy};
 use crate::intent::{Intent, Making};
-use crate::private::remove_private;
+use crate::private::{inside_private, remove_private};
 use crate::reach::{Held, Place};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
 use crate::swap::{delete, replace, restore_name};
 use crate::temp::{Temp, remove};
-use crate::undo::{Shortfall, Undoing, Undone, begins_with, expected_digest, present, safe_metadata};
+use crate::undo::{
+    Shortfall, Undoing, Undone, begins_with, expected_digest, has_recorded_content, present, safe_metadata,
+};
 
 impl Undoing {
     /// Undoes a step that replaced a damaged file or created a missing one.
@@ -27,7 +29,7 @@ impl Undoing {
         };
         let found = present(&place)?;
         let outcome = if self.clean_up(intent, &place, found.as_ref(), stop)? {
-            self.remember(intent, &place, true);
+            self.remember_victim(intent, &place);
             Ok(Undone::Restored)
         } else {
             match (intent.kind, found) {
@@ -63,20 +65,26 @@ impl Undoing {
         found: Option<&Stat>,
         stop: &Stop,
     ) -> Result<bool, ActError> {
-        let aside = place.sibling(&intent.temp);
-        let Some(left) = present(&aside)? else { return Ok(false) };
-        let is_victim =
-            intent.kind == ActionKind::Replace && intent.victim.version.is_same_except_ctime(&left);
+        let outside = place.sibling(&intent.temp);
+        let aside = inside_private(&outside)?;
+        let Some(left) = present(&aside)? else {
+            remove_private(&outside)?;
+            return Ok(false);
+        };
         let is_second_name = found.is_some_and(|now| now.identity() == left.identity());
-        if is_victim && !is_second_name {
+        let is_victim = intent.kind == ActionKind::Replace
+            && !is_second_name
+            && intent.is_victim(&aside, &left)?
+            && has_recorded_content(intent, &aside, stop)?;
+        if is_victim {
             match found {
                 None => restore_name(place, left.identity(), &aside)?,
                 Some(now) if is_made(intent, now) => {
-                    let old = Temp { identity: left.identity(), place: aside };
-                    replace(place, now.identity(), old, || Ok(()))?;
+                    replace(place, now.identity(), Temp::new(aside, left.identity()), || Ok(()))?;
                 }
                 Some(_) => return Err(Refusal::Replaced(Side::Target).into()),
             }
+            remove_private(&outside)?;
             return Ok(true);
         }
         // A copy of an earlier undo may have the inode number that became free when the victim was removed. Its
@@ -91,6 +99,7 @@ impl Undoing {
         }
         let removed = remove(&aside, left.identity());
         removed.map_err(|errno| ActError::failed("remove a file that a killed run left", errno))?;
+        remove_private(&outside)?;
         Ok(false)
     }
 
@@ -103,7 +112,7 @@ impl Undoing {
         stop: &Stop,
     ) -> Result<Undone, ActError> {
         let victim = &intent.victim.version;
-        if victim.is_same_except_ctime(now) {
+        if intent.is_victim(place, now)? {
             return Ok(Undone::AsItWas);
         }
         if victim.identity() == now.identity() {
@@ -118,16 +127,17 @@ impl Undoing {
         // If this undo is killed, the next one recognises the file by this name.
         let aside = place.sibling(&intent.temp);
         let links = self.links_lost(intent);
-        let (temp, shortfall) = match self.link_copy(intent, &aside)? {
-            Some(temp) => (temp, Shortfall::default()),
+        let (file, temp, shortfall) = match self.link_copy(intent, &aside, stop)? {
+            Some((file, temp)) => (file, temp, Shortfall::default()),
             None => {
                 let expected = expected_digest(intent)?;
                 let copied = copy(&saved, aside, &metadata, Expected::Digest(&expected), stop);
-                (copied.map_err(|error| error.with_source(Side::Saved))?.temp, shortfall)
+                let Copied { file, temp, .. } = copied.map_err(|error| error.with_source(Side::Saved))?;
+                (file, temp, shortfall)
             }
         };
         replace(place, now.identity(), temp, || Ok(()))?;
-        self.remember(intent, place, false);
+        self.remember(intent, file);
         Ok(Shortfall { links, ..shortfall }.undone())
     }
 

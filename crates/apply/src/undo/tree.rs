@@ -89,7 +89,7 @@ impl Undoing {
         let aside = place.sibling(&intent.temp);
         let victim = intent.victim.version.identity();
         if let Some(left) = present(&aside)?
-            && is_removed_one(&left, &aside, intent)?
+            && intent.is_victim(&aside, &left)?
         {
             restore_name(&place, victim, &aside)?;
             self.changed.push(place.dir);
@@ -115,10 +115,10 @@ impl Undoing {
             Some(now) if now.file_type != FileType::Directory => {
                 return Err(Refusal::Replaced(Side::Victim).into());
             }
-            Some(now) if is_removed_one(&now, &place, intent)? => return Ok(Undone::AsItWas),
+            Some(now) if intent.is_victim(&place, &now)? => return Ok(Undone::AsItWas),
             // Only an identity tells that an undo has made it.
             Some(_) => match self.remade.get(&intent.step) {
-                Some(remade) if remade.is_same_inode(&identify(&place)?) => (*remade, None),
+                Some(remade) if remade.is_same_inode(&place.identity(Side::Victim)?) => (*remade, None),
                 _ => return Err(Refusal::Replaced(Side::Victim).into()),
             },
         };
@@ -171,24 +171,5 @@ impl Undoing {
     }
 }
 
-/// Returns whether an entry is the directory that a step removed. A later one can have its inode number, such as one that a
-/// killed undo has left.
-fn is_removed_one(entry: &Stat, place: &Place, intent: &Intent) -> Result<bool, ActError> {
-    let is_alike =
-        entry.file_type == FileType::Directory && entry.identity() == intent.victim.version.identity();
-    Ok(is_alike
-        && match removed(intent) {
-            Some(recorded) => recorded.is_same_inode(&identify(place)?),
-            None => true,
-        })
-}
-
 /// Opens a directory through which metadata can be set.
 const READABLE: OFlags = DIRECTORY.difference(OFlags::PATH).union(OFlags::NOFOLLOW);
-
-/// Returns the identity of the directory at a place.
-fn identify(place: &Place) -> Result<Identity, Refusal> {
-    let dir = openat(&place.dir, &place.name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
-    let identity = dir.map_err(std::io::Error::from).and_then(Identity::of);
-    identity.map_err(|error| Refusal::unreadable(Side::Victim, "identify", error))
-}

@@ -73,6 +73,7 @@ enum Scene {
     Create,
     UndoHardlink,
     UndoSymlink,
+    UndoDelete,
     UndoMove,
     UndoReplace,
     UndoCreate,
@@ -82,7 +83,12 @@ impl Scene {
     fn is_undo(self) -> bool {
         matches!(
             self,
-            Self::UndoHardlink | Self::UndoSymlink | Self::UndoMove | Self::UndoReplace | Self::UndoCreate
+            Self::UndoHardlink
+                | Self::UndoSymlink
+                | Self::UndoDelete
+                | Self::UndoMove
+                | Self::UndoReplace
+                | Self::UndoCreate
         )
     }
 
@@ -100,7 +106,7 @@ impl Scene {
         match self {
             Self::Hardlink | Self::UndoHardlink => "hardlink",
             Self::Symlink | Self::UndoSymlink => "symlink",
-            Self::Delete => "delete",
+            Self::Delete | Self::UndoDelete => "delete",
             Self::Move | Self::UndoMove => "to",
             Self::Replace | Self::UndoReplace => "replace",
             Self::Create | Self::UndoCreate => "create",
@@ -129,6 +135,8 @@ impl Stage {
             _ = setxattr(&path, "user.note", b"mine", XattrFlags::empty());
             set_mode(&path, 0o640);
         }
+        // Other users can change names here.
+        set_mode(&tree.path("dir"), 0o777);
         let (keeper, victim) = (ino(&tree.path("k")), ino(&tree.path("dir/v")));
         if scene.replaces() {
             tree.file("dir/v", DAMAGED);
@@ -185,7 +193,7 @@ impl Stage {
             Scene::Symlink | Scene::UndoSymlink => {
                 path.is_symlink() && fs::metadata(&path).is_ok_and(|target| target.ino() == self.keeper)
             }
-            Scene::Delete => !path.exists(),
+            Scene::Delete | Scene::UndoDelete => !path.exists(),
             Scene::Replace | Scene::UndoReplace | Scene::Create | Scene::UndoCreate => {
                 fs::symlink_metadata(&path).is_ok_and(|now| {
                     now.ino() != self.victim
@@ -256,7 +264,10 @@ fn play_with_faults(scene: Scene, options: &[&str]) {
     if !has("strace", "strace") || is_too_slow("injected faults") {
         return;
     }
-    let options: Vec<_> = options.iter().map(|&option| option.to_owned()).collect();
+    let options: Vec<_> = match options {
+        _ if options == NO_UNNAMED => without_unnamed_files(scene),
+        options => options.iter().map(|&option| option.to_owned()).collect(),
+    };
     let counts = calls(scene, &options);
     let mut played = 0;
     for (name, &(before, within)) in &counts {
@@ -359,6 +370,22 @@ macro_rules! scenes {
 /// Options of strace that simulate a file system that cannot exchange two names.
 const NO_EXCHANGE: &[&str] = &["-e", "inject=renameat2:error=EINVAL"];
 
+/// Stands for the options that simulate a file system without files that have no name.
+const NO_UNNAMED: &[&str] = &["no unnamed files"];
+
+/// Returns the options that let every call fail that makes a file without a name.
+fn without_unnamed_files(scene: Scene) -> Vec<String> {
+    let stage = Stage::new(scene);
+    let log = stage.tree.path("log");
+    stage.play(&["-e", "trace=openat", "-o", log.to_str().unwrap()].map(str::to_owned));
+    let log = fs::read_to_string(log).unwrap();
+    let calls = log.lines().filter(|line| line.starts_with("openat(")).enumerate();
+    let unnamed: Vec<_> =
+        calls.filter(|(_, line)| line.contains("O_TMPFILE")).map(|(nth, _)| nth + 1).collect();
+    assert!(!unnamed.is_empty(), "{log}");
+    ["-e".to_owned(), format!("inject=openat:error=EOPNOTSUPP:when={}", unnamed[0])].into()
+}
+
 /// Options of strace that simulate a file system of unknown type, on which the engine must prove that two
 /// files are distinct.
 const UNKNOWN: &[&str] = &["-e", "inject=fstatfs:error=EIO"];
@@ -384,6 +411,13 @@ scenes! {
     h06_undo_of_hardlink: UndoHardlink, &[];
     h06_undo_of_symlink: UndoSymlink, &[];
     h06_undo_of_move: UndoMove, &[];
+    h06_replace_without_unnamed_files: Replace, NO_UNNAMED;
+    h06_create_without_unnamed_files: Create, NO_UNNAMED;
+    h06_undo_of_replace_without_unnamed_files: UndoReplace, NO_UNNAMED;
+    h06_undo_of_hardlink_without_unnamed_files: UndoHardlink, NO_UNNAMED;
+    h06_undo_of_symlink_without_unnamed_files: UndoSymlink, NO_UNNAMED;
+    h06_undo_of_delete_without_unnamed_files: UndoDelete, NO_UNNAMED;
+    h06_undo_of_delete: UndoDelete, &[];
     h58_hardlink_after_a_proof: Hardlink, UNKNOWN;
     h58_symlink_after_a_proof: Symlink, UNKNOWN;
     h58_delete_after_a_proof: Delete, UNKNOWN;

@@ -62,6 +62,27 @@ impl Tree {
         (nth, serde_json::from_str(journal.lines().nth(nth).unwrap()).unwrap())
     }
 
+    /// Changes the journal as if the victim of the first step had had the inode number of another file. If the recorded time of
+    /// birth stays, it tells the two apart. File systems without one do not record it.
+    pub(crate) fn reuse_inode(&self, path: &str, has_birth: bool) {
+        let victim = self.intent().1["victim"]["ino"].clone();
+        let number: serde_json::Value = ino(&self.path(path)).into();
+        let mut journal = String::new();
+        for line in fs::read_to_string(self.journal()).unwrap().lines() {
+            let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+            if record.get("victim").is_some_and(|it| it["ino"] == victim) {
+                record["victim"]["ino"] = number.clone();
+                record["identity"]["ino"] = number.clone();
+                let identity = record["identity"].as_object_mut().unwrap();
+                if !has_birth {
+                    identity.remove("birth_ns");
+                }
+            }
+            journal += &format!("{record}\n");
+        }
+        fs::write(self.journal(), journal).unwrap();
+    }
+
     /// Returns the sorted paths of all files in the tree except the journal and the mark of a directory for moved files.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names = Vec::new();

@@ -340,3 +340,37 @@ fn undo_refuses_what_is_not_as_the_journal_says() {
     ));
     assert_eq!(content(&tree, "dir/v"), GOOD);
 }
+
+/// The user of a directory could otherwise rename a file of root with unchecked content.
+#[test]
+fn a_new_file_has_no_name_before_its_content_is_checked() {
+    let tree = damaged();
+    let seen = std::cell::Cell::new(0);
+    let outcomes = run_while(&tree, true, |tree| {
+        assert_eq!(fs::read_dir(tree.path("dir")).unwrap().count(), 1);
+        seen.set(seen.get() + 1);
+    });
+    assert!(outcomes[0].is_ok() && seen.get() == 1, "{outcomes:?}");
+}
+
+/// A later file that has got the inode number of the damaged file, with its size and mtime, does not get its other names.
+#[test]
+fn no_name_becomes_a_link_of_a_later_file() {
+    for has_birth in [true, false] {
+        let tree = damaged();
+        fs::hard_link(tree.path("dir/v"), tree.path("w")).unwrap();
+        let names = vec![name(&tree, "dir/v", true), name(&tree, "w", true)];
+        let restorer = Restorer::new(Some(&tree.path("saved")), BTreeMap::new());
+        let outcomes = run_by(restorer, &tree, vec![restore(&tree, names)], &mut has_good);
+        assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+        fs::remove_file(tree.path("w")).unwrap();
+        tree.file("w", "evil content");
+        tree.reuse_inode("w", has_birth);
+        let undone = tree.undo();
+        let refused = undone.iter().filter(|outcome| matches!(outcome, Err(ActError::Refused(_)))).count();
+        assert_eq!(refused, 1, "{undone:?}");
+        assert_eq!(content(&tree, "dir/v"), if has_birth { DAMAGED } else { GOOD }, "{undone:?}");
+        assert_eq!(content(&tree, "w"), "evil content");
+        assert_eq!(fs::metadata(tree.path("w")).unwrap().nlink(), 1);
+    }
+}

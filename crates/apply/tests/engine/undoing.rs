@@ -100,13 +100,10 @@ fn a_restored_file_that_was_rewritten_is_left_alone() {
 fn h06_a_victim_with_a_private_name_does_not_replace_a_new_file() {
     for action in [Action::Hardlink, Action::Symlink] {
         let tree = replaced(action.clone());
-        let journal = fs::read_to_string(tree.journal()).unwrap();
         let (_, intent) = tree.intent();
         let aside = format!("dir/{}", intent["temp"].as_str().unwrap());
         let left = tree.file(&aside, "same");
-        let [victim, known] =
-            [&intent["victim"]["ino"], &ino(&left).into()].map(|ino| format!("\"ino\":{ino},"));
-        fs::write(tree.journal(), journal.replacen(&victim, &known, 1)).unwrap();
+        tree.reuse_inode(&aside, false);
         fs::remove_file(tree.path("dir/v")).unwrap();
         tree.file("dir/v", "mine");
         if is_root() {
@@ -125,6 +122,144 @@ fn h06_a_victim_with_a_private_name_does_not_replace_a_new_file() {
         );
         assert_eq!(fs::read(tree.path("dir/v")).unwrap(), b"mine");
         assert_eq!(fs::read(&left).unwrap(), b"same");
+    }
+}
+
+/// Creates a victim with two names, and performs the action on both.
+fn with_two_names(action: Action) -> Tree {
+    let tree = Tree::new();
+    tree.file("k", "same");
+    fs::hard_link(tree.file("v1", "same"), tree.path("v2")).unwrap();
+    let steps = ["v1", "v2"].map(|name| tree.step(name, "k"));
+    tree.run(action, steps.to_vec()).into_iter().for_each(|outcome| _ = outcome.unwrap());
+    tree
+}
+
+/// A file of another user that has got the inode number of the victim, with its size and mtime but other bytes. No name of
+/// the victim becomes a link of it.
+#[test]
+fn a_later_file_with_the_inode_number_of_the_victim_is_not_the_victim() {
+    for action in [Action::Hardlink, Action::Symlink, Action::Delete] {
+        for has_birth in [true, false] {
+            let tree = with_two_names(action.clone());
+            _ = fs::remove_file(tree.path("v2"));
+            tree.file("v2", "evil");
+            tree.reuse_inode("v2", has_birth);
+            let undone = tree.undo();
+            let what = format!("{action:?} {has_birth}: {undone:?}");
+            if has_birth {
+                let [Err(ActError::Refused(Refusal::Replaced(_))), Ok(Undone::Restored)] = undone[..] else {
+                    panic!("{what}")
+                };
+                assert_eq!(fs::read(tree.path("v1")).unwrap(), b"same", "{what}");
+            } else {
+                // It may be the victim itself under this name, but its content has changed.
+                let [Ok(Undone::AsItWas), Err(ActError::Refused(Refusal::Replaced(_)))] = undone[..] else {
+                    panic!("{what}")
+                };
+            }
+            assert_eq!(fs::read(tree.path("v2")).unwrap(), b"evil", "{what}");
+            assert_eq!(fs::metadata(tree.path("v2")).unwrap().nlink(), 1, "{what}");
+            assert!(!tree.names().iter().any(|name| name.contains(".ftk-")), "{what}: {:?}", tree.names());
+        }
+    }
+}
+
+/// The same for a file of another owner with the same bytes: its owner could change them later.
+#[test]
+fn a_file_of_another_owner_is_not_the_victim() {
+    if !is_root() {
+        return skip("only root changes owners");
+    }
+    for action in [Action::Hardlink, Action::Symlink, Action::Delete] {
+        let tree = with_two_names(action.clone());
+        _ = fs::remove_file(tree.path("v2"));
+        std::os::unix::fs::chown(tree.file("v2", "same"), Some(12), Some(34)).unwrap();
+        tree.reuse_inode("v2", false);
+        let undone = tree.undo();
+        let is_refused = matches!(undone[0], Err(ActError::Refused(_)));
+        assert!(is_refused && matches!(undone[1], Ok(Undone::Restored)), "{action:?}: {undone:?}");
+        let [v1, v2] = ["v1", "v2"].map(|name| fs::metadata(tree.path(name)).unwrap());
+        assert_eq!((v1.uid(), v1.nlink(), v2.uid(), v2.nlink()), (0, 1, 12, 1), "{action:?}");
+        assert_eq!(fs::read(tree.path("v1")).unwrap(), b"same");
+    }
+}
+
+/// Such a file is moved neither back from where the victim was moved to, nor from a private name.
+#[test]
+fn a_later_file_with_the_inode_number_of_the_victim_is_not_moved() {
+    for has_birth in [true, false] {
+        let tree = Tree::new();
+        tree.file("k", "same");
+        tree.file("dir/v", "same");
+        tree.done(Action::Move(tree.path("to")), "dir/v", "k");
+        let moved = tree.names().remove(1);
+        fs::remove_file(tree.path(&moved)).unwrap();
+        tree.file(&moved, "evil");
+        tree.reuse_inode(&moved, has_birth);
+        let undone = tree.undo();
+        let refused = matches!(undone[..], [Err(ActError::Refused(Refusal::Changed { .. }))]);
+        assert!(refused, "{has_birth}: {undone:?}");
+        assert_eq!(tree.names(), ["k".to_owned(), moved]);
+
+        for action in [Action::Hardlink, Action::Symlink, Action::Delete] {
+            let tree = replaced(action.clone());
+            let aside = format!("dir/{}", tree.intent().1["temp"].as_str().unwrap());
+            let left = tree.file(&aside, "evil");
+            if is_root() {
+                std::os::unix::fs::chown(&left, Some(12), Some(34)).unwrap();
+            }
+            tree.reuse_inode(&aside, has_birth);
+            let undone = tree.undo();
+            let refused = matches!(undone[..], [Err(ActError::Refused(Refusal::Changed { .. }))]);
+            assert!(refused, "{action:?} {has_birth}: {undone:?}");
+            assert_eq!(fs::read(&left).unwrap(), b"evil");
+            assert_ne!(fs::read(tree.path("dir/v")).ok().as_deref(), Some(&b"evil"[..]));
+        }
+    }
+}
+
+/// More files than stay open are restored in turns, so that some are opened again by their names.
+#[test]
+fn names_of_many_files_are_joined_in_any_order() {
+    const FILES: usize = 6;
+    for evil in [false, true] {
+        let tree = Tree::new();
+        let mut steps = Vec::new();
+        for nth in 0..FILES {
+            tree.file(&format!("k{nth}"), format!("content {nth}"));
+            let first = tree.file(&format!("a{nth}"), format!("content {nth}"));
+            for name in ["b", "c"] {
+                fs::hard_link(&first, tree.path(&format!("{name}{nth}"))).unwrap();
+            }
+        }
+        for name in ["a", "b", "c"] {
+            steps.extend((0..FILES).map(|nth| tree.step(&format!("{name}{nth}"), &format!("k{nth}"))));
+        }
+        tree.run(Action::Hardlink, steps).into_iter().for_each(|outcome| _ = outcome.unwrap());
+        let journal = ftk_apply::open_journal_to_undo(&tree.journal()).unwrap();
+        let (mut restored, mut refused) = (0, 0);
+        ftk_apply::undo(journal, &ftk_sched::Stop::new(), |undo, outcome| {
+            if evil && restored == FILES && undo.path.ends_with(b"b5") {
+                // This restored file is not open any more.
+                fs::rename(tree.file("evil", "content!0"), tree.path("c0")).unwrap();
+            }
+            match outcome {
+                Ok(Undone::Restored) => restored += 1,
+                Err(ActError::Refused(Refusal::Replaced(Side::Victim))) => refused += 1,
+                outcome => panic!("{outcome:?}"),
+            }
+        })
+        .unwrap();
+        for nth in usize::from(evil)..FILES {
+            let [a, b, c] = ["a", "b", "c"].map(|name| ino(&tree.path(&format!("{name}{nth}"))));
+            assert!(a == b && b == c && a != ino(&tree.path(&format!("k{nth}"))), "{nth}");
+        }
+        if evil {
+            assert_eq!(refused, 2, "{restored}");
+            assert_eq!(fs::metadata(tree.path("c0")).unwrap().nlink(), 1);
+            assert_eq!(fs::read(tree.path("a0")).unwrap(), b"content 0");
+        }
     }
 }
 
@@ -206,9 +341,11 @@ fn a_file_that_replaced_a_restored_victim_gets_no_links() {
         outcomes.push(outcome);
     })
     .unwrap();
-    let refused = matches!(outcomes[..], [Ok(_), Err(ActError::Refused(Refusal::Replaced(Side::Victim)))]);
-    assert!(refused, "{outcomes:?}");
-    assert_eq!(ino(&tree.path("v1")), ino(&tree.path("k")), "still a link, with the content that it had");
+    assert!(matches!(outcomes[..], [Ok(Undone::Restored), Ok(Undone::Restored)]), "{outcomes:?}");
+    for (name, content) in [("v1", "same"), ("v2", "diff"), ("k", "same")] {
+        assert_eq!(fs::read_to_string(tree.path(name)).unwrap(), content);
+        assert_eq!(fs::metadata(tree.path(name)).unwrap().nlink(), 1, "{name}");
+    }
     assert_eq!(tree.names(), ["k", "v1", "v2"]);
 }
 
