@@ -97,7 +97,7 @@ fn a_restored_file_has_no_name_before_it_is_complete() {
         let stage = Stage::new(Command::Undo, action);
         let (run, calls) = calls(stage.command(Command::Undo), &stage.dir);
         run.status(0);
-        let is_unnamed = |call: &&Call| call.line.contains("(deleted)>");
+        let is_unnamed = |call: &&Call| call.line.contains("(deleted)");
         let Some(first) = calls.iter().find(|call| call.line.contains("O_TMPFILE")) else {
             panic!("no new file")
         };

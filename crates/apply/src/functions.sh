@@ -5,6 +5,9 @@
 #
 # A script that is killed with SIGKILL can leave a file called .ftk-PROCESS-STEP in the directory of a victim.
 # If the victim is missing, this file is the victim: rename it back. Otherwise remove it.
+#
+# The script works with names. Where another user can change names, that user decides which files it reaches: use
+# `ftk dup prune --yes` there.
 LC_ALL=C
 export LC_ALL
 failed=0

@@ -86,11 +86,15 @@ impl Proof {
 
 impl Intent {
     /// Returns whether the entry at a place is the victim, and unchanged except for its ctime. The content of a directory may
-    /// have changed. `now`: the state of the entry.
+    /// have changed. `now`: the state of the entry, whose identity is queried only if needed.
     ///
     /// Inode numbers are used again, so the whole recorded identity counts. The owner of a file can give it any size and
     /// mtime, so its digest counts as well before it gets another name.
-    pub(crate) fn is_victim(&self, place: &Place, now: &Stat) -> Result<bool, Refusal> {
+    pub(crate) fn is_victim(
+        &self,
+        now: &Stat,
+        identity: impl FnOnce() -> Result<Identity, Refusal>,
+    ) -> Result<bool, Refusal> {
         let version = &self.victim.version;
         let is_alike = match self.kind {
             ActionKind::RemoveDirectory => {
@@ -100,7 +104,7 @@ impl Intent {
         };
         Ok(is_alike
             && match self.proof.as_ref().and_then(|proof| proof.victim) {
-                Some(recorded) => recorded.is_same(&place.identity(Side::Victim)?),
+                Some(recorded) => recorded.is_same(&identity()?),
                 None => true,
             })
     }

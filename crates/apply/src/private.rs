@@ -74,7 +74,7 @@ impl Unnamed {
         make: impl FnOnce(&Place) -> Result<OwnedFd, Errno>,
     ) -> Result<Self, ActError> {
         mkdirat(&aside.dir, &aside.name, Mode::from_raw_mode(PRIVATE))
-            .map_err(|errno| ActError::of_naming("make a private directory", errno))?;
+            .map_err(|errno| ActError::of_naming(op, errno))?;
         let private = match open_private(&aside) {
             Ok(Some(private)) => private,
             // Another user has exchanged the directory.

@@ -321,12 +321,12 @@ impl Undoing {
         }
         let place = self.locate(Side::Victim, intent)?;
         let found = present(&place)?;
-        let outcome = if self.repair(intent, &place, found.as_ref(), stop)? {
-            self.remember_victim(intent, &place);
+        let outcome = if let Some(victim) = self.repair(intent, &place, found.as_ref(), stop)? {
+            self.remember(intent, victim, true);
             Ok(Undone::Restored)
         } else {
             match (intent.kind, found) {
-                (_, Some(now)) if intent.is_victim(&place, &now)? => {
+                (_, Some(now)) if intent.is_victim(&now, || place.identity(Side::Victim))? => {
                     self.remember_victim(intent, &place);
                     Ok(Undone::AsItWas)
                 }
@@ -388,7 +388,7 @@ impl Undoing {
     }
 
     /// Handles a file that a killed run left under the private name in the victim's directory, and returns
-    /// whether that restored the victim.
+    /// the victim if that restored it.
     ///
     /// If it is the victim itself, it gets its name back. The file is removed if it is an unused replacement,
     /// the empty file of a check that two directories are distinct, or a copy of the keeper from an earlier
@@ -399,19 +399,18 @@ impl Undoing {
         place: &Place,
         found: Option<&Stat>,
         stop: &Stop,
-    ) -> Result<bool, ActError> {
+    ) -> Result<Option<OwnedFd>, ActError> {
         let outside = place.sibling(&intent.temp);
         let aside = inside_private(&outside)?;
         let Some(left) = present(&aside)? else {
             remove_private(&outside)?;
-            return Ok(false);
+            return Ok(None);
         };
         // FUSE file systems invent inode numbers. If the victim's name is missing, a file under the private name that
         // looks like the victim is the victim.
         let has_lasting_numbers = intent.proof.as_ref().is_some_and(|proof| proof.directory.fs.is_some());
-        let is_alike = intent.is_victim(&aside, &left)?
-            || (found.is_none() && !has_lasting_numbers && is_like(&intent.victim.version, &left));
-        if !(is_alike && has_recorded_content(intent, &aside, stop)?) {
+        let numbers_count = has_lasting_numbers || found.is_some();
+        let Some(victim) = open_victim(intent, &aside, numbers_count, stop)? else {
             let is_removable = is_alias_check_file(intent, found, &left)
                 || self.is_unused_replacement(intent, &aside, &left)?
                 || self.is_copy(intent, place, &aside, found, &left, stop)?;
@@ -422,8 +421,8 @@ impl Undoing {
             } else if left.identity() == intent.victim.version.identity() {
                 return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
             }
-            return Ok(false);
-        }
+            return Ok(None);
+        };
         match found {
             None => restore_name(place, left.identity(), &aside)?,
             Some(now) if self.is_replacement(intent, place, now)? => {
@@ -432,7 +431,7 @@ impl Undoing {
             Some(_) => return Err(Refusal::Replaced(Side::Victim).into()),
         }
         remove_private(&outside)?;
-        Ok(true)
+        Ok(Some(duplicate(&victim)?))
     }
 
     /// Returns whether the file under the private name is a replacement that can be removed: a symbolic link,
@@ -527,7 +526,7 @@ impl Undoing {
             let changed = Refusal::Changed { side: Side::Keeper, what: "while being copied" };
             source.stat.version().is_same_except_ctime(&now).then_some(()).ok_or(changed)
         })?;
-        self.remember(intent, file);
+        self.remember(intent, file, false);
         Ok(shortfall.undone())
     }
 
@@ -549,7 +548,7 @@ impl Undoing {
         }
         let (file, temp, shortfall) = copied?;
         restore_name(place, temp.identity, &temp.place).map_err(|error| temp.discard(error))?;
-        self.remember(intent, file);
+        self.remember(intent, file, false);
         Ok(shortfall.undone())
     }
 
@@ -638,9 +637,7 @@ impl Undoing {
             return Ok(None);
         }
         let held = open(Side::Victim, place)?;
-        let now = Identity::of(&held.file);
-        let now = now.map_err(|error| Refusal::unreadable(Side::Victim, "identify", error))?;
-        if !identity.is_same(&now) || !is_recorded_content(intent, &held, stop)? {
+        if !identity.is_same(&identify(&held)?) || !is_recorded_content(intent, &held, stop)? {
             return Err(Refusal::Replaced(Side::Victim).into());
         }
         Ok(Some(duplicate(&held)?))
@@ -653,18 +650,19 @@ impl Undoing {
             if self.has_other_names(intent)
                 && let Ok(place) = self.locate(Side::Victim, intent)
                 && let Ok(now) = place.stat()
-                && intent.is_victim(&place, &now).unwrap_or(false)
+                && intent.is_victim(&now, || place.identity(Side::Victim)).unwrap_or(false)
             {
                 self.remember_victim(intent, &place);
             }
         }
     }
 
-    /// Records that the victim has a name, if it had several.
+    /// Records that the victim has one of its names, if it had several. It is opened only if another one is linked to it.
     fn remember_victim(&mut self, intent: &Intent, place: &Place) {
         if let Some(names) = self.names.get_mut(&intent.victim.version.identity())
             && names.handled > 1
-            && let Ok(identity) = place.identity(Side::Victim)
+            && let recorded = intent.proof.as_ref().and_then(|proof| proof.victim)
+            && let Ok(identity) = recorded.map_or_else(|| place.identity(Side::Victim), Ok)
         {
             names.is_original = true;
             names.copy = Some((path_of(intent), identity));
@@ -672,12 +670,13 @@ impl Undoing {
     }
 
     /// Records the restored file, if the victim had several names.
-    fn remember(&mut self, intent: &Intent, file: OwnedFd) {
+    fn remember(&mut self, intent: &Intent, file: OwnedFd, is_original: bool) {
         let victim = intent.victim.version.identity();
         if let Some(names) = self.names.get_mut(&victim)
             && names.handled > 1
             && let Ok(identity) = Identity::of(&file)
         {
+            names.is_original |= is_original;
             names.copy = Some((path_of(intent), identity));
             self.held.retain(|(held, _)| *held != victim);
             if self.held.len() == MAX_HELD {
@@ -709,7 +708,7 @@ impl Undoing {
         if held.identity() != now.identity() || !is_recorded_content(intent, &held, stop)? {
             return Err(Refusal::Replaced(Side::Victim).into());
         }
-        self.remember(intent, duplicate(&held)?);
+        self.remember(intent, duplicate(&held)?, false);
         Ok(Undone::AsItWas)
     }
 
@@ -725,16 +724,11 @@ impl Undoing {
         }
         let moved = self.locate_moved(intent)?;
         let stat = moved.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "find", errno))?;
-        if !intent.is_victim(&moved, &stat)? {
-            return Err(changed_victim());
-        }
-        if found.is_some() {
+        if found.is_some() && intent.is_victim(&stat, || moved.identity(Side::Victim))? {
             return Err(Refusal::NameExists.into());
         }
-        if !has_recorded_content(intent, &moved, stop)? {
-            return Err(Refusal::Changed { side: Side::Victim, what: "its content" }.into());
-        }
-        displace(&moved, intent.victim.version.identity(), place, || Ok(()))?;
+        let Some(victim) = open_victim(intent, &moved, true, stop)? else { return Err(changed_victim()) };
+        displace(&moved, victim.identity(), place, || Ok(()))?;
         Ok(Undone::Restored)
     }
 
@@ -762,12 +756,29 @@ fn duplicate(held: &Held) -> Result<OwnedFd, ActError> {
     held.file.as_fd().try_clone_to_owned().map_err(|error| ActError::failed("open the file", error))
 }
 
-/// Returns whether a file has the recorded content. Without a recorded digest, it has.
-fn has_recorded_content(intent: &Intent, place: &Place, stop: &Stop) -> Result<bool, ActError> {
-    match expected_digest(intent) {
-        Ok(_) => is_recorded_content(intent, &open(Side::Victim, place.clone())?, stop),
-        Err(_) => Ok(true),
+/// Opens the file at a place if it is the victim itself, unchanged. While it is open, no other file can get its inode
+/// number. `numbers_count`: whether the recorded device and inode number are still valid.
+fn open_victim(
+    intent: &Intent,
+    place: &Place,
+    numbers_count: bool,
+    stop: &Stop,
+) -> Result<Option<Held>, ActError> {
+    if !present(place)?.is_some_and(|now| is_like(&intent.victim.version, &now)) {
+        return Ok(None);
     }
+    let held = open(Side::Victim, place.clone())?;
+    let is_victim = match numbers_count {
+        true => intent.is_victim(&held.stat, || identify(&held))?,
+        false => is_like(&intent.victim.version, &held.stat),
+    };
+    Ok((is_victim && is_recorded_content(intent, &held, stop)?).then_some(held))
+}
+
+/// Returns the identity of an open file.
+fn identify(held: &Held) -> Result<Identity, Refusal> {
+    let identity = Identity::of(&held.file);
+    identity.map_err(|error| Refusal::unreadable(Side::Victim, "identify", error))
 }
 
 /// Returns whether an open file has the recorded content. Without a recorded digest, it has.

@@ -4,6 +4,8 @@
 //!  root/kept/...       files that are always there
 //!  root/work/...       copies of them; this name is exchanged with
 //!  root/lure           a symbolic link to
+//!  root/work/own        a file without a copy, so that `work` is never empty
+//!  copy/kept/..., copy/work/...  a copy of the tree, from which it is repaired
 //!  elsewhere/...       files of the same names: some are copies too, the others have secret content
 //!  ours.sums           a list of names in root/work, with the digests of the files there
 //!  theirs.sums         the same names, with the digests of the files in elsewhere
@@ -85,9 +87,12 @@ impl Fixture {
                 .with_context(|| format!("cannot remove {}", path.display()))?;
         }
         for nth in 0..FILES {
-            for place in ["kept", "work"] {
-                write(&self.top.join("root").join(place).join(name(nth)), &content(nth))?;
+            for place in ["root/kept", "root/work", "copy/kept", "copy/work"] {
+                write(&self.top.join(place).join(name(nth)), &content(nth))?;
             }
+        }
+        for place in ["root", "copy"] {
+            write(&self.top.join(place).join("work/own"), b"own")?;
         }
         symlink(self.top.join("elsewhere"), self.top.join("root/lure"))?;
         fs::write(self.top.join("ours.sums"), &self.ours)?;

@@ -19,7 +19,7 @@ const QUICK_ROUNDS: u64 = 2;
 /// One command that could follow the link. It runs in the parent of `root`, so paths are relative.
 struct Trial {
     name: &'static str,
-    /// The command that prepares the trial, without exchanges; empty if there is none.
+    /// The commands that prepare the trial, without exchanges, separated by `; `; empty if there are none.
     before: &'static str,
     /// The command that runs while names are exchanged.
     raced: &'static str,
@@ -41,6 +41,28 @@ const TRIALS: &[Trial] = &[
     trial("apply hardlink", "dup --json -o report root", "dup apply report --action hardlink --yes"),
     trial("apply delete", "dup --json -o report root", "dup apply report --action delete --yes"),
     trial("undo", "dup prune --action hardlink --journal journal --yes root", "dup undo journal"),
+    trial("undo of symlink", "dup prune --action symlink --journal journal --yes root", "dup undo journal"),
+    trial(
+        "undo of delete",
+        "dup prune --action delete --remove-empty-dirs --journal journal --yes root",
+        "dup undo journal",
+    ),
+    trial(
+        "undo of quarantine",
+        "dup prune --action delete --quarantine away --remove-empty-dirs --journal journal --yes root",
+        "dup undo journal",
+    ),
+    trial(
+        "repair",
+        "manifest create -o manifest root; dup prune --action delete --remove-empty-dirs --yes root",
+        "manifest repair --missing --max-missing 100% --yes --journal journal --from copy root manifest",
+    ),
+    trial(
+        "undo of repair",
+        "manifest create -o manifest root; dup prune --action delete --remove-empty-dirs --yes root; \
+         manifest repair --missing --max-missing 100% --yes --journal journal --from copy root manifest",
+        "undo journal",
+    ),
     trial("check", "", "hash --check --json --root root ours.sums"),
     Trial {
         leak: "\"verdict\":\"ok\"",
@@ -106,9 +128,9 @@ fn prepared(soak: &Soak, fixture: &Fixture, trial: &Trial) -> Result<Ended> {
 
 fn prepare(soak: &Soak, fixture: &Fixture, trial: &Trial) -> Result<()> {
     fixture.renew()?;
-    if !trial.before.is_empty() {
-        let before = soak.ftk(fixture.top(), &words(trial.before))?;
-        ensure!(before.code == 0, "{}: {}", trial.before, before.in_words());
+    for command in trial.before.split("; ").filter(|command| !command.is_empty()) {
+        let before = soak.ftk(fixture.top(), &words(command))?;
+        ensure!(before.code == 0, "{command}: {}", before.in_words());
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Undoing steps that restored a file: the damaged content returns, and a created file is removed.
 
+use std::os::fd::OwnedFd;
+
 use ftk_file::{Stat, Version};
 use ftk_sched::Stop;
 
@@ -13,7 +15,7 @@ use crate::seen::Seen;
 use crate::swap::{delete, replace, restore_name};
 use crate::temp::{Temp, remove};
 use crate::undo::{
-    Shortfall, Undoing, Undone, begins_with, expected_digest, has_recorded_content, present, safe_metadata,
+    Shortfall, Undoing, Undone, begins_with, duplicate, expected_digest, open_victim, present, safe_metadata,
 };
 
 impl Undoing {
@@ -28,8 +30,8 @@ impl Undoing {
             place => place?,
         };
         let found = present(&place)?;
-        let outcome = if self.clean_up(intent, &place, found.as_ref(), stop)? {
-            self.remember_victim(intent, &place);
+        let outcome = if let Some(victim) = self.clean_up(intent, &place, found.as_ref(), stop)? {
+            self.remember(intent, victim, true);
             Ok(Undone::Restored)
         } else {
             match (intent.kind, found) {
@@ -55,8 +57,7 @@ impl Undoing {
         }
     }
 
-    /// Handles a file that a killed run left under the private name, and returns whether that restored the
-    /// damaged file. If it is the damaged file, it gets its name back. Otherwise it is a new file that never
+    /// Handles a file that a killed run left under the private name, and returns the damaged file if that restored it. If it is the damaged file, it gets its name back. Otherwise it is a new file that never
     /// got its name, or a copy of an earlier undo, and is removed.
     fn clean_up(
         &mut self,
@@ -64,19 +65,18 @@ impl Undoing {
         place: &Place,
         found: Option<&Stat>,
         stop: &Stop,
-    ) -> Result<bool, ActError> {
+    ) -> Result<Option<OwnedFd>, ActError> {
         let outside = place.sibling(&intent.temp);
         let aside = inside_private(&outside)?;
         let Some(left) = present(&aside)? else {
             remove_private(&outside)?;
-            return Ok(false);
+            return Ok(None);
         };
         let is_second_name = found.is_some_and(|now| now.identity() == left.identity());
-        let is_victim = intent.kind == ActionKind::Replace
+        if intent.kind == ActionKind::Replace
             && !is_second_name
-            && intent.is_victim(&aside, &left)?
-            && has_recorded_content(intent, &aside, stop)?;
-        if is_victim {
+            && let Some(victim) = open_victim(intent, &aside, true, stop)?
+        {
             match found {
                 None => restore_name(place, left.identity(), &aside)?,
                 Some(now) if is_made(intent, now) => {
@@ -85,7 +85,7 @@ impl Undoing {
                 Some(_) => return Err(Refusal::Replaced(Side::Target).into()),
             }
             remove_private(&outside)?;
-            return Ok(true);
+            return Ok(Some(duplicate(&victim)?));
         }
         // A copy of an earlier undo may have the inode number that became free when the victim was removed. Its
         // content distinguishes it from a victim that was rewritten since.
@@ -100,7 +100,7 @@ impl Undoing {
         let removed = remove(&aside, left.identity());
         removed.map_err(|errno| ActError::failed("remove a file that a killed run left", errno))?;
         remove_private(&outside)?;
-        Ok(false)
+        Ok(None)
     }
 
     /// Replaces the new file with the damaged content.
@@ -112,7 +112,7 @@ impl Undoing {
         stop: &Stop,
     ) -> Result<Undone, ActError> {
         let victim = &intent.victim.version;
-        if intent.is_victim(place, now)? {
+        if intent.is_victim(now, || place.identity(Side::Target))? {
             return Ok(Undone::AsItWas);
         }
         if victim.identity() == now.identity() {
@@ -137,7 +137,7 @@ impl Undoing {
             }
         };
         replace(place, now.identity(), temp, || Ok(()))?;
-        self.remember(intent, file);
+        self.remember(intent, file, false);
         Ok(Shortfall { links, ..shortfall }.undone())
     }
 

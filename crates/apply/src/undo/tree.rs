@@ -89,7 +89,7 @@ impl Undoing {
         let aside = place.sibling(&intent.temp);
         let victim = intent.victim.version.identity();
         if let Some(left) = present(&aside)?
-            && intent.is_victim(&aside, &left)?
+            && intent.is_victim(&left, || aside.identity(Side::Victim))?
         {
             restore_name(&place, victim, &aside)?;
             self.changed.push(place.dir);
@@ -115,7 +115,9 @@ impl Undoing {
             Some(now) if now.file_type != FileType::Directory => {
                 return Err(Refusal::Replaced(Side::Victim).into());
             }
-            Some(now) if intent.is_victim(&place, &now)? => return Ok(Undone::AsItWas),
+            Some(now) if intent.is_victim(&now, || place.identity(Side::Victim))? => {
+                return Ok(Undone::AsItWas);
+            }
             // Only an identity tells that an undo has made it.
             Some(_) => match self.remade.get(&intent.step) {
                 Some(remade) if remade.is_same_inode(&place.identity(Side::Victim)?) => (*remade, None),
