@@ -224,8 +224,12 @@ fn without_name(dir: impl AsFd) -> Option<File> {
 
 /// Gives an open file another name, which must be free.
 pub(crate) fn link_file(file: impl AsFd, place: &Place) -> Result<(), Errno> {
-    // AT_EMPTY_PATH would need a capability on kernels before 6.10.
-    linkat(CWD, path_of(file.as_fd()), &place.dir, &place.name, AtFlags::SYMLINK_FOLLOW)
+    let file = file.as_fd();
+    match linkat(CWD, path_of(file), &place.dir, &place.name, AtFlags::SYMLINK_FOLLOW) {
+        // Without /proc. This needs a capability on kernels before 6.10.
+        Err(Errno::NOENT) => linkat(file, c"", &place.dir, &place.name, AtFlags::EMPTY_PATH),
+        linked => linked,
+    }
 }
 
 /// Returns a path to an open file that contains no name of it.

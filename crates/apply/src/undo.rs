@@ -424,9 +424,9 @@ impl Undoing {
             return Ok(None);
         };
         match found {
-            None => restore_name(place, left.identity(), &aside)?,
+            None => restore_name(place, victim.identity(), &aside)?,
             Some(now) if self.is_replacement(intent, place, now)? => {
-                replace(place, now.identity(), Temp::new(aside, left.identity()), || Ok(()))?;
+                replace(place, now.identity(), Temp::new(aside, victim.identity()), || Ok(()))?;
             }
             Some(_) => return Err(Refusal::Replaced(Side::Victim).into()),
         }
@@ -695,17 +695,19 @@ impl Undoing {
         now: &Stat,
         stop: &Stop,
     ) -> Result<Undone, ActError> {
-        let has_metadata = now.is_regular()
-            && now.size == intent.victim.version.size
-            && intent.metadata.is_of(&Stat { mode: intent.metadata.mode, ..*now })
-            && now.mode & !intent.metadata.mode == 0;
-        if !has_metadata {
+        let has_metadata = |now: &Stat| {
+            now.is_regular()
+                && now.size == intent.victim.version.size
+                && intent.metadata.is_of(&Stat { mode: intent.metadata.mode, ..*now })
+                && now.mode & !intent.metadata.mode == 0
+        };
+        if !has_metadata(now) {
             let is_victim = intent.victim.version.identity() == now.identity();
             return Err(if is_victim { changed_victim() } else { Refusal::Replaced(Side::Victim).into() });
         }
         expected_digest(intent)?;
         let held = open(Side::Victim, place.clone())?;
-        if held.identity() != now.identity() || !is_recorded_content(intent, &held, stop)? {
+        if !has_metadata(&held.stat) || !is_recorded_content(intent, &held, stop)? {
             return Err(Refusal::Replaced(Side::Victim).into());
         }
         self.remember(intent, duplicate(&held)?, false);

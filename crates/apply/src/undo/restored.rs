@@ -78,9 +78,9 @@ impl Undoing {
             && let Some(victim) = open_victim(intent, &aside, true, stop)?
         {
             match found {
-                None => restore_name(place, left.identity(), &aside)?,
+                None => restore_name(place, victim.identity(), &aside)?,
                 Some(now) if is_made(intent, now) => {
-                    replace(place, now.identity(), Temp::new(aside, left.identity()), || Ok(()))?;
+                    replace(place, now.identity(), Temp::new(aside, victim.identity()), || Ok(()))?;
                 }
                 Some(_) => return Err(Refusal::Replaced(Side::Target).into()),
             }

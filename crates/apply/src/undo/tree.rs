@@ -37,7 +37,8 @@ impl Undoing {
         let place = self.locate(Side::Victim, intent)?;
         let target = intent.target.as_deref().expect("the intent of a link has its target");
         let is_the_link = |stat: &Stat, place: &Place| {
-            Ok::<_, Refusal>(stat.file_type == FileType::Symlink && read_link(Side::Victim, place)? == target)
+            let is_alike = stat.file_type == FileType::Symlink && stat.uid == intent.metadata.uid;
+            Ok::<_, Refusal>(is_alike && read_link(Side::Victim, place)? == target)
         };
         let found = present(&place)?;
         let aside = place.sibling(&intent.temp);
