@@ -17,9 +17,9 @@ use ftk_walk::{Follow, Walker};
 use indicatif::BinaryBytes;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
-use crate::args::Globals;
 use crate::calibrate::{NO_CACHE_DIR, cache_file};
 use crate::console::{Console, Outcome, cause, say_failure};
+use crate::globals::Globals;
 use crate::human;
 use crate::stdout::Stdout;
 

@@ -15,9 +15,9 @@ use ftk_record::quote;
 use ftk_sched::Constants;
 use ftk_walk::Walker;
 
-use crate::args::Globals;
 use crate::asked;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::stdout::Stdout;
 
 /// Measure this machine, so that ftk chooses its workers well

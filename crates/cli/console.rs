@@ -15,7 +15,7 @@ use ftk_process::Failed;
 use ftk_record::{quote, sanitize};
 use indicatif::HumanCount;
 
-use crate::args::Globals;
+use crate::globals::Globals;
 use crate::line::Line;
 use crate::progress::Progress;
 use crate::stats::Stats;

@@ -4,8 +4,9 @@ use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Args, Command};
 use serde::Serialize;
 
-use crate::args::{self, Globals};
+use crate::args;
 use crate::console::Outcome;
+use crate::globals::Globals;
 use crate::help::End;
 use crate::stdout::Stdout;
 

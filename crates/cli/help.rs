@@ -12,8 +12,9 @@ use clap::builder::{StyledStr, Styles};
 use clap::{Arg, Args, Command, Id};
 use ftk_file::StandardStream;
 
-use crate::args::{self, Globals};
+use crate::args;
 use crate::console::Outcome;
+use crate::globals::Globals;
 use crate::selection::SelectionArgs;
 use crate::stdout::{CANNOT_WRITE, Stdout};
 use crate::{console, foreign};

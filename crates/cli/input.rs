@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ftk_file::StandardStream;
 use ftk_sched::{Stop, Team, logical_cpus};
 
-use crate::args::Globals;
+use crate::globals::Globals;
 
 /// Returns standard input. The reader of the standard library must not be used: it takes the errors of a closed stream
 /// for the end of the input.

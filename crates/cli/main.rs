@@ -17,6 +17,7 @@ mod expression;
 mod files;
 mod find;
 mod foreign;
+mod globals;
 mod hash;
 mod help;
 mod human;
@@ -53,8 +54,9 @@ use ftk_file::StandardStream;
 use signal_hook::consts::SIGABRT;
 use signal_hook::low_level::{exit, register};
 
-use crate::args::{Args, Command, ProgressArg, Refused};
+use crate::args::{Args, Command, Refused};
 use crate::console::{Console, Outcome, cause};
+use crate::globals::ProgressArg;
 use crate::line::Line;
 use crate::run_files::RunFiles;
 

@@ -2,18 +2,9 @@
 
 use ftk_file::{DropMethod, Mount, drop_methods, limit_rate, mounts};
 use ftk_read::be_polite;
-use ftk_select::parse_bytes;
 
-use crate::args::Globals;
 use crate::console::{Console, cause};
-
-/// Parses a rate in bytes per second: a size, and optionally `/s`.
-pub(crate) fn parse_rate(text: &str) -> Result<u64, String> {
-    match parse_bytes(text.strip_suffix("/s").unwrap_or(text)) {
-        Ok(0) => Err("nothing could be read: the rate must be at least 1 byte per second".into()),
-        rate => rate.map_err(|error| error.to_string()),
-    }
-}
+use crate::globals::Globals;
 
 /// Applies the options to this process. It must not have started threads yet.
 pub(crate) fn begin(globals: &Globals, console: &Console) {
@@ -61,18 +52,6 @@ fn file_system(dev: u64, mounts: &[Mount]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rates_are_sizes_per_second() {
-        for (text, rate) in
-            [("1", 1), ("50M", 50 << 20), ("50M/s", 50 << 20), ("1.5MB/s", 1_500_000), ("100KiB", 100 << 10)]
-        {
-            assert_eq!(parse_rate(text), Ok(rate), "{text}");
-        }
-        for text in ["", "/s", "0", "0M/s", "-1", "fast", "1M/m", "1M/s/s", "1M /s", "99999999P"] {
-            assert!(parse_rate(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn file_systems_are_found_by_their_number() {

@@ -13,9 +13,9 @@ use indicatif::{DecimalBytes, HumanCount, ProgressBar, ProgressDrawTarget, Progr
 use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 
-use crate::args::ProgressArg;
 use crate::asked::{self, Watched};
 use crate::console::Console;
+use crate::globals::ProgressArg;
 use crate::human;
 use crate::meter::Meter;
 use crate::stdout::Stdout;

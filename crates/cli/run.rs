@@ -24,9 +24,9 @@ use ftk_select::Selection;
 use ftk_walk::Follow;
 use indicatif::DecimalBytes;
 
-use crate::args::Globals;
 use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::progress::Course;
 use crate::scan::{Scan, scan, walker};
 use crate::stats::Phase;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use ftk_record::Output;
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome, cause};
+use crate::globals::Globals;
 use crate::list::{cannot_write, named};
 use crate::stdout::Stdout;
 

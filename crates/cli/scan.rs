@@ -13,10 +13,10 @@ use ftk_select::{Filtered, IgnoreMemory, Parts, Selection, Skipped, Unseen, Used
 use ftk_walk::{Directory, Entry, Fields, FileType, Follow, Op, Repeat, Step, Visitor, WalkError, Walker};
 use indicatif::HumanCount;
 
-use crate::args::Globals;
 use crate::asked;
 use crate::console::{Console, Outcome, cause};
 use crate::foreign::operand_hint;
+use crate::globals::Globals;
 use crate::human;
 use crate::line::Line;
 use crate::progress::Progress;

@@ -11,9 +11,9 @@ use clap::Args;
 use ftk_apply::{ActError, ActionKind, Shortfall, Undone, open_journal_to_undo, undo_after};
 use ftk_record::{quote, sanitize, write_record};
 
-use crate::args::Globals;
 use crate::colour::{self, Tone};
 use crate::console::{Console, Outcome, reason};
+use crate::globals::Globals;
 use crate::human;
 use crate::signals::DeferredSignals;
 use crate::stdout::{Lines, Stdout};

@@ -9,12 +9,12 @@ use ftk_compare::{End, Mismatch, Options, Outcome as Found, Reason, Way, sizes_d
 use ftk_record::{sanitize, write_record};
 use indicatif::{DecimalBytes, HumanCount};
 
-use crate::args::Globals;
 use crate::cmp::CmpArgs;
 use crate::cmp::input::Input;
 use crate::cmp::listing::{Listing, Style, character};
 use crate::cmp::pair::{Compared, Pair};
 use crate::console::{Console, Outcome, say_failure};
+use crate::globals::Globals;
 use crate::human;
 use crate::stdout::{Lines, Stdout};
 

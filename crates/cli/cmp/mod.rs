@@ -16,10 +16,10 @@ use ftk_compare::Method;
 use ftk_record::quote;
 use ftk_select::parse_bytes;
 
-use crate::args::Globals;
 use crate::cmp::amount::{Skip, amount};
 use crate::cmp::input::Input;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::number::at_least;
 use crate::selection::SelectionArgs;
 

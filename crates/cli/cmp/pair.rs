@@ -7,12 +7,12 @@ use ftk_compare::{FileResources, Mismatch, Options, Outcome as Found, Side, comp
 use ftk_file::{Failure, File};
 use ftk_sched::Stop;
 
-use crate::args::Globals;
 use crate::asked;
 use crate::cmp::input::Input;
 use crate::cmp::listing::Style;
 use crate::cmp::{CmpArgs, MethodArg};
 use crate::console::Console;
+use crate::globals::Globals;
 use crate::progress::WorkCounters;
 use crate::stdout::Stdout;
 

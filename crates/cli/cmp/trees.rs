@@ -16,11 +16,11 @@ use ftk_select::{Roots, Skipped};
 use ftk_walk::Follow;
 use indicatif::HumanCount;
 
-use crate::args::Globals;
 use crate::cmp::CmpArgs;
 use crate::cmp::difference::{KINDS, Manner, kind};
 use crate::cmp::pair::memory;
 use crate::console::{Console, Outcome, say_failure};
+use crate::globals::Globals;
 use crate::human;
 use crate::progress::WorkCounters;
 use crate::run::Run;

@@ -14,8 +14,8 @@ use ftk_walk::Follow;
 use indicatif::HumanCount;
 
 use super::DuArgs;
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::human;
 use crate::scan::{Walked, say_skipped, too_large, walk, walk_error, walker};
 use crate::stdout::{Lines, Stdout};

@@ -17,8 +17,8 @@ use ftk_walk::Follow;
 use indicatif::HumanCount;
 
 use self::source::Counted;
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::human;
 use crate::number::at_least;
 use crate::scan::too_large;

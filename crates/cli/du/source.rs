@@ -9,8 +9,8 @@ use ftk_usage::{Count, Usage};
 use ftk_walk::Follow;
 
 use super::{DuArgs, from};
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::scan::{Walked, none_of, say_skipped, too_large, walk, walk_error, walker};
 
 /// What was counted.

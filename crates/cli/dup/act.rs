@@ -19,11 +19,11 @@ use ftk_dedup::prune::{self, Decision, Gain, Item, Pruning, References, Sidecars
 use ftk_dedup::report::Group;
 use ftk_record::{quote, sanitize};
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome, cause};
 use crate::dup::action::ActionArgs;
 use crate::dup::keep::KeepArgs;
 use crate::dup::step_printer::{Line, StepPrinter, Word, kept_because, verb};
+use crate::globals::Globals;
 use crate::progress::{FileCounters, WorkCounters};
 use crate::rules::Rules;
 use crate::signals::DeferredSignals;

@@ -16,7 +16,6 @@ use ftk_dedup::report::{DirectoryGroup, Group, Report, read};
 use ftk_inventory::Budget;
 use ftk_record::{quote, sanitize};
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::act::{Job, seen};
 use crate::dup::action::ActionArgs;
@@ -24,6 +23,7 @@ use crate::dup::keep::{KeepArgs, below};
 use crate::dup::preflight::preflight;
 use crate::dup::prune::journal_of;
 use crate::dup::resolve::of_manifests;
+use crate::globals::Globals;
 use crate::input;
 use crate::rules::Rules;
 

@@ -12,10 +12,10 @@ use ftk_dedup::report::Group;
 use ftk_record::sanitize;
 use indicatif::DecimalBytes;
 
-use crate::args::Globals;
 use crate::console::Console;
 use crate::dup::action::ActionArgs;
 use crate::dup::step_printer::date;
+use crate::globals::Globals;
 use crate::human;
 
 /// Checks that a user can answer.

@@ -22,13 +22,13 @@ use clap::{Args, Subcommand};
 
 pub(crate) use self::page::TreeDuplicates;
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::apply::ApplyArgs;
 use crate::dup::dirs::ShareArg;
 use crate::dup::options::{OutputArgs, SearchArgs};
 use crate::dup::prune::PruneArgs;
 use crate::dup::recorded::RecordedArgs;
+use crate::globals::Globals;
 use crate::undo::{self, UndoArgs};
 
 /// Find identical files; link or remove copies on request

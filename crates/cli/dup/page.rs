@@ -9,13 +9,13 @@ use ftk_dedup::{DirReport, Fate};
 use ftk_inventory::{Budget, DirNo, Inventory};
 use ftk_select::Skipped;
 
-use crate::args::Globals;
 use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome};
 use crate::dup::dirs::{self, DirArgs, ShareArg};
 use crate::dup::options::{AlgorithmArg, EqualArgs, SearchArgs, SizeArgs};
 use crate::dup::report::header;
 use crate::dup::search::{Search, SearchContext, search};
+use crate::globals::Globals;
 use crate::selection::{RecursiveArg, SelectionArgs};
 
 /// The duplicates below a directory, as `ftk dup` or `ftk dup --dirs` finds them.

@@ -13,7 +13,6 @@ use ftk_dedup::report::Group;
 use ftk_dedup::{DirectoryRules, Names};
 use ftk_record::{quote, shell_word};
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
@@ -23,6 +22,7 @@ use crate::dup::keep::{KeepArgs, below};
 use crate::dup::options::SearchArgs;
 use crate::dup::preflight::preflight;
 use crate::dup::search::{SearchContext, search};
+use crate::globals::Globals;
 use crate::journal;
 use crate::rules::Rules;
 use crate::stdout::Stdout;

@@ -17,13 +17,13 @@ use ftk_hash::Algorithm;
 use ftk_manifest::{Entry, Field, Manifest};
 use ftk_record::quote;
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::options::{Format, OutputArgs, SizeArgs};
 use crate::dup::report::groups::{Found, GroupPrinter, Name};
 use crate::dup::report::{csv, header};
 use crate::dup::tally;
 use crate::foreign::refuse_output;
+use crate::globals::Globals;
 use crate::human;
 use crate::list::{List, named};
 use crate::manifest::input::Input;

@@ -15,13 +15,13 @@ use ftk_dedup::{Examined, GroupTally, Part, Surveyed};
 use ftk_hash::{Algorithm, Digest};
 
 use self::groups::{Found, GroupPrinter, Name};
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::dirs::{self, Printing, ShareArg};
 use crate::dup::options::{Format, OutputArgs, SearchArgs, SizeArgs};
 use crate::dup::search::{SearchContext, search};
 use crate::dup::tally;
 use crate::foreign::refuse_output;
+use crate::globals::Globals;
 use crate::list::{List, named};
 use crate::rules::Rules;
 use crate::stdout::Stdout;

@@ -20,12 +20,12 @@ use ftk_select::{Roots, Skipped};
 use ftk_walk::Follow;
 use indicatif::DecimalBytes;
 
-use crate::args::Globals;
 use crate::cache;
 use crate::console::{Console, Outcome, say_failed};
 use crate::dup::dirs::{DirArgs, ShareArg};
 use crate::dup::options::SearchArgs;
 use crate::foreign::refuse_in_search;
+use crate::globals::Globals;
 use crate::human;
 use crate::progress::{FileCounters, WorkCounters};
 use crate::rules::{AllowUnusedArg, Rules};

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 
-use crate::args::When;
+use crate::globals::When;
 use crate::stdout::Stdout;
 
 /// Writes links to files of this machine.

@@ -14,8 +14,8 @@ use super::order::Order;
 use super::render::Render;
 use super::sorted::{Unsorted, sort};
 use super::top::Top;
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::rules::{AllowUnusedArg, Rules};
 use crate::scan::{Walked, none_of, say_skipped, scan, too_large, walk, walker};
 

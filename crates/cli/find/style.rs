@@ -9,7 +9,7 @@ use super::format::Format;
 use super::hyperlink::Hyperlinks;
 use super::long::{Columns, Long};
 use super::render::{Render, ShownName};
-use crate::args::Globals;
+use crate::globals::Globals;
 use crate::stdout::Stdout;
 
 /// The output format.

@@ -8,9 +8,9 @@ use ftk_hash::Algorithm;
 use ftk_record::{Change, End, changes, quote, write_path};
 use indicatif::HumanCount;
 
-use crate::args::Globals;
 use crate::colour::Tone;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::hash::HashArgs;
 use crate::hash::table::{ListOptions, Table};
 use crate::human::{self, ARROW, shown};

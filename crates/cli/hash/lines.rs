@@ -18,10 +18,10 @@ use ftk_sched::{Stop, Team, physical_cores};
 use indicatif::DecimalBytes;
 
 use crate::algorithm::{platform, wanted};
-use crate::args::Globals;
 use crate::asked;
 use crate::calibrate;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::hash::HashArgs;
 use crate::hash::lines::blocks::{Block, Blocks};
 use crate::hash::lines::turns::Turns;

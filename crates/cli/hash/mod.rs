@@ -17,9 +17,9 @@ use clap::Args;
 use ftk_hash::Algorithm;
 
 use crate::algorithm::AlgorithmName;
-use crate::args::Globals;
 use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::hash::check::CheckArgs;
 use crate::hash::tree::TreeArg;
 use crate::selection::{RecursiveArg, SelectionArgs};

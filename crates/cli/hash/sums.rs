@@ -18,10 +18,10 @@ use ftk_select::Roots;
 use ftk_walk::Follow;
 
 use crate::algorithm::wanted;
-use crate::args::Globals;
 use crate::asked;
 use crate::cache;
 use crate::console::{Console, Outcome, cause, say_failed};
+use crate::globals::Globals;
 use crate::hash::HashArgs;
 use crate::hash::list::{Format, emit};
 use crate::human;

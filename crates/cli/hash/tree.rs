@@ -15,9 +15,9 @@ use ftk_select::{Roots, Selection};
 use ftk_walk::Follow;
 
 use crate::algorithm::wanted;
-use crate::args::Globals;
 use crate::cache;
 use crate::console::{Console, Outcome, cause, say_failed};
+use crate::globals::Globals;
 use crate::hash::HashArgs;
 use crate::hash::list::show;
 use crate::human;

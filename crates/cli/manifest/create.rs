@@ -13,9 +13,9 @@ use ftk_inventory::Keep;
 use ftk_manifest::{Contents, Error, Header, WalkedTree, Writer, create};
 
 use crate::algorithm::{AlgorithmName, wanted};
-use crate::args::Globals;
 use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome, cause};
+use crate::globals::Globals;
 use crate::list::{List, cannot_write, named};
 use crate::manifest::body::Body;
 use crate::manifest::output::OutputArgs;

@@ -11,8 +11,8 @@ use ftk_inventory::Budget;
 use ftk_manifest::{Criteria, Field, Finding, Verdict, diff};
 use ftk_record::{End, is_zstd, quote};
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::hash::diff::{Compared, both};
 use crate::hash::table::{ListOptions, Table};
 use crate::list::List;

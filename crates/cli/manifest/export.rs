@@ -14,8 +14,8 @@ use ftk_manifest::{Export, ExportError, Format, Manifest};
 use ftk_record::{quote, sanitize};
 use jiff::Zoned;
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::human;
 use crate::list::{List, cannot_write, named};
 use crate::manifest::body::Body;

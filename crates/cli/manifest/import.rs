@@ -14,8 +14,8 @@ use ftk_manifest::{Format, Header, Import};
 use ftk_record::{ZstdReader, is_zstd, quote};
 
 use crate::algorithm::AlgorithmName;
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::human;
 use crate::input;
 use crate::list::{List, named};

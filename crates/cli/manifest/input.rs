@@ -12,7 +12,7 @@ use ftk_manifest::{Error, Manifest, MergeError, Parts, Which, part_files};
 use ftk_record::quote;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::args::Globals;
+use crate::globals::Globals;
 use crate::input;
 
 /// A manifest whose seal has been checked.

@@ -6,8 +6,8 @@ use anyhow::anyhow;
 use clap::Args;
 use ftk_manifest::MergeError;
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::human;
 use crate::list::{List, cannot_write, named};
 use crate::manifest::create::write_with;

@@ -33,8 +33,8 @@ use clap::{Args, Subcommand};
 
 pub(crate) use self::export::bag_files;
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::manifest::create::CreateArgs;
 use crate::manifest::diff::DiffArgs;
 use crate::manifest::export::ExportArgs;

@@ -12,8 +12,8 @@ use ftk_manifest::{Balance, Cost, Plan, Planner, Root, Shard, WalkedTree};
 use ftk_record::quote;
 use indicatif::{DecimalBytes, HumanCount};
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::list::{List, named};
 use crate::manifest::guard::refuse_to_overwrite;
 use crate::manifest::reading;

@@ -13,8 +13,8 @@ use ftk_manifest::{Part, Scrub, Verdict, WalkedTree};
 use ftk_record::quote;
 use ftk_select::parse_bytes;
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::human;
 use crate::list::List;
 use crate::manifest::guard::{GuardArgs, refuse_swapped};

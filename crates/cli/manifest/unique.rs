@@ -11,8 +11,8 @@ use ftk_manifest::{Entry, Field, unique};
 use ftk_record::{sanitize, write_path};
 use indicatif::DecimalBytes;
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::hash::diff::both;
 use crate::human;
 use crate::list::List;

@@ -14,8 +14,8 @@ use ftk_inventory::Keep;
 use ftk_manifest::{Field, Finding, Header, Sample, Shard, Update, Updated, Verdict, WalkedTree};
 use ftk_record::quote;
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::human;
 use crate::list::{List, named};
 use crate::manifest::create::{NOT_RECORDED, say_no_xattrs, write};

@@ -12,8 +12,8 @@ use ftk_manifest::{Criteria, Finding, Mode, Sample, Summary, Verdict, VerifyPlan
 use ftk_process::Progress;
 use ftk_record::quote;
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome, cause};
+use crate::globals::Globals;
 use crate::list::List;
 use crate::manifest::create::join;
 use crate::manifest::guard::refuse_swapped;

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use ftk_manifest::Manifest;
 use ftk_record::quote;
 
-use crate::args::Globals;
+use crate::globals::Globals;
 use crate::manifest::input;
 
 /// An argument.

@@ -20,8 +20,8 @@ use ftk_record::sanitize;
 use ftk_report::{Data, page};
 use indicatif::DecimalBytes;
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::human;
 use crate::list::{List, named};
 use crate::report::inputs::Input;

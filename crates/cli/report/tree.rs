@@ -12,10 +12,10 @@ use ftk_report::{Data, MAX_NODES, SpaceBuilder, Usage};
 use ftk_select::{Roots, Skipped};
 use ftk_walk::{FileType, Follow};
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
 use crate::dup::TreeDuplicates;
 use crate::find::Owners;
+use crate::globals::Globals;
 use crate::report::duplicates::{self, Waste};
 use crate::report::links::Links;
 use crate::report::{ReportArgs, seconds};

@@ -13,8 +13,8 @@ use indicatif::HumanCount;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome, reason};
+use crate::globals::Globals;
 use crate::human;
 use crate::journal;
 use crate::stdout::{Lines, Stdout};

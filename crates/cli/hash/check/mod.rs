@@ -22,8 +22,8 @@ use ftk_record::{End, quote};
 use ftk_select::Roots;
 use ftk_walk::Follow;
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::hash::HashArgs;
 use crate::hash::check::files::Files;
 use crate::hash::check::lists::ParseOptions;

@@ -19,8 +19,8 @@ use ftk_manifest::{Damage, Found, RepairPlan, WalkedTree, Why, rewrite};
 use ftk_record::quote;
 use rustix::io::Errno;
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::human;
 use crate::manifest::guard::{GuardArgs, refuse_swapped};
 use crate::manifest::input::Input;

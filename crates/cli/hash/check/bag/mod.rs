@@ -18,8 +18,8 @@ use ftk_inventory::PathList;
 use ftk_record::{End, quote};
 use ftk_select::Roots;
 
-use crate::args::Globals;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::hash::HashArgs;
 use crate::hash::check::bag::findings::Findings;
 use crate::hash::check::bag::manifests::Listed;
