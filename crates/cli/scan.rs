@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use ftk_inventory::{Budget, Collect, Inventory, Keep, Skipped as NotRegular};
 use ftk_manifest::{Listed, Shard, Sharded};
 use ftk_select::{Filtered, IgnoreMemory, Parts, Selection, Skipped, Unseen, Used};
-use ftk_walk::{Directory, Entry, Fields, FileType, Follow, Op, Repeat, Step, Visitor, WalkError, Walker};
+use ftk_walk::{Directory, Entry, FileType, Follow, Op, Repeat, Step, Visitor, WalkError, Walker};
 use indicatif::HumanCount;
 
 use crate::asked;
@@ -138,9 +138,9 @@ pub(crate) fn walk<V: Visitor>(
     let parts = progress.walk(&entries, |answer| {
         let visitor = |worker| {
             let filtered = Filtered::new(selection, visitor(worker)).within(memory.clone());
-            Counted::new(filtered, &entries, answer)
+            Counted { visitor: filtered, entries: 0, all: &entries, answer }
         };
-        walker.run(visitor).into_iter().map(Counted::into_inner).collect::<Vec<_>>()
+        walker.run(visitor).into_iter().map(|counted| counted.visitor).collect::<Vec<_>>()
     });
     let (mut skipped, mut used, mut unseen) = (Skipped::default(), None::<Used>, Unseen::default());
     let visitors = parts.into_iter().map(|part| {
@@ -161,7 +161,7 @@ pub(crate) fn walk<V: Visitor>(
     Walked { visitors, skipped, rules, unseen }
 }
 
-/// A visitor that counts entries and passes them on. All workers add to one counter.
+/// A visitor that counts all entries of a walk and passes them on. All workers add to one counter.
 struct Counted<'c, V> {
     visitor: V,
     /// Entries of the current directory, not yet added to `all`.
@@ -169,16 +169,6 @@ struct Counted<'c, V> {
     all: &'c AtomicU64,
     /// Called with the number of entries when SIGUSR1 requests it.
     answer: &'c (dyn Fn(u64) + Sync),
-}
-
-impl<'c, V> Counted<'c, V> {
-    fn new(visitor: V, all: &'c AtomicU64, answer: &'c (dyn Fn(u64) + Sync)) -> Self {
-        Self { visitor, entries: 0, all, answer }
-    }
-
-    fn into_inner(self) -> V {
-        self.visitor
-    }
 }
 
 impl<V: Visitor> Visitor for Counted<'_, V> {
@@ -208,18 +198,6 @@ impl<V: Visitor> Visitor for Counted<'_, V> {
     fn leave(&mut self, tag: &V::Dir) {
         self.all.fetch_add(std::mem::take(&mut self.entries), Ordering::Relaxed);
         self.visitor.leave(tag);
-    }
-
-    fn reads(&self) -> Fields {
-        self.visitor.reads()
-    }
-
-    fn filtered(&mut self, tag: &V::Dir) {
-        self.visitor.filtered(tag);
-    }
-
-    fn hidden(&mut self, tag: &V::Dir, dir: &Entry<'_>) -> Step {
-        self.visitor.hidden(tag, dir)
     }
 
     fn covered(&mut self, path: &[u8]) {

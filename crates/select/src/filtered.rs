@@ -20,6 +20,8 @@ use crate::{Selection, Skipped, SkippedEntry, SkippedFile, Unseen, Used};
 /// hidden names, depth and file systems. Starting points are given by name, so exclusions, ignore files and
 /// hidden names do not apply to them; everything else does.
 ///
+/// No other visitor filters entries for this one.
+///
 /// A rule that skips entries counts as used if it matches an entry that is skipped, whichever rule was the first, or if
 /// it matches only a path that exists in a directory that is not entered. A rule on names or paths that selects entries
 /// counts as used if it matches an entry that is selected.
@@ -135,15 +137,15 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         self.descends = depth < self.selection.max_depth;
     }
 
-    /// Shows the entry if it is selected, and returns the next step.
+    /// Shows the entry if it is selected, and returns the next step. A starting point has no `tag`.
     fn offer<'e>(
         &mut self,
         entry: &mut Entry<'e>,
-        is_root: bool,
         tag: Option<&V::Dir>,
         show: impl FnOnce(&mut V, &mut Entry<'e>) -> Step,
     ) -> Step {
-        let selected = match self.matches(entry, is_root) {
+        let is_counted = tag.is_some() || entry.file_type() != FileType::Directory;
+        let selected = match self.matches(entry, tag) {
             Ok(selected) => selected,
             // The walk will report the same error when it enters the directory.
             Err(error) if error.op == Op::Open && self.descends => false,
@@ -154,7 +156,6 @@ impl<'s, V: Visitor> Filtered<'s, V> {
                 false
             }
         };
-        let is_counted = !is_root || entry.file_type() != FileType::Directory;
         self.skipped.matched += u64::from(selected && is_counted);
         let step = match tag {
             _ if selected => show(&mut self.inner, entry),
@@ -171,7 +172,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             self.path.extend_from_slice(entry.name());
         }
         let step = match self.pruned(tag, entry) {
-            None => self.offer(entry, false, Some(&tag.inner), |inner, entry| inner.entry(&tag.inner, entry)),
+            None => self.offer(entry, Some(&tag.inner), |inner, entry| inner.entry(&tag.inner, entry)),
             Some(Prune::Stop) => Step::Stop,
             Some(reason) => {
                 match reason {
@@ -179,6 +180,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
                     Prune::Ignored => self.skipped.ignored += 1,
                     Prune::Excluded | Prune::Stop => self.count_filtered(entry),
                 }
+                self.inner.filtered(&tag.inner);
                 Step::Next
             }
         };
@@ -192,7 +194,8 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         step
     }
 
-    fn matches(&mut self, entry: &mut Entry<'_>, is_root: bool) -> Result<bool, WalkError> {
+    fn matches(&mut self, entry: &mut Entry<'_>, tag: Option<&V::Dir>) -> Result<bool, WalkError> {
+        let is_root = tag.is_none();
         let matches = |this: &Self, entry: &mut Entry<'_>| {
             let name = entry.name();
             this.selection.test.matches(&this.seen(entry, name, is_root), entry, this.reads)
@@ -200,6 +203,9 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         if !self.lists || !matches(self, entry)? {
             if !is_root || entry.file_type() != FileType::Directory {
                 self.count_filtered(entry);
+            }
+            if let Some(tag) = tag {
+                self.inner.filtered(tag);
             }
             return Ok(false);
         }
@@ -454,7 +460,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         if !self.descends && root.file_type() == FileType::Directory {
             self.skipped.filtered_others += 1;
         }
-        self.offer(root, true, None, V::root)
+        self.offer(root, None, V::root)
     }
 
     fn enter_dir(&mut self, tag: &Tag<V::Dir>, dir: &Directory<'_>) -> Step {
@@ -512,24 +518,8 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
     }
 
     fn entry(&mut self, tag: &Self::Dir, entry: &mut Entry<'_>) -> Step {
-        let before = self.skipped.by_options();
         let step = self.entry_of(tag, entry);
-        if self.skipped.by_options() > before {
-            self.inner.filtered(&tag.inner);
-        }
         self.noted(step)
-    }
-
-    fn reads(&self) -> Fields {
-        self.reads
-    }
-
-    fn filtered(&mut self, tag: &Self::Dir) {
-        self.inner.filtered(&tag.inner);
-    }
-
-    fn hidden(&mut self, tag: &Self::Dir, dir: &Entry<'_>) -> Step {
-        self.inner.hidden(&tag.inner, dir)
     }
 
     fn leave(&mut self, tag: &Self::Dir) {

@@ -1,6 +1,6 @@
 //! The visitor that shows the entries of one shard to another visitor.
 
-use ftk_walk::{Directory, Entry, FileType, Repeat, Step, Visitor, WalkError};
+use ftk_walk::{Directory, Entry, Fields, FileType, Repeat, Step, Visitor, WalkError};
 
 use crate::entry::ROOT;
 use crate::shard::{Place, Shard, Split};
@@ -164,6 +164,10 @@ impl<V: Visitor> Visitor for Sharded<'_, V> {
             (false, true) => Step::Descend,
             (false, false) => Step::Next,
         }
+    }
+
+    fn reads(&self) -> Fields {
+        self.inner.reads()
     }
 
     fn hidden(&mut self, tag: &Self::Dir, dir: &Entry<'_>) -> Step {
