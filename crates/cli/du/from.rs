@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
 use ftk_file::{FileSystem, Inode};
-use ftk_inventory::Budget;
+use ftk_inventory::{Budget, OpenDirs};
 use ftk_manifest::{Entry, Field, Kind, Manifest, sniff};
 use ftk_record::{MAX_NESTED_PATH, ZstdReader, is_zstd, quote};
 use ftk_usage::{Facts, Loaded, Node, Part, Usage, read_ncdu};
@@ -85,9 +85,6 @@ fn whole(mut input: File, first: &[u8]) -> std::io::Result<File> {
     Ok(copy)
 }
 
-/// A directory whose entries may follow, and the length of its path; 0 for the root.
-type Open = (usize, Node);
-
 /// Counts the entries of a manifest, which are sorted by path.
 fn add_manifest(manifest: &Manifest, part: &mut Part) -> anyhow::Result<()> {
     let root = match &*manifest.header().root {
@@ -97,9 +94,8 @@ fn add_manifest(manifest: &Manifest, part: &mut Part) -> anyhow::Result<()> {
     // It is a part of every line of the output.
     ensure!(root.len() <= MAX_NESTED_PATH, "the path of its root is longer than {MAX_NESTED_PATH} bytes");
     let root_node = part.root(root, true);
-    // Other entries may stand between a directory and its contents: `a`, `a-b`, `a/x`.
-    let mut path: Vec<u8> = Vec::new();
-    let mut open: Vec<Open> = Vec::new();
+    let mut open = OpenDirs::default();
+    open.push(b"", root_node);
     let mut file_systems = FileSystems::default();
     let mut entries = manifest.entries()?;
     while let Some(entry) = entries.next()? {
@@ -109,39 +105,31 @@ fn add_manifest(manifest: &Manifest, part: &mut Part) -> anyhow::Result<()> {
             part.add_directory(root_node, &facts, is_directory);
             continue;
         }
-        // Closes directories that contain neither this entry nor a later one. `a` stays open at `a-b`: `a/x` may
-        // follow.
-        while let Some((len, _)) = open.last()
-            && !(entry.path.get(*len).is_some_and(|next| *next <= b'/') && entry.path[..*len] == path[..*len])
-        {
-            open.pop();
-        }
-        path.truncate(open.last().map_or(0, |(len, _)| *len));
-        let above = open.iter().rev().find(|(len, _)| entry.path[*len] == b'/');
-        let (mut start, mut parent) = above.map_or((0, root_node), |(len, node)| (len + 1, *node));
+        open.go_to(entry.path);
         // A manifest with a selection may lack directories.
-        while let Some(slash) = entry.path[start..].iter().position(|byte| *byte == b'/') {
-            parent = part.directory(parent, &entry.path[start..start + slash]);
-            open.push((start + slash, parent));
-            start += slash + 1;
+        while let Some(dir) = open.missing(entry.path) {
+            let (parent, name) = place(&open, dir);
+            open.push(dir, part.directory(parent, name));
         }
-        let name = &entry.path[start..];
+        let (parent, name) = place(&open, entry.path);
         if is_directory {
             let node = part.directory(parent, name);
             part.add_directory(node, &facts, true);
-            open.push((entry.path.len(), node));
+            open.push(entry.path, node);
         } else {
             part.add_file(parent, name, &facts, || [root, b"/", entry.path].concat());
-        }
-        if open.last().is_some_and(|(len, _)| *len > path.len()) {
-            path.clear();
-            path.extend_from_slice(entry.path);
         }
         if !part.reserve() {
             break;
         }
     }
     Ok(())
+}
+
+/// Returns the innermost open directory of `path`, and the part of `path` below it.
+fn place<'p>(open: &OpenDirs<Node>, path: &'p [u8]) -> (Node, &'p [u8]) {
+    let (at, name) = open.above(path).expect("the root is open");
+    (open[at], name)
 }
 
 /// Returns what a manifest says about the space of an entry.

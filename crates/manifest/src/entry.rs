@@ -116,5 +116,18 @@ pub(crate) fn key(path: &[u8]) -> &[u8] {
     if path == ROOT { b"" } else { path }
 }
 
+/// Returns the path with this [`key`].
+pub(crate) fn path_of_key(key: &[u8]) -> &[u8] {
+    if key.is_empty() { ROOT } else { key }
+}
+
+/// Returns whether `path` is below the directory `dir`.
+pub(crate) fn is_below(dir: &[u8], path: &[u8]) -> bool {
+    match key(dir) {
+        [] => path != ROOT,
+        dir => path.strip_prefix(dir).is_some_and(|rest| rest.starts_with(b"/")),
+    }
+}
+
 /// The path of the root.
 pub(crate) const ROOT: &[u8] = b".";

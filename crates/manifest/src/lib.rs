@@ -98,7 +98,6 @@ mod kept_xattrs;
 mod keys;
 mod lines;
 mod merge;
-mod open_dirs;
 mod pairs;
 mod parse;
 mod reader;

@@ -2,9 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use ftk_inventory::OpenDirs;
+
 use crate::common::Common;
+use crate::entry::{key, path_of_key};
 use crate::merge::{Side as _, merge_by};
-use crate::open_dirs::OpenDirs;
 use crate::{Entries, Entry, EntryError, Error, Manifest, Which};
 
 /// Whether an earlier pass has read both manifests to the end, which proves that their entries are valid and
@@ -60,10 +62,10 @@ pub(crate) fn merge_manifests(
             if !(is_old && is_new && old.path() == new.path()) {
                 return Ok((is_old, is_new));
             }
-            let Some(dir) = equal.above(old.path()) else {
+            let Some(dir) = equal.go_to(key(old.path())).map(path_of_key) else {
                 let (old, new) = (old.entry(), new.entry());
                 if !old.tree.is_empty() && !new.tree.is_empty() && trees.is_same(old.tree, new.tree) {
-                    equal.push(old.path);
+                    equal.push(key(old.path), ());
                 }
                 return Ok((true, true));
             };

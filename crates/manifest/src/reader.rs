@@ -10,9 +10,9 @@ use ftk_record::{SealedReader, Sums};
 use memchr::memmem;
 
 use crate::blocks::{BLOCK, Fingerprints, FirstPass, Source, is_compressed};
+use crate::entry::is_below;
 use crate::lines::{Place, Sealed};
 use crate::merge::Side;
-use crate::open_dirs::is_below;
 use crate::parse::Owned;
 use crate::sequence::check_order;
 use crate::shard::Shard;

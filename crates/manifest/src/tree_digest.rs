@@ -3,6 +3,7 @@
 use std::fmt;
 
 use ftk_hash::{Algorithm, Digest, Engine, Event, Platform};
+use ftk_inventory::OpenDirs;
 use ftk_walk::FileType;
 
 use crate::entry::key;
@@ -29,9 +30,6 @@ pub enum TreeForm {
 
 /// Computes the digests of directories from their entries, which come in the order of a manifest.
 ///
-/// Other entries may come between a directory and what is below it: `a`, `a-b`, `a/x`. The paths of all directories
-/// that may still get entries are prefixes of each other, so they form a stack.
-///
 /// Uses memory for each directory that is open, and for at most 64 KiB of its entries. If entries come between
 /// a directory and what is below it, it also keeps a message of those.
 #[derive(Debug)]
@@ -39,9 +37,7 @@ pub(crate) struct TreeDigester {
     form: TreeForm,
     algorithms: Vec<Algorithm>,
     platform: Platform,
-    /// The path of the directory opened last.
-    path: Vec<u8>,
-    open: Vec<Open>,
+    open: OpenDirs<Open>,
     /// The number of directories so far.
     count: usize,
     digests: Vec<u8>,
@@ -50,8 +46,6 @@ pub(crate) struct TreeDigester {
 /// A directory that may still get entries.
 #[derive(Debug)]
 struct Open {
-    /// The length of its path, which is a prefix of `path`; 0 for the root.
-    len: usize,
     /// Its number among all directories.
     number: usize,
     /// The index of the directory that contains it, if that is recorded.
@@ -93,8 +87,7 @@ impl TreeDigester {
             form,
             algorithms: algorithms.to_vec(),
             platform: Platform::detect(),
-            path: Vec::new(),
-            open: Vec::new(),
+            open: OpenDirs::default(),
             count: 0,
             digests: Vec::new(),
         }
@@ -110,9 +103,9 @@ impl TreeDigester {
     ) -> Result<(), E> {
         let path = key(entry.path);
         self.close_before(path, &mut each)?;
-        let above = self.above(path);
-        let parent = above.filter(|at| !self.below(*at, path).contains(&b'/'));
-        if let Some(at) = above
+        let above = self.open.above(path);
+        let parent = above.filter(|(_, below)| !below.contains(&b'/'));
+        if let Some((at, _)) = above
             && (parent.is_none() || !has_all(entry, self.form))
         {
             self.open[at].give_up();
@@ -127,17 +120,16 @@ impl TreeDigester {
                 digest_len: algorithm.digest_len(),
             }));
         }
-        if let Some(at) = parent.filter(|at| self.open[*at].is_whole) {
-            self.append(at, entry, &mut messages);
+        if let Some((at, name)) = parent.filter(|(at, _)| self.open[*at].is_whole) {
+            self.append(at, name, entry, &mut messages);
         }
         if is_dir {
-            self.path.clear();
-            self.path.extend_from_slice(path);
+            let parent = parent.map(|(at, _)| at);
             if let Some(at) = parent {
                 self.open[at].waiting += 1;
             }
-            let (len, number) = (path.len(), self.count);
-            self.open.push(Open { len, number, parent, is_whole, waiting: 0, messages, assumed: None });
+            let number = self.count;
+            self.open.push(path, Open { number, parent, is_whole, waiting: 0, messages, assumed: None });
             self.count += 1;
         }
         Ok(())
@@ -150,7 +142,7 @@ impl TreeDigester {
         mut each: impl FnMut(Closed<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.close_before(key(path), &mut each)?;
-        if let Some(at) = self.above(key(path)) {
+        if let Some((at, _)) = self.open.above(key(path)) {
             self.open[at].give_up();
         }
         Ok(())
@@ -159,25 +151,20 @@ impl TreeDigester {
     /// Forgets everything below the open directory `dir`. Returns the number of directories that are open then; `dir` is
     /// the last of them.
     pub(crate) fn reopen(&mut self, dir: &[u8]) -> usize {
-        let dir = key(dir);
-        while self.open.last().is_some_and(|open| open.len > dir.len()) {
-            self.open.pop();
-        }
-        self.path.truncate(dir.len());
-        self.open.len()
+        self.open.reopen(key(dir))
     }
 
     /// Sets the digests of the directory opened last, whose entries are not added.
     pub(crate) fn assume(&mut self, digests: &[u8]) {
-        if let Some(dir) = self.open.last_mut() {
+        if let Some(dir) = self.open.values_mut().next_back() {
             dir.assumed = Some(digests.to_vec());
         }
     }
 
     /// Ends all directories.
     pub(crate) fn finish<E>(&mut self, mut each: impl FnMut(Closed<'_>) -> Result<(), E>) -> Result<(), E> {
-        while !self.open.is_empty() {
-            self.close(&mut each)?;
+        while let Some(dir) = self.open.pop() {
+            self.close(dir, &mut each)?;
         }
         Ok(())
     }
@@ -188,33 +175,15 @@ impl TreeDigester {
         path: &[u8],
         each: &mut impl FnMut(Closed<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        // The entries of `a` come before `a0`: the byte after the slash is `0`.
-        let is_open = |dir: &Open, own: &[u8]| {
-            dir.len == 0
-                || path.starts_with(&own[..dir.len]) && path.get(dir.len).is_some_and(|byte| *byte <= b'/')
-        };
-        while self.open.last().is_some_and(|dir| !is_open(dir, &self.path)) {
-            self.close(each)?;
+        while let Some(dir) = self.open.pop_before(path) {
+            self.close(dir, each)?;
         }
         Ok(())
     }
 
-    /// Returns the index of the nearest directory above `path`, among those that are open.
-    fn above(&self, path: &[u8]) -> Option<usize> {
-        let is_above = |dir: &Open| if dir.len == 0 { !path.is_empty() } else { path[dir.len] == b'/' };
-        self.open.iter().rposition(is_above)
-    }
-
-    /// Returns the part of `path` below the directory with index `at`.
-    fn below<'p>(&self, at: usize, path: &'p [u8]) -> &'p [u8] {
-        let len = self.open[at].len;
-        &path[if len == 0 { 0 } else { len + 1 }..]
-    }
-
     /// Appends an entry to the messages of its directory, with room for the digests of a directory. `messages` are
     /// those of the entry itself.
-    fn append(&mut self, at: usize, entry: &Entry<'_>, messages: &mut [Message]) {
-        let name = self.below(at, key(entry.path));
+    fn append(&mut self, at: usize, name: &[u8], entry: &Entry<'_>, messages: &mut [Message]) {
         let dir = &mut self.open[at];
         let mut rest = entry.digests;
         for (nth, (message, algorithm)) in dir.messages.iter_mut().zip(&self.algorithms).enumerate() {
@@ -234,9 +203,12 @@ impl TreeDigester {
         }
     }
 
-    /// Ends the directory opened last.
-    fn close<E>(&mut self, each: &mut impl FnMut(Closed<'_>) -> Result<(), E>) -> Result<(), E> {
-        let mut dir = self.open.pop().expect("a directory is open");
+    /// Ends the directory that was removed last.
+    fn close<E>(
+        &mut self,
+        mut dir: Open,
+        each: &mut impl FnMut(Closed<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.digests.clear();
         self.digests.extend(dir.assumed.iter().flatten());
         for (message, algorithm) in
@@ -248,14 +220,12 @@ impl TreeDigester {
             };
             self.digests.extend_from_slice(digest.as_bytes());
         }
-        let own_path = &self.path[..dir.len];
         if let Some(at) = dir.parent {
-            let parent = &mut self.open[at];
+            let (parent, name) = self.open.with_below(at);
             parent.waiting -= 1;
             if !dir.is_whole {
                 parent.give_up();
             }
-            let name = &own_path[if parent.len == 0 { 0 } else { parent.len + 1 }..];
             let mut rest = &*self.digests;
             for (message, own) in parent.messages.iter_mut().zip(&dir.messages) {
                 let digest = rest.split_off(..own.digest_len).expect("a digest by every algorithm");
@@ -267,9 +237,7 @@ impl TreeDigester {
             }
         }
         let digests = dir.is_whole.then_some(&*self.digests);
-        each(Closed { number: dir.number, path: own_path, digests })?;
-        self.path.truncate(self.open.last().map_or(0, |dir| dir.len));
-        Ok(())
+        each(Closed { number: dir.number, path: self.open.path(), digests })
     }
 }
 

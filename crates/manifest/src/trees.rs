@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use ftk_hash::Algorithm;
 use ftk_walk::FileType;
 
-use crate::entry::{ROOT, key};
+use crate::entry::{key, path_of_key};
 use crate::shard::member::parent;
 use crate::shard::{Place, Shard};
 use crate::tree_digest::{Closed, TreeDigester, TreeForm};
@@ -93,7 +93,7 @@ impl Trees {
         }
         shard.incomplete.iter().for_each(|dir| self.lack(dir));
         let dirs = std::mem::take(&mut self.incomplete).into_iter();
-        shard.incomplete = dirs.map(|dir| if dir.is_empty() { ROOT.to_vec() } else { dir }).collect();
+        shard.incomplete = dirs.map(|dir| path_of_key(&dir).to_vec()).collect();
         shard.failed = failed.paths().to_vec();
     }
 
@@ -186,6 +186,5 @@ fn compare(recorded: &mut Vec<(u64, Vec<u8>)>, closed: Closed<'_>) -> Result<(),
     if tree.is_empty() || closed.digests == Some(&*tree) {
         return Ok(());
     }
-    let path = if closed.path.is_empty() { crate::entry::ROOT } else { closed.path };
-    Err(Error::Line { number, what: EntryError::OtherTree(path.to_vec()) })
+    Err(Error::Line { number, what: EntryError::OtherTree(path_of_key(closed.path).to_vec()) })
 }

@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use ftk_inventory::Budget;
+use ftk_inventory::{Budget, OpenDirs};
 
 use crate::common::Common;
+use crate::entry::key;
 use crate::keys::Keys;
 use crate::merge::Side as _;
-use crate::open_dirs::OpenDirs;
 use crate::{Entry, Error, Manifest, Which};
 
 /// Passes to `each`, in path order, the regular files of `of` whose content is not in `elsewhere` under any
@@ -42,26 +42,26 @@ pub fn unique(
     }
     let (ranked, ranked_trees) = (keys.ranked(), trees.ranked());
     let mut equal = OpenDirs::default();
-    let (mut entries, mut key, mut found) = (of.entries_of(Which::First)?, Vec::new(), 0);
+    let (mut entries, mut content, mut found) = (of.entries_of(Which::First)?, Vec::new(), 0);
     while entries.advance()? {
-        if let Some(dir) = equal.above(entries.path()) {
+        if let Some(dir) = equal.go_to(key(entries.path())) {
             entries.skip_below(dir)?;
             continue;
         }
         let entry = entries.entry();
         if !entry.tree.is_empty() {
-            key.clear();
-            common.in_old(entry.tree).for_each(|digest| key.extend_from_slice(digest));
-            if trees.has(&ranked_trees, &mut key, Some(0)) {
-                equal.push(entry.path);
+            content.clear();
+            common.in_old(entry.tree).for_each(|digest| content.extend_from_slice(digest));
+            if trees.has(&ranked_trees, &mut content, Some(0)) {
+                equal.push(key(entry.path), ());
             }
         }
         if !entry.stat.is_regular() {
             continue;
         }
-        key.clear();
-        common.in_old(entry.digests).for_each(|digest| key.extend_from_slice(digest));
-        if keys.has(&ranked, &mut key, entry.size()) {
+        content.clear();
+        common.in_old(entry.digests).for_each(|digest| content.extend_from_slice(digest));
+        if keys.has(&ranked, &mut content, entry.size()) {
             continue;
         }
         found += 1;

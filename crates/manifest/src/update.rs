@@ -5,15 +5,15 @@ use std::io;
 use std::ops::ControlFlow;
 
 use ftk_file::Stat;
-use ftk_inventory::{Budget, FileNo, Reservation};
+use ftk_inventory::{Budget, FileNo, OpenDirs, Reservation};
 use ftk_process::{FileSystems, Rows, file_systems};
 use ftk_walk::FileType;
 
 use crate::contents::Content;
 use crate::create::{Made, Maker};
 use crate::damaged_inodes::DamagedInodes;
+use crate::entry::key;
 use crate::merge::merge;
-use crate::open_dirs::OpenDirs;
 use crate::shift::RecordedTimes;
 use crate::survey::is_same_file_system;
 use crate::trees::Trees;
@@ -235,11 +235,11 @@ impl<'u> Update<'u> {
                 None => match old {
                     Some(old) if self.failed.covers(old.path) => {
                         updated.kept += 1;
-                        if kept_dirs.above(old.path).is_none() {
+                        if kept_dirs.go_to(key(old.path)).is_none() {
                             sink(New::Unreadable(old.path))?;
                         }
                         if old.stat.file_type == FileType::Directory {
-                            kept_dirs.push(old.path);
+                            kept_dirs.push(key(old.path), ());
                         }
                         // Everything below it keeps its old record too.
                         is_whole = !old.tree.is_empty();

@@ -8,14 +8,13 @@ use std::ops::Range;
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use ftk_file::Stat;
 use ftk_hash::Algorithm;
-use ftk_inventory::{Budget, Full, Reservation};
+use ftk_inventory::{Budget, Full, OpenDirs, Reservation};
 use ftk_record::{BagReader, Encoding, End, HashdeepReader, SumReader, quote};
 use ftk_walk::FileType;
 
-use super::Format;
 use super::lists::PAYLOAD;
 use super::mtree_reader::MtreeReader;
-use super::open_dirs::OpenDirs;
+use super::{Format, LINE};
 use crate::entry::{ROOT, key};
 use crate::field_set::FieldSet;
 use crate::parse::check_path;
@@ -169,15 +168,14 @@ impl Import {
         if let Some(twice) = entries.windows(2).find(|pair| path(&pair[0]) == path(&pair[1])) {
             return Err(ImportError::Twice(bytes[twice[0].path.clone()].to_vec()));
         }
-        let mut leaves = OpenDirs::new(budget);
+        let (mut leaves, mut memory) = (OpenDirs::default(), Reservation::new(budget));
         for it in entries.iter() {
             let below = path(it);
-            while leaves.pop_before(below).is_some() {}
-            if leaves.around(below).next().is_some() {
+            if leaves.go_to(below).is_some() {
                 return Err(ImportError::BelowFile(below.to_vec()));
             }
             if it.stat.file_type != FileType::Directory {
-                leaves.push(below, ())?;
+                leaves.push_within(&mut memory, LINE, below, ())?;
             }
         }
         let files = || entries.iter().filter(|it| it.stat.is_regular());

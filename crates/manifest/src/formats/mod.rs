@@ -17,7 +17,6 @@ mod mtree;
 mod mtree_line;
 mod mtree_reader;
 mod ncdu;
-mod open_dirs;
 mod vis;
 
 use std::fmt;
@@ -84,4 +83,12 @@ impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
+}
+
+/// The memory for an open directory besides its place in the list: its own line while that is not written.
+const LINE: usize = 128;
+
+/// Returns the last name of a path.
+fn name_of(path: &[u8]) -> &[u8] {
+    memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..])
 }

@@ -4,13 +4,13 @@
 
 use ftk_file::Stat;
 use ftk_hash::Digest;
-use ftk_inventory::{Budget, Full};
+use ftk_inventory::{Budget, Full, OpenDirs, Reservation};
 use ftk_walk::FileType;
 
 use super::lists::Columns;
 use super::mtree_line::type_name;
-use super::open_dirs::{OpenDirs, name_of};
 use super::vis::encode;
+use super::{LINE, name_of};
 use crate::entry::ROOT;
 use crate::{Entry, Field};
 
@@ -22,13 +22,14 @@ pub(super) struct Mtree {
     is_root_written: bool,
     /// The line of each directory, until the first of its contents follows.
     dirs: OpenDirs<Option<Vec<u8>>>,
+    memory: Reservation,
 }
 
 impl Mtree {
     /// Appends the first line.
     pub(super) fn new(out: &mut Vec<u8>, budget: &Budget) -> Self {
         out.extend_from_slice(b"#mtree\n");
-        Self { is_root_written: false, dirs: OpenDirs::new(budget) }
+        Self { is_root_written: false, dirs: OpenDirs::default(), memory: Reservation::new(budget) }
     }
 
     /// Appends the lines that are complete with an entry. Directories that the manifest lacks come first.
@@ -60,12 +61,12 @@ impl Mtree {
         while let Some(dir) = self.dirs.missing(path) {
             encode(out, name_of(dir));
             out.extend_from_slice(b" type=dir\n");
-            self.dirs.push(dir, None)?;
+            self.dirs.push_within(&mut self.memory, LINE, dir, None)?;
         }
         if entry.stat.file_type == FileType::Directory {
             let mut line = Vec::new();
             push_entry(&mut line, name_of(path), entry, columns);
-            self.dirs.push(path, Some(line))?;
+            self.dirs.push_within(&mut self.memory, LINE, path, Some(line))?;
         } else {
             push_entry(out, name_of(path), entry, columns);
         }

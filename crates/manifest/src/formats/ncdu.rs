@@ -2,11 +2,11 @@
 //!
 //! `record` writes the objects; this arranges them.
 
-use ftk_inventory::{Budget, Full};
+use ftk_inventory::{Budget, Full, OpenDirs, Reservation};
 use ftk_record::{NcduObject, write_ncdu_object, write_ncdu_start};
 use ftk_walk::FileType;
 
-use super::open_dirs::{OpenDirs, name_of};
+use super::{LINE, name_of};
 use crate::entry::ROOT;
 use crate::{Entry, Field, Header};
 
@@ -18,6 +18,7 @@ pub(super) struct Ncdu {
     is_root_written: bool,
     root_dev: Option<u64>,
     dirs: OpenDirs<Dir>,
+    memory: Reservation,
 }
 
 /// A directory whose contents may still follow.
@@ -47,7 +48,13 @@ impl Ncdu {
         let seconds = header.start_ns.div_euclid(1_000_000_000);
         write_ncdu_start(out, u64::try_from(seconds).unwrap_or_default());
         let root = if header.root.is_empty() { ROOT.to_vec() } else { header.root.clone() };
-        Self { root, is_root_written: false, root_dev: None, dirs: OpenDirs::new(budget) }
+        Self {
+            root,
+            is_root_written: false,
+            root_dev: None,
+            dirs: OpenDirs::default(),
+            memory: Reservation::new(budget),
+        }
     }
 
     /// Appends the lines of an entry.
@@ -69,7 +76,12 @@ impl Ncdu {
         while let Some(missing) = self.dirs.missing(path) {
             let mut object = Vec::new();
             push_name(&mut object, name_of(missing));
-            self.dirs.push(missing, Dir { unwritten: Some(object), dev: None })?;
+            self.dirs.push_within(
+                &mut self.memory,
+                LINE,
+                missing,
+                Dir { unwritten: Some(object), dev: None },
+            )?;
         }
         let mut parent_dev = self.root_dev;
         for dir in self.dirs.around(path) {
@@ -83,7 +95,7 @@ impl Ncdu {
             let mut object = Vec::new();
             push_object(&mut object, entry, name_of(path), parent_dev);
             let dev = entry.knows(Field::Dev).then_some(entry.stat.dev);
-            self.dirs.push(path, Dir { unwritten: Some(object), dev })?;
+            self.dirs.push_within(&mut self.memory, LINE, path, Dir { unwritten: Some(object), dev })?;
         } else {
             out.extend_from_slice(b",\n");
             push_object(out, entry, name_of(path), parent_dev);

@@ -7,12 +7,12 @@ use std::sync::mpsc::sync_channel;
 use std::thread::{self, Builder};
 
 use ftk_hash::{Algorithm, Platform};
+use ftk_inventory::OpenDirs;
 use ftk_record::Seal;
 use ftk_walk::FileType;
 
 use crate::entry::key;
 use crate::merge::Side as _;
-use crate::open_dirs::OpenDirs;
 use crate::parse::Owned;
 use crate::reader::Entries;
 use crate::sequence::Sequence;
@@ -144,7 +144,7 @@ fn copy(
 #[derive(Debug)]
 struct Outline<'m> {
     entries: Entries<'m>,
-    known: OpenDirs,
+    known: OpenDirs<()>,
 }
 
 impl<'m> Outline<'m> {
@@ -156,10 +156,10 @@ impl<'m> Outline<'m> {
 
     fn advance(&mut self) -> Result<bool, Error> {
         while self.entries.advance()? {
-            let Some(dir) = self.known.above(self.entries.path()) else {
+            let Some(dir) = self.known.go_to(key(self.entries.path())) else {
                 let entry = self.entries.entry();
                 if !entry.tree.is_empty() {
-                    self.known.push(entry.path);
+                    self.known.push(key(entry.path), ());
                 }
                 return Ok(true);
             };

@@ -94,7 +94,7 @@ mod tests {
     use proptest::sample::select;
 
     use super::*;
-    use crate::open_dirs::is_below;
+    use crate::entry::is_below;
 
     fn path() -> impl Strategy<Value = Vec<u8>> {
         let name = select(vec![&b"a"[..], b"a-b", b"ab", b"a0", b"x", b"\n", b"\xff", b"a\x01"]);

@@ -320,17 +320,17 @@ fn a_file_that_became_a_directory_has_no_digests() {
 #[test]
 fn a_record_that_is_kept_below_a_listed_directory_leaves_it_without_a_tree_digest() {
     let dir = Dir::new();
-    for path in ["half", "lost", "well"] {
+    for path in ["half", "lost", "lost/b", "well"] {
         fs::create_dir(dir.at(path)).unwrap();
     }
-    for path in ["half/gone", "lost/file", "well/file"] {
+    // `lost/b-c` comes between `lost/b` and what is in it.
+    for path in ["half/gone", "lost/b/file", "lost/b-c", "well/file"] {
         dir.write(path, "some");
     }
     let old = dir.manifest(&later(XXH3));
     let kept = read(&old).unwrap();
     fs::remove_file(dir.at("half/gone")).unwrap();
-    fs::remove_file(dir.at("lost/file")).unwrap();
-    fs::remove_dir(dir.at("lost")).unwrap();
+    fs::remove_dir_all(dir.at("lost")).unwrap();
     dir.write("half/new", "new");
     let now = dir.recorded(XXH3);
     let mut walked = dir.walk(true);
@@ -339,10 +339,10 @@ fn a_record_that_is_kept_below_a_listed_directory_leaves_it_without_a_tree_diges
 
     let tree = |entries: &Entries, path: &str| entries[&Path::new(path)].tree.clone();
     assert!(tree(&new, ".").is_empty() && tree(&new, "half").is_empty());
-    for path in ["lost", "well"] {
+    for path in ["lost", "lost/b", "well"] {
         assert!(!tree(&new, path).is_empty() && tree(&new, path) == tree(&kept, path), "{path}");
     }
-    for path in ["half/gone", "half/new", "lost/file", "well/file"] {
+    for path in ["half/gone", "half/new", "lost/b/file", "lost/b-c", "well/file"] {
         let path = Path::new(path);
         assert_eq!(new[&path].digests, kept.get(&path).unwrap_or_else(|| &now[&path]).digests);
     }

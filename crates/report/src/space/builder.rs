@@ -1,6 +1,6 @@
 //! Chooses the largest nodes of a tree while its entries pass by.
 
-use ftk_inventory::{Budget, Full, Reservation};
+use ftk_inventory::{Budget, Full, OpenDirs, Reservation};
 use ftk_record::sanitize;
 
 use super::Usage;
@@ -22,34 +22,18 @@ pub struct SpaceBuilder {
     prune_at: usize,
     nodes: Vec<Node>,
     types: Types,
-    /// The directories from the root to the last entry.
-    open: Vec<Open>,
-    /// The path of the last of them, with a `/` at its end; empty for the root.
-    path: Vec<u8>,
-    /// The number of nodes that are open.
-    open_nodes: u64,
+    /// The nodes of the root and of other directories whose entries may still come.
+    open: OpenDirs<usize>,
     /// The length of the names of all nodes.
     names_len: u64,
     memory: Reservation,
 }
 
 /// The memory for a node that is open: as such it also keeps another node from being removed. A part is for the removal.
-const OPEN_BYTES: u64 =
-    (2 * size_of::<Node>() + size_of::<Open>() + size_of::<(Vec<u8>, usize)>() + 128) as u64;
+const OPEN_BYTES: u64 = (2 * size_of::<Node>() + OpenDirs::<usize>::BYTES + 128) as u64;
 
 /// The copies of a name: of a node, of an open directory, and on the page.
 const COPIES_OF_NAME: u64 = 4;
-
-/// A directory whose entries may still come.
-#[derive(Debug)]
-struct Open {
-    node: usize,
-    /// The length of its path, with the `/`.
-    path_len: usize,
-    /// Directories in it whose entries may still come: `a` while `a-b` and its entries pass by, because `a-b` sorts before
-    /// `a/x`. Each name begins with the one before.
-    waiting: Vec<(Vec<u8>, usize)>,
-}
 
 impl SpaceBuilder {
     /// Creates a builder that keeps about `limit` nodes; the root is called `root`.
@@ -63,7 +47,8 @@ impl SpaceBuilder {
             rest: Totals::NONE,
             rest_entries: 0,
         };
-        let open = vec![Open { node: 0, path_len: 0, waiting: Vec::new() }];
+        let mut open = OpenDirs::default();
+        open.push(b"", 0);
         let limit = limit.max(1);
         Self {
             limit,
@@ -71,8 +56,6 @@ impl SpaceBuilder {
             nodes: vec![node],
             types: Types::new(),
             open,
-            path: Vec::new(),
-            open_nodes: 1,
             names_len: 0,
             memory: Reservation::new(budget),
         }
@@ -88,8 +71,8 @@ impl SpaceBuilder {
     /// # Errors
     /// When the budget is used up.
     pub fn dir(&mut self, path: &[u8], usage: &Usage) -> Result<(), Full> {
-        let name = self.go_to(path)?;
-        self.declare(name, Totals::of(usage, None))
+        self.go_to(path)?;
+        self.enter(path, Totals::of(usage, None))
     }
 
     /// Adds the file, link or special file at `path` below the root.
@@ -97,17 +80,17 @@ impl SpaceBuilder {
     /// # Errors
     /// When the budget is used up.
     pub fn file(&mut self, path: &[u8], usage: &Usage) -> Result<(), Full> {
-        let name = self.go_to(path)?;
+        let (parent, name) = self.go_to(path)?;
         let totals = Totals::of(usage, Some(self.types.of(name)));
-        self.add_to_last(&totals);
-        self.push(name, false, totals).map(drop)
+        self.nodes[parent].totals.add(&totals);
+        self.push(path, false, totals).map(drop)
     }
 
     /// Returns the columns of the page. `owner` returns the name of an owner. If names are so long that the page has no
     /// room for all nodes, fewer are kept.
     pub fn finish(mut self, mut owner: impl FnMut(u32) -> String) -> Space {
-        while !self.open.is_empty() {
-            self.close();
+        while let Some(node) = self.open.pop() {
+            self.close(node);
         }
         loop {
             prune(&mut self.nodes, self.limit);
@@ -120,117 +103,58 @@ impl SpaceBuilder {
         }
     }
 
-    /// Opens the directory of `path`, and closes those that are not above it. Returns the name in it.
-    fn go_to<'p>(&mut self, path: &'p [u8]) -> Result<&'p [u8], Full> {
-        while !path.starts_with(&self.path) {
-            self.close();
+    /// Opens the directories of `path`, and closes those of which no entry can follow. Returns the node of the directory of
+    /// `path`, and the name in it.
+    fn go_to<'p>(&mut self, path: &'p [u8]) -> Result<(usize, &'p [u8]), Full> {
+        while let Some(node) = self.open.pop_before(path) {
+            self.close(node);
         }
-        loop {
-            let below = &path[self.path.len()..];
-            let Some(slash) = below.iter().position(|byte| *byte == b'/') else { return Ok(below) };
-            self.enter(&below[..slash])?;
+        // A directory that was not added, because options excluded it, uses nothing itself.
+        while let Some(dir) = self.open.missing(path) {
+            self.enter(dir, Totals::NONE)?;
         }
+        Ok(self.place(path))
     }
 
-    /// Opens a directory in the last one. One that was not added, because options excluded it, uses nothing itself.
-    fn enter(&mut self, name: &[u8]) -> Result<(), Full> {
-        if !self.last().waiting.iter().any(|(waiting, _)| waiting == name) {
-            self.declare(name, Totals::NONE)?;
-        }
-        while let Some((waiting, node)) = self.last_mut().waiting.pop() {
-            if waiting == name {
-                self.path.extend_from_slice(name);
-                self.path.push(b'/');
-                self.open.push(Open { node, path_len: self.path.len(), waiting: Vec::new() });
-                break;
-            }
-            self.close_node(node);
-        }
+    /// Returns the node of the innermost directory of `path`, and the part of `path` below it.
+    fn place<'p>(&self, path: &'p [u8]) -> (usize, &'p [u8]) {
+        let (at, name) = self.open.above(path).expect("the root is open");
+        (self.open[at], name)
+    }
+
+    /// Adds a directory, and opens it.
+    fn enter(&mut self, path: &[u8], totals: Totals) -> Result<(), Full> {
+        let node = self.push(path, true, totals)?;
+        self.open.push(path, node);
         Ok(())
     }
 
-    /// Adds a directory to the last one, and closes those whose entries can no longer come.
-    fn declare(&mut self, name: &[u8], totals: Totals) -> Result<(), Full> {
-        while let Some((waiting, node)) = self.last_mut().waiting.pop_if(|it| !may_follow(&it.0, name)) {
-            debug_assert!(*waiting < *name, "the entries are sorted");
-            self.close_node(node);
-        }
-        let node = self.push(name, true, totals)?;
-        self.last_mut().waiting.push((name.to_vec(), node));
-        Ok(())
-    }
-
-    /// Closes the last directory.
-    fn close(&mut self) {
-        while let Some((_, node)) = self.last_mut().waiting.pop() {
-            self.close_node(node);
-        }
-        let closed = self.open.pop().expect("a directory is open").node;
-        match self.open.last() {
-            Some(above) => {
-                self.path.truncate(above.path_len);
-                self.close_node(closed);
-            }
-            None => {
-                self.nodes[closed].is_open = false;
-                self.open_nodes -= 1;
-            }
-        }
-    }
-
-    /// Adds what a directory uses to the last one, in which it lies.
-    fn close_node(&mut self, node: usize) {
+    /// Adds what a directory uses to the one above.
+    fn close(&mut self, node: usize) {
         self.nodes[node].is_open = false;
-        self.open_nodes -= 1;
-        let totals = self.nodes[node].totals;
-        self.add_to_last(&totals);
+        let Node { parent, totals, .. } = self.nodes[node];
+        if parent != node {
+            self.nodes[parent].totals.add(&totals);
+        }
     }
 
-    fn add_to_last(&mut self, totals: &Totals) {
-        let node = self.last().node;
-        self.nodes[node].totals.add(totals);
-    }
-
-    fn push(&mut self, name: &[u8], is_dir: bool, totals: Totals) -> Result<usize, Full> {
+    fn push(&mut self, path: &[u8], is_dir: bool, totals: Totals) -> Result<usize, Full> {
         if self.nodes.len() >= self.prune_at {
             let numbers = prune(&mut self.nodes, self.limit);
-            let number = |node: &mut usize| *node = numbers[*node].expect("open nodes are kept");
-            for open in &mut self.open {
-                number(&mut open.node);
-                open.waiting.iter_mut().for_each(|(_, node)| number(node));
-            }
+            self.open.values_mut().for_each(|node| *node = numbers[*node].expect("open nodes are kept"));
             self.prune_at = 2 * self.nodes.len().max(self.limit);
             self.names_len = self.nodes.iter().map(|node| node.name.len() as u64).sum();
         }
+        let (parent, name) = self.place(path);
         let name: Box<str> = sanitize(name).into();
-        self.open_nodes += u64::from(is_dir);
         self.names_len += name.len() as u64;
-        self.memory.reach(OPEN_BYTES * self.open_nodes + COPIES_OF_NAME * self.names_len)?;
-        let node = Node {
-            name,
-            parent: self.last().node,
-            is_dir,
-            is_open: is_dir,
-            totals,
-            rest: Totals::NONE,
-            rest_entries: 0,
-        };
+        let open_nodes = self.open.len() as u64 + u64::from(is_dir);
+        self.memory.reach(OPEN_BYTES * open_nodes + COPIES_OF_NAME * self.names_len)?;
+        let node =
+            Node { name, parent, is_dir, is_open: is_dir, totals, rest: Totals::NONE, rest_entries: 0 };
         self.nodes.push(node);
         Ok(self.nodes.len() - 1)
     }
-
-    fn last(&self) -> &Open {
-        self.open.last().expect("the root is open")
-    }
-
-    fn last_mut(&mut self) -> &mut Open {
-        self.open.last_mut().expect("the root is open")
-    }
-}
-
-/// Whether entries of the directory `dir` can come after the entry `name` next to it: `a/x` comes after `a-b`.
-fn may_follow(dir: &[u8], name: &[u8]) -> bool {
-    name.strip_prefix(dir).and_then(<[u8]>::first).is_some_and(|next| *next < b'/')
 }
 
 #[cfg(test)]
@@ -429,11 +353,7 @@ mod tests {
         for n in 0..20_000 {
             builder.file(format!("d{n:05}/{n:0200}").as_bytes(), &usage(n + 1)).unwrap();
         }
-        assert_eq!(builder.open_nodes, 2);
-        while !builder.open.is_empty() {
-            builder.close();
-        }
-        assert_eq!(builder.open_nodes, 0);
+        assert_eq!(builder.open.len(), 2);
         let long = builder_with(100, 1 << 20).file(&b"x".repeat(1 << 19), &usage(1));
         assert_eq!(long, Err(Full::Memory), "the copies of a name do not fit");
     }
