@@ -44,6 +44,7 @@ mod size;
 mod starts;
 mod stats;
 mod stdout;
+mod step_lines;
 mod undo;
 
 use std::io::{Cursor, ErrorKind, Write as _, stderr};

@@ -9,14 +9,15 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_apply::{ActError, ActionKind, Shortfall, Undone, open_journal_to_undo, undo_after};
-use ftk_record::{quote, sanitize, write_record};
+use ftk_record::quote;
 
-use crate::colour::{self, Tone};
+use crate::colour::Tone;
 use crate::console::{Console, Outcome, reason};
 use crate::globals::Globals;
 use crate::human;
 use crate::signals::DeferredSignals;
-use crate::stdout::{Lines, Stdout};
+use crate::stdout::Stdout;
+use crate::step_lines::{Done, StepLines, rest};
 use crate::undo::journals::{last, list, remade};
 
 /// Undo a run of `dup prune`, `dup apply` or `manifest repair`
@@ -62,6 +63,9 @@ pub(crate) struct UndoArgs {
     list: bool,
 }
 
+/// Width of the path column, which most paths fit into.
+const PATH_WIDTH: usize = 46;
+
 const EXAMPLES: &str = "\
 Exit status: 0: success; 2: any error, or a file could not be restored
 
@@ -89,16 +93,15 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     let journal = open_journal_to_undo(&path).with_context(|| format!("cannot undo {shown}"))?;
     let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
     let out = Stdout::default();
-    let mut lines = Lines::new(&out);
-    let is_coloured = colour::wanted();
+    let mut lines = StepLines::new(&out, globals.json, PATH_WIDTH);
     let (mut restored, mut removed, mut failed, mut reduced, mut untouched) = (0, 0, 0, 0, 0);
     let mut directories = 0;
     let ended = undo_after(journal, &remade(globals), globals.memory(), &signals.stop, |step, result| {
-        let (word, why) = match result {
+        let (word, tone, why) = match result {
             Ok(Undone::Restored) => {
                 let is_directory = step.action == ActionKind::RemoveDirectory;
                 *if is_directory { &mut directories } else { &mut restored } += 1;
-                ("restore", String::new())
+                ("restore", Tone::Good, String::new())
             }
             Ok(Undone::RestoredExcept(shortfall)) => {
                 restored += 1;
@@ -106,49 +109,41 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
                     reduced += 1;
                     console.stats.error("undo");
                 }
-                ("restore", shown_shortfall(&shortfall))
+                ("restore", Tone::Good, shown_shortfall(&shortfall))
             }
             Ok(Undone::Removed) => {
                 removed += 1;
-                ("remove", "it was created by the run".into())
+                ("remove", Tone::Good, "it was created by the run".into())
             }
             Ok(Undone::AsItWas) => {
                 untouched += 1;
-                ("leave", "nothing to undo".into())
+                ("leave", Tone::Notable, "nothing to undo".into())
             }
             Err(ActError::Stopped) => {
                 failed += 1;
-                ("not done", String::new())
+                ("not done", Tone::Notable, String::new())
             }
             Err(error) => {
                 failed += 1;
                 console.stats.error("undo");
-                ("fail", reason(&error))
+                ("fail", Tone::Wrong, reason(&error))
             }
         };
-        lines.line(|out| push_line(out, word, &step.path, &why, globals.json, is_coloured));
+        lines.say(Done { word, tone: Some(tone), path: &step.path, is_directory: false }, &why);
     });
     lines.flush();
-    let failures = if failed == 0 {
-        String::new()
-    } else {
-        format!("; {} could not be restored", human::count(failed, "file"))
-    };
-    let reductions =
-        if reduced == 0 { String::new() } else { format!("; {reduced} without set-ID bits or capabilities") };
-    let removals =
-        if removed == 0 { String::new() } else { format!("; removed {}", human::count(removed, "file")) };
-    let before = match untouched {
-        0 => String::new(),
-        n => format!("; {} needed nothing", human::count(n, "file")),
-    };
     if ended.is_ok() || restored + removed + directories > 0 {
         let mut restored = human::count(restored, "file");
         if directories > 0 {
-            let noun = if directories == 1 { "directory" } else { "directories" };
-            restored += &format!(" and {directories} {noun}");
+            restored += &format!(" and {}", human::directories(directories));
         }
-        console.summary(format_args!("restored {restored}{removals}{before}{reductions}{failures}"));
+        let others = rest([
+            (removed, format!("removed {}", human::count(removed, "file"))),
+            (untouched, format!("{} needed nothing", human::count(untouched, "file"))),
+            (reduced, format!("{reduced} without set-ID bits or capabilities")),
+            (failed, format!("{} could not be restored", human::count(failed, "file"))),
+        ]);
+        console.summary(format_args!("restored {restored}{others}"));
     }
     if ended.is_ok() {
         console.summary(match failed {
@@ -178,28 +173,4 @@ fn shown_shortfall(&Shortfall { rights, narrower, links, .. }: &Shortfall) -> St
         parts.push(format!("no longer joined with {} outside the run", human::count(links, "hard link")));
     }
     parts.join("; ")
-}
-
-fn tone(word: &str) -> Tone {
-    match word {
-        "restore" | "remove" => Tone::Good,
-        "fail" => Tone::Wrong,
-        _ => Tone::Notable,
-    }
-}
-
-fn push_line(out: &mut Vec<u8>, word: &str, path: &[u8], why: &str, json: bool, is_coloured: bool) {
-    if json {
-        write_record(out, |record| {
-            record.member("do", word).path("path", path);
-            if !why.is_empty() {
-                record.member("why", why);
-            }
-        });
-    } else {
-        let style = tone(word).style(is_coloured);
-        let line = format!("  {style}{word:<8}{style:#} {:<46} {why}", sanitize(path));
-        out.extend_from_slice(line.trim_end().as_bytes());
-        out.push(b'\n');
-    }
 }

@@ -6,18 +6,19 @@ use std::time::Duration;
 use ftk_apply::{ActError, ActionKind, Refusal, Step, TreeError};
 use ftk_dedup::Member;
 use ftk_dedup::prune::{Gain, Why};
-use ftk_record::{RecordWriter, sanitize, write_record};
+use ftk_record::sanitize;
 use indicatif::{DecimalBytes, HumanCount};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Serialize, Serializer};
 
-use crate::colour::{self, Tone};
+use crate::colour::Tone;
 use crate::console::{Console, reason};
 use crate::human;
 use crate::rules::{Rules, UnusedRules};
 use crate::stats::{Phase, nanos};
-use crate::stdout::{Lines, Stdout};
+use crate::stdout::Stdout;
+use crate::step_lines::{Done, NOTHING_CHANGED, StepLines, rest};
 
 /// What was done, or would be done. The last line of JSON.
 #[derive(Debug, Default, Serialize)]
@@ -47,10 +48,8 @@ const PATH_WIDTH: usize = 46;
 /// Prints lines and counts them.
 #[derive(Debug)]
 pub(super) struct StepPrinter<'o> {
-    lines: Lines<'o>,
+    lines: StepLines<'o>,
     kind: ActionKind,
-    json: bool,
-    is_coloured: bool,
     console: &'o Console,
     summary: Summary,
 }
@@ -78,21 +77,14 @@ pub(super) enum Word {
 }
 
 impl Word {
-    fn text(self) -> &'static str {
+    /// Returns the text and its colour.
+    fn shown(self) -> (&'static str, Option<Tone>) {
         match self {
-            Self::Keep => "keep",
-            Self::Leave => "leave",
-            Self::Refuse => "refuse",
-            Self::Fail => "fail",
-            Self::NotDone => "not done",
-        }
-    }
-
-    fn tone(self) -> Option<Tone> {
-        match self {
-            Self::Keep | Self::Leave => None,
-            Self::NotDone => Some(Tone::Notable),
-            Self::Refuse | Self::Fail => Some(Tone::Wrong),
+            Self::Keep => ("keep", None),
+            Self::Leave => ("leave", None),
+            Self::Refuse => ("refuse", Some(Tone::Wrong)),
+            Self::Fail => ("fail", Some(Tone::Wrong)),
+            Self::NotDone => ("not done", Some(Tone::Notable)),
         }
     }
 }
@@ -131,17 +123,14 @@ impl<'o> StepPrinter<'o> {
         console: &'o Console,
     ) -> Self {
         let summary = Summary { action: kind.to_string(), is_plan: !acts, ..Summary::default() };
-        Self { lines: Lines::new(out), kind, json, is_coloured: colour::wanted(), console, summary }
+        Self { lines: StepLines::new(out, json, PATH_WIDTH), kind, console, summary }
     }
 
     /// Prints a directory that became empty: `remove   inbox/trip/    empty`
     pub(super) fn emptied(&mut self, path: &[u8]) {
         self.summary.emptied_directories += 1;
-        let word = verb(ActionKind::RemoveDirectory);
-        match self.json {
-            true => self.object(word, path, |record| _ = record.member("is_directory", true)),
-            false => self.line(word, Some(Tone::Notable), path, true, "empty"),
-        }
+        let done = done(ActionKind::RemoveDirectory, path, true);
+        self.lines.print(done, "empty", |record| _ = record.member("is_directory", true));
     }
 
     /// Adds files of a directory that was not handled completely.
@@ -155,24 +144,19 @@ impl<'o> StepPrinter<'o> {
     pub(super) fn tree(&mut self, step: &Step, files: u64, frees: u64) {
         self.add_files(files, frees);
         self.summary.directories += 1;
-        let (word, Step { victim, keeper, .. }) = (verb(self.kind), step);
-        if self.json {
-            self.object(word, &victim.path, |record| {
-                record
-                    .path("keeper", &keeper.path)
-                    .member("is_directory", true)
-                    .member("files", files)
-                    .member("frees_bytes", frees);
-            });
-        } else {
-            let frees = if self.kind == ActionKind::Move {
-                String::new()
-            } else {
-                format!(", frees {}", DecimalBytes(frees))
-            };
-            let how = format!("is in {}/: {}{frees}", sanitize(&keeper.path), human::count(files, "file"));
-            self.line(word, Some(Tone::Notable), &victim.path, true, &how);
-        }
+        let Step { victim, keeper, .. } = step;
+        let freed = match self.kind {
+            ActionKind::Move => String::new(),
+            _ => format!(", frees {}", DecimalBytes(frees)),
+        };
+        let how = format!("is in {}/: {}{freed}", sanitize(&keeper.path), human::count(files, "file"));
+        self.lines.print(done(self.kind, &victim.path, true), how, |record| {
+            record
+                .path("keeper", &keeper.path)
+                .member("is_directory", true)
+                .member("files", files)
+                .member("frees_bytes", frees);
+        });
     }
 
     /// Prints a line without a step.
@@ -190,15 +174,8 @@ impl<'o> StepPrinter<'o> {
             }
             Word::NotDone => self.summary.not_done += 1,
         }
-        if self.json {
-            self.object(word.text(), &path, |record| {
-                if !why.is_empty() {
-                    record.member("why", why);
-                }
-            });
-        } else {
-            self.line(word.text(), word.tone(), &path, is_directory, &why);
-        }
+        let (word, tone) = word.shown();
+        self.lines.say(Done { word, tone, path: &path, is_directory }, &why);
     }
 
     /// Prints a step that was done or can be done: `link    backup/IMG_2041.CR2    frees 48.20 MB`
@@ -206,44 +183,22 @@ impl<'o> StepPrinter<'o> {
         let frees = gain.most();
         self.add_files(1, frees);
         self.summary.possible += gain.possible;
-        let word = verb(self.kind);
-        if self.json {
-            self.object(word, &step.victim.path, |record| {
-                record.path("keeper", &step.keeper.path).member("frees_bytes", frees);
-                if gain.possible > 0 {
-                    record.member("is_upper_bound", true);
-                }
-                if gain.is_held {
-                    record.member("is_held", true);
-                }
-            });
-        } else {
-            let how = match (self.kind, frees) {
-                (ActionKind::Move, _) => String::new(),
-                (_, 0) if gain.is_held => {
-                    "frees nothing: other files, as in a snapshot, have its blocks".into()
-                }
-                (_, 0) => "frees nothing by itself: the file has other hard links, or no blocks".into(),
-                (_, frees) if gain.possible > 0 => format!("frees up to {}", DecimalBytes(frees)),
-                (_, frees) => format!("frees {}", DecimalBytes(frees)),
-            };
-            self.line(word, Some(Tone::Notable), &step.victim.path, false, &how);
-        }
-    }
-
-    fn line(&mut self, word: &str, tone: Option<Tone>, path: &[u8], is_directory: bool, why: &str) {
-        let slash = if is_directory && !path.ends_with(b"/") { "/" } else { "" };
-        let path = sanitize(path) + slash;
-        let style = tone.map(|tone| tone.style(self.is_coloured)).unwrap_or_default();
-        self.lines.line(|out| {
-            let line = format!("  {style}{word:<8}{style:#} {path:<PATH_WIDTH$} {why}");
-            out.extend_from_slice(line.trim_end().as_bytes());
-            out.push(b'\n');
+        let how = match (self.kind, frees) {
+            (ActionKind::Move, _) => String::new(),
+            (_, 0) if gain.is_held => "frees nothing: other files, as in a snapshot, have its blocks".into(),
+            (_, 0) => "frees nothing by itself: the file has other hard links, or no blocks".into(),
+            (_, frees) if gain.possible > 0 => format!("frees up to {}", DecimalBytes(frees)),
+            (_, frees) => format!("frees {}", DecimalBytes(frees)),
+        };
+        self.lines.print(done(self.kind, &step.victim.path, false), how, |record| {
+            record.path("keeper", &step.keeper.path).member("frees_bytes", frees);
+            if gain.possible > 0 {
+                record.member("is_upper_bound", true);
+            }
+            if gain.is_held {
+                record.member("is_held", true);
+            }
         });
-    }
-
-    fn object(&mut self, word: &str, path: &[u8], add: impl FnOnce(&mut RecordWriter<'_, '_>)) {
-        self.lines.line(|out| write_record(out, |record| add(record.member("do", word).path("path", path))));
     }
 
     /// Whether any step was refused, failed, or was not done.
@@ -272,11 +227,7 @@ impl<'o> StepPrinter<'o> {
     /// Ends the list and prints the summary, with JSON also as an object. `rules` are those of the run.
     pub(super) fn finish(&mut self, rules: &Rules) {
         self.summary.unused_rules = rules.unused_json();
-        if self.json {
-            let summary = &self.summary;
-            self.lines.line(|out| write_record(out, |record| _ = record.member("summary", summary)));
-        }
-        self.lines.flush();
+        self.lines.finish(&self.summary);
         self.console.summary(self.summary.text(self.kind));
     }
 }
@@ -306,15 +257,18 @@ impl Summary {
             let directories = human::directories(self.emptied_directories);
             text += &format!(", with {}", directories.replacen(' ', " empty ", 1));
         }
-        let rest = [(self.refused, "refused"), (self.failed, "failed"), (self.not_done, "not done")];
-        for (n, what) in rest.into_iter().filter(|(n, _)| *n > 0) {
-            text += &format!("; {} {what}", HumanCount(n));
-        }
+        let others = [(self.refused, "refused"), (self.failed, "failed"), (self.not_done, "not done")];
+        text += &rest(others.map(|(n, what)| (n, format!("{} {what}", HumanCount(n)))));
         if self.is_plan && has_done {
-            text += ". Nothing was changed: add --yes to do it.";
+            text += NOTHING_CHANGED;
         }
         text
     }
+}
+
+/// A line about a step that was done or can be done.
+fn done(kind: ActionKind, path: &[u8], is_directory: bool) -> Done<'_> {
+    Done { word: verb(kind), tone: Some(Tone::Notable), path, is_directory }
 }
 
 fn is_zero(n: &u64) -> bool {

@@ -3,16 +3,16 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use ftk_record::{RecordWriter, sanitize, write_record};
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
-use crate::colour::{self, Tone};
+use crate::colour::Tone;
 use crate::console::{Console, Outcome};
 use crate::human;
 use crate::rules::{Rules, UnusedRules};
 use crate::stats::{Phase, nanos};
-use crate::stdout::{Lines, Stdout};
+use crate::stdout::Stdout;
+use crate::step_lines::{Done, NOTHING_CHANGED, StepLines, rest};
 
 /// Width of the path column, which most paths fit into.
 const PATH_WIDTH: usize = 40;
@@ -46,32 +46,20 @@ pub(super) enum Word {
 impl Word {
     const COUNT: usize = Self::NotDone as usize + 1;
 
-    fn text(self) -> &'static str {
+    /// Returns the text, its colour, and what it means for the outcome.
+    fn shown(self) -> (&'static str, Tone, Outcome) {
         match self {
-            Self::Repair => "repair",
-            Self::Restore => "restore",
-            Self::Healed => "healed",
-            Self::NoCopy => "no copy",
-            Self::Changed | Self::Missing | Self::Moved | Self::Unreadable | Self::Conflict => "leave",
-            Self::Refuse => "refuse",
-            Self::Fail => "fail",
-            Self::NotDone => "not done",
-        }
-    }
-
-    fn tone(self) -> Tone {
-        match self {
-            Self::Repair | Self::Restore | Self::Healed => Tone::Good,
-            Self::Changed | Self::Missing | Self::Moved | Self::NotDone => Tone::Notable,
-            Self::Unreadable | Self::Conflict | Self::NoCopy | Self::Refuse | Self::Fail => Tone::Wrong,
-        }
-    }
-
-    fn outcome(self) -> Outcome {
-        match self {
-            Self::Repair | Self::Restore | Self::Healed | Self::Moved => Outcome::Success,
-            Self::Changed | Self::Missing | Self::Conflict | Self::NoCopy => Outcome::Negative,
-            Self::Unreadable | Self::Refuse | Self::Fail | Self::NotDone => Outcome::Error,
+            Self::Repair => ("repair", Tone::Good, Outcome::Success),
+            Self::Restore => ("restore", Tone::Good, Outcome::Success),
+            Self::Healed => ("healed", Tone::Good, Outcome::Success),
+            Self::Moved => ("leave", Tone::Notable, Outcome::Success),
+            Self::Changed | Self::Missing => ("leave", Tone::Notable, Outcome::Negative),
+            Self::Conflict => ("leave", Tone::Wrong, Outcome::Negative),
+            Self::Unreadable => ("leave", Tone::Wrong, Outcome::Error),
+            Self::NoCopy => ("no copy", Tone::Wrong, Outcome::Negative),
+            Self::Refuse => ("refuse", Tone::Wrong, Outcome::Error),
+            Self::Fail => ("fail", Tone::Wrong, Outcome::Error),
+            Self::NotDone => ("not done", Tone::Notable, Outcome::Error),
         }
     }
 }
@@ -96,9 +84,7 @@ struct Summary {
 /// Prints lines and counts them.
 #[derive(Debug)]
 pub(super) struct Printer<'o> {
-    lines: Lines<'o>,
-    json: bool,
-    is_coloured: bool,
+    lines: StepLines<'o>,
     /// Whether the plan is carried out.
     acts: bool,
     counts: [u64; Word::COUNT],
@@ -110,9 +96,7 @@ pub(super) struct Printer<'o> {
 impl<'o> Printer<'o> {
     pub(super) fn new(out: &'o Stdout, json: bool, acts: bool) -> Self {
         Self {
-            lines: Lines::new(out),
-            json,
-            is_coloured: colour::wanted(),
+            lines: StepLines::new(out, json, PATH_WIDTH),
             acts,
             counts: [0; Word::COUNT],
             bytes: 0,
@@ -123,46 +107,31 @@ impl<'o> Printer<'o> {
 
     /// Prints a file that is not restored, and why.
     pub(super) fn say(&mut self, word: Word, path: &[u8], why: impl Display) {
-        let why = why.to_string();
-        self.print(word, path, &why, |record| {
-            if !why.is_empty() {
-                record.member("why", &why);
-            }
-        });
+        let done = self.count(word, path);
+        self.lines.say(done, &why.to_string());
     }
 
     /// Prints a file that is or would be restored: `repair   film/reel-03.mov    48.20 MB from /backup/reel-03.mov`
     pub(super) fn file(&mut self, word: Word, path: &[u8], from: &[u8], size: u64) {
         self.bytes += size;
         let why = format!("{} from {}", DecimalBytes(size), human::shown(from));
-        self.print(word, path, &why, |record| {
-            record.path("from", from).member("size_bytes", size);
-        });
+        let done = self.count(word, path);
+        self.lines.print(done, why, |record| _ = record.path("from", from).member("size_bytes", size));
     }
 
     /// Prints a further hard link of a file that is or would be restored.
     pub(super) fn link(&mut self, word: Word, path: &[u8], to: &[u8]) {
         let why = format!("as a hard link of {}", human::shown(to));
-        self.print(word, path, &why, |record| {
-            record.path("link_of", to);
-        });
+        let done = self.count(word, path);
+        self.lines.print(done, why, |record| _ = record.path("link_of", to));
     }
 
-    fn print(&mut self, word: Word, path: &[u8], why: &str, add: impl FnOnce(&mut RecordWriter<'_, '_>)) {
+    /// Counts a line.
+    fn count<'p>(&mut self, word: Word, path: &'p [u8]) -> Done<'p> {
         self.counts[word as usize] += 1;
-        self.outcome = self.outcome.max(word.outcome());
-        let text = word.text();
-        if self.json {
-            self.lines
-                .line(|out| write_record(out, |record| add(record.member("do", text).path("path", path))));
-            return;
-        }
-        let (path, style) = (sanitize(path), word.tone().style(self.is_coloured));
-        self.lines.line(|out| {
-            let line = format!("  {style}{text:<8}{style:#} {path:<PATH_WIDTH$} {why}");
-            out.extend_from_slice(line.trim_end().as_bytes());
-            out.push(b'\n');
-        });
+        let (word, tone, outcome) = word.shown();
+        self.outcome = self.outcome.max(outcome);
+        Done { word, tone: Some(tone), path, is_directory: false }
     }
 
     /// Counts missing entries that cannot be restored: links and special files.
@@ -180,40 +149,36 @@ impl<'o> Printer<'o> {
 
     /// Returns the entry for `--stats`.
     pub(super) fn phase(&self, elapsed: Duration) -> Phase {
-        let failed = self.count(&[Word::Refuse, Word::Fail]);
+        let failed = self.sum(&[Word::Refuse, Word::Fail]);
         Phase {
             phase: "repair",
             elapsed_ns: nanos(elapsed),
-            files: Some(self.count(&[Word::Repair, Word::Restore]) + failed),
+            files: Some(self.sum(&[Word::Repair, Word::Restore]) + failed),
             failed: Some(failed),
             bytes: Some(self.bytes),
             ..Phase::default()
         }
     }
 
-    fn count(&self, words: &[Word]) -> u64 {
+    fn sum(&self, words: &[Word]) -> u64 {
         words.iter().map(|word| self.counts[*word as usize]).sum()
     }
 
     /// Ends the list, prints the summary, and returns the outcome of all lines. `rules` are those of the walk.
     pub(super) fn finish(&mut self, rules: &Rules, console: &Console) -> Outcome {
-        if self.json {
-            let summary = Summary {
-                is_plan: !self.acts,
-                repaired: self.count(&[Word::Repair]),
-                restored: self.count(&[Word::Restore]),
-                bytes: self.bytes,
-                healed: self.count(&[Word::Healed]),
-                without_copy: self.count(&[Word::NoCopy]),
-                left: self.count(LEFT) + self.others,
-                refused: self.count(&[Word::Refuse]),
-                failed: self.count(&[Word::Fail]),
-                not_done: self.count(&[Word::NotDone]),
-                unused_rules: rules.unused_json(),
-            };
-            self.lines.line(|out| write_record(out, |record| _ = record.member("summary", summary)));
-        }
-        self.lines.flush();
+        self.lines.finish(Summary {
+            is_plan: !self.acts,
+            repaired: self.sum(&[Word::Repair]),
+            restored: self.sum(&[Word::Restore]),
+            bytes: self.bytes,
+            healed: self.sum(&[Word::Healed]),
+            without_copy: self.sum(&[Word::NoCopy]),
+            left: self.sum(LEFT) + self.others,
+            refused: self.sum(&[Word::Refuse]),
+            failed: self.sum(&[Word::Fail]),
+            not_done: self.sum(&[Word::NotDone]),
+            unused_rules: rules.unused_json(),
+        });
         console.summary(self.summary());
         if self.others > 0 {
             let others = human::count(self.others, "missing link or special file");
@@ -225,7 +190,7 @@ impl<'o> Printer<'o> {
     /// Returns `would repair 2 files and restore 1 file, 96.40 MB; 1 without a good copy. Nothing was changed: add
     /// --yes to do it.`
     fn summary(&self) -> String {
-        let [repaired, restored] = [Word::Repair, Word::Restore].map(|word| self.count(&[word]));
+        let [repaired, restored] = [Word::Repair, Word::Restore].map(|word| self.sum(&[word]));
         let (repair, restore) =
             if self.acts { ("repaired", "restored") } else { ("would repair", "would restore") };
         let mut parts = Vec::new();
@@ -240,19 +205,17 @@ impl<'o> Printer<'o> {
             0 => "nothing to do".to_owned(),
             _ => format!("{}, {}", parts.join(" and "), DecimalBytes(self.bytes)),
         };
-        let rest = [
-            (self.count(&[Word::Healed]), "healed"),
-            (self.count(&[Word::NoCopy]), "without a good copy"),
-            (self.count(LEFT), "left"),
-            (self.count(&[Word::Refuse]), "refused"),
-            (self.count(&[Word::Fail]), "failed"),
-            (self.count(&[Word::NotDone]), "not done"),
+        let others = [
+            (self.sum(&[Word::Healed]), "healed"),
+            (self.sum(&[Word::NoCopy]), "without a good copy"),
+            (self.sum(LEFT), "left"),
+            (self.sum(&[Word::Refuse]), "refused"),
+            (self.sum(&[Word::Fail]), "failed"),
+            (self.sum(&[Word::NotDone]), "not done"),
         ];
-        for (n, what) in rest.into_iter().filter(|(n, _)| *n > 0) {
-            text += &format!("; {} {what}", HumanCount(n));
-        }
+        text += &rest(others.map(|(n, what)| (n, format!("{} {what}", HumanCount(n)))));
         if !self.acts && repaired + restored > 0 {
-            text += ". Nothing was changed: add --yes to do it.";
+            text += NOTHING_CHANGED;
         }
         text
     }

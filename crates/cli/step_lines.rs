@@ -1,0 +1,85 @@
+//! The lines of commands that change files, of a plan and of a run: a word, a path and a reason.
+
+use std::fmt::Display;
+
+use ftk_record::{RecordWriter, sanitize, write_record};
+use serde::Serialize;
+
+use crate::colour::{self, Tone};
+use crate::stdout::{Lines, Stdout};
+
+/// What the summary of a plan says at its end.
+pub(crate) const NOTHING_CHANGED: &str = ". Nothing was changed: add --yes to do it.";
+
+/// Prints a line for each step: `link    backup/IMG_2041.CR2    frees 48.20 MB`, or an object of JSON.
+#[derive(Debug)]
+pub(crate) struct StepLines<'o> {
+    lines: Lines<'o>,
+    json: bool,
+    is_coloured: bool,
+    /// Width of the path column, which most paths fit into.
+    width: usize,
+}
+
+/// What a line is about, and what is done with it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Done<'a> {
+    pub(crate) word: &'a str,
+    pub(crate) tone: Option<Tone>,
+    pub(crate) path: &'a [u8],
+    /// Whether the path ends with a slash, in the text.
+    pub(crate) is_directory: bool,
+}
+
+impl<'o> StepLines<'o> {
+    pub(crate) fn new(out: &'o Stdout, json: bool, width: usize) -> Self {
+        Self { lines: Lines::new(out), json, is_coloured: colour::wanted(), width }
+    }
+
+    /// Prints a line that ends with `why`. `add` adds members to the object of JSON.
+    pub(crate) fn print(
+        &mut self,
+        Done { word, tone, path, is_directory }: Done<'_>,
+        why: impl Display,
+        add: impl FnOnce(&mut RecordWriter<'_, '_>),
+    ) {
+        let Self { json, is_coloured, width, .. } = *self;
+        self.lines.line(|out| {
+            if json {
+                return write_record(out, |record| add(record.member("do", word).path("path", path)));
+            }
+            let slash = if is_directory && !path.ends_with(b"/") { "/" } else { "" };
+            let path = sanitize(path) + slash;
+            let style = tone.map(|tone| tone.style(is_coloured)).unwrap_or_default();
+            let line = format!("  {style}{word:<8}{style:#} {path:<width$} {why}");
+            out.extend_from_slice(line.trim_end().as_bytes());
+            out.push(b'\n');
+        });
+    }
+
+    /// Prints a line that ends with `why`, in JSON as a member.
+    pub(crate) fn say(&mut self, done: Done<'_>, why: &str) {
+        self.print(done, why, |record| {
+            if !why.is_empty() {
+                record.member("why", why);
+            }
+        });
+    }
+
+    pub(crate) fn flush(&mut self) {
+        self.lines.flush();
+    }
+
+    /// Ends the list; in JSON, its last object is `summary`.
+    pub(crate) fn finish(&mut self, summary: impl Serialize) {
+        if self.json {
+            self.lines.line(|out| write_record(out, |record| _ = record.member("summary", summary)));
+        }
+        self.lines.flush();
+    }
+}
+
+/// Returns `; 3 refused; 1 failed`: the counts that are not zero, each with its text.
+pub(crate) fn rest<T: Display>(counts: impl IntoIterator<Item = (u64, T)>) -> String {
+    counts.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| format!("; {text}")).collect()
+}
