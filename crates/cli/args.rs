@@ -18,7 +18,7 @@ use crate::foreign;
 use crate::globals::{Globals, When};
 use crate::hash::HashArgs;
 use crate::help::{self, HelpArgs};
-use crate::line::Line;
+use crate::line::CommandLine;
 use crate::man::ManArgs;
 use crate::manifest::ManifestArgs;
 use crate::query::QueryArgs;
@@ -55,7 +55,7 @@ impl Args {
     pub(crate) fn of_process() -> Result<Self, Refused> {
         let mut words: Vec<OsString> = std::env::args_os().collect();
         if words.iter().any(|word| word == "+" || foreign::is_expression(word)) {
-            let line = Line::new(words);
+            let line = CommandLine::new(words);
             if let Some(hint) = foreign::spot(&line) {
                 return Err(Refused::Foreign(hint));
             }
@@ -68,13 +68,14 @@ impl Args {
         }
         let known = Self::of_one_command(&words);
         let all = || {
-            let explained = |mut error: clap::Error| match foreign::explain(&mut error, Line::of_process()) {
-                Some(hint) => Refused::Foreign(hint),
-                None => {
-                    foreign::keep_slips(&mut error);
-                    error.into()
-                }
-            };
+            let explained =
+                |mut error: clap::Error| match foreign::explain(&mut error, CommandLine::of_process()) {
+                    Some(hint) => Refused::Foreign(hint),
+                    None => {
+                        foreign::keep_slips(&mut error);
+                        error.into()
+                    }
+                };
             let mut definition = help::arranged(Self::command());
             let matches = definition.try_get_matches_from_mut(&words);
             matches
@@ -130,7 +131,7 @@ impl From<clap::Error> for Refused {
 }
 
 /// Returns the value of `--color` on a command line that could not be parsed, or that asks for help.
-pub(crate) fn color_of(line: &Line) -> When {
+pub(crate) fn color_of(line: &CommandLine) -> When {
     line.value("color").and_then(|value| When::from_str(value, false).ok()).unwrap_or_default()
 }
 

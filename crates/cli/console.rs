@@ -16,7 +16,7 @@ use ftk_record::{quote, sanitize};
 use indicatif::HumanCount;
 
 use crate::globals::Globals;
-use crate::line::Line;
+use crate::line::CommandLine;
 use crate::progress::Progress;
 use crate::stats::Stats;
 
@@ -235,7 +235,7 @@ fn in_one_line(text: &str) -> String {
             line.strip_prefix("tip: ").unwrap_or(line).replace("unrecognized subcommand", "unknown command");
         parts.push(line.replace("a similar subcommand", "a similar command"));
     }
-    let command = &Line::of_process().command;
+    let command = &CommandLine::of_process().command;
     let space = if command.is_empty() { "" } else { " " };
     // -h of du prints human-readable sizes, as in GNU du.
     let help = if command == "du" { "--help" } else { "-h" };

@@ -1,7 +1,7 @@
 //! The words of a command line, and what each of them is.
 //!
 //! clap reports the first word that is wrong, but not which words are options, values or operands. Hints about options
-//! of other tools depend on this. [`Line`] derives it from clap's definition of the commands.
+//! of other tools depend on this. [`CommandLine`] derives it from clap's definition of the commands.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -14,7 +14,7 @@ use crate::args::Args;
 
 /// A command line.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct CommandLine {
     /// The command, such as `dup prune`; empty if none is given.
     pub(crate) command: String,
     pub(crate) words: Vec<Word>,
@@ -51,10 +51,10 @@ impl Word {
     }
 }
 
-impl Line {
+impl CommandLine {
     /// Returns the command line of this process.
     pub(crate) fn of_process() -> &'static Self {
-        static LINE: LazyLock<Line> = LazyLock::new(|| Line::new(env::args_os().collect()));
+        static LINE: LazyLock<CommandLine> = LazyLock::new(|| CommandLine::new(env::args_os().collect()));
         &LINE
     }
 
@@ -182,8 +182,8 @@ mod tests {
 
     use super::*;
 
-    fn line(line: &str) -> Line {
-        Line::new(line.split(' ').map(OsString::from).collect())
+    fn line(line: &str) -> CommandLine {
+        CommandLine::new(line.split(' ').map(OsString::from).collect())
     }
 
     #[test]
@@ -245,7 +245,7 @@ mod tests {
             words in vec(select(&WORDS[..]), 0..7),
         ) {
             let words: Vec<_> = ["ftk"].into_iter().chain(command.split(' ')).chain(words).collect();
-            let line = Line::new(words.iter().map(OsString::from).collect());
+            let line = CommandLine::new(words.iter().map(OsString::from).collect());
             let unknown = line.words.iter().find(|word| word.role == Role::Unknown);
             match Args::command().try_get_matches_from(&words) {
                 Ok(matches) => {

@@ -58,7 +58,7 @@ use signal_hook::low_level::{exit, register};
 use crate::args::{Args, Command, Refused};
 use crate::console::{Console, Outcome, cause};
 use crate::globals::ProgressArg;
-use crate::line::Line;
+use crate::line::CommandLine;
 use crate::run_files::RunFiles;
 
 fn main() -> ExitCode {
@@ -100,14 +100,14 @@ fn run() -> Outcome {
     let args = match Args::of_process() {
         Ok(args) => args,
         Err(Refused::Foreign(hint)) => {
-            args::color_of(Line::of_process()).write_global();
+            args::color_of(CommandLine::of_process()).write_global();
             Console::complain(hint);
             return Outcome::Error;
         }
         Err(Refused::Parser(error)) => {
             // The version has no colours, and to look for --color takes longer than to print it.
             if error.kind() != clap::error::ErrorKind::DisplayVersion {
-                args::color_of(Line::of_process()).write_global();
+                args::color_of(CommandLine::of_process()).write_global();
             }
             // Help and version are output too: failing to write them is an error.
             let is_answer = error.exit_code() == 0;

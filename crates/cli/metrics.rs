@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::console::Outcome;
-use crate::line::Line;
+use crate::line::CommandLine;
 use crate::stats::{Phase, Stats};
 
 /// Bytes of an older file that are searched for the time of the last success. A file of this module has a few KiB.
@@ -27,7 +27,7 @@ impl Stats {
     /// name has the time of the last success.
     pub(crate) fn write_metrics(&self, output: &mut Vec<u8>, path: &Path, outcome: Outcome) {
         let task = path.file_stem().unwrap_or_default().to_string_lossy();
-        let command = &Line::of_process().command;
+        let command = &CommandLine::of_process().command;
         let labels = format!("task=\"{}\",command=\"{}\"", escaped(&task), escaped(command));
         let end = seconds(self.start_time().saturating_add(self.elapsed()));
         let last_success =

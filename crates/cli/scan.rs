@@ -18,7 +18,7 @@ use crate::console::{Console, Outcome, cause};
 use crate::foreign::operand_hint;
 use crate::globals::Globals;
 use crate::human;
-use crate::line::Line;
+use crate::line::CommandLine;
 use crate::progress::Progress;
 use crate::rules::Rules;
 use crate::stats::{Phase, nanos};
@@ -228,7 +228,7 @@ pub(crate) fn walk_error(error: &WalkError, console: &Console) {
     let is_missing_start = error.op == Op::Stat && error.source.kind() == ErrorKind::NotFound;
     if is_missing_start
         && !error.path.contains(&b'/')
-        && let Some(hint) = operand_hint(&error.path, Line::of_process())
+        && let Some(hint) = operand_hint(&error.path, CommandLine::of_process())
     {
         Console::line(format_args!("     {hint}"));
     }

@@ -22,7 +22,7 @@ use ftk_record::{quote, sanitize};
 use crate::console::{Console, Outcome, cause};
 use crate::dup::action::ActionArgs;
 use crate::dup::keep::KeepArgs;
-use crate::dup::step_printer::{Line, StepPrinter, Word, kept_because, verb};
+use crate::dup::step_printer::{Notice, StepPrinter, Word, kept_because, verb};
 use crate::globals::Globals;
 use crate::progress::{FileCounters, WorkCounters};
 use crate::rules::Rules;
@@ -50,7 +50,7 @@ pub(super) struct Job<'a> {
 #[derive(Debug)]
 enum Work {
     /// A line about a file or directory without a step.
-    Line(Line),
+    Line(Notice),
     /// A directory that is removed as a whole.
     Tree(Step),
     /// A file. `gain`: what the step frees, provided that all steps before it are done.
@@ -59,7 +59,7 @@ enum Work {
 
 /// A part of the plan that would be done now.
 enum Checked {
-    Line(Line),
+    Line(Notice),
     Tree(Step, Tree),
     File(Step, Gain),
     /// The path of a directory that everything before it empties.
@@ -140,7 +140,7 @@ impl<'a> Job<'a> {
                 };
             }
         };
-        vec![Work::Line(Line { word, path: member.path, is_directory, why })]
+        vec![Work::Line(Notice { word, path: member.path, is_directory, why })]
     }
 
     /// Returns what a step must prove besides its keeper.
@@ -154,13 +154,13 @@ impl<'a> Job<'a> {
     fn files(&self, reach: &mut Reach, step: &Step) -> Vec<Work> {
         let tree = match Tree::list(reach, self.action.kind(), step) {
             Ok(tree) => tree,
-            Err(error) => return vec![Work::Line(Line::of_tree(&step.victim.path, &error))],
+            Err(error) => return vec![Work::Line(Notice::of_tree(&step.victim.path, &error))],
         };
         let file = |(step, frees): (Step, Option<u64>)| match frees {
             Some(certain) => Work::File { step, gain: Gain { certain, ..Gain::default() } },
             None => {
                 let (path, why) = (step.victim.path, SkipReason::FreesNothing.to_string());
-                Work::Line(Line { word: Word::Leave, path, is_directory: false, why })
+                Work::Line(Notice { word: Word::Leave, path, is_directory: false, why })
             }
         };
         tree.into_steps(self.action.kind()).into_iter().map(file).collect()
@@ -194,14 +194,14 @@ impl<'a> Job<'a> {
         let mut emptied = self.emptied();
         let refused = |path: &[u8], is_directory, refusal: Refusal| {
             let error = ActError::from(refusal);
-            Checked::Line(Line::of_error(path, is_directory, &error, &error))
+            Checked::Line(Notice::of_error(path, is_directory, &error, &error))
         };
         for work in work {
             let checked = match work {
                 Work::Line(line) => Checked::Line(line),
                 Work::Tree(step) => match Tree::list(&mut reach, self.action.kind(), &step) {
                     Ok(tree) => Checked::Tree(step, tree),
-                    Err(error) => Checked::Line(Line::of_tree(&step.victim.path, &error)),
+                    Err(error) => Checked::Line(Notice::of_tree(&step.victim.path, &error)),
                 },
                 Work::File { step, gain } => match self.check(&mut reach, &step) {
                     Ok(Check::Fine) => Checked::File(step, gain),
@@ -268,7 +268,7 @@ impl<'a> Job<'a> {
         push(script::destination(&self.action))?;
         let mut nth = 0;
         self.each_checked(work, |checked| match checked {
-            Checked::Line(Line { word: Word::Refuse, path, why, .. }) => {
+            Checked::Line(Notice { word: Word::Refuse, path, why, .. }) => {
                 console.stats.error("refused");
                 console.warning(format_args!("{}: refused: {why}", quote(&path)));
                 outcome = Outcome::Error;
@@ -336,7 +336,7 @@ impl<'a> Job<'a> {
                     Err(error) => {
                         // What was done before is done, and has a copy.
                         printer.add_files(done.files, done.freed.0);
-                        printer.say(Line::of_tree(&step.victim.path, &error));
+                        printer.say(Notice::of_tree(&step.victim.path, &error));
                     }
                 }
             }
@@ -357,12 +357,12 @@ impl<'a> Job<'a> {
                 };
                 match result {
                     Ok(Freed(bytes)) => printer.step(step, planned.when_done(bytes)),
-                    Err(error) => printer.say(Line::of_error(&step.victim.path, false, &error, &error)),
+                    Err(error) => printer.say(Notice::of_error(&step.victim.path, false, &error, &error)),
                 }
             })?;
             engine.remove_emptied(&mut journal, &signals.stop, |path, outcome| match outcome {
                 Ok(()) => printer.emptied(path),
-                Err(error) => printer.say(Line::of_error(path, true, &error, &error)),
+                Err(error) => printer.say(Notice::of_error(path, true, &error, &error)),
             })
         });
         // After a signal, the remaining steps are listed and not started.
@@ -400,7 +400,7 @@ fn ensure_harmless(commands: &[u8]) -> anyhow::Result<()> {
 /// Prints a line, or a step as not done.
 fn print_rest(printer: &mut StepPrinter<'_>, work: Work) {
     let not_done = |step: Step, is_directory| {
-        Line::of_error(&step.victim.path, is_directory, &ActError::Stopped, &ActError::Stopped)
+        Notice::of_error(&step.victim.path, is_directory, &ActError::Stopped, &ActError::Stopped)
     };
     printer.say(match work {
         Work::Line(line) => line,

@@ -110,7 +110,7 @@ pub(super) struct OutputArgs {
     /// and an empty line after each group; for hard links of one file it prints only the first. `json` is a report for
     /// `ftk dup apply`; `csv` is a table. Both contain every path with size, times, device and inode.
     #[arg(long, value_name = "FORMAT", value_enum, conflicts_with_all = ["json", "summary"])]
-    format: Option<Format>,
+    format: Option<ReportFormat>,
 
     /// Print only the space that pruning would free
     ///
@@ -131,20 +131,20 @@ pub(super) struct OutputArgs {
 
 impl OutputArgs {
     /// Returns the format of the report. `is_shown`: whether it goes to a terminal.
-    pub(super) fn format(&self, json: bool, is_shown: bool) -> Format {
+    pub(super) fn format(&self, json: bool, is_shown: bool) -> ReportFormat {
         match self.format {
-            _ if self.summary => Format::Summary,
+            _ if self.summary => ReportFormat::Summary,
             Some(format) => format,
-            None if json => Format::Json,
-            None if is_shown && !self.null => Format::Screen,
-            None => Format::Fdupes,
+            None if json => ReportFormat::Json,
+            None if is_shown && !self.null => ReportFormat::Screen,
+            None => ReportFormat::Fdupes,
         }
     }
 }
 
 /// The format of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
+pub(super) enum ReportFormat {
     Screen,
     Fdupes,
     Json,

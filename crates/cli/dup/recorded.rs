@@ -18,7 +18,7 @@ use ftk_manifest::{Entry, Field, Manifest};
 use ftk_record::quote;
 
 use crate::console::{Console, Outcome};
-use crate::dup::options::{Format, OutputArgs, SizeArgs};
+use crate::dup::options::{OutputArgs, ReportFormat, SizeArgs};
 use crate::dup::report::groups::{Found, GroupPrinter, Name};
 use crate::dup::report::{csv, header};
 use crate::dup::tally;
@@ -82,7 +82,7 @@ pub(super) fn run(
     let sources = open(&args.manifests, globals)?;
     let format = output.format(globals.json, list.is_shown());
     let mut head = Vec::new();
-    let json = (format == Format::Json).then(|| {
+    let json = (format == ReportFormat::Json).then(|| {
         let header =
             header(sources.algorithm, false, sizes, &sources.roots, &sources.paths, &Rules::default(), start);
         Writer::new(&header, &mut head)
@@ -104,7 +104,7 @@ pub(super) fn run(
         ..Phase::default()
     });
 
-    if format == Format::Csv {
+    if format == ReportFormat::Csv {
         head.extend_from_slice(csv::RECORDED_HEADER);
     }
     list.line(|out| out.append(&mut head));
@@ -113,7 +113,7 @@ pub(super) fn run(
     let tally = printer.finish();
     // If the reader closed the pipe, the remaining groups were not counted.
     let is_whole = !list.is_over();
-    if format == Format::Summary {
+    if format == ReportFormat::Summary {
         list.line(|out| tally::push(&tally, globals.json, &Rules::default(), out));
     }
     list.finish()?;

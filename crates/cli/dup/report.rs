@@ -17,7 +17,7 @@ use ftk_hash::{Algorithm, Digest};
 use self::groups::{Found, GroupPrinter, Name};
 use crate::console::{Console, Outcome};
 use crate::dup::dirs::{self, Printing, ShareArg};
-use crate::dup::options::{Format, OutputArgs, SearchArgs, SizeArgs};
+use crate::dup::options::{OutputArgs, ReportFormat, SearchArgs, SizeArgs};
 use crate::dup::search::{SearchContext, search};
 use crate::dup::tally;
 use crate::foreign::refuse_output;
@@ -46,7 +46,7 @@ pub(super) fn run(
     // hours.
     let (mut json, mut head) = (None, Vec::new());
     let mut search = search(args, context, globals, console, |_, roots, rules| {
-        if format == Format::Json {
+        if format == ReportFormat::Json {
             let roots: Vec<_> = roots.iter().map(|root| root.as_bytes().to_vec()).collect();
             let algorithm = args.equal.algorithm.algorithm();
             let header = header(algorithm, args.equal.verify, &args.sizes, &roots, &[], rules, start);
@@ -54,7 +54,7 @@ pub(super) fn run(
         }
         Ok(())
     })?;
-    if format == Format::Csv {
+    if format == ReportFormat::Csv {
         head.extend_from_slice(csv::HEADER);
     }
     list.line(|out| out.append(&mut head));
@@ -76,12 +76,12 @@ pub(super) fn run(
         directories.iter().for_each(|directories| dirs::say(directories, console));
         return Ok(outcome);
     }
-    if let (Format::Screen, Some(directories)) = (format, &directories)
+    if let (ReportFormat::Screen, Some(directories)) = (format, &directories)
         && !directories.groups.is_empty()
     {
         list.line(|out| text::push_outside(out, &search.groups.totals()));
     }
-    let is_list = format == Format::Fdupes;
+    let is_list = format == ReportFormat::Fdupes;
     if is_list {
         // The paths are printed before the members are examined, and need nothing more.
         let inventory = &search.inventory;
@@ -99,7 +99,7 @@ pub(super) fn run(
     let tally = if is_list && is_untold {
         search.groups.totals().into()
     } else {
-        let format = if is_list { Format::Summary } else { format };
+        let format = if is_list { ReportFormat::Summary } else { format };
         let mut printer = GroupPrinter::new(&mut list, format, json, output.null, &[]);
         print_groups(&mut printer, &mut groups, &Pruning::by_default(&search.roots));
         printer.finish()
@@ -108,7 +108,7 @@ pub(super) fn run(
         directories.iter().fold(tally, |tally, it| tally.with_directories(it.groups.len(), it.wasted()));
     // If the reader closed the pipe, the remaining groups were not examined and the totals are incomplete.
     let is_whole = !list.is_over();
-    if format == Format::Summary {
+    if format == ReportFormat::Summary {
         list.line(|out| tally::push(&tally, globals.json, &search.rules, out));
     }
     list.finish()?;

@@ -57,7 +57,7 @@ pub(super) struct StepPrinter<'o> {
 /// A line about a file or directory without a completed step:
 /// `keep    2019/trip/IMG_2041.CR2    oldest (2019-07-02 18:22)`
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct Notice {
     pub(super) word: Word,
     pub(super) path: Vec<u8>,
     pub(super) is_directory: bool,
@@ -89,7 +89,7 @@ impl Word {
     }
 }
 
-impl Line {
+impl Notice {
     /// A step that was not done, or not completely. `whole` is `error`, or contains it and says more.
     pub(super) fn of_error(
         path: &[u8],
@@ -160,8 +160,8 @@ impl<'o> StepPrinter<'o> {
     }
 
     /// Prints a line without a step.
-    pub(super) fn say(&mut self, line: Line) {
-        let Line { word, path, is_directory, why } = line;
+    pub(super) fn say(&mut self, line: Notice) {
+        let Notice { word, path, is_directory, why } = line;
         match word {
             Word::Keep | Word::Leave => {}
             Word::Refuse => {

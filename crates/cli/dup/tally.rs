@@ -5,7 +5,7 @@ use ftk_record::write_record;
 use indicatif::DecimalBytes;
 
 use crate::console::Console;
-use crate::dup::options::Format;
+use crate::dup::options::ReportFormat;
 use crate::rules::Rules;
 
 /// Returns what `ftk dup prune --action delete` with the default rules frees: `pruning would free 38.90 GB`. If the
@@ -50,8 +50,8 @@ pub(super) fn push(tally: &Tally, json: bool, rules: &Rules, out: &mut Vec<u8>) 
 }
 
 /// Prints the totals after the groups, and records them under the names that they have in the JSON output.
-pub(super) fn say(tally: &Tally, format: Format, console: &Console) {
-    if format != Format::Summary {
+pub(super) fn say(tally: &Tally, format: ReportFormat, console: &Console) {
+    if format != ReportFormat::Summary {
         console.summary(text(tally));
     }
     let stats = &console.stats;

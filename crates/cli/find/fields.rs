@@ -10,13 +10,13 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use nix::unistd::{Gid, Group, Uid, User};
 
-use super::format::{Field, Format, Part};
+use super::format::{Field, TextFormat, TextPart};
 use super::parts::{name, parent, split_extension};
 use super::render::target;
 
 /// Writes entries in one format, for one worker.
 pub(super) struct Fields<'f> {
-    format: &'f Format,
+    format: &'f TextFormat,
     roots: &'f [CString],
     /// Whether names go to a terminal, so control characters in them are escaped.
     escape: bool,
@@ -27,7 +27,7 @@ pub(super) struct Fields<'f> {
 
 impl<'f> Fields<'f> {
     /// `roots` are the starting points, by number.
-    pub(super) fn new(format: &'f Format, roots: &'f [CString], escape: bool) -> Self {
+    pub(super) fn new(format: &'f TextFormat, roots: &'f [CString], escape: bool) -> Self {
         let zone = if format.has_dates() { TimeZone::system() } else { TimeZone::UTC };
         Self { format, roots, escape, zone, owners: Owners::default(), path: Vec::new() }
     }
@@ -36,9 +36,9 @@ impl<'f> Fields<'f> {
     pub(super) fn reads(&self) -> ftk_walk::Fields {
         use Field::{Depth, Dir, Ext, Name, Path, Relative, Root, Stem, Target, Type};
 
-        let is_listed = |part: &Part| match part {
-            Part::Text(_) => true,
-            Part::Field(field) => {
+        let is_listed = |part: &TextPart| match part {
+            TextPart::Text(_) => true,
+            TextPart::Field(field) => {
                 matches!(field, Path | Name | Dir | Stem | Ext | Relative | Root | Depth | Type | Target)
             }
         };
@@ -59,8 +59,8 @@ impl<'f> Fields<'f> {
         let format = self.format;
         for part in &format.parts {
             match part {
-                Part::Text(text) => out.extend_from_slice(text),
-                Part::Field(field) => self.push_field(out, *field, entry)?,
+                TextPart::Text(text) => out.extend_from_slice(text),
+                TextPart::Field(field) => self.push_field(out, *field, entry)?,
             }
         }
         Ok(())

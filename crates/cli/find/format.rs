@@ -2,13 +2,13 @@
 
 /// Text with fields in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Format {
-    pub(super) parts: Vec<Part>,
+pub(super) struct TextFormat {
+    pub(super) parts: Vec<TextPart>,
 }
 
 /// A piece of a format.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum TextPart {
     Text(Vec<u8>),
     Field(Field),
 }
@@ -76,7 +76,7 @@ const NAMES: [(&str, Field); 27] = [
     ("atime_ns", Field::AtimeNs),
 ];
 
-impl Format {
+impl TextFormat {
     /// Parses `text`: fields in braces, `{{` and `}}` for braces, and the escapes `\n \t \r \0 \\`.
     ///
     /// # Errors
@@ -111,9 +111,9 @@ impl Format {
                         ));
                     };
                     if !literal.is_empty() {
-                        parts.push(Part::Text(std::mem::take(&mut literal)));
+                        parts.push(TextPart::Text(std::mem::take(&mut literal)));
                     }
-                    parts.push(Part::Field(*field));
+                    parts.push(TextPart::Field(*field));
                     rest = &rest[end + 1..];
                     continue;
                 }
@@ -123,14 +123,15 @@ impl Format {
         }
         literal.extend_from_slice(rest.as_bytes());
         if !literal.is_empty() {
-            parts.push(Part::Text(literal));
+            parts.push(TextPart::Text(literal));
         }
         Ok(Self { parts })
     }
 
     /// Whether any field is a date.
     pub(super) fn has_dates(&self) -> bool {
-        let is_date = |part: &Part| matches!(part, Part::Field(Field::Mtime | Field::Ctime | Field::Atime));
+        let is_date =
+            |part: &TextPart| matches!(part, TextPart::Field(Field::Mtime | Field::Ctime | Field::Atime));
         self.parts.iter().any(is_date)
     }
 }
@@ -156,28 +157,28 @@ mod tests {
 
     use super::*;
 
-    fn text(bytes: &[u8]) -> Part {
-        Part::Text(bytes.to_vec())
+    fn text(bytes: &[u8]) -> TextPart {
+        TextPart::Text(bytes.to_vec())
     }
 
     #[test]
     fn fields_text_and_escapes() {
-        let parts = |format| Format::parse(format).unwrap().parts;
+        let parts = |format| TextFormat::parse(format).unwrap().parts;
         assert_eq!(parts(""), []);
-        assert_eq!(parts("{path}"), [Part::Field(Field::Path)]);
+        assert_eq!(parts("{path}"), [TextPart::Field(Field::Path)]);
         assert_eq!(
             parts(r"{size}\t{path}\0"),
-            [Part::Field(Field::Size), text(b"\t"), Part::Field(Field::Path), text(b"\0")]
+            [TextPart::Field(Field::Size), text(b"\t"), TextPart::Field(Field::Path), text(b"\0")]
         );
         assert_eq!(parts(r"\\n{{path}}"), [text(b"\\n{path}")]);
-        assert_eq!(parts("{{{name}}}"), [text(b"{"), Part::Field(Field::Name), text(b"}")]);
+        assert_eq!(parts("{{{name}}}"), [text(b"{"), TextPart::Field(Field::Name), text(b"}")]);
         assert_eq!(parts("gr\u{f6}\u{df}e"), [text("gr\u{f6}\u{df}e".as_bytes())]);
     }
 
     #[test]
     fn every_field_has_one_name() {
         for (nth, (name, field)) in NAMES.iter().enumerate() {
-            assert_eq!(Format::parse(&format!("{{{name}}}")).unwrap().parts, [Part::Field(*field)]);
+            assert_eq!(TextFormat::parse(&format!("{{{name}}}")).unwrap().parts, [TextPart::Field(*field)]);
             assert!(NAMES[..nth].iter().all(|other| other.0 != *name && other.1 != *field), "{name}");
         }
     }
@@ -195,7 +196,7 @@ mod tests {
             (r"a\b", "unknown escape", 2),
             ("\\", "unknown escape", 1),
         ] {
-            let error = Format::parse(format).unwrap_err();
+            let error = TextFormat::parse(format).unwrap_err();
             assert!(error.starts_with(problem), "{error}");
             assert!(error.ends_with(&format!("(at byte {at})")), "{error}");
         }
@@ -205,9 +206,9 @@ mod tests {
         /// Any text can be escaped, and the parser never panics.
         #[test]
         fn any_text_can_be_escaped(plain in ".*", noise in "[{}\\\\a-z0]*") {
-            let _ = Format::parse(&noise);
+            let _ = TextFormat::parse(&noise);
             let escaped = plain.replace('\\', r"\\").replace('{', "{{").replace('}', "}}");
-            let parts = Format::parse(&escaped).unwrap().parts;
+            let parts = TextFormat::parse(&escaped).unwrap().parts;
             let expected = if plain.is_empty() { vec![] } else { vec![text(plain.as_bytes())] };
             prop_assert_eq!(parts, expected);
         }

@@ -29,7 +29,7 @@ use ftk_select::Roots;
 use ftk_walk::Follow;
 
 use self::exec::{Commands, Templates};
-use self::format::Format;
+use self::format::TextFormat;
 use self::group::GroupBy;
 use self::order::{Order, SortKey};
 use self::search::{Limit, Search};
@@ -134,9 +134,9 @@ struct OutputArgs {
     ///
     /// Write {{ and }} for braces. \n \t \r \0 \\ mean the same as in C. Metadata is read only for the fields that
     /// need it.
-    #[arg(long, value_name = "TEXT", value_parser = Format::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", value_parser = TextFormat::parse, allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["exec", "exec-batch"])]
-    format: Option<Format>,
+    format: Option<TextFormat>,
 
     /// Stop after N entries
     ///
@@ -268,11 +268,11 @@ mod tests {
         assert_eq!(args.paths, ["a", "b"]);
         let OutputArgs { count, null, sort, format, max_results, .. } = args.output;
         assert_eq!((count, null, sort, max_results), (false, true, Some(SortKey::Path), Some(3)));
-        assert_eq!(format, Some(Format::parse("{size}").unwrap()));
+        assert_eq!(format, Some(TextFormat::parse("{size}").unwrap()));
         assert!(parse(&["-c"]).unwrap().output.count && parse(&["--count"]).unwrap().output.count);
         assert!(parse(&["--null"]).unwrap().output.null);
         let list = parse(&["--format", "- {path}"]).unwrap().output.format;
-        assert_eq!(list, Some(Format::parse("- {path}").unwrap()));
+        assert_eq!(list, Some(TextFormat::parse("- {path}").unwrap()));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use super::OutputArgs;
 use super::colours::Colours;
 use super::fields::Fields;
-use super::format::Format;
+use super::format::TextFormat;
 use super::hyperlink::Hyperlinks;
 use super::long::{Columns, Long};
 use super::render::{Render, ShownName};
@@ -32,7 +32,7 @@ pub(super) enum Rendered<'s> {
     },
     Json,
     Format {
-        format: &'s Format,
+        format: &'s TextFormat,
         end: u8,
         escape: bool,
     },

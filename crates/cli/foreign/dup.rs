@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{bail, ensure};
 use ftk_record::quote;
 
-use crate::line::Line;
+use crate::line::CommandLine;
 
 /// Rejects arguments of a search. `names` are the values of `--name`.
 ///
@@ -14,7 +14,8 @@ use crate::line::Line;
 /// If `-n` looks like the flag of fdupes: in a cluster such as `-nr`, or followed by a directory or an option. Or if a
 /// PATH is `//`.
 pub(crate) fn refuse_in_search(paths: &[OsString], names: &[OsString]) -> anyhow::Result<()> {
-    let options = || Line::of_process().words.iter().filter(|word| word.is_option()).map(|word| &word.text);
+    let options =
+        || CommandLine::of_process().words.iter().filter(|word| word.is_option()).map(|word| &word.text);
     // A cluster of fdupes, such as `-nr`. Users who mean a file name `r` can write `-n r`.
     let is_cluster = |word: &&OsString| {
         let letters = word.to_str().and_then(|word| word.strip_prefix("-n")).unwrap_or_default();

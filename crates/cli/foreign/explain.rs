@@ -6,13 +6,13 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::table::{NO_DELETE, TABLE};
 use super::{Row, command_of, hint, plain, see};
-use crate::line::{Line, Role, Word};
+use crate::line::{CommandLine, Role, Word};
 
 /// Returns the hint for the argument of `line` that the parser rejected, if it is an option of another tool.
 ///
 /// Also removes the suggestion of the parser from `error`, unless the suggestion differs from the argument by
 /// a single typing error.
-pub(crate) fn explain(error: &mut clap::Error, line: &Line) -> Option<String> {
+pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<String> {
     let string = |error: &clap::Error, kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         _ => None,
@@ -55,7 +55,7 @@ pub(crate) fn explain(error: &mut clap::Error, line: &Line) -> Option<String> {
 
 /// Whether a rejected value was probably not meant for the option: it is missing, another option, a number or
 /// a path.
-fn is_foreign(value: Option<String>, line: &Line) -> bool {
+fn is_foreign(value: Option<String>, line: &CommandLine) -> bool {
     value.is_none_or(|value| {
         (value.is_empty() && !line.words.iter().any(|word| word.text.is_empty()))
             || value.starts_with('-')
@@ -65,7 +65,7 @@ fn is_foreign(value: Option<String>, line: &Line) -> bool {
 }
 
 /// Returns the hint for a short option of `line` that means something else in `command`.
-fn short_of(command: &str, line: &Line, is_meant: impl Fn(&Row) -> bool) -> Option<String> {
+fn short_of(command: &str, line: &CommandLine, is_meant: impl Fn(&Row) -> bool) -> Option<String> {
     let rows = TABLE.iter().filter(|row| {
         row.differs.is_some()
             && row.commands.contains(&command)
@@ -87,7 +87,7 @@ fn cluster_has(word: &Word, letter: char) -> bool {
 }
 
 /// Returns the hint for a starting point that does not exist.
-pub(crate) fn operand_hint(path: &[u8], line: &Line) -> Option<String> {
+pub(crate) fn operand_hint(path: &[u8], line: &CommandLine) -> Option<String> {
     let path = str::from_utf8(path).ok()?;
     let is_simple = |c: char| c.is_alphanumeric() || "._+-@,=~*? ".contains(c);
     let command = command_of(line)?;
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn a_missing_starting_point_may_be_a_name() {
         let hint = |path: &str| {
-            operand_hint(path.as_bytes(), &Line::new(["ftk", "find", path].map(Into::into).into()))
+            operand_hint(path.as_bytes(), &CommandLine::new(["ftk", "find", path].map(Into::into).into()))
         };
         assert_eq!(hint("jpg").unwrap(), "to search by name: ftk find -n '*jpg*'");
         assert_eq!(hint("*.jpg").unwrap(), "to search by name: ftk find -n '*.jpg'");

@@ -15,11 +15,11 @@ pub(crate) use explain::{explain, keep_slips, operand_hint};
 pub(crate) use page::page;
 
 use self::table::{FIND, Row, TABLE};
-use crate::line::{Line, Role};
+use crate::line::{CommandLine, Role};
 
 /// Returns the hint for the first word that is an expression of GNU find, where an option may be. ftk would read it as
 /// a cluster of short options: `-empty` as `-e mpty`. Words after an unknown option are left to the parser.
-pub(crate) fn spot(line: &Line) -> Option<String> {
+pub(crate) fn spot(line: &CommandLine) -> Option<String> {
     let options = line.words.iter().filter(|word| matches!(word.role, Role::Option | Role::Unknown));
     for word in options {
         if is_expression(&word.text) {
@@ -39,7 +39,7 @@ pub(crate) fn is_expression(word: &OsStr) -> bool {
 }
 
 /// Returns the command of the line if it is, or belongs to, a command of the table.
-fn command_of(line: &Line) -> Option<&str> {
+fn command_of(line: &CommandLine) -> Option<&str> {
     let first = |command: &str| command.split(' ').next() == line.command.split(' ').next();
     let is_known = TABLE.iter().any(|row| row.commands.iter().any(|command| first(command)));
     is_known.then_some(&*line.command)
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     fn spotted(line: &str) -> Option<String> {
-        spot(&Line::new(line.split(' ').map(OsString::from).collect()))
+        spot(&CommandLine::new(line.split(' ').map(OsString::from).collect()))
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub const OPTIONS: [(&str, bool); 14] = [
 const KIND: &str = "manifest";
 
 #[derive(Deserialize)]
-struct Line<'l> {
+struct HeaderLine<'l> {
     #[serde(borrow)]
     root: Option<Text<'l>>,
     #[serde(borrow)]
@@ -133,7 +133,7 @@ impl Header {
         if version > Self::VERSION {
             return Err(Error::Version(version));
         }
-        let line: Result<Object<Line<'_>>, _> = serde_json::from_slice(line);
+        let line: Result<Object<HeaderLine<'_>>, _> = serde_json::from_slice(line);
         let Object(line) = line.map_err(|error| not_manifest(plain(&error)))?;
         let name = |text: Option<&str>, b64: Option<&str>| {
             read_path(text, b64).map(Cow::into_owned).map_err(|error| not_manifest(error.to_string()))

@@ -116,7 +116,7 @@ impl<'l, M: MapAccess<'l>> Values<'l> for JsonValues<M, M::Error> {
 const NAMES: [&str; 4] = ["path", "path_b64", "target", "target_b64"];
 
 /// Reads the members of a line into an entry.
-pub(crate) struct Line<'a> {
+pub(crate) struct EntryLine<'a> {
     pub(crate) entry: &'a mut Owned,
     pub(crate) header: &'a Header,
 }
@@ -130,7 +130,7 @@ pub(crate) struct Found<'l> {
     pub(crate) invalid: Option<EntryError>,
 }
 
-impl<'l> DeserializeSeed<'l> for Line<'_> {
+impl<'l> DeserializeSeed<'l> for EntryLine<'_> {
     type Value = Found<'l>;
 
     fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<Found<'l>, D::Error> {
@@ -138,7 +138,7 @@ impl<'l> DeserializeSeed<'l> for Line<'_> {
     }
 }
 
-impl<'l> Visitor<'l> for Line<'_> {
+impl<'l> Visitor<'l> for EntryLine<'_> {
     type Value = Found<'l>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

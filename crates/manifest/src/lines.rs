@@ -18,12 +18,12 @@ pub(crate) struct Sealed {
     /// The number of lines before the footer.
     pub(crate) lines: u64,
     /// The first line that begins in each block after the first one.
-    pub(crate) index: Vec<Place>,
+    pub(crate) index: Vec<LinePlace>,
 }
 
 /// Where a line begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct LinePlace {
     pub(crate) offset: u64,
     /// The number of lines before it.
     pub(crate) lines: u64,
@@ -115,7 +115,7 @@ impl<'m> Lines<'m> {
         // Larger and larger steps find a line that is not skipped. The last line before it that is skipped and begins a
         // block is then searched between the last two steps.
         let index = &self.sealed.index;
-        let here = Place { offset: self.end - self.rest.len() as u64, lines: self.number };
+        let here = LinePlace { offset: self.end - self.rest.len() as u64, lines: self.number };
         let (mut first, mut step) = (index.partition_point(|place| place.lines <= here.lines), 1);
         let mut last = here;
         let mut end = index.len();
@@ -151,7 +151,7 @@ impl<'m> Lines<'m> {
     }
 
     /// Moves to a line of a file that is not compressed.
-    fn seek(&mut self, to: Place) -> Result<(), Error> {
+    fn seek(&mut self, to: LinePlace) -> Result<(), Error> {
         self.blocks = (to.offset / BLOCK as u64) as usize;
         self.source = Source::plain_at(&self.sealed.file, (self.blocks * BLOCK) as u64);
         (self.rest, self.len, self.number) = (0..0, 0, to.lines);

@@ -9,7 +9,7 @@ use crate::canonical;
 use crate::entry::ROOT;
 use crate::field::{Field, each_field};
 use crate::field_set::FieldSet;
-use crate::json_line::{Found, Line};
+use crate::json_line::{EntryLine, Found};
 use crate::{Entry, EntryError, Header, Xattr};
 
 /// An entry that owns its data. Its buffers are reused for the next entry.
@@ -83,7 +83,7 @@ impl Owned {
         self.clear();
         let mut line = serde_json::Deserializer::from_slice(line);
         let Found { members, names: [path, path_b64, target, target_b64], invalid } =
-            Line { entry: &mut *self, header }
+            EntryLine { entry: &mut *self, header }
                 .deserialize(&mut line)
                 .and_then(|found| line.end().map(|()| found))
                 .map_err(EntryError::Json)?;

@@ -11,7 +11,7 @@ use memchr::memmem;
 
 use crate::blocks::{BLOCK, Fingerprints, FirstPass, Source, is_compressed};
 use crate::entry::is_below;
-use crate::lines::{Place, Sealed};
+use crate::lines::{LinePlace, Sealed};
 use crate::merge::Side;
 use crate::parse::Owned;
 use crate::sequence::check_order;
@@ -91,7 +91,7 @@ impl Manifest {
         refuse_others(input.fill_buf()?)?;
         let mut lines = SealedReader::new(input);
         let line = lines.next_line()?;
-        let mut next = Place { offset: line.map_or(0, <[u8]>::len) as u64 + 1, lines: 1 };
+        let mut next = LinePlace { offset: line.map_or(0, <[u8]>::len) as u64 + 1, lines: 1 };
         let header = line.map(Header::read);
         let header = header.unwrap_or_else(|| Err(Error::NotManifest("it has only a footer".into())))?;
         let (mut index, mut block) = (Vec::new(), BLOCK as u64);
@@ -100,7 +100,7 @@ impl Manifest {
                 index.push(next);
                 block = (next.offset / BLOCK as u64 + 1) * BLOCK as u64;
             }
-            next = Place { offset: next.offset + line.len() as u64 + 1, lines: next.lines + 1 };
+            next = LinePlace { offset: next.offset + line.len() as u64 + 1, lines: next.lines + 1 };
             each(&header, next.lines, line)?;
         }
         let sealed = Sealed { file, is_compressed, fingerprints, lines: next.lines, index };

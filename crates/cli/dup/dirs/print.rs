@@ -10,7 +10,7 @@ use indicatif::{DecimalBytes, HumanCount};
 
 use crate::colour::Tone;
 use crate::console::{Console, Outcome, cause};
-use crate::dup::options::Format;
+use crate::dup::options::ReportFormat;
 use crate::dup::report::text::push_path;
 use crate::human;
 use crate::list::List;
@@ -22,7 +22,7 @@ const SHOWN: usize = 3;
 pub(in crate::dup) struct Printing<'p, 'o> {
     pub(in crate::dup) list: &'p mut List<'o>,
     pub(in crate::dup) inventory: &'p Inventory,
-    pub(in crate::dup) format: Format,
+    pub(in crate::dup) format: ReportFormat,
     /// The end of a path, like fdupes.
     pub(in crate::dup) end: u8,
     /// Whether control characters are escaped.
@@ -39,7 +39,7 @@ pub(in crate::dup) fn print(
 ) -> Outcome {
     let inventory = printing.inventory;
     match (printing.format, json) {
-        (Format::Json, Some(json)) => {
+        (ReportFormat::Json, Some(json)) => {
             let add = |group: DirectoryGroup| printing.list.line(|out| json.directories(&group, out));
             let outcome = each_group(report, inventory, console, add);
             for contained in &report.contained {
@@ -47,7 +47,7 @@ pub(in crate::dup) fn print(
             }
             return outcome;
         }
-        (Format::Screen, _) => {
+        (ReportFormat::Screen, _) => {
             let is_coloured = printing.list.is_coloured();
             for group in &report.groups {
                 printing.list.line(|out| push_group(out, inventory, group, is_coloured));
@@ -56,7 +56,7 @@ pub(in crate::dup) fn print(
                 printing.list.line(|out| push_contained(out, inventory, contained, is_coloured));
             }
         }
-        (Format::Fdupes, _) => {
+        (ReportFormat::Fdupes, _) => {
             report.groups.iter().for_each(|group| printing.group(group));
             report.contained.iter().for_each(|contained| printing.contained(contained));
         }

@@ -6,19 +6,23 @@ use indicatif::{DecimalBytes, HumanCount};
 
 use crate::console::Console;
 use crate::dup::dirs::{DirArgs, ShareArg};
-use crate::dup::options::Format;
+use crate::dup::options::ReportFormat;
 use crate::human;
 
 /// Rejects options that make the output ambiguous.
 ///
 /// # Errors
 /// If they do.
-pub(in crate::dup) fn check_format(args: &DirArgs, share: &ShareArg, format: Format) -> anyhow::Result<()> {
+pub(in crate::dup) fn check_format(
+    args: &DirArgs,
+    share: &ShareArg,
+    format: ReportFormat,
+) -> anyhow::Result<()> {
     let is_used = args.is_used() || share.contained.is_some();
-    ensure!(!is_used || format != Format::Csv, "a table of --format csv has only files: use --json");
+    ensure!(!is_used || format != ReportFormat::Csv, "a table of --format csv has only files: use --json");
     let has_both = args.is_used() && share.contained.is_some();
     ensure!(
-        !has_both || format != Format::Fdupes,
+        !has_both || format != ReportFormat::Fdupes,
         "--contained and groups cannot be told apart in this format: use --json or --format screen"
     );
     Ok(())

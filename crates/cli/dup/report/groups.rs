@@ -5,7 +5,7 @@ use ftk_dedup::report::Writer;
 use ftk_dedup::{FileSpace, GroupTally, Member, RecordedMember, Tally};
 use ftk_hash::Digest;
 
-use crate::dup::options::Format;
+use crate::dup::options::ReportFormat;
 use crate::dup::report::{csv, text};
 use crate::list::List;
 
@@ -51,7 +51,7 @@ impl Name {
 /// Prints groups one after the other, each name by name.
 pub(in crate::dup) struct GroupPrinter<'p, 'o> {
     pub(in crate::dup) list: &'p mut List<'o>,
-    format: Format,
+    format: ReportFormat,
     json: Option<Writer>,
     /// What ends a path in the format of fdupes.
     end: u8,
@@ -79,7 +79,7 @@ impl<'p, 'o> GroupPrinter<'p, 'o> {
     /// searched, if no tree was.
     pub(in crate::dup) fn new(
         list: &'p mut List<'o>,
-        format: Format,
+        format: ReportFormat,
         json: Option<Writer>,
         null: bool,
         manifests: &'p [Vec<u8>],
@@ -105,21 +105,21 @@ impl<'p, 'o> GroupPrinter<'p, 'o> {
         current.next += u64::from(is_new);
         current.tally.add(name.cluster, name.space());
         match self.format {
-            Format::Screen => current.names.push(name),
-            Format::Csv => {
+            ReportFormat::Screen => current.names.push(name),
+            ReportFormat::Csv => {
                 let (number, Current { size, digest, .. }) = (self.tally.groups + 1, current);
                 list.line(|out| csv::push_row(out, (number, *size, digest), &name, manifests, is_shown));
             }
-            Format::Json => list.line(|out| {
+            ReportFormat::Json => list.line(|out| {
                 json.iter_mut().for_each(|json| match &name.member {
                     Found::Here(member) => json.member(member, name.cluster, out),
                     Found::Recorded(member) => json.recorded_member(member, name.cluster, out),
                 });
             }),
-            Format::Fdupes if is_new => {
+            ReportFormat::Fdupes if is_new => {
                 list.line(|out| text::push_path(out, name.path(), end, is_shown));
             }
-            Format::Fdupes | Format::Summary => {}
+            ReportFormat::Fdupes | ReportFormat::Summary => {}
         }
     }
 
@@ -128,10 +128,12 @@ impl<'p, 'o> GroupPrinter<'p, 'o> {
         let Some(Current { size, names, tally, .. }) = self.current.take() else { return };
         let (list, manifests, is_coloured) = (&mut *self.list, self.manifests, self.is_coloured);
         match self.format {
-            Format::Screen => list.line(|out| text::push_group(out, size, &names, manifests, is_coloured)),
-            Format::Json => list.line(|out| self.json.iter_mut().for_each(|json| json.end_group(out))),
-            Format::Fdupes => list.line(|out| out.push(self.end)),
-            Format::Csv | Format::Summary => {}
+            ReportFormat::Screen => {
+                list.line(|out| text::push_group(out, size, &names, manifests, is_coloured))
+            }
+            ReportFormat::Json => list.line(|out| self.json.iter_mut().for_each(|json| json.end_group(out))),
+            ReportFormat::Fdupes => list.line(|out| out.push(self.end)),
+            ReportFormat::Csv | ReportFormat::Summary => {}
         }
         self.tally.add(tally, gain);
     }

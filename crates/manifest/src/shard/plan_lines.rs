@@ -17,7 +17,7 @@ const KIND: &str = "plan";
 const VERSION: u64 = 1;
 
 #[derive(Deserialize)]
-struct HeaderLine<'l> {
+struct PlanLine<'l> {
     #[serde(borrow)]
     root: Option<Text<'l>>,
     #[serde(borrow)]
@@ -33,7 +33,7 @@ struct HeaderLine<'l> {
 }
 
 #[derive(Deserialize)]
-struct Line<'l> {
+struct PlannedShardLine<'l> {
     shard: u32,
     #[serde(borrow)]
     from: Option<Text<'l>>,
@@ -126,7 +126,7 @@ fn header(line: &[u8]) -> Result<(Plan, u32), PlanError> {
     if version != VERSION {
         return Err(PlanError::Version(version));
     }
-    let line: Result<Object<HeaderLine<'_>>, _> = serde_json::from_slice(line);
+    let line: Result<Object<PlanLine<'_>>, _> = serde_json::from_slice(line);
     let Object(line) = line.map_err(|error| not_plan(plain(&error)))?;
     let root = read_path(line.root.as_deref(), line.root_b64.as_deref());
     let path = root.map_err(|error| not_plan(error.to_string()))?.into_owned();
@@ -143,7 +143,8 @@ fn header(line: &[u8]) -> Result<(Plan, u32), PlanError> {
 
 /// Reads the line of the shard after those in `before`.
 fn shard(line: &[u8], before: &[PlannedShard], count: u32) -> Result<PlannedShard, String> {
-    let Object(line): Object<Line<'_>> = serde_json::from_slice(line).map_err(|error| plain(&error))?;
+    let Object(line): Object<PlannedShardLine<'_>> =
+        serde_json::from_slice(line).map_err(|error| plain(&error))?;
     let number = before.len() as u32 + 1;
     if line.shard != number {
         return Err(format!("shard {} where shard {number} is expected", line.shard));

@@ -66,7 +66,7 @@ pub struct Planner {
     /// The sums of all entries so far.
     total: Sums,
     /// Places between entries, ascending, at least `step` apart by weight.
-    places: Vec<Place>,
+    places: Vec<CutPlace>,
     step: u128,
 }
 
@@ -79,7 +79,7 @@ struct Sums {
 
 /// A place where a shard may start.
 #[derive(Debug)]
-struct Place {
+struct CutPlace {
     /// The path of the first entry after it.
     path: Vec<u8>,
     /// The sums of all entries before it.
@@ -158,7 +158,7 @@ impl Planner {
         // The root belongs to the first shard.
         let since = self.total.weight - self.places.last().map_or(0, |place| place.before.weight);
         if path != ROOT && (since >= self.step || self.places.is_empty()) {
-            self.places.push(Place { path: path.to_vec(), before: self.total });
+            self.places.push(CutPlace { path: path.to_vec(), before: self.total });
             if self.places.len() >= 2 * PLACES_PER_SHARD * self.shards as usize {
                 self.thin_out();
             }
@@ -201,7 +201,7 @@ impl Planner {
         let Self { shards, by, total, mut places, .. } = self;
         if places.is_empty() {
             // An empty tree may get entries. Any path divides them.
-            places.push(Place { path: b"a".to_vec(), before: total });
+            places.push(CutPlace { path: b"a".to_vec(), before: total });
         }
         let cut = |nth: u32| {
             let target = total.weight * u128::from(nth) / u128::from(shards);
