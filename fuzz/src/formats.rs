@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use format::{Format, Part};
+use format::{TextFormat, TextPart};
 
 // Included by path, because the program has no library.
 #[path = "../../crates/cli/find/format.rs"]
@@ -44,12 +44,12 @@ pub fn formats(data: &[u8]) {
             _ => expected.push(Ok(literal.as_bytes().to_vec())),
         }
     }
-    match Format::parse(text) {
+    match TextFormat::parse(text) {
         Ok(format) => {
             assert_eq!(at, text.len(), "{text:?}");
             let parts = format.parts.into_iter().map(|part| match part {
-                Part::Text(text) => Ok(text),
-                Part::Field(field) => Err(name(&format!("{field:?}"))),
+                TextPart::Text(text) => Ok(text),
+                TextPart::Field(field) => Err(name(&format!("{field:?}"))),
             });
             assert!(parts.eq(expected), "{text:?}");
         }
@@ -58,7 +58,7 @@ pub fn formats(data: &[u8]) {
 }
 
 fn is_field(name: &str) -> bool {
-    Format::parse(&format!("{{{name}}}")).is_ok()
+    TextFormat::parse(&format!("{{{name}}}")).is_ok()
 }
 
 /// Returns how a field called `MtimeNs` is written.

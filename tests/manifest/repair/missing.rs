@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 
 use super::super::records::verify;
-use super::{is_root, keep, names, repair, said};
+use super::{damage, is_root, keep, names, repair, said};
 use crate::harness::Dir;
 
 fn mode(dir: &Dir, path: &str) -> u32 {
@@ -41,6 +41,19 @@ fn missing_files_and_their_directories_are_restored() {
     }
     let run = verify(&dir, &[]).status(1);
     run.check(run.text().starts_with("metadata\ta/b\t") && run.text().lines().count() == 1, "only that bit");
+}
+
+/// Nothing is missing in the directory of the damaged file.
+#[test]
+fn a_damaged_file_and_a_missing_one_in_other_directories_are_restored() {
+    let dir = Dir::new();
+    dir.file("a/damaged", b"good").file("b/missing", b"gone").file("c", b"c");
+    keep(&dir);
+    damage(&dir.path("a/damaged"));
+    fs::remove_file(dir.path("b/missing")).unwrap();
+    repair(&dir, &["--missing", "--yes"]).status(0);
+    assert_eq!(fs::read(dir.path("a/damaged")).unwrap(), b"good");
+    assert_eq!(fs::read(dir.path("b/missing")).unwrap(), b"gone");
 }
 
 #[test]

@@ -65,9 +65,11 @@ pub(super) fn find_directories(
     let Damage { wanted, left, .. } = damage;
     for wanted in &mut *wanted {
         wanted.names.retain_mut(|name| {
-            let is_missing = name.damaged.is_none();
+            if name.damaged.is_some() {
+                return true;
+            }
             let nearest = directories_above(&name.path).find(|path| above[*path].is_some());
-            let Some(path) = nearest.filter(|_| is_missing) else { return true };
+            let Some(path) = nearest else { return true };
             let found = above[path].as_ref().expect("it was found");
             let is_known = plan.accepts_others || found.is_recorded || is_private(path, &above);
             if is_known {
