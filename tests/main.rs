@@ -8,10 +8,16 @@ mod du;
 mod dup;
 mod faults;
 mod find;
-mod harness;
 mod hash;
 mod horrors;
 mod manifest;
 mod recipes;
 mod report;
 mod select;
+
+use ftk_harness as harness;
+
+#[test]
+fn ci_has_every_tool() {
+    harness::assert_every_tool();
+}

@@ -1,7 +1,9 @@
 //! Random bytes, the same in every run.
 
+use fastrand::Rng;
+
 /// Alignments of messages in a page: any, as for messages in a file or a longer buffer.
-const OFFSETS: u64 = 4096;
+const OFFSETS: usize = 4096;
 
 /// Messages of one length. Each begins anywhere in a page, so that no kernel gains or loses by equal
 /// alignment.
@@ -14,16 +16,16 @@ pub struct Messages {
 impl Messages {
     /// Creates `count` messages of `len` random bytes each.
     pub fn new(count: usize, len: usize) -> Self {
-        let mut random = Random(len as u64);
+        let mut random = Rng::with_seed(len as u64);
         let mut end = 0;
         let starts: Vec<_> = (0..count)
             .map(|_| {
-                let start = end + (random.next() % OFFSETS) as usize;
+                let start = end + random.usize(..OFFSETS);
                 end = start + len;
                 start
             })
             .collect();
-        Self { bytes: random.bytes(end), starts, len }
+        Self { bytes: bytes(&mut random, end), starts, len }
     }
 
     /// Returns the messages.
@@ -34,29 +36,13 @@ impl Messages {
 
 /// Returns `len` random bytes.
 pub fn random_bytes(len: usize) -> Vec<u8> {
-    Random(len as u64).bytes(len)
+    bytes(&mut Rng::with_seed(len as u64), len)
 }
 
-/// The generator of Steele, Lea and Flood (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
-        let mut bytes = vec![0; len.next_multiple_of(8)];
-        for word in bytes.as_chunks_mut::<8>().0 {
-            *word = self.next().to_le_bytes();
-        }
-        bytes.truncate(len);
-        bytes
-    }
+fn bytes(random: &mut Rng, len: usize) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    random.fill(&mut bytes);
+    bytes
 }
 
 #[cfg(test)]

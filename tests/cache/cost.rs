@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 
 use super::{cached, counted, place, settle, stored};
-use crate::harness::{Dir, bytes, needs};
+use crate::harness::{Dir, bytes, is_root, needs};
 
 const FILES: usize = 500;
 
@@ -95,7 +95,7 @@ fn files_that_cannot_be_examined_are_counted_as_without_the_cache() {
     dir.file("t/a/one", b"1").file("t/a/two", b"2").file("t/b", b"3");
     settle();
     fs::create_dir(dir.aside("cache")).unwrap();
-    if rustix::process::geteuid().is_root() {
+    if is_root() {
         chown(dir.aside("cache"), Some(65534), Some(65534)).unwrap();
     }
     for args in [&["hash", "t"][..], &["manifest", "create", "t"]] {

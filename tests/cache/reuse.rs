@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 
 use super::{CACHE, cached, counted, place, settle, stored};
-use crate::harness::{Dir, bytes, needs, sha256, skip, uring};
+use crate::harness::{Dir, bytes, is_root, needs, sha256, skip, uring};
 
 /// Returns a tree with duplicates, hard links, links and files of all sizes.
 fn tree() -> Option<Dir> {
@@ -146,7 +146,7 @@ fn a_file_that_cannot_be_read_does_not_keep_others_from_being_reused() {
         let home = dir.aside("cache");
         _ = fs::remove_dir_all(&home);
         fs::create_dir(&home).unwrap();
-        if rustix::process::geteuid().is_root() {
+        if is_root() {
             std::os::unix::fs::chown(&home, Some(65534), Some(65534)).unwrap();
         }
         let run = || dir.ftk(args).arg("-v").unprivileged(&dir).run().status(2);
@@ -160,7 +160,7 @@ fn a_file_that_cannot_be_read_does_not_keep_others_from_being_reused() {
 fn a_file_that_the_caller_may_no_longer_read_is_not_reused() {
     const GROUP: u32 = 1234;
     let Some(dir) = place() else { return };
-    if !rustix::process::geteuid().is_root() {
+    if !is_root() {
         return skip("only root changes owners");
     }
     dir.file("t/a", b"same").file("t/b", b"same").file("t/free", b"for everyone");
@@ -305,7 +305,7 @@ fn a_file_that_cannot_be_read_does_not_keep_others_from_being_forgotten() {
     let Some(dir) = place() else { return };
     dir.file("a", b"a").file("b", b"b").file("c", b"c");
     settle();
-    if rustix::process::geteuid().is_root() {
+    if is_root() {
         fs::create_dir(dir.aside("cache")).unwrap();
         std::os::unix::fs::chown(dir.aside("cache"), Some(65534), Some(65534)).unwrap();
     }

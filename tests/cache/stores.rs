@@ -2,11 +2,11 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 
 use super::{CACHE, cached, place, settle, stored, with_env};
-use crate::harness::{Dir, Ftk, Mounted, Run, bytes, has_open, skip, wait_until};
+use crate::harness::{Dir, Ftk, Mounted, Run, bytes, has_open, is_root, set_mode, skip, wait_until};
 
 const OTHER_USER: u32 = 65534;
 
@@ -30,10 +30,6 @@ fn make_place(dir: &Dir) -> PathBuf {
         fs::set_permissions(path, Permissions::from_mode(0o700)).unwrap();
     }
     place
-}
-
-fn chmod(path: &Path, mode: u32) {
-    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
 /// Checks that a run says once that its store is not used, and why, and is otherwise like one without a cache.
@@ -61,7 +57,7 @@ fn a_damaged_store_is_not_used() {
     let place = make_place(&dir);
     for content in [bytes(1, 8192), b"text, which is no database".to_vec()] {
         fs::write(place.join("digests"), content).unwrap();
-        chmod(&place.join("digests"), 0o600);
+        set_mode(&place.join("digests"), 0o600);
         refuses(&dir, "it is damaged");
     }
     dir.ftk(["cache", "clear"]).run().status(0);
@@ -145,18 +141,18 @@ fn a_store_that_others_can_write_is_not_used() {
     cached(&dir, &["hash", "t"]);
     let why = "other users could have written to it";
     for mode in [0o620, 0o602] {
-        chmod(&store(&dir), mode);
+        set_mode(&store(&dir), mode);
         refuses(&dir, why);
     }
-    chmod(&store(&dir), 0o600);
+    set_mode(&store(&dir), 0o600);
     let place = store(&dir).with_file_name("");
     for mode in [0o770, 0o707, 0o1777] {
-        chmod(&place, mode);
+        set_mode(&place, mode);
         refuses(&dir, why);
     }
-    chmod(&place, 0o700);
+    set_mode(&place, 0o700);
     assert_eq!(cached(&dir, &["hash", "t"]), 3);
-    if !rustix::process::geteuid().is_root() {
+    if !is_root() {
         return skip("only root gives files to other users");
     }
     for path in [&store(&dir), &place] {
@@ -169,7 +165,7 @@ fn a_store_that_others_can_write_is_not_used() {
 
 /// Gives the cache directory, and what is in it, to the unprivileged user.
 fn give_away(dir: &Dir) {
-    if rustix::process::geteuid().is_root() {
+    if is_root() {
         for path in [dir.aside("cache"), dir.aside("cache").join("ftk"), store(dir)] {
             _ = chown(path, Some(OTHER_USER), Some(OTHER_USER));
         }
@@ -182,14 +178,14 @@ fn a_store_that_cannot_be_written_is_not_used() {
     let place = make_place(&dir);
     give_away(&dir);
     let run = || dir.ftk(["hash", "t", "-q"]).args(CACHE).unprivileged(&dir).run();
-    chmod(&place, 0o500);
+    set_mode(&place, 0o500);
     refused(&dir, run(), &store(&dir).display().to_string());
     assert!(!store(&dir).exists());
-    chmod(&place, 0o700);
+    set_mode(&place, 0o700);
     run().status(0).stderr("");
     assert!(store(&dir).exists());
     // The digests in it could be read, but not new ones be stored.
-    chmod(&store(&dir), 0o400);
+    set_mode(&store(&dir), 0o400);
     let expected = dir.ftk(["hash", "t", "-q", "-a", "md5"]).run().status(0);
     let args = ["hash", "t", "-q", "-a", "md5", "--cache"];
     let run = dir.ftk(args).unprivileged(&dir).run().status(0).stdout(&expected.out);
@@ -255,10 +251,10 @@ fn a_store_in_a_linked_directory_is_used_if_the_directory_belongs_to_the_user() 
     symlink(dir.path("elsewhere"), &place).unwrap();
     refused(&dir, dir.ftk(["hash", "t", "-q"]).args(CACHE).run(), "not used: ");
     dir.dir("elsewhere");
-    chmod(&dir.path("elsewhere"), 0o700);
+    set_mode(&dir.path("elsewhere"), 0o700);
     assert_eq!((cached(&dir, &["hash", "t"]), cached(&dir, &["hash", "t"])), (0, 3));
     assert!(dir.path("elsewhere/digests").exists());
-    chmod(&dir.path("elsewhere"), 0o777);
+    set_mode(&dir.path("elsewhere"), 0o777);
     refuses(&dir, "other users could have written to it");
 }
 

@@ -3,9 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, lchown};
 
-use rustix::process::geteuid;
-
-use crate::harness::{Dir, records, skip};
+use crate::harness::{Dir, is_root, records, skip};
 
 const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
@@ -148,7 +146,7 @@ const OTHER: u32 = 65534;
 /// and does not wait for a reader that never comes.
 #[test]
 fn what_another_user_planted_is_refused() {
-    if !geteuid().is_root() {
+    if !is_root() {
         return skip("only root changes owners");
     }
     let dir = Dir::new();
@@ -185,7 +183,7 @@ fn what_another_user_planted_is_refused() {
 
 #[test]
 fn a_new_file_belongs_to_the_caller() {
-    if !geteuid().is_root() {
+    if !is_root() {
         return skip("only root changes owners");
     }
     let dir = Dir::new();

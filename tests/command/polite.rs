@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{Advice, fadvise};
 
-use crate::harness::{Dir, Ftk, Mounted, Run, bytes, needs, skip, uring};
+use crate::harness::{Dir, Ftk, Mounted, Run, bytes, is_root, needs, skip, uring};
 
 /// A tree of files that are cached, not cached, or cached in part.
 struct Tree {
@@ -159,17 +159,12 @@ fn polite_commands_leave_the_page_cache_as_it_was_on_btrfs() {
 fn pages_that_were_cached_stay_on_an_overlay() {
     needs!("fincore");
     let dir = Dir::on_disk();
-    for name in ["lower/t", "upper", "work", "merged"] {
-        fs::create_dir_all(dir.aside(name)).unwrap();
-    }
+    fs::create_dir_all(dir.aside("lower/t")).unwrap();
     if Tree::new(dir.aside("lower/t")).is_none() {
         return;
     }
-    let option = |name: &str| format!("{name}dir={}", dir.aside(name).display());
-    let options = ["lower", "upper", "work"].map(option).join(",");
-    let point = dir.aside("merged");
-    let Some(_mounted) = Mounted::at(&point, ["-t", "overlay", "overlay", "-o", &options]) else { return };
-    let tree = Tree { root: point.join("t") };
+    let Some(mounted) = Mounted::overlay(&dir.aside("")) else { return };
+    let tree = Tree { root: mounted.path("t") };
     for io in readers() {
         let run = tree.stays_cached(|| dir.ftk(["hash", "-v", "--polite", "--io", io]).arg(&tree.root));
         run.status(0).stderr_has("by mincore and posix_fadvise (overlay)");
@@ -180,7 +175,7 @@ fn pages_that_were_cached_stay_on_an_overlay() {
 #[test]
 fn cached_pages_of_other_users_files_stay() {
     needs!("fincore");
-    if !rustix::process::geteuid().is_root() {
+    if !is_root() {
         return skip("only root creates files of other users");
     }
     let dir = Dir::on_disk();

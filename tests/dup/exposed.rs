@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use rustix::fs::{XattrFlags, setxattr};
 
-use crate::harness::{Dir, Run};
+use crate::harness::{Dir, Run, is_root};
 
 /// A user without any rights, and not the owner of anything in the tree.
 const OTHER: u32 = 65534;
@@ -86,7 +86,7 @@ fn a_file_that_another_user_can_change_is_not_linked_to() {
 
 #[test]
 fn a_file_of_another_user_is_not_linked_to_unless_root_acts_for_its_owner() {
-    if !rustix::process::geteuid().is_root() {
+    if !is_root() {
         return; // only root changes owners
     }
     let chown = |dir: &Dir, paths: &[&str]| {

@@ -7,11 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use serde_json::Value;
 
 use super::tree::plant;
-use crate::harness::{Dir, gnu_find, needs};
-
-fn ino(dir: &Dir, path: &str) -> u64 {
-    fs::symlink_metadata(dir.path(path)).unwrap().ino()
-}
+use crate::harness::{Dir, gnu_find, ino, needs};
 
 /// Creates two equal files and a different one.
 fn pair() -> Dir {
@@ -91,7 +87,7 @@ fn hardlink() {
     run.check(run.text().contains("  link     t/b "), "what was done is listed");
     let run = run.stderr_has("  journal: ").stderr_has("  linked 1 file and freed ");
     run.stderr_has("  to undo this: ftk undo ");
-    assert_eq!(ino(&dir, "t/a"), ino(&dir, "t/b"));
+    assert_eq!(ino(&dir.path("t/a")), ino(&dir.path("t/b")));
     assert_eq!(fs::read(dir.path("t/b")).unwrap(), [7; 10_000]);
     assert_eq!(fs::read(dir.path("t/other")).unwrap(), [8; 10_000]);
 }
@@ -142,14 +138,14 @@ fn delete() {
 fn move_and_quarantine() {
     for args in [&["--action", "move=t/away"][..], &["--action", "delete", "--quarantine", "t/away"]] {
         let dir = pair();
-        let before = ino(&dir, "t/b");
+        let before = ino(&dir.path("t/b"));
         let run = dir.ftk(["dup", "prune", "--yes", "t"]).args(args).run().status(0);
         run.stderr_has("  moved 1 file\n");
         assert!(!dir.path("t/b").exists());
         let away = gnu_find(&dir, &["t/away", "-type", "f", "!", "-name", "FTK-QUARANTINE.TAG"]);
         assert_eq!(away.len(), 1, "{away:?}");
         let away = String::from_utf8(away[0].clone()).unwrap();
-        assert_eq!((ino(&dir, &away), fs::read(dir.path(&away)).unwrap()), (before, vec![7; 10_000]));
+        assert_eq!((ino(&dir.path(&away)), fs::read(dir.path(&away)).unwrap()), (before, vec![7; 10_000]));
         // Moved files are skipped by later runs.
         let run = dir.ftk(["dup", "prune", "--yes", "t"]).args(args).run().status(0).stdout("");
         run.stderr_has("skipped: 1 own output file").stderr_has("  nothing to do\n");
@@ -163,7 +159,7 @@ fn h05_a_failed_reflink_is_not_replaced_by_another_action() {
     let before = everything(&dir);
     let run = dir.ftk(["dup", "prune", "--action", "reflink", "--yes", "t"]).run();
     if run.code() == 0 {
-        assert_ne!(ino(&dir, "t/a"), ino(&dir, "t/b"), "blocks are shared here");
+        assert_ne!(ino(&dir.path("t/a")), ino(&dir.path("t/b")), "blocks are shared here");
     } else {
         run.status(2).stderr_has("reflink does not work on the file system of 't/a': ");
         assert_eq!(everything(&dir), before);
@@ -241,7 +237,7 @@ fn h11_links_that_would_lose_metadata_are_refused() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = pair();
     fs::set_permissions(dir.path("t/b"), fs::Permissions::from_mode(0o600)).unwrap();
-    let before: BTreeMap<_, _> = ["t/a", "t/b"].map(|path| (path, ino(&dir, path))).into();
+    let before: BTreeMap<_, _> = ["t/a", "t/b"].map(|path| (path, ino(&dir.path(path)))).into();
     for yes in [&[][..], &["--yes"]] {
         let run = dir.ftk(["dup", "prune", "--action", "hardlink", "t"]).args(yes).run().status(2);
         run.check(run.text().contains("  refuse   t/b "), "it is listed");
@@ -249,14 +245,14 @@ fn h11_links_that_would_lose_metadata_are_refused() {
         run.stderr_has("nothing to do; 1 refused\n");
     }
     for (path, before) in before {
-        assert_eq!(ino(&dir, path), before);
+        assert_eq!(ino(&dir.path(path)), before);
     }
     // With --metadata-may-differ it is linked.
     let args = ["dup", "prune", "--action", "hardlink", "--metadata-may-differ", "--journal"];
     dir.ftk(args).arg(dir.aside("journal")).args(["--yes", "t"]).run().status(0);
     assert_eq!(
-        (ino(&dir, "t/a"), fs::metadata(dir.path("t/b")).unwrap().mode() & 0o777),
-        (ino(&dir, "t/b"), 0o644)
+        (ino(&dir.path("t/a")), fs::metadata(dir.path("t/b")).unwrap().mode() & 0o777),
+        (ino(&dir.path("t/b")), 0o644)
     );
     dir.ftk(["dup", "undo"]).arg(dir.aside("journal")).run().status(0);
     assert_eq!(fs::metadata(dir.path("t/b")).unwrap().mode() & 0o777, 0o600);

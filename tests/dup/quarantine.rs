@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::harness::{Dir, Ftk, gnu_find, has};
+use crate::harness::{Dir, Ftk, gnu_find, has, is_root};
 
 const USER: u32 = 65534;
 
@@ -35,10 +35,6 @@ fn prune(dir: &Dir, action: &[&str]) -> Ftk {
 
 const DELETE: [&str; 4] = ["--action", "delete", "--quarantine", "w/q"];
 const MOVE: [&str; 2] = ["--action", "move=w/q"];
-
-fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
-}
 
 fn entries(path: &Path) -> Vec<String> {
     let names = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{XattrFlags, setxattr};
 
 use super::snapshot::{Node, Snapshot, difference, snapshot};
-use crate::harness::{Dir, Ftk, Run};
+use crate::harness::{Dir, Ftk, Run, is_root};
 
 /// An action on copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl Stage {
         // A killed undo that has set the owner of a directory must also set the rest.
         for path in ["q/in", "e/in"].map(|path| dir.path(path)).iter().filter(|path| path.exists()) {
             fs::set_permissions(path, Permissions::from_mode(0o750)).unwrap();
-            if rustix::process::geteuid().is_root() {
+            if is_root() {
                 chown(path, Some(65534), Some(65534)).unwrap();
             }
         }

@@ -5,7 +5,7 @@ use std::fs::{self, File, Permissions};
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -18,7 +18,7 @@ use rustix::fs::{
 use super::Ftk;
 
 /// A fresh directory in which commands run, readable by every user. Paths are relative to it.
-pub(crate) struct Dir {
+pub struct Dir {
     temp: tempfile::TempDir,
     tree: PathBuf,
     /// Directories that must be removed first.
@@ -28,7 +28,7 @@ pub(crate) struct Dir {
 impl Dir {
     /// A directory in memory, where there is room for it: on a disk, creating and removing thousands of files and syncing
     /// them takes the file system longer than the tests.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         const MEMORY: &str = "/dev/shm";
         /// More than all tests need that run at one time.
         const ROOM: u64 = 2 << 30;
@@ -41,34 +41,34 @@ impl Dir {
 
     /// A directory where temporary files usually are, for tests that need a file system on a disk: its reliable inode numbers,
     /// a page cache that can be dropped, or room for gigabytes.
-    pub(crate) fn on_disk() -> Self {
+    pub fn on_disk() -> Self {
         Self::in_temp(tempfile::tempdir().unwrap())
     }
 
     fn in_temp(temp: tempfile::TempDir) -> Self {
-        fs::set_permissions(temp.path(), Permissions::from_mode(0o755)).unwrap();
+        set_mode(temp.path(), 0o755);
         let tree = temp.path().join("tree");
         fs::create_dir(&tree).unwrap();
         Self { temp, tree, locked: Mutex::default() }
     }
 
     /// The directory that commands run in.
-    pub(crate) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+    pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         self.tree.join(path)
     }
 
     /// A path next to that directory, for files that must not be in it.
-    pub(crate) fn aside(&self, name: &str) -> PathBuf {
+    pub fn aside(&self, name: &str) -> PathBuf {
         self.temp.path().join(name)
     }
 
     /// `ftk` with these arguments.
-    pub(crate) fn ftk<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Ftk {
+    pub fn ftk<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Ftk {
         Ftk::new(self, args)
     }
 
     /// A file, with the directories above it. An old file gets another mtime, even in the same tick of the clock.
-    pub(crate) fn file(&self, path: impl AsRef<Path>, content: &[u8]) -> &Self {
+    pub fn file(&self, path: impl AsRef<Path>, content: &[u8]) -> &Self {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let modified = || fs::metadata(&path).and_then(|it| it.modified()).ok();
@@ -82,55 +82,55 @@ impl Dir {
     }
 
     /// A file whose name may contain any bytes.
-    pub(crate) fn raw_file(&self, path: &[u8], content: &[u8]) -> &Self {
+    pub fn raw_file(&self, path: &[u8], content: &[u8]) -> &Self {
         self.file(OsStr::from_bytes(path), content)
     }
 
     /// A file of `len` bytes that is one hole. Only `cmp --no-shortcuts` reads it, and file systems that are not
     /// trusted.
-    pub(crate) fn hole(&self, path: &str, len: u64) -> &Self {
+    pub fn hole(&self, path: &str, len: u64) -> &Self {
         self.file(path, b"");
         File::options().write(true).open(self.path(path)).unwrap().set_len(len).unwrap();
         self
     }
 
     /// A file of `len` zeros that have blocks on the disk, so that they are read.
-    pub(crate) fn zeros(&self, path: &str, len: u64) -> &Self {
+    pub fn zeros(&self, path: &str, len: u64) -> &Self {
         self.file(path, b"");
         let file = File::options().write(true).open(self.path(path)).unwrap();
         fallocate(file, FallocateFlags::empty(), 0, len).unwrap();
         self
     }
 
-    pub(crate) fn dir(&self, path: impl AsRef<Path>) -> &Self {
+    pub fn dir(&self, path: impl AsRef<Path>) -> &Self {
         fs::create_dir_all(self.path(path)).unwrap();
         self
     }
 
-    pub(crate) fn symlink(&self, to: &str, path: &str) -> &Self {
+    pub fn symlink(&self, to: &str, path: &str) -> &Self {
         symlink(to, self.path(path)).unwrap();
         self
     }
 
-    pub(crate) fn hard_link(&self, to: &str, path: &str) -> &Self {
+    pub fn hard_link(&self, to: &str, path: &str) -> &Self {
         fs::hard_link(self.path(to), self.path(path)).unwrap();
         self
     }
 
-    pub(crate) fn fifo(&self, path: &str) -> &Self {
+    pub fn fifo(&self, path: &str) -> &Self {
         mknodat(CWD, self.path(path), FileType::Fifo, Mode::from_raw_mode(0o666), 0).unwrap();
         self
     }
 
-    pub(crate) fn socket(&self, path: &str) -> &Self {
+    pub fn socket(&self, path: &str) -> &Self {
         UnixListener::bind(self.path(path)).unwrap();
         self
     }
 
     /// Removes all permissions. Only [unprivileged](Ftk::unprivileged) commands are affected.
-    pub(crate) fn lock(&self, path: &str) -> &Self {
+    pub fn lock(&self, path: &str) -> &Self {
         let path = self.path(path);
-        fs::set_permissions(&path, Permissions::from_mode(0o0)).unwrap();
+        set_mode(&path, 0);
         self.locked.lock().unwrap().push(path);
         self
     }
@@ -144,8 +144,17 @@ impl Drop for Dir {
     }
 }
 
+/// The inode number of an entry, which may be a link.
+pub fn ino(path: &Path) -> u64 {
+    fs::symlink_metadata(path).unwrap().ino()
+}
+
+pub fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
 /// A chain of directories of one name, removed from the deepest one upwards.
-pub(crate) struct Chain {
+pub struct Chain {
     dir: Dir,
     name: &'static str,
     deepest: OwnedFd,
@@ -154,7 +163,7 @@ pub(crate) struct Chain {
 
 impl Chain {
     /// Some levels, and the deepest one, contain a file `f` whose content is the level.
-    pub(crate) fn new(name: &'static str, depth: usize, every: usize) -> Self {
+    pub fn new(name: &'static str, depth: usize, every: usize) -> Self {
         let dir = Dir::new();
         let mut deepest: OwnedFd = File::open(dir.path("")).unwrap().into();
         for level in 1..=depth {
@@ -170,12 +179,12 @@ impl Chain {
     }
 
     /// The directory that the chain begins in.
-    pub(crate) fn dir(&self) -> &Dir {
+    pub fn dir(&self) -> &Dir {
         &self.dir
     }
 
     /// Path of the file at `level`, the first being 1.
-    pub(crate) fn file(&self, level: usize) -> Vec<u8> {
+    pub fn file(&self, level: usize) -> Vec<u8> {
         format!("./{}f", format!("{}/", self.name).repeat(level)).into_bytes()
     }
 }

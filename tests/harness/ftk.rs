@@ -6,15 +6,18 @@ use std::io::{Read, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use super::Dir;
+use super::{Dir, is_root};
 
-/// The binary that cargo built for these tests.
-const FTK: &str = env!("CARGO_BIN_EXE_ftk");
+/// The program that cargo built: it is in the directory above that of the tests.
+static FTK: LazyLock<PathBuf> = LazyLock::new(|| {
+    let test = std::env::current_exe().expect("a test has a path");
+    test.ancestors().nth(2).expect("a test is in `deps`").join("ftk")
+});
 
 /// A command that runs for longer than this hangs. The machine may be very busy.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -23,14 +26,14 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const UNPRIVILEGED: u32 = 65534;
 
 /// A command that is about to run `ftk`.
-pub(crate) struct Ftk {
+pub struct Ftk {
     command: Command,
     stdin: Option<Vec<u8>>,
 }
 
 impl Ftk {
-    pub(crate) fn new<A: AsRef<OsStr>>(dir: &Dir, args: impl IntoIterator<Item = A>) -> Self {
-        Self::of(dir, Command::new(FTK), args)
+    pub fn new<A: AsRef<OsStr>>(dir: &Dir, args: impl IntoIterator<Item = A>) -> Self {
+        Self::of(dir, Command::new(&*FTK), args)
     }
 
     fn of<A: AsRef<OsStr>>(dir: &Dir, mut command: Command, args: impl IntoIterator<Item = A>) -> Self {
@@ -50,7 +53,7 @@ impl Ftk {
 
     /// The same command appended to the arguments of a wrapper: `strace -o log`, `sh -c 'ulimit ...; exec
     /// "$@"' sh`.
-    pub(crate) fn under<A: AsRef<OsStr>>(self, dir: &Dir, wrapper: impl IntoIterator<Item = A>) -> Self {
+    pub fn under<A: AsRef<OsStr>>(self, dir: &Dir, wrapper: impl IntoIterator<Item = A>) -> Self {
         let mut wrapper = wrapper.into_iter();
         let mut command = Command::new(wrapper.next().expect("a wrapper is a program"));
         command.args(wrapper).arg(self.command.get_program());
@@ -59,22 +62,23 @@ impl Ftk {
     }
 
     /// Another command in the same environment.
-    pub(crate) fn instead<A: AsRef<OsStr>>(self, dir: &Dir, command: impl IntoIterator<Item = A>) -> Self {
+    pub fn instead<A: AsRef<OsStr>>(self, dir: &Dir, command: impl IntoIterator<Item = A>) -> Self {
         let mut command = command.into_iter();
         Self::of(dir, Command::new(command.next().expect("a command has a name")), command)
     }
 
     /// The same command after the shell's `ulimit`.
-    pub(crate) fn limit(self, dir: &Dir, limit: &str) -> Self {
+    pub fn limit(self, dir: &Dir, limit: &str) -> Self {
         self.under(dir, ["sh", "-c", &format!("ulimit {limit} && exec \"$@\""), "sh"])
     }
 
     /// As a user who may not read everything; the last setting before the run.
-    pub(crate) fn unprivileged(mut self, dir: &Dir) -> Self {
-        if rustix::process::geteuid().is_root() {
-            if !is_executable_by_all() {
+    pub fn unprivileged(mut self, dir: &Dir) -> Self {
+        if is_root() {
+            if !*IS_EXECUTABLE_BY_ALL {
                 let copy = reachable_copy(dir);
-                let replaced = |word: &OsStr| if word == FTK { copy.clone() } else { word.to_owned() };
+                let replaced =
+                    |word: &OsStr| if word == FTK.as_os_str() { copy.clone() } else { word.to_owned() };
                 let program = replaced(self.command.get_program());
                 let args: Vec<OsString> = self.command.get_args().map(replaced).collect();
                 self = Self { stdin: self.stdin, ..Self::of(dir, Command::new(program), args) };
@@ -86,41 +90,41 @@ impl Ftk {
     }
 
     /// With another group than that of the unprivileged user, after [`unprivileged`](Self::unprivileged).
-    pub(crate) fn group(mut self, group: u32) -> Self {
+    pub fn group(mut self, group: u32) -> Self {
         self.command.gid(group);
         self
     }
 
-    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
         self
     }
 
-    pub(crate) fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+    pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.command.args(args);
         self
     }
 
-    pub(crate) fn stdin(mut self, bytes: &[u8]) -> Self {
+    pub fn stdin(mut self, bytes: &[u8]) -> Self {
         self.command.stdin(Stdio::piped());
         self.stdin = Some(bytes.to_vec());
         self
     }
 
     /// Sets where standard input comes from.
-    pub(crate) fn stdin_from(mut self, from: impl Into<Stdio>) -> Self {
+    pub fn stdin_from(mut self, from: impl Into<Stdio>) -> Self {
         self.command.stdin(from);
         self
     }
 
     /// Sets where standard output goes. The result does not contain it.
-    pub(crate) fn stdout(mut self, to: impl Into<Stdio>) -> Self {
+    pub fn stdout(mut self, to: impl Into<Stdio>) -> Self {
         self.command.stdout(to);
         self
     }
 
     /// Starts the command without waiting for it.
-    pub(crate) fn spawn(mut self) -> Child {
+    pub fn spawn(mut self) -> Child {
         self.command.spawn().expect("the command starts")
     }
 
@@ -128,7 +132,7 @@ impl Ftk {
     ///
     /// # Panics
     /// If it hangs.
-    pub(crate) fn run(mut self) -> Run {
+    pub fn run(mut self) -> Run {
         let mut child = self.command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", self.command));
         if let (Some(mut pipe), Some(bytes)) = (child.stdin.take(), self.stdin) {
             // A command may close the pipe without reading its input.
@@ -160,80 +164,78 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
 }
 
 /// Whether the unprivileged user can run the binary where cargo put it.
-fn is_executable_by_all() -> bool {
-    static IS_EXECUTABLE: OnceLock<bool> = OnceLock::new();
-    *IS_EXECUTABLE.get_or_init(|| {
-        let mut command = Command::new(FTK);
-        command.arg("--version").stdout(Stdio::null()).uid(UNPRIVILEGED).gid(UNPRIVILEGED);
-        command.status().is_ok_and(|status| status.success())
-    })
-}
+static IS_EXECUTABLE_BY_ALL: LazyLock<bool> = LazyLock::new(|| {
+    let mut command = Command::new(&*FTK);
+    command.arg("--version").stdout(Stdio::null()).uid(UNPRIVILEGED).gid(UNPRIVILEGED);
+    command.status().is_ok_and(|status| status.success())
+});
 
 /// Puts the binary next to the tree of a test, where every user can run it. Another process copies it, for the reason that
 /// [`install`](super::install) gives.
 fn reachable_copy(dir: &Dir) -> OsString {
     let copy = dir.aside("ftk");
-    if !copy.exists() && fs::hard_link(FTK, &copy).is_err() {
-        let copied = Command::new("cp").arg("--force").arg(FTK).arg(&copy).status().unwrap();
-        assert!(copied.success(), "cp {FTK}");
+    if !copy.exists() && fs::hard_link(&*FTK, &copy).is_err() {
+        let copied = Command::new("cp").arg("--force").arg(&*FTK).arg(&copy).status().unwrap();
+        assert!(copied.success(), "cp {FTK:?}");
     }
     copy.into_os_string()
 }
 
 /// The exit status and output of a command. Every failed check shows all of it.
-pub(crate) struct Run {
+#[derive(Debug)]
+pub struct Run {
     status: ExitStatus,
-    pub(crate) out: Vec<u8>,
-    pub(crate) err: String,
+    pub out: Vec<u8>,
+    pub err: String,
     command: String,
     tree: PathBuf,
 }
 
 impl Run {
     /// The exit status; more than 128 for a signal, as in a shell.
-    pub(crate) fn code(&self) -> i32 {
+    pub fn code(&self) -> i32 {
         self.status.code().unwrap_or_else(|| 128 + self.status.signal().unwrap_or_default())
     }
 
     #[track_caller]
-    pub(crate) fn status(self, expected: i32) -> Self {
+    pub fn status(self, expected: i32) -> Self {
         self.check(self.code() == expected, &format!("the status is not {expected}"));
         self
     }
 
     #[track_caller]
-    pub(crate) fn stdout(self, expected: impl AsRef<[u8]>) -> Self {
+    pub fn stdout(self, expected: impl AsRef<[u8]>) -> Self {
         let expected = expected.as_ref();
         self.check(self.out == expected, &format!("stdout is not {}", shown(expected)));
         self
     }
 
     #[track_caller]
-    pub(crate) fn stderr(self, expected: &str) -> Self {
+    pub fn stderr(self, expected: &str) -> Self {
         self.check(self.err == expected, &format!("stderr is not {expected:?}"));
         self
     }
 
     #[track_caller]
-    pub(crate) fn stderr_has(self, part: &str) -> Self {
+    pub fn stderr_has(self, part: &str) -> Self {
         self.check(self.err.contains(part), &format!("stderr has no {part:?}"));
         self
     }
 
     #[track_caller]
-    pub(crate) fn stderr_lacks(self, part: &str) -> Self {
+    pub fn stderr_lacks(self, part: &str) -> Self {
         self.check(!self.err.contains(part), &format!("stderr has {part:?}"));
         self
     }
 
     /// Standard output as text.
     #[track_caller]
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         str::from_utf8(&self.out).unwrap_or_else(|error| self.fail(&format!("stdout is not UTF-8: {error}")))
     }
 
     #[track_caller]
-    pub(crate) fn check(&self, holds: bool, what: &str) {
+    pub fn check(&self, holds: bool, what: &str) {
         if !holds {
             self.fail(what);
         }

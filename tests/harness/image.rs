@@ -7,17 +7,17 @@ use std::process::Command;
 use super::{Dir, Mounted, is_too_slow, skip};
 
 /// A file system in a file next to the tree of a test.
-pub(crate) struct Image {
-    pub(crate) path: PathBuf,
+pub struct Image {
+    pub path: PathBuf,
 }
 
 impl Image {
     /// Returns `None` and prints a line if it cannot be made.
-    pub(crate) fn new(dir: &Dir, kind: &str, len: u64) -> Option<Self> {
+    pub fn new(dir: &Dir, kind: &str, len: u64) -> Option<Self> {
         Self::with(dir, kind, len, &[])
     }
 
-    pub(crate) fn with(dir: &Dir, kind: &str, len: u64, options: &[&str]) -> Option<Self> {
+    pub fn with(dir: &Dir, kind: &str, len: u64, options: &[&str]) -> Option<Self> {
         if is_too_slow("loop devices") {
             return None;
         }
@@ -32,7 +32,7 @@ impl Image {
         None
     }
 
-    pub(crate) fn mount(&self, dir: &Dir, point: &str) -> Option<Mounted> {
+    pub fn mount(&self, dir: &Dir, point: &str) -> Option<Mounted> {
         dir.dir(point);
         Mounted::at(&dir.path(point), ["-o".as_ref(), "loop".as_ref(), self.path.as_os_str()])
     }

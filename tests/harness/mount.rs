@@ -1,13 +1,14 @@
 //! File systems made for a test.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::{Dir, is_too_slow, skip};
 
 /// A mount, removed on drop.
-pub(crate) struct Mounted {
+pub struct Mounted {
     point: PathBuf,
     _made: Option<(tempfile::TempDir, Option<tempfile::NamedTempFile>)>,
 }
@@ -15,7 +16,7 @@ pub(crate) struct Mounted {
 impl Mounted {
     /// A new file system, in memory (`tmpfs`) or in a file. Returns `None` and prints a line if it cannot be mounted; with
     /// `FTK_TEST_LOOP` set, that is a failure.
-    pub(crate) fn new(kind: &str) -> Option<Self> {
+    pub fn new(kind: &str) -> Option<Self> {
         if kind != "tmpfs" && is_too_slow("loop devices") {
             return None;
         }
@@ -23,16 +24,27 @@ impl Mounted {
     }
 
     /// Runs `mount` with these arguments for this directory. Returns `None` as [`new`](Self::new) does.
-    pub(crate) fn at<A: AsRef<OsStr>>(point: &Path, args: impl IntoIterator<Item = A>) -> Option<Self> {
+    pub fn at<A: AsRef<OsStr>>(point: &Path, args: impl IntoIterator<Item = A>) -> Option<Self> {
         let mut mount = Command::new("mount");
         mount.args(args).arg(point);
         let mounted = is_allowed().and_then(|()| run(&mut mount));
         or_skip("FTK_TEST_LOOP", "mount", mounted.map(|()| Self { point: point.to_owned(), _made: None }))
     }
 
+    /// An overlay of the directories `lower` and `upper` in `top`, at `merged` there. Returns `None` as [`new`](Self::new)
+    /// does.
+    pub fn overlay(top: &Path) -> Option<Self> {
+        for name in ["lower", "upper", "work", "merged"] {
+            fs::create_dir_all(top.join(name)).unwrap();
+        }
+        let option = |name: &str| format!("{name}dir={}", top.join(name).display());
+        let options = ["lower", "upper", "work"].map(option).join(",");
+        Self::at(&top.join("merged"), ["-t", "overlay", "overlay", "-o", &options])
+    }
+
     /// Runs a command that mounts a file system, such as FUSE, at a directory of the test. Returns `None` and prints a line
     /// if that fails; with `FTK_TEST_FUSE` set, that is a failure.
-    pub(crate) fn by(dir: &Dir, command: impl IntoIterator<Item = String>, point: &str) -> Option<Self> {
+    pub fn by(dir: &Dir, command: impl IntoIterator<Item = String>, point: &str) -> Option<Self> {
         if is_too_slow("mounts of FUSE") {
             return None;
         }
@@ -71,12 +83,12 @@ impl Mounted {
         Ok(Self { point: temp.path().to_owned(), _made: Some((temp, image)) })
     }
 
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.point.join(name)
     }
 
     /// Bytes in use, after a sync.
-    pub(crate) fn used(&self) -> u64 {
+    pub fn used(&self) -> u64 {
         // btrfs frees blocks some transactions later.
         for _ in 0..3 {
             run(Command::new("sync").arg("-f").arg(&self.point)).unwrap();
@@ -92,8 +104,12 @@ impl Drop for Mounted {
     }
 }
 
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
 fn is_allowed() -> Result<(), String> {
-    if rustix::process::geteuid().is_root() { Ok(()) } else { Err("only root mounts".into()) }
+    if is_root() { Ok(()) } else { Err("only root mounts".into()) }
 }
 
 /// `required` is the variable that turns a skip into a failure.

@@ -8,7 +8,7 @@ use std::thread;
 use super::Dir;
 
 /// The output of GNU find with these arguments and `-print0`, sorted as bytes.
-pub(crate) fn gnu_find(dir: &Dir, args: &[&str]) -> Vec<Vec<u8>> {
+pub fn gnu_find(dir: &Dir, args: &[&str]) -> Vec<Vec<u8>> {
     let mut command = Command::new("find");
     command.args(args).arg("-print0").current_dir(dir.path("")).env("LC_ALL", "C");
     let output = command.output().unwrap();
@@ -17,7 +17,7 @@ pub(crate) fn gnu_find(dir: &Dir, args: &[&str]) -> Vec<Vec<u8>> {
 }
 
 /// The records of a list. Each must have its terminator.
-pub(crate) fn records(list: &[u8], end: u8) -> Vec<Vec<u8>> {
+pub fn records(list: &[u8], end: u8) -> Vec<Vec<u8>> {
     let Some(list) = list.strip_suffix(&[end]) else {
         assert!(list.is_empty(), "the last record is not ended");
         return Vec::new();
@@ -25,14 +25,14 @@ pub(crate) fn records(list: &[u8], end: u8) -> Vec<Vec<u8>> {
     list.split(|&byte| byte == end).map(<[u8]>::to_vec).collect()
 }
 
-pub(crate) fn sorted(mut records: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+pub fn sorted(mut records: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     records.sort();
     records
 }
 
 /// The lines that `tool` (such as `sha256sum`) prints for every regular file in `roots`, in the order of
 /// their whole paths as bytes.
-pub(crate) fn sum(dir: &Dir, tool: &[&str], roots: &[&str]) -> Vec<u8> {
+pub fn sum(dir: &Dir, tool: &[&str], roots: &[&str]) -> Vec<u8> {
     let mut args = roots.to_vec();
     args.extend(["-type", "f"]);
     let mut list = Vec::new();
@@ -52,7 +52,7 @@ pub(crate) fn sum(dir: &Dir, tool: &[&str], roots: &[&str]) -> Vec<u8> {
 }
 
 /// The lines of a list, without escapes, by path.
-pub(crate) fn hash_lines(list: &[u8]) -> BTreeMap<Vec<u8>, String> {
+pub fn hash_lines(list: &[u8]) -> BTreeMap<Vec<u8>, String> {
     let line = |line: Vec<u8>| {
         let gap = line.windows(2).position(|two| two == b"  ").expect("two blanks before the name");
         let digest = String::from_utf8(line[..gap].to_vec()).expect("a digest is ASCII");

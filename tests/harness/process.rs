@@ -15,14 +15,14 @@ use super::Ftk;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A command stopped in the middle of reading.
-pub(crate) struct Paused(Child);
+pub struct Paused(Child);
 
 impl Paused {
     /// Starts the command and stops it when `reached` holds.
     ///
     /// # Panics
     /// If it ends first.
-    pub(crate) fn when(ftk: Ftk, has_come: impl Fn(&Child) -> bool) -> Self {
+    pub fn when(ftk: Ftk, has_come: impl Fn(&Child) -> bool) -> Self {
         let mut child = ftk.spawn();
         wait_until(|| {
             assert!(child.try_wait().unwrap().is_none(), "it is over before it could be stopped");
@@ -34,7 +34,7 @@ impl Paused {
     }
 
     /// Continues it and waits for its end.
-    pub(crate) fn go_on(self) -> std::process::Output {
+    pub fn go_on(self) -> std::process::Output {
         signal(&self.0, Signal::CONT);
         self.0.wait_with_output().unwrap()
     }
@@ -44,7 +44,7 @@ impl Paused {
 ///
 /// Another process writes it. While this one had the file open for writing, a child that another test starts would inherit
 /// the descriptor, and the kernel does not run a file that is open for writing (`ETXTBSY`).
-pub(crate) fn install(path: &Path, text: &str) {
+pub fn install(path: &Path, text: &str) {
     let mut install = Command::new("install");
     install.args(["-m", "755", "/dev/stdin"]).arg(path).stdin(Stdio::piped());
     let mut child = install.spawn().unwrap();
@@ -52,19 +52,19 @@ pub(crate) fn install(path: &Path, text: &str) {
     assert!(child.wait().unwrap().success(), "install {path:?}");
 }
 
-pub(crate) fn signal(child: &Child, signal: Signal) {
+pub fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
 /// Bytes that its system calls have read so far.
-pub(crate) fn has_read(child: &Child) -> u64 {
+pub fn has_read(child: &Child) -> u64 {
     let io = fs::read_to_string(format!("/proc/{}/io", child.id())).unwrap_or_default();
     let rchar = io.lines().find_map(|line| line.strip_prefix("rchar: "));
     rchar.map_or(0, |n| n.parse().unwrap())
 }
 
 /// Whether it has a file of this name open. Threads may have their own descriptors.
-pub(crate) fn has_open(child: &Child, name: &str) -> bool {
+pub fn has_open(child: &Child, name: &str) -> bool {
     let entries = |path: String| fs::read_dir(path).into_iter().flatten().flatten();
     entries(format!("/proc/{}/task", child.id()))
         .flat_map(|task| entries(format!("{}/fd", task.path().display())))
@@ -72,7 +72,7 @@ pub(crate) fn has_open(child: &Child, name: &str) -> bool {
 }
 
 /// Whether it currently maps part of a file of this name.
-pub(crate) fn maps(child: &Child, name: &str) -> bool {
+pub fn maps(child: &Child, name: &str) -> bool {
     let maps = fs::read_to_string(format!("/proc/{}/maps", child.id())).unwrap_or_default();
     maps.lines().any(|line| line.rsplit('/').next() == Some(name))
 }
@@ -92,12 +92,12 @@ fn state(child: &Child) -> char {
 /// # Panics
 /// If it does not hold within [`PATIENCE`].
 #[track_caller]
-pub(crate) fn wait_until(holds: impl FnMut() -> bool) {
+pub fn wait_until(holds: impl FnMut() -> bool) {
     assert!(waits_for(holds), "the condition did not hold in time");
 }
 
 /// Waits until the condition holds, at most for [`PATIENCE`]. Returns whether it does.
-pub(crate) fn waits_for(mut holds: impl FnMut() -> bool) -> bool {
+pub fn waits_for(mut holds: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
         if holds() {

@@ -19,6 +19,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("fdupes", "fdupes"),
     ("fincore", "util-linux"),
     ("cmp", "diffutils"),
+    ("dash", "dash"),
     ("diff", "diffutils"),
     ("du", "coreutils"),
     ("find", "findutils"),
@@ -54,7 +55,7 @@ const TOOLS: &[(&str, &str)] = &[
 
 /// Whether `tool` can be used. If not, a line on standard error says that a test did not run; with `CI` set, that is a
 /// failure.
-pub(crate) fn has(tool: &str) -> bool {
+pub fn has(tool: &str) -> bool {
     let (_, package) = TOOLS.iter().find(|(name, _)| *name == tool).expect("the tool is in the list");
     if works(tool) {
         return true;
@@ -65,7 +66,7 @@ pub(crate) fn has(tool: &str) -> bool {
 }
 
 /// Reports that a test, or part of one, did not run. libtest hides what passing tests print with `eprintln!`.
-pub(crate) fn skip(why: &str) {
+pub fn skip(why: &str) {
     static SKIPPED: AtomicU32 = AtomicU32::new(0);
     let nth = SKIPPED.fetch_add(1, Relaxed) + 1;
     let thread = std::thread::current();
@@ -75,7 +76,7 @@ pub(crate) fn skip(why: &str) {
 
 /// Whether this is a quick run, which skips slow kinds of tests: `cargo xtask ci quick` sets the variable. A line on standard
 /// error says that a test of this kind did not run.
-pub(crate) fn is_too_slow(kind: &str) -> bool {
+pub fn is_too_slow(kind: &str) -> bool {
     let is_quick = std::env::var_os("FTK_TEST_QUICK").is_some();
     if is_quick {
         skip(&format!("a quick run has no {kind}"));
@@ -84,7 +85,7 @@ pub(crate) fn is_too_slow(kind: &str) -> bool {
 }
 
 /// Whether io_uring works here. If not, reports that part of the test did not run.
-pub(crate) fn uring() -> bool {
+pub fn uring() -> bool {
     let dir = Dir::new();
     let run = dir.file("file", b"").ftk(["hash", "--io", "uring", "file"]).run();
     if run.code() == 0 {
@@ -114,7 +115,7 @@ fn works(tool: &str) -> bool {
         "hashdeep" => command.arg("-V"),
         "openssl" => command.arg("version"),
         // They have no option that only succeeds.
-        "mtree" | "ssh-keygen" => {
+        "dash" | "mtree" | "ssh-keygen" => {
             command = Command::new("sh");
             command.args(["-c", "command -v \"$0\"", tool])
         }
@@ -124,8 +125,8 @@ fn works(tool: &str) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-#[test]
-fn ci_has_every_tool() {
+/// Fails if a tool is missing and `CI` is set.
+pub fn assert_every_tool() {
     let missing: Vec<_> = TOOLS.iter().filter(|(tool, _)| !works(tool)).collect();
     assert!(missing.is_empty() || std::env::var_os("CI").is_none(), "missing: {missing:?}");
     if !missing.is_empty() {

@@ -8,7 +8,7 @@ use data_encoding::BASE64;
 use serde_json::Value;
 
 use super::records::{Manifest, create, lines, name, seal};
-use crate::harness::{Dir, Run, needs};
+use crate::harness::{Dir, Run, is_root, needs};
 
 /// Names that some format has to encode.
 pub(super) const ODD: [&[u8]; 22] = [
@@ -72,7 +72,7 @@ fn set_mtime(dir: &Dir, path: &str, time: SystemTime) {
 /// Adds what only some formats can represent.
 fn add_special(dir: &Dir) {
     dir.fifo("fifo").socket("socket").symlink("a b\n#\\", "link");
-    if rustix::process::geteuid().is_root() {
+    if is_root() {
         tool(dir, &["mknod", "null", "c", "1", "3"], b"").status(0);
         tool(dir, &["mknod", "loop", "b", "7", "300"], b"").status(0);
     }

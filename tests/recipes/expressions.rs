@@ -55,7 +55,7 @@ fn examples_of_expressions_list_what_find_lists() {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/where.md")).unwrap();
     let examples = examples(&page);
     assert_eq!(examples.len(), 10);
-    let is_root = rustix::process::geteuid().is_root();
+    let is_root = crate::harness::is_root();
     let entries = dir.ftk(["find", "--count"]).run().text().trim().parse::<usize>().unwrap();
     for (ours, theirs) in examples {
         let ours = ours.strip_prefix("ftk ").unwrap();

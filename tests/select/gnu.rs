@@ -12,9 +12,8 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, Timespec, Timestamps, mknodat, utimensat};
-use rustix::process::geteuid;
 
-use crate::harness::{Dir, gnu_find, needs, records, sorted};
+use crate::harness::{Dir, gnu_find, is_root, needs, records, sorted};
 
 /// An entry to create. Times are seconds and nanoseconds.
 #[derive(Clone, Debug)]
@@ -110,7 +109,7 @@ pub(super) fn make(dir: &Dir, path: &Path, node: &Node) {
     if matches!(node.kind, Kind::Name) {
         return;
     }
-    if geteuid().is_root() {
+    if is_root() {
         lchown(path, Some(node.owner.0), Some(node.owner.1)).unwrap();
     }
     if !matches!(node.kind, Kind::Link(_)) {

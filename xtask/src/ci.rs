@@ -106,7 +106,7 @@ const STEPS: &[Step] = &[
     Step::cargo(
         Tier::Full,
         "package",
-        "package --locked --workspace --no-verify --quiet --allow-dirty --exclude ftk-benches --exclude ftk-fuzz --exclude horrors --exclude xtask",
+        "package --locked --workspace --no-verify --quiet --allow-dirty --exclude ftk-benches --exclude ftk-fuzz --exclude ftk-harness --exclude horrors --exclude xtask",
     ),
     // Compares results with peers; a release build for times would take minutes.
     Step::cargo(

@@ -12,12 +12,9 @@ pub(crate) fn open(path: &Path) -> File {
     File::open(CWD, &CString::new(path.as_os_str().as_bytes()).unwrap(), Symlinks::NoFollow).unwrap()
 }
 
-/// Returns `len` random-looking bytes, the same each time. The multiplier is that of Knuth's MMIX.
+/// Returns `len` random bytes, the same each time.
 pub(crate) fn random(len: usize) -> Vec<u8> {
-    let mut state = len as u64;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 56) as u8
-    };
-    (0..len).map(|_| next()).collect()
+    let mut bytes = vec![0; len];
+    fastrand::Rng::with_seed(len as u64).fill(&mut bytes);
+    bytes
 }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::io::Write as _;
 
+use fastrand::Rng;
 use ftk_hash::{Algorithm, Digest, Engine, Event, Platform, Simd, Tuning};
 use proptest::prelude::*;
 use sha2::Digest as _;
@@ -73,27 +74,11 @@ impl AsRef<[u8]> for Piece {
     }
 }
 
-/// A pseudo-random number generator (SplitMix64 by Steele, Lea and Flood).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
-        let mut bytes: Vec<u8> = (0..len.div_ceil(8)).flat_map(|_| self.next().to_le_bytes()).collect();
-        bytes.truncate(len);
-        bytes
-    }
+/// Returns random bytes.
+fn bytes(random: &mut Rng, len: usize) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    random.fill(&mut bytes);
+    bytes
 }
 
 /// A message that an engine is hashing.
@@ -113,7 +98,7 @@ fn hash_all(
     longest: usize,
     seed: u64,
 ) -> Vec<Digest> {
-    let mut random = Random(seed);
+    let mut random = Rng::with_seed(seed);
     let mut digests = vec![None; messages.len()];
     let mut open: HashMap<u32, Open> = HashMap::new();
     let mut free: Vec<u32> = (0..keys as u32).collect();
@@ -122,19 +107,19 @@ fn hash_all(
     let mut events = Vec::new();
     while digests.iter().any(Option::is_none) {
         while next < messages.len() && !free.is_empty() {
-            let key = free.swap_remove(random.below(free.len()));
+            let key = free.swap_remove(random.usize(..free.len()));
             open.insert(key, Open { message: next, fed: 0, last: None, ended: false });
             waiting.push(key);
             next += 1;
         }
         while engine.vacant() > 0 && !waiting.is_empty() {
-            let key = waiting.swap_remove(random.below(waiting.len()));
+            let key = waiting.swap_remove(random.usize(..waiting.len()));
             let state = open.get_mut(&key).unwrap();
             let rest = &messages[state.message][state.fed..];
             // Some pieces are empty, as at the end of a file of unknown size.
-            let len = if random.below(8) == 0 { 0 } else { rest.len().min(1 + random.below(longest)) };
-            let piece = Piece::new(&rest[..len], random.below(70));
-            let end = len == rest.len() && random.below(4) != 0;
+            let len = if random.u8(..8) == 0 { 0 } else { rest.len().min(1 + random.usize(..longest)) };
+            let piece = Piece::new(&rest[..len], random.usize(..70));
+            let end = len == rest.len() && random.u8(..4) != 0;
             engine.feed(key, state.last.is_none(), end, piece.clone());
             state.fed += len;
             state.ended = end;
@@ -220,7 +205,7 @@ fn a_tuning_chooses_the_kernel_of_one_algorithm() {
 #[test]
 fn every_short_length_is_correct() {
     for algorithm in Algorithm::ALL {
-        let messages: Vec<_> = (0..=300).map(|len| Random(len as u64).bytes(len)).collect();
+        let messages: Vec<_> = (0..=300).map(|len| bytes(&mut Rng::with_seed(len as u64), len)).collect();
         check(algorithm, &messages, 33, 400, 1);
         check(algorithm, &messages, 7, 50, 2);
     }
@@ -242,7 +227,7 @@ fn lengths_around_blocks_and_buffers_are_correct() {
             edge + 128,
         ]
     });
-    let messages: Vec<_> = lens.map(|len| Random(len as u64).bytes(len)).collect();
+    let messages: Vec<_> = lens.map(|len| bytes(&mut Rng::with_seed(len as u64), len)).collect();
     for algorithm in Algorithm::ALL {
         check(algorithm, &messages, 20, 65_536, 3);
         check(algorithm, &messages, 3, 5000, 4);
@@ -253,7 +238,7 @@ fn lengths_around_blocks_and_buffers_are_correct() {
 fn hash_one_is_correct() {
     for algorithm in Algorithm::ALL {
         for len in (0..300).chain([1000, 100_000]) {
-            let data = Random(len as u64).bytes(len);
+            let data = bytes(&mut Rng::with_seed(len as u64), len);
             assert_eq!(
                 algorithm.hash_one(Platform::detect(), &data),
                 oracle(algorithm, &data),
@@ -267,16 +252,16 @@ fn hash_one_is_correct() {
 /// messages than lanes.
 #[test]
 fn many_whole_messages_are_correct() {
-    let mut random = Random(5);
+    let mut random = Rng::with_seed(5);
     for algorithm in Algorithm::ALL {
         for (kernel, platform) in platforms(algorithm) {
             for n in [0, 1, 2, 7, 15, 16, 17, 31, 100] {
                 for limit in [1, 20, 56, 113, 130, 3000] {
-                    let len = random.below(limit);
-                    let equal = random.below(2) == 0;
+                    let len = random.usize(..limit);
+                    let equal = random.bool();
                     let message = |_| {
-                        let len = if equal { len } else { random.below(limit) };
-                        random.bytes(len)
+                        let len = if equal { len } else { random.usize(..limit) };
+                        bytes(&mut random, len)
                     };
                     let messages: Vec<_> = (0..n).map(message).collect();
                     let mut digests = vec![Digest::from_bytes(&[]); n];
@@ -295,7 +280,7 @@ fn many_whole_messages_are_correct() {
 /// offsets.
 #[test]
 fn many_blake3_messages_of_several_chunks_are_correct() {
-    let bytes = Random(6).bytes(100_000);
+    let bytes = bytes(&mut Rng::with_seed(6), 100_000);
     let edges = (1..=34).chain([48, 64, 65]).map(|chunks| chunks * 1024);
     let lens = edges.flat_map(|edge| [edge - 1, edge, edge + 1, edge + 64]);
     let messages: Vec<&[u8]> = lens.enumerate().map(|(nth, len)| &bytes[nth % 67..][..len]).collect();
@@ -324,7 +309,7 @@ fn every_short_length_is_correct_in_every_lane() {
         for (kernel, platform) in platforms(algorithm) {
             for len in 0..=300 {
                 let messages: Vec<_> =
-                    (0..17).map(|nth| Random(nth * 1000 + len as u64).bytes(len)).collect();
+                    (0..17).map(|nth| bytes(&mut Rng::with_seed(nth * 1000 + len as u64), len)).collect();
                 let slices: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
                 let mut digests = vec![Digest::from_bytes(&[]); slices.len()];
                 algorithm.hash_many(platform, &slices, &mut digests);
@@ -394,8 +379,8 @@ proptest! {
         longest in prop_oneof![1_usize..200, 200_usize..20_000],
         seed: u64,
     ) {
-        let mut random = Random(seed);
-        let messages: Vec<_> = lens.into_iter().map(|len| random.bytes(len)).collect();
+        let mut random = Rng::with_seed(seed);
+        let messages: Vec<_> = lens.into_iter().map(|len| bytes(&mut random, len)).collect();
         check(Algorithm::ALL[which], &messages, keys, longest, seed);
     }
 
@@ -407,9 +392,9 @@ proptest! {
         seed: u64,
     ) {
         let algorithm = Algorithm::ALL[which];
-        let mut random = Random(seed);
+        let mut random = Rng::with_seed(seed);
         let pieces: Vec<_> =
-            lens.into_iter().map(|len| Piece::new(&random.bytes(len), random.below(70))).collect();
+            lens.into_iter().map(|len| Piece::new(&bytes(&mut random, len), random.usize(..70))).collect();
         let messages: Vec<&[u8]> = pieces.iter().map(AsRef::as_ref).collect();
         let expected: Vec<_> = messages.iter().map(|message| oracle(algorithm, message)).collect();
         for (kernel, platform) in platforms(algorithm) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
+use fastrand::Rng;
 use ftk_file::Symlinks;
 use ftk_walk::{FileType, Metadata};
 use proptest::collection::{btree_map, vec};
@@ -103,7 +104,7 @@ impl Fixture {
     /// Returns the parts as a walk would fill them, and their entries in no particular order.
     pub(crate) fn collect(&self, keep: Keep) -> (Vec<Collect>, Vec<Line>) {
         let parts = (0..self.workers).map(|worker| Collect::new(usize::from(worker), keep)).collect();
-        let mut filler = Filler { parts, lines: Vec::new(), keep, seed: self.seed };
+        let mut filler = Filler { parts, lines: Vec::new(), keep, random: Rng::with_seed(self.seed) };
         let mut waiting = Vec::new();
         for (path, node) in &self.roots {
             if keep.matches_start(node.file_type()) {
@@ -127,7 +128,7 @@ struct Filler {
     parts: Vec<Collect>,
     lines: Vec<Line>,
     keep: Keep,
-    seed: u64,
+    random: Rng,
 }
 
 impl Filler {
@@ -156,8 +157,7 @@ impl Filler {
 
     /// Lists a directory as one of the workers, and then the directories below it.
     fn dir(&mut self, found: Found, prefix: &[u8], entries: &BTreeMap<Vec<u8>, Node>) {
-        self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let worker = ((self.seed >> 33) % self.parts.len() as u64) as u16;
+        let worker = self.random.usize(..self.parts.len()) as u16;
         let mut waiting = Vec::new();
         // In reverse order, so that nothing is sorted by accident.
         for (name, node) in entries.iter().rev() {

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
+use fastrand::Rng;
 use ftk_file::Stat;
 use ftk_inventory::{Budget, Collect, FileNo, Full, Inventory, Keep, Skipped};
 use ftk_walk::{Directory, Entry, FileType, Follow, Op, Step, Visitor, WalkError, Walker};
@@ -29,11 +30,8 @@ fn walk(roots: &[&Path], threads: usize, keep: Keep) -> Inventory {
 /// Makes a tree with all types of entries, random sizes, names in random order, and hard links.
 fn tree() -> tempfile::TempDir {
     let temp = tempfile::tempdir().unwrap();
-    let mut state = 7_u64;
-    let mut random = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut random = Rng::with_seed(7);
+    let mut random = |below: u64| random.u64(..below);
     let mut dirs = vec![temp.path().to_owned()];
     let mut files: Vec<PathBuf> = Vec::new();
     for i in 0..400 {

@@ -90,8 +90,8 @@ fn parameters_are_values_and_never_sql() {
     assert!(csv(&dir, &["versions-of", &old, &new, "--name", "x' OR '1'='1"]).is_empty());
     assert_eq!(csv(&dir, &["unverified-since", &old, "--since", "2100-01-01"]).len(), 4);
     assert!(csv(&dir, &["unverified-since", &old, "--since", "1h"]).is_empty());
-    assert_eq!(dir.query(&["unverified-since", &old]).status, 2);
-    assert_eq!(dir.query(&["largest", &old, "--since", "1h"]).status, 2);
+    dir.query(&["unverified-since", &old]).status(2);
+    dir.query(&["largest", &old, "--since", "1h"]).status(2);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn the_forms_of_an_answer() {
         "path               size_bytes  target\nnew\\nline\\u{202e}           1\na,\"b\"                       2\n"
     );
     let limited = dir.query(&["sql", sql, &set, "--limit", "1"]);
-    assert_eq!(limited.out.lines().count(), 2);
+    assert_eq!(limited.text().lines().count(), 2);
     assert!(limited.err.contains("more rows"), "{limited:?}");
     assert_eq!(dir.query(&["sql", sql, &set, "--limit", "2"]).err, "");
 }

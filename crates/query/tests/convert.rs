@@ -10,7 +10,7 @@ fn tree(dir: &Dir) {
         .file("t/b/one", b"1")
         .file("t/-a", b"1")
         .file("t/new\nline", b"")
-        .file(b"t/\xff/x.TXT", b"x");
+        .raw_file(b"t/\xff/x.TXT", b"x");
     std::os::unix::fs::symlink("b/one", dir.path("t/link")).unwrap();
     fs::hard_link(dir.path("t/b/one"), dir.path("t/b/hard")).unwrap();
 }
@@ -55,8 +55,7 @@ fn compressed_and_old_manifests_give_the_same_rows() {
     let all = |set: &str| {
         dir.ask(&["sql", "SELECT * FROM entries ORDER BY path, path_b64", set, "--format", "csv"])
     };
-    let made = dir.ftk(&["manifest", "create", "t", "-o", "z.jsonl.zst"]);
-    assert_eq!(made.status, 0, "{made:?}");
+    dir.ftk(&["manifest", "create", "t", "-o", "z.jsonl.zst"]).status(0);
     dir.ask(&["convert", "z.jsonl.zst", "-o", "z"]);
     let without_verified = |text: String| -> String {
         // The start of the run is the time of the verification.
@@ -71,7 +70,7 @@ fn several_inputs_are_merged_in_path_order() {
     let dir = Dir::new();
     dir.file("a/1", b"1").file("a/3", b"3").file("b/2", b"2").file("b/4", b"3");
     for tree in ["a", "b"] {
-        assert_eq!(dir.ftk(&["manifest", "create", tree, "-o", &format!("{tree}.jsonl")]).status, 0);
+        dir.ftk(&["manifest", "create", tree, "-o", &format!("{tree}.jsonl")]).status(0);
     }
     dir.ask(&["convert", "b.jsonl", "a.jsonl", "-o", "set"]);
     let rows =
@@ -141,9 +140,8 @@ fn an_edited_or_incomplete_set_is_refused() {
 fn the_main_algorithm_can_be_chosen() {
     let dir = Dir::new();
     dir.file("t/a", b"a");
-    let made =
-        dir.ftk(&["manifest", "create", "-a", "sha256", "-a", "md5", "-a", "crc32", "t", "-o", "t.jsonl"]);
-    assert_eq!(made.status, 0, "{made:?}");
+    dir.ftk(&["manifest", "create", "-a", "sha256", "-a", "md5", "-a", "crc32", "t", "-o", "t.jsonl"])
+        .status(0);
     dir.ask(&["convert", "t.jsonl", "-o", "first"]);
     let sql = "SELECT algorithm, digest, md5 FROM entries WHERE type = 'file'";
     let rows = dir.ask(&["sql", sql, "first", "--format", "csv"]);
@@ -164,15 +162,14 @@ fn a_duplicate_report_is_an_input() {
     let dir = Dir::new();
     dir.file("t/a", b"same").file("t/d/b", b"same").file("t/c", b"other");
     let report = dir.ftk(&["dup", "--json", "t"]);
-    dir.file("report.jsonl", report.out.as_bytes());
+    dir.file("report.jsonl", &report.out);
     dir.ask(&["convert", "report.jsonl", "-o", "set"]);
     let rows = dir.ask(&["sql", "SELECT path, size_bytes, algorithm FROM entries", "set", "--format", "csv"]);
     assert_eq!(rows, "path,size_bytes,algorithm\r\na,4,xxh128\r\nd/b,4,xxh128\r\n");
     // A report of manifests names files that are in the manifests too.
     dir.set("t", &[]);
-    let report = dir.ftk(&["dup", "--json", "--manifests", "t.jsonl"]);
-    assert_eq!(report.status, 0, "{report:?}");
-    dir.file("recorded.jsonl", report.out.as_bytes());
+    let report = dir.ftk(&["dup", "--json", "--manifests", "t.jsonl"]).status(0);
+    dir.file("recorded.jsonl", &report.out);
     let error = dir.refused(&["convert", "recorded.jsonl", "-o", "recorded"]);
     assert!(error.contains("it is a report of manifests: convert the manifests"), "{error}");
 }

@@ -27,7 +27,7 @@ fn inventory(dir: &Dir, schema: &str, rows: &str) {
 }
 
 fn md5(dir: &Dir, name: &str) -> String {
-    dir.ftk(&["hash", "-a", "md5", name]).out[..32].to_owned()
+    dir.ftk(&["hash", "-a", "md5", name]).text()[..32].to_owned()
 }
 
 const SCHEMA: &str = "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size, LastModifiedDate, ETag, IsMultipartUploaded, EncryptionStatus";
@@ -75,7 +75,7 @@ fn current_objects_become_entries() {
 fn a_tree_is_compared_with_a_bucket() {
     let dir = Dir::new();
     dir.file("t/there", b"a").file("t/missing", b"b");
-    assert_eq!(dir.ftk(&["manifest", "create", "-a", "sha256", "-a", "md5", "t", "-o", "t.jsonl"]).status, 0);
+    dir.ftk(&["manifest", "create", "-a", "sha256", "-a", "md5", "t", "-o", "t.jsonl"]).status(0);
     dir.ask(&["convert", "t.jsonl", "-a", "md5", "-o", "t.set"]);
     inventory(&dir, SCHEMA, &row("a", true, false, MD5, false, "SSE-S3"));
     dir.ask(&["convert", MANIFEST, "-o", "bucket"]);

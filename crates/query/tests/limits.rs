@@ -45,7 +45,7 @@ fn rows_that_do_not_fit_are_written_to_the_disk() {
     let mut memory = 64;
     loop {
         let printed = dir.query(&["sql", sql, &set, "--memory", &format!("{memory}M")]);
-        if printed.status == 0 {
+        if printed.code() == 0 {
             break;
         }
         let amount =

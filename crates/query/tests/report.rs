@@ -1,7 +1,8 @@
 //! The report for `ftk dup apply`: from a tree to an action, without trust in any row.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
+
+use ftk_harness::ino;
 
 use crate::harness::Dir;
 
@@ -15,18 +16,13 @@ fn reported() -> Dir {
     dir
 }
 
-fn ino(dir: &Dir, name: &str) -> u64 {
-    fs::metadata(dir.path(name)).unwrap().ino()
-}
-
 #[test]
 fn apply_acts_on_the_report() {
     let dir = reported();
-    let applied = dir.ftk(&["dup", "apply", "report.jsonl", "--action", "hardlink", "--yes"]);
-    assert_eq!(applied.status, 0, "{applied:?}");
-    assert_eq!(ino(&dir, "t/a"), ino(&dir, "t/d/b\n\""));
-    assert_ne!(ino(&dir, "t/a"), ino(&dir, "t/c"));
-    assert_ne!(ino(&dir, "t/e1"), ino(&dir, "t/e2"));
+    dir.ftk(&["dup", "apply", "report.jsonl", "--action", "hardlink", "--yes"]).status(0);
+    assert_eq!(ino(&dir.path("t/a")), ino(&dir.path("t/d/b\n\"")));
+    assert_ne!(ino(&dir.path("t/a")), ino(&dir.path("t/c")));
+    assert_ne!(ino(&dir.path("t/e1")), ino(&dir.path("t/e2")));
 }
 
 #[test]
@@ -34,8 +30,8 @@ fn apply_refuses_a_file_that_changed() {
     let dir = reported();
     fs::write(dir.path("t/a"), b"SAME content").unwrap();
     let applied = dir.ftk(&["dup", "apply", "report.jsonl", "--action", "hardlink", "--yes"]);
-    assert_ne!(applied.status, 0, "{applied:?}");
-    assert_ne!(ino(&dir, "t/a"), ino(&dir, "t/d/b\n\""));
+    assert_ne!(applied.code(), 0, "{applied:?}");
+    assert_ne!(ino(&dir.path("t/a")), ino(&dir.path("t/d/b\n\"")));
     assert_eq!(fs::read(dir.path("t/d/b\n\"")).unwrap(), b"same content");
 }
 
@@ -51,20 +47,19 @@ fn files_of_several_sets_are_in_one_report() {
         "{report}"
     );
     let applied = dir.ftk(&["dup", "apply", "report.jsonl", "--action", "hardlink", "--yes"]);
-    assert_eq!((applied.status, ino(&dir, "x/a")), (0, ino(&dir, "y/b")), "{applied:?}");
+    assert_eq!((applied.code(), ino(&dir.path("x/a"))), (0, ino(&dir.path("y/b"))), "{applied:?}");
 }
 
 #[test]
 fn a_report_needs_a_strong_digest_and_known_inodes() {
     let dir = Dir::new();
     dir.file("t/a", b"same").file("t/b", b"same");
-    assert_eq!(dir.ftk(&["manifest", "create", "-a", "md5", "t", "-o", "t.jsonl"]).status, 0);
+    dir.ftk(&["manifest", "create", "-a", "md5", "t", "-o", "t.jsonl"]).status(0);
     dir.ask(&["convert", "t.jsonl", "-o", "weak"]);
     assert!(dir.refused(&["duplicates", "weak", "-o", "r"]).contains("not by md5"));
     let sums = dir.ftk(&["hash", "t"]);
-    dir.file("SUMS", sums.out.as_bytes());
-    let imported = dir.ftk(&["manifest", "import", "--format", "sha256", "SUMS", "-o", "i.jsonl"]);
-    assert_eq!(imported.status, 0, "{imported:?}");
+    dir.file("SUMS", &sums.out);
+    dir.ftk(&["manifest", "import", "--format", "sha256", "SUMS", "-o", "i.jsonl"]).status(0);
     dir.ask(&["convert", "i.jsonl", "--source", "list", "-o", "list"]);
     let error = dir.refused(&["duplicates", "list", "-o", "r"]);
     assert!(error.contains("needs manifests that ftk made"), "{error}");

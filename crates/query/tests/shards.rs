@@ -10,14 +10,12 @@ fn parts() -> Dir {
     for nth in 0..12 {
         dir.file(format!("t/d{}/{nth}", nth % 5), format!("{}", nth % 3).as_bytes());
     }
-    dir.file(b"t/d1/\xff", b"0").file("t/new\nline", b"1").file("t/-a", b"");
+    dir.raw_file(b"t/d1/\xff", b"0").file("t/new\nline", b"1").file("t/-a", b"");
     fs::create_dir(dir.path("parts")).unwrap();
-    let made = dir.ftk(&["manifest", "create", "t", "-o", "whole.jsonl"]);
-    assert_eq!(made.status, 0, "{made:?}");
+    dir.ftk(&["manifest", "create", "t", "-o", "whole.jsonl"]).status(0);
     for (number, name) in [(1, "1.jsonl"), (2, "2.jsonl.zst"), (3, "3.jsonl")] {
         let (shard, name) = (format!("{number}/3"), format!("parts/{name}"));
-        let made = dir.ftk(&["manifest", "create", "--shard", &shard, "t", "-o", &name]);
-        assert_eq!(made.status, 0, "{made:?}");
+        dir.ftk(&["manifest", "create", "--shard", &shard, "t", "-o", &name]).status(0);
     }
     dir
 }
@@ -71,8 +69,7 @@ fn incomplete_and_mixed_parts_are_refused() {
     assert!(error.contains("'parts/1.jsonl' and 'parts/1.jsonl': both are shard 1"), "{error}");
     let error = dir.refused(&["convert", "whole.jsonl", "parts", "-o", "x"]);
     assert!(error.contains("two inputs are of \"t\""), "{error}");
-    let made = dir.ftk(&["manifest", "create", "-a", "md5", "--shard", "2/3", "t", "-o", "md5.jsonl"]);
-    assert_eq!(made.status, 0, "{made:?}");
+    dir.ftk(&["manifest", "create", "-a", "md5", "--shard", "2/3", "t", "-o", "md5.jsonl"]).status(0);
     let error = dir.refused(&["convert", "parts/1.jsonl", "md5.jsonl", "parts/3.jsonl", "-o", "x"]);
     assert!(error.contains("different algorithms"), "{error}");
     fs::rename(dir.path("parts/3.jsonl"), dir.path("parts/3")).unwrap();
@@ -82,7 +79,7 @@ fn incomplete_and_mixed_parts_are_refused() {
     let error = dir.refused(&["convert", "parts", "-o", "x"]);
     assert!(error.contains("'parts/whole.jsonl': it records a whole tree"), "{error}");
     let report = dir.ftk(&["dup", "--json", "t"]);
-    dir.file("reports/r.jsonl", report.out.as_bytes());
+    dir.file("reports/r.jsonl", &report.out);
     let error = dir.refused(&["convert", "reports", "-o", "x"]);
     assert!(error.contains("'reports/r.jsonl': it is not a part"), "{error}");
     fs::create_dir(dir.path("empty")).unwrap();
@@ -97,8 +94,7 @@ fn two_trees_in_parts_are_two_directories() {
     fs::create_dir(dir.path("more")).unwrap();
     for number in 1..=2 {
         let (shard, name) = (format!("{number}/2"), format!("more/{number}.jsonl"));
-        let made = dir.ftk(&["manifest", "create", "--shard", &shard, "u", "-o", &name]);
-        assert_eq!(made.status, 0, "{made:?}");
+        dir.ftk(&["manifest", "create", "--shard", &shard, "u", "-o", &name]).status(0);
     }
     dir.ask(&["convert", "parts", "more", "-o", "set"]);
     let rows = csv(&dir, "SELECT source, count(*) AS n FROM entries GROUP BY source ORDER BY source", "set");
@@ -112,16 +108,8 @@ fn equal_directories_need_a_merged_manifest() {
     dir.ask(&["convert", "parts", "-o", "set"]);
     let error = dir.refused(&["duplicate-directories", "set"]);
     assert!(error.contains("merge them with `ftk manifest merge`"), "{error}");
-    let merged = dir.ftk(&[
-        "manifest",
-        "merge",
-        "parts/1.jsonl",
-        "parts/2.jsonl.zst",
-        "parts/3.jsonl",
-        "-o",
-        "m.jsonl",
-    ]);
-    assert_eq!(merged.status, 0, "{merged:?}");
+    dir.ftk(&["manifest", "merge", "parts/1.jsonl", "parts/2.jsonl.zst", "parts/3.jsonl", "-o", "m.jsonl"])
+        .status(0);
     dir.ask(&["convert", "m.jsonl", "-o", "merged"]);
     dir.ask(&["duplicate-directories", "merged"]);
 }

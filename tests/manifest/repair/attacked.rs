@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::{copy, damage, is_root, names, said};
-use crate::harness::{Dir, Ftk, Run, has};
+use super::{copy, damage, names, said};
+use crate::harness::{Dir, Ftk, Run, has, is_root};
 
 const USER: u32 = 65534;
 

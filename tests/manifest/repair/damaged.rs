@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 
 use super::super::records::{Manifest, json, verify};
-use super::{damage, is_root, keep, mark, names, repair, said};
-use crate::harness::{Dir, needs};
+use super::{damage, keep, mark, names, repair, said};
+use crate::harness::{Dir, is_root, needs};
 
 /// Everything that a repaired file keeps.
 fn metadata(dir: &Dir, path: &str) -> (u32, u32, u32, SystemTime, Vec<u8>) {

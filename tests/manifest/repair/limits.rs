@@ -7,8 +7,8 @@ use std::process::Command;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::Signal;
 
-use super::{damage, is_root, keep, mark, names, repair};
-use crate::harness::{Dir, Mounted, bytes, signal, wait_until};
+use super::{damage, keep, mark, names, repair};
+use crate::harness::{Dir, Mounted, bytes, is_root, signal, wait_until};
 
 #[test]
 fn another_root_is_refused() {

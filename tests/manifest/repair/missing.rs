@@ -4,8 +4,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 
 use super::super::records::verify;
-use super::{damage, is_root, keep, names, repair, said};
-use crate::harness::Dir;
+use super::{damage, keep, names, repair, said};
+use crate::harness::{Dir, is_root};
 
 fn mode(dir: &Dir, path: &str) -> u32 {
     fs::metadata(dir.path(path)).unwrap().mode() & 0o7777

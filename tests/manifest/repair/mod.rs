@@ -77,7 +77,3 @@ fn names(path: &Path) -> Vec<String> {
     names.sort();
     names
 }
-
-fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
-}

@@ -1,5 +1,7 @@
 //! A skewed tree, as the number of entries in each directory.
 
+use crate::bench::shape::{GAMMA, mix};
+
 /// A tree to generate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
@@ -46,11 +48,9 @@ impl Random {
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        let next = mix(self.0);
+        self.0 = self.0.wrapping_add(GAMMA);
+        next
     }
 
     /// Returns a number below `end`.

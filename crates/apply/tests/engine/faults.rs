@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rustix::fs::{XattrFlags, setxattr};
 
-use crate::harness::{Tree, has, ino, is_too_slow, old_time, set_mode};
+use crate::harness::{Tree, ino, is_too_slow, needs, old_time, set_mode};
 
 /// The system calls that act and undo make, and the plausible errors of each.
 pub(crate) const FAULTS: &[(&str, &[&str])] = &[
@@ -261,7 +261,8 @@ pub(crate) fn calls_in(log: &str) -> BTreeMap<String, (usize, usize)> {
 
 /// Runs the scene with each fault in turn; `options` are used in all runs.
 fn play_with_faults(scene: Scene, options: &[&str]) {
-    if !has("strace", "strace") || is_too_slow("injected faults") {
+    needs!("strace");
+    if is_too_slow("injected faults") {
         return;
     }
     let options: Vec<_> = match options {
@@ -429,9 +430,7 @@ scenes! {
 /// A new mount has another device number, and FUSE file systems invent new inode numbers.
 #[test]
 fn h58_a_victim_with_new_device_and_inode_numbers_is_restored() {
-    if !has("strace", "strace") {
-        return;
-    }
+    needs!("strace");
     for scene in [Scene::Delete, Scene::Hardlink, Scene::Symlink, Scene::Move] {
         let stage = Stage::new(scene);
         let kill = [
@@ -459,9 +458,7 @@ fn h58_a_victim_with_new_device_and_inode_numbers_is_restored() {
 
 #[test]
 fn h06_a_call_that_always_fails_leaves_the_victim_unchanged() {
-    if !has("strace", "strace") {
-        return;
-    }
+    needs!("strace");
     for scene in [Scene::Hardlink, Scene::Symlink, Scene::Delete, Scene::Move] {
         for (name, error) in
             [("unlinkat", "EIO"), ("renameat2", "EIO"), ("newfstatat", "EACCES"), ("fsync", "EIO")]
@@ -508,9 +505,7 @@ fn changed_during(scene: Scene, injection: &str, change: impl Fn(&Tree)) -> (Sta
 
 #[test]
 fn h08_a_keeper_removed_at_the_last_moment_is_detected() {
-    if !has("strace", "strace") {
-        return;
-    }
+    needs!("strace");
     let cases = [
         (Scene::Hardlink, "linkat"),
         (Scene::Hardlink, "renameat2"),
@@ -544,9 +539,7 @@ fn h08_a_keeper_removed_at_the_last_moment_is_detected() {
 fn h08_writes_at_the_last_moment_are_not_lost() {
     use std::os::unix::fs::FileExt;
 
-    if !has("strace", "strace") {
-        return;
-    }
+    needs!("strace");
     let check = |scene: Scene, name: &str| {
         let (stage, output) = changed_before(scene, "renameat2", |tree| {
             fs::File::options().write(true).open(tree.path(name)).unwrap().write_all_at(b"NEW", 0).unwrap();
@@ -588,9 +581,7 @@ fn h08_changes_at_the_last_moment_are_detected_without_exchange() {
         }),
         ("the keeper is removed", |tree| fs::remove_file(tree.path("k")).unwrap()),
     ];
-    if !has("strace", "strace") {
-        return;
-    }
+    needs!("strace");
     let check = |scene: Scene, (what, change): (&str, Change)| {
         let left = std::sync::Mutex::new(None);
         let injection = "renameat2:error=EINVAL:delay_enter=3000000:when=1";
@@ -619,9 +610,7 @@ fn h08_changes_at_the_last_moment_are_detected_without_exchange() {
 /// The keeper's name leads to another file while the link is made, and to the keeper again at the next check.
 #[test]
 fn h08_a_link_to_the_wrong_file_is_detected() {
-    if !has("strace", "strace") {
-        return;
-    }
+    needs!("strace");
     let injection = "linkat,renameat2:delay_enter=3000000:when=1";
     let (stage, output) = changed_during(Scene::Hardlink, injection, |tree| {
         let (keeper, aside) = (tree.path("k"), tree.path("aside"));
@@ -649,9 +638,7 @@ fn h08_a_damaged_file_that_changes_at_the_last_moment_is_kept() {
         }),
         ("mine", |tree| fs::rename(tree.file("new", "mine"), tree.path("dir/v")).unwrap()),
     ];
-    if !has("strace", "strace") {
-        return;
-    }
+    needs!("strace");
     thread::scope(|scope| {
         for (content, change) in CHANGES {
             scope.spawn(move || {
@@ -668,9 +655,7 @@ fn h08_a_damaged_file_that_changes_at_the_last_moment_is_kept() {
 /// The copy replaces the last link to content that is on the disk.
 #[test]
 fn h06_a_copy_is_synced_before_it_gets_its_name() {
-    if !has("strace", "strace") {
-        return;
-    }
+    needs!("strace");
     for scene in [Scene::UndoHardlink, Scene::UndoSymlink] {
         let stage = Stage::new(scene);
         let log = tempfile::NamedTempFile::new().unwrap();
@@ -687,9 +672,7 @@ fn h06_a_copy_is_synced_before_it_gets_its_name() {
 /// Simulates a write that is lost although the kernel reported success.
 #[test]
 fn h06_a_copy_that_lost_its_bytes_is_not_used() {
-    if !has("strace", "strace") {
-        return;
-    }
+    needs!("strace");
     let lost = format!("inject=pwrite64:retval={}", CONTENT.len());
     for scene in [Scene::UndoHardlink, Scene::UndoSymlink] {
         let stage = Stage::new(scene);
@@ -705,9 +688,7 @@ fn h06_a_copy_that_lost_its_bytes_is_not_used() {
 fn h08_writes_during_the_copy_of_an_undo_are_detected() {
     use std::os::unix::fs::FileExt;
 
-    if !has("strace", "strace") {
-        return;
-    }
+    needs!("strace");
     let check = |scene: Scene| {
         let (stage, output) = changed_before(scene, "renameat2", |tree| {
             let keeper = fs::File::options().write(true).open(tree.path("k")).unwrap();
@@ -726,9 +707,7 @@ fn h08_writes_during_the_copy_of_an_undo_are_detected() {
 
 #[test]
 fn h08_a_victim_replaced_at_the_last_moment_is_kept() {
-    if !has("strace", "strace") {
-        return;
-    }
+    needs!("strace");
     let check = |scene| {
         let (stage, output) = changed_before(scene, "renameat2", |tree| {
             fs::rename(tree.file("new", "the only one"), tree.path("dir/v")).unwrap();

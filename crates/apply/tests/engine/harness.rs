@@ -1,11 +1,8 @@
 //! A tree for tests, and runs of the engine in it.
 
 use std::fs;
-use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use ftk_apply::{
@@ -13,22 +10,36 @@ use ftk_apply::{
     open_journal_to_undo, undo,
 };
 use ftk_file::{Stat, Symlinks};
+use ftk_harness::Dir;
+pub(crate) use ftk_harness::{Mounted, bytes, has, ino, is_root, is_too_slow, needs, set_mode, skip};
 use ftk_sched::Stop;
 use rustix::fs::CWD;
 
-/// A directory that is removed after the test. It is in memory if possible, so that syncs are fast.
+/// A directory that is removed after the test.
 pub(crate) struct Tree {
-    dir: tempfile::TempDir,
+    dir: Dir,
+    /// The file system that contains the files, if it is not that of `dir`.
+    mounted: Option<Mounted>,
 }
 
 impl Tree {
     pub(crate) fn new() -> Self {
-        let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
-        Self { dir: dir.expect("a directory for the test") }
+        Self { dir: Dir::new(), mounted: None }
+    }
+
+    /// A tree in a new file system. Returns `None` as [`Mounted::new`] does.
+    pub(crate) fn on(kind: &str) -> Option<Self> {
+        Some(Self { mounted: Some(Mounted::new(kind)?), dir: Dir::new() })
     }
 
     pub(crate) fn path(&self, below: &str) -> PathBuf {
-        if below.is_empty() { self.dir.path().to_path_buf() } else { self.dir.path().join(below) }
+        let path = self.mounted.as_ref().map_or_else(|| self.dir.path(below), |mounted| mounted.path(below));
+        path.components().collect() // without a slash at the end
+    }
+
+    /// Bytes in use in the file system that was made for the tree.
+    pub(crate) fn used(&self) -> u64 {
+        self.mounted.as_ref().map_or(0, Mounted::used)
     }
 
     /// Writes a file with a fixed mtime, and creates its directories.
@@ -42,7 +53,7 @@ impl Tree {
 
     /// Returns the present state of a file, as a scan of the tree would record it.
     pub(crate) fn seen(&self, below: &str) -> Seen {
-        seen(&self.path(below), self.dir.path().as_os_str().len())
+        seen(&self.path(below), self.path("").as_os_str().len())
     }
 
     pub(crate) fn step(&self, victim: &str, keeper: &str) -> Step {
@@ -163,55 +174,4 @@ pub(crate) fn seen_as(stat: &Stat, path: &Path, root_len: usize) -> Seen {
 /// A time whose nanoseconds have nine digits.
 pub(crate) fn old_time() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::new(1_234_567_890, 123_456_789)
-}
-
-pub(crate) fn ino(path: &Path) -> u64 {
-    fs::symlink_metadata(path).unwrap().ino()
-}
-
-pub(crate) fn set_mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-}
-
-pub(crate) fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
-}
-
-/// Returns whether a program works. If not, prints that a part of a test was skipped, or fails if `CI` is
-/// set.
-pub(crate) fn has(program: &str, package: &str) -> bool {
-    let found = std::env::var_os("PATH").is_some_and(|path| {
-        std::env::split_paths(&path).chain(["/usr/sbin".into()]).any(|dir| dir.join(program).is_file())
-    });
-    let traces = || {
-        let mut command = Command::new("strace");
-        command
-            .args(["-o", "/dev/null", "true"])
-            .stderr(Stdio::null())
-            .status()
-            .is_ok_and(|status| status.success())
-    };
-    if found && (program != "strace" || traces()) {
-        return true;
-    }
-    assert!(std::env::var_os("CI").is_none(), "{program} is missing or does not work: install {package}");
-    skip(&format!("{program} of {package} is missing or does not work"));
-    false
-}
-
-/// Whether this is a quick run, which skips slow kinds of tests: `cargo xtask ci quick` sets the variable. A line says that a
-/// test of this kind did not run.
-pub(crate) fn is_too_slow(kind: &str) -> bool {
-    let is_quick = std::env::var_os("FTK_TEST_QUICK").is_some();
-    if is_quick {
-        skip(&format!("a quick run has no {kind}"));
-    }
-    is_quick
-}
-
-/// Reports that a part of a test was skipped. It writes to standard error directly, since libtest hides the
-/// `eprintln!` output of passing tests.
-pub(crate) fn skip(why: &str) {
-    let thread = std::thread::current();
-    _ = writeln!(std::io::stderr().lock(), "SKIPPED: {}: {why}", thread.name().unwrap_or("a test"));
 }

@@ -2,46 +2,17 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use ftk_apply::{Action, ActionOptions, Step};
 
-use crate::harness::{Tree, ino, is_root, seen, skip};
-
-/// A mount that is removed after the test.
-struct Overlay<'t>(&'t Tree);
-
-impl<'t> Overlay<'t> {
-    fn new(tree: &'t Tree) -> Result<Self, String> {
-        for name in ["lower", "upper", "work", "merged"] {
-            fs::create_dir(tree.path(name)).unwrap();
-        }
-        let options = "lowerdir=lower,upperdir=upper,workdir=work";
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "overlay", "overlay", "-o", options, "merged"]).current_dir(tree.path(""));
-        let output = mount.output().map_err(|error| error.to_string())?;
-        if output.status.success() { Ok(Self(tree)) } else { Err(format!("{output:?}")) }
-    }
-}
-
-impl Drop for Overlay<'_> {
-    fn drop(&mut self) {
-        _ = Command::new("umount").arg("-l").arg(self.0.path("merged")).status();
-    }
-}
+use crate::harness::{Mounted, Tree, ino, seen};
 
 #[test]
 fn h02_the_keeper_is_never_its_own_victim() {
     let tree = Tree::new();
-    if !is_root() || !Path::new("/dev/loop-control").exists() {
-        return skip("only root mounts");
-    }
-    let overlay = match Overlay::new(&tree) {
-        Ok(overlay) => overlay,
-        Err(why) => return skip(&format!("no overlay: {why}")),
-    };
+    let Some(overlay) = Mounted::overlay(&tree.path("")) else { return };
     let upper = tree.file("upper/x", "the only one");
-    let merged = tree.path("merged/x");
+    let merged = overlay.path("x");
     let root_len = tree.path("").as_os_str().len();
     let (upper_seen, merged_seen) = (seen(&upper, root_len), seen(&merged, root_len));
     assert_ne!(upper_seen.version.dev, merged_seen.version.dev);
@@ -64,5 +35,4 @@ fn h02_the_keeper_is_never_its_own_victim() {
             assert!(tree.names().iter().all(|name| !name.contains(".ftk-")), "{action:?}");
         }
     }
-    drop(overlay);
 }

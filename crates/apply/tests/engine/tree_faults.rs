@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::faults::{act_program, calls_in, errors_of, injecting};
-use crate::harness::{Tree, has, is_too_slow, old_time, set_mode};
+use crate::harness::{Tree, is_too_slow, needs, old_time, set_mode};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scene {
@@ -125,7 +125,8 @@ impl Stage {
 }
 
 fn play_with_faults(scene: Scene) {
-    if !has("strace", "strace") || is_too_slow("injected faults") {
+    needs!("strace");
+    if is_too_slow("injected faults") {
         return;
     }
     let stage = Stage::new(scene);

@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
+use fastrand::Rng;
 use ftk_hash::{Algorithm, Platform};
 use ftk_sched::{Backend, Threads};
 use ftk_walk::Follow;
@@ -14,14 +15,8 @@ use crate::pass::Thresholds;
 const HUGE_AT_1_MIB: Thresholds = Thresholds { whole: 128 << 10, piece: 16 << 10, pieces: 16, huge: 1 << 20 };
 
 fn noise(len: usize) -> Vec<u8> {
-    let mut state = 88_172_645_463_325_252_u64;
-    let mut byte = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 32) as u8
-    };
-    std::iter::repeat_with(&mut byte).take(len).collect()
+    let mut random = Rng::with_seed(1);
+    std::iter::repeat_with(|| random.u8(..)).take(len).collect()
 }
 
 /// Returns the content itself, and variants that other tools have mistaken for it.

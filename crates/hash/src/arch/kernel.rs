@@ -73,27 +73,18 @@ pub(crate) trait NodeKernel<const L: usize>: Copy {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use crate::arch::Portable;
     use crate::function::{Md5, Sha1, Sha256, Sha512};
 
-    /// A pseudo-random number generator (SplitMix64 by Steele, Lea and Flood).
-    pub(crate) fn random(seed: &mut u64) -> u64 {
-        *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = *seed;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     /// Compares the portable kernel with external crates that can start from any state.
     #[test]
     fn portable_kernel_matches_external_crates() {
-        let mut seed = 2;
+        let mut random = fastrand::Rng::with_seed(2);
         for n_blocks in 0..40 {
-            let data: Vec<u8> = (0..n_blocks * 128).map(|_| random(&mut seed) as u8).collect();
-            let words: [u64; 8] = std::array::from_fn(|_| random(&mut seed));
+            let data: Vec<u8> = (0..n_blocks * 128).map(|_| random.u8(..)).collect();
+            let words: [u64; 8] = std::array::from_fn(|_| random.u64(..));
             let halves = words.map(|word| word as u32);
             let counters = Counters { count: [0], last: [0] };
 

@@ -64,8 +64,9 @@ mod tests {
     //! These tests skip kernels that this CPU does not support. The tests of whole engines report the skipped
     //! ones.
 
+    use fastrand::Rng;
+
     use super::*;
-    use crate::arch::kernel::tests::random;
     use crate::arch::{Counters, Kernel, Narrow, NodeKernel, Nodes, Portable};
     use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
 
@@ -77,30 +78,29 @@ mod tests {
         K: Kernel<F, L, W>,
         Portable: Kernel<F, L, W>,
     {
-        let mut seed = 1;
+        let mut random = Rng::with_seed(1);
         for n_blocks in (0..=6).cycle().take(70) {
             let len = n_blocks * F::BLOCK;
-            let bytes: [Vec<u8>; L] =
-                std::array::from_fn(|_| (0..len + 64).map(|_| random(&mut seed) as u8).collect());
-            let data = bytes.each_ref().map(|bytes| &bytes[random(&mut seed) as usize % 64..][..len]);
-            let word = |seed: &mut u64| {
-                let bits = random(seed);
+            let bytes: [Vec<u8>; L] = std::array::from_fn(|_| (0..len + 64).map(|_| random.u8(..)).collect());
+            let data = bytes.each_ref().map(|bytes| &bytes[random.usize(..64)..][..len]);
+            let word = |random: &mut Rng| {
+                let bits = random.u64(..);
                 F::Word::try_from(bits).or(F::Word::try_from(bits >> 32)).unwrap_or_default()
             };
             let mut state: [[F::Word; L]; W] =
-                std::array::from_fn(|_| std::array::from_fn(|_| word(&mut seed)));
+                std::array::from_fn(|_| std::array::from_fn(|_| word(&mut random)));
             let counters = Counters {
-                count: std::array::from_fn(|_| random(&mut seed)),
-                last: std::array::from_fn(|_| (random(&mut seed) % 2).wrapping_neg()),
+                count: std::array::from_fn(|_| random.u64(..)),
+                last: std::array::from_fn(|_| random.u64(..2).wrapping_neg()),
             };
             let mut expected = state;
             // All lanes, those of a half, or any.
             let lanes = u32::MAX >> (32 - L);
-            let busy = match random(&mut seed) % 4 {
+            let busy = match random.u8(..4) {
                 0 => lanes,
                 1 => lanes << (L / 2) & lanes,
                 2 => lanes >> (L / 2),
-                _ => (random(&mut seed) as u32 & lanes).max(1),
+                _ => (random.u32(..) & lanes).max(1),
             };
             Portable.compress(&mut expected, &data, &counters, busy);
             kernel.compress(&mut state, &data, &counters, busy);
@@ -119,13 +119,13 @@ mod tests {
         K: Narrow<F, W>,
         Portable: Narrow<F, W>,
     {
-        let mut seed = 4;
-        let bytes: Vec<u8> = (0..30 * F::BLOCK + 64).map(|_| random(&mut seed) as u8).collect();
+        let mut random = Rng::with_seed(4);
+        let bytes: Vec<u8> = (0..30 * F::BLOCK + 64).map(|_| random.u8(..)).collect();
         let counters = Counters { count: [0], last: [0] };
         for n_blocks in (0..=30).cycle().take(100) {
-            let data = &bytes[random(&mut seed) as usize % 64..][..n_blocks * F::BLOCK];
+            let data = &bytes[random.usize(..64)..][..n_blocks * F::BLOCK];
             let mut state: [F::Word; W] = std::array::from_fn(|_| {
-                let bits = random(&mut seed);
+                let bits = random.u64(..);
                 F::Word::try_from(bits).or(F::Word::try_from(bits >> 32)).unwrap_or_default()
             });
             let mut expected = state;
@@ -137,13 +137,12 @@ mod tests {
 
     /// Compares a node kernel with the portable one, for lanes that end in any block, with any flags.
     fn check_nodes<K: NodeKernel<L>, const L: usize>(kernel: K) {
-        let mut seed = 3;
+        let mut random = Rng::with_seed(3);
         for n_blocks in (1..=16).cycle().take(70) {
             let len = n_blocks * 64;
-            let bytes: [Vec<u8>; L] =
-                std::array::from_fn(|_| (0..len + 64).map(|_| random(&mut seed) as u8).collect());
-            let data = bytes.each_ref().map(|bytes| &bytes[random(&mut seed) as usize % 64..][..len]);
-            let mut words = |below: u64| std::array::from_fn(|_| (random(&mut seed) % below) as u32);
+            let bytes: [Vec<u8>; L] = std::array::from_fn(|_| (0..len + 64).map(|_| random.u8(..)).collect());
+            let data = bytes.each_ref().map(|bytes| &bytes[random.usize(..64)..][..len]);
+            let mut words = |below: u64| std::array::from_fn(|_| random.u64(..below) as u32);
             let nodes = Nodes {
                 chunk: words(1 << 32),
                 first: n_blocks as u32 % 8,

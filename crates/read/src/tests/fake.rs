@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, IntoRawFd};
 use std::rc::Rc;
 
+use fastrand::Rng;
 use rustix::fs::Mode;
 use rustix::io::Errno;
 
@@ -22,7 +23,7 @@ pub(crate) type Fault = dyn FnMut(usize, &Op) -> Option<Errno>;
 
 /// What a fake ring does, and what happened to it.
 pub(crate) struct Script {
-    random: u64,
+    random: Rng,
     /// Whether reads return fewer bytes than asked for.
     is_short: bool,
     /// Whether completions come twice. The second time can be any time later.
@@ -43,7 +44,7 @@ pub(crate) struct Script {
 impl Script {
     pub(crate) fn new(seed: u64) -> Self {
         Self {
-            random: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
+            random: Rng::with_seed(seed),
             is_short: false,
             repeats_completions: false,
             repeated: 0,
@@ -72,10 +73,7 @@ impl Script {
     }
 
     fn below(&mut self, n: usize) -> usize {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (self.random % n as u64) as usize
+        self.random.usize(..n)
     }
 }
 

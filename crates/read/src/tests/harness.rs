@@ -49,14 +49,9 @@ pub(crate) fn name(name: &str) -> CString {
 
 /// Returns pseudo-random bytes that depend on the seed.
 pub(crate) fn content(len: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state as u8
-    };
-    (0..len).map(|_| next()).collect()
+    let mut content = vec![0; len];
+    fastrand::Rng::with_seed(seed).fill(&mut content);
+    content
 }
 
 /// Returns every reader with its name for messages.

@@ -247,16 +247,20 @@ fn drop_waits_for_every_completion() {
 fn after_the_ring_broke_drop_leaks_its_buffers() {
     let (tree, names) = forty_files();
     let dir = tree.open();
-    let mut script = Script::new(5);
-    script.submit_fault = Box::new(|nth| (nth > 4).then_some(Errno::IO));
-    let script = script.shared();
-    let mut reader = Fake::reader(&script, 32);
-    for (slot, file) in names.iter().take(32).enumerate() {
-        start(&mut reader, slot as u32, &dir, &name(file));
+    let mut broken = 0;
+    for seed in 0..10 {
+        let mut script = Script::new(seed);
+        script.submit_fault = Box::new(|nth| (nth > 4).then_some(Errno::IO));
+        let script = script.shared();
+        let mut reader = Fake::reader(&script, 32);
+        for (slot, file) in names.iter().take(32).enumerate() {
+            start(&mut reader, slot as u32, &dir, &name(file));
+        }
+        reader.poll(false);
+        drop(reader);
+        broken += usize::from(!script.borrow().orphans.is_empty());
+        write_to_orphans(&script);
     }
-    reader.poll(false);
-    drop(reader);
-    assert!(!script.borrow().orphans.is_empty(), "the ring did not break down");
-    write_to_orphans(&script);
+    assert!(broken > 0, "the ring never broke down");
     assert_eq!(Rc::strong_count(&dir), 1);
 }

@@ -1,5 +1,6 @@
 //! Data of pages.
 
+use fastrand::Rng;
 use ftk_inventory::Budget;
 use ftk_report::{
     Change, ChangesBuilder, Data, DuplicateCopy, DuplicateGroup, DuplicateKind, Duplicates, HealthBuilder,
@@ -27,23 +28,14 @@ const RAW: [&[u8]; 5] = [
 const DAY_S: i64 = 86_400;
 const NOW_S: i64 = 1_790_000_000;
 
-/// Numbers that are the same in every run (a linear congruential generator with Knuth's constants for MMIX).
-fn random() -> impl FnMut(u64) -> u64 {
-    let mut state = 1_u64;
-    move |below| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    }
-}
-
-fn usage(random: &mut impl FnMut(u64) -> u64) -> Usage {
-    let apparent = random(1000) * random(1000) * random(200) + 1;
+fn usage(random: &mut Rng) -> Usage {
+    let apparent = random.u64(..1000) * random.u64(..1000) * random.u64(..200) + 1;
     Usage {
         allocated: apparent.next_multiple_of(4096),
         apparent,
-        mtime_s: NOW_S - random(4000) as i64 * DAY_S,
-        uid: Some([0, 1000, 33][random(3) as usize]),
-        waste: if random(5) == 0 { apparent } else { 0 },
+        mtime_s: NOW_S - random.u64(..4000) as i64 * DAY_S,
+        uid: Some([0, 1000, 33][random.usize(..3)]),
+        waste: if random.u64(..5) == 0 { apparent } else { 0 },
     }
 }
 
@@ -51,7 +43,7 @@ const EXTENSIONS: [&str; 8] = ["jpg", "mov", "rs", "txt", "pdf", "tar", "zip", "
 
 /// Returns a page with all views.
 pub(crate) fn data() -> Data {
-    let mut random = random();
+    let mut random = Rng::with_seed(1);
     let mut space = SpaceBuilder::new(b"/home/ann", 20_000, &Budget::new(u64::MAX));
     let mut paths: Vec<Vec<u8>> =
         RAW.iter().map(|name| [b"odd/", name.to_vec().leak() as &[u8]].concat()).collect();
@@ -132,7 +124,7 @@ pub(crate) fn data() -> Data {
 
 /// Returns a page with as many nodes as any page has.
 pub(crate) fn large() -> Data {
-    let mut random = random();
+    let mut random = Rng::with_seed(1);
     let mut space = SpaceBuilder::new(b"/srv", ftk_report::MAX_NODES, &Budget::new(u64::MAX));
     for n in 0..300_000 {
         let path = format!("a{:02}/b{:03}/file-{:06}.{}", n / 30_000, n / 300, n, EXTENSIONS[n % 8]);
