@@ -143,18 +143,16 @@ fn by_hand(journal: &[u8]) -> Option<Vec<Step>> {
 /// Returns whether a line is the record of a new file.
 fn is_made(line: &Members<'_>) -> Option<()> {
     line.integer::<u64>("step")?;
-    optional_text(line, "blake3")?;
+    line.optional_as("blake3", Json::text)?;
     is_version(&line.get("made")?.members()?)
 }
 
 /// Returns the members of a value that has all members of an identity, with any values.
 fn is_identity(value: Json<'_>) -> Option<Members<'_>> {
     let members = value.members()?;
-    optional_text(&members, "fs")?;
+    members.optional_as("fs", Json::text)?;
     ["dev", "ino"].into_iter().try_for_each(|name| members.integer::<u64>(name).map(drop))?;
-    if let Some(birth) = members.optional("birth_ns")? {
-        birth.integer::<i128>()?;
-    }
+    members.optional_as("birth_ns", Json::integer::<i128>)?;
     members.text("type")?;
     members.integer::<u32>("uid")?;
     Some(members)
@@ -162,10 +160,7 @@ fn is_identity(value: Json<'_>) -> Option<Members<'_>> {
 
 fn is_right_identity(value: Json<'_>) -> Option<()> {
     let members = is_identity(value)?;
-    if let Some(fs) = members.optional("fs")? {
-        let fs = fs.text()?;
-        (fs.len() == 32 && fs.bytes().all(|it| b"0123456789abcdef".contains(&it))).then_some(())?;
-    }
+    members.optional_as("fs", |fs| is_hex(&fs.text()?, 32).then_some(()))?;
     ["file", "directory", "symlink"].contains(&&*members.text("type")?).then_some(())
 }
 
@@ -176,52 +171,41 @@ fn is_start(value: Json<'_>) -> Option<Members<'_>> {
     Some(start)
 }
 
+/// Returns the members of a value that has those of a place.
+fn is_place(value: Json<'_>) -> Option<Members<'_>> {
+    let place = value.members()?;
+    strings(&place, "path")?;
+    place.integer::<usize>("root_len")?;
+    Some(place)
+}
+
 fn is_making(value: Json<'_>) -> Option<Members<'_>> {
-    let making = value.members()?;
-    strings(&making, "path")?;
-    making.integer::<usize>("root_len")?;
+    let making = is_place(value)?;
     making.text("temp")?;
     Some(making)
 }
 
 fn is_copies<'j>(line: &Members<'j>) -> Option<Vec<Members<'j>>> {
     line.integer::<u64>("copies")?;
-    let mut files = Vec::new();
-    for file in line.get("files")?.items()? {
-        let file = file.members()?;
-        strings(&file, "path")?;
-        file.integer::<usize>("root_len")?;
-        files.push(file);
-    }
-    Some(files)
-}
-
-fn optional_text(members: &Members<'_>, name: &str) -> Option<()> {
-    match members.optional(name)? {
-        Some(value) => value.text().map(drop),
-        None => Some(()),
-    }
+    line.get("files")?.items()?.into_iter().map(is_place).collect()
 }
 
 /// Checks the members `name` and `name_b64`, which are strings if they exist.
 fn strings(members: &Members<'_>, name: &str) -> Option<()> {
-    optional_text(members, name)?;
-    optional_text(members, &format!("{name}_b64"))
+    members.optional_as(name, Json::text)?;
+    members.optional_as(&format!("{name}_b64"), Json::text).map(drop)
 }
 
 fn is_right_digest(members: &Members<'_>) -> Option<()> {
-    match members.optional("blake3")? {
-        None => Some(()),
-        Some(value) => {
-            let digits = value.text()?;
-            (digits.len() == 64 && digits.bytes().all(|it| b"0123456789abcdef".contains(&it))).then_some(())
-        }
-    }
+    members.optional_as("blake3", |digest| is_hex(&digest.text()?, 64).then_some(())).map(drop)
 }
 
 fn is_temp_name(name: &str) -> bool {
-    let digits = name.strip_prefix(".ftk-");
-    digits.is_some_and(|it| it.len() == 16 && it.bytes().all(|it| b"0123456789abcdef".contains(&it)))
+    name.strip_prefix(".ftk-").is_some_and(|digits| is_hex(digits, 16))
+}
+
+fn is_hex(text: &str, len: usize) -> bool {
+    text.len() == len && text.bytes().all(|it| b"0123456789abcdef".contains(&it))
 }
 
 /// Returns whether an intent has what a journal of version 2 adds, or `None` if only a part of it.
@@ -234,7 +218,7 @@ fn has_proof(line: &Members<'_>) -> Option<bool> {
     is_right_identity(directory?)?;
     nlink?;
     mode(&mode_of_keeper?.text()?)?;
-    line.optional("identity")?.map_or(Some(()), is_right_identity)?;
+    line.optional_as("identity", is_right_identity)?;
     is_right_digest(line)?;
     Some(true)
 }
@@ -251,10 +235,7 @@ fn is_intent(line: &Members<'_>) -> Option<()> {
     line.text("action")?;
     line.text("temp")?;
     for side in ["victim", "keeper"] {
-        let seen = line.get(side)?.members()?;
-        strings(&seen, "path")?;
-        seen.integer::<usize>("root_len")?;
-        is_version(&seen)?;
+        is_version(&is_place(line.get(side)?)?)?;
     }
     let metadata = line.get("metadata")?.members()?;
     metadata.text("mode")?;
@@ -270,20 +251,16 @@ fn is_intent(line: &Members<'_>) -> Option<()> {
     }
     strings(line, "target")?;
     for name in ["to", "saved"] {
-        if let Some(to) = line.optional(name)? {
-            let to = to.members()?;
-            strings(&to, "path")?;
-            to.integer::<usize>("root_len")?;
-        }
+        line.optional_as(name, is_place)?;
     }
     for name in ["directory", "identity"] {
-        line.optional(name)?.map_or(Some(()), |value| is_identity(value).map(drop))?;
+        line.optional_as(name, is_identity)?;
     }
     for name in ["nlink", "copies"] {
-        line.optional(name)?.map_or(Some(()), |value| value.integer::<u64>().map(drop))?;
+        line.optional_as(name, Json::integer::<u64>)?;
     }
-    optional_text(line, "keeper_mode")?;
-    optional_text(line, "blake3")
+    line.optional_as("keeper_mode", Json::text)?;
+    line.optional_as("blake3", Json::text).map(drop)
 }
 
 /// Returns the step that an intent announces, or `None` if its members are invalid.

@@ -63,6 +63,15 @@ impl<'j> Members<'j> {
         self.get(name).map(|value| Some(value).filter(|value| value.0.get() != "null"))
     }
 
+    /// Reads a member that may be missing or `null`.
+    pub(crate) fn optional_as<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(Json<'j>) -> Option<T>,
+    ) -> Option<Option<T>> {
+        self.optional(name)?.map_or(Some(None), |value| read(value).map(Some))
+    }
+
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         self.get(name)?.text()
     }
@@ -73,10 +82,7 @@ impl<'j> Members<'j> {
 
     /// Returns the bytes of `name` or, in base64, of `name_b64`; `Some(None)` if both are missing.
     pub(crate) fn optional_bytes(&self, name: &str) -> Option<Option<Vec<u8>>> {
-        let string = |name: &str| match self.optional(name)? {
-            Some(value) => value.text().map(Some),
-            None => Some(None),
-        };
+        let string = |name: &str| self.optional_as(name, Json::text);
         let bytes = match (string(name)?, string(&format!("{name}_b64"))?) {
             (None, None) => return Some(None),
             (Some(text), None) => text.into_bytes(),

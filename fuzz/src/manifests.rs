@@ -5,11 +5,15 @@ use std::io::Write as _;
 
 use ftk_file::{FsId, Stat};
 use ftk_hash::{Algorithm, Platform};
-use ftk_manifest::{Entry, Field, FieldSet, Header, Manifest, Writer, Xattr};
+use ftk_manifest::{Field, FieldSet, Header, Manifest, Writer, Xattr};
 use ftk_walk::FileType;
 
 use crate::json::{Json, Members, base64, hex, mode};
 use crate::sealed::{seal, texts};
+
+#[path = "../../crates/manifest/tests/manifest/owned.rs"]
+mod owned;
+use owned::{Owned, Path};
 
 /// Uses the lines of the input as those of a manifest.
 pub fn manifests(data: &[u8]) {
@@ -26,7 +30,7 @@ pub fn manifests(data: &[u8]) {
     let mut entries = manifest.entries().expect("it was read to its end");
     let read = loop {
         match entries.next() {
-            Ok(Some(entry)) => found.push(Owned::of(&entry)),
+            Ok(Some(entry)) => found.push((Path(entry.path.to_vec()), Owned::of(&entry))),
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         }
@@ -42,16 +46,18 @@ pub fn manifests(data: &[u8]) {
 }
 
 /// Writes the entries to a new manifest, and checks that it reads the same.
-fn again(header: &Header, found: &[Owned]) {
+fn again(header: &Header, found: &[(Path, Owned)]) {
     let mut file = Vec::new();
     let mut writer = Writer::new(header, |line: &[u8]| file.write_all(line));
-    found.iter().for_each(|entry| writer.entry(&entry.entry()).expect("a Vec takes everything"));
+    for (path, entry) in found {
+        writer.entry(&entry.entry(path)).expect("a Vec takes everything");
+    }
     writer.finish().expect("a Vec takes everything");
     let again = open(&file).expect("what is written is a manifest");
     assert_eq!(again.header(), &Header { version: Header::VERSION, ..header.clone() });
     let mut entries = again.entries().expect("it was read to its end");
-    for entry in found {
-        assert_eq!(entries.next().expect("what is written is read"), Some(entry.entry()));
+    for (path, entry) in found {
+        assert_eq!(entries.next().expect("what is written is read"), Some(entry.entry(path)));
     }
     assert!(entries.next().expect("what is written is read").is_none());
 }
@@ -102,13 +108,13 @@ fn is_known(option: &[u8]) -> bool {
 }
 
 /// Returns the entries before the first invalid line, and whether all lines are valid.
-fn by_hand(lines: &[Vec<u8>], header: &Header) -> (Vec<Owned>, bool) {
-    let mut entries: Vec<Owned> = Vec::new();
+fn by_hand(lines: &[Vec<u8>], header: &Header) -> (Vec<(Path, Owned)>, bool) {
+    let mut entries: Vec<(Path, Owned)> = Vec::new();
     for line in lines {
         let entry = Json::read(line).and_then(|line| entry(&line.members()?, header));
-        let is_next = |entry: &Owned| entries.last().is_none_or(|last| last.key() < entry.key());
+        let is_next = |entry: &(Path, Owned)| entries.last().is_none_or(|last| last.0 < entry.0);
         match entry.filter(is_next) {
-            Some(entry) if has_wrong_tree(&entries, Some(&entry), header) => return (entries, false),
+            Some((path, _)) if has_wrong_tree(&entries, Some(&path), header) => return (entries, false),
             Some(entry) => entries.push(entry),
             None => return (entries, false),
         }
@@ -117,29 +123,30 @@ fn by_hand(lines: &[Vec<u8>], header: &Header) -> (Vec<Owned>, bool) {
     (entries, is_valid)
 }
 
-/// Returns whether a directory that gets no more entries has another tree digest than its entries. `next` is the next
-/// entry; `None` at the end.
-fn has_wrong_tree(entries: &[Owned], next: Option<&Owned>, header: &Header) -> bool {
-    let has_ended = |dir: &&Owned| {
-        next.is_none_or(|next| dir.path != b"." && *next.path > *[&dir.path, &b"0"[..]].concat())
-    };
-    let mut dirs = entries.iter().filter(|dir| !dir.tree.is_empty()).filter(has_ended);
-    dirs.any(|dir| tree(dir, entries, &header.algorithms).as_ref() != Some(&dir.tree))
+/// Returns whether a directory that gets no more entries has another tree digest than its entries. `next` is the path of
+/// the next entry; `None` at the end.
+fn has_wrong_tree(entries: &[(Path, Owned)], next: Option<&Path>, header: &Header) -> bool {
+    let has_ended = |dir: &[u8]| next.is_none_or(|next| dir != b"." && *next.0 > *[dir, &b"0"[..]].concat());
+    let mut dirs = entries.iter().filter(|(dir, entry)| !entry.tree.is_empty() && has_ended(&dir.0));
+    dirs.any(|(dir, entry)| tree(&dir.0, entries, &header.algorithms).as_ref() != Some(&entry.tree))
 }
 
 /// Returns the tree digests of a directory, as `docs/tree-digest.md` specifies them.
-fn tree(dir: &Owned, entries: &[Owned], algorithms: &[Algorithm]) -> Option<Vec<u8>> {
-    let below = |path: &[u8]| match &*dir.path {
+fn tree(dir: &[u8], entries: &[(Path, Owned)], algorithms: &[Algorithm]) -> Option<Vec<u8>> {
+    let below = |path: &[u8]| match dir {
         b"." => Some(path.to_vec()).filter(|path| path != b"."),
         dir => Some(path.strip_prefix(dir)?.strip_prefix(b"/")?.to_vec()),
     };
     let up = |name: &[u8]| Some(name[..name.iter().rposition(|byte| *byte == b'/')?].to_vec());
     let netstring = |bytes: &[u8]| [bytes.len().to_string().as_bytes(), b":", bytes, b","].concat();
     let mut messages = vec![b"ftk tree 1\n".to_vec(); algorithms.len()];
-    for (entry, name) in entries.iter().filter_map(|entry| Some((entry, below(&entry.path)?))) {
+    for (path, entry, name) in entries.iter().filter_map(|(path, it)| Some((path, it, below(&path.0)?))) {
         if let Some(up) = up(&name) {
             let is_up = |dir: &Owned| dir.stat.file_type == FileType::Directory;
-            entries.iter().find(|dir| below(&dir.path).as_ref() == Some(&up)).filter(|dir| is_up(dir))?;
+            entries
+                .iter()
+                .find(|(dir, _)| below(&dir.0).as_ref() == Some(&up))
+                .filter(|(_, dir)| is_up(dir))?;
             continue;
         }
         let knows = |field| !entry.absent.contains(field);
@@ -157,7 +164,7 @@ fn tree(dir: &Owned, entries: &[Owned], algorithms: &[Algorithm]) -> Option<Vec<
             FileType::Socket => (b's', None),
         };
         let mut digests = match entry.stat.file_type {
-            FileType::Directory => tree(entry, entries, algorithms)?,
+            FileType::Directory => tree(&path.0, entries, algorithms)?,
             _ => entry.digests.clone(),
         };
         for (message, algorithm) in messages.iter_mut().zip(algorithms) {
@@ -175,7 +182,7 @@ fn tree(dir: &Owned, entries: &[Owned], algorithms: &[Algorithm]) -> Option<Vec<
     Some(digests.flat_map(|digest| digest.as_bytes().to_vec()).collect())
 }
 
-fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
+fn entry(line: &Members<'_>, header: &Header) -> Option<(Path, Owned)> {
     let path = line.bytes("path")?;
     let mut names = path.split(|byte| *byte == b'/');
     let is_below = path == b"." || names.all(|name| !matches!(name, b"" | b"." | b".."));
@@ -192,32 +199,23 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
     let target = line.optional_bytes("target")?;
     let is_file = file_type == FileType::Regular;
     let algorithms = if is_file { &*header.algorithms } else { &[] };
-    let mut values = Values { line, may_be_absent: header.version > 1, absent: FieldSet::default() };
+    let mut values = Values { line, is_2: header.version > 1, absent: FieldSet::default() };
     let is_device = matches!(file_type, FileType::Block | FileType::Char);
     let rdev = if is_device { values.integer(Field::Rdev, "rdev")? } else { 0 };
     let size = values.integer(Field::Size, "size_bytes")?;
-    let allocated = match line.optional("allocated_bytes").filter(|_| header.version > 1) {
-        None if header.version > 1 => return None,
-        None | Some(None) => {
-            values.absent.insert(Field::Allocated);
-            0
-        }
-        Some(Some(bytes)) => bytes.integer::<u64>().filter(|bytes| bytes % 512 == 0)?,
+    let blocks = |bytes: Json<'_>| {
+        Some(bytes.integer::<u64>()?).filter(|it| it.is_multiple_of(512)).map(|it| it / 512)
     };
-    let birth_ns = match line.optional("birth_ns").filter(|_| header.version > 1) {
-        None if header.version > 1 => return None,
-        None | Some(None) => None,
-        Some(Some(birth_ns)) => Some(birth_ns.integer()?),
-    };
-    let mode = match values.of(Field::Mode, "mode")? {
-        Some(digits) => mode(&digits.text()?)?,
-        None => 0,
-    };
+    let allocated = values.since_2("allocated_bytes", blocks)?;
+    if allocated.is_none() {
+        values.absent.insert(Field::Allocated);
+    }
+    let mode = values.of(Field::Mode, "mode")?.map_or(Some(0), |digits| mode(&digits.text()?))?;
     let stat = Stat {
         file_type,
         size,
-        blocks: allocated / 512,
-        birth_ns,
+        blocks: allocated.unwrap_or_default(),
+        birth_ns: values.since_2("birth_ns", Json::integer)?,
         mtime_ns: values.integer(Field::Mtime, "mtime_ns")?,
         ctime_ns: values.integer(Field::Ctime, "ctime_ns")?,
         mode,
@@ -228,44 +226,26 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<Owned> {
         nlink: values.integer(Field::Nlink, "nlink")?,
         rdev,
     };
-    let fs = match line.optional("fs").filter(|_| header.version > 1) {
-        None if header.version > 1 => return None,
-        None | Some(None) => None,
-        Some(Some(fs)) => Some(file_system(&fs.text()?)?),
-    };
-    let verified_ns = match line.optional("verified_ns").filter(|_| header.version > 1) {
-        None if header.version > 1 => return None,
-        None | Some(None) => None,
-        Some(Some(verified_ns)) => Some(verified_ns.integer()?),
-    };
-    let damaged_ns = match line.optional("damaged_ns")? {
-        Some(damaged_ns) => Some(damaged_ns.integer()?),
-        None => None,
-    };
-    let tree = match line.optional("tree").filter(|_| header.version > 1) {
-        None if header.version > 1 => return None,
-        None | Some(None) => Vec::new(),
-        Some(tree) if file_type == FileType::Directory && !header.algorithms.is_empty() => {
-            digests(tree, &header.algorithms)?
-        }
-        Some(_) => return None,
-    };
+    let may_have_tree = file_type == FileType::Directory && !header.algorithms.is_empty();
+    let tree = |tree| may_have_tree.then(|| digests(Some(tree), &header.algorithms))?;
+    let verified_ns = values.since_2("verified_ns", Json::integer)?;
+    let damaged_ns = line.optional_as("damaged_ns", Json::integer)?;
     let is_whole = (is_device || line.optional("rdev")?.is_none())
         && target.is_some() == (file_type == FileType::Symlink)
         && is_below
         && !((verified_ns.is_some() || damaged_ns.is_some()) && algorithms.is_empty());
-    is_whole.then_some(Owned {
-        path,
+    let entry = Owned {
         stat,
+        tree: values.since_2("tree", tree)?.unwrap_or_default(),
+        fs: values.since_2("fs", |fs| file_system(&fs.text()?))?,
         absent: values.absent,
         target,
         digests: digests(line.optional("digests")?, algorithms)?,
-        tree,
         xattrs: xattrs(line.optional("xattrs")?, header)?,
-        fs,
         verified_ns,
         damaged_ns,
-    })
+    };
+    is_whole.then_some((Path(path), entry))
 }
 
 /// Parses the identity of a file system.
@@ -278,8 +258,8 @@ fn file_system(text: &str) -> Option<FsId> {
 /// Members that may be absent in some versions.
 struct Values<'l, 'j> {
     line: &'l Members<'j>,
-    /// Whether this version allows it.
-    may_be_absent: bool,
+    /// Whether the version allows it.
+    is_2: bool,
     absent: FieldSet,
 }
 
@@ -287,16 +267,18 @@ impl<'j> Values<'_, 'j> {
     fn of(&mut self, field: Field, name: &str) -> Option<Option<Json<'j>>> {
         let value = self.line.optional(name)?;
         if value.is_none() {
-            self.may_be_absent.then(|| self.absent.insert(field))?;
+            self.is_2.then(|| self.absent.insert(field))?;
         }
         Some(value)
     }
 
     fn integer<T: TryFrom<i128> + Default>(&mut self, field: Field, name: &str) -> Option<T> {
-        match self.of(field, name)? {
-            Some(value) => value.integer(),
-            None => Some(T::default()),
-        }
+        self.of(field, name)?.map_or(Some(T::default()), Json::integer)
+    }
+
+    /// Reads a member that version 1 does not have.
+    fn since_2<T>(&self, name: &str, read: impl Fn(Json<'j>) -> Option<T>) -> Option<Option<T>> {
+        if self.is_2 { self.line.optional_as(name, read) } else { Some(None) }
     }
 }
 
@@ -323,56 +305,4 @@ fn xattrs(found: Option<Json<'_>>, header: &Header) -> Option<Option<Vec<Xattr>>
         xattrs.push(Xattr { name, value });
     }
     Some(Some(xattrs))
-}
-
-/// An entry that owns its data.
-#[derive(Debug, PartialEq, Eq)]
-struct Owned {
-    path: Vec<u8>,
-    stat: Stat,
-    absent: FieldSet,
-    target: Option<Vec<u8>>,
-    digests: Vec<u8>,
-    tree: Vec<u8>,
-    xattrs: Option<Vec<Xattr>>,
-    fs: Option<FsId>,
-    verified_ns: Option<i128>,
-    damaged_ns: Option<i128>,
-}
-
-impl Owned {
-    fn of(entry: &Entry<'_>) -> Self {
-        Self {
-            path: entry.path.to_vec(),
-            stat: entry.stat,
-            absent: entry.absent,
-            target: entry.target.map(<[u8]>::to_vec),
-            digests: entry.digests.to_vec(),
-            tree: entry.tree.to_vec(),
-            xattrs: entry.xattrs.map(<[Xattr]>::to_vec),
-            fs: entry.fs,
-            verified_ns: entry.verified_ns,
-            damaged_ns: entry.damaged_ns,
-        }
-    }
-
-    fn entry(&self) -> Entry<'_> {
-        Entry {
-            path: &self.path,
-            stat: self.stat,
-            absent: self.absent,
-            target: self.target.as_deref(),
-            digests: &self.digests,
-            tree: &self.tree,
-            xattrs: self.xattrs.as_deref(),
-            fs: self.fs,
-            verified_ns: self.verified_ns,
-            damaged_ns: self.damaged_ns,
-        }
-    }
-
-    /// Returns the key by which entries are sorted: the root is first.
-    fn key(&self) -> Option<&[u8]> {
-        (self.path != b".").then_some(&self.path)
-    }
 }

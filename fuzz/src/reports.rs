@@ -78,7 +78,7 @@ fn by_hand(lines: &[Vec<u8>]) -> Option<Report> {
     let directory = header.optional_bytes("directory")?;
     let roots = header.get("roots")?.items()?.into_iter().map(|root| root.members()?.bytes("path"));
     let roots = roots.collect::<Option<Vec<_>>>()?;
-    let rules = header.optional("unused_rules")?.map_or(Some(Vec::new()), |rules| rules.items())?;
+    let rules = header.optional_as("unused_rules", Json::items)?.unwrap_or_default();
     let unused_rules = rules.into_iter().map(|rule| rule.members()?.bytes("rule")).collect::<Option<_>>()?;
     let mut groups: Vec<(u64, Group)> = Vec::new();
     let mut directories: Vec<(u64, DirectoryGroup)> = Vec::new();
@@ -166,10 +166,7 @@ fn kept_paths(record: &Members<'_>, keep: Json<'_>, members: &[Member]) -> Optio
 
 /// Returns the number of the file of a member, if it has one.
 fn cluster(record: &Members<'_>) -> Option<Option<u64>> {
-    match record.optional("cluster")? {
-        Some(number) => number.integer().map(Some),
-        None => Some(None),
-    }
+    record.optional_as("cluster", Json::integer)
 }
 
 fn directory_group(record: &Members<'_>, roots: &[Vec<u8>]) -> Option<(u64, DirectoryGroup)> {

@@ -5,6 +5,7 @@ mod compressed;
 mod diff;
 mod format;
 mod model;
+mod owned;
 mod parts;
 mod scrub;
 mod shards;

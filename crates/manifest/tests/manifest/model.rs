@@ -1,4 +1,4 @@
-//! Owned entries, manifests of them, and the expected result of a comparison of two sets of them.
+//! Manifests of owned entries, and the expected result of a comparison of two sets of them.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -8,46 +8,17 @@ use data_encoding::{BASE64, HEXLOWER};
 use ftk_file::{FsId, Stat};
 use ftk_hash::Algorithm;
 use ftk_manifest::{
-    Criteria, Entry, Field, FieldSet, Finding, Header, Manifest, Mode, Parts, PathRange, Shard, Split,
-    Verdict, Writer, Xattr,
+    Criteria, Entry, Field, Finding, Header, Manifest, Mode, Parts, PathRange, Shard, Split, Verdict, Writer,
+    Xattr,
 };
 use ftk_record::Seal;
 use ftk_walk::FileType;
 use proptest::prelude::*;
 
-/// An entry that owns its data.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Owned {
-    pub(crate) stat: Stat,
-    pub(crate) absent: FieldSet,
-    pub(crate) target: Option<Vec<u8>>,
-    pub(crate) digests: Vec<u8>,
-    pub(crate) tree: Vec<u8>,
-    pub(crate) xattrs: Option<Vec<Xattr>>,
-    pub(crate) fs: Option<FsId>,
-    pub(crate) verified_ns: Option<i128>,
-    pub(crate) damaged_ns: Option<i128>,
-}
+pub(crate) use crate::owned::{Owned, Path};
 
-/// Entries by path; the root is `.` and sorts like an empty path.
+/// Entries by path.
 pub(crate) type Entries = BTreeMap<Path, Owned>;
-
-/// A path that sorts in the order of a manifest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Path(pub(crate) Vec<u8>);
-
-impl Ord for Path {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let key = |path: &Self| (path.0 != b".").then(|| path.0.clone());
-        key(self).cmp(&key(other))
-    }
-}
-
-impl PartialOrd for Path {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
 
 impl Path {
     pub(crate) fn new(path: &str) -> Self {
@@ -97,35 +68,6 @@ impl Owned {
         }
         self.absent.insert(field);
         true
-    }
-
-    pub(crate) fn of(entry: &Entry<'_>) -> Self {
-        Self {
-            stat: entry.stat,
-            absent: entry.absent,
-            target: entry.target.map(<[u8]>::to_vec),
-            digests: entry.digests.to_vec(),
-            tree: entry.tree.to_vec(),
-            xattrs: entry.xattrs.map(<[Xattr]>::to_vec),
-            fs: entry.fs,
-            verified_ns: entry.verified_ns,
-            damaged_ns: entry.damaged_ns,
-        }
-    }
-
-    pub(crate) fn entry<'e>(&'e self, path: &'e Path) -> Entry<'e> {
-        Entry {
-            path: &path.0,
-            stat: self.stat,
-            absent: self.absent,
-            target: self.target.as_deref(),
-            digests: &self.digests,
-            tree: &self.tree,
-            xattrs: self.xattrs.as_deref(),
-            fs: self.fs,
-            verified_ns: self.verified_ns,
-            damaged_ns: self.damaged_ns,
-        }
     }
 }
 
