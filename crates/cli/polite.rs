@@ -55,7 +55,8 @@ mod tests {
 
     #[test]
     fn file_systems_are_found_by_their_number() {
-        let mount = |dev, kind: &str| Mount { dev, root: "/".into(), at: "/".into(), kind: kind.into() };
+        let mount =
+            |dev, kind: &str| Mount { number: 1, dev, root: "/".into(), at: "/".into(), kind: kind.into() };
         let mounts =
             &[mount(rustix::fs::makedev(254, 0), "ext4"), mount(rustix::fs::makedev(0, 27), "tmpfs")];
         assert_eq!(file_system(rustix::fs::makedev(254, 0), mounts), "ext4");

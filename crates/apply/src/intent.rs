@@ -4,13 +4,13 @@ use std::ffi::CString;
 use std::fmt::Write as _;
 
 use data_encoding::BASE64;
-use ftk_file::{FileType, Identity, Stat, Version, is_temp_name};
+use ftk_file::{Attribute, FileType, Identity, Stat, Version, is_temp_name};
 use ftk_record::{Object, read_base64, read_path, write_path, write_string};
 use serde::Deserialize;
 
 use crate::action::ActionKind;
 use crate::identity_record::{IdentityRecord, write_identity};
-use crate::metadata::{Attribute, Metadata};
+use crate::metadata::Metadata;
 use crate::reach::Place;
 use crate::refusal::{Refusal, Side};
 use crate::seen::Seen;

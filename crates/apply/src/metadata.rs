@@ -3,29 +3,20 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use ftk_file::Stat;
+use ftk_file::{Attribute, AttributeReader, Stat, remove_attribute};
 use rustix::fs::{
-    Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fgetxattr, flistxattr, fremovexattr,
-    fsetxattr, futimens,
+    Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fgetxattr, flistxattr, fsetxattr,
+    futimens,
 };
 use rustix::io::Errno;
 
 use crate::reach::Held;
 use crate::refusal::Difference;
 
-/// The maximal size of a list of names and of a value (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
-const MAX_XATTR_LEN: usize = 64 << 10;
-
-/// Large enough for the names of most files.
-const INITIAL_LIST_LEN: usize = 256;
-
 /// The bits that let a program run with the rights of the file's owner or group.
 const SET_ID: u32 = SET_USER_ID | SET_GROUP_ID;
 const SET_USER_ID: u32 = 0o4000;
 const SET_GROUP_ID: u32 = 0o2000;
-
-/// Name and value of an extended attribute.
-pub(crate) type Attribute = (Vec<u8>, Vec<u8>);
 
 /// Everything that [`restore`] sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,34 +127,10 @@ fn differing<'a>(a: &'a [Attribute], b: &'a [Attribute]) -> Option<&'a [u8]> {
     only(a, b).into_iter().chain(only(b, a)).min()
 }
 
-/// Returns all extended attributes that the caller may list, sorted by name. The list is empty if the file
-/// system has none.
+/// Returns all extended attributes that the caller may list, sorted by name.
 pub(crate) fn attributes(file: impl AsFd) -> io::Result<Vec<Attribute>> {
-    let file = file.as_fd();
-    let mut names = vec![0_u8; INITIAL_LIST_LEN];
-    let listed = match flistxattr(file, &mut names[..]) {
-        Err(Errno::RANGE) => {
-            names.resize(MAX_XATTR_LEN, 0);
-            flistxattr(file, &mut names[..])
-        }
-        listed => listed,
-    };
-    let len = match listed {
-        Ok(0) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(Vec::new()),
-        listed => listed?,
-    };
-    let mut value = vec![0; MAX_XATTR_LEN];
-    let mut found = Vec::new();
-    for name in names[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
-        match fgetxattr(file, name, &mut value[..]) {
-            Ok(len) => found.push((name.to_vec(), value[..len].to_vec())),
-            // Some file systems list attributes that do not exist, or the attribute was removed meanwhile.
-            Err(Errno::NODATA) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-    }
-    found.sort();
-    Ok(found)
+    let list = |names: &mut [u8]| flistxattr(&file, names);
+    Ok(AttributeReader::default().read(list, |name, value| fgetxattr(&file, name, value))?)
 }
 
 /// Sets everything in `metadata` on `file`, which was just created. An error names what could not be set.
@@ -177,11 +144,7 @@ pub(crate) fn restore(file: impl AsFd, metadata: &Metadata) -> Result<(), (&'sta
     // Attributes are set after the owner, since a change of the owner removes capabilities.
     let theirs = attributes(file).map_err(|error| ("list attributes of the copy", errno_of(&error)))?;
     for (name, _) in theirs.iter().filter(|(name, _)| !metadata.attributes.iter().any(|(n, _)| n == name)) {
-        match fremovexattr(file, &name[..]) {
-            // XFS lists an access control list under two names. Both are gone with one of them.
-            Ok(()) | Err(Errno::NODATA) => {}
-            Err(errno) => return Err(("restore extended attributes", errno)),
-        }
+        remove_attribute(file, name).map_err(|errno| ("restore extended attributes", errno))?;
     }
     for (name, value) in metadata.attributes.iter().filter(|attribute| !theirs.contains(attribute)) {
         let set = fsetxattr(file, &name[..], value, XattrFlags::empty());

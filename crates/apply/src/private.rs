@@ -12,10 +12,10 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-use ftk_file::{FileType, Identity, Stat, Symlinks};
+use ftk_file::{FileType, Identity, Stat, Symlinks, remove_access_lists};
 use rustix::fs::{
-    AtFlags, CWD, Gid, Mode, OFlags, Timestamps, Uid, chownat, fremovexattr, linkat, mkdirat, openat,
-    symlinkat, unlinkat, utimensat,
+    AtFlags, CWD, Gid, Mode, OFlags, Timestamps, Uid, chownat, linkat, mkdirat, openat, symlinkat, unlinkat,
+    utimensat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -48,7 +48,7 @@ impl Unnamed {
         Self::new(aside, "make the directory", |entry| {
             mkdirat(&entry.dir, &entry.name, Mode::from_raw_mode(PRIVATE))?;
             let fd = openat(&entry.dir, &entry.name, READABLE, Mode::empty())?;
-            remove_access_lists(&fd)?;
+            remove_access_lists(&fd, true)?;
             Ok(fd)
         })
     }
@@ -291,18 +291,6 @@ fn set_link_metadata(link: BorrowedFd<'_>, metadata: &Metadata) -> Result<(), Er
         Err(Errno::INVAL | Errno::NOENT) => utimensat(CWD, path_of(link), &times, AtFlags::empty()),
         set => set,
     }
-}
-
-/// Removes the access control lists that a directory inherits from the default one of another user's directory: permissions
-/// that it gets later would let their users in.
-fn remove_access_lists(dir: &OwnedFd) -> Result<(), Errno> {
-    for list in ["system.posix_acl_access", "system.posix_acl_default"] {
-        match fremovexattr(dir, list) {
-            Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@
 //! - [`limit_rate()`] and [`preserve_page_cache()`] apply to all reads of the process: those of [`File`] and of
 //!   [`Stream`], which reads standard input and special files.
 //! - [`StandardStream`] knows which standard streams were closed when the process started.
+//! - [`AttributeReader`] reads extended attributes, and [`remove_access_lists()`] removes inherited ones that give access.
 //! - [`begin_write_back()`] sends a large output to the disk while it is written.
 //!
 //! The walker has its own code for directories and its own metadata, because it is published for programs
@@ -42,6 +43,8 @@
 //! ```
 mod aligned_buf;
 mod aligned_reader;
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+mod attributes;
 mod clock;
 mod closed_streams;
 mod cursor;
@@ -73,6 +76,8 @@ mod write_back;
 
 pub use aligned_buf::{ALIGNMENT_SPARE, AlignedBuf, aligned_start};
 pub use aligned_reader::AlignedReader;
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+pub use attributes::{Attribute, AttributeReader, remove_access_lists, remove_attribute};
 pub use clock::{clock_ns, has_own_clock};
 pub use closed_streams::StandardStream;
 pub use cursor::Cursor;

@@ -10,6 +10,8 @@ use rustix::fs::makedev;
 /// A mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
+    /// Its number.
+    pub number: u64,
     /// Its device number. Subvolumes of Btrfs have others.
     pub dev: u64,
     /// The directory of the file system that is mounted: `/`, unless only a part of it is.
@@ -25,17 +27,18 @@ pub fn mounts() -> impl Iterator<Item = Mount> {
     parse(fs::read("/proc/self/mountinfo").unwrap_or_default())
 }
 
-/// Parses the table of `proc_pid_mountinfo(5)`: the third field of a line is the device, the fourth the root, the fifth
-/// the mount point, and the type follows a field `-`. Other lines are skipped.
+/// Parses the table of `proc_pid_mountinfo(5)`: the first field of a line is the number, the third the device, the fourth the
+/// root, the fifth the mount point, and the type follows a field `-`. Other lines are skipped.
 fn parse(table: Vec<u8>) -> impl Iterator<Item = Mount> {
     let mount = |line: &[u8]| {
         let mut fields = line.split(|&byte| byte == b' ');
-        let dev = str::from_utf8(fields.nth(2)?).ok()?;
+        let number = str::from_utf8(fields.next()?).ok()?.parse().ok()?;
+        let dev = str::from_utf8(fields.nth(1)?).ok()?;
         let (major, minor) = dev.split_once(':')?;
         let dev = makedev(major.parse().ok()?, minor.parse().ok()?);
         let (root, at) = (unescape(fields.next()?), unescape(fields.next()?));
         let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
-        Some(Mount { dev, root, at, kind: String::from_utf8_lossy(kind).into_owned() })
+        Some(Mount { number, dev, root, at, kind: String::from_utf8_lossy(kind).into_owned() })
     };
     let mounts: Vec<_> = table.split(|&byte| byte == b'\n').filter_map(mount).collect();
     mounts.into_iter()
@@ -73,16 +76,16 @@ mod tests {
     #[test]
     fn every_mount_has_a_device_a_root_a_place_and_a_type() {
         let mounts: Vec<_> =
-            parse(TABLE.into()).map(|it| (it.dev, it.root, it.at.display().to_string(), it.kind)).collect();
-        let expected = |major, minor, root: &str, at: &str, kind: &str| {
-            (makedev(major, minor), PathBuf::from(root), at.to_owned(), kind.to_owned())
+            parse(TABLE.into()).map(|it| (it.number, it.dev, it.root, it.at, it.kind)).collect();
+        let expected = |number, major, minor, root: &str, at: &str, kind: &str| {
+            (number, makedev(major, minor), PathBuf::from(root), PathBuf::from(at), kind.to_owned())
         };
         assert_eq!(
             mounts,
             [
-                expected(8, 2, "/", "/", "ext4"),
-                expected(0, 26, "/", "/dev/shm", "tmpfs"),
-                expected(0, 49, "/a part", "/mnt/with space\\", "xfs"),
+                expected(29, 8, 2, "/", "/", "ext4"),
+                expected(30, 0, 26, "/", "/dev/shm", "tmpfs"),
+                expected(31, 0, 49, "/a part", "/mnt/with space\\", "xfs"),
             ]
         );
     }

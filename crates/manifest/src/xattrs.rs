@@ -3,31 +3,24 @@
 use std::io;
 use std::os::fd::{AsRawFd as _, RawFd};
 
-use ftk_file::Symlinks;
+use ftk_file::{AttributeReader, Symlinks};
 use ftk_inventory::{Inventory, Opener};
 use rustix::fs::{getxattr, lgetxattr, listxattr, llistxattr};
-use rustix::io::Errno;
 
 use crate::Xattr;
 use crate::walked_tree::Seen;
-
-/// The maximal size of an entry's list of names, and of one value (`XATTR_LIST_MAX` and `XATTR_SIZE_MAX` in
-/// linux/limits.h).
-const MOST: usize = 64 << 10;
 
 /// A reader of the extended attributes of a tree's entries.
 #[derive(Debug)]
 pub(crate) struct XattrReader<'i> {
     opener: Opener<'i>,
-    names: Vec<u8>,
-    value: Vec<u8>,
+    reader: AttributeReader,
     xattrs: Vec<Xattr>,
 }
 
 impl<'i> XattrReader<'i> {
     pub(crate) fn new(inventory: &'i Inventory) -> Self {
-        let opener = Opener::new(inventory);
-        Self { opener, names: vec![0; MOST], value: vec![0; MOST], xattrs: Vec::new() }
+        Self { opener: Opener::new(inventory), reader: AttributeReader::default(), xattrs: Vec::new() }
     }
 
     /// Reads the extended attributes of an entry, sorted by name. Links are not followed, except that the
@@ -44,23 +37,13 @@ impl<'i> XattrReader<'i> {
         let dir = self.opener.open(seen.dir)?;
         let path = path_in(dir.as_raw_fd(), &seen.name);
         let follow = seen.symlinks() == Symlinks::Follow;
-        self.xattrs.clear();
-        let names = &mut *self.names;
-        let len = match if follow { listxattr(&*path, names) } else { llistxattr(&*path, names) } {
-            Err(Errno::NOTSUP) => 0,
-            listed => listed?,
+        let found = if follow {
+            self.reader.read(|names| listxattr(&*path, names), |name, value| getxattr(&*path, name, value))
+        } else {
+            self.reader.read(|names| llistxattr(&*path, names), |name, value| lgetxattr(&*path, name, value))
         };
-        for name in self.names[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
-            let value = &mut *self.value;
-            match if follow { getxattr(&*path, name, value) } else { lgetxattr(&*path, name, value) } {
-                Err(Errno::NODATA) => {} // removed after it was listed
-                got => {
-                    let value = self.value[..got?].to_vec();
-                    self.xattrs.push(Xattr { name: name.to_vec(), value });
-                }
-            }
-        }
-        self.xattrs.sort_unstable();
+        self.xattrs.clear();
+        self.xattrs.extend(found?.into_iter().map(|(name, value)| Xattr { name, value }));
         Ok(&self.xattrs)
     }
 }

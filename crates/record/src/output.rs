@@ -10,7 +10,6 @@ use std::path::Path;
 use ftk_file::{FileType, Stat, begin_write_back};
 use rustix::fs::Mode;
 #[cfg(target_os = "linux")]
-use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::target::{Opened, Place, Target};
@@ -189,7 +188,8 @@ impl Write for Output {
 
 /// Gives a file that belongs to the caller the permissions of the old file, or fewer.
 fn copy_permissions(old: &Stat, file: &File) -> io::Result<()> {
-    remove_access_list(file)?;
+    #[cfg(target_os = "linux")]
+    ftk_file::remove_access_lists(file, false)?;
     let now = Stat::of(file)?;
     let mut mode = old.mode & 0o777;
     let has_group = now.gid == old.gid || (now.uid == old.uid && fchown(file, None, Some(old.gid)).is_ok());
@@ -201,20 +201,6 @@ fn copy_permissions(old: &Stat, file: &File) -> io::Result<()> {
         mode &= now.mode;
     }
     file.set_permissions(Permissions::from_mode(mode))
-}
-
-/// Removes the access control list that a file inherits from its directory: the permissions that it gets next would let
-/// the users of that list in.
-#[cfg(target_os = "linux")]
-fn remove_access_list(file: &File) -> io::Result<()> {
-    match rustix::fs::fremovexattr(file, "system.posix_acl_access") {
-        Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(()),
-        Err(errno) => Err(errno.into()),
-    }
-}
-#[cfg(not(target_os = "linux"))]
-fn remove_access_list(_: &File) -> io::Result<()> {
-    Ok(())
 }
 
 /// Returns the permissions for a file whose group could not be kept: its new group gets only what others had.

@@ -1,9 +1,9 @@
 //! The recorded metadata of a file or directory that no longer exists.
 
-use ftk_file::now_ns;
+use ftk_file::{Attribute, now_ns};
 use rustix::process::{getegid, geteuid, getgroups};
 
-use crate::metadata::{Attribute, Metadata};
+use crate::metadata::Metadata;
 use crate::reach::Held;
 
 /// The permissions that a record may give: all but set-user-ID and set-group-ID.

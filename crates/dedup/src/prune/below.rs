@@ -340,8 +340,13 @@ mod tests {
 
     #[test]
     fn parts_that_are_mounted_elsewhere_are_inside() {
-        let mount =
-            |dev, root: &str, at: &str| Mount { dev, root: root.into(), at: at.into(), kind: "ext4".into() };
+        let mount = |dev, root: &str, at: &str| Mount {
+            number: 1,
+            dev,
+            root: root.into(),
+            at: at.into(),
+            kind: "ext4".into(),
+        };
         let mounts = [
             mount(1, "/", "/"),
             mount(1, "/p/keep/inner", "/q"),

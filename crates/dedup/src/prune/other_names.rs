@@ -389,7 +389,7 @@ mod tests {
     use super::*;
 
     fn mount(dev: u64, root: &str, at: &str) -> Mount {
-        Mount { dev, root: root.into(), at: at.into(), kind: "ext4".into() }
+        Mount { number: 1, dev, root: root.into(), at: at.into(), kind: "ext4".into() }
     }
 
     #[test]

@@ -1,0 +1,114 @@
+//! Extended attributes, on systems that have them.
+
+use std::os::fd::AsFd;
+
+use rustix::fs::fremovexattr;
+use rustix::io::{Errno, Result};
+
+/// Enough for the names of most files.
+const INITIAL_LIST_LEN: usize = 256;
+
+/// The maximal size of a list of names and of a value (`XATTR_LIST_MAX` and `XATTR_SIZE_MAX` in linux/limits.h).
+const MAX_LEN: usize = 64 << 10;
+
+/// Name and value of an extended attribute.
+pub type Attribute = (Vec<u8>, Vec<u8>);
+
+/// Reads extended attributes. It keeps its buffers for the next file.
+#[derive(Debug, Default)]
+pub struct AttributeReader {
+    names: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl AttributeReader {
+    /// Returns all attributes of a file that the caller may list, sorted by name. They are empty if the file system has
+    /// none. `list` and `get` are calls such as `flistxattr` and `fgetxattr`.
+    ///
+    /// # Errors
+    /// Any other error of `list` and `get`.
+    pub fn read(
+        &mut self,
+        list: impl Fn(&mut [u8]) -> Result<usize>,
+        get: impl Fn(&[u8], &mut [u8]) -> Result<usize>,
+    ) -> Result<Vec<Attribute>> {
+        self.names.resize(self.names.len().max(INITIAL_LIST_LEN), 0);
+        let listed = match list(&mut self.names) {
+            Err(Errno::RANGE) => {
+                self.names.resize(MAX_LEN, 0);
+                list(&mut self.names)
+            }
+            listed => listed,
+        };
+        let len = match listed {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => 0,
+            listed => listed?,
+        };
+        let mut found = Vec::new();
+        for name in self.names[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+            self.value.resize(MAX_LEN, 0);
+            match get(name, &mut self.value) {
+                // Some file systems list attributes that do not exist, or the attribute was removed meanwhile.
+                Err(Errno::NODATA) => {}
+                got => found.push((name.to_vec(), self.value[..got?].to_vec())),
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+}
+
+/// Removes an attribute. It is no error if there is none: XFS lists an access control list under two names, and both are
+/// gone with one of them.
+///
+/// # Errors
+/// Any other error of `fremovexattr`.
+pub fn remove_attribute(file: impl AsFd, name: &[u8]) -> Result<()> {
+    match fremovexattr(file, name) {
+        Ok(()) | Err(Errno::NODATA) => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Removes the access control list that a new file or directory inherits from its directory: permissions that it gets
+/// later would let the users of that list in. A directory also has the list for new entries in it.
+///
+/// # Errors
+/// Any error of `fremovexattr`, unless there is no list or the file system has none.
+pub fn remove_access_lists(file: impl AsFd, is_directory: bool) -> Result<()> {
+    let lists: [&[u8]; 2] = [b"system.posix_acl_access", b"system.posix_acl_default"];
+    for list in &lists[..1 + usize::from(is_directory)] {
+        match remove_attribute(&file, list) {
+            Ok(()) | Err(Errno::OPNOTSUPP) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_are_read_and_missing_values_skipped() {
+        let names =
+            (0..100).rev().flat_map(|nth| format!("user.{nth:02}\0").into_bytes()).collect::<Vec<_>>();
+        let copy = |bytes: &[u8], to: &mut [u8]| {
+            to.get_mut(..bytes.len()).ok_or(Errno::RANGE)?.copy_from_slice(bytes);
+            Ok(bytes.len())
+        };
+        let get = |name: &[u8], value: &mut [u8]| match name {
+            b"user.07" => Err(Errno::NODATA),
+            name => copy(name, value),
+        };
+        let mut reader = AttributeReader::default();
+        for _ in 0..2 {
+            let found = reader.read(|list| copy(&names, list), get).unwrap();
+            assert_eq!(found.len(), 99);
+            assert!(found.is_sorted() && found.iter().all(|(name, value)| name == value));
+        }
+        assert_eq!(reader.read(|_| Err(Errno::OPNOTSUPP), get), Ok(Vec::new()));
+        assert_eq!(reader.read(|list| copy(b"user.01\0", list), |_, _| Err(Errno::IO)), Err(Errno::IO));
+    }
+}
