@@ -33,6 +33,7 @@ mod number;
 mod polite;
 mod progress;
 mod query;
+mod races;
 mod report;
 mod rules;
 mod run;

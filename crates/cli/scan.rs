@@ -220,6 +220,7 @@ pub(crate) fn walk_error(error: &WalkError, console: &Console) {
         Op::List => "list",
         Op::Stat => "stat",
         Op::Loop => "follow",
+        Op::Cycle => "enter",
         Op::Read => "read",
         _ => "walk",
     };

@@ -4,8 +4,10 @@ mod changes;
 mod gnu;
 mod huge;
 mod links;
+mod mounts;
 mod ncdu;
 mod outputs;
+mod races;
 mod read_back;
 
 use crate::harness::{Dir, bytes};

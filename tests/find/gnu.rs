@@ -162,6 +162,34 @@ fn several_and_overlapping_starting_points() {
     same(&dir, &["to_dir", "sizes"], &["to_dir", "sizes"]);
 }
 
+/// A directory inside another starting point has two names. A starting point that was given before has none.
+#[test]
+fn starting_points_with_different_spellings() {
+    let dir = Dir::new();
+    dir.file("a/f", b"").file("x/y", b"").file("z", b"");
+    let covered = |n: u32| match n {
+        0 => String::new(),
+        1 => "  skipped: 1 path that another argument covers\n".into(),
+        n => format!("  skipped: {n} paths that another argument covers\n"),
+    };
+    for (args, listed, n) in [
+        (&[".", "x"][..], &[".", "./a", "./a/f", "./x", "./z", "x", "x/y"][..], 1),
+        (&["x", "."], &[".", "./a", "./a/f", "./x", "./z", "x", "x/y"], 1),
+        (&[".", "./x"], &[".", "./a", "./a/f", "./x", "./x/y", "./z"], 0),
+        (&[".", "z"], &[".", "./a", "./a/f", "./x", "./x/y", "z"], 0),
+        (&["a/.", "a"], &["a/.", "a/./f"], 1),
+        (&["a", "a/.", "./a"], &["a", "a/f"], 2),
+        (&["z", "./z"], &["z"], 1),
+        (&[".", "x", "x"], &[".", "./a", "./a/f", "./x", "./z", "x", "x/y"], 2),
+    ] {
+        for threads in ["mono", "4"] {
+            let run =
+                dir.ftk(["find", "--sort", "-j", threads]).args(args).run().status(0).stderr(&covered(n));
+            run.check(run.text().lines().eq(listed.iter().copied()), "the listed paths");
+        }
+    }
+}
+
 #[test]
 fn with_links_followed() {
     needs!("find");

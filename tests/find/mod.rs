@@ -7,6 +7,8 @@ mod format;
 mod gnu;
 mod json;
 mod long;
+mod mounts;
 mod output;
+mod races;
 mod requests;
 mod sort;

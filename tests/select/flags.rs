@@ -129,8 +129,8 @@ fn permissions_and_owners() {
     assert_eq!(files(&["--owner", &format!("!{me}")]), "");
 }
 
-/// Metadata is requested once, for entries that match all filters on name, type and path; `--samefile`
-/// requests it only if the inode number matches.
+/// Metadata is requested once, for entries that match all filters on name, type and path. For `--samefile` the inode
+/// number in the listing does not suffice: it may be that of a file that a mount covers.
 #[test]
 fn metadata_is_requested_only_if_it_decides() {
     needs!("strace");
@@ -167,6 +167,6 @@ fn metadata_is_requested_only_if_it_decides() {
     assert_eq!(stats(&["-n", "1.*", "-S", "+0"]), [1, 1, 1]);
     assert_eq!(stats(&["-t", "d", "-S", "+0"]), [0, 0, 0]);
     assert_eq!(stats(&["--regex", "^e/", "--empty"]), [0, 1, 30]);
-    assert_eq!(stats(&["--samefile", "d/7.h"]), [0, 3, 0]);
+    assert_eq!(stats(&["-e", "h", "--samefile", "d/7.h"]), [0, 32, 0]);
     assert_eq!(stats(&["--ignore-files", "-E", "*.c"]), [0, 0, 0]);
 }

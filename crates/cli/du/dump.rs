@@ -14,9 +14,11 @@ use ftk_walk::Follow;
 use indicatif::HumanCount;
 
 use super::DuArgs;
+use super::source::sort_out;
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::human;
+use crate::races::{Races, say_vanished};
 use crate::scan::{Walked, say_skipped, too_large, walk, walk_error, walker};
 use crate::stdout::{Lines, Stdout};
 
@@ -46,10 +48,12 @@ pub(super) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
     let walker = walker(roots.clone(), args.selection.follow(Follow::Never), globals);
     let visitor = |worker| Dump::new(worker, &budget);
     let progress = console.progress.during_output();
-    let Walked { visitors: parts, skipped, rules, .. } =
+    let Walked { visitors: mut parts, mut skipped, rules, .. } =
         walk(walker, &selection, &budget, progress, console, visitor);
-    let mut errors: Vec<_> = parts.iter().flat_map(|part| &part.errors).collect();
-    errors.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    let errors = parts.iter_mut().flat_map(|part| std::mem::take(&mut part.errors)).collect();
+    let races = Races::new(args.races, &roots);
+    let (vanished, errors) = sort_out(errors, &races, &mut skipped);
+    let failed = errors.iter().map(|error| &error.path).chain(&vanished).map(|path| &**path).collect();
     errors.iter().for_each(|error| walk_error(error, console));
     check_dump(&parts).with_context(|| too_large(&budget))?;
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -57,7 +61,7 @@ pub(super) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
     let mut lines = Lines::new(&out);
     let is_shown = Stdout::is_terminal();
     // A failure is kept by `out`, which returns it below.
-    let _ = write_dump(&parts, &name, seconds, &mut |text| {
+    let _ = write_dump(&parts, &failed, &name, seconds, &mut |text| {
         let is_written = lines.line(|line| match is_shown {
             true => text.split_inclusive(|byte| *byte == b'\n').for_each(|row| {
                 let (row, end) = row.split_at(row.len() - usize::from(row.ends_with(b"\n")));
@@ -71,6 +75,7 @@ pub(super) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
     lines.flush();
     out.finish()?;
     say_skipped(skipped, Default::default(), console);
+    say_vanished(vanished, console);
     rules.say(console);
     let unreadable = match errors.len() as u64 {
         0 => String::new(),

@@ -21,6 +21,7 @@ use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::human;
 use crate::number::at_least;
+use crate::races::StrictRacesArg;
 use crate::scan::too_large;
 use crate::selection::SelectionArgs;
 use crate::size::Unit;
@@ -44,6 +45,9 @@ pub(crate) struct DuArgs {
 
     #[command(flatten)]
     output: OutputArgs,
+
+    #[command(flatten)]
+    races: StrictRacesArg,
 
     #[command(flatten)]
     selection: SelectionArgs,
@@ -72,7 +76,7 @@ struct OutputArgs {
     all: bool,
 
     /// Print only a sum for each PATH
-    #[arg(short, long, conflicts_with_all = ["max_depth", "format"])]
+    #[arg(short, long, conflicts_with = "format")]
     summarize: bool,
 
     /// Print sizes such as 1.5K and 234M, rounded up to powers of 1,024
@@ -171,6 +175,10 @@ impl DuArgs {
         }
         if globals.json && self.output.human_readable {
             bail!("--json cannot be used with --human-readable: it has bytes");
+        }
+        // GNU du accepts -s with -d 0, which means the same.
+        if self.output.summarize && self.selection.max_depth().is_some_and(|depth| depth > 0) {
+            bail!("--summarize cannot be used with --max-depth, except 0");
         }
         let filter = self.selection.clone().without_max_depth().filter();
         if let (Some(_), Some(filter)) = (&self.output.from, filter) {

@@ -4,13 +4,14 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use ftk_inventory::Budget;
-use ftk_select::Roots;
+use ftk_select::{Roots, Skipped};
 use ftk_usage::{Count, Usage};
-use ftk_walk::Follow;
+use ftk_walk::{Follow, Op, WalkError};
 
 use super::{DuArgs, from};
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
+use crate::races::{Races, say_vanished};
 use crate::scan::{Walked, none_of, say_skipped, too_large, walk, walk_error, walker};
 
 /// What was counted.
@@ -38,6 +39,7 @@ pub(super) fn count(
     }
     // A file that standard output goes to counts like any other: nothing is written before the walk has ended.
     let roots = args.selection.starts.read(&args.paths, &[c"."])?;
+    let races = Races::new(args.races, &roots);
     let selection = args.selection.clone().without_max_depth();
     let selection = selection.compile(&Roots::new(&roots), &[], console)?;
     let follow = args.selection.follow(Follow::Never);
@@ -46,18 +48,19 @@ pub(super) fn count(
         let count = Count::new(worker, &keep, budget, follow == Follow::Always);
         count.one_file_system(args.selection.one_file_system())
     };
-    let walker = walker(roots, follow, globals);
+    let walker = walker(roots.clone(), follow, globals);
     let walked = walk(walker, &selection, budget, console.progress, console, visitor);
-    let Walked { visitors, skipped, rules, .. } = walked;
+    let Walked { visitors, mut skipped, rules, .. } = walked;
     let (mut parts, mut errors) = (Vec::with_capacity(visitors.len()), Vec::new());
     for count in visitors {
         parts.push(count.part);
         errors.extend(count.errors);
     }
-    errors.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    let (vanished, errors) = sort_out(errors, &races, &mut skipped);
     errors.iter().for_each(|error| walk_error(error, console));
     let usage = Usage::merge(parts).with_context(|| too_large(budget))?;
     say_skipped(skipped, Default::default(), console);
+    say_vanished(vanished, console);
     rules.say(console);
     let total = usage.total();
     if total.files == 0
@@ -68,4 +71,19 @@ pub(super) fn count(
     }
     let outcome = if errors.is_empty() { Outcome::Success } else { Outcome::Error };
     Ok(Counted { usage, unreadable: errors.len() as u64, outcome, start })
+}
+
+/// Returns the paths of vanished entries, and the errors sorted by path. A directory that is mounted below
+/// itself is counted in `skipped`: like GNU du, this counts its contents once, and reports no error.
+pub(super) fn sort_out(
+    errors: Vec<WalkError>,
+    races: &Races<'_>,
+    skipped: &mut Skipped,
+) -> (Vec<Vec<u8>>, Vec<WalkError>) {
+    let (vanished, mut errors) = races.separate(errors);
+    let all = errors.len();
+    errors.retain(|error| error.op != Op::Cycle);
+    skipped.repeated += (all - errors.len()) as u64;
+    errors.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    (vanished, errors)
 }

@@ -6,10 +6,10 @@ use ftk_walk::{Directory, Entry, Fields, Step, Visitor, WalkError};
 
 use super::group::Groups;
 use super::render::Render;
-use super::search::Limit;
+use super::search::{Limit, Search};
 use super::sorted::Unsorted;
 use super::top::Top;
-use crate::console::{Console, Outcome};
+use crate::console::Outcome;
 use crate::scan::walk_error;
 use crate::stdout::Lines;
 
@@ -35,16 +35,19 @@ pub(super) enum Sink<'l> {
 pub(super) struct Lister<'l> {
     pub(super) sink: Sink<'l>,
     pub(super) found: u64,
+    /// Entries that vanished during the run.
+    pub(super) vanished: Vec<Vec<u8>>,
     pub(super) outcome: Outcome,
     limit: Option<&'l Limit>,
-    console: &'l Console,
+    search: &'l Search<'l>,
     /// The path of the current directory with a slash at its end; empty for starting points.
     dir: Vec<u8>,
 }
 
 impl<'l> Lister<'l> {
-    pub(super) fn new(sink: Sink<'l>, limit: Option<&'l Limit>, console: &'l Console) -> Self {
-        Self { sink, found: 0, outcome: Outcome::Success, limit, console, dir: Vec::new() }
+    pub(super) fn new(sink: Sink<'l>, limit: Option<&'l Limit>, search: &'l Search<'l>) -> Self {
+        let (vanished, dir) = (Vec::new(), Vec::new());
+        Self { sink, found: 0, vanished, outcome: Outcome::Success, limit, search, dir }
     }
 
     fn list(&mut self, entry: &mut Entry<'_>) -> Step {
@@ -133,8 +136,12 @@ impl Visitor for Lister<'_> {
     }
 
     fn error(&mut self, error: WalkError) -> Step {
-        walk_error(&error, self.console);
-        self.outcome = Outcome::Error;
+        if self.search.races.accept(&error) {
+            self.vanished.push(error.path);
+        } else {
+            walk_error(&error, self.search.console);
+            self.outcome = Outcome::Error;
+        }
         Step::Next
     }
 }

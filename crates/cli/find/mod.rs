@@ -36,6 +36,7 @@ use self::search::{Limit, Search};
 use crate::console::{Console, Outcome};
 use crate::globals::{Globals, When};
 use crate::number::at_least;
+use crate::races::{Races, StrictRacesArg};
 use crate::selection::SelectionArgs;
 use crate::stdout::Stdout;
 
@@ -61,6 +62,9 @@ pub(crate) struct FindArgs {
 
     #[command(flatten)]
     output: OutputArgs,
+
+    #[command(flatten)]
+    races: StrictRacesArg,
 
     #[command(flatten)]
     commands: Commands,
@@ -187,6 +191,7 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
         selection: &selection,
         globals,
         console,
+        races: Races::new(args.races, &roots),
         // With --quiet, one match decides the exit status.
         needs_used_rules: plan.as_ref().map(|_| args.commands.allow_unused),
         limit: match args.output.group_by {

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Context as _;
-use ftk_inventory::{Budget, Keep};
+use ftk_inventory::{Budget, Collect, Inventory, Keep};
 use ftk_select::{Selection, Skipped};
 use ftk_walk::{Follow, Step, Walker};
 
@@ -16,8 +16,9 @@ use super::sorted::{Unsorted, sort};
 use super::top::Top;
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
+use crate::races::{Races, say_vanished};
 use crate::rules::{AllowUnusedArg, Rules};
-use crate::scan::{Walked, none_of, say_skipped, scan, too_large, walk, walker};
+use crate::scan::{Walked, none_of, say_skipped, too_large, walk, walk_error, walker};
 
 /// A search: starting points, selection and limit.
 pub(super) struct Search<'s> {
@@ -26,6 +27,7 @@ pub(super) struct Search<'s> {
     pub(super) selection: &'s Selection,
     pub(super) globals: &'s Globals,
     pub(super) console: &'s Console,
+    pub(super) races: Races<'s>,
     /// For commands that are run: no entry is accepted if a rule that protects files matched nothing.
     pub(super) needs_used_rules: Option<AllowUnusedArg>,
     /// The maximal number of entries. If sorted, the first ones in that order.
@@ -42,7 +44,7 @@ pub(super) struct Tally {
 impl Search<'_> {
     /// Walks with one sink per worker.
     pub(super) fn walk<'l>(&'l self, mut sink: impl FnMut() -> Sink<'l>) -> Tally {
-        let lister = || Lister::new(sink(), self.limit.as_ref(), self.console);
+        let lister = || Lister::new(sink(), self.limit.as_ref(), self);
         self.walk_with(&self.budget(), lister, |sink| match sink {
             Sink::Paths { mut lines, .. } | Sink::Lines { mut lines, .. } => {
                 lines.flush();
@@ -64,7 +66,7 @@ impl Search<'_> {
             let mut sink = || Sink::Top(Top::new(render(), order, most));
             let tally = self.walk_with(
                 &self.budget(),
-                || Lister::new(sink(), None, self.console),
+                || Lister::new(sink(), None, self),
                 |sink| {
                     if let Sink::Top(part) = sink {
                         parts.push(part);
@@ -84,7 +86,7 @@ impl Search<'_> {
         let mut sink = || Sink::Sort(Unsorted::new(render(), order, budget.clone()));
         let tally = self.walk_with(
             &budget,
-            || Lister::new(sink(), None, self.console),
+            || Lister::new(sink(), None, self),
             |sink| {
                 if let Sink::Sort(part) = sink {
                     parts.push(part);
@@ -103,10 +105,18 @@ impl Search<'_> {
     /// Lists all paths, and then passes them to `accept`, sorted by path, until it returns `false`. Keeps only names,
     /// which needs much less memory than keeping records.
     pub(super) fn scan_sorted(&self, mut accept: impl FnMut(&[u8]) -> bool) -> anyhow::Result<Outcome> {
-        let scan = scan(self.walker(), self.selection, Keep::All, &self.budget(), None, "", self.console)?;
-        scan.rules.say(self.console);
-        self.ensure_used(&scan.rules)?;
-        let mut order = scan.inventory.in_path_order();
+        let (budget, console) = (self.budget(), self.console);
+        let collect = |worker| Collect::new(worker, Keep::All).within(&budget);
+        let walked = walk(self.walker(), self.selection, &budget, console.progress, console, collect);
+        let Walked { visitors, skipped, rules, .. } = walked;
+        let mut inventory = Inventory::merge(visitors).with_context(|| too_large(&budget))?;
+        let (vanished, errors) = self.races.separate(inventory.take_errors());
+        errors.iter().for_each(|error| walk_error(error, console));
+        say_skipped(skipped, Default::default(), console);
+        say_vanished(vanished, console);
+        rules.say(console);
+        self.ensure_used(&rules)?;
+        let mut order = inventory.in_path_order();
         let mut is_empty = true;
         while let Some(item) = order.next() {
             is_empty = false;
@@ -115,15 +125,15 @@ impl Search<'_> {
             }
         }
         if is_empty {
-            self.say_filtered(scan.skipped);
+            self.say_filtered(skipped);
         }
-        Ok(scan.outcome)
+        Ok(if errors.is_empty() { Outcome::Success } else { Outcome::Error })
     }
 
     /// Walks, and returns the groups of all workers.
     pub(super) fn walk_groups(&self, by: GroupBy) -> (Vec<Groups>, Tally) {
         let mut parts = Vec::new();
-        let lister = || Lister::new(Sink::Group(Groups::new(by)), None, self.console);
+        let lister = || Lister::new(Sink::Group(Groups::new(by)), None, self);
         let tally = self.walk_with(&self.budget(), lister, |sink| {
             if let Sink::Group(part) = sink {
                 parts.push(part);
@@ -142,12 +152,15 @@ impl Search<'_> {
         let walked = walk(self.walker(), self.selection, budget, progress, self.console, |_| lister());
         let Walked { visitors, skipped, rules, .. } = walked;
         let mut tally = Tally { found: 0, outcome: Outcome::Success, rules };
+        let mut vanished = Vec::new();
         for lister in visitors {
             tally.found += lister.found;
             tally.outcome = tally.outcome.max(lister.outcome);
+            vanished.extend(lister.vanished);
             done(lister.sink);
         }
         say_skipped(skipped, Default::default(), self.console);
+        say_vanished(vanished, self.console);
         tally.rules.say(self.console);
         if tally.found == 0 {
             self.say_filtered(skipped);

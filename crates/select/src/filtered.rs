@@ -539,7 +539,7 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
     }
 
     fn error(&mut self, error: WalkError) -> Step {
-        if error.op == Op::Loop {
+        if matches!(error.op, Op::Loop | Op::Cycle) {
             self.skipped.loops += 1;
             self.record_not_entered(|path| path.extend_from_slice(&error.path));
         }

@@ -21,7 +21,7 @@ pub struct Skipped {
     pub other_file_systems: u64,
     /// Mount points not entered because they are pseudo file systems, such as proc and sysfs.
     pub pseudo_file_systems: u64,
-    /// Links not followed because they lead back to a directory above them. Each is also an error.
+    /// Directories not entered because they are also above themselves, through a link or a mount. Each is also an error.
     pub loops: u64,
     /// Paths of directories that were entered before under another path. Counted only if all links are
     /// followed.

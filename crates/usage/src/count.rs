@@ -1,7 +1,10 @@
 //! The visitor that counts during a walk.
 
+use std::io;
+
 use ftk_inventory::Budget;
-use ftk_walk::{Directory, Entry, Fields, FileType, Step, Visitor, WalkError};
+use ftk_walk::{Directory, Entry, Fields, FileType, Op, Step, Visitor, WalkError};
+use rustix::io::Errno;
 
 use crate::part::Node;
 use crate::{Facts, Keep, Part};
@@ -41,7 +44,7 @@ impl Count {
     }
 
     /// Sets whether entries on other file systems than that of their starting point are not counted. The walk must not
-    /// enter directories there. The default is `false`.
+    /// enter directories there. A file counts with its directory, unless it is a mount point. The default is `false`.
     #[must_use]
     pub fn one_file_system(self, one_file_system: bool) -> Self {
         Self { one_file_system, ..self }
@@ -49,7 +52,10 @@ impl Count {
 
     fn count(&mut self, node: Node, entry: &mut Entry<'_>) -> Result<(), WalkError> {
         let metadata = *entry.metadata()?;
-        let is_elsewhere = self.one_file_system && metadata.dev != self.root_dev;
+        // Overlays show files with other devices than their directories.
+        let is_elsewhere = self.one_file_system
+            && metadata.dev != self.root_dev
+            && (metadata.file_type == FileType::Directory || entry.is_mount_point());
         if is_elsewhere {
             return Ok(());
         }
@@ -68,6 +74,10 @@ impl Visitor for Count {
 
     fn root(&mut self, root: &mut Entry<'_>) -> Step {
         self.shown = None;
+        if self.follows && root.file_type() == FileType::Symlink {
+            let dangling = io::Error::from(Errno::NOENT);
+            return self.error(WalkError::new(Op::Stat, root.name().to_vec(), dangling));
+        }
         let metadata = match root.metadata() {
             Ok(metadata) => *metadata,
             Err(error) => return self.error(error),

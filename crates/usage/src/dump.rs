@@ -188,7 +188,7 @@ pub fn check_dump(parts: &[Dump]) -> Result<(), Full> {
 }
 
 /// Writes the tree that the workers found. Subdirectories come after the other entries of a directory. Both are sorted by
-/// name. Directories that could not be read are marked.
+/// name. Directories in `failed` are marked: they could not be read.
 ///
 /// The walk must have one starting point, a directory. `root` is its name in the output, and `seconds` the time of the
 /// walk. `sink` receives one or more lines at a time.
@@ -197,6 +197,7 @@ pub fn check_dump(parts: &[Dump]) -> Result<(), Full> {
 /// The errors of `sink`.
 pub fn write_dump(
     parts: &[Dump],
+    failed: &HashSet<&[u8]>,
     root: &[u8],
     seconds: u64,
     sink: &mut dyn FnMut(&[u8]) -> io::Result<()>,
@@ -219,8 +220,6 @@ pub fn write_dump(
         let siblings = if dir.parent == Place::NONE { &mut roots } else { &mut children[index(dir.parent)] };
         siblings.push(number);
     }
-    let failed: HashSet<&[u8]> =
-        parts.iter().flat_map(|part| &part.errors).map(|error| &*error.path).collect();
     let path = |number: usize| {
         let mut names = vec![&*dirs[number].name];
         let mut above = dirs[number].parent;

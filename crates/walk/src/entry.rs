@@ -236,6 +236,12 @@ impl<'a> Entry<'a> {
             Err(error) => Err(self.error(Op::Stat, error)),
         }
     }
+    /// Returns whether a file system, or a part of one, is mounted on this name.
+    ///
+    /// Makes a system call. Where the system does not tell (Linux before 5.8), this returns `true`.
+    pub fn is_mount_point(&self) -> bool {
+        sys::is_mount_point(self.fd, self.name, self.via_link).unwrap_or(true)
+    }
     /// Appends the path: the starting point as given, joined with the names below it.
     pub fn push_path(&self, path: &mut Vec<u8>) {
         if let Some(place) = self.place {
@@ -245,6 +251,11 @@ impl<'a> Entry<'a> {
             }
         }
         path.extend_from_slice(self.name());
+    }
+
+    /// Returns device and inode number if the metadata was read before.
+    pub(crate) fn known_id(&self) -> Option<Id> {
+        self.metadata.as_ref().filter(|_| self.known.contains(Fields::INO)).map(Metadata::id)
     }
 
     /// Makes the error for a failed operation on this entry.

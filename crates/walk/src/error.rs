@@ -14,6 +14,8 @@ pub enum Op {
     Stat,
     /// Following a link that leads to a directory above it, or links that lead to each other.
     Loop,
+    /// Entering a directory that is also above itself, without a link: a part of a tree is mounted below itself.
+    Cycle,
     /// Reading a file. The walk reads none; visitors that do can report their errors with this.
     Read,
 }
@@ -47,6 +49,7 @@ impl fmt::Display for WalkError {
             Op::List => "list",
             Op::Stat => "stat",
             Op::Loop => "follow",
+            Op::Cycle => "enter",
             Op::Read => "read",
         };
         write!(f, "cannot {verb} {:?}", String::from_utf8_lossy(&self.path))

@@ -147,8 +147,9 @@
 //! - Deep trees, long paths and low descriptor limits do not stop a walk. On Linux, 10,000 levels, paths
 //!   longer than `PATH_MAX`, and a limit of 16 descriptors are tested.
 //! - A directory that is replaced by a symbolic link after it was listed is not entered.
-//! - Links are followed only on request ([`Follow`]). A link that leads back to a directory above it is an
-//!   error. If links lead to one directory in several ways, the directory is entered once; [`Follow::Always`]
+//! - A directory that is also above itself (the same device and inode) is an error, and is not entered. Bind mounts and
+//!   links lead to such directories.
+//! - Links are followed only on request ([`Follow`]). If links lead to one directory in several ways, the directory is entered once; [`Follow::Always`]
 //!   says under which path.
 //!
 //! # Limits

@@ -30,7 +30,7 @@ pub enum Follow {
     Never,
     /// Links given as starting points.
     Roots,
-    /// All links. A link that leads back to a directory above it is an error, and is not entered.
+    /// All links. A directory that is found to be also above itself is an error, and is not entered.
     ///
     /// If links lead to one directory in several ways, the directory is entered once, under the first path in
     /// byte order. Paths through a directory that is not entered do not count. [`Visitor::again`] reports

@@ -121,10 +121,9 @@ impl<'a, V: Visitor> Worker<'a, V> {
                 self.visitor.covered(&path);
                 return Continue(());
             }
-            if node.below_link()
-                && let Some(ancestor) = up.find(id)
-            {
-                return self.report(failure(&**node, Op::Loop, leads_back_to(ancestor)));
+            if let Some(ancestor) = up.find(id) {
+                let op = if node.below_link() { Op::Loop } else { Op::Cycle };
+                return self.report(failure(&**node, op, leads_back_to(ancestor)));
             }
         }
         node.set_id(id);
@@ -218,6 +217,11 @@ impl<'a, V: Visitor> Worker<'a, V> {
         match self.visitor.entry(node.tag(), &mut entry) {
             Step::Stop => return Break(()),
             Step::Descend if enters => {
+                // Otherwise this is known when it is opened.
+                if let Some(ancestor) = entry.known_id().and_then(|id| node.find(id)) {
+                    let op = if node.below_link() { Op::Loop } else { Op::Cycle };
+                    return self.report(entry.error(op, leads_back_to(ancestor)));
+                }
                 let tag = self.visitor.descend(Some(node.tag()), &entry);
                 self.found.push(Arc::new(Node::child(node, entry.name_c(), entry.via_link(), tag)));
             }

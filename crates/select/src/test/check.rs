@@ -78,7 +78,6 @@ impl Test {
                 _ => Verdict::No,
             },
             Self::Readable => Verdict::call(),
-            Self::SameFile(_, ino) if !may_be(seen, *ino) => Verdict::No,
             _ => of(seen, self.fields(), |metadata| self.decide_by(metadata)),
         }
     }
@@ -153,14 +152,6 @@ impl Test {
 
 fn of(seen: &Seen<'_>, fields: Fields, decide: impl FnOnce(&Metadata) -> Verdict) -> Verdict {
     seen.metadata.map_or(Verdict::fields(fields), decide)
-}
-
-/// Returns whether the entry may have this inode number, as far as its listing shows.
-///
-/// For a mount point, the listing reports the inode of the covered directory, and for a followed link that of
-/// the link. So these can always match.
-fn may_be(seen: &Seen<'_>, ino: u64) -> bool {
-    seen.via_link || seen.file_type == FileType::Directory || seen.ino == ino
 }
 
 fn time(stamp: Stamp, metadata: &Metadata) -> Option<i128> {

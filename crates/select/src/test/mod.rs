@@ -27,8 +27,6 @@ pub(crate) struct Seen<'e> {
     /// The number of the starting point.
     root: usize,
     file_type: FileType,
-    via_link: bool,
-    ino: u64,
     depth: u32,
     metadata: Option<&'e Metadata>,
 }
@@ -49,8 +47,6 @@ impl<'e> Seen<'e> {
             is_ignored,
             root: first_root + entry.root(),
             file_type: entry.file_type(),
-            via_link: entry.via_link(),
-            ino: entry.ino(),
             depth: entry.depth(),
             metadata: None,
         }

@@ -169,8 +169,6 @@ proptest! {
             is_ignored: facts.is_ignored,
             root: 0,
             file_type: facts.file_type,
-            via_link: false,
-            ino: facts.metadata.ino,
             depth: facts.depth,
             metadata: None,
         };

@@ -4,7 +4,9 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use rustix::fs::{AtFlags, OFlags, RawDir, RawDirEntry, Statx, StatxFlags, fstatfs, makedev, statx};
+use rustix::fs::{
+    AtFlags, OFlags, RawDir, RawDirEntry, Statx, StatxAttributes, StatxFlags, fstatfs, makedev, statx,
+};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{flags, nanoseconds, stat_at};
@@ -104,6 +106,14 @@ fn metadata(stat: &Statx, fields: Fields) -> Metadata {
             .then(|| nanoseconds(stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec)),
         mount: has(Fields::MOUNT, StatxFlags::MNT_ID).then_some(stat.stx_mnt_id),
     }
+}
+
+/// Returns whether something is mounted on `path`; `None` if the system does not tell.
+pub(crate) fn is_mount_point(at: BorrowedFd<'_>, path: &CStr, follow: bool) -> Option<bool> {
+    let flags = flags(follow) | AtFlags::NO_AUTOMOUNT;
+    let stat = retry_on_intr(|| statx(at, path, flags, StatxFlags::empty())).ok()?;
+    let is_known = stat.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT);
+    is_known.then(|| stat.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
 /// Magic numbers of file systems that show the kernel's state instead of stored files.

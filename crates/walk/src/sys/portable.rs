@@ -54,6 +54,11 @@ pub(crate) fn stat_with(
     stat_at(at, path, follow)
 }
 
+/// Returns `None`: there is no portable way to find out.
+pub(crate) fn is_mount_point(_at: BorrowedFd<'_>, _path: &CStr, _follow: bool) -> Option<bool> {
+    None
+}
+
 /// Returns `false`: there is no portable way to find out.
 pub(crate) fn is_pseudo(_fd: BorrowedFd<'_>) -> bool {
     false
