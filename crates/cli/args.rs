@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use clap::{Arg, ArgAction, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use crate::cache::CacheCommandArgs;
 use crate::calibrate::CalibrateArgs;
@@ -76,7 +76,7 @@ impl Args {
                         error.into()
                     }
                 };
-            let mut definition = help::arranged(Self::command());
+            let mut definition = repeatable(help::arranged(Self::command()));
             let matches = definition.try_get_matches_from_mut(&words);
             matches
                 .and_then(|mut matches| {
@@ -107,7 +107,7 @@ impl Args {
 
     fn of<T: clap::Args>(words: &[OsString], command: fn(T) -> Command) -> Option<Self> {
         // Dropping the definition would take longer than parsing the arguments.
-        let mut definition = ManuallyDrop::new(OneCommand::<T>::command());
+        let mut definition = ManuallyDrop::new(repeatable(OneCommand::<T>::command()));
         let mut matches = definition.try_get_matches_from_mut(words).ok()?;
         let files = Files::of(words.first()?.to_str()?, &matches);
         let one = OneCommand::from_arg_matches_mut(&mut matches).ok()?;
@@ -137,9 +137,30 @@ pub(crate) fn color_of(line: &CommandLine) -> When {
 
 /// Returns the definition of all commands, with the help pages arranged.
 pub(crate) fn definition() -> clap::Command {
-    let mut command = help::arranged(Args::command());
+    let mut command = repeatable(help::arranged(Args::command()));
     command.build();
     command
+}
+
+/// Options with a value that only say how a run works or what it looks like: the last value counts.
+const LAST_COUNTS: [&str; 9] =
+    ["threads", "io", "memory", "limit_rate", "progress", "color", "top", "sort", "hyperlink"];
+
+/// Accepts repeated options, so that an alias such as `ftk du -h` can be used with the same options.
+///
+/// Other options with a value are still refused: the first filter, file or action would be ignored without a word.
+fn repeatable(command: clap::Command) -> clap::Command {
+    let is_repeatable = |arg: &Arg| {
+        let id = arg.get_id().as_str();
+        // Only in `du`, this option is one of the output.
+        let is_depth = || id == "max_depth" && arg.get_help_heading() == Some("Output");
+        matches!(arg.get_action(), ArgAction::SetTrue) || LAST_COUNTS.contains(&id) || is_depth()
+    };
+    let with_itself = |arg: Arg| {
+        let id = arg.get_id().clone();
+        if is_repeatable(&arg) { arg.overrides_with(id) } else { arg }
+    };
+    command.mut_args(with_itself).mut_subcommands(repeatable)
 }
 
 /// One command with its own options and the global ones.
@@ -159,7 +180,7 @@ struct NoCommand;
 
 const EXAMPLES: &str = "\
 Options: ftk <COMMAND> -h; with details: --help; as JSON: ftk --describe
-Exit status: 0: success; 1: no match, differences or failed checks; 2: any error
+Exit status: 0: success; 1: differences, failed checks; 2: any error
 
 Examples:
   ftk find -e jpg -S +10M ~/Pictures    pictures larger than 10 MiB
@@ -254,6 +275,40 @@ mod tests {
         }
         for line in ["ftk", "ftk hash -h", "ftk find --nonsense", "ftk -v find", "ftk fnid", "ftk find -V"] {
             assert!(Args::of_one_command(&words(line)).is_none(), "{line}");
+        }
+    }
+
+    /// Flags may be repeated in every command; of other options, only those about the run and the output.
+    #[test]
+    fn repeated_options() {
+        fn each(command: &clap::Command, above: &[&str]) {
+            let path = [above, &[command.get_name()]].concat();
+            let flags = command.get_arguments().filter(|arg| matches!(arg.get_action(), ArgAction::SetTrue));
+            let flags = flags.filter_map(|arg| Some(format!("--{}", arg.get_long()?)));
+            let twice = flags.flat_map(|flag| [flag.clone(), flag]);
+            let line: Vec<_> = path.iter().map(|word| (*word).to_owned()).chain(twice).collect();
+            // Other errors, such as conflicts, are found after this one.
+            let error =
+                definition().try_get_matches_from(&line).map_or_else(|it| it.to_string(), |_| String::new());
+            assert!(!error.contains("multiple times"), "{line:?}: {error}");
+            command.get_subcommands().for_each(|below| each(below, &path));
+        }
+        each(&definition(), &[]);
+        let parse = |line: &str| Args::of_one_command(&words(line));
+        let globals = "-j 1 -j 2 --io sync --io auto --memory 1G --memory 2G --color never --color auto";
+        let args = parse(&format!("ftk du {globals} -d 1 -d 2 --top 3 --top 4")).unwrap();
+        assert_eq!((args.globals.threads, args.globals.memory), (crate::globals::ThreadsArg::Fixed(2), Some(2 << 30)));
+        assert!(parse("ftk find --sort --sort=size --reverse --reverse").is_some());
+        for line in [
+            "ftk find --max-depth 1 --max-depth 2",
+            "ftk find --newer a --newer b",
+            "ftk hash -o a -o b",
+            "ftk hash --stats a --stats b",
+            "ftk dup prune --action hardlink --action delete",
+            "ftk dup prune --action delete --journal a --journal b",
+            "ftk manifest create . -o a -o b",
+        ] {
+            assert!(parse(line).is_none(), "{line}");
         }
     }
 

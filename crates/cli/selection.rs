@@ -177,7 +177,7 @@ pub(crate) struct WalkArgs {
 #[command(next_help_heading = "Selection by place")]
 pub(crate) struct RecursiveArg {
     /// Accepted and ignored: ftk always recurses into directories
-    #[arg(short, long, hide_short_help = true, overrides_with = "recursive")]
+    #[arg(short, long, hide_short_help = true)]
     recursive: bool,
 }
 

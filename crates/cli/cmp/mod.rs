@@ -59,7 +59,7 @@ pub(crate) struct CmpArgs {
     selection: SelectionArgs,
 
     /// Accepted: ftk always recurses into directories. With -q, lists the differences, as `diff -rq` does
-    #[arg(short, long, hide_short_help = true, overrides_with = "recursive", help_heading = "Two trees")]
+    #[arg(short, long, hide_short_help = true, help_heading = "Two trees")]
     recursive: bool,
 
     /// Print nothing, as `cmp -s`: the same as --quiet

@@ -60,7 +60,6 @@ pub(crate) struct ManifestArgs {
 
     /// Accepted and ignored: ftk always recurses into directories
     #[arg(short, long, global = true, hide_short_help = true)]
-    #[arg(overrides_with = "recursive")]
     recursive: bool,
 }
 
