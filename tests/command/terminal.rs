@@ -65,13 +65,19 @@ fn find_shows_names_escaped() {
     run.check(run.out.windows(5).any(|part| part == b"\x1b[31m"), "-0 is raw");
 }
 
-/// The lines of `hash` escape only what their format needs; on a terminal all control characters are escaped.
+/// The lines of `hash` escape only what their format needs, and with `-z` nothing; on a terminal all control characters
+/// are escaped.
 #[test]
 fn hash_shows_names_escaped() {
     needs!("script");
     let dir = dangerous();
-    let run = on_a_terminal(&dir, "hash -q --color never .").status(0);
-    run.check(is_safe(run.text()), "no control characters");
+    for args in ["hash -q .", "hash -qz .", "hash -q --tag -z .", "hash -q --json ."] {
+        let run = on_a_terminal(&dir, args).status(0);
+        run.check(is_safe(&run.text().replace('\0', "\n")), "no control characters");
+        run.check(run.text().contains("two\\nlines"), "the name is there, escaped");
+    }
+    let run = dir.ftk(["hash", "-z", "."]).run().status(0);
+    run.check(run.out.windows(9).any(|part| part == b"two\nlines"), "not escaped");
 }
 
 #[test]

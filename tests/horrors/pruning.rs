@@ -395,6 +395,35 @@ fn h37_repeated_inode_numbers_are_not_trusted() {
     }
 }
 
+/// A signal ends an undo between two steps too, and the next one completes it.
+#[test]
+fn h49_a_signal_ends_an_undo_between_two_steps() {
+    for with in [Signal::TERM, Signal::INT] {
+        let dir = Dir::new();
+        let names: Vec<String> = (0..3000).map(|nth| format!("{nth:04}")).collect();
+        names.iter().for_each(|name| _ = dir.file(name, b"content"));
+        let journal = dir.aside("journal");
+        let args = ["dup", "prune", "--action", "hardlink", "--yes", "--journal", journal.to_str().unwrap()];
+        dir.ftk(args).run().status(0);
+        let links = || fs::metadata(dir.path("0000")).unwrap().nlink();
+        assert_eq!(links(), 3000);
+        let child = dir.ftk(["undo", journal.to_str().unwrap()]).spawn();
+        wait_until(|| links() < 2980);
+        signal(&child, with);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.signal(), Some(with.as_raw()));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let count =
+            |word: &str| text.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64;
+        assert_eq!(count("restore ") + count("not done "), 2999, "every step is on the list");
+        assert!(links() > 1, "it was over before the signal came");
+        assert_eq!(count("not done "), links() - 1, "what is not done is as it was");
+        assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), names.len(), "no other files are left over");
+        dir.ftk(["undo", journal.to_str().unwrap()]).run().status(0);
+        assert_eq!(links(), 1);
+    }
+}
+
 /// A signal ends the run between two steps: files listed as done are done, the others are unchanged, and the
 /// journal can undo the run.
 #[test]

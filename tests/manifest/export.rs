@@ -342,6 +342,20 @@ fn bagit_validates_an_export() {
     assert_eq!(list, fs::read(dir.path("bag/manifest-sha512.txt")).unwrap());
 }
 
+/// bagit-python decodes only the first two newlines of a name.
+#[test]
+fn bagit_refuses_names_with_three_newlines() {
+    needs!("bagit", "python3");
+    for (name, status) in [("1\n2\n3", 0), ("1\n2\n3\n4", 1)] {
+        let dir = Dir::new();
+        dir.file("bag/data/x", b"x").raw_file(format!("bag/data/{name}").as_bytes(), b"y");
+        dir.ftk(["manifest", "create", "bag/data", "-o", "m"]).run().status(0);
+        dir.ftk(["manifest", "export", "--format", "bagit", "-o", "bag", "m"]).run().status(0);
+        tool(&dir, &["python3", "-m", "bagit", "--validate", "bag"], b"").status(status);
+        dir.ftk(["hash", "--bag", "bag"]).run().status(0);
+    }
+}
+
 /// A link in a bag could lead out of it, and a list that is not replaced would not describe the new bag.
 #[test]
 fn a_bag_with_links_or_other_lists_is_refused() {

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::export::{ODD, tree};
 use super::records::{Manifest, create};
-use crate::harness::{Dir, Run, is_root, needs};
+use crate::harness::{Dir, Run, is_root, needs, sha256};
 
 fn tool(dir: &Dir, words: &[&str]) -> Vec<u8> {
     dir.ftk([] as [&str; 0]).instead(dir, words).run().status(0).out
@@ -157,6 +157,7 @@ fn lists_of_sha256sum_are_read() {
     let run = dir.ftk(["manifest", "update", "."]).arg(dir.aside("imported")).run().status(1);
     let updated = Manifest::parse(&run.out);
     assert!(updated.entry("new")["size_bytes"] == 3 && updated.entry("d-e")["size_bytes"].is_null());
+    assert_eq!(updated.entry("d-e")["digests"]["sha256"], sha256(b"2"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod browser;
 mod decisions;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -123,6 +124,55 @@ fn the_parts_of_a_manifest_are_like_the_whole() {
     dir.ftk(["report", "--json", "--parts"]).arg(&new).run().status(2).stderr_has("2");
     dir.ftk(["report", "--json", "--parts", "a"]).run().status(2).stderr_has("without parts");
     dir.ftk(["report", "--json", "--parts", "--dup", "a"]).run().status(2).stderr_has("--dup");
+}
+
+/// Adds the names of all members, except of objects whose keys are not names of members.
+fn add_members(value: &Value, members: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => object.iter().for_each(|(name, value)| {
+            members.insert(name.clone());
+            add_members(value, members);
+        }),
+        Value::Array(values) => values.iter().for_each(|value| add_members(value, members)),
+        _ => {}
+    }
+}
+
+#[test]
+fn all_members_are_documented() {
+    let dir = tree();
+    dir.file("copies/1/x", b"equal").file("copies/2/x", b"equal");
+    let manifest = |name: &str| {
+        dir.ftk(["manifest", "create", ".", "-o"]).arg(dir.aside(name)).run().status(0);
+    };
+    manifest("old");
+    dir.file("a-b/y.txt", b"changed").file("new", b"");
+    fs::rename(dir.path("a/x.jpg"), dir.path("moved.jpg")).unwrap();
+    manifest("new");
+    let mut members = BTreeSet::new();
+    for args in [&["--dup", "--dirs", "."][..], &["../old"], &["../old", "../new"]] {
+        add_members(&data(dir.ftk(["report", "--json"]).args(args)), &mut members);
+    }
+    // A file that is marked as damaged.
+    let old = fs::read_to_string(dir.path("moved.jpg")).unwrap();
+    let mtime = fs::metadata(dir.path("moved.jpg")).unwrap().modified().unwrap();
+    fs::write(dir.path("moved.jpg"), old.replacen('x', "y", 1)).unwrap();
+    let file = fs::File::options().write(true).open(dir.path("moved.jpg")).unwrap();
+    file.set_times(fs::FileTimes::new().set_modified(mtime)).unwrap();
+    dir.ftk(["manifest", "scrub", ".", "../new"]).run().status(1);
+    let scrubbed = data(dir.ftk(["report", "--json", "../new"]));
+    assert_ne!(scrubbed["health"]["damaged"], Value::from(Vec::<Value>::new()));
+    add_members(&scrubbed, &mut members);
+
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/json.md")).unwrap();
+    let page = page.split("\n## ").find(|part| part.starts_with("`ftk report --json`")).unwrap();
+    let is_missing = |name: &&String| !page.contains(&format!("`{name}`"));
+    let missing: Vec<_> = members.iter().filter(is_missing).collect();
+    assert!(
+        members.len() > 60 && missing.is_empty(),
+        "{} members, {missing:?} not documented",
+        members.len()
+    );
 }
 
 #[test]

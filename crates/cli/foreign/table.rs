@@ -76,6 +76,10 @@ const BY_NAME: Commands = &["find", "du", "hash", "dup", "dup prune", "cmp", "ma
 const WITH_PATHS: Commands = &["find", "du", "hash", "dup", "dup prune", "manifest create"];
 /// Commands with all filters.
 const WALKERS: Commands = &["find", "du", "hash", "dup", "dup prune", "cmp"];
+/// The commands of `WALKERS` that do not follow links given as arguments.
+const LISTERS: Commands = &["find", "du"];
+/// The commands of `WALKERS` that follow links given as arguments.
+const READERS: Commands = &["hash", "dup", "dup prune", "cmp"];
 const F: Commands = &["find"];
 const DU: Commands = &["du"];
 const HASH: Commands = &["hash"];
@@ -134,8 +138,12 @@ pub(super) const TABLE: &[Row] = &[
     find("-context X", WALKERS, "ftk has no such test"),
     find("-nowarn", BY_NAME, "omit it"),
     find("-warn", BY_NAME, "omit it"),
-    find("-ignore_readdir_race", BY_NAME, "omit it"),
-    find("-noignore_readdir_race", BY_NAME, "omit it"),
+    find(
+        "-ignore_readdir_race",
+        LISTERS,
+        "omit it: entries that vanish are no errors unless `--strict-races`",
+    ),
+    find("-noignore_readdir_race", LISTERS, "use `--strict-races`"),
     find("-mtime -2", WALKERS, "use `--changed-within 2d`, or `--changed-before 3d` for +2"),
     find("-mmin -10", WALKERS, "use `--changed-within 10min`, or `--changed-before 10min` for +10"),
     find("-atime -2", WALKERS, "use `--where 'atime < 2d'`"),
@@ -161,7 +169,11 @@ pub(super) const TABLE: &[Row] = &[
     find("-mindepth 2", BY_NAME, "use `--min-depth`"),
     find("-depth", BY_NAME, "omit it"),
     find("-xdev", BY_NAME, "use `--one-file-system`"),
-    find("-mount", BY_NAME, "use `--one-file-system`"),
+    find(
+        "-mount",
+        BY_NAME,
+        "use `--one-file-system`, which lists the mount points themselves, like GNU find; -mount of POSIX does not",
+    ),
     find("-follow", WALKERS, "use `--follow`"),
     find("-prune", BY_NAME, "use `--exclude GLOB` or `--exclude-where EXPR`"),
     find("-not", BY_NAME, "use `--where 'not ...'`"),
@@ -192,7 +204,8 @@ pub(super) const TABLE: &[Row] = &[
     find("-quit", F, "use `--max-results 1`"),
     find("-noleaf", BY_NAME, "omit it"),
     find("-files0-from FILE", WALKERS, "use `--files0-from`"),
-    find("-H", WALKERS, "omit it"),
+    find("-H", LISTERS, "write a slash after a link, such as link/"),
+    find("-H", READERS, "omit it: links given as arguments are followed"),
     find("-P", WALKERS, "omit it: links are followed only with `--follow`"),
     row("fd", "--hidden", BY_NAME, "omit it: hidden files are included unless `--no-hidden`"),
     row("fd", "-H", F, "omit it: hidden files are included unless `--no-hidden`"),
@@ -252,8 +265,9 @@ pub(super) const TABLE: &[Row] = &[
     row("GNU du", "--inodes", DU, "use `--json`, which has the numbers of files and directories"),
     row("GNU du", "--time", DU, "use `ftk find --long`"),
     row("GNU du", "--dereference", DU, "use `--follow`"),
-    row("GNU du", "--dereference-args", DU, "use `--follow`"),
-    row("GNU du", "-D", DU, "use `--follow`"),
+    row("GNU du", "--dereference-args", DU, "write a slash after a link, such as link/"),
+    row("GNU du", "-D", DU, "write a slash after a link, such as link/"),
+    row("GNU du", "-H", DU, "write a slash after a link, such as link/"),
     row("GNU du", "--no-dereference", DU, "omit it: links are followed only with `--follow`"),
     row("GNU du", "-P", DU, "omit it: links are followed only with `--follow`"),
     row("GNU du, ncdu", "--exclude-from FILE", DU, "use `--exclude GLOB` for each pattern"),
