@@ -127,3 +127,31 @@ fn counts() {
     dir.ftk(["find", "--json", "-c", "-t", "p"]).run().status(0).stdout("{\"count\":1}\n");
     dir.ftk(["find", "--json", "-c", "-n", "absent"]).run().status(0).stdout("{\"count\":0}\n");
 }
+
+/// A time may need more than the 64 bits of a signed integer.
+#[test]
+fn late_times_are_exact() {
+    needs!("find");
+    let dir = Dir::new();
+    let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::new(13_569_465_600, 7);
+    dir.file("late", b"");
+    fs::File::open(dir.path("late")).unwrap().set_modified(time).unwrap();
+    let run = dir.ftk(["find", "--json", "late"]).run().status(0);
+    run.check(run.text().contains("\"mtime_ns\":13569465600000000007,"), "every digit");
+}
+
+/// A directory that cannot be listed has the object of an empty one. The error and the status tell.
+#[test]
+fn unreadable_directories_have_objects() {
+    let dir = Dir::new();
+    dir.file("t/locked/x", b"x").dir("t/empty").lock("t/locked");
+    let run = dir.ftk(["find", "--json", "--sort", "t"]).unprivileged(&dir).run().status(2);
+    let paths: Vec<_> = objects(&run).iter().map(|object| object["path"].clone()).collect();
+    run.check(paths == ["t", "t/empty", "t/locked"], "an object for each directory");
+    run.stderr_has("ftk: cannot open 't/locked': permission denied\n");
+    let run = dir.ftk(["du", "--json", "-d9", "t"]).unprivileged(&dir).run().status(2);
+    let counts = |object: &Map<String, Value>| (object["files"].clone(), object["directories"].clone());
+    let found: Vec<_> = objects(&run).iter().map(counts).collect();
+    run.check(found == [(0.into(), 3.into()), (0.into(), 1.into()), (0.into(), 1.into())], "no files");
+    run.stderr_has("ftk: cannot open 't/locked': permission denied\n");
+}
