@@ -164,7 +164,9 @@ impl Stats {
     pub(crate) fn write(&self, output: &mut Vec<u8>, command: &str, outcome: Outcome) -> io::Result<()> {
         let gathered = self.lock();
         let document = Document {
-            ftk: env!("CARGO_PKG_VERSION"),
+            ftk: "stats",
+            version: 1,
+            program: env!("CARGO_PKG_VERSION"),
             command,
             status: outcome as u8,
             start_ns: nanos(self.start_time()),
@@ -193,6 +195,10 @@ impl Stats {
 #[derive(Serialize)]
 struct Document<'s> {
     ftk: &'static str,
+    /// The version of the format.
+    version: u32,
+    /// The version of ftk.
+    program: &'static str,
     command: &'s str,
     status: u8,
     /// Start of the run, since 1970 (UTC).

@@ -46,7 +46,7 @@ impl<'o> StepLines<'o> {
         let Self { json, is_coloured, width, .. } = *self;
         self.lines.line(|out| {
             if json {
-                return write_record(out, |record| add(record.member("do", word).path("path", path)));
+                return write_record(out, |record| add(record.member("action", action(word)).path("path", path)));
             }
             let slash = if is_directory && !path.ends_with(b"/") { "/" } else { "" };
             let path = sanitize(path) + slash;
@@ -82,4 +82,13 @@ impl<'o> StepLines<'o> {
 /// Returns `; 3 refused; 1 failed`: the counts that are not zero, each with its text.
 pub(crate) fn rest<T: Display>(counts: impl IntoIterator<Item = (u64, T)>) -> String {
     counts.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| format!("; {text}")).collect()
+}
+
+/// Returns the name in JSON, where an action has the same name as in journals.
+fn action(word: &str) -> &str {
+    match word {
+        "link" => "hardlink",
+        "clone" => "reflink",
+        word => word,
+    }
 }

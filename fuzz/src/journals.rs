@@ -97,6 +97,10 @@ fn by_hand(journal: &[u8]) -> Option<Vec<Step>> {
     let is_new = version == 2;
     let is_journal = header.text("ftk")? == "journal" && (version == 1 || is_new);
     header.bytes("cwd")?;
+    // One member with two names, the second in older journals.
+    if header.get("start_ns").is_some() && header.get("started_ns").is_some() {
+        return None;
+    }
     let identity = header.optional("cwd_identity")?;
     (identity.is_some() == is_new).then_some(())?;
     identity.map_or(Some(()), is_right_identity)?;

@@ -176,11 +176,16 @@ fn directory_group(record: &Members<'_>, roots: &[Vec<u8>]) -> Option<(u64, Dire
         Some(Member::new(root, path, version(record, 0)?))
     };
     let members = record.get("members")?.items()?.into_iter().map(|it| directory(&it.members()?));
+    // Older reports have the second name.
+    let wasted = match (record.get("waste_bytes"), record.get("wasted_bytes")) {
+        (Some(wasted), None) | (None, Some(wasted)) => wasted.integer()?,
+        _ => return None,
+    };
     let group = DirectoryGroup {
         size: record.integer("size_bytes")?,
         files: record.integer("files")?,
         entries: record.integer("entries")?,
-        wasted: record.integer("wasted_bytes")?,
+        wasted,
         names,
         members: members.collect::<Option<_>>()?,
     };

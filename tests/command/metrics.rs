@@ -103,7 +103,7 @@ fn of_findings() {
         ("files", 3.0),
         ("groups", 1.0),
         ("waste_bytes", 6.0),
-        ("free_bytes", 2.0 * space),
+        ("freed_bytes", 2.0 * space),
         ("shared_bytes", 0.0),
     ];
     run("dup", &["in", "--min-size", "0", "--summary"], 0, &dup);

@@ -24,7 +24,8 @@ fn of_a_successful_run() {
     dir.file("in/a", b"abc").file("in/d/b", b"").symlink("a", "in/link").fifo("in/fifo");
     dir.ftk(["hash", "in", "--stats", "s.json", "--json"]).run().status(0);
     let stats = stats(&dir, "s.json");
-    assert_eq!((&stats["ftk"], &stats["command"]), (&env!("CARGO_PKG_VERSION").into(), &"hash".into()));
+    assert_eq!((&stats["ftk"], &stats["version"]), (&"stats".into(), &1.into()));
+    assert_eq!((&stats["program"], &stats["command"]), (&env!("CARGO_PKG_VERSION").into(), &"hash".into()));
     assert_eq!(stats["status"], 0);
     let walk = phase(&stats, "walk");
     assert_eq!(walk["entries"], 6, "the root, a, d, b, the link and the FIFO");

@@ -156,7 +156,7 @@ fn the_option_needs_an_action_that_removes_names() {
     }
     let run = prune(&dir, &["--json", "--action", "delete", "t/in"]).status(0);
     let lines: Vec<Value> = run.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let directories = lines.iter().filter(|line| line["do"] == "remove" && line["is_directory"] == true);
+    let directories = lines.iter().filter(|line| line["action"] == "remove" && line["is_directory"] == true);
     assert_eq!(directories.count(), 3);
     assert_eq!(lines.last().unwrap()["summary"]["emptied_directories"], 3);
 }

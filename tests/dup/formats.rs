@@ -156,7 +156,7 @@ fn summary_only() {
     let free = frees(&dir);
     let run = dir.ftk(["dup", "--summary", "--json", "t"]).run().status(0);
     let expected = format!(
-        "{{\"files\":5,\"groups\":2,\"waste_bytes\":10003,\"free_bytes\":{free},\"shared_bytes\":10000}}\n"
+        "{{\"files\":5,\"groups\":2,\"waste_bytes\":10003,\"freed_bytes\":{free},\"shared_bytes\":10000}}\n"
     );
     run.stdout(expected);
     let run = dir.ftk(["dup", "--summary", "t"]).run().status(0);
@@ -172,7 +172,7 @@ fn files_linked_outside_the_tree_free_nothing() {
     dir.file("t/a", &[7; 10_000]).file("t/b", &[7; 10_000]);
     dir.hard_link("t/a", "other a").hard_link("t/b", "other b");
     let run = dir.ftk(["dup", "--summary", "--json", "t"]).run().status(0);
-    run.check(run.text().contains("\"waste_bytes\":10000,\"free_bytes\":0,"), "nothing can be freed");
+    run.check(run.text().contains("\"waste_bytes\":10000,\"freed_bytes\":0,"), "nothing can be freed");
     dir.ftk(["dup", "--summary", "t"]).run().status(0).stdout("pruning would free nothing\n");
 }
 

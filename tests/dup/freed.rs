@@ -24,7 +24,7 @@ fn assert_freed(mounted: &Mounted, action: &str, tolerance: u64) {
         let run =
             dir.ftk(["dup", "prune", "--json", "--action", action]).args(yes).arg(&tree).run().status(0);
         let last: Value = serde_json::from_str(run.text().lines().last().unwrap()).unwrap();
-        (last["summary"]["files"].as_u64().unwrap(), last["summary"]["frees_bytes"].as_u64().unwrap())
+        (last["summary"]["files"].as_u64().unwrap(), last["summary"]["freed_bytes"].as_u64().unwrap())
     };
     let before = mounted.used();
     let (_, promised) = frees(&[]);
@@ -37,7 +37,7 @@ fn assert_freed(mounted: &Mounted, action: &str, tolerance: u64) {
     if action == "reflink" {
         let run = dir.ftk(["dup", "--summary", "--json"]).arg(&tree).run().status(0);
         let totals: Value = serde_json::from_str(run.text()).unwrap();
-        assert_eq!(totals["free_bytes"], 0);
+        assert_eq!(totals["freed_bytes"], 0);
         assert!(totals["shared_bytes"].as_u64().unwrap() >= 10_000_000, "{totals}");
     }
     for name in ["a", "b", "c", "d"] {
@@ -82,6 +82,6 @@ fn moved_directories_free_nothing() {
             dir.ftk(["dup", "prune", "--json", "--dirs", "--action", "move=../to"]).args(yes).run().status(0);
         let last: Value = serde_json::from_str(run.text().lines().last().unwrap()).unwrap();
         let summary = &last["summary"];
-        assert_eq!((&summary["files"], &summary["frees_bytes"]), (&1.into(), &0.into()), "{yes:?}");
+        assert_eq!((&summary["files"], &summary["freed_bytes"]), (&1.into(), &0.into()), "{yes:?}");
     }
 }

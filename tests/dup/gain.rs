@@ -191,7 +191,7 @@ fn promised(dir: &Dir, tree: &Path) -> (String, u64, bool) {
     let is_upper_bound = |object: &Value| object["is_upper_bound"].as_bool().unwrap_or_default();
     let totals = json(&["dup", "--summary", "--json"]);
     let plan = &json(&["dup", "prune", "--action", "delete", "--json"])["summary"];
-    assert_eq!(totals["free_bytes"], plan["frees_bytes"]);
+    assert_eq!(totals["freed_bytes"], plan["freed_bytes"]);
     assert_eq!(is_upper_bound(&totals), is_upper_bound(plan));
     let text = dir.ftk(["dup", "--summary"]).arg(tree).run().status(0).text().to_owned();
     let text = text.strip_prefix("pruning would free ").unwrap().trim_end();
@@ -206,9 +206,9 @@ fn promised(dir: &Dir, tree: &Path) -> (String, u64, bool) {
     let page = dir.aside("page.html");
     dir.ftk(["report", "--dup", "-o"]).arg(&page).arg(tree).run().status(0);
     let page = fs::read_to_string(page).unwrap();
-    let data = format!("\"free_bytes\":{},\"is_upper_bound\":{}", plan["frees_bytes"], is_upper_bound(plan));
+    let data = format!("\"freed_bytes\":{},\"is_upper_bound\":{}", plan["freed_bytes"], is_upper_bound(plan));
     assert!(page.contains(&data), "{data}");
-    (text.to_owned(), plan["frees_bytes"].as_u64().unwrap(), is_upper_bound(plan))
+    (text.to_owned(), plan["freed_bytes"].as_u64().unwrap(), is_upper_bound(plan))
 }
 
 /// Deletes the surplus copies, and checks that the file system and the last line say what was promised.
@@ -254,7 +254,7 @@ fn the_figure_of_a_huge_group_is_an_upper_bound() {
     dir.ftk(["dup", "--summary", "t"]).run().status(0).stdout(&text);
     let totals = dir.ftk(["dup", "--summary", "--json", "t"]).run().status(0);
     let totals: Value = serde_json::from_str(totals.text()).unwrap();
-    assert_eq!((&totals["free_bytes"], &totals["is_upper_bound"]), (&blocks.into(), &true.into()));
+    assert_eq!((&totals["freed_bytes"], &totals["is_upper_bound"]), (&blocks.into(), &true.into()));
 }
 
 #[test]

@@ -65,17 +65,17 @@ fn a_plan_as_json() {
     let run = dir.ftk(args).run().status(0);
     let lines: Vec<Value> = run.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(
-        (&lines[0]["do"], &lines[0]["path"], &lines[0]["why"]),
+        (&lines[0]["action"], &lines[0]["path"], &lines[0]["why"]),
         (&"keep".into(), &"t/a".into(), &"first".into())
     );
     assert_eq!(
-        (&lines[1]["do"], &lines[1]["path"], &lines[1]["keeper"]),
+        (&lines[1]["action"], &lines[1]["path"], &lines[1]["keeper"]),
         (&"delete".into(), &"t/b".into(), &"t/a".into())
     );
-    assert_eq!(lines[1]["frees_bytes"], frees);
+    assert_eq!(lines[1]["freed_bytes"], frees);
     let summary = &lines[2]["summary"];
     assert_eq!(
-        (&summary["is_plan"], &summary["files"], &summary["frees_bytes"]),
+        (&summary["is_plan"], &summary["files"], &summary["freed_bytes"]),
         (&true.into(), &1.into(), &frees.into())
     );
 }

@@ -252,7 +252,7 @@ fn undo_finds_the_last_run_and_lists_all() {
     let json = dir.ftk(["undo", "--list", "--json"]).run().status(0);
     let runs: Vec<serde_json::Value> =
         json.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(runs[0]["started_ns"].as_i64() > runs[1]["started_ns"].as_i64(), "the newest first");
+    assert!(runs[0]["start_ns"].as_i64() > runs[1]["start_ns"].as_i64(), "the newest first");
     assert_eq!(runs[0]["steps"], serde_json::json!([{"action": "hardlink", "files": 1, "undone": 0}]));
     assert_eq!(runs[0]["left"], 1);
 

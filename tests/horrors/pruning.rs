@@ -245,7 +245,7 @@ fn h12_all_hard_links_of_a_file_are_replaced() {
     let frees = fs::metadata(dir.path("b")).unwrap().blocks() * 512;
     let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--json"]).run().status(0);
     run.check(
-        run.text().contains(&format!("\"files\":11,\"directories\":0,\"frees_bytes\":{frees},")),
+        run.text().contains(&format!("\"files\":11,\"directories\":0,\"freed_bytes\":{frees},")),
         "freed once",
     );
     assert_eq!(fs::metadata(dir.path("b7")).unwrap().nlink(), 22);
@@ -256,11 +256,11 @@ fn h12_all_hard_links_of_a_file_are_replaced() {
     dir.file("t/a", &bytes(1, 50_000)).file("t/b", &bytes(1, 50_000)).hard_link("t/b", "outside");
     let args = ["dup", "prune", "--action", "hardlink", "--yes", "--json", "t"];
     let run = dir.ftk(args).args(["--keep", "first"]).run().status(0);
-    run.check(run.text().contains("\"frees_bytes\":0,\"refused\":0"), "nothing is freed");
+    run.check(run.text().contains("\"freed_bytes\":0,\"refused\":0"), "nothing is freed");
     run.check(run.text().contains("\"files\":0,"), "nothing is done");
     let run = dir.ftk(args).run().status(0);
     run.check(
-        run.text().contains(&format!("\"files\":1,\"directories\":0,\"frees_bytes\":{frees},")),
+        run.text().contains(&format!("\"files\":1,\"directories\":0,\"freed_bytes\":{frees},")),
         "freed",
     );
     assert_eq!(fs::metadata(dir.path("outside")).unwrap().nlink(), 3);

@@ -13,7 +13,7 @@ fn prune(dir: &Dir, action: &str, tree: &Path) -> (u64, u64) {
     let run = dir.ftk(["dup", "prune", "--yes", "--json", "--action", action]).arg(tree).run().status(0);
     let last: Value = serde_json::from_str(run.text().lines().last().unwrap()).unwrap();
     let summary = &last["summary"];
-    (summary["files"].as_u64().unwrap(), summary["frees_bytes"].as_u64().unwrap())
+    (summary["files"].as_u64().unwrap(), summary["freed_bytes"].as_u64().unwrap())
 }
 
 /// Files with the attribute `C` cannot share blocks with files without it; the kernel returns `EINVAL`.
@@ -98,7 +98,7 @@ fn h70_a_second_run_frees_nothing() {
         wait_until(|| said.abs_diff(before - mounted.used()) <= 3 * 4096);
         let after = mounted.used();
         let summary = dir.ftk(["dup", "--summary", "--json"]).arg(&tree).run().status(0);
-        summary.check(summary.text().contains("\"free_bytes\":0,"), "nothing would be freed");
+        summary.check(summary.text().contains("\"freed_bytes\":0,"), "nothing would be freed");
         assert_eq!(prune(&dir, action, &tree), (0, 0), "{action}");
         assert_eq!(mounted.used(), after, "{action}");
     }

@@ -57,7 +57,7 @@ fn a_manifest_gives_the_space_of_its_tree() {
     let from_manifest = data(dir.ftk(["report", "--json"]).arg(dir.aside("manifest")));
     assert_eq!(from_tree["space"], from_manifest["space"]);
     assert_eq!(from_tree["health"], Value::Null);
-    assert_eq!(from_manifest["health"]["never_files"], 4);
+    assert_eq!(from_manifest["health"]["never_read_files"], 4);
     assert_eq!(from_manifest["changes"], Value::Null);
 }
 

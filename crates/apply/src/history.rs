@@ -137,7 +137,7 @@ impl std::error::Error for JournalError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalSummary {
     /// The start of the run, in nanoseconds since the Unix epoch; `None` if the journal does not say it.
-    pub started_ns: Option<i128>,
+    pub start_ns: Option<i128>,
     /// The working directory of the run.
     pub directory: PathBuf,
     /// The number of steps of each kind that were performed, or may have been.
@@ -165,7 +165,7 @@ pub struct Remade {
 /// # Errors
 /// If the journal cannot be read or is invalid, or the memory does not suffice.
 pub fn summarize(journal: impl BufRead, memory: u64) -> Result<JournalSummary, JournalError> {
-    let History { cwd, started_ns, steps, undone, remade, .. } = History::read(journal, memory)?;
+    let History { cwd, start_ns, steps, undone, remade, .. } = History::read(journal, memory)?;
     let (mut of_kind, mut undone_of_kind, mut left) = (BTreeMap::new(), BTreeMap::new(), 0);
     for step in &steps {
         *of_kind.entry(step.kind).or_default() += 1;
@@ -177,14 +177,14 @@ pub fn summarize(journal: impl BufRead, memory: u64) -> Result<JournalSummary, J
     }
     let of_step = |step: &Intent| Some(Remade { removed: removed(step)?, made: *remade.get(&step.step)? });
     let remade = steps.iter().filter_map(of_step).collect();
-    Ok(JournalSummary { started_ns, directory: cwd, steps: of_kind, undone: undone_of_kind, left, remade })
+    Ok(JournalSummary { start_ns, directory: cwd, steps: of_kind, undone: undone_of_kind, left, remade })
 }
 
 /// The content of a journal.
 #[derive(Debug)]
 pub(crate) struct History {
     /// The start of the run.
-    pub(crate) started_ns: Option<i128>,
+    pub(crate) start_ns: Option<i128>,
     /// The working directory of the run.
     pub(crate) cwd: PathBuf,
     /// The identity of the working directory. `None` in a journal of version 1.
@@ -288,9 +288,9 @@ impl History {
                 }
             }
         }
-        let started_ns = header.started_ns.and_then(|it| it.as_i64()).map(i128::from);
+        let start_ns = header.start_ns.and_then(|it| it.as_i64()).map(i128::from);
         let steps = steps.into_iter().flatten().collect();
-        Ok(Self { started_ns, cwd, cwd_identity, starts, steps, copies, making, remade, undone, len })
+        Ok(Self { start_ns, cwd, cwd_identity, starts, steps, copies, making, remade, undone, len })
     }
 }
 
@@ -332,8 +332,9 @@ struct HeaderRecord {
     cwd: Option<String>,
     cwd_b64: Option<String>,
     cwd_identity: Option<Object<IdentityRecord>>,
-    /// For people, so any value is accepted.
-    started_ns: Option<serde_json::Value>,
+    /// For people, so any value is accepted. Its first name was `started_ns`.
+    #[serde(alias = "started_ns")]
+    start_ns: Option<serde_json::Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -367,7 +368,7 @@ mod tests {
 "#;
 
     /// A journal of version 2, with the records of an undo.
-    const NEW: &str = r#"{"ftk":"journal","version":2,"cwd":"/","cwd_identity":{"dev":1,"ino":2,"type":"directory","uid":0},"started_ns":0}
+    const NEW: &str = r#"{"ftk":"journal","version":2,"cwd":"/","cwd_identity":{"dev":1,"ino":2,"type":"directory","uid":0},"start_ns":0}
 {"start":{"path":"a","identity":{"fs":"000102030405060708090a0b0c0d0e0f","dev":1,"ino":3,"birth_ns":4,"type":"directory","uid":5}}}
 {"step":0,"action":"remove-directory","temp":".ftk-0123456789abcdef","victim":{"path":"a/b","root_len":1,"dev":1,"ino":2,"size_bytes":0,"mtime_ns":4,"ctime_ns":5},"keeper":{"path":"a/c","root_len":1,"dev":1,"ino":9,"size_bytes":0,"mtime_ns":4,"ctime_ns":5},"metadata":{"mode":"0755","uid":0,"gid":0,"atime_ns":0},"directory":{"dev":1,"ino":3,"type":"directory","uid":5},"identity":{"dev":1,"ino":2,"type":"directory","uid":0},"nlink":2,"keeper_mode":"0000"}
 {"step":0,"outcome":"done","freed_bytes":0}
@@ -427,7 +428,7 @@ mod tests {
     #[test]
     fn a_summary_counts_the_steps_that_may_have_been_performed() {
         let summary = summarize(JOURNAL.as_bytes(), u64::MAX).unwrap();
-        assert_eq!((summary.started_ns, summary.directory), (Some(0), "/".into()));
+        assert_eq!((summary.start_ns, summary.directory), (Some(0), "/".into()));
         assert_eq!(summary.steps, BTreeMap::from([(ActionKind::Symlink, 1)]));
         let refused = JOURNAL.replace("\"done\",\"freed_bytes\":4096", "\"refused\",\"why\":\"\"");
         assert!(summarize(refused.as_bytes(), u64::MAX).unwrap().steps.is_empty());

@@ -70,7 +70,7 @@ impl Journal {
         write_path(lines, "cwd", cwd.as_os_str().as_bytes());
         lines.extend_from_slice(b",\"cwd_identity\":{");
         write_identity(lines, &Identity::of(openat(CWD, ".", DIRECTORY, Mode::empty())?)?);
-        lines.extend_from_slice(format!("}},\"started_ns\":{}}}\n", now_ns()).as_bytes());
+        lines.extend_from_slice(format!("}},\"start_ns\":{}}}\n", now_ns()).as_bytes());
         journal.sync()?;
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         File::open(directory.unwrap_or(Path::new(".")))?.sync_all()?;

@@ -29,7 +29,7 @@ struct Summary {
     /// Directories handled as a whole.
     directories: u64,
     /// Bytes that are freed at most.
-    frees_bytes: u64,
+    freed_bytes: u64,
     /// Those of them that are freed unless other files share them.
     #[serde(rename = "is_upper_bound", skip_serializing_if = "is_zero", serialize_with = "is_positive")]
     possible: u64,
@@ -136,7 +136,7 @@ impl<'o> StepPrinter<'o> {
     /// Adds files of a directory that was not handled completely.
     pub(super) fn add_files(&mut self, files: u64, frees: u64) {
         self.summary.files += files;
-        self.summary.frees_bytes += frees;
+        self.summary.freed_bytes += frees;
     }
 
     /// Prints a directory that was handled or can be handled as a whole:
@@ -155,7 +155,7 @@ impl<'o> StepPrinter<'o> {
                 .path("keeper", &keeper.path)
                 .member("is_directory", true)
                 .member("files", files)
-                .member("frees_bytes", frees);
+                .member("freed_bytes", frees);
         });
     }
 
@@ -191,7 +191,7 @@ impl<'o> StepPrinter<'o> {
             (_, frees) => format!("frees {}", DecimalBytes(frees)),
         };
         self.lines.print(done(self.kind, &step.victim.path, false), how, |record| {
-            record.path("keeper", &step.keeper.path).member("frees_bytes", frees);
+            record.path("keeper", &step.keeper.path).member("freed_bytes", frees);
             if gain.possible > 0 {
                 record.member("is_upper_bound", true);
             }
@@ -219,7 +219,7 @@ impl<'o> StepPrinter<'o> {
             elapsed_ns: nanos(elapsed),
             files: Some(self.summary.files + failed),
             failed: Some(failed),
-            bytes: Some(self.summary.frees_bytes - self.summary.possible),
+            bytes: Some(self.summary.freed_bytes - self.summary.possible),
             ..Phase::default()
         }
     }
@@ -241,7 +241,7 @@ impl Summary {
             files += &format!(" and {}", human::directories(self.directories));
         }
         let up_to = if self.possible > 0 { "up to " } else { "" };
-        let most = format!("{up_to}{}", DecimalBytes(self.frees_bytes));
+        let most = format!("{up_to}{}", DecimalBytes(self.freed_bytes));
         let free = match (self.is_plan, kind) {
             (_, ActionKind::Move) => String::new(),
             (true, _) => format!(" and free {most}"),

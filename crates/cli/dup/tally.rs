@@ -37,7 +37,7 @@ pub(super) fn push(tally: &Tally, json: bool, rules: &Rules, out: &mut Vec<u8>) 
             .member("files", files)
             .member("groups", groups)
             .member("waste_bytes", waste)
-            .member("free_bytes", tally.free_bytes())
+            .member("freed_bytes", tally.freed_bytes())
             .member("shared_bytes", shared);
         if *is_upper_bound {
             record.member("is_upper_bound", true);
@@ -59,7 +59,7 @@ pub(super) fn say(tally: &Tally, format: ReportFormat, console: &Console) {
     stats.result("groups", tally.groups);
     stats.result("waste_bytes", tally.waste);
     stats.result("shared_bytes", tally.shared);
-    tally.free.into_iter().for_each(|free| stats.result("free_bytes", free));
+    tally.free.into_iter().for_each(|free| stats.result("freed_bytes", free));
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ pub(super) fn of_tree<'f>(
     let mut duplicates = collector.finish(&head)?;
     // What whole directories free is not known.
     if !has_directories {
-        duplicates.free_bytes = Some(gain.most().into());
+        duplicates.freed_bytes = Some(gain.most().into());
         duplicates.is_upper_bound = gain.possible > 0;
     }
     data.duplicates = Some(duplicates);

@@ -100,7 +100,7 @@ fn find(globals: &Globals, console: &Console) -> anyhow::Result<(Vec<Found>, Out
         }
     }
     journals.sort_by(|a, b| {
-        let key = |found: &Found| (Reverse(found.summary.started_ns), Reverse(found.path.clone()));
+        let key = |found: &Found| (Reverse(found.summary.start_ns), Reverse(found.path.clone()));
         key(a).cmp(&key(b))
     });
     Ok((journals, outcome))
@@ -113,14 +113,14 @@ fn read(path: &Path, globals: &Globals) -> Result<JournalSummary, JournalError> 
 /// Appends `2026-11-23 07:33  3 files linked  in /srv  /home/ann/.local/state/ftk/dup-20261123T073315Z-6kCIYK.jsonl`.
 /// After the number of files, it says how many of them are undone.
 fn push_line(out: &mut Vec<u8>, journal: &Found, json: bool) {
-    let Found { path, summary: JournalSummary { started_ns, directory, steps, undone, left, .. } } = journal;
+    let Found { path, summary: JournalSummary { start_ns, directory, steps, undone, left, .. } } = journal;
     let undone = |kind: &ActionKind| undone.get(kind).copied().unwrap_or(0);
     let (path, directory) = (path.as_os_str().as_bytes(), directory.as_os_str().as_bytes());
     if json {
         write_record(out, |record| {
             record.path("journal", path).path("directory", directory);
-            if let Some(started_ns) = started_ns {
-                record.member("started_ns", started_ns);
+            if let Some(start_ns) = start_ns {
+                record.member("start_ns", start_ns);
             }
             let steps: Vec<_> = steps
                 .iter()
@@ -133,7 +133,7 @@ fn push_line(out: &mut Vec<u8>, journal: &Found, json: bool) {
         });
         return;
     }
-    let time = started_ns.and_then(|ns| Timestamp::from_nanosecond(ns).ok());
+    let time = start_ns.and_then(|ns| Timestamp::from_nanosecond(ns).ok());
     let time = time.map(|time| time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());
     let step = |(kind, n): (&ActionKind, &u64)| {
         let undone = match undone(kind) {

@@ -67,7 +67,7 @@ impl Tally {
     }
 
     /// Returns `free`, which is 0 if there are no groups.
-    pub fn free_bytes(&self) -> Option<u64> {
+    pub fn freed_bytes(&self) -> Option<u64> {
         let has_groups = self.groups + self.directory_groups.unwrap_or_default() > 0;
         if has_groups { self.free } else { Some(0) }
     }
@@ -77,7 +77,7 @@ impl Tally {
     pub fn with_directories(self, groups: usize, wasted: u64) -> Self {
         Self {
             waste: self.waste.saturating_add(wasted),
-            free: self.free_bytes().map(|free| free.saturating_add(wasted)),
+            free: self.freed_bytes().map(|free| free.saturating_add(wasted)),
             directory_groups: Some(groups as u64),
             ..self
         }
@@ -221,12 +221,12 @@ mod tests {
     #[test]
     fn groups_of_directories_free_something_too() {
         let empty = Tally::default();
-        assert_eq!((empty.free_bytes(), empty.with_directories(0, 0).free_bytes()), (Some(0), Some(0)));
-        assert_eq!(empty.with_directories(1, 500).free_bytes(), Some(500));
+        assert_eq!((empty.freed_bytes(), empty.with_directories(0, 0).freed_bytes()), (Some(0), Some(0)));
+        assert_eq!(empty.with_directories(1, 500).freed_bytes(), Some(500));
         let files = Tally { groups: 1, free: Some(4096), ..empty };
-        assert_eq!(files.with_directories(1, 500).free_bytes(), Some(4596));
+        assert_eq!(files.with_directories(1, 500).freed_bytes(), Some(4596));
         let unknown = Tally { free: None, ..files };
-        assert_eq!((unknown.free_bytes(), unknown.with_directories(1, 500).free_bytes()), (None, None));
+        assert_eq!((unknown.freed_bytes(), unknown.with_directories(1, 500).freed_bytes()), (None, None));
     }
 
     #[test]

@@ -53,9 +53,9 @@ export function showDuplicates(view, duplicates, title) {
   part("summary").textContent =
     `${counted(duplicates.total_groups, "group")} of equal files or directories. ` +
     `All but one copy of each take ${bytes(duplicates.total_waste_bytes)}.` +
-    (duplicates.free_bytes === null
+    (duplicates.freed_bytes === null
       ? ""
-      : ` To delete them would free ${duplicates.is_upper_bound ? "up to " : ""}${bytes(duplicates.free_bytes)}.`) +
+      : ` To delete them would free ${duplicates.is_upper_bound ? "up to " : ""}${bytes(duplicates.freed_bytes)}.`) +
     (omitted > 0n
       ? ` Not on this page: ${counted(omitted, "smaller group")}, which take ${bytes(duplicates.omitted_waste_bytes)} of that.`
       : "");

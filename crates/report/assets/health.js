@@ -5,7 +5,7 @@ export function showHealth(view, health) {
   const part = (name) => view.querySelector(`[data-part="${name}"]`);
   const { files, bytes: size, damaged, total_damaged, ages, dirs } = health;
 
-  const verified = BigInt(files) - BigInt(health.never_files);
+  const verified = BigInt(files) - BigInt(health.never_read_files);
   part("summary").textContent =
     `${count(verified)} of ${counted(files, "file")} (${bytes(size)}) have been verified since they were recorded` +
     (health.oldest_s === null ? "." : `; the oldest verification is of ${date(health.oldest_s)}.`);
@@ -39,7 +39,7 @@ export function showHealth(view, health) {
         element("th", { scope: "row" }, dir.path),
         element("td", {}, bytes(dir.bytes)),
         element("td", {}, dir.oldest_s === null ? "never" : date(dir.oldest_s)),
-        element("td", {}, count(dir.never_files)),
+        element("td", {}, count(dir.never_read_files)),
         element("td", {}, count(dir.damaged_files)),
       ),
     ),

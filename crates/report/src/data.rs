@@ -78,7 +78,7 @@ pub struct Duplicates {
     /// The bytes that all but one copy of each group use.
     pub total_waste_bytes: Count,
     /// The disk space that a deletion of all surplus copies frees, if it is known, and whether this is an upper bound.
-    pub free_bytes: Option<Count>,
+    pub freed_bytes: Option<Count>,
     /// Whether less may be freed.
     pub is_upper_bound: bool,
     /// The number of groups that are not among `groups`.
@@ -208,7 +208,7 @@ pub struct Health {
     /// Their content.
     pub bytes: Count,
     /// Files that were never verified since they were recorded.
-    pub never_files: Count,
+    pub never_read_files: Count,
     /// The oldest verification of any file that was verified, in seconds since 1970.
     pub oldest_s: Option<i64>,
     /// Files that are marked as damaged.
@@ -251,7 +251,7 @@ pub struct HealthOfDir {
     /// The oldest verification of any file that was verified, in seconds since 1970.
     pub oldest_s: Option<i64>,
     /// Files that were never verified since they were recorded.
-    pub never_files: Count,
+    pub never_read_files: Count,
     /// Files that are marked as damaged.
     pub damaged_files: Count,
 }

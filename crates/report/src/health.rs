@@ -79,7 +79,7 @@ impl HealthBuilder {
         dir.bytes += bytes;
         let band = match verified_s {
             None => {
-                health.never_files.0 += 1;
+                health.never_read_files.0 += 1;
                 dir.never += 1;
                 AGES.len()
             }
@@ -122,7 +122,7 @@ impl HealthBuilder {
                 path: sanitize(&path).into(),
                 bytes: sums.bytes.into(),
                 oldest_s: sums.oldest_s,
-                never_files: sums.never.into(),
+                never_read_files: sums.never.into(),
                 damaged_files: sums.damaged.into(),
             })
             .collect();
@@ -147,7 +147,7 @@ mod tests {
         builder.file(b"future", 80, Some(now_s + DAY_S), None).unwrap();
         builder.file(b"old", 160, Some(i64::MIN), None).unwrap();
         let health = builder.finish();
-        assert_eq!((health.files, health.bytes, health.never_files), (Count(5), Count(310), Count(1)));
+        assert_eq!((health.files, health.bytes, health.never_read_files), (Count(5), Count(310), Count(1)));
         assert_eq!(health.oldest_s, Some(i64::MIN));
         let ages: Vec<_> = health.ages.iter().map(|age| (age.files.0, age.bytes.0)).collect();
         assert_eq!(ages, [(2, 90), (1, 20), (0, 0), (0, 0), (0, 0), (1, 160), (1, 40)]);

@@ -67,9 +67,9 @@ fn a_plan_changes_nothing() {
     run.stderr_has(said);
     let run = repair(&dir, &["--missing", "--json"]).status(0);
     let records = json(&run);
-    assert_eq!((&records[0]["do"], &records[0]["path"]), (&"repair".into(), &"a".into()));
+    assert_eq!((&records[0]["action"], &records[0]["path"]), (&"repair".into(), &"a".into()));
     assert_eq!(records[0]["from"], dir.aside("copy").join("a").to_str().unwrap());
-    assert_eq!((&records[1]["do"], &records[1]["size_bytes"]), (&"restore".into(), &4.into()));
+    assert_eq!((&records[1]["action"], &records[1]["size_bytes"]), (&"restore".into(), &4.into()));
     let summary = serde_json::json!({"is_plan": true, "repaired": 1, "restored": 1, "bytes": 8, "healed": 0,
         "without_copy": 0, "left": 0, "refused": 0, "failed": 0, "not_done": 0});
     assert_eq!(records[2]["summary"], summary);

@@ -53,7 +53,7 @@ fn files_that_changed_since_the_repair_are_not_undone() {
     dir.file("b", b"good");
     let run = dir.ftk(["undo", "--json"]).arg(journal(&dir)).run().status(2);
     for record in json(&run) {
-        assert_eq!(record["do"], "fail", "{record}");
+        assert_eq!(record["action"], "fail", "{record}");
     }
     assert_eq!(fs::read(dir.path("a")).unwrap(), b"edited");
     assert_eq!(fs::read(dir.path("b")).unwrap(), b"good");

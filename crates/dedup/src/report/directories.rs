@@ -56,7 +56,7 @@ impl Writer {
                 // Writing to a `Vec` cannot fail.
                 let _ = write!(
                     out,
-                    "{{\"directories\":{number},\"size_bytes\":{size},\"files\":{files},\"entries\":{entries},\"wasted_bytes\":{wasted},\"same_names\":{has_names},\"members\":["
+                    "{{\"directories\":{number},\"size_bytes\":{size},\"files\":{files},\"entries\":{entries},\"waste_bytes\":{wasted},\"same_names\":{has_names},\"members\":["
                 );
                 let mut comma = "";
                 while let Some(member) = members.next_if(|_| out.len() - start < LONG) {

@@ -273,7 +273,7 @@ impl ReportParser {
         }
         let DirectoriesRecord { directories: number, size_bytes: size, files, entries, .. } = record;
         let names = if record.same_names { Names::Compared } else { Names::Ignored };
-        let wasted = record.wasted_bytes;
+        let wasted = record.waste_bytes;
         let members = record.members.into_iter().map(|Object(member)| self.directory(member));
         let members = members.collect::<Result<Vec<_>, _>>()?;
         let group = DirectoryGroup { size, files, entries, wasted, names, members };
@@ -411,7 +411,9 @@ struct DirectoriesRecord {
     size_bytes: u64,
     files: u64,
     entries: u64,
-    wasted_bytes: u64,
+    /// Its first name was `wasted_bytes`.
+    #[serde(alias = "wasted_bytes")]
+    waste_bytes: u64,
     same_names: bool,
     members: Vec<Object<DirectoryRecord>>,
     /// The positions of the directories to keep. Only decisions have this.

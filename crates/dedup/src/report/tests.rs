@@ -213,7 +213,13 @@ fn decided_directories(keep: [&str; 3]) -> Result<super::Report, ReportError> {
     let mut lines = file.lines();
     let head = decisions_header(lines.next().unwrap()).unwrap();
     let decided = lines.zip(keep).map(|(line, keep)| format!("{{\"keep\":{keep},{}", &line[1..]));
-    read_sealed(&std::iter::once(head).chain(decided).collect::<Vec<_>>())
+    let lines: Vec<_> = std::iter::once(head).chain(decided).collect();
+    let report = read_sealed(&lines);
+    // Older reports have another name of one member.
+    let older: Vec<_> = lines.iter().map(|line| line.replace("\"waste_bytes\"", "\"wasted_bytes\"")).collect();
+    assert!(older != lines);
+    assert_eq!(format!("{:?}", read_sealed(&older)), format!("{report:?}"));
+    report
 }
 
 #[test]

@@ -108,7 +108,7 @@ pub(crate) fn data() -> Data {
         },
         space: Some(space.finish(|uid| if uid == 0 { "root".into() } else { format!("user {uid}") })),
         duplicates: Some(Duplicates {
-            free_bytes: None,
+            freed_bytes: None,
             is_upper_bound: false,
             header: r#"{"ftk":"dup-decisions"}"#.into(),
             groups: albums.chain(groups).collect(),
