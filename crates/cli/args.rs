@@ -297,7 +297,7 @@ mod tests {
         let parse = |line: &str| Args::of_one_command(&words(line));
         let globals = "-j 1 -j 2 --io sync --io auto --memory 1G --memory 2G --color never --color auto";
         let args = parse(&format!("ftk du {globals} -d 1 -d 2 --top 3 --top 4")).unwrap();
-        assert_eq!((args.globals.threads, args.globals.memory), (crate::globals::ThreadsArg::Fixed(2), Some(2 << 30)));
+        assert_eq!((args.globals.threads, args.globals.memory), (ThreadsArg::Fixed(2), Some(2 << 30)));
         assert!(parse("ftk find --sort --sort=size --reverse --reverse").is_some());
         for line in [
             "ftk find --max-depth 1 --max-depth 2",

@@ -46,7 +46,9 @@ impl<'o> StepLines<'o> {
         let Self { json, is_coloured, width, .. } = *self;
         self.lines.line(|out| {
             if json {
-                return write_record(out, |record| add(record.member("action", action(word)).path("path", path)));
+                return write_record(out, |record| {
+                    add(record.member("action", action(word)).path("path", path))
+                });
             }
             let slash = if is_directory && !path.ends_with(b"/") { "/" } else { "" };
             let path = sanitize(path) + slash;

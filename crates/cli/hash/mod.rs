@@ -58,8 +58,8 @@ pub(crate) struct HashArgs {
 
     /// End lines with NUL instead of newline, and escape no names
     ///
-    /// A terminal shows control characters escaped nevertheless. With --check and --diff, the lines of the lists that are
-    /// read end with NUL, too.
+    /// A terminal shows control characters escaped nevertheless. With --check and --diff, the lists that are read have
+    /// lines that end with NUL, too.
     #[arg(short, long, visible_short_alias = '0', visible_alias = "null", help_heading = "Output")]
     zero: bool,
 

@@ -216,7 +216,8 @@ fn decided_directories(keep: [&str; 3]) -> Result<super::Report, ReportError> {
     let lines: Vec<_> = std::iter::once(head).chain(decided).collect();
     let report = read_sealed(&lines);
     // Older reports have another name of one member.
-    let older: Vec<_> = lines.iter().map(|line| line.replace("\"waste_bytes\"", "\"wasted_bytes\"")).collect();
+    let older: Vec<_> =
+        lines.iter().map(|line| line.replace("\"waste_bytes\"", "\"wasted_bytes\"")).collect();
     assert!(older != lines);
     assert_eq!(format!("{:?}", read_sealed(&older)), format!("{report:?}"));
     report
