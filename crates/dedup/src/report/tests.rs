@@ -219,7 +219,9 @@ fn decided_directories(keep: [&str; 3]) -> Result<super::Report, ReportError> {
     let older: Vec<_> =
         lines.iter().map(|line| line.replace("\"waste_bytes\"", "\"wasted_bytes\"")).collect();
     assert!(older != lines);
-    assert_eq!(format!("{:?}", read_sealed(&older)), format!("{report:?}"));
+    let directories =
+        |report: &Result<super::Report, _>| report.as_ref().map(|it| format!("{:?}", it.directories)).ok();
+    assert_eq!(directories(&read_sealed(&older)), directories(&report));
     report
 }
 
