@@ -16,6 +16,7 @@
 //! - [`Holes`] finds the ranges that need no reading, on the file systems for which [`is_trusted`] is true.
 //! - [`limit_rate()`] and [`preserve_page_cache()`] apply to all reads of the process: those of [`File`] and of
 //!   [`Stream`], which reads standard input and special files.
+//! - [`TimeCensus`] decides whether the times of two trees agree, although a copy has rounded or shifted them.
 //! - [`StandardStream`] knows which standard streams were closed when the process started.
 //! - [`AttributeReader`] reads extended attributes, and [`remove_access_lists()`] removes inherited ones that give access.
 //! - [`begin_write_back()`] sends a large output to the disk while it is written.
@@ -69,6 +70,7 @@ mod symlinks;
 mod temp_name;
 #[cfg(test)]
 mod testing;
+mod times;
 mod trusted;
 mod uncached;
 mod version;
@@ -100,6 +102,7 @@ pub use stat::{Birth, Stat};
 pub use stream::Stream;
 pub use symlinks::Symlinks;
 pub use temp_name::{is_temp_name, temp_name};
+pub use times::{EvenSample, RoundedSide, Rounding, TimeAgreement, TimeCensus};
 pub use trusted::is_trusted;
 pub use version::Version;
 pub use write_back::begin_write_back;
