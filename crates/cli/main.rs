@@ -1,6 +1,7 @@
 //! The `ftk` command: arguments, output, progress and exit status. Each subcommand has its own module. Code
 //! that another program could use belongs in the library crates.
 
+mod agreement;
 mod algorithm;
 mod args;
 mod asked;

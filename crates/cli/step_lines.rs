@@ -74,10 +74,15 @@ impl<'o> StepLines<'o> {
 
     /// Ends the list; in JSON, its last object is `summary`.
     pub(crate) fn finish(&mut self, summary: impl Serialize) {
-        if self.json {
-            self.lines.line(|out| write_record(out, |record| _ = record.member("summary", summary)));
-        }
+        self.object(|out| write_record(out, |record| _ = record.member("summary", summary)));
         self.lines.flush();
+    }
+
+    /// Prints the object that `push` appends, which is not about a step; nothing if the format is text.
+    pub(crate) fn object(&mut self, push: impl FnOnce(&mut Vec<u8>)) {
+        if self.json {
+            self.lines.line(push);
+        }
     }
 }
 

@@ -886,6 +886,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l block-size -d 'Bytes tha
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l method -d 'How to read large files' -r -f -a "auto\t''
 mapped\t''
 stream\t''"
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l modify-window -d 'With --quick or --metadata: accept times that a copy has rounded' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s e -l extension -d 'Match names with this extension, ignoring case; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s n -l name -d 'Match names against this glob; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l iname -d 'Like --name, ignoring case' -r
@@ -928,7 +929,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s l -l list -d 'Only print
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s b -l print-bytes -d 'Add differing bytes as characters (`cmp -b`)'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ranges -d 'Only print ranges of differing bytes'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l metadata -d 'Also compare mode, owner, group and mtime'
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l quick -d 'Read no file: equal size and mtime mean identical'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l quick -d 'Read no file: equal size and mtime mean equal'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l empty -d 'Match empty files and empty directories'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ignore-files -d 'Skip what .gitignore and .ignore files exclude'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l no-hidden -d 'Skip names that begin with a dot, and everything below them'

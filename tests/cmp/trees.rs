@@ -183,6 +183,43 @@ fn owners_where_asked_for() {
     .stderr_has("  1 content, 1 metadata; ");
 }
 
+/// The times of a copy by `Files.copy` of Java, which keeps whole microseconds, and one file with another time.
+#[test]
+fn rounded_times_are_accepted_on_request() {
+    let dir = Dir::new();
+    for nth in 0..12_u32 {
+        let time = Duration::new(1_700_000_000 + 86_400 * u64::from(nth), 123_456_789 + 7_654_321 * nth);
+        for (tree, ns) in [("a", time.as_nanos()), ("b", time.as_nanos() / 1000 * 1000)] {
+            let ns = if (tree, nth) == ("b", 3) { ns + 5000 } else { ns };
+            dir.file(format!("{tree}/{nth:02}"), &bytes(nth.into(), 100));
+            let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(ns as u64);
+            File::open(dir.path(format!("{tree}/{nth:02}"))).unwrap().set_modified(time).unwrap();
+        }
+    }
+    let count = |args: &[&str]| dir.ftk(["cmp"]).args(args).args(["a", "b"]).run();
+    for kind in ["--quick", "--metadata"] {
+        assert_eq!(count(&[kind]).status(1).text().lines().count(), 12);
+        for (a, b, name) in [("a", "b", "B"), ("b", "a", "A")] {
+            let run = dir.ftk(["cmp", kind, "--modify-window", a, b]).run().status(1);
+            run.check(run.text().lines().count() == 1, "one file");
+            run.check(run.text().starts_with("metadata differs\t03\tmtime "), "the other time");
+            run.stderr_has(&format!("  mtimes of 11 files: times of {name} are rounded to 1 \u{b5}s\n"));
+        }
+        let run = count(&[kind, "--modify-window", "--json"]).status(1);
+        let last: Value = serde_json::from_str(run.text().lines().last().unwrap()).unwrap();
+        let agreement =
+            json!({"times_agree": true, "files": 11, "shift_ns": 0, "rounded": "b", "step_ns": 1000});
+        assert_eq!(last, agreement);
+        for (window, n) in [("999ns", 1), ("1us", 1), ("4us", 1), ("10us", 0), ("2", 0), ("0", 12)] {
+            let run = count(&[kind, &format!("--modify-window={window}")]).status(i32::from(n > 0));
+            run.check(run.text().lines().count() == n, window);
+        }
+    }
+    count(&["--modify-window"]).status(2).stderr_has("--modify-window needs --quick or --metadata");
+    let files = dir.ftk(["cmp", "--modify-window", "a/00", "b/00"]).run();
+    files.status(2).stderr_has("--modify-window is for two trees");
+}
+
 #[test]
 fn quick_reads_nothing() {
     let dir = Dir::new();

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use super::damage::flip;
 use super::records::{Manifest, create, json as objects, verify};
-use super::repair::{copy, repair};
+use super::repair::{copy, repair, repair_from};
 use crate::harness::{Dir, Run, bytes, sha256};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -156,23 +156,135 @@ fn a_shift_does_not_keep_scrub_from_reading() {
     update(&dir).status(1).stderr_has("'d/05' is corrupted");
 }
 
-/// The recorded times tell damage from edits only after an update.
+/// A shifted time agrees with the record, so repair tells damage from edits.
 #[test]
 fn a_shift_keeps_repair_from_overlooking_damage() {
     let dir = recorded();
     copy(&dir, "copy");
     flip(&dir.path("d/05"));
+    dir.file("d/07", &bytes(99, 1000));
     shift(&dir, |time| time + HOUR);
+    set(&dir.path("d/07"), SystemTime::UNIX_EPOCH + Duration::from_secs(1_750_000_000));
+    let shifted = "ftk: all times have shifted (mtimes of 11 files: +1 h 0 min): update records them";
+    repair(&dir, &["--yes"]).status(0).stderr_has(shifted).stderr_has("  repaired 1 file, ");
+    assert_eq!(fs::read(dir.path("d/05")).unwrap(), bytes(5, 1000));
+    assert_eq!(fs::read(dir.path("d/07")).unwrap(), bytes(99, 1000), "an edit");
+    let run = verify(&dir, &[]).status(1);
+    run.check(run.text().starts_with("modified\td/07\t") && run.text().lines().count() == 2, "no damage");
+}
+
+/// The recorded times of a copy without times tell damage from edits only after an update.
+#[test]
+fn a_copy_without_times_is_not_repaired_before_an_update() {
+    let dir = recorded();
+    copy(&dir, "copy");
+    flip(&dir.path("d/05"));
+    let now = SystemTime::now() + HOUR;
+    shift(&dir, |time| now + Duration::from_nanos(time.elapsed().unwrap().as_secs() % 1000));
     for args in [&[][..], &["--yes"]] {
         let run = repair(&dir, args).status(2).stdout("");
-        run.stderr_has(
-            "ftk: all times have shifted (mtimes of 12 files: +1 h 0 min): run `ftk manifest update` ",
-        );
+        run.stderr_has("as after a copy without times): run `ftk manifest update` first, which marks");
     }
     update(&dir).status(1).stderr_has("'d/05' is corrupted");
     repair(&dir, &["--yes"]).status(0).stderr_has("  repaired 1 file, ");
-    assert_eq!(fs::read(dir.path("d/05")).unwrap(), bytes(5, 1000));
     verify(&dir, &[]).status(0);
+}
+
+/// The times of a copy by `Files.copy` of Java, and by `os.utime` of Python with floats. Then the original is verified
+/// against the manifest of such a copy.
+#[test]
+fn rounding_hides_no_damage_in_either_direction() {
+    let unix = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let micros = |time| SystemTime::UNIX_EPOCH + Duration::from_micros(unix(time).as_micros() as u64);
+    let float = |time| SystemTime::UNIX_EPOCH + Duration::from_secs_f64(unix(time).as_secs_f64());
+    let ways: [&dyn Fn(SystemTime) -> SystemTime; 2] = [&micros, &float];
+    let names = [
+        ("1 \u{b5}s", "\"step_ns\":1000"),
+        ("a floating-point number of seconds", "\"double_unit_ns\":1000000000"),
+    ];
+    for (round, (to, member)) in ways.into_iter().zip(names) {
+        for is_reverse in [false, true] {
+            let dir = recorded();
+            for nth in 0..12_u32 {
+                let time =
+                    Duration::new(1_700_000_000 + 86_400 * u64::from(nth), 123_456_789 + 7_654_321 * nth);
+                set(&dir.path(format!("d/{nth:02}")), SystemTime::UNIX_EPOCH + time);
+            }
+            copy(&dir, "exact");
+            if is_reverse {
+                shift(&dir, round);
+            }
+            fs::remove_file(dir.aside("manifest")).unwrap();
+            create(&dir, &[]);
+            fs::copy(dir.aside("manifest"), dir.aside("old")).unwrap();
+            flip(&dir.path("d/05"));
+            for nth in 0..12_u32 {
+                let exact =
+                    fs::metadata(dir.aside(&format!("exact/d/{nth:02}"))).unwrap().modified().unwrap();
+                set(&dir.path(format!("d/{nth:02}")), if is_reverse { exact } else { round(exact) });
+            }
+            let (what, side) =
+                if is_reverse { ("recorded times", "old") } else { ("times of the copy", "new") };
+            let said = format!("mtimes of 12 files: {what} are rounded to {to}");
+            let run = verify(&dir, &[]).status(1);
+            let lines: Vec<_> = run.text().lines().collect();
+            run.check(lines.len() == 2 && lines[0].starts_with("corrupted\td/05\t"), "damage");
+            run.check(lines[1] == format!("shifted\t.\t{said}"), "the rounding");
+            let run = verify(&dir, &["--json"]).status(1);
+            let shifted = format!("\"files\":12,\"shift_ns\":0,\"rounded\":\"{side}\",{member}}}\n");
+            run.check(run.text().ends_with(&shifted), "JSON");
+
+            let run = dir.ftk(["manifest", "scrub", "."]).arg(dir.aside("old")).run().status(1);
+            let run = run.stderr_has(&format!("ftk: all times have shifted ({said}): update records them\n"));
+            run.stderr_has("  11 files verified, ");
+            repair_from(&dir, &["exact"], &[]).status(0).stderr_has("  would repair 1 file, ");
+            let run = dir.ftk(["manifest", "scrub", ".", "--json"]).arg(dir.aside("old")).run().status(1);
+            let line = format!("{{\"verdict\":\"shifted\",\"path\":\".\",{shifted}");
+            run.check(run.text().contains(&line), "JSON");
+            let run = repair_from(&dir, &["exact"], &["--json"]).status(0);
+            run.check(run.text().starts_with(&line.replace("verdict", "do")), "JSON");
+            let run = update(&dir).status(1).stderr_has("'d/05' is corrupted");
+            run.stderr_has(&format!("ftk: all times have shifted ({said}); they are recorded now\n"));
+            let run = verify(&dir, &[]).status(1);
+            run.check(
+                run.text().starts_with("corrupted\td/05\t") && run.text().lines().count() == 1,
+                "damage",
+            );
+
+            fs::remove_file(dir.aside("manifest")).unwrap();
+            create(&dir, &[]);
+            let diff = dir.ftk(["manifest", "diff"]).arg(dir.aside("old")).arg(dir.aside("manifest")).run();
+            let side = if is_reverse { "OLD" } else { "NEW" };
+            let run = diff.status(1);
+            let lines: Vec<_> = run.text().lines().collect();
+            run.check(lines.len() == 2 && lines[0].starts_with("corrupted\td/05\t"), "damage");
+            run.check(
+                lines[1] == format!("shifted\t.\tmtimes of 12 files: times of {side} are rounded to {to}"),
+                "diff",
+            );
+        }
+    }
+}
+
+/// A scrub reads no content before it chooses files, so it cannot recognise a copy without times.
+#[test]
+fn a_scrub_that_verified_nothing_is_no_success() {
+    let dir = recorded();
+    let now = SystemTime::now();
+    shift(&dir, |time| now + Duration::from_nanos(time.elapsed().unwrap().as_secs() % 1000));
+    let scrub =
+        |args: &[&str]| dir.ftk(["manifest", "scrub", "."]).arg(dir.aside("manifest")).args(args).run();
+    let run = scrub(&[]).status(1).stdout("").stderr_has("  0 files verified, ");
+    run.stderr_has(
+        "  nothing was verified: 12 recorded files, and none has its size and mtime: \
+         `ftk manifest verify` reads all of them   (status 1)\n",
+    );
+    let run = scrub(&["--json"]).status(1);
+    run.check(run.text().contains("\"recorded_files\":12,\"files\":0,"), "the number");
+    // A tree without files has nothing to verify.
+    let empty = Dir::new();
+    create(&empty, &[]);
+    empty.ftk(["manifest", "scrub", "."]).arg(empty.aside("manifest")).run().status(0);
 }
 
 /// Fewer changes are changes of their files.

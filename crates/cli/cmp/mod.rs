@@ -7,6 +7,7 @@ mod input;
 mod listing;
 mod pair;
 mod trees;
+mod window;
 
 use std::ffi::OsString;
 
@@ -18,6 +19,7 @@ use ftk_select::parse_bytes;
 
 use crate::cmp::amount::{Skip, amount};
 use crate::cmp::input::Input;
+use crate::cmp::window::window;
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::number::at_least;
@@ -158,9 +160,19 @@ struct TreeArgs {
     #[arg(long)]
     metadata: bool,
 
-    /// Read no file: equal size and mtime mean identical
+    /// Read no file: equal size and mtime mean equal
     #[arg(long)]
     quick: bool,
+
+    /// With --quick or --metadata: accept times that a copy has rounded
+    ///
+    /// Without TIME, ftk finds out how the times of one tree were made from those of the other one: rounded to 2 s
+    /// (FAT), 1 s, 10 ms, 1 ms, 1 us, 100 ns or another step, passed through a floating-point number, or all shifted by
+    /// the same amount. It says so, and accepts only times that were made like this.
+    ///
+    /// With TIME, it accepts all times that differ by no more than TIME: 1us, 100ns, 10ms, 2 (seconds).
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = window)]
+    modify_window: Option<Option<i128>>,
 }
 
 /// The value of `--method`.
@@ -223,6 +235,7 @@ fn refuse_for_files(args: &CmpArgs, globals: &Globals, are_files: &str) -> anyho
     }
     ensure!(!args.trees.metadata, "--metadata is for two trees, and {are_files}");
     ensure!(!args.trees.quick, "--quick is for two trees, and {are_files}");
+    ensure!(args.trees.modify_window.is_none(), "--modify-window is for two trees, and {are_files}");
     ensure!(!(args.files.list && globals.quiet), "--list and --quiet cannot be used together");
     Ok(())
 }
@@ -273,7 +286,11 @@ mod tests {
     fn options_for_two_trees() {
         let args = parse(&["a", "b", "--metadata", "--quick", "-E", "x", "-n", "y"]).unwrap();
         assert!(args.trees.metadata && args.trees.quick);
-        assert_eq!(args.files.any(), None);
+        assert_eq!((args.files.any(), args.trees.modify_window), (None, None));
+        for (option, window) in [("--modify-window", None), ("--modify-window=1us", Some(1000))] {
+            let args = parse(&[option, "--quick", "a", "b"]).unwrap();
+            assert_eq!((args.a, args.trees.modify_window), ("a".into(), Some(window)));
+        }
     }
 
     #[test]

@@ -8,14 +8,15 @@ use std::os::unix::fs::MetadataExt as _;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_compare::trees::{PairTable, TreeCriteria, Trees, WalkedTree, What};
-use ftk_file::is_trusted;
+use ftk_compare::trees::{EqualTimes, PairTable, TreeCriteria, Trees, WalkedTree, What};
+use ftk_file::{TimeAgreement, is_trusted};
 use ftk_record::quote;
 use ftk_sched::{self as sched, Counters, RunPlan};
 use ftk_select::{Roots, Skipped};
 use ftk_walk::Follow;
 use indicatif::HumanCount;
 
+use crate::agreement;
 use crate::cmp::CmpArgs;
 use crate::cmp::difference::{KINDS, Manner, kind};
 use crate::cmp::pair::memory;
@@ -43,7 +44,12 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         metadata: args.trees.metadata,
         quick: args.trees.quick,
         no_shortcuts: args.no_shortcuts,
+        times: args.trees.modify_window.flatten().map_or(EqualTimes::Same, EqualTimes::Within),
     };
+    ensure!(
+        args.trees.modify_window.is_none() || criteria.metadata || criteria.quick,
+        "--modify-window needs --quick or --metadata, which compare times"
+    );
     let list = |root: &CString| {
         run.walk(vec![root.clone()], args.selection.follow(Follow::Roots), &selection, criteria.keep(), "")
     };
@@ -52,17 +58,24 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     a.rules.say(console);
     refuse_empty(a.skipped, b.skipped)?;
     let outcome = a.outcome.max(b.outcome).max(report_repeated(&mut a, &mut b, names, console));
-    let trees = Trees {
+    let mut trees = Trees {
         a: WalkedTree { inventory: &a.inventory, root: names[0], failed: &a.failed },
         b: WalkedTree { inventory: &b.inventory, root: names[1], failed: &b.failed },
         criteria,
     };
+    let agreement = match args.trees.modify_window {
+        Some(None) => trees.agreement(),
+        _ => None,
+    };
+    if let Some((agreement, _)) = agreement {
+        trees.criteria.times = EqualTimes::Agreeing(agreement);
+    }
     let mut pairs = trees.plan(&run.budget).context(TOO_LARGE)?;
     let counters = Counters::default();
     compare(&trees, &mut pairs, &counters, &run);
     // `-rq` lists the differences, as in diff.
     let lists = !globals.quiet || (args.recursive && !args.silent);
-    let tally = print_differences(&trees, &pairs, lists, globals, console)?;
+    let tally = print_differences(&trees, &pairs, agreement, lists, globals, console)?;
     tally.print(&pairs, counters.sum().bytes, names, &run);
     Ok(outcome.max(tally.outcome()))
 }
@@ -108,20 +121,21 @@ fn refuse_empty(mut both: Skipped, b: Skipped) -> anyhow::Result<()> {
 fn print_differences(
     trees: &Trees<'_>,
     pairs: &PairTable,
+    agreement: Option<(TimeAgreement, u64)>,
     lists: bool,
     globals: &Globals,
     console: &Console,
 ) -> anyhow::Result<Tally> {
     let roots = [trees.a.root, trees.b.root];
     let stdout = Stdout::default();
-    let mut lines = Lines::new(&stdout);
+    let mut output = Lines::new(&stdout);
     let manner = Manner::new(globals.json, roots);
     let mut tally = Tally::default();
     trees.differences(pairs, |difference| match (&difference.what, kind(&difference.what)) {
         (_, Some(kind)) => {
             tally.counts[kind] += 1;
             if lists {
-                lines.line(|out| manner.push(out, kind, &difference));
+                output.line(|out| manner.push(out, kind, &difference));
             }
         }
         (What::Failed(side, failure), _) => {
@@ -131,7 +145,15 @@ fn print_differences(
         }
         _ => tally.pending += 1,
     });
-    lines.finish()?;
+    if let Some((agreement, files)) = agreement {
+        if globals.json && lists {
+            let members = agreement::members(&agreement, ["a", "b"]);
+            let line = format!("{{\"times_agree\":true,\"files\":{files},{members}}}\n");
+            output.line(|out| out.extend_from_slice(line.as_bytes()));
+        }
+        console.summary(agreement::describe(&agreement, files, ["times of A", "times of B"]));
+    }
+    output.finish()?;
     ensure!(tally.pending == 0, "internal error: {} pairs of files were not compared", tally.pending);
     Ok(tally)
 }

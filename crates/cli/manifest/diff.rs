@@ -81,8 +81,9 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         ControlFlow::Continue(())
     });
     let summary = summary.map_err(|error| in_either(error, [&args.old, &args.new]))?;
+    let shifted = findings.shift(summary.shift.as_ref(), ["times of OLD", "times of NEW"]);
     findings.finish()?;
-    Ok(say_counts(&summary, "the same", word, Outcome::Success, console))
+    Ok(say_counts(&summary, "the same", word, shifted, console))
 }
 
 /// Returns the word for a change. In a comparison of two states, entries are `removed` and `added` instead of

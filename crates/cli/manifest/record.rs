@@ -60,18 +60,20 @@ impl<'a> Findings<'a> {
         self.list.line(push);
     }
 
-    /// Prints a shift of nearly all times, in one line for the whole tree.
-    pub(super) fn shift(&mut self, shift: &Shift) {
+    /// Prints a shift of nearly all times, in one line for the whole tree. `names` are the words for the old and the
+    /// new times. Returns the outcome.
+    pub(super) fn shift(&mut self, shift: Option<&Shift>, names: [&str; 2]) -> Outcome {
+        let Some(shift) = shift else { return Outcome::Success };
         let Self { manner, is_shown, .. } = *self;
+        let text = || describe(shift, names);
         self.list.line(|out| match (manner.json, is_shown) {
-            (true, _) => push_json(out, shift),
+            (true, _) => push_json(out, manner.member, shift),
             (false, true) => {
-                out.extend_from_slice(
-                    format!("  {:<10} {:<24}   {}\n", "shifted", ".", describe(shift)).as_bytes(),
-                );
+                out.extend_from_slice(format!("  {:<10} {:<24}   {}\n", "shifted", ".", text()).as_bytes());
             }
-            (false, false) => out.extend_from_slice(format!("shifted\t.\t{}\n", describe(shift)).as_bytes()),
+            (false, false) => out.extend_from_slice(format!("shifted\t.\t{}\n", text()).as_bytes()),
         });
+        Outcome::Negative
     }
 
     /// Prints the findings so far, so that they do not wait for the end of a long run.

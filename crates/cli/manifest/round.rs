@@ -32,7 +32,7 @@ pub(super) fn say(
     for path in edited.iter().take(REPEATED) {
         console.summary(format_args!("damaged earlier, changed since: {}", shown(path)));
     }
-    let found = (damaged.len() + edited.len()) as u64 + scrubbed.undecided;
+    let found = (damaged.len() + edited.len()) as u64 + scrubbed.undecided + u64::from(scrubbed.is_nothing);
     let outcome = match (scrubbed.unreadable, found) {
         (0, 0) => Outcome::Success,
         (0, _) => Outcome::Negative,
@@ -50,6 +50,14 @@ pub(super) fn say(
     ];
     for (n, what, hint) in counts.into_iter().filter(|(n, ..)| *n > 0) {
         console.summary(format_args!("{}{hint}   (status {})", human::count(n, what), outcome as u8));
+    }
+    if scrubbed.is_nothing {
+        let files = human::count(scrubbed.recorded, "recorded file");
+        console.summary(format_args!(
+            "nothing was verified: {files}, and none has its size and mtime: \
+             `ftk manifest verify` reads all of them   (status {})",
+            outcome as u8
+        ));
     }
     let age = match scrubbed.oldest_ns {
         Some(oldest_ns) => {
@@ -108,8 +116,19 @@ pub(super) fn record(scrubbed: &Scrubbed, left: &ForUpdate, damaged: u64, stats:
 
 /// Appends the object with the results of the run and the state of the tree. `lost`: damaged files that are missing.
 pub(super) fn push_json(out: &mut Vec<u8>, scrubbed: &Scrubbed, left: &ForUpdate, lost: u64, rules: &Rules) {
-    let Scrubbed { verified, bytes, damaged, undecided, unreadable, files, never, oldest_ns, round_ns } =
-        *scrubbed;
+    let &Scrubbed {
+        verified,
+        bytes,
+        damaged,
+        undecided,
+        unreadable,
+        recorded,
+        files,
+        never,
+        oldest_ns,
+        round_ns,
+        ..
+    } = scrubbed;
     let ForUpdate { new, changed, missing } = *left;
     let damaged = damaged + lost;
     write_record(out, |record| {
@@ -119,6 +138,7 @@ pub(super) fn push_json(out: &mut Vec<u8>, scrubbed: &Scrubbed, left: &ForUpdate
             .member("damaged_files", damaged)
             .member("undecided_files", undecided)
             .member("unreadable_files", unreadable)
+            .member("recorded_files", recorded)
             .member("files", files)
             .member("never_read_files", never)
             .member("oldest_verified_ns", oldest_ns)

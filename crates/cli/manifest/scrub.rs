@@ -28,7 +28,7 @@ use crate::manifest::root::Root;
 use crate::manifest::round::{push_json, record, say};
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shard::ShardArgs;
-use crate::manifest::shift::describe;
+use crate::manifest::shift::{self, TREE, describe};
 use crate::number::period;
 use crate::progress::Course;
 use crate::run::Run;
@@ -87,7 +87,7 @@ pub(super) struct ScrubArgs {
 }
 
 const EXAMPLES: &str = "\
-Exit status: 0: no damage; 1: corrupted files found or known; 2: any error
+Exit status: 0: no damage; 1: corrupted files found or known, or nothing verified; 2: any error
 
 Examples:
   ftk manifest scrub --part 1/30 /archive archive.jsonl
@@ -128,7 +128,8 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let part = args.part.map(|part| part.of(scrub.bytes()));
     args.bytes.into_iter().chain(part).for_each(|bytes| scrub.limit(bytes));
     if let Some(shift) = &scrub.shift {
-        console.warning(format_args!("all times have shifted ({}): update records them", describe(shift)));
+        console
+            .warning(format_args!("all times have shifted ({}): update records them", describe(shift, TREE)));
     }
 
     let manner = Manner { member: "verdict", word: Verdict::name, json: globals.json, all: false };
@@ -179,6 +180,10 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let (now_ns, lost) = (now_ns(), scrub.lost.len() as u64);
     let scrubbed = scrub.scrubbed(now_ns);
     if globals.json {
+        scrub
+            .shift
+            .iter()
+            .for_each(|shift| findings.object(|out| shift::push_json(out, manner.member, shift)));
         findings.object(|out| push_json(out, &scrubbed, &scrub.left, lost, &scan.rules));
     }
     findings.finish()?;

@@ -27,7 +27,7 @@ use crate::manifest::reading;
 use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shard::ShardArgs;
-use crate::manifest::shift::describe;
+use crate::manifest::shift::{TREE, describe};
 use crate::number::share;
 use crate::run::Run;
 use crate::stdout::Stdout;
@@ -190,7 +190,8 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         console.stats.result(kind, n);
     }
     if let Some(shift) = &updated.shift {
-        console.warning(format_args!("all times have shifted ({}); they are recorded now", describe(shift)));
+        let shift = describe(shift, TREE);
+        console.warning(format_args!("all times have shifted ({shift}); they are recorded now"));
     }
     if missing > 0 {
         let paths = human::count(missing, "recorded path");

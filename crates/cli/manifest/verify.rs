@@ -24,6 +24,7 @@ use crate::manifest::root::Root;
 use crate::manifest::rules::RulesArgs;
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shard::ShardArgs;
+use crate::manifest::shift::TREE;
 use crate::number::share;
 use crate::run::Run;
 use crate::stdout::Stdout;
@@ -39,8 +40,9 @@ use crate::stdout::Stdout;
 ///   missing     in the manifest, but not in the tree
 ///   new         in the tree, but not in the manifest
 ///   unreadable  could not be read, or changed while being read
-///   shifted     the times of most files changed alike, as with daylight
-///               saving time on FAT; this line stands for all of them
+///   shifted     the times of most files changed alike: a copy has rounded
+///               them, or daylight saving time has shifted them on FAT;
+///               this line stands for all of them
 ///
 /// verify uses the selection options that are stored in the manifest. The manifest
 /// itself is skipped. Files named in the manifest are opened only if the walk of
@@ -150,14 +152,11 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
             quote(args.root.as_bytes())
         );
     }
-    if let Some(shift) = &summary.shift {
-        findings.shift(shift);
-    }
+    let shifted = findings.shift(summary.shift.as_ref(), TREE);
     findings.finish()?;
     let good = if is_over { "as recorded, up to the first difference" } else { "as recorded" };
     // A new file that could not be read keeps the verdict `new`, but it is an error too.
     let read = if failed > 0 { Outcome::Error } else { Outcome::Success };
-    let shifted = if summary.shift.is_some() { Outcome::Negative } else { Outcome::Success };
     let outcome = say_counts(&summary, good, Verdict::name, scan.outcome.max(read).max(shifted), console);
     reading::say_done(&run, summary.total(), done, failed, None, &header.algorithms);
     Ok(outcome)

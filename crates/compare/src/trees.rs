@@ -20,7 +20,7 @@ mod run;
 mod tree;
 mod worker;
 
-pub use classify::TreeCriteria;
+pub use classify::{EqualTimes, TreeCriteria};
 pub use difference::{Difference, Field, What};
 pub use pairs::PairTable;
 pub use tree::{Trees, WalkedTree};

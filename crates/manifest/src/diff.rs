@@ -1,5 +1,6 @@
 //! Differences between two manifests, found without reading the files they list.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use ftk_inventory::{Budget, Reservation};
@@ -7,7 +8,9 @@ use ftk_inventory::{Budget, Reservation};
 use crate::common::Common;
 use crate::keys::{Keys, pair};
 use crate::pairs::{Pass, merge_manifests};
-use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Summary, Verdict};
+use crate::shift::TimeSample;
+use crate::verdict::is_same_time;
+use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Shift, Summary, Verdict};
 
 /// Compares two manifests and passes each difference to `each`, in path order.
 ///
@@ -36,10 +39,12 @@ pub fn diff(
     };
     let is_compared = !common.is_empty();
     let trees = Some(&common).filter(|_| common.identifies_content() && criteria.is_covered_by_trees());
+    let times = RefCell::default();
     let moves = match common.identifies_content() {
-        true => Moves::find(old, new, &common, trees, budget)?,
+        true => Moves::find(old, new, &common, trees, &times, budget)?,
         false => Moves::default(),
     };
+    let shift = times.into_inner().shift((old, new), &common, trees.is_none(), criteria)?;
     let (mut changed, mut summary) = (Vec::new(), Summary::default());
     let (mut missing, mut added) = (0, 0);
     let (mut same, mut same_unread) = (0, 0);
@@ -56,7 +61,10 @@ pub fn diff(
                 let is_pair = old.stat.is_regular() && new.stat.is_regular();
                 let is_same = (is_pair && is_compared).then(|| common.is_same(old.digests, new.digests));
                 criteria.changed(old, new, is_same, &mut changed);
-                let verdict = Verdict::of(old, new, &changed, None);
+                if is_same_time(old, new, shift.as_ref()) {
+                    changed.retain(|field| *field != Field::Mtime);
+                }
+                let verdict = Verdict::of(old, new, &changed, shift.as_ref());
                 if is_pair && is_same.is_none() && verdict == Verdict::Ok {
                     summary.unread += 1;
                 }
@@ -95,7 +103,44 @@ pub fn diff(
         }))
     })?;
     summary.add_same(same, same_unread);
+    summary.shift = shift.filter(|_| criteria.compares(Field::Mtime));
     Ok(summary)
+}
+
+/// What the first pass finds out about times.
+#[derive(Debug, Default)]
+struct Times {
+    sample: TimeSample,
+    /// Whether the times of a file differ.
+    differ: bool,
+    /// Whether the times and the content of a file differ.
+    are_doubtful: bool,
+}
+
+impl Times {
+    fn add(&mut self, old: &Entry<'_>, new: &Entry<'_>, common: &Common) {
+        if self.sample.add(old, new) {
+            self.differ = true;
+            self.are_doubtful |= !common.is_same(old.digests, new.digests);
+        }
+    }
+
+    /// Finds out whether the times have shifted, if that matters. `is_whole`: whether the first pass has read all entries.
+    fn shift(
+        self,
+        (old, new): (&Manifest, &Manifest),
+        common: &Common,
+        is_whole: bool,
+        criteria: &Criteria,
+    ) -> Result<Option<Shift>, Error> {
+        let is_timed = criteria.compares(Field::Mtime);
+        let was_read = common.identifies_content();
+        let matters = if was_read { is_timed && self.differ || self.are_doubtful } else { is_timed };
+        if !matters {
+            return Ok(None);
+        }
+        Shift::between(old, new, common, Some(self.sample).filter(|_| was_read && is_whole))
+    }
 }
 
 /// Where the regular files that only the old manifest has are in the new one.
@@ -117,6 +162,7 @@ impl Moves {
         new: &Manifest,
         common: &Common,
         trees: Option<&Common>,
+        times: &RefCell<Times>,
         budget: &Budget,
     ) -> Result<Self, Error> {
         let (mut missing, mut added) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
@@ -126,7 +172,7 @@ impl Moves {
             (old, new),
             Pass::First,
             trees,
-            |_, _| (),
+            |_, same| same.into_iter().for_each(|entry| times.borrow_mut().add(entry, entry, common)),
             |old, new| {
                 let is_regular = |entry: &Entry<'_>| entry.stat.is_regular();
                 match (old, new) {
@@ -139,6 +185,7 @@ impl Moves {
                         moves.ends.push(moves.paths.len() as u64);
                         added.push(common.in_new(new.digests), new.size())?;
                     }
+                    (Some(old), Some(new)) => times.borrow_mut().add(&old, &new, common),
                     _ => {}
                 }
                 Ok(ControlFlow::Continue(()))

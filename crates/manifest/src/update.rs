@@ -105,7 +105,7 @@ impl<'u> Update<'u> {
             failed: Failed::of(tree),
             accept,
             recent: Vec::new(),
-            times: RecordedTimes::new(),
+            times: RecordedTimes::default(),
             has_links: false,
             keeps_recent: false,
         };

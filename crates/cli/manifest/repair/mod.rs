@@ -31,7 +31,7 @@ use crate::manifest::repair::printer::{Printer, Word};
 use crate::manifest::rewrite::Rewrite;
 use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
-use crate::manifest::shift::describe;
+use crate::manifest::shift::{TREE, describe};
 use crate::run::Run;
 use crate::stdout::Stdout;
 
@@ -146,14 +146,20 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     };
     let damage = plan.damage(&read.rows, &is_lost).with_context(name)?;
     if let Some(shift) = &damage.shift {
-        let update = "run `ftk manifest update` first, which marks damaged files";
-        bail!("all times have shifted ({}): {update}", describe(shift));
+        let shift = describe(shift, TREE);
+        if damage.is_undecided() {
+            bail!(
+                "all times have shifted ({shift}): run `ftk manifest update` first, which marks damaged files"
+            );
+        }
+        console.warning(format_args!("all times have shifted ({shift}): update records them"));
     }
     let (found, copied) = copies::search(&run, &args.from, algorithms, &damage.wanted)?;
     let unread = read.failed.len() as u64 > damage.lost;
     let unread = if unread { Outcome::Error } else { Outcome::Success };
 
     let mut printer = Printer::new(&stdout, globals.json, args.yes);
+    printer.shift(damage.shift.as_ref());
     say_left(&damage, &found, &mut printer);
     let repairs = Repairs { args, root: &root, damage: &damage, found: &found, algorithms };
     repairs.check_space()?;

@@ -3,12 +3,14 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use ftk_manifest::Shift;
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
 use crate::colour::Tone;
 use crate::console::{Console, Outcome};
 use crate::human;
+use crate::manifest::shift::push_json;
 use crate::rules::{Rules, UnusedRules};
 use crate::stats::{Phase, nanos};
 use crate::stdout::Stdout;
@@ -102,6 +104,13 @@ impl<'o> Printer<'o> {
             bytes: 0,
             others: 0,
             outcome: Outcome::Success,
+        }
+    }
+
+    /// Prints a shift of nearly all times as JSON.
+    pub(super) fn shift(&mut self, shift: Option<&Shift>) {
+        if let Some(shift) = shift {
+            self.lines.object(|out| push_json(out, "do", shift));
         }
     }
 

@@ -1,6 +1,6 @@
 //! How two entries with the same path differ, as far as this is known without reading their content.
 
-use ftk_file::Stat;
+use ftk_file::{Stat, TimeAgreement};
 use ftk_inventory::Keep;
 use ftk_walk::FileType;
 
@@ -15,6 +15,32 @@ pub struct TreeCriteria {
     pub quick: bool,
     /// Read also files with the same inode number, like any other pair.
     pub no_shortcuts: bool,
+    /// Which mtimes count as equal.
+    pub times: EqualTimes,
+}
+
+/// Which mtimes count as equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EqualTimes {
+    /// Only those that are the same.
+    #[default]
+    Same,
+    /// Those that differ by no more than this, in nanoseconds.
+    Within(i128),
+    /// Those that [agree](super::Trees::agreement).
+    Agreeing(TimeAgreement),
+}
+
+impl EqualTimes {
+    /// Returns whether two times count as equal.
+    pub(crate) fn has(self, a_ns: i128, b_ns: i128) -> bool {
+        a_ns == b_ns
+            || match self {
+                Self::Same => false,
+                Self::Within(ns) => (a_ns - b_ns).abs() <= ns,
+                Self::Agreeing(agreement) => agreement.explains(a_ns, b_ns),
+            }
+    }
 }
 
 impl TreeCriteria {

@@ -89,7 +89,10 @@ impl Differing {
                 Field::Mode => (a.mode != b.mode, criteria.metadata),
                 Field::Uid => (a.uid != b.uid, criteria.metadata),
                 Field::Gid => (a.gid != b.gid, criteria.metadata),
-                Field::Mtime => (a.mtime_ns != b.mtime_ns, counts_mtime(file_type, relation, criteria)),
+                Field::Mtime => {
+                    let is_equal = criteria.times.has(a.mtime_ns, b.mtime_ns);
+                    (!is_equal, counts_mtime(file_type, relation, criteria))
+                }
             };
             if differs && counts {
                 differing.fields[differing.len] = field;

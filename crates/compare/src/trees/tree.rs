@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use ftk_file::{EvenSample, TimeAgreement, TimeCensus};
 use ftk_inventory::{Budget, Full, Inventory};
 use ftk_sched::{Run, RunPlan};
 
@@ -34,6 +35,32 @@ pub struct Trees<'t> {
 }
 
 impl Trees<'_> {
+    /// Finds out how the mtimes of the two trees agree: whether one of them is a copy that rounds or shifts times. Also
+    /// returns the number of files whose times differ by this. This reads no file.
+    ///
+    /// # Panics
+    /// If an inventory does not keep the metadata of regular files.
+    pub fn agreement(&self) -> Option<(TimeAgreement, u64)> {
+        let each_pair = |each: &mut dyn FnMut(i128, i128)| {
+            let mut merge = Merge::new(&self.a, &self.b);
+            while let Some(step) = merge.next() {
+                if let Step::Both(a, b) = step
+                    && let (a, b) = (a.metadata(), b.metadata())
+                    && a.is_regular()
+                    && b.is_regular()
+                    && a.size == b.size
+                {
+                    each(a.mtime_ns, b.mtime_ns);
+                }
+            }
+        };
+        let mut sample = EvenSample::default();
+        each_pair(&mut |a_ns, b_ns| sample.add((a_ns, b_ns)));
+        let mut census = TimeCensus::new(sample.items())?;
+        each_pair(&mut |a_ns, b_ns| census.add(a_ns, b_ns, None));
+        census.agreement()
+    }
+
     /// Lists the pairs of files that must be opened: files with the same path, unless the inventories already
     /// show how they differ. This opens no file.
     ///

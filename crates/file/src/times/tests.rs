@@ -279,7 +279,7 @@ proptest! {
             for ((old, new, _), (_, change)) in tree.iter().zip(&case.files) {
                 let agrees = old == new || found.is_some_and(|it| it.explains(*old, *new));
                 let is_edit = matches!(change, Change::Edit(_));
-                // Unread files with the smallest steps are left to a run that reads them: edits are too many beside them.
+                // Unread files with the smallest steps are left to a run that reads them: their times prove too little.
                 if is_edit || reads || case.way.granularity() > 20 {
                     prop_assert_eq!(agrees, !is_edit, "reads {}: {} {} {:?}, {:?}", reads, old, new, change, found);
                 }

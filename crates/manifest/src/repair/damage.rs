@@ -12,8 +12,8 @@ use crate::contents::Content;
 use crate::merge::merge;
 use crate::repair::RepairPlan;
 use crate::repair::directories::{NearestDirectory, find_directories};
-use crate::verdict::is_undecided;
-use crate::{Contents, Entry, Error, Field, FieldSet, Shift, Verdict, Xattr};
+use crate::verdict::{is_same_time, is_undecided};
+use crate::{Contents, Entry, Error, Field, FieldSet, Shift, ShiftKind, Verdict, Xattr};
 
 /// What a manifest records of an entry besides its content.
 #[derive(Clone, Debug)]
@@ -109,9 +109,16 @@ pub struct Damage {
     pub others: u64,
     /// How many files count as damaged because the device does not return their content.
     pub lost: u64,
-    /// A shift of nearly all times. The recorded times do not tell damage from edits until an
-    /// [`Update`](crate::Update) has recorded the new ones.
+    /// A shift of nearly all times. A file counts as unchanged if it explains the new time.
     pub shift: Option<Shift>,
+}
+
+impl Damage {
+    /// Returns whether the tree is a copy without times. Then the recorded times do not tell damage from edits until an
+    /// [`Update`](crate::Update) has recorded the new ones.
+    pub fn is_undecided(&self) -> bool {
+        self.shift.is_some_and(|shift| matches!(shift.kind, ShiftKind::Reset { .. }))
+    }
 }
 
 /// The state of the first pass.
@@ -135,7 +142,8 @@ impl RepairPlan<'_> {
     ///
     /// A file is damaged if its size and mtime are as recorded and its content is not. So is a file whose
     /// content cannot be read, if its size and mtime are as recorded and `is_lost` says that the device does
-    /// not return its content. If all times have [shifted](Damage::shift), no damage is found.
+    /// not return its content. A time that a [shift](Damage::shift) explains counts as the recorded one. In a copy
+    /// [without times](Damage::is_undecided), no damage is found.
     ///
     /// # Errors
     /// When the manifest cannot be read or has changed meanwhile, when the result does not fit into the
@@ -152,9 +160,9 @@ impl RepairPlan<'_> {
             unrecorded: HashMap::new(),
             pending: 0,
         };
-        let shift = Shift::find(&self.times, self.manifest, &self.tree, &finder.contents)?;
-        if shift.is_some() {
-            return Ok(Damage { shift, ..Damage::default() });
+        finder.damage.shift = Shift::find(&self.times, self.manifest, &self.tree, &finder.contents)?;
+        if finder.damage.is_undecided() {
+            return Ok(finder.damage);
         }
         if self.restores_missing {
             finder.find_unrecorded()?;
@@ -225,7 +233,9 @@ impl Finder<'_> {
                 return Ok(());
             }
             Content::Failed => {
-                match seen.filter(|stat| is_like(old, stat) && (self.is_lost)(file)) {
+                match seen
+                    .filter(|stat| is_like(old, stat, self.damage.shift.as_ref()) && (self.is_lost)(file))
+                {
                     Some(stat) => {
                         self.damage.lost += 1;
                         self.damaged(old, stat)?;
@@ -239,9 +249,10 @@ impl Finder<'_> {
         self.contents.digests(row, &mut digests);
         let is_same = old.digests == digests;
         let new = Entry { digests: &digests, ..Entry::new(old.path, stat) };
-        match Verdict::of(old, &new, if is_same { &[] } else { &[Field::Digests] }, None) {
+        let shift = self.damage.shift.as_ref();
+        match Verdict::of(old, &new, if is_same { &[] } else { &[Field::Digests] }, shift) {
             Verdict::Corrupted => self.damaged(old, &stat)?,
-            _ if !is_marked && is_undecided(old, &new, None) => self.leave(old, Why::Undecided),
+            _ if !is_marked && is_undecided(old, &new, shift) => self.leave(old, Why::Undecided),
             _ if !is_marked => {}
             _ if is_same => self.leave(old, Why::Healed),
             _ => self.leave(old, Why::Changed),
@@ -341,7 +352,8 @@ impl Finder<'_> {
             {
                 self.reserved.consume((size_of::<Name>() + seen.path.len()) as u64)?;
                 wanted.other_links = wanted.other_links.saturating_sub(1);
-                let recorded = old.map(|old| old.entry()).filter(|old| is_like(old, &stat));
+                let shift = self.damage.shift.as_ref();
+                let recorded = old.map(|old| old.entry()).filter(|old| is_like(old, &stat, shift));
                 let path = seen.path.clone();
                 if is_temp_name(&seen.name) {
                     // A killed run has left it. Undo of its journal removes it.
@@ -359,11 +371,12 @@ impl Finder<'_> {
     }
 }
 
-/// Returns whether an entry records a regular file with the size and mtime of this one.
-fn is_like(old: &Entry<'_>, now: &Stat) -> bool {
+/// Returns whether an entry records a regular file with the size and mtime of this one, apart from a shift.
+fn is_like(old: &Entry<'_>, now: &Stat, shift: Option<&Shift>) -> bool {
     old.stat.is_regular()
-        && (old.stat.size, old.stat.mtime_ns) == (now.size, now.mtime_ns)
+        && old.stat.size == now.size
         && old.knows_all(&[Field::Size, Field::Mtime])
+        && is_same_time(old, &Entry::new(old.path, *now), shift)
 }
 
 /// Returns whether a recorded file had other names.

@@ -64,7 +64,7 @@ impl<'r> RepairPlan<'r> {
         let mut files = Vec::new();
         let (mut sizes, mut candidates) = (BTreeSet::new(), Vec::new());
         let (mut survey, file_systems) = (Survey::of(manifest.header()), file_systems(tree.inventory));
-        let mut times = RecordedTimes::new();
+        let mut times = RecordedTimes::default();
         merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
             let (old, seen) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
             if let Some(old) = &old {

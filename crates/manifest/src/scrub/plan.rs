@@ -94,7 +94,7 @@ impl<'s> Scrub<'s> {
     ) -> Result<(Self, RecordedTimes), Error> {
         let (failed, file_systems) = (Failed::of(tree), file_systems(tree.inventory));
         let start_ns = manifest.header().start_ns;
-        let (mut reserved, mut times) = (Reservation::new(budget), RecordedTimes::new());
+        let (mut reserved, mut times) = (Reservation::new(budget), RecordedTimes::default());
         let mut items = Vec::new();
         let mut scrub = Self {
             survey: Survey::of(manifest.header()),

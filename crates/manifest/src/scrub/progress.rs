@@ -51,6 +51,10 @@ pub struct Scrubbed {
     pub undecided: u64,
     /// Recorded files that could not be read.
     pub unreadable: u64,
+    /// All files with recorded digests, also those that are missing or have another size or time.
+    pub recorded: u64,
+    /// Whether this run has read no file because all of them have another size or time, apart from missing ones.
+    pub is_nothing: bool,
     /// Files with their recorded size and time, except damaged, undecided and unreadable ones.
     pub files: u64,
     /// Those of them that were not read since they were recorded.
@@ -77,6 +81,9 @@ impl Scrub<'_> {
             damaged: done.damaged,
             undecided: done.undecided,
             unreadable: done.unreadable,
+            recorded: self.marks.len() as u64,
+            is_nothing: self.left.changed > 0
+                && done.verified + done.damaged + done.undecided + done.unreadable == 0,
             ..Scrubbed::default()
         };
         let first_ns = self.queue.items.iter().find(|item| !item.is_damaged()).map(|item| item.verified_ns);

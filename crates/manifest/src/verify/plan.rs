@@ -74,7 +74,7 @@ impl<'p> VerifyPlan<'p> {
         let failed = Failed::of(&tree);
         let mut missing = Keys::new(header.digests_len(), budget);
         let (mut pairs, mut candidates) = (Vec::new(), Vec::new());
-        let (mut reserved, mut times) = (Reservation::new(budget), RecordedTimes::new());
+        let (mut reserved, mut times) = (Reservation::new(budget), RecordedTimes::default());
         merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
             if let (Some(old), Some(new)) = (&old, &new) {
                 times.add(&old.entry(), &new.seen);

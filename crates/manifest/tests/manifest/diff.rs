@@ -12,7 +12,11 @@ use crate::model::{
     open, seal, written,
 };
 
-fn said(old: &Manifest, new: &Manifest, criteria: &Criteria) -> Result<(Vec<Said>, Summary), Error> {
+pub(crate) fn said(
+    old: &Manifest,
+    new: &Manifest,
+    criteria: &Criteria,
+) -> Result<(Vec<Said>, Summary), Error> {
     let mut said = Vec::new();
     let summary = diff(old, new, criteria, &Budget::new(1 << 30), &mut |finding| {
         said.push(Said::of(finding));

@@ -7,6 +7,7 @@ mod format;
 mod model;
 mod owned;
 mod parts;
+mod rounded;
 mod scrub;
 mod shards;
 mod tree_digests;

@@ -17,14 +17,14 @@ const DAY: i128 = 86_400_000_000_000;
 const START: i128 = 20_000 * DAY;
 
 /// The result of a run.
-struct Run {
+pub(crate) struct Run {
     new: Manifest,
-    scrubbed: Scrubbed,
-    found: Vec<(Verdict, Vec<u8>)>,
+    pub(crate) scrubbed: Scrubbed,
+    pub(crate) found: Vec<(Verdict, Vec<u8>)>,
 }
 
 /// Scrubs at this time until the limit of bytes is reached, in batches of one file.
-fn scrub(dir: &Dir, old: &Manifest, now_ns: i128, bytes: Option<u64>) -> Run {
+pub(crate) fn scrub(dir: &Dir, old: &Manifest, now_ns: i128, bytes: Option<u64>) -> Run {
     let walked = dir.walk(true);
     let (tree, budget) = (walked.tree(), Budget::new(1 << 20));
     let mut scrub = Scrub::new(old, &tree, now_ns, &budget).unwrap();

@@ -24,7 +24,7 @@ pub(crate) struct Dir(tempfile::TempDir);
 
 impl Dir {
     pub(crate) fn new() -> Self {
-        let dir = Self(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap());
+        let dir = Self::empty();
         for name in ["a", "a/b", "empty", "a b"] {
             fs::create_dir(dir.at(name)).unwrap();
         }
@@ -52,6 +52,11 @@ impl Dir {
         dir
     }
 
+    /// Creates an empty directory.
+    pub(crate) fn empty() -> Self {
+        Self(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
     pub(crate) fn path(&self) -> &FsPath {
         self.0.path()
     }
@@ -66,7 +71,13 @@ impl Dir {
 
     /// Sets the mtime of an entry; links are not followed.
     pub(crate) fn touch(&self, name: &str, seconds: i64) {
-        let time = Timespec { tv_sec: seconds, tv_nsec: 123_456_789 };
+        self.touch_ns(name, i128::from(seconds) * 1_000_000_000 + 123_456_789);
+    }
+
+    /// Sets the mtime of an entry in nanoseconds.
+    pub(crate) fn touch_ns(&self, name: &str, ns: i128) {
+        let (seconds, nanos) = (ns.div_euclid(1_000_000_000), ns.rem_euclid(1_000_000_000));
+        let time = Timespec { tv_sec: seconds as i64, tv_nsec: nanos as i64 };
         let times = Timestamps { last_access: time, last_modification: time };
         utimensat(CWD, self.at(name), &times, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).unwrap();
     }

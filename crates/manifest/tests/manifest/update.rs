@@ -17,17 +17,17 @@ use crate::trees::{Dir, Walked};
 const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
 
 /// The files that an update read, the corrupted files it found, and the new manifest.
-struct Run {
+pub(crate) struct Run {
     read: Vec<Vec<u8>>,
-    corrupted: Vec<Vec<u8>>,
+    pub(crate) corrupted: Vec<Vec<u8>>,
     updated: Updated,
-    new: Manifest,
+    pub(crate) new: Manifest,
 }
 
 /// The time of the run that updates.
 const NOW: i128 = 77;
 
-fn update(dir: &Dir, old: &Manifest, check: Option<f64>, accept: &[&str]) -> Run {
+pub(crate) fn update(dir: &Dir, old: &Manifest, check: Option<f64>, accept: &[&str]) -> Run {
     update_walked(&dir.walk(true), old, check, accept)
 }
 
@@ -52,7 +52,7 @@ fn update_walked(walked: &Walked, old: &Manifest, check: Option<f64>, accept: &[
 }
 
 /// Returns the header of a run that begins long after everything was written.
-fn later(algorithms: &[Algorithm]) -> Header {
+pub(crate) fn later(algorithms: &[Algorithm]) -> Header {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as i128;
     Header { start_ns: now + 60_000_000_000, ..header(algorithms, false) }
 }

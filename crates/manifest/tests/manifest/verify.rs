@@ -17,13 +17,13 @@ use crate::trees::{Dir, Walked};
 const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
 
 /// The results of a verification, and how many files it read.
-struct Run {
-    said: Vec<Said>,
+pub(crate) struct Run {
+    pub(crate) said: Vec<Said>,
     summary: Summary,
     read: usize,
 }
 
-fn verify(walked: &Walked, manifest: &Manifest, criteria: &Criteria, exit_on_first: bool) -> Run {
+pub(crate) fn verify(walked: &Walked, manifest: &Manifest, criteria: &Criteria, exit_on_first: bool) -> Run {
     let tree = walked.tree();
     let budget = Budget::new(1 << 30);
     let plan = VerifyPlan::new(manifest, &tree, criteria, &budget).unwrap();
