@@ -110,6 +110,12 @@ pub(crate) fn shown(name: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// Describes that files which were hard links of each other are not any more.
+pub(crate) fn describe_split_links(groups: u64) -> String {
+    let (are, files) = if groups == 1 { ("is", "group") } else { ("are", "groups") };
+    format!("{} {files} of hard links {are} separate files in the copy", HumanCount(groups))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -184,8 +184,7 @@ fn tree(dir: &[u8], entries: &[(Path, Owned)], algorithms: &[Algorithm]) -> Opti
 
 fn entry(line: &Members<'_>, header: &Header) -> Option<(Path, Owned)> {
     let path = line.bytes("path")?;
-    let mut names = path.split(|byte| *byte == b'/');
-    let is_below = path == b"." || names.all(|name| !matches!(name, b"" | b"." | b".."));
+    let is_below = is_path(&path);
     let file_type = match line.text("type")?.as_str() {
         "file" => FileType::Regular,
         "directory" => FileType::Directory,
@@ -230,7 +229,13 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<(Path, Owned)> {
     let tree = |tree| may_have_tree.then(|| digests(Some(tree), &header.algorithms))?;
     let verified_ns = values.since_2("verified_ns", Json::integer)?;
     let damaged_ns = line.optional_as("damaged_ns", Json::integer)?;
-    let is_whole = (is_device || line.optional("rdev")?.is_none())
+    let link_group = match header.version {
+        1 => None,
+        _ => line.optional_bytes("link_group")?,
+    };
+    let is_linked = |group: &Vec<u8>| file_type != FileType::Directory && is_path(group);
+    let is_whole = link_group.as_ref().is_none_or(is_linked)
+        && (is_device || line.optional("rdev")?.is_none())
         && target.is_some() == (file_type == FileType::Symlink)
         && is_below
         && !((verified_ns.is_some() || damaged_ns.is_some()) && algorithms.is_empty());
@@ -240,12 +245,19 @@ fn entry(line: &Members<'_>, header: &Header) -> Option<(Path, Owned)> {
         fs: values.since_2("fs", |fs| file_system(&fs.text()?))?,
         absent: values.absent,
         target,
+        link_group,
         digests: digests(line.optional("digests")?, algorithms)?,
         xattrs: xattrs(line.optional("xattrs")?, header)?,
         verified_ns,
         damaged_ns,
     };
     is_whole.then_some((Path(path), entry))
+}
+
+/// Returns whether a path is that of the root or of something below it.
+fn is_path(path: &[u8]) -> bool {
+    let mut names = path.split(|byte| *byte == b'/');
+    path == b"." || names.all(|name| !matches!(name, b"" | b"." | b".."))
 }
 
 /// Parses the identity of a file system.

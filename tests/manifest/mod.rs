@@ -7,6 +7,7 @@ pub(crate) mod damage;
 mod diff;
 mod export;
 mod import;
+mod links;
 mod locks;
 mod messages;
 mod mounts;

@@ -10,7 +10,7 @@ use indicatif::HumanCount;
 
 use crate::colour::{self, Tone};
 use crate::find::json::type_name;
-use crate::human::shown;
+use crate::human::{describe_split_links, shown};
 use crate::human::{device, local_time};
 use crate::stdout::Stdout;
 
@@ -32,8 +32,8 @@ pub(super) enum Manner {
 }
 
 /// Kinds of differences, in the order of the summary.
-pub(super) const KINDS: [&str; 8] =
-    ["only_a", "only_b", "type", "size", "content", "target", "device", "metadata"];
+pub(super) const KINDS: [&str; 10] =
+    ["only_a", "only_b", "type", "size", "content", "target", "device", "metadata", "links", "unlinked"];
 
 /// Returns the index into [`KINDS`], or `None` for entries that were not compared.
 pub(super) fn kind(what: &What<'_>) -> Option<usize> {
@@ -46,6 +46,8 @@ pub(super) fn kind(what: &What<'_>) -> Option<usize> {
         What::Target(..) => 5,
         What::Device(..) => 6,
         What::Metadata { .. } => 7,
+        What::Links { .. } => 8,
+        What::Unlinked(..) => 9,
         _ => return None,
     })
 }
@@ -61,7 +63,7 @@ impl Manner {
             return Self::Fields { only, is_coloured: colour::wanted() };
         }
         let widest = only.iter().map(|word| word.chars().count()).max().unwrap_or_default();
-        let width = widest.max(word(KINDS.len() - 1, &only).len());
+        let width = widest.max(word(7, &only).len());
         Self::Columns { only, width, is_coloured: colour::wanted() }
     }
 
@@ -71,17 +73,17 @@ impl Manner {
         // Writing to a Vec cannot fail.
         _ = match self {
             Self::Json => {
-                push_object(out, kind, path, &difference.what);
+                push_object(out, kind, path, difference);
                 Ok(())
             }
             Self::Fields { only, is_coloured } => {
-                let detail = detail(&difference.what, u64::to_string);
+                let detail = detail(difference, u64::to_string);
                 let gap = if detail.is_empty() { "" } else { "\t" };
                 let style = tone(kind).style(*is_coloured);
                 writeln!(out, "{style}{}{style:#}\t{}{gap}{detail}", word(kind, only), shown(path))
             }
             Self::Columns { only, width, is_coloured } => {
-                let detail = detail(&difference.what, |n| HumanCount(*n).to_string());
+                let detail = detail(difference, |n| HumanCount(*n).to_string());
                 let style = tone(kind).style(*is_coloured);
                 let (word, path) = (word(kind, only), shown(path));
                 let line = match detail.as_str() {
@@ -103,6 +105,8 @@ fn word(kind: usize, only: &[String; 2]) -> &str {
         4 => "content differs",
         5 => "target differs",
         6 => "device differs",
+        8 => "links differ",
+        9 => "unlinked",
         _ => "metadata differs",
     }
 }
@@ -116,13 +120,18 @@ fn tone(kind: usize) -> Tone {
 }
 
 /// Describes a difference in words. `number` formats sizes and offsets.
-fn detail(what: &What<'_>, number: impl Fn(&u64) -> String) -> String {
+fn detail(Difference { path, what }: &Difference<'_>, number: impl Fn(&u64) -> String) -> String {
     match what {
         What::Type(a, b) => format!("{}, {}", type_name(*a), type_name(*b)),
         What::Size(a, b) => format!("{} and {} bytes", number(a), number(b)),
         What::Content { first } => format!("first at byte {}", number(&(first + 1))),
         What::Target(a, b) => format!("{}, {}", quote(a), quote(b)),
         What::Device(a, b) => format!("{}, {}", device(*a), device(*b)),
+        What::Links { first } => {
+            let [a, b] = linked_to(first, path).map(|first| first.map_or_else(|| "none".into(), quote));
+            format!("hard link of {a}, {b}")
+        }
+        What::Unlinked(_, groups) => describe_split_links(*groups),
         What::Metadata { fields, a, b } => {
             let field = |field: &Field| {
                 let (name, a, b) = (name(*field), value(*field, a), value(*field, b));
@@ -132,6 +141,11 @@ fn detail(what: &What<'_>, number: impl Fn(&u64) -> String) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// Returns the other path of a file in each tree, if there is one before this path.
+fn linked_to<'d>(first: &[&'d [u8]; 2], path: &[u8]) -> [Option<&'d [u8]>; 2] {
+    first.map(|first| Some(first).filter(|first| *first != path))
 }
 
 fn name(field: Field) -> &'static str {
@@ -154,7 +168,7 @@ fn value(field: Field, metadata: &Stat) -> String {
     }
 }
 
-fn push_object(out: &mut Vec<u8>, kind: usize, path: &[u8], what: &What<'_>) {
+fn push_object(out: &mut Vec<u8>, kind: usize, path: &[u8], Difference { what, .. }: &Difference<'_>) {
     write_record(out, |record| {
         record.member("difference", KINDS[kind]).path("path", path);
         match what {
@@ -164,6 +178,15 @@ fn push_object(out: &mut Vec<u8>, kind: usize, path: &[u8], what: &What<'_>) {
             What::Content { first } => _ = record.member("first_byte", first + 1),
             What::Target(a, b) => _ = record.path("target_a", a).path("target_b", b),
             What::Device(a, b) => _ = record.member("rdev_a", a).member("rdev_b", b),
+            What::Links { first } => {
+                for (name, first) in ["link_group_a", "link_group_b"].into_iter().zip(linked_to(first, path))
+                {
+                    _ = first.map(|first| record.path(name, first));
+                }
+            }
+            What::Unlinked(side, groups) => {
+                _ = record.member("in", ["a", "b"][*side as usize]).member("link_groups", groups);
+            }
             What::Metadata { fields, a, b } => {
                 for &field in *fields {
                     _ = match field {

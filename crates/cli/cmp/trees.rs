@@ -220,7 +220,9 @@ impl Tally {
     /// Prints the summary.
     fn print(&self, pairs: &PairTable, bytes: u64, names: [&[u8]; 2], run: &Run<'_>) {
         let [only_a, only_b] = names.map(|name| format!("only in {}", quote(name)));
-        let words = [&only_a, &only_b, "type", "size", "content", "target", "device", "metadata"];
+        let words = [
+            &only_a, &only_b, "type", "size", "content", "target", "device", "metadata", "links", "unlinked",
+        ];
         let counts = self.counts.iter().zip(words).filter(|(n, _)| **n > 0);
         let counts: Vec<_> = counts.map(|(n, word)| format!("{} {word}", HumanCount(*n))).collect();
         let differences = if counts.is_empty() { "no differences".into() } else { counts.join(", ") };

@@ -82,6 +82,9 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     });
     let summary = summary.map_err(|error| in_either(error, [&args.old, &args.new]))?;
     let shifted = findings.shift(summary.shift.as_ref(), ["times of OLD", "times of NEW"]);
+    if summary.split_links > 0 {
+        findings.split_links(summary.split_links);
+    }
     findings.finish()?;
     Ok(say_counts(&summary, "the same", word, shifted, console))
 }

@@ -25,6 +25,7 @@ fn name(field: Field) -> &'static str {
         Field::Size => "size",
         Field::Mtime => "mtime",
         Field::Rdev => "device",
+        Field::LinkGroup => "hard link of",
         _ => field.name(),
     }
 }
@@ -36,7 +37,7 @@ fn value(field: Field, entry: &Entry<'_>) -> String {
         Field::Type => type_name(stat.file_type).into(),
         Field::Mode => format!("{:04o}", stat.mode),
         Field::Mtime => local_time(stat.mtime_ns),
-        Field::Target => entry.target.map_or_else(|| "none".into(), quote),
+        Field::Target | Field::LinkGroup => field.name_in(entry).map_or_else(|| "none".into(), quote),
         Field::Rdev => device(stat.rdev),
         _ => {
             let mut json = Vec::new();

@@ -7,7 +7,7 @@ use indicatif::HumanCount;
 
 use crate::colour::Tone;
 use crate::console::{Console, Outcome};
-use crate::human::{self, ARROW, shown};
+use crate::human::{self, ARROW, describe_split_links, shown};
 use crate::list::List;
 use crate::manifest::fields::change;
 use crate::manifest::shift::{describe, push_json};
@@ -76,6 +76,25 @@ impl<'a> Findings<'a> {
         Outcome::Negative
     }
 
+    /// Prints, in one line for the whole tree, that none of the recorded hard links are left.
+    pub(super) fn split_links(&mut self, groups: u64) {
+        let Self { manner, is_shown, .. } = *self;
+        self.list.line(|out| {
+            let what = describe_split_links(groups);
+            let line = match (manner.json, is_shown) {
+                (true, _) => {
+                    format!(
+                        "{{\"{}\":\"unlinked\",\"path\":\".\",\"link_groups\":{groups}}}\n",
+                        manner.member
+                    )
+                }
+                (false, true) => format!("  {:<10} {:<24}   {what}\n", "unlinked", "."),
+                (false, false) => format!("unlinked\t.\t{what}\n"),
+            };
+            out.extend_from_slice(line.as_bytes());
+        });
+    }
+
     /// Prints the findings so far, so that they do not wait for the end of a long run.
     pub(super) fn flush(&mut self) {
         self.list.flush();
@@ -102,7 +121,12 @@ pub(super) fn say_counts(
     console.stats.result("unread", summary.unread);
     SAID.into_iter().for_each(|verdict| console.stats.result(word(verdict), summary.count(verdict)));
     let given = SAID.into_iter().filter(|verdict| summary.count(*verdict) > 0);
-    let said: Vec<_> = given.map(|it| format!("{} {}", HumanCount(summary.count(it)), word(it))).collect();
+    let mut said: Vec<_> =
+        given.map(|it| format!("{} {}", HumanCount(summary.count(it)), word(it))).collect();
+    if summary.split_links > 0 {
+        console.stats.result("unlinked", summary.split_links);
+        said.push(describe_split_links(summary.split_links));
+    }
     let found = match summary.count(Verdict::Unreadable) {
         0 if said.is_empty() => Outcome::Success,
         0 => Outcome::Negative,

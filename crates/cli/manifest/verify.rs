@@ -43,6 +43,8 @@ use crate::stdout::Stdout;
 ///   shifted     the times of most files changed alike: a copy has rounded
 ///               them, or daylight saving time has shifted them on FAT;
 ///               this line stands for all of them
+///   unlinked    none of the recorded hard links are left, as after a copy
+///               without them; this line stands for all of them
 ///
 /// verify uses the selection options that are stored in the manifest. The manifest
 /// itself is skipped. Files named in the manifest are opened only if the walk of
@@ -153,6 +155,9 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
         );
     }
     let shifted = findings.shift(summary.shift.as_ref(), TREE);
+    if summary.split_links > 0 {
+        findings.split_links(summary.split_links);
+    }
     findings.finish()?;
     let good = if is_over { "as recorded, up to the first difference" } else { "as recorded" };
     // A new file that could not be read keeps the verdict `new`, but it is an error too.

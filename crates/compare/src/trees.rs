@@ -9,11 +9,13 @@
 //! 3. [`Trees::differences`] merges the inventories again and reports all differences in path order. It stops
 //!    after the last one.
 //!
-//! Memory is needed only for pairs: 32 bytes for each pair that must be opened.
+//! Memory is needed for pairs: 32 bytes for each pair that must be opened; and, if metadata is compared, a path for each
+//! file with several hard links.
 
 mod classify;
 mod difference;
 mod large;
+mod links;
 mod merge;
 mod pairs;
 mod run;

@@ -113,6 +113,11 @@ impl Stat {
         (self.dev, self.ino)
     }
 
+    /// Returns the [identity](Self::identity) of a file that has several names. A directory has one name.
+    pub fn linked_identity(&self) -> Option<(u64, u64)> {
+        (self.nlink > 1 && self.file_type != FileType::Directory).then(|| self.identity())
+    }
+
     /// Returns the file and the version of its content.
     pub fn version(&self) -> Version {
         let &Self { dev, ino, size, mtime_ns, ctime_ns, .. } = self;

@@ -4,6 +4,8 @@ use ftk_file::Stat;
 use ftk_inventory::FileNo;
 use ftk_process::{Rows, State};
 
+use crate::walked_tree::Seen;
+
 /// What is known of the contents of a tree's files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Contents<'c> {
@@ -60,6 +62,14 @@ impl<'c> Contents<'c> {
             Content::Read(row, stat) => Some((stat, Some(row))),
             Content::Unread => walked.map(|stat| (stat, None)),
             Content::Failed | Content::Pending => None,
+        }
+    }
+
+    /// Like [`stat`](Self::stat), for an entry of any type.
+    pub(crate) fn stat_of(&self, seen: &Seen) -> Option<Stat> {
+        match seen.file {
+            Some(file) => self.stat(file, seen.metadata).map(|(stat, _)| stat),
+            None => seen.metadata,
         }
     }
 

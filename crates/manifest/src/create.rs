@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ftk_inventory::Budget;
+use ftk_inventory::{Budget, LinkNames};
 use ftk_process::{FileSystems, file_systems};
 
 use crate::contents::Content;
@@ -23,7 +23,8 @@ use crate::{Contents, Entry, Error, Writer};
 /// Extended attributes are kept until they are written. Those that do not fit into the budget cannot be read.
 ///
 /// # Errors
-/// When the manifest cannot be written, or when a file that was to be read was never processed.
+/// When the manifest cannot be written, when a file that was to be read was never processed, or when the names of files
+/// with several hard links do not fit into the budget.
 ///
 /// # Panics
 /// If neither the content nor the metadata of a regular file is known.
@@ -36,12 +37,13 @@ pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
     on_error: &mut dyn FnMut(&[u8], io::Error),
 ) -> Result<u64, Error> {
     let file_systems = file_systems(tree.inventory);
-    let mut maker = Maker::new(tree, &file_systems, *contents, xattrs, None, budget);
+    let wanted = [xattrs, writer.header().shard.is_none()];
+    let mut maker = Maker::new(tree, &file_systems, *contents, wanted, None, budget);
     let mut trees = Trees::new(writer.header());
     if trees.is_needed() {
         let mut walk = tree.walk();
         while walk.advance()? {
-            match maker.make(&walk.seen, None) {
+            match maker.make(&walk.seen, None)? {
                 Made::Entry(entry) => trees.add(&entry, walk.seen.is_whole),
                 _ => trees.omit(&walk.seen.path),
             }
@@ -53,7 +55,7 @@ pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
     let mut walk = tree.walk();
     let (mut written, mut pending) = (0, 0);
     while walk.advance()? {
-        match maker.make(&walk.seen, None) {
+        match maker.make(&walk.seen, None)? {
             Made::Entry(entry) => {
                 writer.trusted_entry(&trees.with_tree(entry))?;
                 written += 1;
@@ -83,22 +85,26 @@ pub(crate) struct Maker<'t> {
     contents: Contents<'t>,
     file_systems: &'t FileSystems,
     xattrs: Option<KeptXattrs<'t>>,
+    /// The first path of each file with several names. `None` if link groups are not recorded.
+    links: Option<LinkNames<(u64, u64)>>,
     /// The time of verification to record for files that were read, if any.
     verified_ns: Option<i128>,
     digests: Vec<u8>,
 }
 
 impl<'t> Maker<'t> {
+    /// Creates a maker. `xattrs` and `links` tell whether extended attributes and link groups are recorded.
     pub(crate) fn new(
         tree: &WalkedTree<'t>,
         file_systems: &'t FileSystems,
         contents: Contents<'t>,
-        xattrs: bool,
+        [xattrs, links]: [bool; 2],
         verified_ns: Option<i128>,
         budget: &Budget,
     ) -> Self {
         let xattrs = xattrs.then(|| KeptXattrs::new(XattrReader::new(tree.inventory), budget));
-        Self { contents, file_systems, xattrs, verified_ns, digests: Vec::new() }
+        let links = links.then(|| LinkNames::new(budget));
+        Self { contents, file_systems, xattrs, links, verified_ns, digests: Vec::new() }
     }
 
     /// Prepares for making the same entries once more, in the same order. Their extended attributes are not read
@@ -112,9 +118,16 @@ impl<'t> Maker<'t> {
     /// Makes the entry of what was seen. A file that was not to be read gets the digests of `known`, and its time
     /// of verification.
     ///
+    /// # Errors
+    /// When the names of files with several hard links do not fit into the budget.
+    ///
     /// # Panics
     /// If the walk has not kept the metadata of something that was not read.
-    pub(crate) fn make<'m>(&'m mut self, seen: &'m Seen, known: Option<&Entry<'m>>) -> Made<'m> {
+    pub(crate) fn make<'m>(
+        &'m mut self,
+        seen: &'m Seen,
+        known: Option<&Entry<'m>>,
+    ) -> Result<Made<'m>, Error> {
         let (stat, digests, verified_ns) =
             match seen.file.map_or(Content::Unread, |file| self.contents.of(file)) {
                 Content::Unread => {
@@ -127,15 +140,20 @@ impl<'t> Maker<'t> {
                     self.contents.digests(row, &mut self.digests);
                     (stat, &*self.digests, self.verified_ns)
                 }
-                Content::Failed => return Made::Unread,
-                Content::Pending => return Made::Pending,
+                Content::Failed => return Ok(Made::Unread),
+                Content::Pending => return Ok(Made::Pending),
             };
         let fs = self.file_systems.id(stat.dev);
         let target = seen.target();
         let entry = Entry { target, digests, fs, verified_ns, ..Entry::new(&seen.path, stat) };
-        match self.xattrs.as_mut().map(|reader| reader.read(seen)).transpose() {
+        let link_group = match (&mut self.links, stat.linked_identity()) {
+            (Some(links), Some(inode)) => Some(links.first(&seen.path, Some(inode))?),
+            _ => None,
+        };
+        let entry = Entry { link_group, ..entry };
+        Ok(match self.xattrs.as_mut().map(|reader| reader.read(seen)).transpose() {
             Ok(xattrs) => Made::Entry(Entry { xattrs, ..entry }),
             Err(error) => Made::WithoutXattrs(entry, error),
-        }
+        })
     }
 }

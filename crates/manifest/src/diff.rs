@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use ftk_inventory::{Budget, Reservation};
+use ftk_inventory::{Budget, LinkPairs, LinkSplits, Reservation};
 
 use crate::common::Common;
 use crate::keys::{Keys, pair};
 use crate::pairs::{Pass, merge_manifests};
 use crate::shift::TimeSample;
-use crate::verdict::is_same_time;
+use crate::verdict::{is_same_time, note_links};
 use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Shift, Summary, Verdict};
 
 /// Compares two manifests and passes each difference to `each`, in path order.
@@ -20,7 +20,10 @@ use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Shift, Summary, Ve
 /// If everything that is compared is covered by tree digests, the entries below two directories with equal ones are
 /// not read.
 ///
-/// Entries that are the same in both use no memory. A file only in `old` uses 32 bytes and its common
+/// Hard links are compared between the paths that both have. If no recorded links are left, they are counted once in
+/// [`Summary::split_links`], after one more pass if contents are not compared.
+///
+/// Entries that are the same in both use no memory, except a path for each file with several names. A file only in `old` uses 32 bytes and its common
 /// digests. A file only in `new` uses 33 bytes, its common digests and its path.
 ///
 /// # Errors
@@ -39,13 +42,30 @@ pub fn diff(
     };
     let is_compared = !common.is_empty();
     let trees = Some(&common).filter(|_| common.identifies_content() && criteria.is_covered_by_trees());
+    let compares_links = criteria.compares(Field::LinkGroup);
+    let mut links = compares_links.then(|| Links::new(budget));
     let times = RefCell::default();
     let moves = match common.identifies_content() {
-        true => Moves::find(old, new, &common, trees, &times, budget)?,
+        true => Moves::find(old, new, &common, trees, &times, budget, &mut links)?,
         false => Moves::default(),
     };
     let shift = times.into_inner().shift((old, new), &common, trees.is_none(), criteria)?;
+    if let Some(links) = links.as_mut().filter(|_| !common.identifies_content()) {
+        merge_manifests(
+            (old, new),
+            Pass::First,
+            None,
+            true,
+            |_, _| (),
+            |old, new| {
+                links.survey(old, new)?;
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
+    }
+    let mut links = links.filter(|links| links.has_any);
     let (mut changed, mut summary) = (Vec::new(), Summary::default());
+    summary.split_links = links.as_ref().and_then(|links| links.splits.separate()).unwrap_or(0);
     let (mut missing, mut added) = (0, 0);
     let (mut same, mut same_unread) = (0, 0);
     let pass = if common.identifies_content() { Pass::Again } else { Pass::First };
@@ -53,16 +73,23 @@ pub fn diff(
         same += entries;
         same_unread += u64::from(entry.is_some_and(|entry| entry.stat.is_regular()));
     };
-    merge_manifests((old, new), pass, trees, count_same, |old, new| {
+    merge_manifests((old, new), pass, trees, links.is_some(), count_same, |old, new| {
         changed.clear();
+        let (mut old, mut new) = (old, new);
         let mut new_path = None;
-        let verdict = match (&old, &new) {
+        let verdict = match (&mut old, &mut new) {
             (Some(old), Some(new)) => {
                 let is_pair = old.stat.is_regular() && new.stat.is_regular();
                 let is_same = (is_pair && is_compared).then(|| common.is_same(old.digests, new.digests));
                 criteria.changed(old, new, is_same, &mut changed);
                 if is_same_time(old, new, shift.as_ref()) {
                     changed.retain(|field| *field != Field::Mtime);
+                }
+                if let Some(Links { pairs, .. }) = links.as_mut().filter(|_| summary.split_links == 0)
+                    && let (Some(a), Some(b)) = (old.links(), new.links())
+                    && let Some(first) = pairs.add(old.path, a.map(Into::into), b.map(Into::into))?
+                {
+                    note_links(&mut changed, [old, new], first);
                 }
                 let verdict = Verdict::of(old, new, &changed, shift.as_ref());
                 if is_pair && is_same.is_none() && verdict == Verdict::Ok {
@@ -143,6 +170,30 @@ impl Times {
     }
 }
 
+/// The hard links of two manifests.
+struct Links {
+    pairs: LinkPairs<Box<[u8]>, Box<[u8]>>,
+    splits: LinkSplits<Box<[u8]>, Box<[u8]>>,
+    /// Whether an entry of both manifests has a link group in one of them.
+    has_any: bool,
+}
+
+impl Links {
+    fn new(budget: &Budget) -> Self {
+        Self { pairs: LinkPairs::new(budget), splits: LinkSplits::new(budget), has_any: false }
+    }
+
+    /// Looks at two entries before any are compared.
+    fn survey(&mut self, old: Option<Entry<'_>>, new: Option<Entry<'_>>) -> Result<(), Error> {
+        let (Some(old), Some(new)) = (old, new) else { return Ok(()) };
+        if let (Some(old), Some(new)) = (old.links(), new.links()) {
+            self.has_any |= old.is_some() || new.is_some();
+            self.splits.add(old.map(Into::into), new.map(Into::into))?;
+        }
+        Ok(())
+    }
+}
+
 /// Where the regular files that only the old manifest has are in the new one.
 ///
 /// Indexes count the regular files that only the old manifest has, or only the new one, in path order.
@@ -164,6 +215,7 @@ impl Moves {
         trees: Option<&Common>,
         times: &RefCell<Times>,
         budget: &Budget,
+        links: &mut Option<Links>,
     ) -> Result<Self, Error> {
         let (mut missing, mut added) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
         let mut moves = Self::default();
@@ -172,8 +224,10 @@ impl Moves {
             (old, new),
             Pass::First,
             trees,
+            links.is_some(),
             |_, same| same.into_iter().for_each(|entry| times.borrow_mut().add(entry, entry, common)),
             |old, new| {
+                links.as_mut().map_or(Ok(()), |links| links.survey(old, new))?;
                 let is_regular = |entry: &Entry<'_>| entry.stat.is_regular();
                 match (old, new) {
                     (Some(old), None) if is_regular(&old) => {

@@ -17,6 +17,9 @@ pub struct Entry<'e> {
     pub absent: FieldSet,
     /// The target of a symbolic link; `None` for all other types.
     pub target: Option<&'e [u8]>,
+    /// The group of hard links that the entry belongs to, named by a path. Entries with equal names are links of one file.
+    /// `None` if the entry is a directory or has no other names, or if its other names are [not known](Self::links).
+    pub link_group: Option<&'e [u8]>,
     /// The digests of a regular file, concatenated in the order of the [`Header`](crate::Header)'s
     /// algorithms. Empty for other types, and if the content was not read.
     pub digests: &'e [u8],
@@ -43,6 +46,7 @@ impl<'e> Entry<'e> {
             stat,
             absent: FieldSet::default(),
             target: None,
+            link_group: None,
             digests: &[],
             tree: &[],
             xattrs: None,
@@ -67,6 +71,16 @@ impl<'e> Entry<'e> {
     pub fn inode(&self) -> Option<Inode> {
         let known = |field, value| self.knows(field).then_some(value);
         Inode::new(self.fs, known(Field::Dev, self.stat.dev), known(Field::Ino, self.stat.ino))
+    }
+
+    /// Returns the group of hard links that the entry belongs to, `Some(None)` if it has no other names. `None` if this is
+    /// not known, or if it is a directory.
+    pub fn links(&self) -> Option<Option<&'e [u8]>> {
+        match self.link_group {
+            Some(group) => Some(Some(group)),
+            None if self.stat.file_type == FileType::Directory => None,
+            None => (self.knows(Field::Nlink) && self.stat.nlink == 1).then_some(None),
+        }
     }
 
     /// Returns when a run last read the content. `start_ns` is that in the manifest's header, a time before the files were

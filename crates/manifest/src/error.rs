@@ -88,6 +88,8 @@ pub enum EntryError {
     Rdev,
     /// A symbolic link has no target, or another type has one.
     Target,
+    /// The name of a group of hard links is not a path below the root, or a directory has one.
+    LinkGroup,
     /// The target cannot be used.
     TargetPath(PathError),
     /// A regular file has more or fewer digests than the header has algorithms, or another type has digests.
@@ -160,6 +162,7 @@ impl EntryError {
         match field {
             Field::Rdev => Self::Rdev,
             Field::Target => Self::Target,
+            Field::LinkGroup => Self::LinkGroup,
             Field::Digests => Self::Digests,
             Field::Tree => Self::Tree,
             Field::Verified | Field::Damaged => Self::NoContent(field.name()),
@@ -227,6 +230,7 @@ impl fmt::Display for EntryError {
             Self::Allocated(bytes) => return write!(f, "{bytes} allocated bytes are not a multiple of 512"),
             Self::Rdev => "only devices can have `rdev`",
             Self::Target => "target is required for symbolic links and not allowed for other types",
+            Self::LinkGroup => "link_group: a path below the root is required, and not allowed for directories",
             Self::TargetPath(error) => return write!(f, "target: {error}"),
             Self::Digests => {
                 "digests by all algorithms of the header are required for regular files and not allowed for other types"

@@ -9,7 +9,7 @@ use ftk_walk::FileType;
 
 use crate::entry::{type_name, type_of};
 use crate::json_line::Values;
-use crate::parse::{Owned, mode};
+use crate::parse::{Owned, check_path, mode};
 use crate::{Entry, EntryError, Header};
 
 /// What is the same for all entries with a member.
@@ -93,6 +93,8 @@ members! {
     Ino: "ino", since 1, compared false;
     /// The number of hard links.
     Nlink: "nlink", since 1, compared false;
+    /// Which entries are hard links of each other: entries of one inode have the same value.
+    LinkGroup: "link_group", since 2, compared true;
     /// The device number of a device file.
     Rdev: "rdev", since 1, compared true;
     /// The target of a symbolic link.
@@ -123,6 +125,11 @@ impl Field {
         self.member().in_line
     }
 
+    /// Returns the start of the member in a line, which also begins the member for a name that is not UTF-8.
+    pub(crate) fn start_in_line(self) -> &'static [u8] {
+        self.in_line().strip_suffix(b"\":").expect("the name ends with these")
+    }
+
     /// Returns whether manifests of this version have the member. In others, the name has no meaning.
     pub(crate) fn is_in(self, version: u64) -> bool {
         self.member().since <= version
@@ -143,6 +150,7 @@ impl Field {
                 file_type == FileType::Regular && !header.algorithms.is_empty()
             }
             Self::Tree => file_type == FileType::Directory && !header.algorithms.is_empty(),
+            Self::LinkGroup => file_type != FileType::Directory,
             Self::Xattrs => header.xattrs,
             _ => true,
         }
@@ -152,7 +160,7 @@ impl Field {
     pub(crate) fn is_optional(self, header: &Header) -> bool {
         match self {
             Self::Type | Self::Target | Self::Digests | Self::Xattrs => false,
-            Self::Tree | Self::Verified | Self::Damaged => true,
+            Self::Tree | Self::Verified | Self::Damaged | Self::LinkGroup => true,
             _ => header.version > 1,
         }
     }
@@ -194,6 +202,11 @@ impl Field {
             Self::Dev => stat.dev = values.natural()?,
             Self::Ino => stat.ino = values.natural()?,
             Self::Nlink => stat.nlink = values.natural()?,
+            Self::LinkGroup => {
+                let group = values.text()?;
+                values.check(check_path(&group).ok(), || EntryError::LinkGroup)?;
+                entry.link_group = Some(group.into_owned());
+            }
             Self::Rdev => stat.rdev = values.natural()?,
             Self::Target => entry.target = Some(values.text()?.into_owned()),
             Self::Digests => {
@@ -217,6 +230,7 @@ impl Field {
             Self::Allocated => entry.knows(self) && entry.stat.blocks.checked_mul(BLOCK).is_some(),
             Self::Birth => entry.stat.birth_ns.is_some(),
             Self::Fs => entry.fs.is_some(),
+            Self::LinkGroup => entry.link_group.is_some(),
             Self::Rdev => entry.stat.is_device() && entry.knows(self),
             Self::Target => entry.target.is_some(),
             Self::Digests => !entry.digests.is_empty(),
@@ -230,11 +244,11 @@ impl Field {
 
     /// Appends the field's value in `entry` as the JSON member `"member":value`, in the form of a manifest.
     ///
-    /// The value is `null` if the entry does not have the field. A target that is not UTF-8 is written as the
-    /// member `member_b64`. `algorithms` are those of the entry's digests.
+    /// The value is `null` if the entry does not have the field. A [name](Self::name_in) that is not UTF-8 is written as
+    /// the member `member_b64`. `algorithms` are those of the entry's digests.
     pub fn write_member(self, out: &mut Vec<u8>, member: &str, entry: &Entry<'_>, algorithms: &[Algorithm]) {
-        if let (Self::Target, Some(target)) = (self, entry.target) {
-            return write_path(out, member, target);
+        if let Some(name) = self.name_in(entry) {
+            return write_path(out, member, name);
         }
         out.push(b'"');
         out.extend_from_slice(member.as_bytes());
@@ -242,7 +256,17 @@ impl Field {
         self.write_value(out, entry, algorithms);
     }
 
-    /// Appends the value alone; for a target, nothing.
+    /// Returns the value of a member whose values are names, which may be bytes that are not UTF-8.
+    #[inline(always)]
+    pub fn name_in<'e>(self, entry: &Entry<'e>) -> Option<&'e [u8]> {
+        match self {
+            Self::Target => entry.target,
+            Self::LinkGroup => entry.link_group,
+            _ => None,
+        }
+    }
+
+    /// Appends the value alone; for a name, nothing.
     pub fn write_value(self, out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Algorithm]) {
         if self.is_of(entry) {
             self.push_value(out, entry, algorithms);
@@ -251,7 +275,7 @@ impl Field {
         }
     }
 
-    /// Appends the value of a member that `entry` has; for a target, nothing.
+    /// Appends the value of a member that `entry` has; for a name, nothing.
     #[inline(always)]
     pub(crate) fn push_value(self, out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Algorithm]) {
         let stat = &entry.stat;
@@ -274,7 +298,7 @@ impl Field {
             Self::Ino => push_number(out, stat.ino),
             Self::Nlink => push_number(out, stat.nlink),
             Self::Rdev => push_number(out, stat.rdev),
-            Self::Target => {} // see `write_member`
+            Self::Target | Self::LinkGroup => {} // see `write_member`
             Self::Digests => push_digests(out, entry.digests, algorithms),
             Self::Tree => push_digests(out, entry.tree, algorithms),
             Self::Xattrs => {
@@ -299,7 +323,8 @@ impl Field {
     ///
     /// A value that one of the entries does not have is not compared. Sizes are compared for regular files
     /// only: the size of a directory depends on the file system, and that of a link on its target. The mtime of
-    /// directories is not compared, because added and removed entries are reported themselves.
+    /// directories is not compared, because added and removed entries are reported themselves. Link groups are compared
+    /// for the whole tree, by [`LinkPairs`](ftk_inventory::LinkPairs).
     pub(crate) fn differs(self, old: &Entry<'_>, new: &Entry<'_>, is_same: Option<bool>) -> bool {
         let (a, b) = (&old.stat, &new.stat);
         let is_one = |file_type| a.file_type == file_type || b.file_type == file_type;
@@ -318,7 +343,7 @@ impl Field {
             Self::Digests => is_same == Some(false),
             Self::Xattrs => old.xattrs.zip(new.xattrs).is_some_and(|(old, new)| old != new),
             Self::Allocated | Self::Ctime | Self::Birth | Self::Fs => false,
-            Self::Dev | Self::Ino | Self::Nlink => false,
+            Self::Dev | Self::Ino | Self::Nlink | Self::LinkGroup => false,
             Self::Tree | Self::Verified | Self::Damaged => false,
         }
     }

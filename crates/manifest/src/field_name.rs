@@ -15,7 +15,7 @@ impl FromStr for Field {
     type Err = UnknownField;
 
     /// Parses the [name](Field::name) of a field that is compared. The suffixes `_bytes` and `_ns` and the plural
-    /// `s` of `digests` are optional; `owner`, `group` and `device` stand for `uid`, `gid` and `rdev`.
+    /// `s` of `digests` are optional; `owner`, `group`, `device` and `links` stand for `uid`, `gid`, `rdev` and `link_group`.
     fn from_str(text: &str) -> Result<Self, UnknownField> {
         match text {
             "size" => Ok(Self::Size),
@@ -23,6 +23,7 @@ impl FromStr for Field {
             "owner" => Ok(Self::Uid),
             "group" => Ok(Self::Gid),
             "device" => Ok(Self::Rdev),
+            "links" => Ok(Self::LinkGroup),
             "digest" => Ok(Self::Digests),
             name => {
                 let known = Field::ALL.into_iter().find(|field| field.is_compared() && field.name() == name);

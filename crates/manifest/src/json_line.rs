@@ -113,7 +113,9 @@ impl<'l, M: MapAccess<'l>> Values<'l> for JsonValues<M, M::Error> {
 }
 
 /// The members that are text, or base64 if they are not UTF-8.
-const NAMES: [&str; 4] = ["path", "path_b64", "target", "target_b64"];
+///
+/// Version 1 has only those of the path and the target.
+const NAMES: [&str; 6] = ["path", "path_b64", "target", "target_b64", "link_group", "link_group_b64"];
 
 /// Reads the members of a line into an entry.
 pub(crate) struct EntryLine<'a> {
@@ -124,7 +126,7 @@ pub(crate) struct EntryLine<'a> {
 /// What a line has, apart from the values that are in the entry.
 pub(crate) struct Found<'l> {
     pub(crate) members: FieldSet,
-    /// The values of `path`, `path_b64`, `target` and `target_b64`.
+    /// The values of [`NAMES`].
     pub(crate) names: [Option<Text<'l>>; NAMES.len()],
     /// The first value that is valid JSON but not a value of its member.
     pub(crate) invalid: Option<EntryError>,
@@ -152,7 +154,8 @@ impl<'l> Visitor<'l> for EntryLine<'_> {
         let (mut seen, mut seen_names) = (FieldSet::default(), [false; NAMES.len()]);
         let mut values = JsonValues { map, failed: None };
         while let Some(name) = values.map.next_key::<Text<'l>>()? {
-            if let Some(nth) = NAMES.iter().position(|known| *known == &*name) {
+            let known = if header.version > 1 { NAMES.len() } else { 4 };
+            if let Some(nth) = NAMES[..known].iter().position(|known| *known == &*name) {
                 if std::mem::replace(&mut seen_names[nth], true) {
                     return Err(M::Error::duplicate_field(NAMES[nth]));
                 }
@@ -179,8 +182,10 @@ impl<'l> Visitor<'l> for EntryLine<'_> {
                 }
             }
         }
-        if found.names[2..].iter().any(Option::is_some) {
-            found.members.insert(Field::Target);
+        for (field, names) in [(Field::Target, 2..4), (Field::LinkGroup, 4..6)] {
+            if found.names[names].iter().any(Option::is_some) {
+                found.members.insert(field);
+            }
         }
         Ok(found)
     }

@@ -7,7 +7,7 @@ use ftk_inventory::OpenDirs;
 use crate::common::Common;
 use crate::entry::{key, path_of_key};
 use crate::merge::{Side as _, merge_by};
-use crate::{Entries, Entry, EntryError, Error, Manifest, Which};
+use crate::{Entries, Entry, EntryError, Error, Field, Manifest, Which};
 
 /// Whether an earlier pass has read both manifests to the end, which proves that their entries are valid and
 /// sorted.
@@ -21,12 +21,13 @@ pub(crate) enum Pass {
 ///
 /// Most lines of two manifests of one tree are identical and need not be parsed to be compared. Identical
 /// lines that follow a pair go to `same` instead of `each`, with their number: with the parsed entry in the first pass, as
-/// `None` in later passes. With `trees`, the entries below two directories at the same path whose tree digests are
+/// `None` in later passes. With `links`, entries with a link group go to `each` in any case. With `trees`, the entries below two directories at the same path whose tree digests are
 /// equal by these algorithms go to `same` too, without being read.
 pub(crate) fn merge_manifests(
     (old, new): (&Manifest, &Manifest),
     pass: Pass,
     trees: Option<&Common>,
+    links: bool,
     mut same: impl FnMut(u64, Option<&Entry<'_>>),
     mut each: impl FnMut(Option<Entry<'_>>, Option<Entry<'_>>) -> Result<ControlFlow<()>, Error>,
 ) -> Result<(), Error> {
@@ -40,7 +41,8 @@ pub(crate) fn merge_manifests(
         while is_alike
             && equal.is_empty()
             && old.is_at_line_of(new)?
-            && !(trees.is_some() && old.is_at_tree()?)
+            && !(trees.is_some() && old.is_at(Field::Tree)?)
+            && !(links && old.is_at(Field::LinkGroup)?)
         {
             new.skip();
             if pass == Pass::First {

@@ -17,6 +17,7 @@ use crate::{Entry, EntryError, Header, Xattr};
 pub(crate) struct Owned {
     path: Vec<u8>,
     pub(crate) target: Option<Vec<u8>>,
+    pub(crate) link_group: Option<Vec<u8>>,
     pub(crate) digests: Vec<u8>,
     pub(crate) tree: Vec<u8>,
     pub(crate) xattrs: Option<Vec<Xattr>>,
@@ -27,7 +28,15 @@ pub(crate) struct Owned {
 impl Owned {
     pub(crate) fn new() -> Self {
         let fixed = Entry::new(&[], Stat::EMPTY);
-        Self { path: Vec::new(), target: None, digests: Vec::new(), tree: Vec::new(), xattrs: None, fixed }
+        Self {
+            path: Vec::new(),
+            target: None,
+            link_group: None,
+            digests: Vec::new(),
+            tree: Vec::new(),
+            xattrs: None,
+            fixed,
+        }
     }
 
     pub(crate) fn set_path(&mut self, path: &[u8]) {
@@ -42,13 +51,16 @@ impl Owned {
 
     pub(crate) fn entry(&self) -> Entry<'_> {
         let (target, xattrs) = (self.target.as_deref(), self.xattrs.as_deref());
-        Entry { path: &self.path, target, digests: &self.digests, tree: &self.tree, xattrs, ..self.fixed }
+        let link_group = self.link_group.as_deref();
+        let (digests, tree) = (&*self.digests, &*self.tree);
+        Entry { path: &self.path, target, link_group, digests, tree, xattrs, ..self.fixed }
     }
 
     /// Removes everything except the path.
     pub(crate) fn clear(&mut self) {
         self.fixed = Entry::new(&[], Stat::EMPTY);
         self.target = None;
+        self.link_group = None;
         self.digests.clear();
         self.tree.clear();
         self.xattrs = None;
@@ -82,7 +94,7 @@ impl Owned {
     pub(crate) fn read_json(&mut self, line: &[u8], header: &Header) -> Result<(), EntryError> {
         self.clear();
         let mut line = serde_json::Deserializer::from_slice(line);
-        let Found { members, names: [path, path_b64, target, target_b64], invalid } =
+        let Found { members, names: [path, path_b64, target, target_b64, group, group_b64], invalid } =
             EntryLine { entry: &mut *self, header }
                 .deserialize(&mut line)
                 .and_then(|found| line.end().map(|()| found))
@@ -96,6 +108,12 @@ impl Owned {
         if members.contains(Field::Target) {
             let target = read_path(target.as_deref(), target_b64.as_deref());
             self.target = Some(target.map_err(EntryError::TargetPath)?.into_owned());
+        }
+        if members.contains(Field::LinkGroup) {
+            let group =
+                read_path(group.as_deref(), group_b64.as_deref()).map_err(|_| EntryError::LinkGroup)?;
+            check_path(&group).map_err(|_| EntryError::LinkGroup)?;
+            self.link_group = Some(group.into_owned());
         }
         self.check(members, header)
     }

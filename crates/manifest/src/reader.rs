@@ -283,11 +283,11 @@ impl Entries<'_> {
         Ok(skipped)
     }
 
-    /// Returns whether the next line is that of a directory with tree digests, in the form that ftk writes.
-    pub(crate) fn is_at_tree(&mut self) -> Result<bool, Error> {
+    /// Returns whether the next line has this member, in the form that ftk writes.
+    pub(crate) fn is_at(&mut self, field: Field) -> Result<bool, Error> {
         let which = self.which;
         let line = self.lines.peek().map_err(|error| error.of(which))?;
-        Ok(line.is_some_and(|line| memmem::find(line, Field::Tree.in_line()).is_some()))
+        Ok(line.is_some_and(|line| memmem::find(line, field.start_in_line()).is_some()))
     }
 
     /// Skips a line that was compared, without parsing it.

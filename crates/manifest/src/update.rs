@@ -5,7 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use ftk_file::Stat;
-use ftk_inventory::{Budget, FileNo, OpenDirs, Reservation};
+use ftk_inventory::{Budget, FileNo, LinkNames, OpenDirs, Reservation};
 use ftk_process::{FileSystems, Rows, file_systems};
 use ftk_walk::FileType;
 
@@ -193,10 +193,11 @@ impl<'u> Update<'u> {
         let contents = self.contents(rows);
         let shift = Shift::find(&self.times, self.old, &self.tree, &contents)?;
         let damaged = self.damaged_inodes(&contents, shift.as_ref(), now_ns, budget)?;
-        let mut maker = Maker::new(&self.tree, &self.file_systems, contents, xattrs, Some(now_ns), budget);
+        let wanted = [xattrs, writer.header().shard.is_none()];
+        let mut maker = Maker::new(&self.tree, &self.file_systems, contents, wanted, Some(now_ns), budget);
         let mut trees = Trees::new(writer.header());
         if trees.is_needed() {
-            self.make(&mut maker, &damaged, shift, now_ns, &mut |_| (), &mut |made| {
+            self.make(&mut maker, &damaged, shift, (now_ns, budget), &mut |_| (), &mut |made| {
                 match made {
                     New::Entry(entry, is_whole) => trees.add(entry, is_whole),
                     New::Unreadable(path) => trees.omit(path),
@@ -207,7 +208,7 @@ impl<'u> Update<'u> {
             trees.say_incomplete(&self.failed, writer.header_mut());
             maker.make_again();
         }
-        self.make(&mut maker, &damaged, shift, now_ns, each, &mut |made| match made {
+        self.make(&mut maker, &damaged, shift, (now_ns, budget), each, &mut |made| match made {
             New::Entry(entry, _) => Ok(writer.trusted_entry(&trees.with_tree(*entry))?),
             New::Unreadable(_) => Ok(()),
         })
@@ -219,7 +220,7 @@ impl<'u> Update<'u> {
         maker: &mut Maker<'_>,
         damaged: &DamagedInodes,
         shift: Option<Shift>,
-        now_ns: i128,
+        (now_ns, budget): (i128, &Budget),
         each: &mut dyn FnMut(&Finding<'_>),
         sink: &mut dyn FnMut(New<'_>) -> Result<(), Error>,
     ) -> Result<Updated, Error> {
@@ -227,11 +228,14 @@ impl<'u> Update<'u> {
         let (mut updated, mut pending) = (Updated { shift, ..Updated::default() }, 0);
         // Directories of which the walk saw nothing: what is below them keeps its records, and they their tree digests.
         let mut kept_dirs = OpenDirs::default();
+        let mut groups = LinkNames::new(budget);
         merge(&mut self.old.entries()?, &mut self.tree.walk(), |old, new| {
             let old = old.map(|old| verified_since(old.entry(), start_ns));
             let new = new.map(|new| &new.seen);
             let (mut is_whole, mut is_read) = (new.is_some_and(|seen| seen.is_whole), true);
-            let entry = match new.map(|seen| maker.make(seen, old.as_ref())) {
+            let made = new.map(|seen| maker.make(seen, old.as_ref())).transpose()?;
+            let is_seen = matches!(made, Some(Made::Entry(_) | Made::WithoutXattrs(..)));
+            let mut entry = match made {
                 None => match old {
                     Some(old) if self.failed.covers(old.path) => {
                         updated.kept += 1;
@@ -277,6 +281,16 @@ impl<'u> Update<'u> {
             if let Some(seen) = new.filter(|_| !is_read) {
                 sink(New::Unreadable(&seen.path))?;
             }
+            // A group may have another name now. A record that is kept gets that name too.
+            let old_group = old.and_then(|old| old.link_group);
+            if let Some(entry) = &mut entry
+                && let (Some(old), Some(group)) = (old_group, entry.link_group)
+            {
+                let first = groups.first(group, Some(Box::<[u8]>::from(old)))?;
+                if !is_seen {
+                    entry.link_group = Some(first);
+                }
+            }
             if let Some(entry) = entry {
                 sink(New::Entry(&entry, is_whole))?;
                 updated.entries += 1;
@@ -315,7 +329,8 @@ impl<'u> Update<'u> {
         };
         *(if verdict == Verdict::Corrupted { &mut updated.corrupted } else { &mut updated.undecided }) += 1;
         each(&Finding { new: Some(entry), changed: &[Field::Digests], ..finding(verdict, &old) });
-        kept
+        // The path is in the tree, so its present links are known.
+        Entry { link_group: entry.link_group, ..kept }
     }
 
     /// Finds the files that keep their records although they were read: new names of them get the same content.

@@ -98,6 +98,18 @@ pub(crate) fn is_same_time(old: &Entry<'_>, new: &Entry<'_>, shift: Option<&Shif
     old_ns == new_ns || shift.is_some_and(|shift| shift.explains(old_ns, new_ns))
 }
 
+/// Notes in `changed` that an entry is a hard link of different paths. `first`: the first path of its file among those that
+/// were compared, in the record and now.
+pub(crate) fn note_links<'e>(
+    changed: &mut Vec<Field>,
+    [old, new]: [&mut Entry<'e>; 2],
+    first: [&'e [u8]; 2],
+) {
+    [old.link_group, new.link_group] = first.map(|first| Some(first).filter(|first| *first != old.path));
+    changed.push(Field::LinkGroup);
+    changed.sort_unstable();
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
@@ -159,6 +171,9 @@ pub struct Summary {
     pub unread: u64,
     /// A shift of nearly all times, if times are compared. The differences that it explains are not counted.
     pub shift: Option<Shift>,
+    /// The number of files with several recorded names, if there are no hard links at all now. These differences are not
+    /// counted otherwise.
+    pub split_links: u64,
 }
 
 impl Summary {
@@ -188,5 +203,6 @@ impl AddAssign for Summary {
         self.counts.iter_mut().zip(other.counts).for_each(|(count, more)| *count += more);
         self.unread += other.unread;
         self.shift = self.shift.or(other.shift);
+        self.split_links += other.split_links;
     }
 }

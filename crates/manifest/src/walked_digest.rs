@@ -47,7 +47,7 @@ pub fn tree_digest(
     form: TreeForm,
 ) -> Result<TreeDigest, Error> {
     let file_systems = file_systems(tree.inventory);
-    let mut maker = Maker::new(tree, &file_systems, *contents, false, None, &Budget::new(0));
+    let mut maker = Maker::new(tree, &file_systems, *contents, [false; 2], None, &Budget::new(0));
     let mut digester = TreeDigester::new(form, algorithms);
     let (mut found, mut pending) = (TreeDigest::Partial(ROOT.to_vec()), 0);
     let mut each = |closed: Closed<'_>| {
@@ -63,7 +63,7 @@ pub fn tree_digest(
         if form == TreeForm::Git && git::is_own(&seen.path) {
             continue;
         }
-        match maker.make(seen, None) {
+        match maker.make(seen, None)? {
             Made::Entry(entry) => {
                 if entry.stat.file_type == ftk_walk::FileType::Directory && !seen.is_whole {
                     unknown.get_or_insert_with(|| TreeDigest::Partial(seen.path.clone()));

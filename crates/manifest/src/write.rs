@@ -165,6 +165,9 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
         if entry.target.is_some_and(|target| target.contains(&0)) {
             return Err(EntryError::TargetPath(PathError::Nul));
         }
+        if entry.link_group.is_some_and(|group| group.contains(&0) || check_path(group).is_err()) {
+            return Err(EntryError::LinkGroup);
+        }
         let xattrs = entry.xattrs.unwrap_or_default();
         if xattrs.iter().any(|xattr| xattr.name.contains(&0)) {
             return Err(EntryError::XattrName(PathError::Nul));
@@ -220,13 +223,13 @@ pub(crate) fn push_entry(out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Alg
     out.push(b'{');
     write_path(out, "path", entry.path);
     each_field!(field => {
-        match (field, entry.target) {
+        match field.name_in(entry) {
             _ if !field.is_of(entry) => {}
-            (Field::Target, Some(target)) => {
+            Some(name) => {
                 out.push(b',');
-                write_path(out, field.name(), target);
+                write_path(out, field.name(), name);
             }
-            _ => {
+            None => {
                 out.extend_from_slice(field.in_line());
                 field.push_value(out, entry, algorithms);
             }

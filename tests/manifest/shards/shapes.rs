@@ -29,7 +29,7 @@ fn compare(dir: &Dir, expected: usize) {
     dir.ftk(["manifest", "create", ".", "-o", "../one.jsonl"]).run().status(0);
     let one = fs::read(dir.aside("one.jsonl")).unwrap();
     let one = entries(&one);
-    assert_eq!(one.split_inclusive(|byte| *byte == b'\n').count(), expected);
+    assert_eq!(one.lines().count(), expected);
     let of = SHARDS.to_string();
     for plan in [&["--by", "entries", "../one.jsonl"][..], &["--by", "cost", "."], &[]] {
         if !plan.is_empty() {

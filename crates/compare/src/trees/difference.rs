@@ -45,6 +45,15 @@ pub enum What<'d> {
         /// The metadata of the second entry.
         b: &'d Stat,
     },
+    /// The path is a hard link of different paths.
+    Links {
+        /// The first path of its file in each tree, among those that both trees have. It is the path itself if no path before
+        /// it leads to the file.
+        first: [&'d [u8]; 2],
+    },
+    /// The other tree has files with several names, and on this side each of these names is a file of its own. The value is
+    /// the number of these files.
+    Unlinked(Side, u64),
     /// The files could not be compared because of an error on this side.
     Failed(Side, &'d Failure),
     /// The files were not compared, because the run was stopped before.

@@ -4,6 +4,7 @@ use ftk_file::Failure;
 use ftk_inventory::FileNo;
 
 use super::difference::What;
+use super::links::Links;
 use crate::Side;
 
 /// The pairs of files that must be opened, in path order, and the result for each.
@@ -12,6 +13,8 @@ pub struct PairTable {
     pub(crate) pairs: Vec<Pair>,
     /// The number of differences that are not differences of these pairs.
     pub(crate) others: u64,
+    /// The hard links, if metadata is compared.
+    pub(crate) links: Option<Links>,
     /// The failures, in the order of their pairs.
     pub(crate) reasons: Vec<Failed>,
 }
@@ -54,8 +57,8 @@ pub(crate) struct Failed {
 }
 
 impl PairTable {
-    pub(crate) fn new(pairs: Vec<Pair>, others: u64) -> Self {
-        Self { pairs, others, reasons: Vec::new() }
+    pub(crate) fn new(pairs: Vec<Pair>, others: u64, links: Option<Links>) -> Self {
+        Self { pairs, others, links, reasons: Vec::new() }
     }
 
     /// Returns the number of pairs.

@@ -8,6 +8,7 @@ use ftk_sched::{Run, RunPlan};
 
 use super::classify::{Relation, TreeCriteria, classify};
 use super::difference::{Difference, Differing, What};
+use super::links::Links;
 use super::merge::{Entry, Merge, Step};
 use super::pairs::{Pair, PairTable};
 use super::run;
@@ -76,6 +77,7 @@ impl Trees<'_> {
         }
         let file = |entry: &Entry| entry.file.expect("only regular files are opened");
         let (mut pairs, mut others) = (Vec::new(), 0);
+        let mut links = self.criteria.metadata.then(|| Links::new(budget));
         let mut merge = Merge::new(&self.a, &self.b);
         while let Some(step) = merge.next() {
             let Step::Both(a, b) = step else {
@@ -89,8 +91,10 @@ impl Trees<'_> {
                 _ => others += 1,
             }
             others += u64::from(!Differing::between(a, b, relation, self.criteria).fields().is_empty());
+            links.as_mut().map_or(Ok(()), |links| links.add(a, b))?;
         }
-        Ok(PairTable::new(pairs, others))
+        others += links.as_ref().map_or(0, Links::differences);
+        Ok(PairTable::new(pairs, others, links))
     }
 
     /// Compares the pairs of the table and stores the results in it. Pairs up to 32 MiB are compared in
@@ -123,6 +127,11 @@ impl Trees<'_> {
             left.set(left.get() - 1);
             each(difference);
         };
+        let split = table.links.as_ref().and_then(Links::split);
+        let links = table.links.as_ref().filter(|_| split.is_none());
+        if let Some((side, groups)) = split {
+            each(Difference { path: b"", what: What::Unlinked(side, groups) });
+        }
         while left.get() > 0
             && let Some(step) = merge.next()
         {
@@ -151,6 +160,9 @@ impl Trees<'_> {
             if !fields.is_empty() {
                 let what = What::Metadata { fields, a: a.metadata(), b: b.metadata() };
                 each(Difference { path, what });
+            }
+            if let Some(first) = links.and_then(|links| links.find(a, b)) {
+                each(Difference { path, what: What::Links { first } });
             }
         }
     }

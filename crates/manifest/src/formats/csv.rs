@@ -7,7 +7,7 @@ use super::lists::Columns;
 use crate::{Entry, Field, Header};
 
 /// Writes the rows of a table. A path is in the column `path` if it is UTF-8, and otherwise in `path_b64` as base64. The
-/// other column of the two is empty. So it is with `target`.
+/// other column of the two is empty. So it is with `target` and `link_group`.
 #[derive(Debug)]
 pub(super) struct Csv {
     columns: Columns,
@@ -27,7 +27,9 @@ impl Csv {
         out.extend_from_slice(b"path,path_b64");
         for field in &fields {
             match field {
-                Field::Target => out.extend_from_slice(b",target,target_b64"),
+                Field::Target | Field::LinkGroup => {
+                    out.extend_from_slice(format!(",{field},{field}_b64").as_bytes());
+                }
                 Field::Digests => {
                     for (algorithm, _) in &columns {
                         out.push(b',');
@@ -49,10 +51,10 @@ impl Csv {
         push_name(out, entry.path);
         for &field in &self.fields {
             match field {
-                Field::Target => {
+                Field::Target | Field::LinkGroup => {
                     out.push(b',');
-                    match entry.target {
-                        Some(target) => push_name(out, target),
+                    match field.name_in(entry) {
+                        Some(name) => push_name(out, name),
                         None => out.push(b','),
                     }
                 }

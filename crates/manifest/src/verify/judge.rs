@@ -6,12 +6,13 @@ use std::ops::ControlFlow;
 use ftk_file::Stat;
 use ftk_inventory::{FileNo, Opener};
 use ftk_process::Rows;
+use ftk_walk::FileType;
 
 use super::plan::{Batch, VerifyPlan};
 use crate::contents::Content;
 use crate::keys::{Keys, pair};
 use crate::merge::merge;
-use crate::verdict::{finding, is_same_time};
+use crate::verdict::{finding, is_same_time, note_links};
 use crate::walked_tree::{Seen, Walk};
 use crate::xattrs::XattrReader;
 use crate::{Contents, Entry, Error, Field, Finding, Shift, Summary, Verdict, Xattr};
@@ -37,6 +38,7 @@ impl VerifyPlan<'_> {
         let shift = self.shift(batch, &contents)?;
         let mut summary = Summary::default();
         summary.shift = shift.filter(|_| self.criteria.compares(Field::Mtime));
+        summary.split_links = self.split_links(batch, &contents)?;
         let inventory = self.tree.inventory;
         let needs_xattrs = self.manifest.header().xattrs && self.criteria.compares(Field::Xattrs);
         let mut judge = Judge {
@@ -57,7 +59,7 @@ impl VerifyPlan<'_> {
         };
         merge(&mut self.manifest.entries()?, &mut self.tree.walk(), |old, new| {
             Ok(match (old, new) {
-                (Some(old), Some(new)) => judge.both(&old.entry(), &new.seen),
+                (Some(old), Some(new)) => return judge.both(&old.entry(), &new.seen),
                 (Some(old), None) => judge.only_old(&old.entry()),
                 (None, Some(new)) => judge.only_new(new),
                 (None, None) => ControlFlow::Continue(()),
@@ -122,15 +124,15 @@ enum Standing {
 }
 
 impl Judge<'_> {
-    fn both(&mut self, old: &Entry<'_>, seen: &Seen) -> ControlFlow<()> {
+    fn both(&mut self, old: &Entry<'_>, seen: &Seen) -> Result<ControlFlow<()>, Error> {
         let standing = match self.stand(old, seen) {
             Ok(standing) => standing,
-            Err(error) => return self.unreadable(old, None, Some(&error)),
+            Err(error) => return Ok(self.unreadable(old, None, Some(&error))),
         };
         let (stat, is_read) = match standing {
             Standing::Known { stat, is_read } => (stat, is_read),
-            Standing::NotYet => return ControlFlow::Continue(()),
-            Standing::Unreadable => return self.unreadable(old, seen.file, None),
+            Standing::NotYet => return Ok(ControlFlow::Continue(())),
+            Standing::Unreadable => return Ok(self.unreadable(old, seen.file, None)),
         };
         let xattrs = self.xattrs.as_mut().map(|reader| reader.read(seen)).transpose();
         let xattrs: Option<&[Xattr]> = match xattrs {
@@ -138,23 +140,33 @@ impl Judge<'_> {
             Err(error) => {
                 let finding = Finding { error: Some(&error), ..finding(Verdict::Unreadable, old) };
                 self.summary.add(finding.verdict);
-                return (self.each)(&finding);
+                return Ok((self.each)(&finding));
             }
         };
         let digests: &[u8] = if is_read { &self.digests } else { &[] };
         let new = Entry { target: seen.target(), digests, xattrs, ..Entry::new(&seen.path, stat) };
         let is_same = is_read.then(|| old.digests == digests);
         self.plan.criteria.changed(old, &new, is_same, &mut self.changed);
+        let (mut old, mut new) = (*old, new);
+        let mut links = self.plan.links.borrow_mut();
+        let is_compared = self.plan.criteria.compares(Field::LinkGroup)
+            && seen.file_type != FileType::Directory
+            && self.summary.split_links == 0;
+        if let Some(group) = old.links().filter(|_| is_compared)
+            && let Some(first) = links.add(old.path, group.map(Into::into), stat.linked_identity())?
+        {
+            note_links(&mut self.changed, [&mut old, &mut new], first);
+        }
         let shift = self.shift.as_ref();
-        if is_same_time(old, &new, shift) {
+        if is_same_time(&old, &new, shift) {
             self.changed.retain(|field| *field != Field::Mtime);
         }
-        let verdict = Verdict::of(old, &new, &self.changed, shift);
+        let verdict = Verdict::of(&old, &new, &self.changed, shift);
         self.summary.add(verdict);
         if !old.digests.is_empty() && !is_read && verdict == Verdict::Ok {
             self.summary.unread += 1;
         }
-        (self.each)(&Finding { new: Some(new), changed: &self.changed, ..finding(verdict, old) })
+        Ok((self.each)(&Finding { new: Some(new), changed: &self.changed, ..finding(verdict, &old) }))
     }
 
     /// Finds out what is known of an entry that is in the manifest and in the tree. If its content was read,

@@ -1,8 +1,9 @@
 //! Which files must be read to verify a tree.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use ftk_inventory::{Budget, FileNo, Opener, Reservation};
+use ftk_inventory::{Budget, FileNo, LinkPairs, LinkSplits, Opener, Reservation};
 
 use crate::keys::Keys;
 use crate::merge::merge;
@@ -31,6 +32,10 @@ pub struct VerifyPlan<'p> {
     /// they have the size of a missing file, or their size cannot be read. In path order.
     pub(super) candidates: Vec<FileNo>,
     times: RecordedTimes,
+    /// Whether a recorded file has several names.
+    pub(super) has_links: bool,
+    /// The names that were compared so far.
+    pub(super) links: RefCell<LinkPairs<Box<[u8]>, (u64, u64)>>,
     pub(super) budget: &'p Budget,
 }
 
@@ -75,10 +80,12 @@ impl<'p> VerifyPlan<'p> {
         let mut missing = Keys::new(header.digests_len(), budget);
         let (mut pairs, mut candidates) = (Vec::new(), Vec::new());
         let (mut reserved, mut times) = (Reservation::new(budget), RecordedTimes::default());
+        let mut has_links = false;
         merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
             if let (Some(old), Some(new)) = (&old, &new) {
                 times.add(&old.entry(), &new.seen);
             }
+            has_links |= old.as_ref().is_some_and(|old| old.entry().link_group.is_some());
             let file = new.as_ref().and_then(|new| new.seen.file);
             match (old, file) {
                 _ if !reads => {}
@@ -117,15 +124,52 @@ impl<'p> VerifyPlan<'p> {
                 !sizes.is_empty() && size(file).is_none_or(|size| sizes.binary_search(&size).is_ok())
             });
         }
-        Ok(Self { manifest, tree, criteria, failed, reads, pairs, missing, candidates, times, budget })
+        let links = RefCell::new(LinkPairs::new(budget));
+        Ok(Self {
+            manifest,
+            tree,
+            criteria,
+            failed,
+            reads,
+            pairs,
+            missing,
+            candidates,
+            times,
+            has_links,
+            links,
+            budget,
+        })
     }
 
     /// Finds out whether the times have shifted, if this batch has all files. A part of them does not show it.
     pub(super) fn shift(&self, batch: &Batch, contents: &Contents<'_>) -> Result<Option<Shift>, Error> {
-        match batch.files.len() == self.pairs.len() + self.candidates.len() {
+        match self.has_all(batch) {
             true => Shift::find(&self.times, self.manifest, &self.tree, contents),
             false => Ok(None),
         }
+    }
+
+    /// Returns the number of files with several recorded names if the tree has no hard links, as after a copy without them,
+    /// and this batch has all files. Otherwise 0.
+    pub(super) fn split_links(&self, batch: &Batch, contents: &Contents<'_>) -> Result<u64, Error> {
+        if !self.has_links || !self.has_all(batch) || !self.criteria.compares(Field::LinkGroup) {
+            return Ok(0);
+        }
+        let mut splits = LinkSplits::new(self.budget);
+        merge(&mut self.manifest.entries()?, &mut self.tree.walk(), |old, new| {
+            if let (Some(old), Some(new)) = (old, new)
+                && let Some(group) = old.entry().links()
+                && let Some(stat) = contents.stat_of(&new.seen)
+            {
+                splits.add(group.map(Box::<[u8]>::from), stat.linked_identity())?;
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(splits.separate().unwrap_or(0))
+    }
+
+    fn has_all(&self, batch: &Batch) -> bool {
+        batch.files.len() == self.pairs.len() + self.candidates.len()
     }
 
     /// Returns the files to read and then to [judge](Self::verify), in this order: one batch, or, if the run

@@ -4,6 +4,7 @@ mod changed;
 mod compressed;
 mod diff;
 mod format;
+mod links;
 mod model;
 mod owned;
 mod parts;

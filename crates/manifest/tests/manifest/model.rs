@@ -140,6 +140,7 @@ pub(crate) fn line(path: &Path, entry: &Owned, algorithms: &[Algorithm]) -> Stri
     let name = types.iter().find(|(file_type, _)| *file_type == stat.file_type).unwrap().1;
     let mut line = Map::from_iter([named("path", &path.0)]);
     line.extend(entry.target.as_ref().map(|target| named("target", target)));
+    line.extend(entry.link_group.as_ref().map(|group| named("link_group", group)));
     let is_device = [FileType::Block, FileType::Char].contains(&stat.file_type);
     let time = |time: i128| i64::try_from(time).unwrap().into();
     let known: [(Field, Value); 12] = [
@@ -210,7 +211,7 @@ pub(crate) fn version_1(header: &Header, entries: &Entries) -> Manifest {
 pub(crate) fn all_versions(header: &Header, entries: &Entries) -> Vec<Manifest> {
     let is_in_1 = |entry: &Owned| {
         let mut others = OPTIONAL.iter().filter(|field| **field != Field::Allocated);
-        !others.any(|field| entry.absent.contains(*field))
+        !others.any(|field| entry.absent.contains(*field)) && entry.link_group.is_none()
     };
     let first = entries.values().all(is_in_1).then(|| version_1(header, entries));
     first.into_iter().chain([manifest(header, entries)]).collect()
@@ -340,6 +341,7 @@ pub(crate) fn expected(
             moved_to.insert(path, added.remove(at).0);
         }
     }
+    let linked = linked(old, new);
     let mut said = Vec::new();
     for (path, entry) in old {
         let mut changed = Vec::new();
@@ -358,6 +360,7 @@ pub(crate) fn expected(
                     (Field::Mode, a.mode != b.mode),
                     (Field::Uid, a.uid != b.uid),
                     (Field::Gid, a.gid != b.gid),
+                    (Field::LinkGroup, linked.contains(&path)),
                     (Field::Rdev, a.rdev != b.rdev),
                     (Field::Target, entry.target != now.target),
                     (Field::Digests, digests_differ),
@@ -398,6 +401,27 @@ pub(crate) fn expected(
     said.into_iter().map(|(_, said)| said).collect()
 }
 
+/// Returns the common paths whose file has another first path in the two sets of entries.
+fn linked<'e>(old: &'e Entries, new: &Entries) -> Vec<&'e Path> {
+    let group = |entry: &Owned| -> Option<Option<Vec<u8>>> {
+        let is_alone = entry.stat.nlink == 1 && !entry.absent.contains(Field::Nlink);
+        match &entry.link_group {
+            _ if entry.stat.file_type == FileType::Directory => None,
+            None => is_alone.then_some(None),
+            group => Some(group.clone()),
+        }
+    };
+    let known = |(path, entry)| Some((path, [group(entry)?, group(new.get(path)?)?]));
+    let both: Vec<(&Path, [Option<Vec<u8>>; 2])> = old.iter().filter_map(known).collect();
+    let is_linked =
+        |a: usize, b: usize, side: usize| both[a].1[side].is_some() && both[a].1[side] == both[b].1[side];
+    let first = |nth: usize, side| (0..nth).find(|before| is_linked(*before, nth, side));
+    let pairs = || (0..both.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+    let is_copy = pairs().any(|(a, b)| is_linked(a, b, 0)) && !pairs().any(|(a, b)| is_linked(a, b, 1));
+    let differs = |nth: &usize| !is_copy && first(*nth, 0) != first(*nth, 1);
+    (0..both.len()).filter(differs).map(|nth| both[nth].0).collect()
+}
+
 /// Entries with few distinct values, so that equal ones are common.
 pub(crate) fn entry(digests_len: usize) -> impl Strategy<Value = Owned> {
     let types = prop::sample::select(vec![
@@ -412,8 +436,9 @@ pub(crate) fn entry(digests_len: usize) -> impl Strategy<Value = Owned> {
         FileType::Char,
     ]);
     let forgotten = prop::option::weighted(0.2, prop::sample::subsequence(OPTIONAL.to_vec(), 0..4));
-    (types, 0..2_u64, 0..2_i128, 0..2_u32, 0..2_u32, 0..3_u8, 0..2_u8, forgotten).prop_map(
-        move |(file_type, size, mtime_ns, mode, owner, digest, other, forgotten)| {
+    let group = prop::option::weighted(0.3, prop::sample::select(vec![&b"a"[..], b"\xff"]));
+    (types, 0..2_u64, 0..2_i128, 0..2_u32, 0..2_u32, 0..3_u8, 0..2_u8, forgotten, group).prop_map(
+        move |(file_type, size, mtime_ns, mode, owner, digest, other, forgotten, group)| {
             let is_device = matches!(file_type, FileType::Block | FileType::Char);
             let stat = Stat {
                 file_type,
@@ -435,7 +460,9 @@ pub(crate) fn entry(digests_len: usize) -> impl Strategy<Value = Owned> {
             let digests = if is_file { vec![digest; digests_len] } else { Vec::new() };
             let fs = (other == 1).then(|| FsId::from_bytes([7; 16]));
             let verified_ns = (is_file && digests_len > 0 && owner == 1).then_some(mtime_ns + 5);
-            let mut entry = Owned { target, fs, verified_ns, ..Owned::new(stat, digests) };
+            let group = group.filter(|_| file_type != FileType::Directory);
+            let link_group = group.map(<[u8]>::to_vec);
+            let mut entry = Owned { target, link_group, fs, verified_ns, ..Owned::new(stat, digests) };
             for field in forgotten.unwrap_or_default() {
                 entry.forget(field);
             }

@@ -21,7 +21,7 @@ fn the_file_has_every_member_of_version_1() {
     let text = str::from_utf8(FIRST).unwrap();
     let names: BTreeSet<_> = text.split('"').collect();
     let members = Field::ALL.map(Field::name);
-    let since_2 = ["allocated_bytes", "birth_ns", "fs", "tree", "verified_ns"];
+    let since_2 = ["allocated_bytes", "birth_ns", "fs", "link_group", "tree", "verified_ns"];
     let missing: Vec<_> = members.iter().copied().filter(|name| !names.contains(name)).collect();
     assert_eq!(missing, since_2);
     assert!(["path", "path_b64", "target_b64", "name", "name_b64"].iter().all(|name| names.contains(name)));

@@ -1,0 +1,107 @@
+//! Hard links that were split, joined or exchanged.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use crate::harness::Dir;
+
+/// Makes a tree with two groups of links, and its manifest.
+fn recorded() -> Dir {
+    let dir = Dir::new();
+    for group in ["one", "two"] {
+        dir.file(format!("t/{group}/a"), b"same").hard_link(&format!("t/{group}/a"), &format!("t/{group}/b"));
+    }
+    dir.file("t/alone", b"same");
+    let files = ["alone", "one/a", "two/a"].map(|path| dir.path(&format!("t/{path}")));
+    assert!(Command::new("touch").args(["-d", "@1000000000"]).args(files).status().unwrap().success());
+    dir.ftk(["manifest", "create", "t", "-o", "m"]).run().status(0);
+    dir
+}
+
+/// Copies the tree to `copy` with cp and these options.
+fn copy(dir: &Dir, options: &str) {
+    let cp = Command::new("cp").args(["-r", options, "t", "copy"]).current_dir(dir.path("")).status();
+    assert!(cp.unwrap().success());
+}
+
+const VERIFY: [&str; 4] = ["manifest", "verify", "copy", "m"];
+
+#[test]
+fn a_faithful_copy_has_the_same_links() {
+    let dir = recorded();
+    copy(&dir, "-a");
+    dir.ftk(VERIFY).run().status(0).stdout("");
+    dir.ftk(["cmp", "--metadata", "t", "copy"]).run().status(0).stdout("");
+    dir.ftk(["manifest", "create", "copy", "-o", "n"]).run().status(0);
+    dir.ftk(["manifest", "diff", "m", "n"]).run().status(0).stdout("");
+}
+
+#[test]
+fn a_copy_without_links_is_reported_once() {
+    let dir = recorded();
+    copy(&dir, "--preserve=mode,ownership,timestamps");
+    let once = "unlinked\t.\t2 groups of hard links are separate files in the copy\n";
+    dir.ftk(VERIFY).run().status(1).stdout(once).stderr_has("2 groups of hard links are separate files");
+    dir.ftk(VERIFY).args(["--ignore", "links"]).run().status(0).stdout("");
+    dir.ftk(VERIFY).args(["--mode", "content"]).run().status(0).stdout("");
+    let object = "{\"verdict\":\"unlinked\",\"path\":\".\",\"link_groups\":2}\n";
+    dir.ftk(VERIFY).arg("--json").run().status(1).stdout(object);
+    dir.ftk(["manifest", "create", "copy", "-o", "n"]).run().status(0);
+    for mode in ["strict", "metadata"] {
+        dir.ftk(["manifest", "diff", "--mode", mode, "m", "n"]).run().status(1).stdout(once);
+    }
+    dir.ftk(["manifest", "diff", "--mode", "content", "m", "n"]).run().status(0).stdout("");
+    dir.ftk(["cmp", "--metadata", "t", "copy"]).run().status(1).stdout(once);
+    dir.ftk(["cmp", "t", "copy"]).run().status(0).stdout("");
+    for (pair, side) in [(["t", "copy"], "b"), (["copy", "t"], "a")] {
+        let object =
+            format!("{{\"difference\":\"unlinked\",\"path\":\".\",\"in\":\"{side}\",\"link_groups\":2}}\n");
+        dir.ftk(["cmp", "--metadata", "--json"]).args(pair).run().status(1).stdout(&object);
+    }
+}
+
+#[test]
+fn links_that_were_exchanged_joined_or_split_are_reported() {
+    // All files have the same content, mode and times, so that only the links differ.
+    for (script, expected) in [
+        (
+            "ln -f one/a two/b; ln -f two/a one/b",
+            &[["one/b", "'one/a'", "none"], ["two/a", "none", "'one/b'"], ["two/b", "'two/a'", "'one/a'"]][..],
+        ),
+        ("ln -f alone two/b", &[["two/b", "'two/a'", "'alone'"]]),
+        (
+            "ln -f alone one/a; ln -f alone one/b",
+            &[["one/a", "none", "'alone'"], ["one/b", "'one/a'", "'alone'"]],
+        ),
+        ("cp -p two/b x; mv -f x two/b", &[["two/b", "'two/a'", "none"]]),
+    ] {
+        let dir = recorded();
+        copy(&dir, "-a");
+        let done = Command::new("sh").args(["-ec", script]).current_dir(dir.path("copy")).status();
+        assert!(done.unwrap().success());
+        let line = |[path, old, new]: &[&str; 3]| format!("metadata\t{path}\thard link of {old} → {new}\n");
+        let lines: String = expected.iter().map(line).collect();
+        dir.ftk(VERIFY).run().status(1).stdout(&lines);
+        dir.ftk(VERIFY).args(["--exit-on-first", "-q"]).run().status(1);
+        dir.ftk(["manifest", "create", "copy", "-o", "n"]).run().status(0);
+        dir.ftk(["manifest", "diff", "m", "n"]).run().status(1).stdout(&lines);
+        let line = |[path, a, b]: &[&str; 3]| format!("links differ\t{path}\thard link of {a}, {b}\n");
+        let lines: String = expected.iter().map(line).collect();
+        dir.ftk(["cmp", "--metadata", "t", "copy"]).run().status(1).stdout(&lines);
+    }
+}
+
+/// The record of a directory that cannot be listed keeps its links, under the new name of their group.
+#[test]
+fn update_keeps_the_links_of_records_that_it_keeps() {
+    let dir = recorded();
+    dir.file("t/two/sub/c", b"").hard_link("t/two/b", "t/two/sub/b");
+    dir.ftk(["manifest", "create", "t", "-o", "m", "--force"]).run().status(0);
+    fs::remove_file(dir.path("t/two/a")).unwrap();
+    dir.lock("t/two/sub");
+    fs::set_permissions(dir.path(""), Permissions::from_mode(0o777)).unwrap();
+    dir.ftk(["manifest", "update", "t", "m", "-o", "n"]).unprivileged(&dir).run().status(2);
+    fs::set_permissions(dir.path("t/two/sub"), Permissions::from_mode(0o755)).unwrap();
+    dir.ftk(["manifest", "verify", "--ignore", "mode", "t", "n"]).run().status(0).stdout("");
+}
