@@ -13,7 +13,7 @@ fn recorded() -> Dir {
         dir.file(format!("t/{group}/a"), b"same").hard_link(&format!("t/{group}/a"), &format!("t/{group}/b"));
     }
     dir.file("t/alone", b"same");
-    let files = ["alone", "one/a", "two/a"].map(|path| dir.path(&format!("t/{path}")));
+    let files = ["alone", "one/a", "two/a"].map(|path| dir.path(format!("t/{path}")));
     assert!(Command::new("touch").args(["-d", "@1000000000"]).args(files).status().unwrap().success());
     dir.ftk(["manifest", "create", "t", "-o", "m"]).run().status(0);
     dir

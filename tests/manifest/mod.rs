@@ -1,5 +1,6 @@
 //! `ftk manifest`, compared with tools that report the same properties of files.
 
+mod append;
 mod clocks;
 mod compressed;
 mod create;

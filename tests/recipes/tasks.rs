@@ -24,6 +24,7 @@ macro_rules! recipes {
 }
 
 recipes! {
+    recipe_append_only: "Guard an archive where nothing may change", needs [], with |_| {};
     recipe_restore: "Restore a damaged file", needs [], with |scene| {
         record(scene);
         scene.files("backup").damage("archive");

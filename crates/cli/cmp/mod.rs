@@ -156,8 +156,8 @@ impl FileArgs {
 struct TreeArgs {
     /// Also compare mode, owner, group, mtime and hard links
     ///
-    /// The mtime of directories is not compared. Which paths are hard links of each other is compared among the paths that
-    /// both trees have.
+    /// The mtime of directories is not compared. Which paths are hard links of each other is compared among the paths
+    /// that both trees have.
     #[arg(long)]
     metadata: bool,
 

@@ -71,6 +71,14 @@ pub(super) struct UpdateArgs {
     #[arg(long, requires = "output", help_heading = "Output")]
     force: bool,
 
+    /// Only add new entries; report all other changes
+    ///
+    /// For archives where nothing may change. Entries that are missing or that differ from their records are reported,
+    /// with status 1. Their records are kept, so every run reports them until the tree is as recorded. Without this
+    /// option, update records removed and edited files as they are now.
+    #[arg(long, conflicts_with = "accept", help_heading = "Output")]
+    append_only: bool,
+
     /// Also read a part of the unchanged files, such as 5%
     ///
     /// Each run reads other files.
@@ -88,12 +96,14 @@ pub(super) struct UpdateArgs {
 }
 
 const EXAMPLES: &str = "\
-Exit status: 0: success; 1: corrupted files found; 2: any error
+Exit status: 0: success; 1: corruption or (--append-only) changes; 2: any error
 
 Examples:
   ftk manifest update /archive archive.jsonl -o archive.jsonl
   ftk manifest update /archive monday.jsonl -o tuesday.jsonl --check 3%
                         read every file about once a month
+  ftk manifest update --append-only /vault vault.jsonl -o vault.jsonl
+                        add new files; report missing and changed ones
   ftk manifest update /archive a.jsonl -o a.jsonl --accept film/reel-03.mov
                         record a corrupted file as it is";
 
@@ -134,7 +144,10 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let accept = args.accept.iter().map(|path| below(path.as_bytes())).collect::<BTreeSet<_>>();
     let update = Update::new(&old, &tree, args.check.as_ref(), &accept, &run.budget);
-    let update = update.with_context(name)?;
+    let mut update = update.with_context(name)?;
+    if args.append_only {
+        update = update.append_only();
+    }
     args.guard.check(old.header(), &update.survey, &root)?;
     if let Some(path) = update.unknown.first() {
         let (path, old) = (quote(path), name());
@@ -147,6 +160,15 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let shard = header.shard.map(|shard| Shard { incomplete: scan.incomplete.clone(), ..shard });
     let header = Header { start_ns, root_identity: Some(root.identity().clone()), shard, ..header };
     let mut each = |finding: &Finding<'_>| match (finding.error, finding.old, finding.new) {
+        (None, Some(_), None) if finding.verdict == Verdict::Missing => {
+            console.warning(format_args!("{} is missing", quote(finding.path)));
+        }
+        (None, Some(old), Some(new)) if args.append_only && finding.changed != [Field::Digests] => {
+            let changes: Vec<_> =
+                finding.changed.iter().map(|field| change(*field, [&old, &new], [algorithms; 2])).collect();
+            let (path, changes) = (quote(finding.path), changes.join(", "));
+            console.warning(format_args!("{path} is not as recorded: {changes}"));
+        }
         (None, Some(old), Some(_)) if finding.verdict == Verdict::Modified => {
             let is_marked = old.damaged_ns.is_some();
             let what = match finding.changed {
@@ -189,11 +211,14 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     {
         console.stats.result(kind, n);
     }
+    if args.append_only {
+        console.stats.result("retained", updated.retained);
+    }
     if let Some(shift) = &updated.shift {
         let shift = describe(shift, TREE);
         console.warning(format_args!("all times have shifted ({shift}); they are recorded now"));
     }
-    if missing > 0 {
+    if missing > 0 && !args.append_only {
         let paths = human::count(missing, "recorded path");
         console.summary(format_args!("{paths} not found (removed or moved)"));
     }
@@ -214,7 +239,7 @@ fn below(path: &[u8]) -> Vec<u8> {
 
 /// Prints how many entries kept their old record, and returns the outcome.
 fn say_kept(updated: Updated, console: &Console) -> Outcome {
-    let Updated { kept, corrupted, undecided, .. } = updated;
+    let Updated { kept, corrupted, undecided, retained, .. } = updated;
     if corrupted > 0 {
         let files = human::count(corrupted, "corrupted file");
         console.summary(format_args!(
@@ -227,11 +252,15 @@ fn say_kept(updated: Updated, console: &Console) -> Outcome {
             "{files} kept as recorded; --accept PATH records one as it is now   (status 1)"
         ));
     }
+    if retained > 0 {
+        let entries = human::entries(retained);
+        console.summary(format_args!("{entries} missing or changed: the old records are kept   (status 1)"));
+    }
     if kept > 0 {
         let records = human::count(kept, "old record");
         console.summary(format_args!("{records} kept for entries that could not be read (status 2)"));
     }
-    match (kept, corrupted + undecided) {
+    match (kept, corrupted + undecided + retained) {
         (0, 0) => Outcome::Success,
         (0, _) => Outcome::Negative,
         _ => Outcome::Error,

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use ftk_inventory::{Budget, LinkPairs, LinkSplits, Reservation};
 
 use crate::common::Common;
+use crate::entry::LinkGroup;
 use crate::keys::{Keys, pair};
 use crate::pairs::{Pass, merge_manifests};
 use crate::shift::TimeSample;
@@ -172,8 +173,8 @@ impl Times {
 
 /// The hard links of two manifests.
 struct Links {
-    pairs: LinkPairs<Box<[u8]>, Box<[u8]>>,
-    splits: LinkSplits<Box<[u8]>, Box<[u8]>>,
+    pairs: LinkPairs<LinkGroup, LinkGroup>,
+    splits: LinkSplits<LinkGroup, LinkGroup>,
     /// Whether an entry of both manifests has a link group in one of them.
     has_any: bool,
 }

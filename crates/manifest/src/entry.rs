@@ -143,5 +143,8 @@ pub(crate) fn is_below(dir: &[u8], path: &[u8]) -> bool {
     }
 }
 
+/// The name of a group of hard links.
+pub(crate) type LinkGroup = Box<[u8]>;
+
 /// The path of the root.
 pub(crate) const ROOT: &[u8] = b".";

@@ -5,21 +5,23 @@ use std::io;
 use std::ops::ControlFlow;
 
 use ftk_file::Stat;
-use ftk_inventory::{Budget, FileNo, LinkNames, OpenDirs, Reservation};
+use ftk_inventory::{Budget, FileNo, LinkNames, LinkPairs, OpenDirs, Reservation};
 use ftk_process::{FileSystems, Rows, file_systems};
 use ftk_walk::FileType;
 
 use crate::contents::Content;
 use crate::create::{Made, Maker};
 use crate::damaged_inodes::DamagedInodes;
-use crate::entry::key;
+use crate::entry::{LinkGroup, key};
 use crate::merge::merge;
 use crate::shift::RecordedTimes;
 use crate::survey::is_same_file_system;
 use crate::trees::Trees;
-use crate::verdict::{finding, is_undecided};
+use crate::verdict::{finding, is_same_time, is_undecided, note_links};
 use crate::walked_tree::{Failed, Seen, WalkedTree};
-use crate::{Contents, Entry, Error, Field, Finding, Manifest, Sample, Shift, Survey, Verdict, Writer};
+use crate::{
+    Contents, Criteria, Entry, Error, Field, Finding, Manifest, Sample, Shift, Survey, Verdict, Writer,
+};
 
 /// Finds the files that have to be read for a new manifest of a tree, and then writes its entries.
 ///
@@ -52,6 +54,9 @@ pub struct Update<'u> {
     /// Whether the new manifest keeps such an old record because the directory of its file could not be
     /// listed.
     keeps_recent: bool,
+    /// Whether such a file is missing.
+    misses_recent: bool,
+    append_only: bool,
 }
 
 /// Statistics of a new manifest.
@@ -69,6 +74,9 @@ pub struct Updated {
     /// How many entries of the tree are missing from the manifest, because something about them could not be
     /// read.
     pub failed: u64,
+    /// How many of them keep the old record of an entry that is missing or has changed, in an
+    /// [append-only](Update::append_only) update.
+    pub retained: u64,
     /// A shift of nearly all times. Files whose content changed under it are corrupted.
     pub shift: Option<Shift>,
 }
@@ -108,6 +116,8 @@ impl<'u> Update<'u> {
             times: RecordedTimes::default(),
             has_links: false,
             keeps_recent: false,
+            misses_recent: false,
+            append_only: false,
         };
         merge(&mut old.entries()?, &mut tree.walk(), |old, new| {
             let (old, new) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
@@ -141,10 +151,20 @@ impl<'u> Update<'u> {
         Ok(update)
     }
 
+    /// Only adds new entries. Entries that are missing, or differ in what a verification compares, keep their records. These
+    /// are passed to the callback of [`write`](Self::write) with their verdicts, and counted in [`Updated::retained`].
+    #[must_use]
+    pub fn append_only(self) -> Self {
+        let keeps_recent = self.keeps_recent || self.misses_recent;
+        Self { append_only: true, keeps_recent, ..self }
+    }
+
     /// Notes a recorded entry that the walk did not find.
     fn note_missing(&mut self, old: &Entry<'_>) {
+        let is_recent = old.stat.is_regular() && old.stat.is_recent(self.old.header().start_ns);
+        self.misses_recent |= is_recent;
         if self.failed.covers(old.path) {
-            self.keeps_recent |= old.stat.is_regular() && old.stat.is_recent(self.old.header().start_ns);
+            self.keeps_recent |= is_recent;
         } else if old.damaged_ns.is_some() {
             self.unknown.remove(old.path);
         }
@@ -229,12 +249,19 @@ impl<'u> Update<'u> {
         // Directories of which the walk saw nothing: what is below them keeps its records, and they their tree digests.
         let mut kept_dirs = OpenDirs::default();
         let mut groups = LinkNames::new(budget);
+        let mut links = LinkPairs::new(budget);
+        // Paths that were no directories. What is below them now is not recorded: their old records stay.
+        let mut replaced = OpenDirs::default();
         merge(&mut self.old.entries()?, &mut self.tree.walk(), |old, new| {
             let old = old.map(|old| verified_since(old.entry(), start_ns));
             let new = new.map(|new| &new.seen);
+            let path = old.map_or_else(|| new.map_or(&[][..], |seen| &seen.path), |old| old.path);
+            if replaced.go_to(key(path)).is_some() && old.is_none() {
+                return Ok(ControlFlow::Continue(()));
+            }
             let (mut is_whole, mut is_read) = (new.is_some_and(|seen| seen.is_whole), true);
             let made = new.map(|seen| maker.make(seen, old.as_ref())).transpose()?;
-            let is_seen = matches!(made, Some(Made::Entry(_) | Made::WithoutXattrs(..)));
+            let mut is_seen = matches!(made, Some(Made::Entry(_) | Made::WithoutXattrs(..)));
             let mut entry = match made {
                 None => match old {
                     Some(old) if self.failed.covers(old.path) => {
@@ -256,8 +283,32 @@ impl<'u> Update<'u> {
                         each(&finding(Verdict::Corrupted, &old));
                         Some(old)
                     }
+                    Some(old) if self.append_only => {
+                        updated.retained += 1;
+                        each(&finding(Verdict::Missing, &old));
+                        // Everything below it keeps its old record too.
+                        is_whole = !old.tree.is_empty();
+                        Some(old)
+                    }
                     _ => None,
                 },
+                Some(Made::Entry(entry))
+                    if self.retains(&old, &entry, &mut links, &mut updated, now_ns, each)? =>
+                {
+                    is_seen = false;
+                    if let (Some(old), Some(seen)) = (&old, new) {
+                        match (old.stat.file_type, seen.file_type) {
+                            (_, FileType::Directory) if old.stat.file_type != seen.file_type => {
+                                replaced.push(key(old.path), ());
+                            }
+                            (FileType::Directory, _) if old.stat.file_type != seen.file_type => {
+                                is_whole = !old.tree.is_empty();
+                            }
+                            _ => {}
+                        }
+                    }
+                    old
+                }
                 Some(Made::Unread) => {
                     is_read = false;
                     let old = old.filter(|old| old.stat.is_regular());
@@ -275,7 +326,12 @@ impl<'u> Update<'u> {
                     let old = old.filter(|old| old.stat.file_type == entry.stat.file_type);
                     updated.keep(old.is_some());
                     let entry = Entry { xattrs: old.and_then(|old| old.xattrs), ..entry };
-                    old.is_some().then(|| self.judge(old, entry, damaged, now_ns, &mut updated, each))
+                    match self.append_only {
+                        true => old,
+                        false => {
+                            old.is_some().then(|| self.judge(old, entry, damaged, now_ns, &mut updated, each))
+                        }
+                    }
                 }
             };
             if let Some(seen) = new.filter(|_| !is_read) {
@@ -286,7 +342,7 @@ impl<'u> Update<'u> {
             if let Some(entry) = &mut entry
                 && let (Some(old), Some(group)) = (old_group, entry.link_group)
             {
-                let first = groups.first(group, Some(Box::<[u8]>::from(old)))?;
+                let first = groups.first(group, Some(LinkGroup::from(old)))?;
                 if !is_seen {
                     entry.link_group = Some(first);
                 }
@@ -298,6 +354,41 @@ impl<'u> Update<'u> {
             Ok(ControlFlow::Continue(()))
         })?;
         if pending > 0 { Err(Error::Unprocessed(pending)) } else { Ok(updated) }
+    }
+
+    /// Returns whether an append-only update keeps the old record, because the entry is not as recorded.
+    fn retains(
+        &self,
+        old: &Option<Entry<'_>>,
+        entry: &Entry<'_>,
+        links: &mut LinkPairs<LinkGroup, LinkGroup>,
+        updated: &mut Updated,
+        now_ns: i128,
+        each: &mut dyn FnMut(&Finding<'_>),
+    ) -> Result<bool, Error> {
+        let Some(old) = old.as_ref().filter(|_| self.append_only) else { return Ok(false) };
+        let shift = updated.shift.as_ref();
+        if kept(old, entry, shift, now_ns).is_some() {
+            return Ok(false);
+        }
+        let (mut before, mut now, mut changed) = (*old, *entry, Vec::new());
+        let is_pair = old.stat.is_regular() && entry.stat.is_regular();
+        let is_same = is_pair.then(|| old.digests == entry.digests);
+        Criteria::default().changed(old, entry, is_same, &mut changed);
+        if is_same_time(old, entry, shift) {
+            changed.retain(|field| *field != Field::Mtime);
+        }
+        if let (Some(a), Some(b)) = (old.links(), entry.links())
+            && let Some(first) = links.add(old.path, a.map(Into::into), b.map(Into::into))?
+        {
+            note_links(&mut changed, [&mut before, &mut now], first);
+        }
+        if !changed.is_empty() {
+            updated.retained += 1;
+            let verdict = Verdict::of(old, entry, &changed, shift);
+            each(&Finding { new: Some(now), changed: &changed, ..finding(verdict, &before) });
+        }
+        Ok(!changed.is_empty())
     }
 
     /// Returns the record to write: the old one, if the file is or may be corrupted and that is not accepted.

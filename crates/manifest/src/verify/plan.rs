@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use ftk_inventory::{Budget, FileNo, LinkPairs, LinkSplits, Opener, Reservation};
 
+use crate::entry::LinkGroup;
 use crate::keys::Keys;
 use crate::merge::merge;
 use crate::shift::RecordedTimes;
@@ -35,7 +36,7 @@ pub struct VerifyPlan<'p> {
     /// Whether a recorded file has several names.
     pub(super) has_links: bool,
     /// The names that were compared so far.
-    pub(super) links: RefCell<LinkPairs<Box<[u8]>, (u64, u64)>>,
+    pub(super) links: RefCell<LinkPairs<LinkGroup, (u64, u64)>>,
     pub(super) budget: &'p Budget,
 }
 
@@ -161,7 +162,7 @@ impl<'p> VerifyPlan<'p> {
                 && let Some(group) = old.entry().links()
                 && let Some(stat) = contents.stat_of(&new.seen)
             {
-                splits.add(group.map(Box::<[u8]>::from), stat.linked_identity())?;
+                splits.add(group.map(LinkGroup::from), stat.linked_identity())?;
             }
             Ok(ControlFlow::Continue(()))
         })?;

@@ -1,0 +1,87 @@
+//! Archives in which nothing may change: `update --append-only`.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::records::{Manifest, create};
+use crate::harness::{Dir, Run};
+
+fn recorded() -> Dir {
+    let dir = Dir::new();
+    for path in ["gone", "edited", "mode", "became a directory", "removed/a", "removed/b", "same"] {
+        dir.file(path, path.as_bytes());
+    }
+    create(&dir, &[]);
+    dir
+}
+
+fn append(dir: &Dir) -> Run {
+    let manifest = dir.aside("manifest");
+    dir.ftk(["manifest", "update", "--append-only", "."]).arg(&manifest).arg("-o").arg(&manifest).run()
+}
+
+fn paths(manifest: &Manifest) -> Vec<String> {
+    manifest.paths.iter().map(|path| String::from_utf8(path.clone()).unwrap()).collect()
+}
+
+#[test]
+fn new_files_are_added() {
+    let dir = recorded();
+    let before = Manifest::read(&dir.aside("manifest"));
+    dir.file("sub/new", b"new").hard_link("sub/new", "another name");
+    append(&dir).status(0).stderr_lacks("not as recorded");
+    let after = Manifest::read(&dir.aside("manifest"));
+    let added = paths(&after).into_iter().filter(|path| !paths(&before).contains(path)).collect::<Vec<_>>();
+    assert_eq!(added, ["another name", "sub", "sub/new"]);
+    dir.ftk(["manifest", "verify", "."]).arg(dir.aside("manifest")).run().status(0);
+}
+
+#[test]
+fn what_changed_keeps_its_record_and_is_reported_in_every_run() {
+    let dir = recorded();
+    let before = Manifest::read(&dir.aside("manifest"));
+    fs::remove_file(dir.path("gone")).unwrap();
+    fs::remove_dir_all(dir.path("removed")).unwrap();
+    fs::remove_file(dir.path("became a directory")).unwrap();
+    dir.file("became a directory/below", b"").file("edited", b"other content").file("new", b"new");
+    fs::set_permissions(dir.path("mode"), Permissions::from_mode(0o600)).unwrap();
+    for _ in 0..2 {
+        let run = append(&dir).status(1).stderr_has("7 entries missing or changed: the old records are kept");
+        let run = run.stderr_has("'gone' is missing\n").stderr_has("'removed/b' is missing\n");
+        let run = run.stderr_has("'edited' is not as recorded: size 6 → 13, mtime ");
+        run.stderr_has("'mode' is not as recorded: mode 0644 → 0600\n")
+            .stderr_has("'became a directory' is not as recorded: type file → directory, mode 0644 → 0755\n");
+        let after = Manifest::read(&dir.aside("manifest"));
+        let added = paths(&after).into_iter().filter(|path| !paths(&before).contains(path));
+        assert_eq!(added.collect::<Vec<_>>(), ["new"]);
+        for path in ["gone", "edited", "mode", "became a directory", "removed", "removed/a", "removed/b"] {
+            let without_time = |manifest: &Manifest| {
+                let mut entry = manifest.entry(path).clone();
+                entry.as_object_mut().unwrap().remove("verified_ns");
+                entry
+            };
+            assert_eq!(without_time(&after), without_time(&before), "{path}");
+        }
+    }
+    // Restored files are as recorded again. The tree digests are those of all records.
+    fs::remove_dir_all(dir.path("became a directory")).unwrap();
+    let verify = dir.ftk(["manifest", "verify", "--mode", "content", "--json", "."]);
+    let run = verify.arg(dir.aside("manifest")).run().status(1);
+    let missing = run.text().lines().filter(|line| line.contains("\"missing\"")).count();
+    assert_eq!(missing, 5, "{}", run.text());
+}
+
+/// The mount point of a disk that is not mounted is another directory. If that is ignored, too much is missing.
+#[test]
+fn an_empty_mount_point_changes_nothing() {
+    let dir = recorded();
+    dir.ftk(["manifest", "create", ".", "-o", "../manifest", "--force"]).run().status(0);
+    let before = fs::read(dir.aside("manifest")).unwrap();
+    let empty = dir.aside("empty");
+    fs::create_dir(&empty).unwrap();
+    for options in [&[][..], &["--other-root"]] {
+        let update = dir.ftk(["manifest", "update", "--append-only"]).args(options).arg(&empty);
+        update.args(["../manifest", "-o", "../manifest"]).run().status(2);
+        assert_eq!(fs::read(dir.aside("manifest")).unwrap(), before);
+    }
+}
