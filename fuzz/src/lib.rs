@@ -34,7 +34,7 @@ pub use lists::{json_paths, names, sum_lists};
 pub use manifests::manifests;
 pub use ncdu_trees::ncdu_trees;
 pub use other_formats::imports;
-pub use other_lists::{bag_manifests, hashdeep_lists};
+pub use other_lists::{bag_manifests, hashdeep_lists, sfv_lists};
 pub use paths::path_lists;
 pub use plans::plans;
 pub use reports::reports;
@@ -70,6 +70,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("s3_inventories", s3_inventories),
     ("sealed", sealed),
     ("selections", selections),
+    ("sfv_lists", sfv_lists),
     ("sum_lists", sum_lists),
     ("values", values),
 ];

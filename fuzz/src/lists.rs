@@ -40,7 +40,7 @@ pub fn sum_lists(data: &[u8]) {
             found.push_digest(&mut digest);
             let decoded = match found.encoding {
                 Encoding::Hex => data_encoding::HEXLOWER_PERMISSIVE.decode(found.digest),
-                Encoding::Base64 => data_encoding::BASE64.decode(found.digest),
+                Encoding::Base64 => data_encoding::BASE64_NOPAD.decode(unpadded(found.digest)),
             };
             assert_eq!(decoded.as_ref(), Ok(&digest));
             let style = if found.tag.is_some() { Style::Tagged } else { Style::Untagged };
@@ -57,34 +57,69 @@ fn expression(form: &str) -> Regex {
     // At least 24 letters, or any number and padding.
     let four = "[0-9A-Za-z+/]{4}";
     let padded = "(?:[0-9A-Za-z+/]{2}==|[0-9A-Za-z+/]{3}=)";
-    let form = form.replace("BASE64", &format!("(?:(?:{four}){{6,}}|(?:{four})*{padded})"));
+    // Without padding, the lengths of known digests.
+    let unpadded = [22, 27, 38, 43, 86].map(|n| format!("[0-9A-Za-z+/]{{{n}}}")).join("|");
+    let form = form.replace("BASE64", &format!("(?:(?:{four}){{6,}}|(?:{four})*{padded}|{unpadded})"));
+    let form = form.replace("NAME", "[A-Za-z0-9/_-]+");
     Regex::new(&format!(r"(?s-u)^[ \t]*(?<escaped>\\)?(?:{form})$")).expect("an expression")
 }
 
 /// `TAG (name) = HEX`, where the name is as long as possible.
 static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
-    expression(r"(?<tag>[A-Za-z0-9/_-]+) ?\((?<name>.+)\)[ \t]*=[ \t]*(?:(?<hex>HEX)|(?<base64>BASE64))")
+    let digest = "(?:(?<hex>HEX)|(?<base64>BASE64))";
+    expression(&format!(r"(?<tag>NAME)(?<gap>[ \t]*)\((?<name>.+)\)[ \t]*[=:][ \t]*{digest}[ \t]*"))
 });
 /// This many digits are a digest and not a tag.
-static NO_TAG: LazyLock<Regex> = LazyLock::new(|| expression(r"[0-9A-Fa-f]{16,} ?\(.*"));
+static NO_TAG: LazyLock<Regex> = LazyLock::new(|| expression(r"(?:XXH3_|0[xX]|NAME[:=])?[0-9A-Fa-f]{16,}"));
+/// What may be a digest is no tag with many blanks after it.
+static NO_PADDED_TAG: LazyLock<Regex> =
+    LazyLock::new(|| expression(r"[0-9A-Fa-f]+|BASE64|XXH3_.*|0[xX][0-9A-Fa-f]{16,}"));
 /// `HEX  name` and `HEX *name`.
 static TWO: LazyLock<Regex> =
     LazyLock::new(|| expression(r"(?:(?:(?<tag>XXH3)_)?(?:(?<hex>HEX)|(?<base64>BASE64))) [ *](?<name>.+)"));
 /// `HEX name`.
-static ONE: LazyLock<Regex> = LazyLock::new(|| expression(r"(?<hex>LONG)[ \t](?<name>.+)"));
+static ONE: LazyLock<Regex> = LazyLock::new(|| expression(r"(?:(?<tag>XXH3)_)?(?<hex>LONG)[ \t](?<name>.+)"));
+/// `TAG:HEX  name` and `0xHEX  name`, and the same with one blank.
+static PREFIXED_TWO: LazyLock<Regex> =
+    LazyLock::new(|| expression(r"(?:(?<tag>NAME)[:=]|0[xX])(?<hex>LONG) [ *](?<name>.+)"));
+static PREFIXED_ONE: LazyLock<Regex> =
+    LazyLock::new(|| expression(r"(?:(?<tag>NAME)[:=]|0[xX])(?<hex>LONG)[ \t](?<name>.+)"));
+/// A word of small letters that is as long as some digest in base64 without padding.
+static WORD: LazyLock<Regex> = LazyLock::new(|| {
+    let unpadded = [22, 27, 38, 43, 86].map(|n| format!(".[a-z]{{{}}}", n - 1)).join("|");
+    Regex::new(&format!("^(?:{unpadded})$")).expect("an expression")
+});
 /// A line with two separating characters.
 static IS_TWO: LazyLock<Regex> = LazyLock::new(|| expression(r"[^ \t(]+ [ *].*"));
 
 /// Reads a line with the expressions. `separator`: how many characters separate digest and name in this list.
 fn by_expression<'l>(line: &'l [u8], end: End, separator: &mut Option<usize>) -> Option<SumLine<'l>> {
-    let tagged = TAGGED.captures(line).filter(|_| !NO_TAG.is_match(line));
-    let two = || TWO.captures(line).filter(|_| *separator != Some(1)).map(|found| (found, Some(2)));
+    let tagged = TAGGED.captures(line).filter(|found| match &found["gap"] {
+        b"" | b" " => !NO_TAG.is_match(&found["tag"]),
+        _ => !NO_PADDED_TAG.is_match(&found["tag"]),
+    });
+    let is_digest = |found: &Captures<'_>| match found.name("base64") {
+        Some(base64) => found.name("tag").is_some() || !WORD.is_match(base64.as_bytes()),
+        None => true,
+    };
+    let is_prefix =
+        |found: &Captures<'_>| found.name("tag").is_none_or(|tag| !tag.as_bytes().starts_with(b"XXH3_"));
+    let either = |plain: &Regex, prefixed: &Regex| {
+        let plain = plain.captures(line).filter(is_digest);
+        plain.or_else(|| prefixed.captures(line).filter(is_prefix))
+    };
+    let two = || either(&TWO, &PREFIXED_TWO).filter(|_| *separator != Some(1)).map(|found| (found, Some(2)));
     let may_be_one = || *separator == Some(1) || (separator.is_none() && !IS_TWO.is_match(line));
-    let one = || ONE.captures(line).filter(|_| may_be_one()).map(|found| (found, Some(1)));
+    let one = || either(&ONE, &PREFIXED_ONE).filter(|_| may_be_one()).map(|found| (found, Some(1)));
     let (found, seen) = tagged.map(|found| (found, *separator)).or_else(two).or_else(one)?;
     let line = meaning(line, &found, end)?;
     *separator = seen;
     Some(line)
+}
+
+/// Returns base64 without its padding.
+fn unpadded(base64: &[u8]) -> &[u8] {
+    base64.strip_suffix(b"==").or(base64.strip_suffix(b"=")).unwrap_or(base64)
 }
 
 fn meaning<'l>(line: &'l [u8], found: &Captures<'l>, end: End) -> Option<SumLine<'l>> {
@@ -93,7 +128,8 @@ fn meaning<'l>(line: &'l [u8], found: &Captures<'l>, end: End) -> Option<SumLine
     let encoding = if part("hex").is_some() { Encoding::Hex } else { Encoding::Base64 };
     let (digest, name) = (part("hex").or(part("base64"))?, part("name")?);
     let is_escaped = part("escaped").is_some();
-    let is_text = encoding == Encoding::Base64 && data_encoding::BASE64.decode(digest).is_err();
+    let is_text =
+        encoding == Encoding::Base64 && data_encoding::BASE64_NOPAD.decode(unpadded(digest)).is_err();
     let is_bad = is_text || end == End::Nul && is_escaped || end == End::Newline && line.ends_with(b"\r");
     if is_bad || name.contains(&0) {
         return None;

@@ -6,23 +6,29 @@ use std::io::{self, BufReader, Write as _};
 
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Export, ExportError, Format, Header, Import, ImportError, Manifest, Writer};
+use ftk_manifest::{
+    Export, ExportError, Format, Header, Import, ImportError, Manifest, Writer, begins_mtree,
+};
+use ftk_record::{End, ListFormat, ListReader};
 
 /// The first byte chooses the format; the rest is a list.
 pub fn imports(data: &[u8]) {
     let Some((first, list)) = data.split_first() else { return };
     let format = [Format::Mtree, Format::Hashdeep, Format::Bagit, Format::Sha256][usize::from(first % 4)];
-    let _ = Format::guess(list);
+    let _ = begins_mtree(list);
     let Ok(imported) = import(list, format) else { return };
     let manifest = manifest(&imported);
     // A format of all entries, for people and for programs.
     for other in [Format::Csv, Format::Ncdu] {
         export(&manifest, other).expect("every entry can be represented");
     }
+    if format == Format::Sha256 && imported.algorithms() != [Algorithm::Sha256] {
+        return;
+    }
     let exported = match export(&manifest, format) {
         Ok(exported) => exported,
         Err(ExportError::Manifest(error)) => panic!("{error}"),
-        // Names that begin with a blank cannot be written to a BagIt manifest, but a lone `%` before them can be read.
+        // Some names can be read from a BagIt manifest but not be written to one.
         Err(_) => return,
     };
     let again = import(&exported, format).expect("an export can be imported");
@@ -35,7 +41,15 @@ pub fn imports(data: &[u8]) {
 fn import(list: &[u8], format: Format) -> Result<Import, ImportError> {
     // The smallest buffer, so that every line crosses its end.
     let input = BufReader::with_capacity(1, list);
-    Import::read(input, format, None, Some(Algorithm::Md5), &Budget::new(64 << 20))
+    let budget = Budget::new(64 << 20);
+    let lines = match format {
+        Format::Mtree => return Import::mtree(input, None, &budget),
+        Format::Hashdeep => ListFormat::Hashdeep,
+        Format::Bagit => ListFormat::Bag("md5".into()),
+        _ => ListFormat::Sums,
+    };
+    let reader = ListReader::open(input, lines, End::Newline, &[])?;
+    Import::list(reader, format == Format::Bagit, None, &budget, |_, why| assert!(!why.has_digest()))
 }
 
 /// Writes what was imported to a manifest, and opens it.

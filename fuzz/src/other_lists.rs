@@ -1,4 +1,4 @@
-//! Lists of hashdeep and manifests of BagIt bags: lines are read as regular expressions read them, and are the
+//! Lists of hashdeep, SFV lists and manifests of BagIt bags: lines are read as regular expressions read them, and are the
 //! same when written and read again.
 
 use std::io::BufReader;
@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use ftk_record::{
-    BagReader, HashdeepReader, decode_bag_path, write_bag_line, write_hashdeep_header, write_hashdeep_line,
+    BagReader, HashdeepReader, SfvReader, check_bag_name, check_sfv_name, decode_bag_path, write_bag_line,
+    write_hashdeep_header, write_hashdeep_line, write_sfv_line,
 };
 use regex::bytes::Regex;
 
@@ -70,6 +71,40 @@ pub fn hashdeep_lists(data: &[u8]) {
     assert!(reader.next().expect("memory can be read").is_none());
 }
 
+/// A line of an SFV list.
+static SFV_LINE: LazyLock<Regex> = LazyLock::new(|| {
+    let blank = r"[ \t\r\x0c]";
+    let form = format!(r"(?s-u)^{blank}*([^\x00]*[^\x00 \t\r\x0c]){blank}+([0-9A-Fa-f]{{8}}){blank}*$");
+    Regex::new(&form).expect("an expression")
+});
+
+/// Uses the input as an SFV list.
+pub fn sfv_lists(data: &[u8]) {
+    let mut reader = SfvReader::new(BufReader::with_capacity(1, data));
+    for (nth, line) in data.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let (line, is_ended) = line.strip_suffix(b"\n").map_or((line, false), |line| (line, true));
+        if line.trim_ascii().is_empty() || line.trim_ascii().starts_with(b";") {
+            continue;
+        }
+        let record = reader.next().expect("memory can be read").expect("as many lines");
+        assert_eq!((record.number, record.is_ended), (nth as u64 + 1, is_ended));
+        let expected = SFV_LINE.captures(line).map(|found| (found[1].to_vec(), found[2].to_vec()));
+        let found = record.line.ok().map(|line| (line.name.to_vec(), line.hex.to_vec()));
+        assert_eq!(found, expected, "{}", line.escape_ascii());
+        let Some((name, hex)) = found else { continue };
+        if check_sfv_name(&name).is_err() {
+            assert!(name.contains(&b'\r'), "only a line end can be read and not be written");
+            continue;
+        }
+        let mut again = Vec::new();
+        write_sfv_line(&mut again, &HEXLOWER_PERMISSIVE.decode(&hex).expect("digits"), &name);
+        let mut reader = SfvReader::new(&again[..]);
+        let line = reader.next().expect("memory can be read").expect("a line").line.expect("a valid line");
+        assert_eq!((line.name, line.hex), (&*name, &*hex.to_ascii_uppercase()));
+    }
+    assert!(reader.next().expect("memory can be read").is_none());
+}
+
 /// A line of a BagIt manifest. After a single space, an asterisk does not belong to the path.
 static BAG_LINE: LazyLock<Regex> = LazyLock::new(|| {
     let path = r"([^ \t\x00][^\x00]*)";
@@ -109,7 +144,7 @@ pub fn bag_manifests(data: &[u8]) {
         let digest = HEXLOWER_PERMISSIVE.decode(&hex).expect("digits");
         let path = found.path();
         if write_bag_line(&mut again, &digest, &path).is_err() {
-            assert!(matches!(path[0], b' ' | b'\t'));
+            assert!(str::from_utf8(&path).is_ok_and(|path| check_bag_name(path).is_err()));
             continue;
         }
         let mut reader = BagReader::new(&again[..]);

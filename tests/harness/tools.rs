@@ -18,6 +18,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("cksum", "coreutils"),
     ("fdupes", "fdupes"),
     ("fincore", "util-linux"),
+    ("cksfv", "cksfv"),
     ("cmp", "diffutils"),
     ("dash", "dash"),
     ("diff", "diffutils"),
@@ -36,6 +37,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("openssl", "openssl"),
     ("parallel", "parallel"),
     ("python3", "python3"),
+    ("rhash", "rhash"),
     ("rsync", "rsync"),
     ("script", "bsdutils"),
     ("setfacl", "acl"),
@@ -115,7 +117,7 @@ fn works(tool: &str) -> bool {
         "hashdeep" => command.arg("-V"),
         "openssl" => command.arg("version"),
         // They have no option that only succeeds.
-        "dash" | "mtree" | "ssh-keygen" => {
+        "cksfv" | "dash" | "mtree" | "ssh-keygen" => {
             command = Command::new("sh");
             command.args(["-c", "command -v \"$0\"", tool])
         }

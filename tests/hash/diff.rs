@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::names::hostile_tree;
-use crate::harness::{Dir, Run, bytes, records};
+use crate::harness::{Dir, Run, bytes, needs, records};
 
 /// Writes the list of the tree next to it.
 fn list(dir: &Dir, name: &str, args: &[&str]) {
@@ -191,7 +191,7 @@ fn lists_that_cannot_be_compared_are_refused() {
     let other = if first.starts_with('0') { "1" } else { "0" };
     write(&dir, "conflict", &format!("{text}{other}{}\n", &first[1..]));
     let run = diff(&dir, "old", "conflict", &[]).status(2).stdout("");
-    run.stderr_has("'./copy' has two different sha256 digests");
+    run.stderr_has("'copy' has two different sha256 digests");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn problems_of_a_list_are_reported() {
     for (name, why) in [
         ("empty", ": it is empty"),
         ("comments", ""),
-        ("nonsense", "nonsense', line 1: neither "),
+        ("nonsense", "nonsense' contains no digest (line 1: neither "),
         ("zipped", ": it is compressed with gzip"),
     ] {
         for lists in [["old", name], [name, "old"]] {
@@ -223,16 +223,26 @@ fn problems_of_a_list_are_reported() {
     run.stderr_has("mixed': line 3 ends without the carriage return that the lines before it have");
     write(&dir, "unsupported", &format!("{text}SHA3-384 (x) = {}\n", "0".repeat(96)));
     let run = diff(&dir, "old", "unsupported", &[]).status(2).stdout(CHANGES);
-    run.stderr_has("unsupported', line 8: unsupported algorithm SHA3-384\n");
-    diff(&dir, "old", "almost", &[]).status(2).stdout(CHANGES).stderr_has("line 8: neither");
+    run.stderr_has("unsupported', line 8: cannot compare 'x': unsupported algorithm SHA3-384\n");
+    let run = diff(&dir, "old", "almost", &[]).status(1).stdout(CHANGES);
+    run.stderr_has("WARNING: 1 line is improperly formatted (").stderr_has("line 8: neither");
+    write(&dir, "unread", &format!("{text}{},x\n", "0".repeat(64)));
+    let run = diff(&dir, "old", "unread", &[]).status(2).stdout(CHANGES);
+    run.stderr_has(
+        "unread', line 8: cannot compare it: the line has a digest, but not in a form that is known\n",
+    );
     let run = diff(&dir, "old", "short", &[]).status(2).stderr_has("line 1: ");
     run.stdout(CHANGES.replace("added    ./copy\n", ""));
     // A last line without a newline counts if it is valid, as for sha256sum.
     write(&dir, "not ended", text.trim_end());
-    diff(&dir, "new", "not ended", &[]).status(0);
-    let many = text + &"nonsense\n".repeat(1000);
-    write(&dir, "many", &many);
-    let run = diff(&dir, "old", "many", &[]).status(2).stderr_has("990 more lines cannot be used");
+    let run = diff(&dir, "new", "not ended", &[]).status(0);
+    run.stderr_has("WARNING: the last line of ").stderr_has("not ended' has no line end");
+    write(&dir, "many", &(text.clone() + &format!("{},x\n", "0".repeat(64)).repeat(1000)));
+    let run = diff(&dir, "old", "many", &[]).status(2).stderr_has("990 more lines cannot be compared");
+    assert!(run.err.lines().count() < 20);
+    write(&dir, "many", &(text + &"nonsense\n".repeat(1000)));
+    let run =
+        diff(&dir, "old", "many", &[]).status(1).stderr_has("WARNING: 1000 lines are improperly formatted");
     assert!(run.err.lines().count() < 20);
 }
 
@@ -294,4 +304,29 @@ fn files_with_equal_crcs_have_not_moved() {
         lists(tag, "0a0a0a0a");
         diff(&dir, "old", "new", &[]).status(1).stdout("removed  a\nadded    b\n");
     }
+}
+
+/// Lists of hashdeep are compared too, and `./` at the start of names makes no difference.
+#[test]
+fn names_and_formats_may_differ() {
+    needs!("hashdeep", "sha256sum", "rhash");
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("sub/c d", b"c");
+    let by = |name: &str, words: &[&str]| {
+        let made = dir.ftk([] as [&str; 0]).instead(&dir, words).run().status(0).out;
+        fs::write(dir.aside(name), made).unwrap();
+    };
+    by("dots", &["sha256sum", "./a", "././sub/c d"]);
+    by("bare", &["sha256sum", "a", "sub/c d"]);
+    by("deep", &["hashdeep", "-l", "-r", "-c", "md5,sha256", "."]);
+    by("bsd", &["rhash", "--md5", "--sha256", "--bsd", "a", "sub/c d"]);
+    for old in ["dots", "bare", "deep", "bsd"] {
+        for new in ["dots", "bare", "deep", "bsd"] {
+            diff(&dir, old, new, &[]).status(0).stdout("").stderr_has("  2 files the same\n");
+        }
+    }
+    dir.file("a", b"abd");
+    by("changed", &["hashdeep", "-l", "-r", "-c", "sha1,sha256", "."]);
+    diff(&dir, "bare", "changed", &[]).status(1).stdout("modified a\n");
+    diff(&dir, "dots", "changed", &[]).status(1).stdout("modified ./a\n");
 }

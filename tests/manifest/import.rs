@@ -95,7 +95,7 @@ fn lists_of_hashdeep_are_read() {
     let ours = Manifest::read(&create(&dir, &["-a", "md5,sha1,sha256"]));
     let relative = tool(&dir, &["hashdeep", "-c", "md5,tiger,sha1,sha256,whirlpool", "-r", "-l", "."]);
     let imported = verified(&dir, &relative, &[]);
-    assert_eq!(imported.header["algorithms"], serde_json::json!(["md5", "sha1", "sha256"]));
+    assert_eq!(imported.header["algorithms"], serde_json::json!(["sha256", "sha1", "md5"]));
     assert_eq!(imported.header["options"][0]["option"], "--type=f");
     assert_eq!(imported.paths.len(), 2 * (ODD.len() - 2) + 5);
     is_part_of(&imported, &ours);
@@ -132,8 +132,7 @@ fn lists_of_sha256sum_are_read() {
         is_part_of(&imported, &ours);
     }
     let list = tool(&dir, &["sh", "-c", "find . -type f -exec sha256sum {} +"]);
-    import(&dir, &list, &[]).status(2).stdout("").stderr_has("'-': of which --format is it?\n");
-    fs::write(dir.aside("imported"), import(&dir, &list, &["--format", "sha256"]).out).unwrap();
+    fs::write(dir.aside("imported"), import(&dir, &list, &[]).status(0).out).unwrap();
 
     // Without sizes, contents are found by their digests alone.
     let is = |command: &str, expected: &str| {
@@ -213,16 +212,20 @@ fn hostile_lists_are_refused() {
             run.stdout("").stderr_has("is not a path below the root");
         }
     }
-    refused("sha256", &sums(&["b", "a", "./b"]), "'b' appears twice");
-    refused("sha256", &sums(&["a/b", "a-", "a"]), "'a/b' is below a file that the list has too");
-    refused("sha256", &sums(&["a", "b"]).replace(&HEX[..4], "0"), "line 1: ");
-    refused("sha256", &sums(&["a"]).replace(HEX, &HEX[..62]), "is not a digest by sha256");
-    refused("sha256", sums(&["a"]).trim_end(), "line 1: the list is cut off in this line");
     refused(
         "sha256",
-        "MD5 (a) = d41d8cd98f00b204e9800998ecf8427e\n",
-        "line 1: a digest by another algorithm",
+        &(sums(&["b", "a"]) + &HEX.replace('e', "f") + "  ./b\n"),
+        "'b' appears twice, with different digests",
     );
+    refused("sha256", &sums(&["a/b", "a-", "a"]), "'a/b' is below a file that the list has too");
+    refused("sha256", &sums(&["a", "b"]).replace(&HEX[..4], "0"), "line 1: ");
+    refused(
+        "sha256",
+        &sums(&["a"]).replace(HEX, &HEX[..62]),
+        "line 1: no supported algorithm has digests of 62 digits",
+    );
+    refused("sha256", sums(&["a"]).trim_end(), "line 1: the list is cut off in this line");
+    refused("sha256", "CRC32 (a) = 00000000\n", "a CRC does not identify contents");
     refused("sha256", "", "'-' is empty: not a list of files");
     refused(
         "sha256",
@@ -232,11 +235,11 @@ fn hostile_lists_are_refused() {
     import(&dir, b"\x1f\x8b\x08\0", &[])
         .status(2)
         .stderr_has("'-' is compressed with gzip: not a list of files");
-    refused("hashdeep", "hello\n", "line 1: the first two lines are not a header of hashdeep");
+    refused("hashdeep", "hello\n", "line 2: the first two lines are not a header of hashdeep");
     refused(
         "hashdeep",
         "%%%% HASHDEEP-1.0\n%%%% size,tiger,filename\n",
-        "no digests that ftk can compute: tiger",
+        "line 2: unsupported algorithm tiger",
     );
     for (line, why) in [
         ("..\n", "`..` leads out of the root"),
@@ -253,7 +256,6 @@ fn hostile_lists_are_refused() {
         ("a\\000 type=file\n", "a name that is not encoded as vis(3) does"),
         ("a\\q type=file\n", "a name that is not encoded"),
         ("\\056\\056 type=file\n", "is not a path below the root"),
-        ("a type=file\na type=file\n", "'a' appears twice"),
         ("a type=file size=1", "the list is cut off in this line"),
         ("a type=file size=1 \\\n", "the list is cut off in this line"),
         ("# only a comment\n", "it lists no files"),
@@ -340,7 +342,7 @@ fn an_import_replaces_no_manifest() {
     dir.ftk(["manifest", "diff", "old", "new.zst"]).run().status(0).stdout("");
     assert_eq!(fs::read(dir.path("list")).unwrap(), list.as_bytes());
     let run = dir.ftk(["manifest", "import", "--format", "sha256", "-a", "md5", "list"]).run();
-    run.status(2).stderr_has("--algorithm is for BagIt manifests");
+    run.status(2).stderr_has("line 1: the digest has 64 digits, expected 32 for MD5\n");
     dir.ftk(["manifest", "import", "/dev/zero", "--format", "sha256"])
         .run()
         .status(2)
@@ -370,4 +372,67 @@ fn exports_are_imported_again() {
         assert_eq!(verified(&dir, &compressed, &["--format", format]).entries, again.entries);
         import(&dir, &compressed[..compressed.len() / 2], &["--format", format]).status(2).stdout("");
     }
+}
+
+/// Every list that `ftk hash --check` reads: all digests of a file make one entry, and equal lines are one.
+#[test]
+fn lists_of_every_algorithm_are_read() {
+    needs!("b2sum", "b3sum", "md5sum", "sha512sum", "rhash");
+    let dir = Dir::new();
+    dir.file("a b", b"abc").file("d/c", b"c");
+    for (words, algorithms, args) in [
+        (&["md5sum"][..], &["md5"][..], &[][..]),
+        (&["md5sum", "--tag"], &["md5"], &[]),
+        (&["sha512sum"], &["sha512"], &[]),
+        (&["b2sum"], &["blake2b"], &["-a", "blake2b"]),
+        (&["b2sum", "--tag"], &["blake2b"], &[]),
+        (&["b3sum"], &["blake3"], &["-a", "blake3"]),
+        (
+            &["rhash", "--md5", "--sha256", "--sha3-512", "--crc32", "--bsd"],
+            &["sha256", "md5", "sha3-512", "crc32"],
+            &[],
+        ),
+    ] {
+        let list = tool(&dir, &[words, &["a b", "d/c"]].concat());
+        let list = [&list[..], &list].concat();
+        let imported = verified(&dir, &list, args);
+        assert_eq!(imported.header["algorithms"], serde_json::json!(algorithms));
+        assert_eq!(imported.paths.len(), 2);
+    }
+    let list = tool(&dir, &["rhash", "--md5", "--sha1", "--bsd", "a b", "d/c"]);
+    let text = String::from_utf8(list).unwrap();
+    let partial: String = text.lines().take(3).map(|line| format!("{line}\n")).collect();
+    import(&dir, partial.as_bytes(), &[]).status(2).stderr_has("'d/c' lacks digests that other files have\n");
+    let signed = format!("-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n{text}");
+    let run = import(&dir, signed.as_bytes(), &[]).status(0);
+    run.stderr_has("WARNING: 2 lines are improperly formatted ('-', line 1: neither");
+    import(&dir, format!("{text}x,{HEX}\n").as_bytes(), &[])
+        .status(2)
+        .stdout("")
+        .stderr_has("line 5: the line has a digest");
+    // The name of a BagIt manifest alone does not say how names are written.
+    dir.file("manifest-md5.txt", text.as_bytes());
+    let run = dir.ftk(["manifest", "import", "manifest-md5.txt"]).run().status(2);
+    run.stderr_has("of which --format is it? It has the name of a BagIt manifest\n");
+}
+
+#[test]
+fn contradictions_in_specifications_of_mtree_are_refused() {
+    let dir = Dir::new();
+    let refused = |lines: &str, why: &str| {
+        let run = import(&dir, format!("#mtree\n. type=dir\n{lines}..\n").as_bytes(), &[]).status(2);
+        run.stdout("").stderr_has(why);
+    };
+    refused("a type=file type=dir\n", "line 3: type is given twice");
+    refused("a type=file type=file\n", "line 3: type is given twice");
+    refused(&format!("a type=file sha256={HEX} sha256digest={HEX}\n"), "line 3: sha256 is given twice");
+    refused(&format!("/set sha256={HEX} sha256={HEX}\n"), "line 3: sha256 is given twice");
+    refused("a type=file\na type=dir\n..\n", "'a' appears twice, with different types");
+    refused("a\\04 type=file\n", "a name that is not encoded as vis(3) does");
+    // A later entry replaces an earlier one, and a line overrides `/set`.
+    let list = format!(
+        "#mtree\n/set type=file mode=0600\n. type=dir\na size=1 sha256={HEX}\na mode=0644 size=2\n..\n"
+    );
+    let again = Manifest::parse(&import(&dir, list.as_bytes(), &[]).status(0).out);
+    assert_eq!((&again.entry("a")["size_bytes"], &again.entry("a")["mode"]), (&2.into(), &"0644".into()));
 }

@@ -12,6 +12,7 @@ use crate::colour::Tone;
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::hash::HashArgs;
+use crate::hash::reading::warn_of_text;
 use crate::hash::table::{ListOptions, Table};
 use crate::human::{self, ARROW, shown};
 use crate::input;
@@ -30,7 +31,6 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let reading = ListOptions {
         end: if args.zero { End::Nul } else { End::Newline },
         algorithms: &args.algorithms,
-        is_bare: false,
         memory: globals.memory() / 2,
     };
     let tables = both([old, new], globals, |path| reading.read(path))?;
@@ -58,8 +58,12 @@ impl Compared {
             console.error(complaint);
             outcome = Outcome::Error;
         }
-        old.note.iter().chain(&new.note).for_each(|note| console.summary(note));
+        let lists = [&old.list, &new.list];
+        warn_of_text(lists.into_iter(), console);
+        lists.into_iter().for_each(|list| list.say_notes(console));
         refuse_without_common(old, new)?;
+        // Names in the output are like those in the lists.
+        let prefix: &[u8] = if old.has_dot && new.has_dot { b"./" } else { b"" };
 
         let (changes, same) = changes(&old.sums, &new.sums, Algorithm::identifies_content);
         let mut counts = [0_u64; WORDS.len()];
@@ -67,13 +71,13 @@ impl Compared {
         for change in &changes {
             if let Some(nth) = kind(change) {
                 counts[nth] += 1;
-                list.line(|out| push(out, nth, change, json, is_coloured));
+                list.line(|out| push(out, nth, change, prefix, json, is_coloured));
             }
         }
         list.finish()?;
         for change in &changes {
             if let Change::Unknown(path) = change {
-                let path = quote(path);
+                let path = quote(&[prefix, path].concat());
                 console.error(format_args!(
                     "cannot compare {path}: the lists have no algorithm in common for it"
                 ));
@@ -116,7 +120,7 @@ fn refuse_without_common(old: &Table, new: &Table) -> anyhow::Result<()> {
     if ours.iter().any(|algorithm| theirs.contains(algorithm)) {
         return Ok(());
     }
-    let assumed = if old.assumed.is_empty() && new.assumed.is_empty() {
+    let assumed = if old.list.assumed.is_empty() && new.list.assumed.is_empty() {
         ""
     } else {
         " (algorithms of untagged digests are assumed from their length: use `ftk hash --diff -a` for others)"
@@ -142,24 +146,25 @@ fn kind(change: &Change<'_>) -> Option<usize> {
     }
 }
 
-fn push(out: &mut Vec<u8>, kind: usize, change: &Change<'_>, json: bool, is_coloured: bool) {
+fn push(out: &mut Vec<u8>, kind: usize, change: &Change<'_>, prefix: &[u8], json: bool, is_coloured: bool) {
     let word = WORDS[kind];
-    let new = if let Change::Moved { new, .. } = change { Some(*new) } else { None };
+    let path = [prefix, change.path()].concat();
+    let new = if let Change::Moved { new, .. } = change { Some([prefix, new].concat()) } else { None };
     if json {
         let _ = write!(out, "{{\"change\":\"{word}\",");
-        write_path(out, "path", change.path());
+        write_path(out, "path", &path);
         if let Some(new) = new {
             out.push(b',');
-            write_path(out, "new_path", new);
+            write_path(out, "new_path", &new);
         }
         out.extend_from_slice(b"}\n");
         return;
     }
     let tone = if let Change::Modified(_) = change { Tone::Wrong } else { Tone::Notable };
     let style = tone.style(is_coloured);
-    let _ = write!(out, "{style}{word:<8}{style:#} {}", shown(change.path()));
+    let _ = write!(out, "{style}{word:<8}{style:#} {}", shown(&path));
     if let Some(new) = new {
-        let _ = write!(out, " {ARROW} {}", shown(new));
+        let _ = write!(out, " {ARROW} {}", shown(&new));
     }
     out.push(b'\n');
 }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::{FileNo, Inventory};
 use ftk_process::Rows;
-use ftk_record::{End, Style, SumFormat, sanitize, write_path};
+use ftk_record::{End, SfvNameError, Style, SumFormat, check_sfv_name, sanitize, write_path, write_sfv_line};
 
 use crate::list::List;
 
@@ -18,6 +18,8 @@ pub(crate) struct Format<'a> {
     pub(crate) end: End,
     /// Whether a record is a JSON object instead of a checksum line for each digest.
     pub(crate) json: bool,
+    /// Whether a record is a line of an SFV list. The algorithm is CRC-32.
+    pub(crate) sfv: bool,
     /// Whether the output goes to a terminal, so control characters are escaped.
     pub(crate) is_shown: bool,
 }
@@ -28,6 +30,10 @@ impl Format<'_> {
             return self.record(out, |out| push_object(out, self.algorithms, digests, path));
         }
         for (algorithm, digest) in self.algorithms.iter().zip(digests) {
+            if self.sfv {
+                self.record(out, |out| write_sfv_line(out, digest, path));
+                continue;
+            }
             let format = SumFormat::new(algorithm.tag(), self.style, self.end);
             self.record(out, |out| format.write_line(out, digest, path));
         }
@@ -73,26 +79,42 @@ fn push_object<'d>(
 }
 
 /// Writes a record for every file that was hashed, and for every stream, in path order. `streams` must be
-/// sorted by path.
+/// sorted by path. Passes names that the format cannot represent to `refuse`.
 pub(crate) fn emit(
     list: &mut List<'_>,
     inventory: &Inventory,
     rows: &Rows,
     streams: Vec<(Vec<u8>, Vec<Digest>)>,
     format: Format<'_>,
+    mut refuse: impl FnMut(&[u8], SfvNameError),
 ) {
+    if format.sfv {
+        // By this comment readers recognise the format.
+        list.line(|out| out.extend_from_slice(b"; CRC-32 of each file, by ftk\n"));
+    }
+    let mut is_refused = |path: &[u8]| match check_sfv_name(path) {
+        Err(why) if format.sfv => {
+            refuse(path, why);
+            true
+        }
+        _ => false,
+    };
     let mut order = inventory.in_path_order();
     let mut streams = streams.into_iter().peekable();
     while let Some(item) = order.next() {
         let FileNo(file) = item.file.expect("only regular files were kept");
         while let Some((path, digests)) = streams.next_if(|(path, _)| **path < *item.path) {
-            list.line(|out| format.push(out, digests.iter().map(Digest::as_bytes), &path));
+            if !is_refused(&path) {
+                list.line(|out| format.push(out, digests.iter().map(Digest::as_bytes), &path));
+            }
         }
-        if let Some(digests) = rows.digests(file) {
+        if let Some(digests) = rows.digests(file)
+            && !is_refused(item.path)
+        {
             list.line(|out| format.push(out, digests, item.path));
         }
     }
-    for (path, digests) in streams {
+    for (path, digests) in streams.filter(|(path, _)| !is_refused(path)) {
         list.line(|out| format.push(out, digests.iter().map(Digest::as_bytes), &path));
     }
 }

@@ -4,9 +4,9 @@ mod check;
 pub(crate) mod diff;
 mod lines;
 mod list;
+pub(crate) mod reading;
 mod sums;
 pub(crate) mod table;
-mod tag;
 mod tree;
 
 use std::ffi::OsString;
@@ -56,6 +56,13 @@ pub(crate) struct HashArgs {
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     tag: bool,
 
+    /// Print lines like `name CRC32`
+    ///
+    /// The format is that of Simple File Verification, and the algorithm CRC-32. It cannot represent some names: those with a line end, with a
+    /// blank at the start or end, or with `;` at the start. Such a file is an error and gets no line.
+    #[arg(long, conflicts_with_all = ["tag", "zero", "algorithms", "Mode"], help_heading = "Output")]
+    sfv: bool,
+
     /// End lines with NUL instead of newline, and escape no names
     ///
     /// A terminal shows control characters escaped nevertheless. With --check and --diff, the lists that are read have
@@ -102,8 +109,8 @@ struct Mode {
     /// differs; it is 2 if a file cannot be read, a line with a digest cannot be checked, or a list contains no
     /// checksums.
     ///
-    /// Accepts the lists of sha256sum and similar tools, b3sum, xxhsum, openssl, hashdeep and the BSDs, also with DOS
-    /// line ends if every line has them, and BagIt manifests next to a bagit.txt. If neither a tag nor -a names the
+    /// Accepts the lists of sha256sum and similar tools, b3sum, xxhsum, openssl, RHash, hashdeep and the BSDs, also with
+    /// DOS line ends if every line has them, SFV lists, and BagIt manifests next to a bagit.txt. If neither a tag nor -a names the
     /// algorithm, the length of the digest decides. With --zero, lists and verdicts end their lines with NUL. With
     /// --quiet, files that are OK are not reported.
     #[arg(short, long, conflicts_with = "tag")]
@@ -120,7 +127,7 @@ struct Mode {
 
     /// Compare two checksum lists, the PATHs OLD and NEW
     ///
-    /// No file named in the lists is read.
+    /// Reads the same lists as --check. `./` at the start of names is ignored. No file named in the lists is read.
     #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "StartArgs", "tag"])]
     diff: bool,
 
@@ -161,7 +168,6 @@ Examples:
   ftk hash --check -q SHA256SUMS     report only files that are not OK
   ftk hash -a xxh128 -e iso /srv     fast, not cryptographic; only some files
   ftk hash --bag /srv/bags/1912      validate a BagIt bag
-  ftk hash --lines keys              a digest for each line
   ftk hash --tree photos             one digest of a whole directory
   tar c . | ftk hash -a blake3       standard input";
 

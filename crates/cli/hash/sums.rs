@@ -13,7 +13,7 @@ use ftk_file::Stream;
 use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::Keep;
 use ftk_process::hash_stream;
-use ftk_record::{End, Style};
+use ftk_record::{End, Style, quote};
 use ftk_select::Roots;
 use ftk_walk::Follow;
 
@@ -32,11 +32,12 @@ use crate::scan::too_large;
 use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    ensure!(!(args.sfv && globals.json), "--sfv cannot be used with --json");
     if args.zero && globals.json {
         bail!("--zero cannot be used with --json: each object is one line");
     }
     let mut run = Run::new(globals, console)?;
-    let algorithms = &*wanted(&args.algorithms);
+    let algorithms = if args.sfv { &[Algorithm::Crc32][..] } else { &*wanted(&args.algorithms) };
     let is_stdin = |path: &OsString| path == "-";
     let (special, starts): (Vec<_>, Vec<_>) = args
         .paths
@@ -100,9 +101,17 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         style: if args.tag || algorithms.len() > 1 { Style::Tagged } else { Style::Untagged },
         end: if args.zero { End::Nul } else { End::Newline },
         json: globals.json,
+        sfv: args.sfv,
         is_shown: list.is_shown(),
     };
-    emit(&mut list, work.inventory, &rows, streams, format);
+    let mut unnamed = 0;
+    emit(&mut list, work.inventory, &rows, streams, format, |path, why| {
+        console.error(format_args!("cannot list {}: {why}", quote(path)));
+        unnamed += 1;
+    });
+    if unnamed > 0 {
+        outcome = Outcome::Error;
+    }
     list.finish()?;
 
     let failed = failed.len() as u64;

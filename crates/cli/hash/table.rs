@@ -1,47 +1,35 @@
-//! Reads a checksum list into memory.
+//! Reads a list of digests into memory.
 
 use std::ffi::OsStr;
-use std::io::BufReader;
 
 use anyhow::{Context as _, bail};
 use ftk_hash::Algorithm;
-use ftk_record::{End, SortedSums, SumReader, Sums, quote};
+use ftk_record::{End, SortedSums, Sums, quote};
 
-use crate::hash::tag::{Unusable, algorithm};
-use crate::human;
-use crate::input::{foreign, open};
+use crate::hash::reading::{ReadList, Reading};
+use crate::input::open;
 
-/// A checksum list and its problems.
+/// A list of digests and its problems.
 pub(crate) struct Table {
+    /// The digests. The paths do not begin with `./`.
     pub(crate) sums: SortedSums<Algorithm>,
-    /// Algorithms that were guessed from the length of a digest.
-    pub(crate) assumed: Vec<Algorithm>,
+    /// Whether every name in the list begins with `./`.
+    pub(crate) has_dot: bool,
+    pub(crate) list: ReadList,
     /// Messages about unusable lines, limited in number.
     pub(crate) complaints: Vec<String>,
-    /// A message about the list that is not an error.
-    pub(crate) note: Option<String>,
 }
 
-/// How lists are read.
+/// How tables are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ListOptions<'a> {
     /// The terminator of lines.
     pub(crate) end: End,
-    /// The possible algorithms of untagged lines, given by `-a`. If empty, the algorithm is guessed from the
-    /// length of the digest.
+    /// The possible algorithms of untagged lines, given by `-a`.
     pub(crate) algorithms: &'a [Algorithm],
-    /// Whether `./` is removed from names, because the list is compared with a manifest, whose paths do not
-    /// have it.
-    pub(crate) is_bare: bool,
     /// Bytes of memory that one list may use.
     pub(crate) memory: u64,
 }
-
-/// Messages per list. Further unusable lines are only counted.
-const COMPLAINTS: u64 = 10;
-
-/// Bytes read at a time.
-const BUFFER: usize = 256 << 10;
 
 impl ListOptions<'_> {
     /// Reads the list `path`, or standard input for `-`.
@@ -52,57 +40,44 @@ impl ListOptions<'_> {
     pub(crate) fn read(self, path: &OsStr) -> anyhow::Result<Table> {
         let name = quote(path.as_encoded_bytes());
         let input = open(path).with_context(|| format!("cannot open {name}"))?;
-        let mut input = BufReader::with_capacity(BUFFER, input);
-        let foreign = foreign(&mut input);
-        let mut reader = SumReader::new(input, self.end);
-        let (mut sums, mut digest) = (Sums::default(), Vec::new());
-        let (mut assumed, mut complaints, mut unusable) = (Vec::new(), Vec::new(), 0);
-        let mut is_ended = true;
-        while let Some(record) = reader.next().with_context(|| format!("cannot read {name}"))? {
-            is_ended = record.is_ended;
-            let usable = record.line.map_err(Unusable::Line).and_then(|line| {
-                let (algorithm, is_assumed) = algorithm(&line, self.algorithms)?;
-                if is_assumed && !assumed.contains(&algorithm) {
-                    assumed.push(algorithm);
+        let (mut sums, mut has_dot, mut complaints) = (Sums::default(), true, Vec::new());
+        let reading = Reading {
+            end: self.end,
+            algorithms: self.algorithms,
+            verb: ["compare", "compared"],
+            warn: false,
+        };
+        let (list, read) = reading.read(
+            path,
+            input,
+            |line| {
+                let mut bare = &*line.name;
+                has_dot &= bare.starts_with(b"./");
+                while let Some(rest) = bare.strip_prefix(b"./").filter(|rest| !rest.is_empty()) {
+                    bare = rest;
                 }
-                digest.clear();
-                line.push_digest(&mut digest);
-                let bare = line.name.strip_prefix(b"./").filter(|_| self.is_bare);
-                sums.push(algorithm, &digest, bare.unwrap_or(&line.name));
+                for (algorithm, digest) in line.digests {
+                    sums.push(*algorithm, digest.as_bytes(), bare);
+                }
+                if sums.size_bytes() as u64 > self.memory {
+                    bail!("{name} is too large (raise --memory)");
+                }
                 Ok(())
-            });
-            if let Err(why) = usable {
-                unusable += 1;
-                if unusable <= COMPLAINTS {
-                    complaints.push(format!("{name}, line {}: {why}", record.number));
-                }
-            }
-            if sums.size_bytes() as u64 > self.memory {
-                bail!("{name} is too large (raise --memory)");
-            }
-        }
-        if unusable > COMPLAINTS {
-            let more = human::count(unusable - COMPLAINTS, "more line");
-            complaints.push(format!("{name}: {more} cannot be used"));
-        }
-        if self.end == End::Nul && !is_ended {
+            },
+            |complaint| complaints.push(complaint),
+        )?;
+        read.with_context(|| format!("cannot read {name}"))?;
+        if self.end == End::Nul && list.is_unended {
             complaints
                 .push(format!("{name} does not end with NUL: it is cut off, or its lines end with newlines"));
         }
         if sums.is_empty() {
-            match (foreign, complaints.first()) {
-                (Some(what), _) => bail!("{name} contains no digest: it is {what}"),
-                (None, Some(first)) => bail!("{name} contains no digest ({first})"),
-                (None, None) => bail!("{name} contains no digest"),
+            match complaints.first() {
+                Some(first) if list.foreign.is_none() => bail!("{name} contains no digest ({first})"),
+                _ => bail!("{name} contains no digest{}", list.why_empty()),
             }
         }
-        let note = reader.has_dos_ends().then(|| dos_note(&name));
         let sums = sums.sorted().with_context(|| name)?;
-        Ok(Table { sums, assumed, complaints, note })
+        Ok(Table { sums, has_dot, list, complaints })
     }
-}
-
-/// Returns the message for a list with DOS line ends.
-pub(super) fn dos_note(list: &str) -> String {
-    format!("{list} has DOS line ends: carriage returns at line ends are not part of the names")
 }

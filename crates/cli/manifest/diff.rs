@@ -14,6 +14,7 @@ use ftk_record::{End, is_zstd, quote};
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::hash::diff::{Compared, both};
+use crate::hash::reading::ReadList;
 use crate::hash::table::{ListOptions, Table};
 use crate::list::List;
 use crate::manifest::input::{Input, in_either};
@@ -63,8 +64,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
             bail!("a checksum list records only content, which these options exclude from the comparison");
         }
         let memory = globals.memory() / 2;
-        let is_bare = are_manifests != [false; 2];
-        let reading = ListOptions { end: End::Newline, algorithms: &[], is_bare, memory };
+        let reading = ListOptions { end: End::Newline, algorithms: &[], memory };
         let table =
             |path: &OsStr, is_manifest| if is_manifest { sums(path, globals) } else { reading.read(path) };
         let tables = [table(&args.old, are_manifests[0])?, table(&args.new, are_manifests[1])?];
@@ -122,5 +122,5 @@ fn sums(path: &OsStr, globals: &Globals) -> anyhow::Result<Table> {
     let manifest = Input::open(path, globals)?.manifest;
     let sums = manifest.sums().map_err(anyhow::Error::from).and_then(|sums| Ok(sums.sorted()?));
     let sums = sums.with_context(|| quote(path.as_encoded_bytes()))?;
-    Ok(Table { sums, assumed: Vec::new(), complaints: Vec::new(), note: None })
+    Ok(Table { sums, has_dot: false, list: ReadList::default(), complaints: Vec::new() })
 }

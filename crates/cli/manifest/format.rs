@@ -42,17 +42,7 @@ pub(super) enum ImportFormat {
     Hashdeep,
     /// BagIt (RFC 8493): the manifest of a payload
     Bagit,
-    /// sha256sum
-    Sha256,
-}
-
-impl From<ImportFormat> for Format {
-    fn from(format: ImportFormat) -> Self {
-        match format {
-            ImportFormat::Mtree => Self::Mtree,
-            ImportFormat::Hashdeep => Self::Hashdeep,
-            ImportFormat::Bagit => Self::Bagit,
-            ImportFormat::Sha256 => Self::Sha256,
-        }
-    }
+    /// sha256sum and similar tools
+    #[value(alias = "sha256")]
+    Sums,
 }

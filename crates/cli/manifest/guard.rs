@@ -11,7 +11,7 @@ use std::str::FromStr;
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_manifest::{Header, Kind, Survey, sniff};
-use ftk_record::quote;
+use ftk_record::{Magic, quote};
 use indicatif::HumanCount;
 
 use crate::manifest::root::Root;
@@ -124,9 +124,11 @@ pub(super) fn refuse_to_overwrite(output: Option<&Path>, read: Option<(u64, u64)
     })?;
     let what = match sniff(&start) {
         Kind::Manifest => "is a manifest".to_owned(),
-        Kind::Compressed { with, .. } => format!("is compressed with {with} and may be a manifest"),
+        Kind::Binary(Magic::Compressed { with, .. }) => {
+            format!("is compressed with {with} and may be a manifest")
+        }
         Kind::Plan => bail!("{} is a plan, and its parts need it: --force replaces it", name()),
-        Kind::Other(_) => return Ok(()),
+        Kind::Binary(_) | Kind::Other(_) => return Ok(()),
     };
     bail!("{} {what}: use `ftk manifest update` to keep its records, or --force to replace it", name())
 }

@@ -10,12 +10,13 @@ use clap::Args;
 use ftk_file::now_ns;
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Format, Header, Import};
-use ftk_record::{ZstdReader, is_zstd, quote};
+use ftk_manifest::{Header, Import, begins_mtree};
+use ftk_record::{BagFile, End, ListFormat, ListReader, ZstdReader, is_zstd, quote};
 
 use crate::algorithm::AlgorithmName;
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
+use crate::hash::reading::{ReadList, warn_of_text};
 use crate::human;
 use crate::input;
 use crate::list::{List, named};
@@ -27,9 +28,11 @@ use crate::stdout::Stdout;
 /// Make a manifest from a list of another tool
 ///
 /// What the list does not record is absent from the manifest, and is not compared: a list of digests has no times and
-/// no owners. A manifest from such a list contains only regular files, and verify does not report anything else. Every
-/// line must be valid: a list with an absolute path, `..`, a path that appears twice, or a last line without its end is
-/// refused. A LIST that is compressed with Zstandard is decompressed.
+/// no owners. A manifest from such a list contains only regular files, and verify does not report anything else.
+///
+/// Reads the specifications of mtree and every list that `ftk hash --check` reads, in the same way; a list of CRCs alone
+/// is refused. So is one with an absolute path, `..`, a digest that cannot be used, different digests of one file, or a
+/// last line without its end. A LIST may be compressed with Zstandard.
 ///
 /// The paths in the list are those below the directory in which it was made. For bagit, LIST is a payload manifest, and
 /// paths are those below `data`, so the tree to verify is the directory `data` of the bag.
@@ -40,9 +43,9 @@ pub(super) struct ImportArgs {
     #[arg(value_name = "LIST")]
     list: OsString,
 
-    /// The format, if it cannot be guessed
+    /// The format, if its name and first lines do not show it
     ///
-    /// Required for sha256sum and BagIt, whose lines look alike.
+    /// A manifest of BagIt is recognised by its name, if a file `bagit.txt` is next to it.
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Input")]
     format: Option<ImportFormat>,
 
@@ -52,7 +55,9 @@ pub(super) struct ImportArgs {
     #[arg(long, value_name = "DIR", help_heading = "Input")]
     root: Option<OsString>,
 
-    /// The algorithm of a BagIt manifest [default: that in its name]
+    /// The algorithm of untagged digests [default: by their length]
+    ///
+    /// For a BagIt manifest, the default is the algorithm in its name.
     #[arg(short, long, value_name = "ALGO", value_parser = AlgorithmName, help_heading = "Input")]
     algorithm: Option<Algorithm>,
 
@@ -64,7 +69,8 @@ const EXAMPLES: &str = "\
 Exit status: 0: success; 2: any error
 
 Examples:
-  ftk manifest import --format sha256 SHA256SUMS -o archive.jsonl
+  ftk manifest import SHA256SUMS -o archive.jsonl
+  b3sum -- * | ftk manifest import -a blake3 - -o archive.jsonl
   mtree -c -K sha256 -p /archive | ftk manifest import --format mtree -
   ftk manifest import --root /archive hashdeep.txt -o archive.jsonl
   ftk manifest verify /archive archive.jsonl
@@ -90,29 +96,39 @@ fn import(
     console: &Console,
 ) -> anyhow::Result<Outcome> {
     let name = || quote(args.list.as_bytes());
-    let start = list.fill_buf().with_context(|| format!("cannot read {}", name()))?;
-    if let Some(what) = input::foreign_start(start) {
+    if let Some(what) = input::foreign(&mut list) {
         bail!("{} is {what}: not a list of files", name());
     }
-    let format = match args.format {
-        Some(format) => format.into(),
-        None => Format::guess(start).with_context(|| format!("{}: of which --format is it?", name()))?,
-    };
-    let algorithm =
-        match (format, args.algorithm) {
-            (Format::Bagit, None) => Some(algorithm_of_name(Path::new(&args.list)).with_context(|| {
-                format!("{} is not named manifest-ALGORITHM.txt: give --algorithm", name())
-            })?),
-            (Format::Bagit, algorithm) => algorithm,
-            (_, Some(_)) => bail!("--algorithm is for BagIt manifests: {format} names its algorithms"),
-            (_, None) => None,
-        };
+    let start = list.fill_buf().with_context(|| format!("cannot read {}", name()))?;
+    let format = args.format_of(start)?;
     let stdout = Stdout::default();
     let output = named(args.output.output.as_deref());
     let written = List::create(output, &stdout)?;
     let budget = Budget::new(globals.memory());
     let root = args.root.as_ref().map(|root| root.as_bytes());
-    let import = Import::read(list, format, root, algorithm, &budget).with_context(name)?;
+    let import = match format {
+        None if args.algorithm.is_some() => {
+            bail!("--algorithm is for lists of digests: mtree names its algorithms")
+        }
+        None => Import::mtree(list, root, &budget).with_context(name)?,
+        Some(format) => {
+            let mut read = ReadList { name: name(), ..ReadList::default() };
+            let is_bag = matches!(format, ListFormat::Bag(_));
+            let reader = ListReader::open(list, format, End::Newline, args.algorithm.as_slice())
+                .with_context(|| format!("cannot read {}", name()))?;
+            let import = Import::list(reader, is_bag, root, &budget, |number, why| read.note(number, why))
+                .with_context(name)?;
+            warn_of_text(std::iter::once(&read), console);
+            if !import.assumed().is_empty() {
+                let assumed: Vec<_> = import.assumed().iter().map(|it| it.name()).collect();
+                let assumed = assumed.join(", ");
+                console.summary(format_args!(
+                    "untagged digests: {assumed} assumed from their length (use --algorithm for others)"
+                ));
+            }
+            import
+        }
+    };
     let header = Header {
         version: Header::VERSION,
         root: root.unwrap_or(b".").to_vec(),
@@ -128,9 +144,42 @@ fn import(
     Ok(Outcome::Success)
 }
 
-/// Returns the algorithm in a name such as `manifest-sha256.txt`.
-fn algorithm_of_name(path: &Path) -> Option<Algorithm> {
-    let name = path.file_name()?.to_str()?;
-    let name = name.strip_suffix(".zst").unwrap_or(name);
-    name.strip_prefix("manifest-")?.strip_suffix(".txt")?.parse().ok()
+impl ImportArgs {
+    /// Returns the format of a list that begins with `start`, or `None` for mtree.
+    fn format_of(&self, start: &[u8]) -> anyhow::Result<Option<ListFormat>> {
+        let path = Path::new(&self.list);
+        let path = if path.extension().is_some_and(|it| it == "zst") {
+            path.with_extension("")
+        } else {
+            path.into()
+        };
+        let of_name =
+            || BagFile::of(path.file_name().unwrap_or_default().as_bytes()).map(|file| file.algorithm);
+        Ok(match self.format {
+            Some(ImportFormat::Mtree) => None,
+            Some(ImportFormat::Hashdeep) => Some(ListFormat::Hashdeep),
+            Some(ImportFormat::Sums) => Some(ListFormat::Sums),
+            Some(ImportFormat::Bagit) => {
+                let given = self.algorithm.map(|algorithm| algorithm.name().to_owned());
+                let algorithm = given.or_else(of_name).with_context(|| {
+                    format!(
+                        "{} is not named manifest-ALGORITHM.txt: give --algorithm",
+                        quote(self.list.as_bytes())
+                    )
+                })?;
+                Some(ListFormat::Bag(algorithm))
+            }
+            None if begins_mtree(start) => None,
+            None => match ListFormat::of(path.as_os_str(), start) {
+                // Its names may be percent-encoded, and begin with `data/`.
+                ListFormat::Sums if of_name().is_some() => {
+                    bail!(
+                        "{}: of which --format is it? It has the name of a BagIt manifest",
+                        quote(self.list.as_bytes())
+                    )
+                }
+                format => Some(format),
+            },
+        })
+    }
 }

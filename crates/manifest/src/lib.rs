@@ -132,7 +132,7 @@ pub use error::{EntryError, Error, Which};
 pub use field::Field;
 pub use field_name::UnknownField;
 pub use field_set::FieldSet;
-pub use formats::{Export, ExportError, Format, Import, ImportError};
+pub use formats::{Export, ExportError, Format, Import, ImportError, begins_mtree};
 pub use git::git_blob;
 pub use header::{Header, OPTIONS};
 pub use reader::{Entries, Manifest};

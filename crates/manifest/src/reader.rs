@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ftk_file::AlignedReader;
-use ftk_record::{SealedReader, Sums};
+use ftk_record::{Magic, SealedReader, Sums};
 use memchr::memmem;
 
 use crate::blocks::{BLOCK, Fingerprints, FirstPass, Source, is_compressed};
@@ -212,9 +212,10 @@ pub struct Entries<'m> {
 /// Refuses a file that does not begin like a manifest.
 fn refuse_others(start: &[u8]) -> Result<(), Error> {
     Err(Error::NotManifest(match sniff_plain(start) {
-        Kind::Compressed { with, cat } => {
+        Kind::Binary(Magic::Compressed { with, cat }) => {
             format!("it is compressed with {with}: `{cat} FILE | ftk manifest verify ROOT -` reads it")
         }
+        Kind::Binary(what) => format!("it is {what}"),
         Kind::Other(what) if !start.trim_ascii_start().starts_with(b"{") => format!("it is {what}"),
         // Parsing the header gives a better error.
         Kind::Other(_) | Kind::Manifest | Kind::Plan => return Ok(()),

@@ -3,7 +3,7 @@
 
 use std::io::Read as _;
 
-use ftk_record::{ZstdReader, is_zstd};
+use ftk_record::{Magic, ZstdReader, is_zstd};
 use serde_json::Value;
 
 /// What the first bytes of a file indicate.
@@ -13,31 +13,11 @@ pub enum Kind {
     Manifest,
     /// The file is a plan, which divides a tree into shards.
     Plan,
-    /// The file is compressed, and may contain a manifest.
-    Compressed {
-        /// The name of the compressor.
-        with: &'static str,
-        /// The command that decompresses it to standard output.
-        cat: &'static str,
-    },
+    /// The file is not plain text. If it is compressed, it may contain a manifest.
+    Binary(Magic),
     /// The file is something else: a description with an article.
     Other(&'static str),
 }
-
-/// The first bytes of binary formats and of encodings that are not plain UTF-8.
-const MAGIC: [(&[u8], Kind); 11] = [
-    (b"\x1f\x8b", Kind::Compressed { with: "gzip", cat: "zcat" }),
-    (b"\x28\xb5\x2f\xfd", Kind::Compressed { with: "zstd", cat: "zstdcat" }),
-    (b"\xfd7zXZ\0", Kind::Compressed { with: "xz", cat: "xzcat" }),
-    (b"BZh", Kind::Compressed { with: "bzip2", cat: "bzcat" }),
-    (b"\x04\x22\x4d\x18", Kind::Compressed { with: "lz4", cat: "lz4cat" }),
-    (b"\xef\xbb\xbf", Kind::Other("a text with a byte order mark")),
-    (b"\xff\xfe", Kind::Other("a text in UTF-16")),
-    (b"\xfe\xff", Kind::Other("a text in UTF-16")),
-    (b"\x7fELF", Kind::Other("a program")),
-    (b"PK\x03\x04", Kind::Other("a ZIP archive")),
-    (b"SQLite format 3\0", Kind::Other("an SQLite database")),
-];
 
 /// The first bytes of every manifest that ftk writes.
 const BEGINNING: &[u8] = b"{\"ftk\":\"manifest\"";
@@ -55,11 +35,8 @@ pub fn sniff(start: &[u8]) -> Kind {
 
 /// Like [`sniff`], but decompresses nothing.
 pub(crate) fn sniff_plain(start: &[u8]) -> Kind {
-    if start.is_empty() {
-        return Kind::Other("an empty file");
-    }
-    if let Some((_, kind)) = MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
-        return *kind;
+    if let Some(magic) = Magic::of(start) {
+        return Kind::Binary(magic);
     }
     if begins_manifest(start) {
         return Kind::Manifest;
@@ -120,14 +97,13 @@ mod tests {
             (b"{\"ftk\":\"dup-report\",\"version\":1}\n", Kind::Other("JSON of another kind")),
             (b"{\"ftk\":\"plan\",\"version\":1}\n", Kind::Plan),
             (b"{{", Kind::Other("malformed JSON")),
-            (b"", Kind::Other("an empty file")),
-            (b"\x1f\x8b\x08", Kind::Compressed { with: "gzip", cat: "zcat" }),
-            (b"\x28\xb5\x2f\xfd\0", Kind::Compressed { with: "zstd", cat: "zstdcat" }),
+            (b"", Kind::Binary(Magic::Empty)),
+            (b"\x1f\x8b\x08", Kind::Binary(Magic::Compressed { with: "gzip", cat: "zcat" })),
+            (b"\x28\xb5\x2f\xfd\0", Kind::Binary(Magic::Compressed { with: "zstd", cat: "zstdcat" })),
             (b"d41d8cd98f00b204e9800998ecf8427e  a\n", Kind::Other("a list of digests")),
             (b"\\d41d8cd98f00b204e9800998ecf8427e  a\\n\n", Kind::Other("a list of digests")),
             (b"MD5 (a) = d41d8cd98f00b204e9800998ecf8427e\n", Kind::Other("a list of digests")),
-            (b"\xef\xbb\xbf{\"ftk\":\"manifest\"", Kind::Other("a text with a byte order mark")),
-            (b"\xff\xfe{\0", Kind::Other("a text in UTF-16")),
+            (b"\xff\xfe{\0", Kind::Binary(Magic::Other("a text in UTF-16"))),
             (b"\0\0\0", Kind::Other("binary data")),
             (b"\x80\n", Kind::Other("binary data")),
             (b"[]\n", Kind::Other("plain text")),

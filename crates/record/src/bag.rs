@@ -15,24 +15,35 @@ use crate::sum::push_hex;
 /// # Errors
 /// If a manifest cannot represent the path. Nothing is appended then.
 pub fn write_bag_line(out: &mut Vec<u8>, digest: &[u8], path: &[u8]) -> Result<(), BagNameError> {
-    if str::from_utf8(path).is_err() {
-        return Err(BagNameError::NotUtf8);
-    }
-    if path.starts_with(b" ") || path.starts_with(b"\t") {
-        return Err(BagNameError::Blank);
-    }
+    let text = str::from_utf8(path).map_err(|_| BagNameError::NotUtf8)?;
+    let encoded = text.replace('%', "%25").replace('\n', "%0A").replace('\r', "%0D");
+    check_bag_name(&encoded)?;
     push_hex(out, digest);
     out.extend_from_slice(b"  ");
-    for byte in path {
-        match byte {
-            b'%' => out.extend_from_slice(b"%25"),
-            b'\n' => out.extend_from_slice(b"%0A"),
-            b'\r' => out.extend_from_slice(b"%0D"),
-            byte => out.push(*byte),
-        }
-    }
+    out.extend_from_slice(encoded.as_bytes());
     out.push(b'\n');
     Ok(())
+}
+
+/// Refuses a path that bagit-python would read as another one, whether it is percent-encoded or not.
+///
+/// # Errors
+/// If Python would end a line in the path, or remove white space from it.
+pub fn check_bag_name(path: &str) -> Result<(), BagNameError> {
+    if path.contains(is_line_end) {
+        return Err(BagNameError::LineEnd);
+    }
+    // Line ends are percent-encoded, so they stay.
+    let is_blank = |c: char| c == '\u{1f}' || c.is_whitespace() && !matches!(c, '\n' | '\r');
+    if path.starts_with(is_blank) || path.ends_with(is_blank) {
+        return Err(BagNameError::Blank);
+    }
+    Ok(())
+}
+
+/// Returns whether Python ends a line at this character, besides newline and carriage return.
+pub(crate) fn is_line_end(c: char) -> bool {
+    matches!(c, '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 /// Why a BagIt manifest cannot represent a path.
@@ -40,15 +51,18 @@ pub fn write_bag_line(out: &mut Vec<u8>, digest: &[u8], path: &[u8]) -> Result<(
 pub enum BagNameError {
     /// The path is not UTF-8, which is the encoding of the manifest.
     NotUtf8,
-    /// The path begins with a blank, which would belong to the blanks before the path.
+    /// The path begins or ends with white space, which bagit-python removes.
     Blank,
+    /// The path has a character that Python takes for the end of a line, such as U+0085 or U+2028.
+    LineEnd,
 }
 
 impl fmt::Display for BagNameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotUtf8 => "the name is not UTF-8",
-            Self::Blank => "the name begins with a blank",
+            Self::Blank => "the name begins or ends with a blank",
+            Self::LineEnd => "the name has a character that may end a line, such as U+0085 or U+2028",
         })
     }
 }
@@ -315,7 +329,15 @@ mod tests {
     fn paths_that_cannot_be_read_back_are_refused() {
         let mut out = Vec::new();
         assert_eq!(write_bag_line(&mut out, &[0xfa], b"\xff"), Err(BagNameError::NotUtf8));
-        assert_eq!(write_bag_line(&mut out, &[0xfa], b" a"), Err(BagNameError::Blank));
+        for (path, why) in [
+            (" a", BagNameError::Blank),
+            ("a\t", BagNameError::Blank),
+            ("a\u{3000}", BagNameError::Blank),
+            ("a\u{c}b", BagNameError::LineEnd),
+            ("\u{2029}", BagNameError::LineEnd),
+        ] {
+            assert_eq!(write_bag_line(&mut out, &[0xfa], path.as_bytes()), Err(why), "{path:?}");
+        }
         assert_eq!(write_bag_line(&mut out, &[0xfa], b"data/100%\r\n"), Ok(()));
         assert_eq!(out, b"fa  data/100%25%0D%0A\n");
     }

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead};
 
-use crate::{BagReader, decode_bag_path};
+use crate::bag::{check_bag_name, is_line_end};
+use crate::{BagNameError, BagReader, decode_bag_path};
 
 /// Passes each `Label: value` of a tag file to `each`, without blanks around either. Lines that begin with a blank
 /// continue the value before.
@@ -39,6 +40,57 @@ pub fn read_bag_tags(input: impl BufRead, mut each: impl FnMut(&str, &str)) -> i
     }
     Ok(Ok(()))
 }
+
+/// Returns what is wrong with the bytes of `bagit.txt` according to RFC 8493, section 2.1.1: it has exactly two lines,
+/// and the last one may lack its end.
+pub fn check_bag_declaration(text: &[u8]) -> Result<(), &'static str> {
+    const EXPECTED: &str =
+        "expected the lines 'BagIt-Version: M.N' and 'Tag-File-Character-Encoding: ENCODING' only";
+    if text.starts_with(BYTE_ORDER_MARK) {
+        return Err("it begins with a byte order mark");
+    }
+    let mut reader = BagReader::new(text);
+    for label in ["BagIt-Version: ", "Tag-File-Character-Encoding: "] {
+        let line = reader.next_text().ok().flatten().map(|(_, line)| line);
+        let value = line.and_then(|line| line.strip_prefix(label.as_bytes())).ok_or(EXPECTED)?;
+        if value.is_empty() || !value.iter().all(u8::is_ascii_graphic) {
+            return Err(EXPECTED);
+        }
+    }
+    if matches!(reader.next_text(), Ok(None)) { Ok(()) } else { Err(EXPECTED) }
+}
+
+/// Returns what is wrong with the bytes of `bag-info.txt`, and the line, if programs could read it differently or
+/// RFC 8493, section 2.2.2, forbids it. Before version 1.0 (`is_old`), blanks around the colon were free.
+pub fn check_bag_info(text: &[u8], is_old: bool) -> Result<(), (u64, &'static str)> {
+    if text.starts_with(BYTE_ORDER_MARK) {
+        return Err((1, "it begins with a byte order mark"));
+    }
+    let mut reader = BagReader::new(text);
+    let mut is_first = true;
+    while let Ok(Some((number, line))) = reader.next_text() {
+        let line = str::from_utf8(line).map_err(|_| (number, "it is not UTF-8"))?;
+        if line.contains(is_line_end) {
+            return Err((number, "it has a character that may end a line, such as U+0085 or U+2028"));
+        }
+        let is_folded = !is_first && line.starts_with([' ', '\t']);
+        if is_old || is_folded || line.trim().is_empty() {
+            continue;
+        }
+        is_first = false;
+        // A line without a colon is reported by who reads the values.
+        let Some((label, value)) = line.split_once(':') else { continue };
+        if label.trim() != label || label.is_empty() || !value.starts_with([' ', '\t']) {
+            return Err((
+                number,
+                "expected 'Label: value' without a blank before the colon, and with one after it",
+            ));
+        }
+    }
+    Ok(())
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A line of `fetch.txt`: a file of the bag that may have to be fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +127,7 @@ impl<'l> FetchLine<'l> {
         if path.contains('\0') {
             return Err(FetchError::Nul);
         }
+        check_bag_name(path).map_err(FetchError::Name)?;
         Ok(Self { size, path: decode_bag_path(path.as_bytes()) })
     }
 }
@@ -85,7 +138,8 @@ fn is_url(url: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.bytes().all(is_letter);
     let has_host = || rest.strip_prefix("//").is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'));
-    is_scheme && (scheme.eq_ignore_ascii_case("file") || has_host())
+    let is_ascii = url.bytes().all(|byte| byte.is_ascii_graphic());
+    is_ascii && is_scheme && (scheme.eq_ignore_ascii_case("file") || has_host())
 }
 
 /// Why a line of `fetch.txt` is not valid.
@@ -102,6 +156,8 @@ pub enum FetchError {
     Nul,
     /// The line is not UTF-8.
     NotUtf8,
+    /// bagit-python would read another path.
+    Name(BagNameError),
 }
 
 impl fmt::Display for FetchError {
@@ -112,6 +168,7 @@ impl fmt::Display for FetchError {
             Self::Size => "the size is neither a number nor '-'",
             Self::Nul => "a NUL in the line",
             Self::NotUtf8 => "the line is not UTF-8",
+            Self::Name(error) => return error.fmt(f),
         })
     }
 }
@@ -140,6 +197,57 @@ mod tests {
     }
 
     #[test]
+    fn declarations_have_two_lines() {
+        let (version, encoding) = ("BagIt-Version: 1.0", "Tag-File-Character-Encoding: UTF-8");
+        for end in ["\n", "\r", "\r\n"] {
+            for last in [end, ""] {
+                let text = format!("{version}{end}{encoding}{last}");
+                assert_eq!(check_bag_declaration(text.as_bytes()), Ok(()), "{text:?}");
+            }
+        }
+        for text in [
+            String::new(),
+            format!("{version}\n"),
+            format!("{encoding}\n{version}\n"),
+            format!("{version}\n{version}\n{encoding}\n"),
+            format!("{version}\n{encoding}\n{encoding}\n"),
+            format!("{version}\n{encoding}\n\n"),
+            format!("{version}\n{encoding}\nMore: x\n"),
+            format!("\n{version}\n{encoding}\n"),
+            format!("{version}\r\r\n{encoding}\r\r\n"),
+            format!("{version} \n{encoding}\n"),
+            format!("{version}\u{b}\n{encoding}\n"),
+            format!("{version}\n{encoding}\u{c}"),
+            format!("{version}\u{85}{encoding}\n"),
+            format!("\u{feff}{version}\n{encoding}\n"),
+            format!("{}\n{encoding}\n", version.replace(": ", " : ")),
+            format!("{}\n{encoding}\n", version.replace(": ", ":")),
+            format!("{}\n{encoding}\n", version.to_lowercase()),
+            format!("{version}\n{}\n", encoding.replace("Tag", "tag")),
+        ] {
+            assert!(check_bag_declaration(text.as_bytes()).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn metadata_means_the_same_to_all_programs() {
+        for text in ["", "A: 1\nA: 2\na: 3\n", "A: 1\r\n  more\r\n\tmore: x\r\n\nB:\t2", "A:  1\n"] {
+            assert_eq!(check_bag_info(text.as_bytes(), false), Ok(()), "{text:?}");
+        }
+        for text in ["A : 1\n", " A: 1\n", "A:1\n", ": 1\n"] {
+            assert!(check_bag_info(text.as_bytes(), false).is_err(), "{text:?}");
+            assert_eq!(check_bag_info(text.as_bytes(), true), Ok(()), "{text:?}");
+        }
+        for text in
+            [&b"\xef\xbb\xbfA: 1\n"[..], b"A: \xff\n", b"A: 1\x0bB: 2\n", "A: 1\u{2028}B: 2".as_bytes()]
+        {
+            for is_old in [false, true] {
+                assert!(check_bag_info(text, is_old).is_err(), "{}", text.escape_ascii());
+            }
+        }
+    }
+
+    #[test]
     fn lines_of_fetch_are_read() {
         let fetch = |line: &str| {
             let line = FetchLine::parse(line.as_bytes())?;
@@ -160,6 +268,9 @@ mod tests {
             ("https://a.org/b -1 data/a", FetchError::Size),
             ("https://a.org/b 18446744073709551616 data/a", FetchError::Size),
             ("https://a.org/b 1 data/a\0", FetchError::Nul),
+            ("https://a.org/b\u{a0}x 1 data/a", FetchError::Url),
+            ("https://a.org/b 1 data/a ", FetchError::Name(BagNameError::Blank)),
+            ("https://a.org/b 1 data/a\u{85}b", FetchError::Name(BagNameError::LineEnd)),
         ] {
             assert_eq!(fetch(line), Err(error), "{line:?}");
             assert!(!error.to_string().is_empty());

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, Write as _};
 use memchr::memchr;
 
 use crate::lines::{MAX_LINE, read_line};
+use crate::parse::{UNREAD, holds_digest};
 use crate::sum::push_hex;
 
 /// The first line of a list of `hashdeep`.
@@ -206,7 +207,10 @@ impl<R: BufRead> HashdeepReader<R> {
         let line = match &*self.line {
             line if line.len() > MAX_LINE => Err(HashdeepError::TooLong),
             line if line.starts_with(b"%%%%") => Err(HashdeepError::Repeated),
-            line => HashdeepLine::parse(line, self.algorithms.len()),
+            line => HashdeepLine::parse(line, self.algorithms.len()).map_err(|error| match error {
+                HashdeepError::Shape | HashdeepError::Size if holds_digest(line) => HashdeepError::Unread,
+                error => error,
+            }),
         };
         Ok(Some(HashdeepRecord { number: self.number, is_ended, line }))
     }
@@ -256,13 +260,15 @@ pub enum HashdeepError {
     Nul,
     /// The line is too long for any path.
     TooLong,
+    /// The line has the digits of a digest, but not in the columns of the header.
+    Unread,
 }
 
 impl HashdeepError {
     /// Returns whether the line may have a digest, so that it is a faulty record rather than the second part of
     /// a name or a comment with a newline, which `hashdeep` writes as it is.
     pub fn has_digest(self) -> bool {
-        !matches!(self, Self::Shape | Self::Size | Self::TooLong)
+        !matches!(self, Self::Shape | Self::Size)
     }
 }
 
@@ -278,6 +284,7 @@ impl fmt::Display for HashdeepError {
             Self::NoName => "no file name",
             Self::Nul => "a NUL in the line",
             Self::TooLong => "the line is too long",
+            Self::Unread => UNREAD,
         })
     }
 }
@@ -333,6 +340,8 @@ mod tests {
             ("1,00,00,", HashdeepError::NoName),
             ("1,00,00,a\0", HashdeepError::Nul),
             ("%%%% HASHDEEP-1.0", HashdeepError::Repeated),
+            ("x,d41d8cd98f00b204e9800998ecf8427e,00,a", HashdeepError::Unread),
+            ("d41d8cd98f00b204e9800998ecf8427e  a", HashdeepError::Unread),
         ] {
             assert_eq!(read(&format!("{HEADER}{line}\n")), [(3, true, Err(error))], "{line:?}");
             assert!(!error.to_string().is_empty());

@@ -9,6 +9,8 @@
 //! - [`write_hashdeep_line`] and [`HashdeepReader`] write and read lists of `hashdeep`.
 //! - [`write_bag_line`] and [`BagReader`] write and read the manifests of BagIt bags, [`read_bag_tags`] and
 //!   [`FetchLine`] their other files.
+//! - [`write_sfv_line`] and [`SfvReader`] write and read lists of CRC-32.
+//! - [`ListReader`] reads a list of digests in any of these formats.
 //! - [`changes()`] compares two lists.
 //! - [`write_path`] and [`read_path`] write and read names in JSON. [`Object`] accepts JSON objects and
 //!   refuses arrays.
@@ -39,6 +41,8 @@ mod changes;
 mod hashdeep;
 mod json;
 mod lines;
+mod list;
+mod magic;
 mod ncdu;
 mod ncdu_reader;
 mod object;
@@ -47,6 +51,7 @@ mod parse;
 mod reader;
 mod seal;
 mod sealed;
+mod sfv;
 mod sum;
 mod sums;
 mod target;
@@ -54,8 +59,10 @@ mod temp;
 mod terminal;
 mod zstd;
 
-pub use bag::{BagError, BagLine, BagNameError, BagReader, BagRecord, decode_bag_path, write_bag_line};
-pub use bag_tags::{FetchError, FetchLine, read_bag_tags};
+pub use bag::{
+    BagError, BagLine, BagNameError, BagReader, BagRecord, check_bag_name, decode_bag_path, write_bag_line,
+};
+pub use bag_tags::{FetchError, FetchLine, check_bag_declaration, check_bag_info, read_bag_tags};
 pub use changes::{Change, changes};
 pub use hashdeep::{
     HASHDEEP_HEADER, HashdeepError, HashdeepLine, HashdeepNameError, HashdeepReader, HashdeepRecord,
@@ -65,6 +72,8 @@ pub use json::{
     PathError, RecordWriter, path_member, read_base64, read_path, write_path, write_record, write_string,
 };
 pub use lines::{MAX_LINE, MAX_NESTED_PATH, read_line};
+pub use list::{BagFile, ListError, ListFormat, ListLine, ListReader, ListRecord, Unusable};
+pub use magic::Magic;
 pub use ncdu::{NcduMissing, NcduObject, write_ncdu_object, write_ncdu_start};
 pub use ncdu_reader::{NcduEntry, NcduError, NcduEvent, NcduReader};
 pub use object::Object;
@@ -73,6 +82,7 @@ pub use parse::{Encoding, SumError, SumLine};
 pub use reader::{SumReader, SumRecord};
 pub use seal::Seal;
 pub use sealed::{SealError, SealedReader};
+pub use sfv::{SfvError, SfvLine, SfvNameError, SfvReader, SfvRecord, check_sfv_name, write_sfv_line};
 pub use sum::{End, Style, SumFormat, write_name};
 pub use sums::{Conflict, SortedSums, Sums, SumsOfFile};
 pub use terminal::{quote, sanitize, shell_word};

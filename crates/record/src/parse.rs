@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
-use memchr::{memchr, memchr3, memrchr};
+use data_encoding::{BASE64_NOPAD, HEXLOWER_PERMISSIVE};
+use memchr::{memchr, memchr2, memchr3, memrchr};
 
 use crate::End;
 use crate::sum::{XXH3, XXH3_PREFIX};
@@ -27,7 +27,7 @@ pub struct SumLine<'l> {
 pub enum Encoding {
     /// An even number of hexadecimal digits of either case.
     Hex,
-    /// Base64 with padding, as `cksum --base64` prints it.
+    /// Base64, as `cksum --base64` prints it. The padding may be missing.
     Base64,
 }
 
@@ -53,8 +53,14 @@ const MIN_BEFORE_ONE: usize = 16;
 /// length, which is that of CRC-32. Shorter text is more likely a word.
 const MIN_ODD: usize = 8;
 
-/// The minimal length of a digest in base64 that has no padding: that of MD5. Shorter text is more likely a word.
+/// The minimal length of a digest in base64 that needs no padding. Shorter text is more likely a word.
 const MIN_BASE64: usize = 24;
+
+/// The lengths of digests in base64 whose padding is missing: those of MD5, SHA-1, SHA-224, SHA-256 and SHA-512.
+const UNPADDED: [usize; 5] = [22, 27, 38, 43, 86];
+
+/// The minimal number of hexadecimal digits in a row that are a digest wherever they are: that of MD5.
+const MIN_ANYWHERE: usize = 32;
 
 impl<'l> SumLine<'l> {
     /// Parses a line as [`SumFormat`](crate::SumFormat) writes it, or with one of these differences:
@@ -62,9 +68,10 @@ impl<'l> SumLine<'l> {
     /// - ` *` before the name, as the coreutils write in binary mode;
     /// - one space or one tab between digest and name, as `md5 -r` of the BSDs writes;
     /// - other blanks, or none, around the parentheses and the equals sign of a tagged line, as in
-    ///   `TAG(name)= HEX` of openssl;
-    /// - a digest in base64, as `cksum --base64` writes it;
-    /// - blanks at the start, which the coreutils skip, too.
+    ///   `TAG(name)= HEX` of openssl and `TAG    (name) = HEX` of RHash, or a colon instead of the equals sign;
+    /// - a digest in base64, as `cksum --base64` writes it, or without its padding;
+    /// - `TAG:HEX`, `TAG=HEX` or `0xHEX` instead of the digest of an untagged line;
+    /// - blanks at the start, which the coreutils skip, too, and blanks at the end of a tagged line.
     ///
     /// `line` must not include its end, newline or NUL. `HEX  name` is parsed as a line of `sha256sum`. Rules
     /// for whole lists are in [`SumReader`](crate::SumReader): it knows whether the list has single spaces,
@@ -101,6 +108,7 @@ impl<'l> SumLine<'l> {
         let is_torn = || line.windows(2).any(|pair| pair == [0, 0]);
         parsed.map_err(|error| match error {
             SumError::Shape | SumError::Digest | SumError::Tag if is_torn() => SumError::Nul,
+            SumError::Shape | SumError::Digest | SumError::Tag if holds_digest(line) => SumError::Unread,
             error => error,
         })
     }
@@ -116,18 +124,19 @@ impl<'l> SumLine<'l> {
         let first = memchr3(b' ', b'\t', b'(', rest).ok_or_else(alone)?;
         let (first, rest) = rest.split_at(first);
         let mut seen = *separator;
+        let (prefix, digest) = prefixed(first);
         let (tag, digest, name) = match rest {
-            [b' ', b'(', after @ ..] | [b'(', after @ ..] if !is_long_digest(first) => tagged(first, after)?,
+            [b' ', b'(', after @ ..] | [b'(', after @ ..] if !is_long_digest(digest) => tagged(first, after)?,
+            rest if rest[blanks(rest)..].starts_with(b"(") && is_padded_tag(first) => {
+                tagged(first, &rest[blanks(rest) + 1..])?
+            }
             [b' ', b' ' | b'*', name @ ..] if seen != Some(Separator::One) => {
                 seen = Some(Separator::Two);
-                match first.strip_prefix(XXH3_PREFIX) {
-                    Some(hex) => (Some(XXH3), hex, name),
-                    None => (None, first, name),
-                }
+                (prefix, digest, name)
             }
-            [b' ' | b'\t', name @ ..] if is_long_digest(first) => match seen.replace(Separator::One) {
+            [b' ' | b'\t', name @ ..] if is_long_digest(digest) => match seen.replace(Separator::One) {
                 Some(Separator::Two) => return Err(SumError::Separator),
-                _ => (None, first, name),
+                _ => (prefix, digest, name),
             },
             _ => return Err(SumError::Shape),
         };
@@ -136,10 +145,10 @@ impl<'l> SumLine<'l> {
             () if is_hex(digest) && (tag.is_some() || digest.len() >= MIN_ODD) => {
                 return Err(SumError::OddDigits);
             }
-            () if is_base64(digest) => Encoding::Base64,
+            () if is_base64(digest) && (tag.is_some() || !is_word(digest)) => Encoding::Base64,
             () => return Err(SumError::Digest),
         };
-        if encoding == Encoding::Base64 && BASE64.decode(digest).is_err() {
+        if encoding == Encoding::Base64 && BASE64_NOPAD.decode(letters(digest)).is_err() {
             return Err(SumError::Base64);
         }
         if name.is_empty() {
@@ -157,10 +166,7 @@ impl<'l> SumLine<'l> {
     pub fn digest_len(&self) -> usize {
         match self.encoding {
             Encoding::Hex => self.digest.len() / 2,
-            Encoding::Base64 => {
-                let padding = self.digest.iter().rev().take_while(|byte| **byte == b'=').count();
-                (self.digest.len() / 4 * 3).saturating_sub(padding)
-            }
+            Encoding::Base64 => letters(self.digest).len() * 3 / 4,
         }
     }
 
@@ -175,7 +181,7 @@ impl<'l> SumLine<'l> {
                 let _ = HEXLOWER_PERMISSIVE.decode_mut(&self.digest[..2 * len], &mut out[start..]);
             }
             // Parsing has checked the text.
-            Encoding::Base64 => out.extend(BASE64.decode(self.digest).unwrap_or_default()),
+            Encoding::Base64 => out.extend(BASE64_NOPAD.decode(letters(self.digest)).unwrap_or_default()),
         }
     }
 }
@@ -210,6 +216,8 @@ pub enum SumError {
     ByteOrderMark,
     /// The line is too long for any path, digest and tag.
     TooLong,
+    /// The line has the digits of a digest, but in none of the forms that are read.
+    Unread,
 }
 
 impl SumError {
@@ -217,7 +225,7 @@ impl SumError {
     /// comment or other text.
     pub fn has_digest(self) -> bool {
         match self {
-            Self::Shape | Self::Digest | Self::Tag | Self::TooLong => false,
+            Self::Shape | Self::Digest | Self::Tag => false,
             Self::OddDigits
             | Self::Base64
             | Self::Separator
@@ -225,7 +233,9 @@ impl SumError {
             | Self::Nul
             | Self::Escape
             | Self::CarriageReturn
-            | Self::ByteOrderMark => true,
+            | Self::ByteOrderMark
+            | Self::TooLong
+            | Self::Unread => true,
         }
     }
 }
@@ -247,11 +257,25 @@ impl fmt::Display for SumError {
             Self::CarriageReturn => "carriage return at the end, which the first line does not have",
             Self::ByteOrderMark => "byte order mark at the start of the line",
             Self::TooLong => "the line is too long",
+            Self::Unread => UNREAD,
         })
     }
 }
 
 impl std::error::Error for SumError {}
+
+/// The message for a line that has a digest in an unknown form.
+pub(crate) const UNREAD: &str = "the line has a digest, but not in a form that is known";
+
+/// Returns whether text contains the digits of a digest: so many hexadecimal digits in a row that they cannot be a
+/// word or a number, or a word of that length that has only a few other characters, such as a damaged digest.
+pub(crate) fn holds_digest(text: &[u8]) -> bool {
+    let is_long = |part: &&[u8]| part.len() >= MIN_ANYWHERE;
+    let is_damaged =
+        |word: &[u8]| 4 * word.iter().filter(|byte| byte.is_ascii_hexdigit()).count() >= 3 * word.len();
+    text.split(|byte| !byte.is_ascii_hexdigit()).any(|run| is_long(&run))
+        || text.split(u8::is_ascii_whitespace).filter(is_long).any(is_damaged)
+}
 
 /// Tag, digest and name.
 type Parts<'l> = (Option<&'l str>, &'l [u8], &'l [u8]);
@@ -261,8 +285,30 @@ type Parts<'l> = (Option<&'l str>, &'l [u8], &'l [u8]);
 fn tagged<'l>(before: &'l [u8], after: &'l [u8]) -> Result<Parts<'l>, SumError> {
     let tag = tag(before)?;
     let (name, rest) = after.split_at(memrchr(b')', after).ok_or(SumError::Shape)?);
-    let rest = rest[1 + blanks(&rest[1..])..].strip_prefix(b"=").ok_or(SumError::Shape)?;
-    Ok((Some(tag), &rest[blanks(rest)..], name))
+    let [b'=' | b':', digest @ ..] = &rest[1 + blanks(&rest[1..])..] else { return Err(SumError::Shape) };
+    Ok((Some(tag), trimmed(digest), name))
+}
+
+/// Splits what stands for the digest in an untagged line: `XXH3_HEX`, `TAG:HEX`, `TAG=HEX`, `0xHEX` or the digest
+/// alone.
+fn prefixed(word: &[u8]) -> (Option<&str>, &[u8]) {
+    if let Some(hex) = word.strip_prefix(XXH3_PREFIX) {
+        return (Some(XXH3), hex);
+    }
+    if let [b'0', b'x' | b'X', hex @ ..] = word
+        && is_long_digest(hex)
+    {
+        return (None, hex);
+    }
+    match memchr2(b':', b'=', word).map(|at| (tag(&word[..at]), &word[at + 1..])) {
+        Some((Ok(tag), hex)) if is_long_digest(hex) => (Some(tag), hex),
+        _ => (None, word),
+    }
+}
+
+/// Returns whether a word may be a tag with any number of blanks after it. What may be a digest is none.
+fn is_padded_tag(word: &[u8]) -> bool {
+    tag(word).is_ok() && !is_hex(word) && !is_base64(word) && prefixed(word) == (None, word)
 }
 
 fn tag(bytes: &[u8]) -> Result<&str, SumError> {
@@ -278,6 +324,13 @@ fn blanks(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
+/// Returns text without the blanks around it.
+fn trimmed(bytes: &[u8]) -> &[u8] {
+    let bytes = &bytes[blanks(bytes)..];
+    let end = bytes.iter().rposition(|byte| !matches!(byte, b' ' | b'\t')).map_or(0, |last| last + 1);
+    &bytes[..end]
+}
+
 /// Returns whether all bytes are hexadecimal digits, and there is at least one.
 fn is_hex(bytes: &[u8]) -> bool {
     // Without an early exit the loop vectorises.
@@ -290,10 +343,21 @@ fn is_long_digest(bytes: &[u8]) -> bool {
 }
 
 fn is_base64(bytes: &[u8]) -> bool {
-    let letters = bytes.strip_suffix(b"==").or(bytes.strip_suffix(b"=")).unwrap_or(bytes);
+    let letters = letters(bytes);
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
     let is_long = bytes.len() >= MIN_BASE64 || bytes.ends_with(b"=");
-    is_long && bytes.len().is_multiple_of(4) && !letters.is_empty() && letters.iter().all(is_letter)
+    let is_whole = is_long && bytes.len().is_multiple_of(4) && !letters.is_empty();
+    (is_whole || UNPADDED.contains(&bytes.len()) && letters == bytes) && letters.iter().all(is_letter)
+}
+
+/// Returns the text of a digest in base64 without its padding.
+fn letters(base64: &[u8]) -> &[u8] {
+    base64.strip_suffix(b"==").or(base64.strip_suffix(b"=")).unwrap_or(base64)
+}
+
+/// Returns whether text without padding is a word of small letters, perhaps after one capital, rather than base64.
+fn is_word(base64: &[u8]) -> bool {
+    UNPADDED.contains(&base64.len()) && base64[1..].iter().all(u8::is_ascii_lowercase)
 }
 
 fn unescape(name: &[u8]) -> Result<Vec<u8>, SumError> {
@@ -401,6 +465,79 @@ mod tests {
         }
     }
 
+    #[test]
+    fn forms_of_other_programs_are_read() {
+        let hex = "00fa00fa00fa00fa00fa00fa00fa00fa";
+        let base64 = "1B2M2Y8AsgTpgAmY7PhCfg";
+        for (line, tag, digest) in [
+            (format!("MD5    (a b) = {hex}"), Some("MD5"), hex),
+            (format!("MD5\t(a b) = {hex}"), Some("MD5"), hex),
+            (format!("MD5 (a b): {hex}"), Some("MD5"), hex),
+            (format!("MD5 (a b) = {hex} \t"), Some("MD5"), hex),
+            (format!("md5:{hex}  a b"), Some("md5"), hex),
+            (format!("md5={hex} *a b"), Some("md5"), hex),
+            (format!("md5={hex} a b"), Some("md5"), hex),
+            (format!("0x{hex}  a b"), None, hex),
+            (format!("0X{hex}\ta b"), None, hex),
+            (format!("MD5 (a b) = {base64}"), Some("MD5"), base64),
+            (format!("{base64}  a b"), None, base64),
+        ] {
+            assert_eq!(parse(&line), Ok((tag, digest, "a b".into())), "{line}");
+        }
+        // Text that is not a tag does not become one, and words are not digests.
+        for (line, name) in [
+            (format!("{hex}   (a) = {hex}"), format!(" (a) = {hex}")),
+            (format!("XXH3_{hex}  (a) = {hex}"), format!("(a) = {hex}")),
+            (format!("XXH3_{hex} (a) = {hex}"), format!("(a) = {hex}")),
+            (format!("0x{hex}  (a) = {hex}"), format!("(a) = {hex}")),
+            (format!("0x{hex} (a) = {hex}"), format!("(a) = {hex}")),
+            (format!("md5:{hex}  (a) = {hex}"), format!("(a) = {hex}")),
+            ("00fa00fa  (a) = 00fa".into(), "(a) = 00fa".into()),
+            (format!("{base64}==  (a) = {hex}"), format!("(a) = {hex}")),
+        ] {
+            assert_eq!(parse(&line).map(|(.., name)| name), Ok(name), "{line}");
+        }
+        for line in ["counterrevolutionaries  a", "Counterrevolutionaries  a"] {
+            assert_eq!(parse(line), Err(SumError::Digest));
+        }
+    }
+
+    #[test]
+    fn a_digest_in_an_unknown_form_is_not_other_text() {
+        for digits in [32, 40, 56, 64, 96, 128] {
+            let hex = "0aF9".repeat(digits / 4);
+            for line in [
+                format!("SHA256 f = {hex}"),
+                format!("{hex},f"),
+                format!("f,{hex}"),
+                format!("f: {hex}"),
+                format!("f  {hex}"),
+                format!("SHA256          {hex}       C:\\f"),
+                format!("Hash      : {hex}"),
+                format!("\"SHA256\",\"{hex}\",\"C:\\f\""),
+                format!("SHA2\u{fffd}56 (f) = {hex}"),
+                format!("SHA256 (f) = {hex}x"),
+                format!("SHA256 (f = {hex}"),
+                format!("x{hex}  f"),
+                format!("{hex}\u{a0} f"),
+                format!("<{hex}>  f"),
+            ] {
+                assert_eq!(parse(&line), Err(SumError::Unread), "{line}");
+            }
+            // A damaged digest.
+            let damaged = format!("{}~{}  f", &hex[..digits / 2], &hex[digits / 2 + 1..]);
+            assert_eq!(parse(&damaged), Err(SumError::Unread), "{damaged}");
+        }
+        for line in [
+            "-----BEGIN PGP SIGNATURE-----",
+            "Hash: SHA256",
+            "iQIzBAEBCAAdFiEEcafe01234567",
+            "f: 0123456789abcdef",
+        ] {
+            assert!(!parse(line).unwrap_err().has_digest(), "{line}");
+        }
+    }
+
     /// The first untagged line decides for all.
     #[test]
     fn the_first_line_sets_the_separator() {
@@ -445,7 +582,6 @@ mod tests {
             ("00fg  a", SumError::Digest),
             ("XXH3_  a", SumError::Digest),
             ("SHA256 (a) = ", SumError::Digest),
-            ("SHA256 (a) = 00fa ", SumError::Digest),
             ("SHA256 (a) = 00f", SumError::OddDigits),
             ("00fa00fa0  a", SumError::OddDigits),
             ("SHA256 (a) = 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFV=", SumError::Base64),
@@ -461,6 +597,7 @@ mod tests {
             ("S:A (a) = 00fa", SumError::Tag),
             ("00fa  ", SumError::NoName),
             ("SHA256 () = 00fa", SumError::NoName),
+            ("SHA256 (a) = 00fa x", SumError::Digest),
             ("0\x000\x00  a", SumError::Digest),
             ("\0\0\0", SumError::Nul),
             ("0123456789abcdef0123456789abcdef", SumError::NoName),

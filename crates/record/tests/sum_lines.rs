@@ -7,7 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use ftk_record::{End, Style, SumFormat, SumLine, SumReader};
+use ftk_hash::Algorithm;
+use ftk_record::{End, ListFormat, ListReader, Style, SumFormat, SumLine, SumReader};
 use proptest::prelude::*;
 
 const STYLES: [Style; 2] = [Style::Untagged, Style::Tagged];
@@ -127,6 +128,73 @@ proptest! {
                 prop_assert_eq!((again.tag, again.name, same), (read.tag, read.name, digest));
             }
         }
+    }
+}
+
+/// The longest run of hexadecimal digits.
+fn longest_run(line: &[u8]) -> usize {
+    line.split(|byte| !byte.is_ascii_hexdigit()).map(<[u8]>::len).max().unwrap_or(0)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    /// A line of a list that is changed is still read, or is an error, or holds no digest any more.
+    #[test]
+    fn a_changed_line_does_not_pass_as_other_text(
+        algorithm in proptest::sample::select(&[Algorithm::Md5, Algorithm::Sha1, Algorithm::Sha256, Algorithm::Sha512][..]),
+        form in 0..4_usize,
+        names in proptest::collection::vec(name(), 3),
+        byte in any::<u8>(),
+        changes in proptest::collection::vec((any::<proptest::sample::Index>(), 0..3_usize, any::<u8>()), 1..3),
+    ) {
+        let digest = vec![byte; algorithm.digest_len()];
+        let (format, lines): (ListFormat, Vec<Vec<u8>>) = if form == 3 {
+            let lines = names.iter().map(|name| {
+                let name: Vec<u8> = name.iter().copied().filter(|byte| !b"\r\n".contains(byte)).collect();
+                [b"1,", hex(&digest).as_bytes(), b",n", &name, b"\n"].concat()
+            });
+            (ListFormat::Hashdeep, lines.collect())
+        } else {
+            let style = [Style::Untagged, Style::Tagged, Style::Untagged][form];
+            let lines = names.iter().map(|name| {
+                let mut line = Vec::new();
+                SumFormat::new(algorithm.tag(), style, End::Newline).write_line(&mut line, &digest, name);
+                line
+            });
+            (ListFormat::Sums, lines.collect())
+        };
+        let mut lines = lines;
+        let changed = &mut lines[1];
+        changed.pop();
+        for (at, what, with) in changes {
+            let at = at.index(changed.len());
+            match what {
+                0 => changed[at] = with,
+                1 => changed.insert(at, with),
+                _ => _ = changed.remove(at),
+            }
+        }
+        // What is then two lines is another change.
+        prop_assume!(!changed.contains(&b'\n'));
+        let changed = lines[1].clone();
+        lines[1].push(b'\n');
+        let header = format!("%%%% HASHDEEP-1.0\n%%%% size,{},filename\n", algorithm.name());
+        let header = if format == ListFormat::Hashdeep { header.into_bytes() } else { Vec::new() };
+        let list = [header, lines.concat()].concat();
+        let mut reader = ListReader::open(&list[..], format, End::Newline, &[]).unwrap();
+        let (mut usable, mut refused) = (0, 0);
+        while let Some(record) = reader.next().unwrap() {
+            match record.line {
+                Ok(_) => usable += 1,
+                Err(unusable) if unusable.why.has_digest() => refused += 1,
+                Err(_) => prop_assert!(longest_run(&changed) < 32, "{}", changed.escape_ascii()),
+            }
+        }
+        // The others are read.
+        prop_assert!(usable >= 2 && usable + refused <= 3);
+        let is_text = changed.is_empty() || changed[0] == b'#' || longest_run(&changed) < 32;
+        prop_assert!(is_text || usable + refused == 3, "{}", changed.escape_ascii());
     }
 }
 

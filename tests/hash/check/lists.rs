@@ -67,3 +67,95 @@ fn impossible_paths() {
     assert_eq!(lines.next().unwrap().len(), deep.len() + "x: FAILED open or read".len());
     assert_eq!((lines.next(), lines.next()), (Some("x: OK"), None));
 }
+
+/// Lists of Windows have `\\` as separator.
+#[test]
+fn backslashes_are_separators_if_nothing_else_is() {
+    let dir = Dir::new();
+    dir.file("d/e/f", b"abc").file("g", b"abc");
+    let good = sha256(b"abc");
+    let check = |list: String| dir.ftk(["hash", "-c"]).stdin(list.as_bytes()).run();
+    let note = "`\\` in names is read as `/`, since no name has `/` and none exists as it is";
+    let run = check(format!("{good} *d\\e\\f\n{good} *g\n")).status(0).stdout("d/e/f: OK\ng: OK\n");
+    run.stderr_has(note);
+    check("; x\r\nd\\e\\f 352441C2\r\n".to_owned()).status(0).stdout("d/e/f: OK\n");
+    // In a list with `/`, and if such a file exists, they are part of the names.
+    check(format!("{good}  d\\e\\f\n{good}  d/e/f\n")).status(1).stderr_lacks(note);
+    dir.file("d\\g", b"abc");
+    let run = check(format!("{good}  d\\e\\f\n{good}  d\\g\n")).status(1).stderr_lacks(note);
+    run.stdout("d\\e\\f: FAILED open or read\nd\\g: OK\n");
+}
+
+/// A list that was made in another directory.
+#[test]
+fn a_list_without_any_file_here_says_where_they_are() {
+    let dir = Dir::new();
+    dir.file("old/d/f", b"abc").file("old/d/g", b"abc");
+    let list = dir.ftk(["hash", "old/d"]).run().status(0).out;
+    dir.file("old/list", &list);
+    let check = |at: &str, list: &str, args: &[&str]| {
+        dir.ftk(["hash", "-c", list]).args(args).under(&dir, ["env", "-C", at]).run()
+    };
+    check("old", "list", &[]).status(1).stderr_has("no file of 'list' is here: --root .. finds them\n");
+    check("old", "list", &["--root", ".."]).status(0).stderr_lacks("here");
+    let run = check("old", "list", &["--ignore-missing"]).status(1);
+    run.stderr_has("--root .. finds them");
+    dir.dir("new").file("new/f", b"abc").file("new/g", b"abc");
+    std::fs::rename(dir.path("old/list"), dir.path("new/list")).unwrap();
+    std::fs::rename(dir.path("old"), dir.path("gone")).unwrap();
+    let run = check("new", "list", &[]).status(1);
+    run.stderr_has("all names of 'list' begin with 'old/d/', and without it 'f' exists: `ftk manifest import --root old/d`");
+    std::fs::remove_file(dir.path("new/f")).unwrap();
+    let run = check("new", "list", &[]).status(1);
+    run.stderr_has("begin with 'old/d/', which does not lead to a file here\n");
+    check(".", "new/list", &[])
+        .status(1)
+        .stderr_has("begin with 'old/d/', which does not lead to a file here\n");
+}
+
+/// SFV lists are read and written as other programs do.
+#[test]
+fn sfv_lists_are_read_and_written() {
+    needs!("rhash", "cksfv");
+    let dir = Dir::new();
+    dir.file("a b", b"abc").file("c;", b"x").file("d/e", b"");
+    let by = |words: &[&str]| {
+        dir.ftk([] as [&str; 0]).instead(&dir, words).args(["a b", "c;", "d/e"]).run().status(0).out
+    };
+    for list in [by(&["rhash", "--sfv"]), by(&["cksfv"])] {
+        let check = || dir.ftk(["hash", "-c", "--strict"]).stdin(&list).run();
+        check().status(0).stdout("a b: OK\nc;: OK\nd/e: OK\n").stderr_has("   crc32");
+        let dos = String::from_utf8(list.clone()).unwrap().replace('\n', "\r\n");
+        dir.ftk(["hash", "-c", "--strict"]).stdin(dos.as_bytes()).run().status(0);
+        dir.file("d/e", b"1");
+        check().status(1).stdout("a b: OK\nc;: OK\nd/e: FAILED\n");
+        dir.file("d/e", b"");
+        let run = dir.ftk(["manifest", "import", "-"]).stdin(&list).run().status(2).stdout("");
+        run.stderr_has("a CRC does not identify contents");
+    }
+    let run = dir.ftk(["hash", "--sfv", "a b", "c;", "d/e", "-o"]).arg("own.sfv").run();
+    run.status(0);
+    let own = std::fs::read_to_string(dir.path("own.sfv")).unwrap();
+    assert!(own.starts_with("; "), "{own}");
+    assert!(own.ends_with("\na b 352441C2\nc; 8CDC1683\nd/e 00000000\n"), "{own}");
+    for tool in [&["rhash", "-c"][..], &["cksfv", "-g"]] {
+        dir.ftk([] as [&str; 0]).instead(&dir, tool).arg("own.sfv").run().status(0);
+    }
+    dir.ftk(["hash", "-c", "--strict", "-"]).stdin(own.as_bytes()).run().status(0);
+    // Names that the format cannot represent, and text that is no comment.
+    dir.file("new\nline", b"").file(" lead", b"").file(";x", b"");
+    let run = dir.ftk(["hash", "--sfv", "new\nline", " lead", ";x", "c;"]).run().status(2);
+    let run = run.stderr_has("cannot list 'new\\nline': the name contains a line end\n");
+    assert!(run.text().ends_with("by ftk\nc; 8CDC1683\n"), "{}", run.text());
+    let run =
+        dir.ftk(["hash", "-c"]).stdin(b"; x\nc; 8CDC1683\nother text\n").run().status(2).stdout("c;: OK\n");
+    run.stderr_has("line 3: cannot check it: the line does not end with the 8 digits of a CRC-32\n");
+    for args in [&["--tag"][..], &["-a", "md5"], &["-z"], &["--json"], &["--check"]] {
+        dir.ftk(["hash", "--sfv", "c;"])
+            .args(args)
+            .run()
+            .status(2)
+            .stdout("")
+            .stderr_has("cannot be used with");
+    }
+}

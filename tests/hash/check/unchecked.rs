@@ -159,3 +159,87 @@ fn text_without_a_digest_is_a_warning() {
         dir.ftk(["hash", "-c", "--strict", "list"]).run().status(2);
     }
 }
+
+/// Lines with a digest in a form that is not read, between two good lines.
+#[test]
+fn a_digest_in_an_unknown_form_is_an_error() {
+    let dir = Dir::new();
+    dir.file("f", b"abc");
+    let good = sha256(b"abc");
+    for line in [
+        format!("{good},f"),
+        format!("f,{good}"),
+        format!("f: {good}"),
+        format!("SHA256 f = {good}"),
+        format!("SHA256          {}       C:\\f", good.to_uppercase()),
+        format!("Hash      : {}", good.to_uppercase()),
+        format!("\"SHA256\",\"{}\",\"C:\\f\"", good.to_uppercase()),
+        format!("{}~{}  f", &good[..20], &good[21..]),
+    ] {
+        let list = format!("{good}  f\n{line}\n{good}  f\n");
+        let run = dir.ftk(["hash", "-c"]).stdin(list.as_bytes()).run().status(2).stdout("f: OK\nf: OK\n");
+        run.stderr_has("line 2: cannot check it: the line has a digest, but not in a form that is known\n");
+    }
+}
+
+/// Forms of other programs whose meaning is clear.
+#[test]
+fn forms_of_other_programs_are_read() {
+    needs!("rhash", "openssl");
+    let dir = Dir::new();
+    dir.file("a b", b"abc");
+    let by = |words: &[&str]| dir.ftk([] as [&str; 0]).instead(&dir, words).arg("a b").run().status(0).out;
+    let good = sha256(b"abc");
+    let base64 = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0";
+    let mut lists = vec![
+        by(&["rhash", "--sha256"]),
+        by(&["rhash", "--sha256", "--bsd"]),
+        by(&["rhash", "--md5", "--sha1", "--crc32", "--sha512", "--bsd"]),
+        by(&["rhash", "--sha256", "--base64"]),
+        by(&["openssl", "dgst", "-sha256"]),
+        by(&["openssl", "dgst", "-sha256", "-r"]),
+    ];
+    lists.extend(
+        [
+            format!("SHA256\t(a b) = {good}\n"),
+            format!("SHA256 (a b): {good}\n"),
+            format!("SHA256 (a b) = {good} \n"),
+            format!("SHA256 (a b) = {base64}\n"),
+            format!("{base64}  a b\n"),
+            format!("sha256:{good}  a b\n"),
+            format!("sha256={good} a b\n"),
+            format!("0x{good}  a b\n"),
+        ]
+        .map(String::into_bytes),
+    );
+    for list in lists {
+        let run = dir.ftk(["hash", "-c", "--strict"]).stdin(&list).run().status(0);
+        assert!(run.text().lines().all(|line| line == "a b: OK") && !run.text().is_empty(), "{}", run.text());
+        dir.ftk(["manifest", "import", "-"]).stdin(&list).run().status(0).stderr_has("  1 entry imported\n");
+    }
+    // What RHash has and ftk has not is not skipped.
+    let list = by(&["rhash", "--sha256", "--tiger", "--bsd"]);
+    let run = dir.ftk(["hash", "-c"]).stdin(&list).run().status(2).stdout("a b: OK\n");
+    run.stderr_has("cannot check 'a b': unsupported algorithm TIGER\n");
+}
+
+/// The last line may be cut off inside a name.
+#[test]
+fn a_list_without_a_last_line_end_is_not_trusted() {
+    let dir = Dir::new();
+    dir.file("f", b"abc").file("f2", b"abc");
+    let good = sha256(b"abc");
+    let deep = format!("%%%% HASHDEEP-1.0\n%%%% size,sha256,filename\n3,{good},f");
+    for (list, args) in [
+        (format!("{good}  f2\n{good}  f"), &[][..]),
+        (format!("{good}  f2\0{good}  f"), &["-z"]),
+        (deep, &[]),
+        ("; x\nf2 352441C2\nf 352441C2".to_owned(), &[]),
+    ] {
+        let check =
+            |more: &[&str]| dir.ftk(["hash", "-c"]).args(args).args(more).stdin(list.as_bytes()).run();
+        check(&[]).status(0).stderr_has("WARNING: the last line of '-' has no line end");
+        check(&["--strict"]).status(2).stderr_has("has no line end");
+        dir.ftk(["manifest", "import", "-"]).stdin(list.as_bytes()).run().status(2).stdout("");
+    }
+}

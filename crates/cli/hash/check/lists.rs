@@ -1,42 +1,30 @@
 //! Reads checksum lists into compact tables.
 
 use std::ffi::{CString, OsStr};
-use std::io::{self, BufRead, BufReader};
+use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::{Budget, PathList, Unlisted};
-use ftk_record::{End, SumReader, SumRecord, quote};
+use ftk_record::ListLine;
 
 use crate::console::cause;
-use crate::hash::check::kind::Kind;
-use crate::hash::tag::{Unusable, algorithm};
-use crate::human;
-use crate::input::{foreign, open};
+use crate::hash::reading::{ReadList, Reading};
+use crate::input::open;
 use crate::run::Run;
 
 /// The message for a list that exceeds `--memory` or the largest possible table.
 pub(super) const TOO_LARGE: &str = "the list is too large (raise --memory)";
 
-/// Lines per list that are reported because they cannot be checked. Further ones are only counted.
-const NAMED: u64 = 10;
-
-/// Bytes read at a time.
-const BUFFER: usize = 256 << 10;
-
-/// How lists are read.
+/// How lists are read for a check.
 pub(super) struct ParseOptions<'a> {
-    /// The algorithms of `-a`.
-    pub(super) algorithms: &'a [Algorithm],
-    pub(super) end: End,
+    pub(super) reading: Reading<'a>,
     /// The directory that paths are confined to.
     pub(super) root: Option<&'a Path>,
-    /// Whether to report each malformed line with its number.
-    pub(super) warn: bool,
     pub(super) run: &'a Run<'a>,
 }
 
@@ -49,8 +37,6 @@ pub(super) struct Lines {
     pub(super) expected: Vec<u8>,
     /// Names that do not stand for a file of the table.
     pub(super) odd: Vec<Odd>,
-    /// Algorithms that were guessed from the length of a digest.
-    pub(super) assumed: Vec<Algorithm>,
     /// Whether some lines have the size of their file.
     pub(super) has_sizes: bool,
 }
@@ -58,21 +44,11 @@ pub(super) struct Lines {
 /// One list.
 #[derive(Debug)]
 pub(super) struct List {
-    pub(super) name: String,
+    pub(super) read: ReadList,
+    /// The path of the list.
+    pub(super) path: PathBuf,
     /// The range of its lines in the table.
     pub(super) lines: Range<usize>,
-    /// The kind of file, if the first bytes show that it is not a list.
-    pub(super) foreign: Option<&'static str>,
-    /// Whether its lines end with a carriage return and a newline.
-    pub(super) has_dos_ends: bool,
-    /// Number of malformed lines.
-    pub(super) malformed: u64,
-    /// Line number and error of the first malformed line.
-    pub(super) first: Option<(u64, String)>,
-    /// Number of lines with a digest that cannot be checked.
-    pub(super) unchecked: u64,
-    /// Whether the last line has no terminator and cannot be used.
-    pub(super) is_cut_off: bool,
     /// Identity of the list, if it is a regular file.
     pub(super) identity: Option<Identity>,
 }
@@ -127,101 +103,88 @@ impl ParseOptions<'_> {
             }
         };
         let identity = (path != "-" && metadata.is_file()).then(|| (metadata.dev(), metadata.ino()));
-        let mut input = BufReader::with_capacity(BUFFER, input);
-        let mut list = List {
-            name: quote(path.as_bytes()),
-            lines: tables.lines.lines.len()..0,
-            foreign: foreign(&mut input),
-            has_dos_ends: false,
-            malformed: 0,
-            first: None,
-            unchecked: 0,
-            is_cut_off: false,
-            identity,
-        };
-        let read = match Kind::of(path, &mut input) {
-            Kind::Sums => self.sums(input, &mut list, tables)?,
-            Kind::Hashdeep => self.hashdeep(input, &mut list, tables)?,
-            Kind::Bag(name) => self.bag(&name, input, &mut list, tables)?,
-        };
-        if let Err(error) = &read {
+        let start = tables.lines.lines.len();
+        let mut separators = Separators::default();
+        let (read, result) = self.reading.read(
+            path,
+            input,
+            |line| {
+                let name = self.path_of(line);
+                separators.note(name, tables.lines.lines.len(), &self.run.budget)?;
+                tables.push(name, line.digests, line.size, &self.run.budget)
+            },
+            |complaint| self.run.console.error(complaint),
+        )?;
+        if let Err(error) = &result {
             said("read", error);
         }
-        let is_whole = read.is_ok();
-        if list.unchecked > NAMED {
-            let (name, more) = (&list.name, human::count(list.unchecked - NAMED, "more line"));
-            self.run.console.error(format_args!("{name}: {more} cannot be checked"));
+        let lines = start..tables.lines.lines.len();
+        if let Some(names) = separators.backslashes(self.root.unwrap_or(Path::new(""))) {
+            tables.replace(names)?;
+            self.run.console.summary(format_args!(
+                "{}: `\\` in names is read as `/`, since no name has `/` and none exists as it is",
+                read.name
+            ));
         }
-        list.lines.end = tables.lines.lines.len();
+        let is_whole = result.is_ok();
         // If reading fails before the first checksum line, the error has been reported, and the list is not
         // needed.
-        if is_whole || !list.lines.is_empty() {
-            tables.lines.lists.push(list);
+        if is_whole || !lines.is_empty() {
+            tables.lines.lists.push(List { read, path: path.into(), lines, identity });
         }
         Ok(is_whole)
     }
 
-    /// Reads the lines of `sha256sum` and similar tools. The inner error is that of reading the input.
-    fn sums(
-        &self,
-        input: impl BufRead,
-        list: &mut List,
-        tables: &mut Tables,
-    ) -> anyhow::Result<io::Result<()>> {
-        let mut reader = SumReader::new(input, self.end);
-        let read = loop {
-            match reader.next() {
-                Ok(Some(record)) => self.record(record, list, tables)?,
-                Ok(None) => break Ok(()),
-                Err(error) => break Err(error),
-            }
-        };
-        list.has_dos_ends = reader.has_dos_ends();
-        Ok(read)
+    /// Returns the path that a line names. Many programs do not encode `%` in BagIt manifests. So if the decoded path
+    /// does not exist but the other one does, the line means that one.
+    fn path_of<'l>(&self, line: &'l ListLine<'_>) -> &'l [u8] {
+        let root = self.root.unwrap_or(Path::new(""));
+        resolve(&line.name, line.other_name.as_deref(), root)
     }
+}
 
-    fn record(&self, record: SumRecord<'_>, list: &mut List, tables: &mut Tables) -> anyhow::Result<()> {
-        let line = record.line.as_ref().map_err(|error| Unusable::Line(*error));
-        let why = match line.and_then(|line| Ok((algorithm(line, self.algorithms)?, line))) {
-            Ok(((algorithm, is_assumed), line)) => {
-                if is_assumed && !tables.lines.assumed.contains(&algorithm) {
-                    tables.lines.assumed.push(algorithm);
-                }
-                let mut digest = Vec::with_capacity(Digest::MAX_LEN);
-                line.push_digest(&mut digest);
-                return tables.push(&line.name, &[(algorithm, &digest)], None, &self.run.budget);
-            }
-            Err(why) => why,
-        };
-        let name = record.line.as_ref().map(|line| &*line.name).ok();
-        self.refuse(list, (record.number, record.is_ended), name, &why);
+/// Returns the path below `root` that a line of a BagIt manifest means, given the name according to RFC 8493 and that
+/// of a program that does not encode `%`.
+pub(super) fn resolve<'l>(name: &'l [u8], other: Option<&'l [u8]>, root: &Path) -> &'l [u8] {
+    match other {
+        Some(other) if !exists(root, name) && exists(root, other) => other,
+        _ => name,
+    }
+}
+
+fn exists(root: &Path, path: &[u8]) -> bool {
+    root.join(OsStr::from_bytes(path)).symlink_metadata().is_ok()
+}
+
+/// The names of a list with `\`, as long as they may be paths of Windows.
+#[derive(Debug, Default)]
+struct Separators {
+    /// Whether a name has `/`.
+    has_slash: bool,
+    /// The number of the first line of each file, and its name.
+    names: Vec<(usize, Vec<u8>)>,
+}
+
+impl Separators {
+    /// Notes the name of a file whose first line has this number.
+    fn note(&mut self, name: &[u8], line: usize, budget: &Budget) -> anyhow::Result<()> {
+        if self.has_slash || memchr::memchr2(b'/', b'\\', name).is_none() {
+            return Ok(());
+        }
+        self.has_slash = name.contains(&b'/');
+        if self.has_slash {
+            self.names = Vec::new();
+        } else {
+            budget.reserve((name.len() + size_of::<(usize, Vec<u8>)>()) as u64).context(TOO_LARGE)?;
+            self.names.push((line, name.to_vec()));
+        }
         Ok(())
     }
 
-    /// Reports and counts line `number`, which cannot be used. `name` is the file that it names, if that is
-    /// known.
-    pub(super) fn refuse(
-        &self,
-        list: &mut List,
-        (number, is_ended): (u64, bool),
-        name: Option<&[u8]>,
-        why: &Unusable,
-    ) {
-        list.is_cut_off = !is_ended;
-        let (of, console) = (&list.name, self.run.console);
-        if why.has_digest() {
-            list.unchecked += 1;
-            if list.unchecked <= NAMED {
-                let file = name.map_or_else(|| "it".into(), quote);
-                console.error(format_args!("{of}, line {number}: cannot check {file}: {why}"));
-            }
-            return;
-        }
-        list.malformed += 1;
-        if self.warn {
-            console.error(format_args!("{of}: {number}: improperly formatted checksum line: {why}"));
-        }
-        list.first.get_or_insert_with(|| (number, why.to_string()));
+    /// Returns the names with `\` if it is the separator: no name has `/`, and none of them exists below `root`.
+    fn backslashes(self, root: &Path) -> Option<Vec<(usize, Vec<u8>)>> {
+        let is_separator = !self.names.is_empty() && self.names.iter().all(|(_, name)| !exists(root, name));
+        is_separator.then_some(self.names)
     }
 }
 
@@ -244,11 +207,32 @@ impl Tables {
     pub(super) fn push(
         &mut self,
         name: &[u8],
-        digests: &[(Algorithm, &[u8])],
+        digests: &[(Algorithm, Digest)],
         mut size: Option<u64>,
         budget: &Budget,
     ) -> anyhow::Result<()> {
-        let Lines { lines, expected, odd, has_sizes, .. } = &mut self.lines;
+        let (number, is_odd) = self.number(name)?;
+        let Lines { lines, expected, has_sizes, .. } = &mut self.lines;
+        for (nth, &(algorithm, ref digest)) in digests.iter().enumerate() {
+            // The first line of the file has the size.
+            let size = size.take();
+            lines.push(Line { number, is_odd, algorithm, is_more: nth > 0, has_size: size.is_some() });
+            expected.extend_from_slice(digest.as_bytes());
+            expected.extend(size.into_iter().flat_map(u64::to_be_bytes));
+            *has_sizes |= size.is_some();
+        }
+        /// Bytes reserved at a time.
+        const UNIT: usize = 64 << 10;
+        if size_of_val(&**lines) + expected.len() > self.reserved {
+            budget.reserve(UNIT as u64).context(TOO_LARGE)?;
+            self.reserved += UNIT;
+        }
+        Ok(())
+    }
+
+    /// Adds a name. Returns its number, and whether it is an odd one.
+    fn number(&mut self, name: &[u8]) -> anyhow::Result<(u32, bool)> {
+        let odd = &mut self.lines.odd;
         let as_odd = if self.has_stdin && *name == *b"-" {
             Some(Odd::Stdin)
         } else {
@@ -260,20 +244,18 @@ impl Tables {
         };
         let is_odd = as_odd.is_some();
         odd.extend(as_odd);
-        let number = if is_odd { odd.len() } else { self.paths.len() } as u32 - 1;
-        for (nth, &(algorithm, digest)) in digests.iter().enumerate() {
-            // The first line of the file has the size.
-            let size = size.take();
-            lines.push(Line { number, is_odd, algorithm, is_more: nth > 0, has_size: size.is_some() });
-            expected.extend_from_slice(digest);
-            expected.extend(size.into_iter().flat_map(u64::to_be_bytes));
-            *has_sizes |= size.is_some();
-        }
-        /// Bytes reserved at a time.
-        const UNIT: usize = 64 << 10;
-        if size_of_val(&**lines) + expected.len() > self.reserved {
-            budget.reserve(UNIT as u64).context(TOO_LARGE)?;
-            self.reserved += UNIT;
+        Ok((if is_odd { odd.len() } else { self.paths.len() } as u32 - 1, is_odd))
+    }
+
+    /// Gives other names to files: those with `/` instead of `\`.
+    fn replace(&mut self, names: Vec<(usize, Vec<u8>)>) -> anyhow::Result<()> {
+        for (first, mut name) in names {
+            name.iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
+            let (number, is_odd) = self.number(&name)?;
+            let file = self.lines.lines[first..].iter_mut().enumerate();
+            for (_, line) in file.take_while(|(nth, line)| *nth == 0 || line.is_more) {
+                (line.number, line.is_odd) = (number, is_odd);
+            }
         }
         Ok(())
     }

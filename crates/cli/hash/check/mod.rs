@@ -5,8 +5,8 @@
 //! too ([`unlisted`]). [`bag`] checks whole bags with the same parts.
 
 pub(super) mod bag;
+mod elsewhere;
 mod files;
-mod kind;
 mod lists;
 mod unlisted;
 mod verdict;
@@ -29,6 +29,7 @@ use crate::hash::check::files::Files;
 use crate::hash::check::lists::ParseOptions;
 use crate::hash::check::unlisted::SearchedTree;
 use crate::hash::check::verdicts::{Manner, Verdicts};
+use crate::hash::reading::Reading;
 use crate::list::{List, named};
 use crate::run::Run;
 use crate::stdout::Stdout;
@@ -45,9 +46,10 @@ pub(super) struct CheckArgs {
     #[arg(long, requires = "check")]
     status: bool,
 
-    /// Fail if any line is malformed
+    /// Fail if any line is malformed or may be cut off
     ///
-    /// Without --strict, lines without a digest are only counted.
+    /// Without --strict, lines without a digest are only counted, and a missing line end, which may be the sign of a
+    /// list that was cut off, is a warning.
     #[arg(long, requires = "check")]
     strict: bool,
 
@@ -95,8 +97,8 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
 
     let end = if args.zero { End::Nul } else { End::Newline };
     let warn = own.warn && !own.status;
-    let reading = ParseOptions { algorithms: &args.algorithms, end, root, warn, run: &run };
-    let (lines, paths, is_whole) = reading.read(names)?;
+    let reading = Reading { end, algorithms: &args.algorithms, verb: ["check", "checked"], warn };
+    let (lines, paths, is_whole) = ParseOptions { reading, root, run: &run }.read(names)?;
     let files = Files::read(&lines, paths, root.map(|_| "--root"), &run)?;
 
     let manner = Manner { args: own, is_quiet: globals.quiet, json: globals.json, end };

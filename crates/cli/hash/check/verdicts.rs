@@ -6,10 +6,11 @@ use indicatif::HumanCount;
 
 use crate::console::{Console, Outcome};
 use crate::hash::check::CheckArgs;
+use crate::hash::check::elsewhere;
 use crate::hash::check::files::{Files, Paths, Trouble};
 use crate::hash::check::lists::{Line, Lines, List};
 use crate::hash::check::verdict::{CheckResult, Record};
-use crate::hash::table::dos_note;
+use crate::hash::reading::{self, ReadList};
 use crate::list;
 use crate::run::Run;
 
@@ -30,6 +31,8 @@ pub(super) struct Verdicts<'a> {
     is_coloured: bool,
     console: &'a Console,
     counts: Counts,
+    /// The number of missing files, even if they are ignored.
+    missing: u64,
     outcome: Outcome,
 }
 
@@ -65,6 +68,21 @@ impl<'l> Compared<'l> {
         };
         Self { verdict, expected: (line.algorithm, digest), found, trouble }
     }
+
+    /// Compares all lines of a file, at least one. One difference decides; if there is none, the result is that of the
+    /// first digest.
+    fn worst(record: &[Line], expected: &mut &'l [u8], paths: &Paths<'l>) -> Self {
+        let mut worst: Option<Self> = None;
+        for &line in record {
+            let compared = Self::of(line, expected, paths);
+            if worst.as_ref().is_none_or(|worst| worst.verdict == CheckResult::Ok)
+                && (worst.is_none() || compared.verdict != CheckResult::Ok)
+            {
+                worst = Some(compared);
+            }
+        }
+        worst.expect("a record has a line")
+    }
 }
 
 /// Number of files by verdict.
@@ -89,6 +107,7 @@ impl<'a> Verdicts<'a> {
             is_coloured,
             console,
             counts: Counts::default(),
+            missing: 0,
             outcome: Outcome::Success,
         }
     }
@@ -98,37 +117,43 @@ impl<'a> Verdicts<'a> {
         let mut paths = files.paths(lines);
         let mut expected = &*lines.expected;
         for list in &lines.lists {
-            let ok = self.counts.of(CheckResult::Ok);
-            self.of_part(&lines.lines[list.lines.clone()], &mut expected, &mut paths);
+            let (ok, missing) = (self.counts.of(CheckResult::Ok), self.missing);
+            let part = &lines.lines[list.lines.clone()];
+            self.of_part(part, &mut expected, &mut paths);
             self.of_list(list, self.counts.of(CheckResult::Ok) > ok);
+            let files = part.iter().filter(|line| !line.is_more).count() as u64;
+            if files > 0 && self.missing - missing == files && !self.manner.args.status {
+                let names = part.iter().map(|line| paths.of(*line).to_vec());
+                if let Some(hint) = elsewhere::hint(list, self.manner.args.root.as_deref(), names) {
+                    self.console.summary(hint);
+                }
+            }
         }
     }
 
-    /// Prints the verdict on every file, whichever list it is from.
-    pub(super) fn of_files(&mut self, lines: &Lines, files: &Files) {
-        self.of_part(&lines.lines, &mut &*lines.expected, &mut files.paths(lines));
+    /// Prints the verdict on every file, whichever list it is from. `links` are the last ones: the name of each, which
+    /// is printed instead of the path where it leads, and the number of its first line.
+    pub(super) fn of_files(&mut self, lines: &Lines, files: &Files, links: &[(Vec<u8>, usize)]) {
+        let (mut paths, mut expected) = (files.paths(lines), &*lines.expected);
+        let end = links.first().map_or(lines.lines.len(), |(_, first)| *first);
+        self.of_part(&lines.lines[..end], &mut expected, &mut paths);
+        for (record, (name, _)) in lines.lines[end..].chunk_by(|_, next| next.is_more).zip(links) {
+            let compared = Compared::worst(record, &mut expected, &paths);
+            self.of_file(name, compared);
+        }
     }
 
     /// Prints a verdict on each file. `expected` are the digests and sizes from the first line on.
     fn of_part<'l>(&mut self, part: &[Line], expected: &mut &'l [u8], paths: &mut Paths<'l>) {
         for record in part.chunk_by(|_, next| next.is_more) {
-            // One difference decides. If there is none, the record has the first digest.
-            let mut worst: Option<Compared<'_>> = None;
-            for &line in record {
-                let compared = Compared::of(line, expected, paths);
-                if worst.as_ref().is_none_or(|worst| worst.verdict == CheckResult::Ok)
-                    && (worst.is_none() || compared.verdict != CheckResult::Ok)
-                {
-                    worst = Some(compared);
-                }
-            }
-            let worst = worst.expect("a record has a line");
-            self.of_file(paths.of(record[0]), worst);
+            let compared = Compared::worst(record, expected, paths);
+            self.of_file(paths.of(record[0]), compared);
         }
     }
 
     fn of_file(&mut self, path: &[u8], compared: Compared<'_>) {
         let Compared { verdict, expected, found, trouble } = compared;
+        self.missing += u64::from(verdict == CheckResult::Missing);
         if verdict == CheckResult::Missing && self.manner.args.ignore_missing {
             return;
         }
@@ -168,21 +193,17 @@ impl<'a> Verdicts<'a> {
 
     /// Reports problems of a list as a whole. `is_ok`: at least one of its files matches.
     fn of_list(&mut self, list: &List, is_ok: bool) {
-        let name = &list.name;
+        let ReadList { name, malformed, unusable, is_unended, is_cut_off, .. } = &list.read;
         let CheckArgs { ignore_missing, status, strict, .. } = *self.manner.args;
-        if list.lines.is_empty() && list.unchecked == 0 {
-            let why = match (list.foreign, &list.first) {
-                (Some(what), _) => format!(": it is {what}"),
-                (None, Some((line, why))) => format!(" (line {line}: {why})"),
-                (None, None) => String::new(),
-            };
+        if list.lines.is_empty() && *unusable == 0 {
+            let why = list.read.why_empty();
             self.fail(Outcome::Error, format!("{name}: no properly formatted checksum lines found{why}"));
             return;
         }
-        if list.is_cut_off {
+        if *is_cut_off {
             self.fail(Outcome::Error, format!("{name} is incomplete: its last line is cut off"));
         }
-        if list.unchecked > 0 || (strict && list.malformed > 0) {
+        if *unusable > 0 || (strict && (*malformed > 0 || *is_unended)) {
             self.outcome = Outcome::Error;
         }
         if ignore_missing && !is_ok {
@@ -208,8 +229,7 @@ impl<'a> Verdicts<'a> {
         if !manner.args.status {
             warn(lines, counts, console);
             say_assumed(lines, counts, console);
-            let dos = lines.lists.iter().filter(|list| list.has_dos_ends);
-            dos.for_each(|list| console.summary(dos_note(&list.name)));
+            lines.lists.iter().for_each(|list| list.read.say_notes(console));
             let given = CheckResult::ALL.into_iter().filter(|it| counts.of(*it) > 0);
             let given: Vec<_> =
                 given.map(|it| format!("{} {}", HumanCount(counts.of(it)), it.word())).collect();
@@ -225,34 +245,39 @@ impl<'a> Verdicts<'a> {
 fn warn(lines: &Lines, counts: Counts, console: &Console) {
     // A list without any usable line has been reported as an error, so there is no warning about its
     // malformed lines.
-    let usable = || lines.lists.iter().filter(|list| !list.lines.is_empty());
-    let malformed = usable().map(|list| list.malformed).sum();
-    let first = usable().find_map(|list| Some((&list.name, list.first.as_ref()?)));
-    let first = first.map(|(list, (line, why))| format!(" ({list}, line {line}: {why})")).unwrap_or_default();
+    let usable = lines.lists.iter().filter(|list| !list.lines.is_empty());
+    reading::warn_of_text(usable.map(|list| &list.read), console);
     let unread = counts.of(CheckResult::Unreadable) + counts.of(CheckResult::Changed);
-    for (n, one, many, more) in [
-        (malformed, "line is improperly formatted", "lines are improperly formatted", &*first),
-        (counts.of(CheckResult::Missing), "listed file is missing", "listed files are missing", ""),
-        (unread, "listed file could not be read", "listed files could not be read", ""),
+    for (n, one, many) in [
+        (counts.of(CheckResult::Missing), "listed file is missing", "listed files are missing"),
+        (unread, "listed file could not be read", "listed files could not be read"),
         (
             counts.of(CheckResult::Failed),
             "computed checksum did NOT match",
             "computed checksums did NOT match",
-            "",
         ),
-        (counts.of(CheckResult::New), "file is not in any list", "files are not in any list", ""),
+        (counts.of(CheckResult::New), "file is not in any list", "files are not in any list"),
     ] {
         if n > 0 {
-            console.warning(format_args!("WARNING: {n} {}{more}", if n == 1 { one } else { many }));
+            console.warning(format_args!("WARNING: {n} {}", if n == 1 { one } else { many }));
         }
     }
 }
 
 fn say_assumed(lines: &Lines, counts: Counts, console: &Console) {
-    if lines.assumed.is_empty() {
+    let mut assumed: Vec<_> =
+        lines.lists.iter().flat_map(|list| &list.read.assumed).map(|it| it.name()).collect();
+    let mut seen = Vec::new();
+    assumed.retain(|name| {
+        !seen.contains(name) && {
+            seen.push(*name);
+            true
+        }
+    });
+    if assumed.is_empty() {
         return;
     }
-    let assumed = lines.assumed.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", ");
+    let assumed = assumed.join(", ");
     console
         .summary(format_args!("untagged digests: {assumed} assumed from their length (use -a for others)"));
     if counts.of(CheckResult::Ok) == 0 && counts.of(CheckResult::Failed) > 0 {

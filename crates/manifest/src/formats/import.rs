@@ -1,15 +1,13 @@
 //! Importing a list: its entries are collected, sorted, and written as a manifest.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead};
 use std::ops::Range;
 
-use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use ftk_file::Stat;
-use ftk_hash::Algorithm;
+use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::{Budget, Full, OpenDirs, Reservation};
-use ftk_record::{BagReader, Encoding, End, HashdeepReader, SumReader, quote};
+use ftk_record::{ListError, ListReader, quote};
 use ftk_walk::FileType;
 
 use super::lists::PAYLOAD;
@@ -28,6 +26,8 @@ use crate::{Entry, Error, Field, Writer};
 pub struct Import {
     /// The algorithms of the digests.
     algorithms: Vec<Algorithm>,
+    /// Those that were guessed from the length of a digest.
+    assumed: Vec<Algorithm>,
     options: Vec<Vec<u8>>,
     /// All paths, targets and digests.
     bytes: Vec<u8>,
@@ -56,8 +56,8 @@ pub(super) struct Line<'l> {
     pub(super) known: FieldSet,
     pub(super) stat: Stat,
     pub(super) target: Option<&'l [u8]>,
-    /// For each algorithm of the list, the hexadecimal digits of the digest, if the line has it.
-    pub(super) digests: &'l [Option<&'l [u8]>],
+    /// The digests by algorithms of the list.
+    pub(super) digests: &'l [(Algorithm, Digest)],
 }
 
 /// Collects the entries of a list.
@@ -88,48 +88,86 @@ const STAT: [Field; 11] = [
 const ONLY_FILES: &[u8] = b"--type=f";
 
 impl Import {
-    /// Reads a list to its end.
+    /// Reads a specification of mtree to its end.
     ///
     /// `root`: the path at the beginning of all paths in the list, which is removed. Without it, all paths must be
-    /// relative. `algorithm` is that of a BagIt manifest.
+    /// relative.
     ///
     /// # Errors
     /// See [`ImportError`]. Lines that are not valid are errors: nothing is skipped.
+    pub fn mtree(input: impl BufRead, root: Option<&[u8]>, budget: &Budget) -> Result<Self, ImportError> {
+        let names = Format::Mtree.algorithms().unwrap_or_default();
+        let algorithms = Algorithm::ALL.into_iter().filter(|it| names.contains(&it.name())).collect();
+        let mut collector = Collector::new(algorithms, root, budget);
+        let mut reader = MtreeReader::new(input);
+        while reader.next(&mut collector)? {}
+        collector.import.sorted(Repeated::Replaces, budget)
+    }
+
+    /// Reads a list of digests to its end. Lines of other text are passed to `text`, with their number and why they
+    /// are no lines of the list. Several lines about one file become one entry.
     ///
-    /// # Panics
-    /// If the format cannot be imported, or for a BagIt manifest without an algorithm.
-    pub fn read(
-        input: impl BufRead,
-        format: Format,
+    /// `is_bag`: the list is the payload manifest of a BagIt bag, and the paths are those below `data`. `root` is that
+    /// of [`Import::mtree`].
+    ///
+    /// # Errors
+    /// See [`ImportError`]. A line with a digest that cannot be used is an error.
+    pub fn list(
+        mut reader: ListReader<'_, impl BufRead>,
+        is_bag: bool,
         root: Option<&[u8]>,
-        algorithm: Option<Algorithm>,
         budget: &Budget,
+        mut text: impl FnMut(u64, &ListError),
     ) -> Result<Self, ImportError> {
-        let all = || Algorithm::ALL.to_vec();
-        let (algorithms, options) = match format {
-            Format::Mtree => {
-                let names = format.algorithms().unwrap_or_default();
-                (all().into_iter().filter(|it| names.contains(&it.name())).collect(), Vec::new())
+        let mut collector = Collector::new(Algorithm::ALL.to_vec(), root, budget);
+        collector.import.options = vec![ONLY_FILES.to_vec()];
+        let allows_text = reader.allows_text();
+        while let Some(record) = reader.next()? {
+            let (number, is_ended) = (record.number, record.is_ended);
+            let line = match record.line {
+                Ok(line) => line,
+                Err(unusable) if unusable.why.has_digest() || !allows_text || !is_ended => {
+                    return Err(ImportError::Line { number, what: unusable.why.to_string() });
+                }
+                Err(unusable) => {
+                    text(number, &unusable.why);
+                    continue;
+                }
+            };
+            let mut path = &*line.name;
+            if is_bag {
+                let whole = path.strip_prefix(b"./").unwrap_or(path);
+                path = whole.strip_prefix(PAYLOAD).ok_or_else(|| {
+                    let path = brief(quote(path));
+                    let what = format!("{path} is not below data/, as all payload files are");
+                    ImportError::Line { number, what }
+                })?;
             }
-            Format::Sha256 => (vec![Algorithm::Sha256], vec![ONLY_FILES.to_vec()]),
-            Format::Bagit => (vec![algorithm.expect("an algorithm")], vec![ONLY_FILES.to_vec()]),
-            _ => (Vec::new(), vec![ONLY_FILES.to_vec()]),
-        };
-        let import = Self { algorithms, options, bytes: Vec::new(), entries: Vec::new() };
-        let mut collector = Collector { import, root, reserved: Reservation::new(budget) };
-        match format {
-            Format::Mtree => collector.mtree(input)?,
-            Format::Hashdeep => collector.hashdeep(input)?,
-            Format::Bagit => collector.bagit(input)?,
-            Format::Sha256 => collector.sha256(input)?,
-            Format::Ncdu | Format::Csv => panic!("{format} cannot be imported"),
+            let (known, size) = match line.size {
+                Some(size) => (set(&[Field::Size]), size),
+                None => (FieldSet::default(), 0),
+            };
+            let stat = Stat { size, ..Stat::EMPTY };
+            collector.add(number, &Line { path, known, stat, target: None, digests: line.digests })?;
+            refuse_unended(number, is_ended)?;
         }
-        collector.import.sorted(budget)
+        let is_assumed = reader.assumed().to_vec();
+        let mut import = collector.import.sorted(Repeated::Completes, budget)?;
+        import.assumed = is_assumed;
+        if import.algorithms.iter().all(|it| !it.identifies_content()) {
+            return Err(ImportError::OnlyCrc);
+        }
+        Ok(import)
     }
 
     /// Returns the algorithms of the digests.
     pub fn algorithms(&self) -> &[Algorithm] {
         &self.algorithms
+    }
+
+    /// Returns the algorithms that were guessed from the length of a digest.
+    pub fn assumed(&self) -> &[Algorithm] {
+        &self.assumed
     }
 
     /// Returns the options that select what such a list contains.
@@ -157,17 +195,35 @@ impl Import {
         Ok(self.entries.len() as u64)
     }
 
-    /// Sorts the entries, and checks that they make a manifest.
-    fn sorted(mut self, budget: &Budget) -> Result<Self, ImportError> {
-        let Self { bytes, entries, .. } = &mut self;
+    /// Sorts the entries, joins those of one path, and checks that they make a manifest.
+    fn sorted(mut self, repeated: Repeated, budget: &Budget) -> Result<Self, ImportError> {
+        let Self { algorithms, bytes, entries, .. } = &mut self;
         if entries.is_empty() {
             return Err(ImportError::Empty);
         }
-        let path = |it: &Imported| key(&bytes[it.path.clone()]);
-        entries.sort_unstable_by(|a, b| path(a).cmp(path(b)));
-        if let Some(twice) = entries.windows(2).find(|pair| path(&pair[0]) == path(&pair[1])) {
-            return Err(ImportError::Twice(bytes[twice[0].path.clone()].to_vec()));
+        // Entries of one path stay in the order of the list, which is that of their bytes.
+        entries.sort_unstable_by(|a, b| {
+            let path = |it: &Imported| key(&bytes[it.path.clone()]);
+            path(a).cmp(path(b)).then(a.path.start.cmp(&b.path.start))
+        });
+        let mut conflict = None;
+        entries.dedup_by(|later, first| {
+            if bytes[later.path.clone()] != bytes[first.path.clone()] {
+                return false;
+            }
+            let is_joined = match repeated {
+                Repeated::Replaces => replace(first, later),
+                Repeated::Completes => complete(first, later, bytes, algorithms),
+            };
+            if let Err(what) = is_joined {
+                conflict.get_or_insert_with(|| (bytes[first.path.clone()].to_vec(), what));
+            }
+            true
+        });
+        if let Some((path, what)) = conflict {
+            return Err(ImportError::Twice { path, what });
         }
+        let path = |it: &Imported| key(&bytes[it.path.clone()]);
         let (mut leaves, mut memory) = (OpenDirs::default(), Reservation::new(budget));
         for it in entries.iter() {
             let below = path(it);
@@ -195,7 +251,67 @@ impl Import {
     }
 }
 
-impl Collector<'_> {
+/// What a later entry of the same path means.
+#[derive(Clone, Copy, Debug)]
+enum Repeated {
+    /// It replaces the earlier one, as in mtree.
+    Replaces,
+    /// It says more about the same file.
+    Completes,
+}
+
+/// Puts the later entry of a path into the place of the first one.
+fn replace(first: &mut Imported, later: &mut Imported) -> Result<(), &'static str> {
+    if first.stat.file_type != later.stat.file_type {
+        return Err("with different types");
+    }
+    std::mem::swap(first, later);
+    Ok(())
+}
+
+/// Adds the digests of a later entry to those of the first one.
+fn complete(
+    first: &mut Imported,
+    later: &Imported,
+    bytes: &mut Vec<u8>,
+    algorithms: &[Algorithm],
+) -> Result<(), &'static str> {
+    let knows_size = |it: &Imported| it.known.contains(Field::Size);
+    match (knows_size(first), knows_size(later)) {
+        (true, true) if first.stat.size != later.stat.size => return Err("with different sizes"),
+        (false, true) => (first.known, first.stat) = (later.known, later.stat),
+        _ => {}
+    }
+    let start = bytes.len();
+    let (mut ours, mut theirs) = (first.digests.clone(), later.digests.clone());
+    for (nth, algorithm) in algorithms.iter().enumerate() {
+        let next = |of: &mut Range<usize>, has: u32| {
+            let end = of.start + algorithm.digest_len();
+            (has & 1 << nth != 0).then(|| std::mem::replace(&mut of.start, end)..end)
+        };
+        let (our, their) = (next(&mut ours, first.has), next(&mut theirs, later.has));
+        if let (Some(our), Some(their)) = (&our, &their)
+            && bytes[our.clone()] != bytes[their.clone()]
+        {
+            bytes.truncate(start);
+            return Err("with different digests");
+        }
+        if let Some(digest) = our.or(their) {
+            bytes.extend_from_within(digest);
+        }
+    }
+    first.has |= later.has;
+    first.digests = start..bytes.len();
+    Ok(())
+}
+
+impl<'c> Collector<'c> {
+    fn new(algorithms: Vec<Algorithm>, root: Option<&'c [u8]>, budget: &Budget) -> Self {
+        let (assumed, options) = (Vec::new(), Vec::new());
+        let import = Import { algorithms, assumed, options, bytes: Vec::new(), entries: Vec::new() };
+        Self { import, root, reserved: Reservation::new(budget) }
+    }
+
     /// Adds an entry.
     pub(super) fn add(&mut self, number: u64, line: &Line<'_>) -> Result<(), ImportError> {
         let invalid = |what: String| ImportError::Line { number, what };
@@ -214,13 +330,11 @@ impl Collector<'_> {
             take(bytes)
         });
         let mut has = 0;
-        for (nth, (algorithm, hex)) in algorithms.iter().zip(line.digests).enumerate() {
-            let Some(hex) = hex else { continue };
-            if hex.len() != 2 * algorithm.digest_len() || push_hex(bytes, hex).is_none() {
-                let hex = String::from_utf8_lossy(hex);
-                return Err(invalid(format!("{:?} is not a digest by {algorithm}", brief(hex.into_owned()))));
+        for (nth, algorithm) in algorithms.iter().enumerate() {
+            if let Some((_, digest)) = line.digests.iter().find(|(it, _)| it == algorithm) {
+                bytes.extend_from_slice(digest.as_bytes());
+                has |= 1 << nth;
             }
-            has |= 1 << nth;
         }
         let digests = take(bytes);
         let len = digests.end - path.start;
@@ -259,85 +373,6 @@ impl Collector<'_> {
         check_path(below).map_err(|error| brief(error.to_string()))?;
         Ok(below)
     }
-
-    fn mtree(&mut self, input: impl BufRead) -> Result<(), ImportError> {
-        let mut reader = MtreeReader::new(input, self.import.algorithms.clone());
-        while reader.next(self)? {}
-        Ok(())
-    }
-
-    fn hashdeep(&mut self, input: impl BufRead) -> Result<(), ImportError> {
-        let header = HashdeepReader::new(input)?;
-        let mut reader = header.map_err(|error| ImportError::Line { number: 1, what: error.to_string() })?;
-        // `hashdeep` has algorithms that ftk does not have.
-        let columns: Vec<_> = reader.algorithms().iter().map(|name| name.parse::<Algorithm>().ok()).collect();
-        let known: Vec<_> = columns.iter().copied().flatten().collect();
-        if known.is_empty() || known.iter().enumerate().any(|(nth, it)| known[..nth].contains(it)) {
-            let what = format!("no digests that ftk can compute: {}", reader.algorithms().join(", "));
-            return Err(ImportError::Line { number: 2, what });
-        }
-        self.import.algorithms = known;
-        let known = set(&[Field::Size]);
-        while let Some(record) = reader.next()? {
-            let (number, is_ended) = (record.number, record.is_ended);
-            let line = record.line.map_err(|error| ImportError::Line { number, what: error.to_string() })?;
-            let digests: Vec<_> = line
-                .hex()
-                .zip(&columns)
-                .filter(|(_, column)| column.is_some())
-                .map(|(hex, _)| Some(hex))
-                .collect();
-            let stat = Stat { size: line.size, ..Stat::EMPTY };
-            self.add(number, &Line { path: line.name, known, stat, target: None, digests: &digests })?;
-            refuse_unended(number, is_ended)?;
-        }
-        Ok(())
-    }
-
-    fn bagit(&mut self, input: impl BufRead) -> Result<(), ImportError> {
-        let mut reader = BagReader::new(input);
-        while let Some(record) = reader.next()? {
-            let (number, is_ended) = (record.number, record.is_ended);
-            let invalid = |what: String| ImportError::Line { number, what };
-            let line = record.line.map_err(|error| invalid(error.to_string()))?;
-            let path = line.path();
-            let whole = path.strip_prefix(b"./").unwrap_or(&path);
-            let below = whole.strip_prefix(PAYLOAD).ok_or_else(|| {
-                invalid(format!("{} is not below data/, as all payload files are", brief(quote(&path))))
-            })?;
-            self.add(number, &file(below, &[Some(line.hex)]))?;
-            refuse_unended(number, is_ended)?;
-        }
-        Ok(())
-    }
-
-    fn sha256(&mut self, input: impl BufRead) -> Result<(), ImportError> {
-        let mut reader = SumReader::new(input, End::Newline);
-        while let Some(record) = reader.next()? {
-            let (number, is_ended) = (record.number, record.is_ended);
-            let invalid = |what: String| ImportError::Line { number, what };
-            let line = record.line.map_err(|error| invalid(error.to_string()))?;
-            if line.tag.is_some_and(|tag| !matches!(tag, "SHA256" | "SHA2-256")) {
-                return Err(invalid("a digest by another algorithm than SHA-256".into()));
-            }
-            let hex = match line.encoding {
-                Encoding::Hex => Cow::Borrowed(line.digest),
-                Encoding::Base64 => {
-                    let mut bytes = Vec::new();
-                    line.push_digest(&mut bytes);
-                    Cow::Owned(HEXLOWER.encode(&bytes).into_bytes())
-                }
-            };
-            self.add(number, &file(&line.name, &[Some(&*hex)]))?;
-            refuse_unended(number, is_ended)?;
-        }
-        Ok(())
-    }
-}
-
-/// A regular file of which only the digests are known.
-fn file<'l>(path: &'l [u8], digests: &'l [Option<&'l [u8]>]) -> Line<'l> {
-    Line { path, known: FieldSet::default(), stat: Stat::EMPTY, target: None, digests }
 }
 
 pub(super) fn set(fields: &[Field]) -> FieldSet {
@@ -357,13 +392,6 @@ pub(super) fn refuse_unended(number: u64, is_ended: bool) -> Result<(), ImportEr
     }
 }
 
-/// Appends the bytes of hexadecimal digits of either case.
-fn push_hex(out: &mut Vec<u8>, hex: &[u8]) -> Option<()> {
-    let start = out.len();
-    out.resize(start + hex.len() / 2, 0);
-    HEXLOWER_PERMISSIVE.decode_mut(hex, &mut out[start..]).ok().map(drop)
-}
-
 /// Why a list cannot be imported.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -379,8 +407,15 @@ pub enum ImportError {
     },
     /// The list has no entries.
     Empty,
-    /// A path occurs twice.
-    Twice(Vec<u8>),
+    /// A path occurs twice, and the entries contradict each other.
+    Twice {
+        /// The path.
+        path: Vec<u8>,
+        /// How they differ.
+        what: &'static str,
+    },
+    /// The list has only CRCs, which do not identify contents.
+    OnlyCrc,
     /// The entry of this path is below something that is not a directory.
     BelowFile(Vec<u8>),
     /// Some regular files lack digests that others have.
@@ -400,7 +435,8 @@ impl fmt::Display for ImportError {
             Self::Io(_) => f.write_str("cannot be read"),
             Self::Line { number, what } => write!(f, "line {number}: {what}"),
             Self::Empty => f.write_str("it lists no files"),
-            Self::Twice(path) => write!(f, "{} appears twice", brief(quote(path))),
+            Self::Twice { path, what } => write!(f, "{} appears twice, {what}", brief(quote(path))),
+            Self::OnlyCrc => f.write_str("a CRC does not identify contents: a list needs other digests, too"),
             Self::BelowFile(path) => {
                 write!(f, "{} is below a file that the list has too", brief(quote(path)))
             }

@@ -5,7 +5,7 @@
 //! | [`Format::Mtree`] | all entries with type, times, permissions, owners, targets and digests | the same |
 //! | [`Format::Hashdeep`] | size and digests of regular files | the same |
 //! | [`Format::Bagit`] | digests of regular files | the same |
-//! | [`Format::Sha256`] | SHA-256 of regular files | the same |
+//! | [`Format::Sha256`] | SHA-256 of regular files | all digests of regular files |
 //! | [`Format::Ncdu`] | names, sizes, types and owners, as a tree | nothing |
 //! | [`Format::Csv`] | every member | nothing |
 
@@ -23,6 +23,7 @@ use std::fmt;
 
 pub use export::{Export, ExportError};
 pub use import::{Import, ImportError};
+pub use mtree_reader::begins_mtree;
 
 /// A format that is not ftk's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,15 +68,6 @@ impl Format {
             Self::Sha256 => Some(&["sha256"]),
             Self::Ncdu | Self::Csv => None,
         }
-    }
-
-    /// Guesses the format of a list that begins with `start`. Returns `None` if it is in no format that can be
-    /// imported, or could be in several: the lines of a checksum list and of a BagIt manifest look alike.
-    pub fn guess(start: &[u8]) -> Option<Self> {
-        if start.starts_with(ftk_record::HASHDEEP_HEADER) {
-            return Some(Self::Hashdeep);
-        }
-        mtree_reader::begins_mtree(start).then_some(Self::Mtree)
     }
 }
 

@@ -7,10 +7,11 @@
 use std::io::BufRead;
 
 use ftk_file::Stat;
-use ftk_hash::Algorithm;
+use ftk_hash::{Algorithm, Digest};
 use ftk_record::{MAX_LINE, MAX_NESTED_PATH, read_line};
 use ftk_walk::FileType;
 
+use super::Format;
 use super::import::{Collector, ImportError, Line, refuse_unended};
 use super::mtree_line::type_of;
 use super::vis::decode;
@@ -25,7 +26,6 @@ const NANOS: i128 = 1_000_000_000;
 #[derive(Debug)]
 pub(super) struct MtreeReader<R> {
     input: R,
-    algorithms: Vec<Algorithm>,
     /// The number of the last line that was read.
     number: u64,
     line: Vec<u8>,
@@ -46,20 +46,42 @@ struct Keywords {
     stat: Stat,
     /// The decoded target.
     target: Option<Vec<u8>>,
-    /// The digits by each algorithm.
-    digests: Vec<Option<Vec<u8>>>,
+    digests: Vec<(Algorithm, Digest)>,
 }
 
 impl Keywords {
-    fn new(algorithms: usize) -> Self {
-        let (known, digests) = (FieldSet::default(), vec![None; algorithms]);
+    fn new() -> Self {
+        let (known, digests) = (FieldSet::default(), Vec::new());
         Self { file_type: None, known, stat: Stat::EMPTY, target: None, digests }
+    }
+
+    /// Reads the keywords of a line. A type or a digest that is given twice is refused: programs disagree about which
+    /// one counts.
+    fn read(&mut self, line: &[u8]) -> Result<(), String> {
+        let (mut types, mut algorithms) = (0, Vec::new());
+        for word in words(line) {
+            let name = word.split(|byte| *byte == b'=').next().unwrap_or_default();
+            types += u32::from(name == b"type");
+            let twice = match algorithm(name) {
+                Some(algorithm) if algorithms.contains(&algorithm) => Some(algorithm.name()),
+                Some(algorithm) => {
+                    algorithms.push(algorithm);
+                    None
+                }
+                None => (types > 1).then_some("type"),
+            };
+            if let Some(what) = twice {
+                return Err(format!("{what} is given twice"));
+            }
+            keyword(self, word)?;
+        }
+        Ok(())
     }
 }
 
 /// Returns whether a file begins like a specification: with the comment of bsdtar or of NetBSD's mtree, or with an
 /// entry.
-pub(super) fn begins_mtree(start: &[u8]) -> bool {
+pub fn begins_mtree(start: &[u8]) -> bool {
     let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     if start.starts_with(b"#mtree") {
         return true;
@@ -72,11 +94,10 @@ pub(super) fn begins_mtree(start: &[u8]) -> bool {
 }
 
 impl<R: BufRead> MtreeReader<R> {
-    pub(super) fn new(input: R, algorithms: Vec<Algorithm>) -> Self {
-        let defaults = Keywords::new(algorithms.len());
+    pub(super) fn new(input: R) -> Self {
+        let defaults = Keywords::new();
         Self {
             input,
-            algorithms,
             number: 0,
             line: Vec::new(),
             defaults,
@@ -132,10 +153,7 @@ impl<R: BufRead> MtreeReader<R> {
             return Ok(());
         }
         if name == b"/set" {
-            for word in words(rest) {
-                keyword(&mut self.defaults, word, &self.algorithms).map_err(invalid)?;
-            }
-            return Ok(());
+            return self.defaults.read(rest).map_err(invalid);
         }
         if name == b"/unset" {
             words(rest).for_each(|word| self.unset(word));
@@ -155,9 +173,7 @@ impl<R: BufRead> MtreeReader<R> {
             }
         }
         let mut keywords = self.defaults.clone();
-        for word in words(rest) {
-            keyword(&mut keywords, word, &self.algorithms).map_err(invalid)?;
-        }
+        keywords.read(rest).map_err(invalid)?;
         self.entry(number, name, keywords, collector)
     }
 
@@ -214,23 +230,26 @@ impl<R: BufRead> MtreeReader<R> {
             // Set by `/set` perhaps. The size of other types has no meaning in a specification.
             keywords.known.remove(Field::Size);
         }
-        let digests: Vec<_> = keywords.digests.iter().map(|it| it.as_deref().filter(|_| is_file)).collect();
+        if !is_file {
+            keywords.digests.clear();
+        }
         let stat = Stat { file_type, ..keywords.stat };
-        let (known, target) = (keywords.known, keywords.target.as_deref());
-        collector.add(number, &Line { path: &self.path, known, stat, target, digests: &digests })
+        let Keywords { known, target, digests, .. } = &keywords;
+        let (known, target) = (*known, target.as_deref());
+        collector.add(number, &Line { path: &self.path, known, stat, target, digests })
     }
 
     /// Removes a default.
     fn unset(&mut self, word: &[u8]) {
         let defaults = &mut self.defaults;
         if word == b"all" {
-            *defaults = Keywords::new(self.algorithms.len());
+            *defaults = Keywords::new();
         } else if word == b"type" {
             defaults.file_type = None;
         } else if word == b"link" {
             defaults.target = None;
-        } else if let Some(nth) = digest(word, &self.algorithms) {
-            defaults.digests[nth] = None;
+        } else if let Some(algorithm) = algorithm(word) {
+            defaults.digests.retain(|(it, _)| *it != algorithm);
         } else if let Some((_, field)) = FIELDS.iter().find(|(name, _)| *name == word) {
             defaults.known.remove(*field);
         }
@@ -253,7 +272,7 @@ const FIELDS: [(&[u8], Field); 7] = [
 ];
 
 /// Reads a keyword. Unknown ones are ignored.
-fn keyword(keywords: &mut Keywords, word: &[u8], algorithms: &[Algorithm]) -> Result<(), String> {
+fn keyword(keywords: &mut Keywords, word: &[u8]) -> Result<(), String> {
     let Some(at) = memchr::memchr(b'=', word) else { return Ok(()) };
     let (name, value) = (&word[..at], &word[at + 1..]);
     let invalid = || brief(format!("invalid value: {:?}", String::from_utf8_lossy(word)));
@@ -280,9 +299,14 @@ fn keyword(keywords: &mut Keywords, word: &[u8], algorithms: &[Algorithm]) -> Re
             None => return Ok(()),
         },
         _ => {
-            if let Some(nth) = digest(name, algorithms) {
-                keywords.digests[nth] = Some(value.to_vec());
-            }
+            let Some(algorithm) = algorithm(name) else { return Ok(()) };
+            let digest = Digest::from_hex(value).filter(|it| it.as_bytes().len() == algorithm.digest_len());
+            let digest = digest.ok_or_else(|| {
+                let hex = brief(String::from_utf8_lossy(value).into_owned());
+                format!("{hex:?} is not a digest by {algorithm}")
+            })?;
+            keywords.digests.retain(|(it, _)| *it != algorithm);
+            keywords.digests.push((algorithm, digest));
             return Ok(());
         }
     }
@@ -291,10 +315,11 @@ fn keyword(keywords: &mut Keywords, word: &[u8], algorithms: &[Algorithm]) -> Re
     Ok(())
 }
 
-/// Returns the index of the algorithm of a keyword such as `sha256` or `sha256digest`.
-fn digest(name: &[u8], algorithms: &[Algorithm]) -> Option<usize> {
-    let name = name.strip_suffix(b"digest").unwrap_or(name);
-    algorithms.iter().position(|algorithm| algorithm.name().as_bytes() == name)
+/// Returns the algorithm of a keyword such as `sha256` or `sha256digest`, if mtree has it.
+fn algorithm(name: &[u8]) -> Option<Algorithm> {
+    let name = str::from_utf8(name.strip_suffix(b"digest").unwrap_or(name)).ok()?;
+    let known = Format::Mtree.algorithms().unwrap_or_default().contains(&name);
+    Algorithm::ALL.into_iter().find(|algorithm| known && algorithm.name() == name)
 }
 
 fn number<N: std::str::FromStr>(value: &[u8]) -> Option<N> {

@@ -55,11 +55,9 @@ pub(super) fn decode(out: &mut Vec<u8>, encoded: &[u8]) -> Option<()> {
 fn escape(rest: &[u8]) -> Option<(u8, usize)> {
     let control = |byte: u8| if byte == b'?' { 0x7f } else { byte & 0x1f };
     Some(match *rest {
-        [b'0'..=b'7', ..] => {
-            let digits = rest.iter().take(3).take_while(|byte| matches!(byte, b'0'..=b'7')).count();
-            let value =
-                rest[..digits].iter().fold(0_u16, |value, digit| value << 3 | u16::from(digit - b'0'));
-            (u8::try_from(value).ok()?, digits)
+        // Programs disagree about fewer digits.
+        [first @ b'0'..=b'3', second @ b'0'..=b'7', third @ b'0'..=b'7', ..] => {
+            ((first - b'0') << 6 | (second - b'0') << 3 | (third - b'0'), 3)
         }
         [b'M', b'-', byte, ..] => (byte | 0x80, 3),
         [b'M', b'^', byte, ..] => (control(byte) | 0x80, 3),
@@ -114,7 +112,7 @@ mod tests {
             (b"cr\\rtab\\t\\^A\\^?", b"cr\rtab\t\x01\x7f"),
             (b"\\M-B\\M^E\\M^?\\M-i", b"\xc2\x85\xff\xe9"),
             (b"back\\\\slash\\#", b"back\\slash#"),
-            (b"\\1\\12\\1234", b"\x01\nS4"),
+            (b"\\001\\012\\1234\\377", b"\x01\nS4\xff"),
             (b"\\x41\\xFf", b"A\xff"),
             (b"\\a\\b\\v\\f\\E", b"\x07\x08\x0b\x0c\x1b"),
         ] {
@@ -123,6 +121,10 @@ mod tests {
         for bad in [
             &b"\\"[..],
             b"\\0",
+            b"\\04",
+            b"\\1",
+            b"\\18",
+            b"\\129",
             b"\\000",
             b"\\400",
             b"\\q",

@@ -5,14 +5,16 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_hash::Algorithm;
-use ftk_record::{BagReader, BagRecord, SortedSums, Sums, SumsOfFile, quote};
+use ftk_hash::{Algorithm, Digest};
+use ftk_record::{
+    BagFile, End, ListFormat, ListReader, ListRecord, SortedSums, Sums, SumsOfFile, Unusable, check_bag_name,
+    quote,
+};
 
 use crate::hash::check::bag::findings::Findings;
+use crate::hash::check::bag::payload::Payload;
 use crate::hash::check::bag::tags::Declaration;
-use crate::hash::check::kind::{BagFile, bag_path, digest};
-use crate::hash::check::lists::{TOO_LARGE, Tables};
-use crate::hash::tag::Unusable;
+use crate::hash::check::lists::{TOO_LARGE, Tables, resolve};
 use crate::run::Run;
 
 /// The most manifests that are read. ftk has fewer algorithms, but their names can be written in several ways.
@@ -47,10 +49,11 @@ impl Listed {
         let mut sums = Sums::default();
         for (nth, manifest) in manifests.iter().enumerate() {
             let Some(input) = findings.open(&manifest.name) else { continue };
-            let mut reader = BagReader::new(input);
+            let format = ListFormat::Bag(manifest.algorithm.name().to_owned());
+            let mut reader = ListReader::open(input, format, End::Newline, &[])?;
             loop {
                 match reader.next() {
-                    Ok(Some(record)) => manifest.add(nth as u8, &record, bag, &mut sums, findings),
+                    Ok(Some(record)) => manifest.add(nth as u8, record, bag, &mut sums, findings),
                     Ok(None) => break,
                     Err(error) => {
                         findings.unreadable(&manifest.name, &error);
@@ -128,17 +131,34 @@ impl Listed {
         }
     }
 
-    /// Adds all files to the tables of lines and paths.
-    pub(super) fn fill(&self, tables: &mut Tables, run: &Run<'_>) -> anyhow::Result<()> {
-        let mut digests = Vec::new();
+    /// Adds all files to the tables of lines and paths. Links of the payload come last: returns the path of each, and
+    /// its first line.
+    pub(super) fn fill(
+        &self,
+        payload: &Payload,
+        tables: &mut Tables,
+        run: &Run<'_>,
+    ) -> anyhow::Result<Vec<(Vec<u8>, usize)>> {
+        let (mut digests, mut links) = (Vec::new(), Vec::new());
         for file in self.files() {
             digests.clear();
             digests.extend(
-                file.all().map(|((nth, _), digest)| (self.manifests[usize::from(nth)].algorithm, digest)),
+                file.all().map(|((nth, _), it)| {
+                    (self.manifests[usize::from(nth)].algorithm, Digest::from_bytes(it))
+                }),
             );
-            tables.push(file.path(), &digests, None, &run.budget).context(TOO_LARGE)?;
+            // The content of a link is that of the file to which it leads.
+            match payload.link(file.path()) {
+                None => tables.push(file.path(), &digests, None, &run.budget).context(TOO_LARGE)?,
+                Some(target) => links.push((file.path().to_vec(), target.to_vec(), digests.clone())),
+            }
         }
-        Ok(())
+        let mut names = Vec::with_capacity(links.len());
+        for (path, target, digests) in links {
+            names.push((path, tables.lines.lines.len()));
+            tables.push(&target, &digests, None, &run.budget).context(TOO_LARGE)?;
+        }
+        Ok(names)
     }
 }
 
@@ -147,36 +167,39 @@ impl Manifest {
     fn add(
         &self,
         nth: u8,
-        record: &BagRecord<'_>,
+        record: ListRecord<'_>,
         bag: &Path,
         sums: &mut Sums<Source>,
         findings: &mut Findings<'_>,
     ) {
         let (name, number) = (&self.name, record.number);
-        let usable = record.line.as_ref().map_err(|error| Unusable::Bag(*error));
-        let usable = usable.and_then(|line| Ok((bag_path(line, bag), digest(line.hex, self.algorithm)?)));
-        let (path, digest) = match usable {
-            Ok(usable) => usable,
-            Err(why) => {
+        let line = match record.line {
+            Ok(line) => line,
+            Err(Unusable { why, .. }) => {
                 let said = format_args!("{name}, line {number}: {why}");
                 return findings.error("lines of manifests cannot be used", said);
             }
         };
-        let shown = quote(&path);
-        let plain = match plain(&path) {
+        let path = resolve(&line.name, line.other_name.as_deref(), bag);
+        let shown = quote(path);
+        let plain = match plain(path) {
             Ok(plain) => plain,
             Err(why) => {
                 let said = format_args!("{name}, line {number}: {shown} is refused: {why}");
                 return findings.error("paths are refused", said);
             }
         };
+        if let Ok(Err(why)) = str::from_utf8(path).map(check_bag_name) {
+            let said = format_args!("{name}, line {number}: {shown}: {why}: bagit-python reads another name");
+            findings.invalid("names are read differently by bagit-python", said);
+        }
         let why = match (self.is_tag, is_payload(&plain)) {
             (false, false) => "a payload manifest lists only files in data/",
             (true, true) => "a tag manifest lists no files in data/",
             (true, false) if BagFile::of(&plain).is_some_and(|file| file.is_tag) => {
                 "a tag manifest lists no tag manifests"
             }
-            _ => return sums.push((nth, number), digest.as_bytes(), &plain),
+            _ => return sums.push((nth, number), line.digests[0].1.as_bytes(), &plain),
         };
         findings.invalid(
             "paths are in a manifest of the other kind",
@@ -199,7 +222,15 @@ fn manifests(bag: &Path, findings: &mut Findings<'_>) -> anyhow::Result<Vec<Mani
         // It is UTF-8, since it has the form of a name of a manifest.
         let name = name.to_string_lossy().into_owned();
         match file.algorithm.parse() {
-            Ok(algorithm) => manifests.push(Manifest { name, algorithm, is_tag: file.is_tag }),
+            Ok(algorithm) => {
+                if !is_normalized(&file.algorithm, algorithm) {
+                    let said = format_args!(
+                        "{name}: the name of the algorithm must be in small letters without punctuation"
+                    );
+                    findings.invalid("names of manifests are wrong", said);
+                }
+                manifests.push(Manifest { name, algorithm, is_tag: file.is_tag });
+            }
             Err(_) => {
                 let of = quote(file.algorithm.as_bytes());
                 let said = format_args!("cannot check {name}: unsupported algorithm {of}");
@@ -213,7 +244,31 @@ fn manifests(bag: &Path, findings: &mut Findings<'_>) -> anyhow::Result<Vec<Mani
         manifests.iter().any(|manifest| !manifest.is_tag),
         "{bag} has no payload manifest that ftk can check, such as manifest-sha256.txt"
     );
+    if !manifests.iter().any(|manifest| !manifest.is_tag && STANDARD.contains(&manifest.algorithm)) {
+        let names = STANDARD.map(Algorithm::name).join(", ");
+        findings.invalid(
+            "payload manifests of common algorithms are missing",
+            format_args!("{bag} needs a payload manifest of one of {names}"),
+        );
+    }
     Ok(manifests)
+}
+
+/// The algorithms that every validator has. A bag needs a payload manifest of one of them.
+const STANDARD: [Algorithm; 6] = [
+    Algorithm::Md5,
+    Algorithm::Sha1,
+    Algorithm::Sha224,
+    Algorithm::Sha256,
+    Algorithm::Sha384,
+    Algorithm::Sha512,
+];
+
+/// Returns whether the name of an algorithm in the name of a manifest has the form of RFC 8493, section 2.4.
+/// bagit-python writes the names of other algorithms with an underscore, as in `sha3_256`.
+fn is_normalized(name: &str, algorithm: Algorithm) -> bool {
+    let is_known = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if STANDARD.contains(&algorithm) { name == algorithm.name() } else { name.chars().all(is_known) }
 }
 
 /// Whether a path is that of a file of the payload.

@@ -53,14 +53,14 @@ pub(in crate::hash) fn run(args: &HashArgs, globals: &Globals, console: &Console
     listed.check(&declaration, &mut findings);
     let root = CString::new(dir.as_bytes())?;
     let mut tables = Tables::new(PathList::confined(root).within(&run.budget), false);
-    listed.fill(&mut tables, &run)?;
+    let links = listed.fill(&payload, &mut tables, &run)?;
 
     let Tables { lines, paths, .. } = tables;
     let files = Files::read(&lines, paths, Some("--bag"), &run)?;
     let end = if args.zero { End::Nul } else { End::Newline };
     let manner = Manner { args: &args.check, is_quiet: globals.quiet, json: globals.json, end };
     let mut verdicts = Verdicts::new(manner, out, console);
-    verdicts.of_files(&lines, &files);
+    verdicts.of_files(&lines, &files, &links);
     verdicts.of_new(&unlisted);
     let outcome = findings.outcome();
     Ok(outcome.max(verdicts.finish(&lines, &files, &run)?))

@@ -1,6 +1,7 @@
 //! The payload of a bag: the files in its directory `data`.
 
-use std::ffi::CString;
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use ftk_walk::{FileType, Follow};
 
 use crate::console::Outcome;
 use crate::hash::check::bag::findings::Findings;
-use crate::hash::check::bag::manifests::Listed;
+use crate::hash::check::bag::manifests::{Listed, is_payload};
 use crate::run::Run;
 
 /// The files in `data`.
@@ -21,6 +22,8 @@ pub(super) struct Payload {
     prefix: usize,
     /// Whether all of it could be listed.
     is_whole: bool,
+    /// The links to files of the payload: where each leads, and the size of the file there.
+    links: BTreeMap<Vec<u8>, (Vec<u8>, u64)>,
 }
 
 impl Payload {
@@ -39,13 +42,44 @@ impl Payload {
         let is_directory = data.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
         if !is_directory {
             findings.invalid("the payload is missing", "the bag has no directory data");
-            return Ok(Self { inventory: None, prefix, is_whole: false });
+            return Ok(Self { inventory: None, prefix, is_whole: false, links: BTreeMap::new() });
         }
         let start = CString::new(data.as_os_str().as_bytes())?;
         let scan = run.walk(vec![start], Follow::Never, selection, Keep::Stats { files: true }, "")?;
         findings.raise(scan.outcome);
         let is_whole = scan.outcome == Outcome::Success;
-        Ok(Self { inventory: Some(scan.inventory), prefix, is_whole })
+        let mut payload = Self { inventory: Some(scan.inventory), prefix, is_whole, links: BTreeMap::new() };
+        payload.links = payload.find_links(bag);
+        Ok(payload)
+    }
+
+    /// Finds the links that lead to regular files of the payload. What is found here is only a path: the file there is
+    /// opened like any other, without following a link.
+    fn find_links(&self, bag: &Path) -> BTreeMap<Vec<u8>, (Vec<u8>, u64)> {
+        let mut links = BTreeMap::new();
+        let Some(inventory) = &self.inventory else { return links };
+        let Ok(root) = bag.canonicalize() else { return links };
+        let mut order = inventory.in_path_order();
+        while let Some(item) = order.next() {
+            if item.file_type != FileType::Symlink {
+                continue;
+            }
+            let Ok(target) = Path::new(OsStr::from_bytes(item.path)).canonicalize() else { continue };
+            let Ok(metadata) = target.symlink_metadata() else { continue };
+            if let Ok(below) = target.strip_prefix(&root)
+                && is_payload(below.as_os_str().as_bytes())
+                && metadata.is_file()
+            {
+                let below = below.as_os_str().as_bytes().to_vec();
+                links.insert(item.path[self.prefix..].to_vec(), (below, metadata.len()));
+            }
+        }
+        links
+    }
+
+    /// Returns where a path leads if it is a link to a file of the payload.
+    pub(super) fn link(&self, path: &[u8]) -> Option<&[u8]> {
+        self.links.get(path).map(|(target, _)| &**target)
     }
 
     /// Calls `each` with the path in the bag and the size of everything that is not a directory.
@@ -54,7 +88,9 @@ impl Payload {
         let mut order = inventory.in_path_order();
         while let Some(item) = order.next() {
             if item.file_type != FileType::Directory {
-                each(&item.path[self.prefix..], item.metadata.map_or(0, |stat| stat.size));
+                let path = &item.path[self.prefix..];
+                let own = || item.metadata.map_or(0, |stat| stat.size);
+                each(path, self.links.get(path).map_or_else(own, |(_, size)| *size));
             }
         }
     }

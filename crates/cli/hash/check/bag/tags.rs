@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use anyhow::{bail, ensure};
-use ftk_record::{BagReader, FetchLine, quote, read_bag_tags};
+use ftk_record::{BagReader, FetchLine, check_bag_declaration, check_bag_info, quote, read_bag_tags};
 
 use crate::hash::check::bag::findings::Findings;
 use crate::hash::check::bag::manifests::{Listed, is_payload, plain};
@@ -31,12 +31,13 @@ impl Declaration {
     /// If it does not exist or cannot be read, or if it names a version or an encoding that ftk does not support.
     pub(super) fn read(bag: &Path, findings: &mut Findings<'_>) -> anyhow::Result<Self> {
         let shown = quote(bag.as_os_str().as_bytes());
-        let Some(tags) = tags("bagit.txt", findings) else {
+        let Some(text) = text("bagit.txt", findings) else {
             bail!("{shown} is not a bag: it has no readable file bagit.txt");
         };
-        if tags.first().is_some_and(|(label, _)| label.starts_with('\u{feff}')) {
-            findings.invalid("byte order marks", "bagit.txt begins with a byte order mark");
+        if let Err(why) = check_bag_declaration(&text) {
+            findings.invalid("declarations are malformed", format_args!("bagit.txt: {why}"));
         }
+        let tags = tags("bagit.txt", &text, findings);
         let find = |wanted: &str| {
             let label = |label: &str| label.trim_start_matches('\u{feff}').eq_ignore_ascii_case(wanted);
             tags.iter().find(|(it, _)| label(it)).map(|(_, value)| value.as_str())
@@ -80,7 +81,11 @@ impl Declaration {
 pub(super) fn check_oxum(declaration: &Declaration, payload: &Payload, findings: &mut Findings<'_>) {
     const KIND: &str = "values of Payload-Oxum are wrong";
     let name = declaration.info_name();
-    let tags = tags(name, findings).unwrap_or_default();
+    let text = text(name, findings).unwrap_or_default();
+    if let Err((line, why)) = check_bag_info(&text, !declaration.needs_complete_manifests()) {
+        findings.invalid("tag files are malformed", format_args!("{name}, line {line}: {why}"));
+    }
+    let tags = tags(name, &text, findings);
     let values: Vec<_> = tags
         .iter()
         .filter(|(label, _)| label.eq_ignore_ascii_case("Payload-Oxum"))
@@ -121,9 +126,6 @@ pub(super) fn check_fetch(
             Ok(None) => return,
             Err(error) => return findings.unreadable("fetch.txt", &error),
         };
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
         let line = match FetchLine::parse(line) {
             Ok(line) => line,
             Err(why) => {
@@ -157,18 +159,31 @@ pub(super) fn check_fetch(
     }
 }
 
-/// Returns labels and values of a tag file, or `None` if it does not exist or cannot be read.
-fn tags(name: &str, findings: &mut Findings<'_>) -> Option<Vec<(String, String)>> {
-    let input = findings.open(name)?;
+/// Returns the bytes of a tag file, or `None` if it does not exist or cannot be read.
+fn text(name: &str, findings: &mut Findings<'_>) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut limited = findings.open(name)?.take(MAX_TAG_FILE);
+    match limited.read_to_end(&mut text) {
+        Ok(_) if limited.limit() > 0 => Some(text),
+        Ok(_) => {
+            findings.error("tag files are too large", format_args!("{name} is too large"));
+            None
+        }
+        Err(error) => {
+            findings.unreadable(name, &error);
+            None
+        }
+    }
+}
+
+/// Returns labels and values of a tag file.
+fn tags(name: &str, text: &[u8], findings: &mut Findings<'_>) -> Vec<(String, String)> {
     let mut tags = Vec::new();
-    let mut limited = input.take(MAX_TAG_FILE);
-    let read = read_bag_tags(&mut limited, |label, value| tags.push((label.to_owned(), value.to_owned())));
-    match read {
-        Ok(Ok(())) if limited.limit() > 0 => {}
-        Ok(Ok(())) => findings.error("tag files are too large", format_args!("{name} is too large")),
+    match read_bag_tags(text, |label, value| tags.push((label.to_owned(), value.to_owned()))) {
+        Ok(Ok(())) => {}
         Ok(Err(line)) => findings
             .invalid("tag files are malformed", format_args!("{name}, line {line}: expected 'Label: value'")),
         Err(error) => findings.unreadable(name, &error),
     }
-    Some(tags)
+    tags
 }

@@ -1,0 +1,68 @@
+//! Tells how to check a list whose names are relative to another directory.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use ftk_record::{quote, shell_word};
+
+use crate::hash::check::lists::List;
+
+/// The most directories above the working directory and above the list in which the first file is looked for.
+const ABOVE: usize = 8;
+
+/// Returns a message about a list none of whose files exists, with an option that finds them if there is one.
+pub(super) fn hint(
+    list: &List,
+    root: Option<&Path>,
+    mut names: impl Iterator<Item = Vec<u8>>,
+) -> Option<String> {
+    let first = names.next()?;
+    let mut shared = dir_of(&first).to_vec();
+    for name in names {
+        let len = shared.iter().zip(&name).take_while(|(a, b)| a == b).count();
+        shared.truncate(len);
+        shared.truncate(dir_of(&shared).len());
+        if shared.is_empty() {
+            break;
+        }
+    }
+    let of = &list.read.name;
+    if root.is_none() && !first.starts_with(b"/") {
+        let list_dir = list.path.parent().map(Path::to_path_buf).filter(|_| list.path.as_os_str() != "-");
+        let up = |start: PathBuf| std::iter::successors(Some(start), |dir| Some(dir.join(".."))).take(ABOVE);
+        let found = list_dir
+            .filter(|dir| !dir.as_os_str().is_empty())
+            .into_iter()
+            .flat_map(up)
+            .chain(up(PathBuf::from("..")))
+            .find(|dir| exists(dir, &first));
+        if let Some(dir) = found {
+            let option = shell_word(dir.as_os_str().as_bytes());
+            return Some(format!("no file of {of} is here: --root {option} finds them"));
+        }
+    }
+    if shared.is_empty() {
+        return None;
+    }
+    let dir = quote(&shared);
+    let below = &first[shared.len()..];
+    if exists(root.unwrap_or(Path::new("")), below) {
+        let option = shell_word(shared.strip_suffix(b"/").unwrap_or(&shared));
+        return Some(format!(
+            "all names of {of} begin with {dir}, and without it {} exists: `ftk manifest import --root {option}` \
+             removes it, for `ftk manifest verify`",
+            quote(below)
+        ));
+    }
+    Some(format!("all names of {of} begin with {dir}, which does not lead to a file here"))
+}
+
+/// Returns the directory of a path, with its slash.
+fn dir_of(path: &[u8]) -> &[u8] {
+    &path[..path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1)]
+}
+
+fn exists(root: &Path, path: &[u8]) -> bool {
+    root.join(OsStr::from_bytes(path)).symlink_metadata().is_ok()
+}
