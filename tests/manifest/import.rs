@@ -416,6 +416,42 @@ fn lists_of_every_algorithm_are_read() {
     run.stderr_has("of which --format is it? It has the name of a BagIt manifest\n");
 }
 
+/// What mtree does not compare is not reported by verify: entries that may be missing, and what is in ignored
+/// directories.
+#[test]
+fn optional_and_ignored_entries_of_mtree_are_not_compared() {
+    needs!("mtree");
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("m[a]y *,{be}", b"x").file("i/ignored", b"y").dir("n");
+    let spec = "#mtree\n. type=dir\na type=file size=3\nm\\133a]y\\040\\052,{be} type=file size=9 optional\n\
+                gone type=dir optional\nbelow type=file\n..\ni type=dir ignore\n..\n..\n";
+    dir.ftk([] as [&str; 0])
+        .instead(&dir, ["mtree", "-p", "."])
+        .stdin(spec.replace(" size=9", "").as_bytes())
+        .run()
+        .status(0);
+    let run = import(&dir, spec.as_bytes(), &[]).status(0);
+    fs::write(dir.aside("imported"), &run.out).unwrap();
+    let verify = || dir.ftk(["manifest", "verify", "."]).arg(dir.aside("imported")).run();
+    verify().status(1).stdout("new\tn\n");
+    fs::remove_dir(dir.path("n")).unwrap();
+    verify().status(0);
+    fs::remove_file(dir.path("m[a]y *,{be}")).unwrap();
+    dir.file("i/more", b"");
+    verify().status(0);
+    dir.file("m", b"");
+    verify().status(1).stdout("new\tm\n");
+    // Of these only the type is compared.
+    let spec = "#mtree\n. type=dir nochange mode=0000\na type=file size=9 nochange\ni type=dir ignore\n..\nm type=file\n..\n";
+    let run = import(&dir, spec.as_bytes(), &[]).status(0);
+    fs::write(dir.aside("imported"), &run.out).unwrap();
+    verify().status(0);
+    let digests = format!("a type=file nochange\nm type=file sha256={HEX}\n");
+    import(&dir, digests.as_bytes(), &["--format", "mtree"])
+        .status(2)
+        .stderr_has("'a' lacks digests that other files have");
+}
+
 #[test]
 fn contradictions_in_specifications_of_mtree_are_refused() {
     let dir = Dir::new();

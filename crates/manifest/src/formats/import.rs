@@ -1,5 +1,6 @@
 //! Importing a list: its entries are collected, sorted, and written as a manifest.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufRead};
 use std::ops::Range;
@@ -29,6 +30,8 @@ pub struct Import {
     /// Those that were guessed from the length of a digest.
     assumed: Vec<Algorithm>,
     options: Vec<Vec<u8>>,
+    /// Paths whose entries are left out with everything below them, or only what is below them (false).
+    skipped: BTreeMap<Vec<u8>, bool>,
     /// All paths, targets and digests.
     bytes: Vec<u8>,
     entries: Vec<Imported>,
@@ -197,7 +200,17 @@ impl Import {
 
     /// Sorts the entries, joins those of one path, and checks that they make a manifest.
     fn sorted(mut self, repeated: Repeated, budget: &Budget) -> Result<Self, ImportError> {
-        let Self { algorithms, bytes, entries, .. } = &mut self;
+        let Self { algorithms, options, skipped, bytes, entries, .. } = &mut self;
+        // What the list does not compare is excluded from the manifest, so that it is not new either.
+        options.extend(skipped.iter().map(|(path, is_whole)| exclude(path, *is_whole)));
+        if !skipped.is_empty() {
+            entries.retain(|it| {
+                let path = key(&bytes[it.path.clone()]);
+                let mut above = memchr::memchr_iter(b'/', path).map(|at| &path[..at]);
+                let is_below = skipped.contains_key(ROOT) && !path.is_empty();
+                !is_below && skipped.get(path) != Some(&true) && !above.any(|dir| skipped.contains_key(dir))
+            });
+        }
         if entries.is_empty() {
             return Err(ImportError::Empty);
         }
@@ -307,8 +320,8 @@ fn complete(
 
 impl<'c> Collector<'c> {
     fn new(algorithms: Vec<Algorithm>, root: Option<&'c [u8]>, budget: &Budget) -> Self {
-        let (assumed, options) = (Vec::new(), Vec::new());
-        let import = Import { algorithms, assumed, options, bytes: Vec::new(), entries: Vec::new() };
+        let (assumed, options, skipped) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let import = Import { algorithms, assumed, options, skipped, bytes: Vec::new(), entries: Vec::new() };
         Self { import, root, reserved: Reservation::new(budget) }
     }
 
@@ -344,6 +357,14 @@ impl<'c> Collector<'c> {
         Ok(())
     }
 
+    /// Leaves out what is below a path, and with `is_whole` its own entry too.
+    pub(super) fn skip(&mut self, number: u64, path: &[u8], is_whole: bool) -> Result<(), ImportError> {
+        let path = self.below_root(path).map_err(|what| ImportError::Line { number, what })?.to_vec();
+        self.reserved.consume(2 * path.len() as u64 + 64)?;
+        *self.import.skipped.entry(path).or_default() |= is_whole;
+        Ok(())
+    }
+
     /// Returns the path below the root.
     fn below_root<'p>(&self, path: &'p [u8]) -> Result<&'p [u8], String> {
         let mut below = match self.root {
@@ -373,6 +394,22 @@ impl<'c> Collector<'c> {
         check_path(below).map_err(|error| brief(error.to_string()))?;
         Ok(below)
     }
+}
+
+/// Returns the option that excludes a path, or only what is below it.
+fn exclude(path: &[u8], is_whole: bool) -> Vec<u8> {
+    let mut option = b"--exclude=".to_vec();
+    for byte in path.iter().filter(|_| path != ROOT) {
+        if option.ends_with(b"=") {
+            option.push(b'/');
+        }
+        if byte.is_ascii_punctuation() && *byte != b'/' {
+            option.push(b'\\');
+        }
+        option.push(*byte);
+    }
+    option.extend_from_slice(if is_whole { b"" } else { b"/*" });
+    option
 }
 
 pub(super) fn set(fields: &[Field]) -> FieldSet {

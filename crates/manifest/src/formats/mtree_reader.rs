@@ -47,12 +47,36 @@ struct Keywords {
     /// The decoded target.
     target: Option<Vec<u8>>,
     digests: Vec<(Algorithm, Digest)>,
+    /// Whether the entry may be missing.
+    is_optional: bool,
+    /// Whether the contents of the directory are not compared.
+    is_ignored: bool,
+    /// Whether nothing but the type is compared.
+    is_nochange: bool,
 }
 
 impl Keywords {
     fn new() -> Self {
-        let (known, digests) = (FieldSet::default(), Vec::new());
-        Self { file_type: None, known, stat: Stat::EMPTY, target: None, digests }
+        Self {
+            file_type: None,
+            known: FieldSet::default(),
+            stat: Stat::EMPTY,
+            target: None,
+            digests: Vec::new(),
+            is_optional: false,
+            is_ignored: false,
+            is_nochange: false,
+        }
+    }
+
+    /// Returns what a keyword without a value sets, if it has a meaning here.
+    fn flag(&mut self, name: &[u8]) -> Option<&mut bool> {
+        match name {
+            b"optional" => Some(&mut self.is_optional),
+            b"ignore" => Some(&mut self.is_ignored),
+            b"nochange" => Some(&mut self.is_nochange),
+            _ => None,
+        }
     }
 
     /// Reads the keywords of a line. A type or a digest that is given twice is refused: programs disagree about which
@@ -230,8 +254,17 @@ impl<R: BufRead> MtreeReader<R> {
             // Set by `/set` perhaps. The size of other types has no meaning in a specification.
             keywords.known.remove(Field::Size);
         }
-        if !is_file {
+        if !is_file || keywords.is_nochange {
             keywords.digests.clear();
+        }
+        if keywords.is_nochange {
+            keywords.known = FieldSet::default();
+        }
+        if keywords.is_optional && self.path != ROOT {
+            return collector.skip(number, &self.path, true);
+        }
+        if keywords.is_ignored && file_type == FileType::Directory {
+            collector.skip(number, &self.path, false)?;
         }
         let stat = Stat { file_type, ..keywords.stat };
         let Keywords { known, target, digests, .. } = &keywords;
@@ -248,6 +281,8 @@ impl<R: BufRead> MtreeReader<R> {
             defaults.file_type = None;
         } else if word == b"link" {
             defaults.target = None;
+        } else if let Some(flag) = defaults.flag(word) {
+            *flag = false;
         } else if let Some(algorithm) = algorithm(word) {
             defaults.digests.retain(|(it, _)| *it != algorithm);
         } else if let Some((_, field)) = FIELDS.iter().find(|(name, _)| *name == word) {
@@ -273,7 +308,12 @@ const FIELDS: [(&[u8], Field); 7] = [
 
 /// Reads a keyword. Unknown ones are ignored.
 fn keyword(keywords: &mut Keywords, word: &[u8]) -> Result<(), String> {
-    let Some(at) = memchr::memchr(b'=', word) else { return Ok(()) };
+    let Some(at) = memchr::memchr(b'=', word) else {
+        if let Some(flag) = keywords.flag(word) {
+            *flag = true;
+        }
+        return Ok(());
+    };
     let (name, value) = (&word[..at], &word[at + 1..]);
     let invalid = || brief(format!("invalid value: {:?}", String::from_utf8_lossy(word)));
     let stat = &mut keywords.stat;
