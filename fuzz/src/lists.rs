@@ -102,11 +102,13 @@ fn by_expression<'l>(line: &'l [u8], end: End, separator: &mut Option<usize>) ->
         Some(base64) => found.name("tag").is_some() || !WORD.is_match(base64.as_bytes()),
         None => true,
     };
-    let is_prefix =
-        |found: &Captures<'_>| found.name("tag").is_none_or(|tag| !tag.as_bytes().starts_with(b"XXH3_"));
+    let is_prefix = |found: &Captures<'_>| {
+        let tag = found.name("tag").map_or(&b""[..], |tag| tag.as_bytes());
+        !tag.starts_with(b"XXH3_") && !NO_TAG.is_match(tag)
+    };
     let either = |plain: &Regex, prefixed: &Regex| {
-        let plain = plain.captures(line).filter(is_digest);
-        plain.or_else(|| prefixed.captures(line).filter(is_prefix))
+        let prefixed = prefixed.captures(line).filter(is_prefix);
+        prefixed.or_else(|| plain.captures(line).filter(is_digest))
     };
     let two = || either(&TWO, &PREFIXED_TWO).filter(|_| *separator != Some(1)).map(|found| (found, Some(2)));
     let may_be_one = || *separator == Some(1) || (separator.is_none() && !IS_TWO.is_match(line));

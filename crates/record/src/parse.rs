@@ -301,7 +301,10 @@ fn prefixed(word: &[u8]) -> (Option<&str>, &[u8]) {
         return (None, hex);
     }
     match memchr2(b':', b'=', word).map(|at| (tag(&word[..at]), &word[at + 1..])) {
-        Some((Ok(tag), hex)) if is_long_digest(hex) => (Some(tag), hex),
+        // A tag that may be a digest would have another meaning in a tagged line.
+        Some((Ok(tag), hex)) if is_long_digest(hex) && !is_long_digest(prefixed(tag.as_bytes()).1) => {
+            (Some(tag), hex)
+        }
         _ => (None, word),
     }
 }
@@ -520,6 +523,8 @@ mod tests {
                 format!("SHA256 (f = {hex}"),
                 format!("x{hex}  f"),
                 format!("{hex}\u{a0} f"),
+                format!("{hex}:{hex}  f"),
+                format!("0x{hex}={hex}  f"),
                 format!("<{hex}>  f"),
             ] {
                 assert_eq!(parse(&line), Err(SumError::Unread), "{line}");
