@@ -58,8 +58,9 @@ pub(crate) struct HashArgs {
 
     /// Print lines like `name CRC32`
     ///
-    /// The format is that of Simple File Verification, and the algorithm CRC-32. It cannot represent some names: those with a line end, with a
-    /// blank at the start or end, or with `;` at the start. Such a file is an error and gets no line.
+    /// The format is that of Simple File Verification, and the algorithm CRC-32. It cannot represent some names:
+    /// those with a line end, with a blank at the start or end, or with `;` at the start. Such a file is an error and
+    /// gets no line.
     #[arg(long, conflicts_with_all = ["tag", "zero", "algorithms", "Mode"], help_heading = "Output")]
     sfv: bool,
 
@@ -109,10 +110,10 @@ struct Mode {
     /// differs; it is 2 if a file cannot be read, a line with a digest cannot be checked, or a list contains no
     /// checksums.
     ///
-    /// Accepts the lists of sha256sum and similar tools, b3sum, xxhsum, openssl, RHash, hashdeep and the BSDs, also with
-    /// DOS line ends if every line has them, SFV lists, and BagIt manifests next to a bagit.txt. If neither a tag nor -a names the
-    /// algorithm, the length of the digest decides. With --zero, lists and verdicts end their lines with NUL. With
-    /// --quiet, files that are OK are not reported.
+    /// Accepts the lists of sha256sum and similar tools, b3sum, xxhsum, openssl, RHash, hashdeep and the BSDs, also
+    /// with DOS line ends if every line has them, SFV lists, and BagIt manifests next to a bagit.txt. If neither a
+    /// tag nor -a names the algorithm, the length of the digest decides. With --zero, lists and verdicts end their
+    /// lines with NUL. With --quiet, files that are OK are not reported.
     #[arg(short, long, conflicts_with = "tag")]
     check: bool,
 

@@ -30,9 +30,9 @@ use crate::stdout::Stdout;
 /// What the list does not record is absent from the manifest, and is not compared: a list of digests has no times and
 /// no owners. A manifest from such a list contains only regular files, and verify does not report anything else.
 ///
-/// Reads the specifications of mtree and every list that `ftk hash --check` reads, in the same way; a list of CRCs alone
-/// is refused. So is one with an absolute path, `..`, a digest that cannot be used, different digests of one file, or a
-/// last line without its end. A LIST may be compressed with Zstandard.
+/// Reads the specifications of mtree and every list that `ftk hash --check` reads, in the same way; a list of CRCs
+/// alone is refused. So is one with an absolute path, `..`, a digest that cannot be used, different digests of one
+/// file, or a last line without its end. A LIST may be compressed with Zstandard.
 ///
 /// The paths in the list are those below the directory in which it was made. For bagit, LIST is a payload manifest, and
 /// paths are those below `data`, so the tree to verify is the directory `data` of the bag.

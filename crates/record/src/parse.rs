@@ -309,7 +309,7 @@ fn prefixed(word: &[u8]) -> (Option<&str>, &[u8]) {
     }
 }
 
-/// Returns whether a word may be a tag with any number of blanks after it. What may be a digest is none.
+/// Returns whether a word may be a tag with any number of blanks after it. What may be a digest is not a tag.
 fn is_padded_tag(word: &[u8]) -> bool {
     tag(word).is_ok() && !is_hex(word) && !is_base64(word) && prefixed(word) == (None, word)
 }

@@ -30,7 +30,7 @@ pub struct Import {
     /// Those that were guessed from the length of a digest.
     assumed: Vec<Algorithm>,
     options: Vec<Vec<u8>>,
-    /// Paths whose entries are left out with everything below them, or only what is below them (false).
+    /// Paths whose entries are skipped with everything below them, or only what is below them (false).
     skipped: BTreeMap<Vec<u8>, bool>,
     /// All paths, targets and digests.
     bytes: Vec<u8>,
@@ -357,7 +357,7 @@ impl<'c> Collector<'c> {
         Ok(())
     }
 
-    /// Leaves out what is below a path, and with `is_whole` its own entry too.
+    /// Skips what is below a path, and with `is_whole` its own entry too.
     pub(super) fn skip(&mut self, number: u64, path: &[u8], is_whole: bool) -> Result<(), ImportError> {
         let path = self.below_root(path).map_err(|what| ImportError::Line { number, what })?.to_vec();
         self.reserved.consume(2 * path.len() as u64 + 64)?;
