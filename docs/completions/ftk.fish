@@ -243,6 +243,7 @@ never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l tag -d 'Print lines like `SHA256 (name) = digest`'
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l sfv -d 'Print lines like `name CRC32`'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s z -s 0 -l zero -l null -d 'End lines with NUL instead of newline, and escape no names'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l special -d 'Read PATHs that are FIFOs or devices to their end'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l cache -d 'Reuse digests of unchanged files, and store new ones'
@@ -253,7 +254,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand hash" -l diff -d 'Compare two ch
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l lines -d 'Print the digest of each line of one PATH, in input order'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l ignore-missing -d 'Ignore missing files: no line, no failure'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l status -d 'Print nothing; only set the exit status'
-complete -c ftk -n "__fish_ftk_using_subcommand hash" -l strict -d 'Fail if any line is malformed'
+complete -c ftk -n "__fish_ftk_using_subcommand hash" -l strict -d 'Fail if any line is malformed or may be cut off'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -s w -l warn -d 'Warn about each malformed line, with its number'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l new -d 'Also fail for files in the tree that no list names'
 complete -c ftk -n "__fish_ftk_using_subcommand hash" -l empty -d 'Match empty files and empty directories'
@@ -647,6 +648,7 @@ never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l force -d 'Replace a manifest other than OLD that already exists'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l append-only -d 'Only add new entries; report all other changes'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l other-root -d 'Accept a ROOT that is not the recorded directory'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l json -d 'Print JSON on standard output, one object per line'
@@ -761,12 +763,12 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -s v -l verbose -d 'Explain on standard error what was decided, why, and with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -s r -l recursive -d 'Accepted and ignored: ftk always recurses into directories'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l format -d 'The format, if it cannot be guessed' -r -f -a "mtree\t'BSD mtree and bsdtar'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l format -d 'The format, if its name and first lines do not show it' -r -f -a "mtree\t'BSD mtree and bsdtar'
 hashdeep\t'hashdeep'
 bagit\t'BagIt (RFC 8493): the manifest of a payload'
-sha256\t'sha256sum'"
+sums\t'sha256sum and similar tools'"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -l root -d 'Remove DIR, with which all paths in the list begin' -r
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s a -l algorithm -d 'The algorithm of a BagIt manifest [default: that in its name]' -r -f -a "sha256\t''
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from import" -s a -l algorithm -d 'The algorithm of untagged digests [default: by their length]' -r -f -a "sha256\t''
 sha1\t''
 sha512\t''
 md5\t''
@@ -928,7 +930,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l special -d 'Read FIFOs a
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s l -l list -d 'Only print offsets and octal bytes (`cmp -l`)'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s b -l print-bytes -d 'Add differing bytes as characters (`cmp -b`)'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ranges -d 'Only print ranges of differing bytes'
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l metadata -d 'Also compare mode, owner, group and mtime'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l metadata -d 'Also compare mode, owner, group, mtime and hard links'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l quick -d 'Read no file: equal size and mtime mean equal'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l empty -d 'Match empty files and empty directories'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ignore-files -d 'Skip what .gitignore and .ignore files exclude'

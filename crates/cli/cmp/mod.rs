@@ -154,7 +154,7 @@ impl FileArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Two trees")]
 struct TreeArgs {
-    /// Also compare mode, owner, group, mtime and hard links
+    /// Also compare mode, owner, group, mtime and links
     ///
     /// The mtime of directories is not compared. Which paths are hard links of each other is compared among the paths
     /// that both trees have.

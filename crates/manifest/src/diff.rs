@@ -15,8 +15,8 @@ use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Shift, Summary, Ve
 
 /// Compares two manifests and passes each difference to `each`, in path order.
 ///
-/// Entries only in `old` are [`Verdict::Missing`], entries only in `new` are [`Verdict::New`]. Contents are compared by the common algorithms; if one manifest has no digests at all, by
-/// size.
+/// Entries only in `old` are [`Verdict::Missing`], entries only in `new` are [`Verdict::New`]. Contents are compared by
+/// the common algorithms; if one manifest has no digests at all, by size.
 ///
 /// If everything that is compared is covered by tree digests, the entries below two directories with equal ones are
 /// not read.
@@ -24,8 +24,8 @@ use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Shift, Summary, Ve
 /// Hard links are compared between the paths that both have. If no recorded links are left, they are counted once in
 /// [`Summary::split_links`], after one more pass if contents are not compared.
 ///
-/// Entries that are the same in both use no memory, except a path for each file with several names. A file only in `old` uses 32 bytes and its common
-/// digests. A file only in `new` uses 33 bytes, its common digests and its path.
+/// Entries that are the same in both use no memory, except a path for each file with several names. A file only in `old`
+/// uses 32 bytes and its common digests. A file only in `new` uses 33 bytes, its common digests and its path.
 ///
 /// # Errors
 /// When a manifest cannot be read or has an invalid line, when both have digests but no algorithm in common,

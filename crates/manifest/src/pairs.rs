@@ -21,8 +21,9 @@ pub(crate) enum Pass {
 ///
 /// Most lines of two manifests of one tree are identical and need not be parsed to be compared. Identical
 /// lines that follow a pair go to `same` instead of `each`, with their number: with the parsed entry in the first pass, as
-/// `None` in later passes. With `links`, entries with a link group go to `each` in any case. With `trees`, the entries below two directories at the same path whose tree digests are
-/// equal by these algorithms go to `same` too, without being read.
+/// `None` in later passes. With `links`, entries with a link group go to `each` in any case. With `trees`, the entries
+/// below two directories at the same path whose tree digests are equal by these algorithms go to `same` too, without
+/// being read.
 pub(crate) fn merge_manifests(
     (old, new): (&Manifest, &Manifest),
     pass: Pass,

@@ -156,6 +156,7 @@ fn each_pair(old: &Manifest, new: &Manifest, each: impl FnMut(&Entry<'_>, &Entry
         (old, new),
         Pass::First,
         None,
+        false,
         |_, same| same.into_iter().for_each(|entry| pair(entry, entry)),
         |old, new| {
             if let (Some(old), Some(new)) = (old, new) {
