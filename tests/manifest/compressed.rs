@@ -88,7 +88,7 @@ fn damaged_compression_is_an_error() {
         ("its Zstandard compression is damaged: ", [&*good, b"garbage"].concat()),
         ("damaged: something follows the footer", [&*good, &zstd(&dir, &[], b"more\n")].concat()),
         ("incomplete: it ends without a footer", zstd(&dir, &[], &first)),
-        ("not a manifest of ftk: it is an empty file", zstd(&dir, &[], b"")),
+        ("not a manifest of ftk: it is empty", zstd(&dir, &[], b"")),
         ("not a manifest of ftk: it is plain text", zstd(&dir, &[], b"hello\n")),
         ("not a manifest of ftk: it is compressed with zstd", zstd(&dir, &[], &good)),
     ] {

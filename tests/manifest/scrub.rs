@@ -221,7 +221,7 @@ fn what_cannot_be_rewritten_is_refused_before_anything_is_read() {
         (&["t", "t"], "ftk: 't' is not a regular file, so it cannot be rewritten\n"),
         (&["t", "nowhere"], "ftk: cannot open 'nowhere': no such file or directory\n"),
         (&["t", "m/bare"], "ftk: 'm/bare' records no digests, so no content can be verified\n"),
-        (&["t", "m/x"], "ftk: 'm/x': not a manifest of ftk: it is an empty file\n"),
+        (&["t", "m/x"], "ftk: 'm/x': not a manifest of ftk: it is empty\n"),
         (&["m/good", "t"], "ftk: the directory comes first, then the manifest: 't' 'm/good'\n"),
         (&["nowhere", "m/good"], "ftk: cannot open 'nowhere': no such file or directory\n"),
         (&["t", "m/good", "--part", "5/4"], "expected a fraction such as 1/30"),

@@ -83,7 +83,13 @@ impl Shift {
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(Self::agreeing(census).or_else(|| reset.shift()))
+        let agreeing = Self::agreeing(census);
+        // A fast copy without times of files that all have one recorded time looks shifted and rounded, too.
+        let is_certain = agreeing.is_some_and(|it| match it.kind {
+            ShiftKind::Agreeing(agreement) => agreement.shift_ns() == 0 || agreement.rounding().is_none(),
+            ShiftKind::Reset { .. } => false,
+        });
+        Ok(if is_certain { agreeing } else { reset.shift().or(agreeing) })
     }
 
     /// Finds out whether the times of two manifests agree. `sample` are times of some files, if an earlier pass has read
