@@ -254,8 +254,12 @@ const READABLE: OFlags = DIRECTORY.difference(OFlags::PATH).union(OFlags::NOFOLL
 fn open_private(place: &Place) -> Result<Option<OwnedFd>, Errno> {
     let dir = openat(&place.dir, &place.name, READABLE, Mode::empty())?;
     let stat = Stat::of(&dir)?;
-    let is_private = stat.uid == geteuid().as_raw() && stat.mode & 0o777 == PRIVATE;
-    Ok(is_private.then_some(dir))
+    Ok(may_be_ours(&stat).then_some(dir))
+}
+
+/// Returns whether a directory has the owner and permissions of a private one that a killed undo left.
+pub(crate) fn may_be_ours(stat: &Stat) -> bool {
+    stat.uid == geteuid().as_raw() && stat.mode & 0o777 == PRIVATE
 }
 
 /// Removes a private directory and the entry in it.

@@ -11,7 +11,7 @@ use crate::exposed::ensure_trusted_above;
 use crate::history::{inode, removed};
 use crate::intent::Intent;
 use crate::metadata::{Metadata, restore};
-use crate::private::{Unnamed, remove_private};
+use crate::private::{Unnamed, may_be_ours, remove_private};
 use crate::reach::{DIRECTORY, Place};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::swap::restore_name;
@@ -91,6 +91,7 @@ impl Undoing {
         let victim = intent.victim.version.identity();
         if let Some(left) = present(&aside)?
             && intent.is_victim(&left, || aside.identity(Side::Victim))?
+            && (!may_be_ours(&left) || has_birth(intent, &aside)?)
         {
             restore_name(&place, victim, &aside)?;
             self.changed.push(place.dir);
@@ -116,12 +117,10 @@ impl Undoing {
             Some(now) if now.file_type != FileType::Directory => {
                 return Err(Refusal::Replaced(Side::Victim).into());
             }
-            Some(now) if intent.is_victim(&now, || place.identity(Side::Victim))? => {
-                return Ok(Undone::AsItWas);
-            }
-            // Only an identity tells that an undo has made it.
-            Some(_) => match self.remade.get(&intent.step) {
+            // Only an identity tells that an undo has made it. It may have the inode number of the removed one.
+            Some(now) => match self.remade.get(&intent.step) {
                 Some(remade) if remade.is_same_inode(&place.identity(Side::Victim)?) => (*remade, None),
+                _ if intent.is_victim(&now, || place.identity(Side::Victim))? => return Ok(Undone::AsItWas),
                 _ => return Err(Refusal::Replaced(Side::Victim).into()),
             },
         };
@@ -172,6 +171,14 @@ impl Undoing {
         }
         set(&dir, &made.intent.metadata)
     }
+}
+
+/// Returns whether times of birth tell the victim from a private directory that has its inode number. Otherwise such a
+/// directory is removed and made again: the victim was empty.
+fn has_birth(intent: &Intent, aside: &Place) -> Result<bool, Refusal> {
+    let recorded = intent.proof.as_ref().and_then(|proof| proof.victim);
+    let has_recorded = recorded.is_some_and(|recorded| recorded.birth_ns.is_some());
+    Ok(has_recorded && aside.identity(Side::Victim)?.birth_ns.is_some())
 }
 
 /// Opens a directory through which metadata can be set.
