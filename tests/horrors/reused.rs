@@ -135,37 +135,41 @@ fn files_are_restored_where_they_inherit_an_access_control_list() {
     }
 }
 
-/// The private directory of the killed undo has the inode number of the removed directory.
+/// The private directory of the killed undo has the inode number of the removed directory, and not every file system tells
+/// when it was born.
 #[test]
 fn an_undo_that_is_killed_at_its_first_directory_can_be_repeated() {
     if !is_root() || !has("strace") || is_too_slow("injected faults") {
         return;
     }
-    for action in [
-        &["--action", "delete"][..],
-        &["--action", "move=m/q"],
-        &["--action", "delete", "--quarantine", "m/q"],
+    let delete = &["--action", "delete"][..];
+    for (kind, action) in [
+        ("ext4", delete),
+        ("ext4", &["--action", "move=m/q"]),
+        ("ext4", &["--action", "delete", "--quarantine", "m/q"]),
+        ("overlay", delete),
+        ("tmpfs", delete),
     ] {
-        for nth in 1..=4 {
+        for (call, nth) in ["renameat2", "mkdirat"].into_iter().flat_map(|call| (1..=4).map(move |n| (call, n))) {
             let dir = Dir::on_disk();
-            let Some(_mounted) = Image::new(&dir, "ext4", 16 << 20).and_then(|it| it.mount(&dir, "m")) else {
-                return;
-            };
+            let Some(_mounted) = mount(&dir, kind) else { continue };
             dir.file("m/t/a/x", b"same").file("m/t/only/b/x", b"same").file("m/t/only/y", b"same");
             set_mode(&dir.path("m/t/only"), 0o750);
+            let before = fs::metadata(dir.path("m/t/only")).unwrap();
             prune(&dir, &[action, &["--remove-empty-dirs", "m/t"]].concat());
             assert!(!dir.path("m/t/only").exists());
-            let kill = format!("inject=renameat2:signal=KILL:when={nth}");
-            let trace = ["strace", "-f", "-o", "/dev/null", "-e", "trace=renameat2", "-e", &kill];
-            let killed = undo(&dir).under(&dir, trace).run();
-            assert_eq!(killed.code(), 128 + 9, "{action:?} {nth}");
+            let what = format!("{kind} {action:?} {call} {nth}");
+            let kill = format!("inject={call}:signal=KILL:when={nth}");
+            let trace = ["strace", "-f", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e", &kill];
+            assert_eq!(undo(&dir).under(&dir, trace).run().code(), 128 + 9, "{what}");
             undo(&dir).run().status(0);
             for path in ["m/t/a/x", "m/t/only/b/x", "m/t/only/y"] {
-                assert_eq!(fs::read(dir.path(path)).unwrap(), b"same", "{action:?} {nth}");
+                assert_eq!(fs::read(dir.path(path)).unwrap(), b"same", "{what}");
             }
-            assert_eq!(fs::metadata(dir.path("m/t/only")).unwrap().mode() & 0o7777, 0o750);
+            let now = fs::metadata(dir.path("m/t/only")).unwrap();
+            assert_eq!((now.mode() & 0o7777, now.modified().unwrap()), (0o750, before.modified().unwrap()), "{what}");
             let found = Command::new("find").arg(dir.path("m/t")).args(["-name", ".ftk-*"]).output().unwrap();
-            assert_eq!(String::from_utf8_lossy(&found.stdout), "", "{action:?} {nth}");
+            assert_eq!(String::from_utf8_lossy(&found.stdout), "", "{what}");
             undo(&dir).run().status(0).stderr_has("nothing is left to undo");
         }
     }
@@ -207,11 +211,116 @@ fn forge(path: &Path, known: &Known) {
 /// A file system in which the directory of root `m/r` has a file with another name in the user's `m/u`.
 fn shared(dir: &Dir) -> Option<Mounted> {
     let mounted = Image::new(dir, "ext4", 16 << 20)?.mount(dir, "m")?;
+    share(dir);
+    Some(mounted)
+}
+
+fn share(dir: &Dir) {
     dir.file("m/r/a", &[7; 5000]).file("m/r/c", &[7; 5000]).dir("m/u");
     fs::hard_link(dir.path("m/r/c"), dir.path("m/u/b")).unwrap();
     set_mode(&dir.path("m/r"), 0o700);
     give(&dir.path("m/u"));
-    Some(mounted)
+}
+
+/// Mounts a file system of this kind at `m`.
+fn mount(dir: &Dir, kind: &str) -> Option<Mounted> {
+    match kind {
+        "ext4" => Image::new(dir, kind, 16 << 20)?.mount(dir, "m"),
+        "overlay" => overlay(dir),
+        _ => Mounted::at(&dir.dir("m").path("m"), ["-t", kind, kind]),
+    }
+}
+
+/// Returns the private name of the step that removed this file.
+fn private_name(dir: &Dir, path: &str) -> String {
+    let journal = fs::read_to_string(dir.path("../j")).unwrap();
+    let mut records = journal.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let step = records.find(|it| it.get("action").is_some() && it["victim"]["path"] == path).unwrap();
+    step["temp"].as_str().unwrap().to_owned()
+}
+
+/// The user sees the private name while files are removed, and puts an own file with the same bytes there.
+#[test]
+fn a_file_of_another_user_under_a_private_name_is_not_the_victim() {
+    if !is_root() {
+        return;
+    }
+    for kind in ["tmpfs", "overlay", "ext4"] {
+        for directory in ["m/u", "m/tmp"] {
+            let dir = Dir::on_disk();
+            let Some(_mounted) = mount(&dir, kind) else { continue };
+            share(&dir);
+            set_mode(&dir.dir("m/tmp").path("m/tmp"), 0o1777);
+            fs::hard_link(dir.path("m/r/c"), dir.path("m/tmp/b")).unwrap();
+            let before = known(&dir.path("m/u/b"));
+            prune(&dir, &["--action", "delete", "m"]);
+            let planted = dir.path(directory).join(private_name(&dir, &format!("{directory}/b")));
+            fs::write(&planted, [7; 5000]).unwrap();
+            fs::File::options().write(true).open(&planted).unwrap().set_modified(before.modified).unwrap();
+            give(&planted);
+            undo(&dir).run().status(0);
+            let restored = ["m/r/c", "m/u/b", "m/tmp/b"].map(|path| fs::metadata(dir.path(path)).unwrap());
+            for it in &restored {
+                assert_eq!((it.uid(), it.nlink(), it.ino()), (0, 3, restored[0].ino()), "{kind} {directory}");
+            }
+            assert!(!planted.exists(), "{kind} {directory}");
+        }
+    }
+}
+
+/// Where inode numbers may be invented, it may be the victim itself, and the only file with the content.
+#[test]
+fn what_may_be_the_victim_is_not_removed_without_another_copy() {
+    if !is_root() {
+        return;
+    }
+    let dir = Dir::on_disk();
+    let Some(_mounted) = mount(&dir, "overlay") else { return };
+    share(&dir);
+    let before = known(&dir.path("m/u/b"));
+    prune(&dir, &["--action", "delete", "m"]);
+    let left = dir.path("m/u").join(private_name(&dir, "m/u/b"));
+    dir.file("m/u/takes/the/free", b"numbers");
+    fs::write(&left, [7; 5000]).unwrap();
+    assert_ne!(known(&left).ino, before.ino);
+    fs::File::options().write(true).open(&left).unwrap().set_modified(before.modified).unwrap();
+    fs::rename(dir.path("m/r/a"), dir.path("m/away")).unwrap();
+    let run = undo(&dir).run().status(2);
+    run.check(run.text().contains("another user can change its path"), "the reason is given");
+    assert_eq!(fs::read(&left).unwrap(), [7; 5000]);
+    assert!(!dir.path("m/u/b").exists() && !dir.path("m/r/c").exists());
+    fs::rename(dir.path("m/away"), dir.path("m/r/a")).unwrap();
+    undo(&dir).run().status(0);
+    assert_eq!(fs::metadata(dir.path("m/r/c")).unwrap().ino(), fs::metadata(dir.path("m/u/b")).unwrap().ino());
+    assert!(!left.exists());
+}
+
+/// A copy of the killed undo may have its private name, and looks like the victim.
+#[test]
+fn an_undo_of_several_names_that_is_killed_can_be_repeated() {
+    if !is_root() || !has("strace") || is_too_slow("injected faults") {
+        return;
+    }
+    for kind in ["tmpfs", "overlay", "ext4"] {
+        for call in ["linkat", "renameat2"] {
+            for nth in 1..=2 {
+                let dir = Dir::on_disk();
+                let Some(_mounted) = mount(&dir, kind) else { continue };
+                share(&dir);
+                prune(&dir, &["--action", "delete", "m"]);
+                let kill = format!("inject={call}:signal=KILL:when={nth}");
+                let trace = ["strace", "-f", "-o", "/dev/null", "-e", &kill];
+                assert_eq!(undo(&dir).under(&dir, trace).run().code(), 128 + 9, "{kind} {call} {nth}");
+                undo(&dir).run().status(0);
+                let [c, b] = ["m/r/c", "m/u/b"].map(|path| fs::metadata(dir.path(path)).unwrap());
+                assert_eq!((c.ino(), c.nlink()), (b.ino(), 2), "{kind} {call} {nth}");
+                for directory in ["m/r", "m/u"] {
+                    let mut names = fs::read_dir(dir.path(directory)).unwrap();
+                    assert!(names.all(|it| !it.unwrap().file_name().to_str().unwrap().starts_with(".ftk-")));
+                }
+            }
+        }
+    }
 }
 
 /// The other name becomes a link neither of the user's file, nor does that file get a name of the victim.

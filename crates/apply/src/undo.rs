@@ -321,9 +321,10 @@ impl Undoing {
         }
         let place = self.locate(Side::Victim, intent)?;
         let found = present(&place)?;
-        let outcome = if let Some(victim) = self.repair(intent, &place, found.as_ref(), stop)? {
-            self.remember(intent, victim, true);
-            Ok(Undone::Restored)
+        let outcome = if let Some((victim, is_original)) = self.repair(intent, &place, found.as_ref(), stop)? {
+            let links = if is_original { 0 } else { self.links_lost(intent) };
+            self.remember(intent, victim, is_original);
+            Ok(Shortfall { links, ..Shortfall::default() }.undone())
         } else {
             match (intent.kind, found) {
                 (_, Some(now)) if intent.is_victim(&now, || place.identity(Side::Victim))? => {
@@ -387,8 +388,8 @@ impl Undoing {
         self.names.get(&intent.victim.version.identity()).is_some_and(|names| names.handled > 1)
     }
 
-    /// Handles a file that a killed run left under the private name in the victim's directory, and returns
-    /// the victim if that restored it.
+    /// Handles a file that a killed run left under the private name in the victim's directory. If that restored the victim,
+    /// returns it, and whether it has the recorded device and inode number: otherwise it may be a copy of an earlier undo.
     ///
     /// If it is the victim itself, it gets its name back. The file is removed if it is an unused replacement,
     /// the empty file of a check that two directories are distinct, or a copy of the keeper from an earlier
@@ -399,18 +400,20 @@ impl Undoing {
         place: &Place,
         found: Option<&Stat>,
         stop: &Stop,
-    ) -> Result<Option<OwnedFd>, ActError> {
+    ) -> Result<Option<(OwnedFd, bool)>, ActError> {
         let outside = place.sibling(&intent.temp);
         let aside = inside_private(&outside)?;
         let Some(left) = present(&aside)? else {
             remove_private(&outside)?;
             return Ok(None);
         };
-        // FUSE file systems invent inode numbers. If the victim's name is missing, a file under the private name that
-        // looks like the victim is the victim.
-        let has_lasting_numbers = intent.proof.as_ref().is_some_and(|proof| proof.directory.fs.is_some());
-        let numbers_count = has_lasting_numbers || found.is_some();
-        let Some(victim) = open_victim(intent, &aside, numbers_count, stop)? else {
+        let may_differ = found.is_none() && !(intent.proof.is_some() && is_trusted(&aside.dir));
+        let mut victim = open_victim(intent, &aside, stop)?;
+        let has_numbers = victim.is_some();
+        if victim.is_none() && may_differ {
+            victim = self.open_alike(intent, &aside, stop)?;
+        }
+        let Some(victim) = victim else {
             let is_removable = is_alias_check_file(intent, found, &left)
                 || self.is_unused_replacement(intent, &aside, &left)?
                 || self.is_copy(intent, place, &aside, found, &left, stop)?;
@@ -431,7 +434,50 @@ impl Undoing {
             Some(_) => return Err(Refusal::Replaced(Side::Victim).into()),
         }
         remove_private(&outside)?;
-        Ok(Some(duplicate(&victim)?))
+        Ok(Some((duplicate(&victim)?, has_numbers)))
+    }
+
+    /// Opens the file under the private name if it looks like the victim in everything but its device and inode number, which
+    /// file systems that invent them may have changed.
+    ///
+    /// Another user could have put it there. Where one can change the path, it counts as a copy, and it is removed only if
+    /// the content is elsewhere as well.
+    fn open_alike(&mut self, intent: &Intent, aside: &Place, stop: &Stop) -> Result<Option<Held>, ActError> {
+        if !present(aside)?.is_some_and(|now| now.is_regular()) {
+            return Ok(None);
+        }
+        let held = open(Side::Victim, aside.clone())?;
+        let is_alike = is_like(&intent.victim.version, &held.stat) && intent.metadata.is_of(&held.stat);
+        if !is_alike || !is_recorded_content(intent, &held, stop)? {
+            return Ok(None);
+        }
+        match ensure_trusted_above(&aside.dir) {
+            Ok(()) => Ok(Some(held)),
+            Err(_) if self.has_source(intent, stop)? => Ok(None),
+            Err(refusal) => Err(refusal.into()),
+        }
+    }
+
+    /// Returns whether a deleted file can be restored from the keeper or another copy.
+    fn has_source(&mut self, intent: &Intent, stop: &Stop) -> Result<bool, ActError> {
+        for seen in self.sources(intent) {
+            if let Ok(held) = self.reach.open(Side::Copy, &seen)
+                && held.stat.size == intent.victim.version.size
+                && is_recorded_content(intent, &held, stop)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the files from which a deleted file can be restored: the keeper first.
+    fn sources(&self, intent: &Intent) -> Vec<Seen> {
+        let list = intent.proof.as_ref().and_then(|proof| proof.copies);
+        let others = list.and_then(|list| self.copies.get(&list)).into_iter().flatten();
+        let others = others.filter(|other| other.path != intent.keeper.path);
+        let others = others.cloned().map(|To { path, root_len }| Seen { path, root_len, version: Version::default() });
+        std::iter::once(intent.keeper.clone()).chain(others).collect()
     }
 
     /// Returns whether the file under the private name is a replacement that can be removed: a symbolic link,
@@ -535,11 +581,8 @@ impl Undoing {
         let mode = keeper_mode(intent);
         let from_keeper = self.keeper(intent, place);
         let mut copied = from_keeper.and_then(|source| self.copy_back(intent, place, &source, mode, stop));
-        let list = intent.proof.as_ref().and_then(|proof| proof.copies);
-        let others = list.and_then(|list| self.copies.get(&list)).cloned().unwrap_or_default();
-        for To { path, root_len } in others {
-            let (Err(ActError::Refused(_)), false) = (&copied, path == intent.keeper.path) else { continue };
-            let other = Seen { path, root_len, version: Version::default() };
+        for other in self.sources(intent).into_iter().skip(1) {
+            let Err(ActError::Refused(_)) = copied else { break };
             let source = self.reach.open(Side::Copy, &other).map_err(ActError::from);
             let other = source.and_then(|source| self.copy_back(intent, place, &source, None, stop));
             if !matches!(other, Err(ActError::Refused(_))) {
@@ -729,7 +772,7 @@ impl Undoing {
         if found.is_some() && intent.is_victim(&stat, || moved.identity(Side::Victim))? {
             return Err(Refusal::NameExists.into());
         }
-        let Some(victim) = open_victim(intent, &moved, true, stop)? else { return Err(changed_victim()) };
+        let Some(victim) = open_victim(intent, &moved, stop)? else { return Err(changed_victim()) };
         displace(&moved, victim.identity(), place, || Ok(()))?;
         Ok(Undone::Restored)
     }
@@ -759,21 +802,13 @@ fn duplicate(held: &Held) -> Result<OwnedFd, ActError> {
 }
 
 /// Opens the file at a place if it is the victim itself, unchanged. While it is open, no other file can get its inode
-/// number. `numbers_count`: whether the recorded device and inode number are still valid.
-fn open_victim(
-    intent: &Intent,
-    place: &Place,
-    numbers_count: bool,
-    stop: &Stop,
-) -> Result<Option<Held>, ActError> {
+/// number.
+fn open_victim(intent: &Intent, place: &Place, stop: &Stop) -> Result<Option<Held>, ActError> {
     if !present(place)?.is_some_and(|now| is_like(&intent.victim.version, &now)) {
         return Ok(None);
     }
     let held = open(Side::Victim, place.clone())?;
-    let is_victim = match numbers_count {
-        true => intent.is_victim(&held.stat, || identify(&held))?,
-        false => is_like(&intent.victim.version, &held.stat),
-    };
+    let is_victim = intent.is_victim(&held.stat, || identify(&held))?;
     Ok((is_victim && is_recorded_content(intent, &held, stop)?).then_some(held))
 }
 

@@ -75,7 +75,7 @@ impl Undoing {
         let is_second_name = found.is_some_and(|now| now.identity() == left.identity());
         if intent.kind == ActionKind::Replace
             && !is_second_name
-            && let Some(victim) = open_victim(intent, &aside, true, stop)?
+            && let Some(victim) = open_victim(intent, &aside, stop)?
         {
             match found {
                 None => restore_name(place, victim.identity(), &aside)?,
