@@ -95,7 +95,7 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     let out = Stdout::default();
     let mut lines = StepLines::new(&out, globals.json, PATH_WIDTH);
     let (mut restored, mut removed, mut failed, mut reduced, mut untouched) = (0, 0, 0, 0, 0);
-    let mut directories = 0;
+    let (mut directories, mut apart) = (0, 0);
     let ended = undo_after(journal, &remade(globals), globals.memory(), &signals.stop, |step, result| {
         let (word, tone, why) = match result {
             Ok(Undone::Restored) => {
@@ -103,13 +103,20 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
                 *if is_directory { &mut directories } else { &mut restored } += 1;
                 ("restore", Tone::Good, String::new())
             }
-            Ok(Undone::RestoredExcept(shortfall)) => {
-                restored += 1;
-                if shortfall.rights {
-                    reduced += 1;
+            Ok(Undone::RestoredExcept(shortfall) | Undone::LeftExcept(shortfall)) => {
+                let is_new = matches!(result, Ok(Undone::RestoredExcept(_)));
+                *if is_new { &mut restored } else { &mut untouched } += 1;
+                reduced += u64::from(shortfall.rights);
+                apart += u64::from(shortfall.apart);
+                if shortfall.rights || shortfall.apart {
                     console.stats.error("undo");
                 }
-                ("restore", Tone::Good, shown_shortfall(&shortfall))
+                let what = shown_shortfall(&shortfall);
+                if is_new {
+                    ("restore", Tone::Good, what)
+                } else {
+                    ("leave", Tone::Notable, format!("nothing to undo, but it is {what}"))
+                }
             }
             Ok(Undone::Removed) => {
                 removed += 1;
@@ -141,6 +148,7 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
             (removed, format!("removed {}", human::count(removed, "file"))),
             (untouched, format!("{} needed nothing", human::count(untouched, "file"))),
             (reduced, format!("{reduced} without set-ID bits or capabilities")),
+            (apart, format!("{} not joined with the other hard links", human::count(apart, "file"))),
             (failed, format!("{} could not be restored", human::count(failed, "file"))),
         ]);
         console.summary(format_args!("restored {restored}{others}"));
@@ -157,17 +165,20 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     signals.raise_again();
     ended.with_context(|| format!("cannot undo {shown}"))?;
     out.finish()?;
-    Ok(if failed + reduced > 0 { Outcome::Error } else { Outcome::Success })
+    Ok(if failed + reduced + apart > 0 { Outcome::Error } else { Outcome::Success })
 }
 
 /// Returns in what a restored file is not as it was.
-fn shown_shortfall(&Shortfall { rights, narrower, links, .. }: &Shortfall) -> String {
+fn shown_shortfall(&Shortfall { rights, narrower, links, apart, .. }: &Shortfall) -> String {
     let mut parts = Vec::new();
     if rights {
         parts.push("without set-ID bits and capabilities: set them yourself".into());
     }
     if let Some(mode) = narrower {
         parts.push(format!("with permissions {mode:04o}, as they were changed after the run"));
+    }
+    if apart {
+        parts.push("a separate file: it could not be joined with its other hard links".into());
     }
     if links > 0 {
         parts.push(format!("no longer joined with {} outside the run", human::count(links, "hard link")));

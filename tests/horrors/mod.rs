@@ -22,6 +22,7 @@ mod names;
 mod outputs;
 mod proofs;
 mod pruning;
+mod repeated;
 mod reused;
 mod rings;
 mod scenarios;

@@ -1,6 +1,6 @@
 //! Reading a journal, including one of a run that was killed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
@@ -169,7 +169,7 @@ pub fn summarize(journal: impl BufRead, memory: u64) -> Result<JournalSummary, J
     let (mut of_kind, mut undone_of_kind, mut left) = (BTreeMap::new(), BTreeMap::new(), 0);
     for step in &steps {
         *of_kind.entry(step.kind).or_default() += 1;
-        if undone.contains(&step.step) {
+        if undone.contains_key(&step.step) {
             *undone_of_kind.entry(step.kind).or_default() += 1;
         } else if step.kind != ActionKind::Reflink && (step.proof.is_some() || !step.kind.copies_back()) {
             left += 1;
@@ -199,8 +199,8 @@ pub(crate) struct History {
     pub(crate) making: Vec<Making>,
     /// The directories that an undo has made, by the number of the step that removed the old one.
     pub(crate) remade: BTreeMap<u64, Identity>,
-    /// The numbers of the steps that are undone.
-    pub(crate) undone: BTreeSet<u64>,
+    /// The numbers of the steps that are undone, and whether the restored file lacks rights.
+    pub(crate) undone: BTreeMap<u64, bool>,
     /// The length of the journal without an incomplete line at its end.
     pub(crate) len: u64,
 }
@@ -234,7 +234,7 @@ impl History {
         let cwd = OsString::from_vec(cwd.map_err(|_| JournalError::Malformed(1))?.into_owned()).into();
         let mut steps: Vec<Option<Intent>> = Vec::new();
         let (mut starts, mut copies) = (BTreeMap::new(), BTreeMap::new());
-        let (mut making, mut remade, mut undone) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
+        let (mut making, mut remade, mut undone) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
         let mut len = line.len() as u64 + 1;
         while next_line(&mut journal, &mut line, &mut number)? {
             let malformed = || JournalError::Malformed(number);
@@ -274,7 +274,7 @@ impl History {
                 if !record.undone || !is_step(record.step, &steps) {
                     return Err(malformed());
                 }
-                undone.insert(record.step);
+                undone.insert(record.step, record.lacks_rights);
             } else {
                 let Object(record): Object<OutcomeRecord> =
                     serde_json::from_slice(&line).map_err(|_| malformed())?;
@@ -383,7 +383,7 @@ mod tests {
         assert_eq!(starts, [(&b"a"[..], 3, 5)]);
         assert_eq!(history.cwd_identity.map(|it| it.ino), Some(2));
         assert_eq!(history.remade.iter().map(|(step, it)| (*step, it.ino)).collect::<Vec<_>>(), [(0, 12)]);
-        assert_eq!(Vec::from_iter(history.undone), [0]);
+        assert_eq!(Vec::from_iter(history.undone), [(0, false)]);
         assert_eq!(history.len, NEW.len() as u64);
         let proof = history.steps[0].proof.as_ref().unwrap();
         assert_eq!((proof.directory.ino, proof.victim.unwrap().ino, proof.nlink), (3, 2, 2));

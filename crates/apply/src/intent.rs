@@ -207,9 +207,11 @@ pub(crate) fn write_remade(out: &mut Vec<u8>, step: u64, identity: &Identity) {
     out.extend_from_slice(b"}}\n");
 }
 
-/// Appends the record of a step that is undone.
-pub(crate) fn write_undone(out: &mut Vec<u8>, step: u64) {
-    out.extend_from_slice(format!("{{\"step\":{step},\"undone\":true}}\n").as_bytes());
+/// Appends the record of a step that is undone. `lacks_rights`: whether the restored file has not all of its set-ID bits and
+/// capabilities.
+pub(crate) fn write_undone(out: &mut Vec<u8>, step: u64, lacks_rights: bool) {
+    let lacks_rights = if lacks_rights { ",\"lacks_rights\":true" } else { "" };
+    out.extend_from_slice(format!("{{\"step\":{step},\"undone\":true{lacks_rights}}}\n").as_bytes());
 }
 
 fn write_seen(out: &mut Vec<u8>, seen: &Seen) {
@@ -371,6 +373,8 @@ impl RemadeRecord {
 pub(crate) struct UndoneRecord {
     pub(crate) step: u64,
     pub(crate) undone: bool,
+    #[serde(default)]
+    pub(crate) lacks_rights: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -612,9 +616,10 @@ mod tests {
                 let copy = To { path, root_len };
                 prop_assert_eq!((copies.copies, copies.files()), (intent.step, Some(vec![copy.clone(), copy])));
                 line.clear();
-                write_undone(&mut line, intent.step);
+                write_undone(&mut line, intent.step, intent.metadata.mode > 0);
                 let undone: UndoneRecord = serde_json::from_slice(&line).unwrap();
                 prop_assert_eq!((undone.step, undone.undone), (intent.step, true));
+                prop_assert_eq!(undone.lacks_rights, intent.metadata.mode > 0);
             }
         }
     }

@@ -81,6 +81,22 @@ impl Metadata {
         safe
     }
 
+    /// Returns whether this has set-user-ID or set-group-ID bits or capabilities that a file lacks.
+    pub(crate) fn has_more_rights(&self, held: &Held) -> io::Result<bool> {
+        if self.mode & SET_ID & !held.stat.mode != 0 {
+            return Ok(true);
+        }
+        match self.attributes.iter().find(|(name, _)| name == CAPABILITIES) {
+            Some(ours) => Ok(!attributes(&held.file)?.contains(ours)),
+            None => Ok(false),
+        }
+    }
+
+    /// Returns whether a file with this `stat` lacks other permissions.
+    pub(crate) fn is_narrowed(&self, stat: &Stat) -> bool {
+        self.mode & !SET_ID & !stat.mode != 0
+    }
+
     /// Returns whether a file with this `stat` has the same metadata. The access time and attributes are not
     /// compared.
     pub(crate) fn is_of(&self, stat: &Stat) -> bool {

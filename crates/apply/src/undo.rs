@@ -4,7 +4,7 @@ mod log;
 mod restored;
 mod tree;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File as StdFile;
 use std::io::BufReader;
 use std::ops::ControlFlow;
@@ -58,6 +58,8 @@ pub enum Undone {
     /// Nothing had to be done: the step was never performed, has already been undone, or needs no undo, as a
     /// reflink.
     AsItWas,
+    /// The step has already been undone, but something is not as it was.
+    LeftExcept(Shortfall),
 }
 
 /// In what a restored file is not as it was.
@@ -70,6 +72,14 @@ pub struct Shortfall {
     pub narrower: Option<u32>,
     /// It is no longer a hard link of so many names that the run did not handle.
     pub links: u64,
+    /// It could not become a hard link of its other names again, and is a file of its own.
+    pub apart: bool,
+}
+
+impl Undone {
+    fn lacks_rights(&self) -> bool {
+        matches!(self, Self::RestoredExcept(shortfall) | Self::LeftExcept(shortfall) if shortfall.rights)
+    }
 }
 
 impl Shortfall {
@@ -162,14 +172,18 @@ pub fn undo_after(
     for intent in steps.iter().rev() {
         let outcome = if stop.is_raised() {
             Err(ActError::Stopped)
-        } else if history.undone.contains(&intent.step) && !undoing.has_other_names(intent) {
-            Ok(Undone::AsItWas)
+        } else if let Some(&lacks_rights) = history.undone.get(&intent.step)
+            && !undoing.has_other_names(intent)
+        {
+            Ok(if lacks_rights { undoing.what_it_lacks(intent) } else { Undone::AsItWas })
         } else {
             undoing.step(intent, stop)
         };
         has_failed |= outcome.is_err();
-        if outcome.is_ok() && !undoing.is_unfinished(intent.step) {
-            undoing.undone.push(intent.step);
+        if let Ok(undone) = &outcome
+            && !undoing.is_unfinished(intent.step)
+        {
+            undoing.undone.push((intent.step, undone.lacks_rights()));
         }
         report(&Undo { path: intent.victim.path.clone(), action: intent.kind }, outcome);
         if undoing.changed.len() >= max_unsynced {
@@ -184,7 +198,7 @@ pub fn undo_after(
     });
     // A directory to which an entry is still to be restored is finished again by the next undo.
     if !has_failed {
-        undoing.undone.extend(finished);
+        undoing.undone.extend(finished.into_iter().map(|step| (step, false)));
     }
     undoing.sync(&history.undone)
 }
@@ -233,8 +247,8 @@ struct Undoing {
     /// The directories that were made again and are not finished, those above first.
     made: Vec<Made>,
     log: Log,
-    /// Steps that are undone, which is recorded after the next sync.
-    undone: Vec<u64>,
+    /// Steps that are undone, which is recorded after the next sync, and whether the file lacks rights.
+    undone: Vec<(u64, bool)>,
 }
 
 /// What is known about the names of a victim.
@@ -620,16 +634,18 @@ impl Undoing {
         // If this undo is killed, the next one recognises the file by this name.
         let aside = place.sibling(&intent.temp);
         let links = self.links_lost(intent);
-        if let Some((file, temp)) = self.link_copy(intent, &aside, stop)? {
-            return Ok((file, temp, Shortfall { links, ..Shortfall::default() }));
-        }
+        let apart = match self.link_copy(intent, &aside, stop)? {
+            Link::Made(file, temp) => return Ok((file, temp, Shortfall { links, ..Shortfall::default() })),
+            Link::NoFile => false,
+            Link::Impossible => true,
+        };
         let expected = expected_digest(intent)?;
         if source.stat.size != intent.victim.version.size {
             return Err(Refusal::Changed { side: Side::Keeper, what: "its size" }.into());
         }
         let now = source.stat.mode;
         let (metadata, mut shortfall) = safe_metadata(intent, source, mode.unwrap_or(now), now)?;
-        shortfall.links = links;
+        (shortfall.links, shortfall.apart) = (links, apart);
         let expected = Expected::Digest(&expected);
         let Copied { file, temp, .. } = copy(source, aside, &metadata, expected, stop)?;
         Ok((file, temp, shortfall))
@@ -644,46 +660,32 @@ impl Undoing {
     }
 
     /// Creates a hard link at `aside` to the copy that was made for an earlier name of the same victim, or to the victim
-    /// itself. Returns `None` if there is no such file or it cannot be linked.
-    fn link_copy(
-        &mut self,
-        intent: &Intent,
-        aside: &Place,
-        stop: &Stop,
-    ) -> Result<Option<(OwnedFd, Temp)>, ActError> {
+    /// itself.
+    fn link_copy(&mut self, intent: &Intent, aside: &Place, stop: &Stop) -> Result<Link, ActError> {
         let victim = intent.victim.version.identity();
         let Some((path, identity)) = self.names.get(&victim).and_then(|names| names.copy.clone()) else {
-            return Ok(None);
+            return Ok(Link::NoFile);
         };
         let file = match self.held.iter().position(|(held, _)| *held == victim) {
             Some(nth) => self.held.remove(nth).expect("it was found").1,
-            None => match self.open_copy(intent, &path, &identity, stop)? {
-                Some(file) => file,
-                None => return Ok(None),
-            },
+            None => {
+                let Ok(place) = self.reach.locate(Side::Victim, &path.path, path.root_len) else {
+                    return Ok(Link::Impossible);
+                };
+                match open_copy(intent, place, &identity, stop)? {
+                    Some(file) => file,
+                    None => return Ok(Link::NoFile),
+                }
+            }
         };
-        // If it cannot be linked, the name gets a separate copy.
-        Ok(Temp::linked(&file, aside.clone()).ok().map(|temp| (file, temp)))
-    }
-
-    /// Opens a file to link other names to it. By its name it is recognised by its identity and its content: another user
-    /// could have exchanged it. Returns `None` if its name is free.
-    fn open_copy(
-        &mut self,
-        intent: &Intent,
-        To { path, root_len }: &To,
-        identity: &Identity,
-        stop: &Stop,
-    ) -> Result<Option<OwnedFd>, ActError> {
-        let Ok(place) = self.reach.locate(Side::Victim, path, *root_len) else { return Ok(None) };
-        if present(&place)?.is_none() {
-            return Ok(None);
+        match Temp::linked(&file, aside.clone()) {
+            Ok(temp) => Ok(Link::Made(file, temp)),
+            Err(Errno::NOENT) if Stat::of(&file).is_ok_and(|now| now.nlink == 0) => Ok(Link::NoFile),
+            Err(Errno::XDEV | Errno::MLINK | Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOENT) => {
+                Ok(Link::Impossible)
+            }
+            Err(errno) => Err(ActError::failed("join the file with its other name", errno)),
         }
-        let held = open(Side::Victim, place)?;
-        if !identity.is_same(&identify(&held)?) || !is_recorded_content(intent, &held, stop)? {
-            return Err(Refusal::Replaced(Side::Victim).into());
-        }
-        Ok(Some(duplicate(&held)?))
     }
 
     /// Records each victim of several steps that still has one of its names, because a step failed or its run
@@ -753,8 +755,30 @@ impl Undoing {
         if !has_metadata(&held.stat) || !is_recorded_content(intent, &held, stop)? {
             return Err(Refusal::Replaced(Side::Victim).into());
         }
+        let shortfall = Shortfall {
+            rights: lacks_rights(intent, &held)?,
+            narrower: intent.metadata.is_narrowed(&held.stat).then_some(held.stat.mode),
+            links: self.links_lost(intent),
+            apart: self.is_apart(intent, &identify(&held)?),
+        };
         self.remember(intent, duplicate(&held)?, false);
-        Ok(Undone::AsItWas)
+        Ok(if shortfall == Shortfall::default() { Undone::AsItWas } else { Undone::LeftExcept(shortfall) })
+    }
+
+    /// Returns whether another name of the victim leads to another file.
+    fn is_apart(&self, intent: &Intent, identity: &Identity) -> bool {
+        let names = self.names.get(&intent.victim.version.identity());
+        names.and_then(|names| names.copy.as_ref()).is_some_and(|(_, other)| !other.is_same(identity))
+    }
+
+    /// Returns what a file still lacks that an earlier undo has restored without rights.
+    fn what_it_lacks(&mut self, intent: &Intent) -> Undone {
+        let held = self.locate(Side::Victim, intent).ok().and_then(|place| Held::open(place).ok());
+        let is_restored = |held: &Held| is_like(&intent.victim.version, &held.stat);
+        match held.filter(is_restored).map(|held| lacks_rights(intent, &held)) {
+            Some(Ok(true)) => Undone::LeftExcept(Shortfall { rights: true, ..Shortfall::default() }),
+            _ => Undone::AsItWas,
+        }
     }
 
     fn move_back(
@@ -778,12 +802,40 @@ impl Undoing {
     }
 
     /// Waits until the restored names are on the disk, and then records which steps are undone.
-    fn sync(&mut self, known: &BTreeSet<u64>) -> Result<(), JournalError> {
+    fn sync(&mut self, known: &BTreeMap<u64, bool>) -> Result<(), JournalError> {
         sync_names(&self.changed).map_err(|errno| JournalError::Sync(errno.into()))?;
         self.changed.clear();
-        let new = std::mem::take(&mut self.undone).into_iter().filter(|step| !known.contains(step));
+        let new = std::mem::take(&mut self.undone).into_iter().filter(|(step, _)| !known.contains_key(step));
         self.log.undone(new).map_err(JournalError::Write)
     }
+}
+
+/// What came of the attempt to make a name a hard link of an earlier one.
+enum Link {
+    /// The file, and its private name.
+    Made(OwnedFd, Temp),
+    /// There is no earlier name, or it is gone.
+    NoFile,
+    /// The file system or the kernel does not join the two names.
+    Impossible,
+}
+
+/// Opens a file to link other names to it. By its name it is recognised by its identity and its content: another user
+/// could have exchanged it. Returns `None` if its name is free.
+fn open_copy(
+    intent: &Intent,
+    place: Place,
+    identity: &Identity,
+    stop: &Stop,
+) -> Result<Option<OwnedFd>, ActError> {
+    if present(&place)?.is_none() {
+        return Ok(None);
+    }
+    let held = open(Side::Victim, place)?;
+    if !identity.is_same(&identify(&held)?) || !is_recorded_content(intent, &held, stop)? {
+        return Err(Refusal::Replaced(Side::Victim).into());
+    }
+    Ok(Some(duplicate(&held)?))
 }
 
 /// Returns the permissions that the keeper had at the time of the run.
@@ -810,6 +862,12 @@ fn open_victim(intent: &Intent, place: &Place, stop: &Stop) -> Result<Option<Hel
     let held = open(Side::Victim, place.clone())?;
     let is_victim = intent.is_victim(&held.stat, || identify(&held))?;
     Ok((is_victim && is_recorded_content(intent, &held, stop)?).then_some(held))
+}
+
+/// Returns whether a file lacks set-ID bits or capabilities that the victim had.
+fn lacks_rights(intent: &Intent, held: &Held) -> Result<bool, Refusal> {
+    let lacks = intent.metadata.has_more_rights(held);
+    lacks.map_err(|error| Refusal::unreadable(Side::Victim, "read the attributes of", error))
 }
 
 /// Returns the identity of an open file.
@@ -852,7 +910,7 @@ fn safe_metadata(
     let narrower = safe.mode & now;
     let narrower = (mode != now && narrower != safe.mode).then_some(narrower);
     safe.mode = narrower.unwrap_or(safe.mode);
-    Ok((safe, Shortfall { rights, narrower, links: 0 }))
+    Ok((safe, Shortfall { rights, narrower, ..Shortfall::default() }))
 }
 
 /// Returns whether `whole` begins with all bytes of `part`.

@@ -34,10 +34,10 @@ impl Log {
         self.add(&line)
     }
 
-    /// Records the steps that are undone, if the journal can be written.
-    pub(super) fn undone(&mut self, steps: impl Iterator<Item = u64>) -> io::Result<()> {
+    /// Records the steps that are undone, and whether their files lack rights, if the journal can be written.
+    pub(super) fn undone(&mut self, steps: impl Iterator<Item = (u64, bool)>) -> io::Result<()> {
         let mut lines = Vec::new();
-        steps.for_each(|step| write_undone(&mut lines, step));
+        steps.for_each(|(step, lacks_rights)| write_undone(&mut lines, step, lacks_rights));
         if lines.is_empty() || !self.is_writable { Ok(()) } else { self.add(&lines) }
     }
 

@@ -15,7 +15,7 @@ use crate::seen::Seen;
 use crate::swap::{delete, replace, restore_name};
 use crate::temp::{Temp, remove};
 use crate::undo::{
-    Shortfall, Undoing, Undone, begins_with, duplicate, expected_digest, open_victim, present, safe_metadata,
+    Link, Shortfall, Undoing, Undone, begins_with, duplicate, expected_digest, open_victim, present, safe_metadata,
 };
 
 impl Undoing {
@@ -41,7 +41,7 @@ impl Undoing {
                 (_, None) => Err(Refusal::unreadable(Side::Target, "find", rustix::io::Errno::NOENT).into()),
             }
         };
-        if !matches!(outcome, Ok(Undone::AsItWas) | Err(_)) {
+        if !matches!(outcome, Ok(Undone::AsItWas | Undone::LeftExcept(_)) | Err(_)) {
             self.changed.push(place.dir);
         }
         outcome
@@ -128,8 +128,9 @@ impl Undoing {
         let aside = place.sibling(&intent.temp);
         let links = self.links_lost(intent);
         let (file, temp, shortfall) = match self.link_copy(intent, &aside, stop)? {
-            Some((file, temp)) => (file, temp, Shortfall::default()),
-            None => {
+            Link::Made(file, temp) => (file, temp, Shortfall::default()),
+            link => {
+                let shortfall = Shortfall { apart: matches!(link, Link::Impossible), ..shortfall };
                 let expected = expected_digest(intent)?;
                 let copied = copy(&saved, aside, &metadata, Expected::Digest(&expected), stop);
                 let Copied { file, temp, .. } = copied.map_err(|error| error.with_source(Side::Saved))?;
