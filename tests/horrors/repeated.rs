@@ -1,12 +1,14 @@
 //! Undo that is repeated: after a kill, after a failure, and when something could not be restored.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::path::Path;
 
 use rustix::process::geteuid;
 
-use crate::harness::{Dir, Ftk, Mounted, is_too_slow, needs, skip};
+use crate::harness::{Dir, Ftk, Mounted, has, is_too_slow, needs, skip};
+
+const USER: u32 = 65534;
 
 fn prune(dir: &Dir, args: &[&str]) {
     let prune = ["dup", "prune", "--yes", "--journal", "../j", "--keep", "first", "--action", "delete"];
@@ -94,5 +96,49 @@ fn every_undo_says_what_a_file_lacks() {
         assert_eq!(fs::metadata(dir.path("t/s")).unwrap().mode() & 0o7777, 0o755);
         set_mode(&dir.path("t/s"), 0o2755);
         undo(&dir).run().status(0);
+    }
+}
+
+/// An overlay does not tell when a directory was born, and the directories belong to another user again.
+#[test]
+fn directories_that_were_given_back_are_no_obstacle() {
+    if !geteuid().is_root() || !has("strace") || is_too_slow("injected faults") {
+        return skip("only root changes owners");
+    }
+    let whole = |call: &'static str| (1..=5).map(move |nth| format!("{call}:signal=KILL:when={nth}"));
+    let faults = ["", "away"].map(str::to_owned).into_iter();
+    for fault in faults.chain(whole("fchmod")).chain(whole("fchown")).chain(whole("fdatasync")) {
+        let dir = Dir::on_disk();
+        let Some(_mounted) = Mounted::overlay(&dir.path("")) else { return };
+        dir.file("merged/t/a1", b"1").file("merged/t/a2", b"2").file("merged/t/a3", b"3");
+        let restored = ["only/z1", "only/x/z2", "only/x/y/z3"].map(|path| format!("merged/t/{path}"));
+        for (path, content) in restored.iter().zip([b"1", b"2", b"3"]) {
+            dir.file(path, content);
+        }
+        let directories = ["only", "only/x", "only/x/y"].map(|path| dir.path(format!("merged/t/{path}")));
+        for directory in &directories {
+            chown(directory, Some(USER), Some(USER)).unwrap();
+        }
+        prune(&dir, &["--remove-empty-dirs", "merged/t"]);
+        assert!(!directories[0].exists());
+        let [kept, away] = ["merged/t/a2", "away"].map(|path| dir.path(path));
+        match &*fault {
+            "" => {}
+            "away" => {
+                fs::copy(&kept, &away).unwrap();
+                fs::remove_file(&kept).unwrap();
+                undo(&dir).run().status(2);
+                fs::copy(&away, &kept).unwrap();
+            }
+            fault => _ = undo_with(&dir, fault).run(),
+        }
+        undo(&dir).run().status(0);
+        for (path, content) in restored.iter().zip([b"1", b"2", b"3"]) {
+            assert_eq!(fs::read(dir.path(path)).unwrap(), content, "{fault}");
+        }
+        for directory in &directories {
+            let now = fs::metadata(directory).unwrap();
+            assert_eq!((now.uid(), now.mode() & 0o7777), (USER, 0o755), "{fault}");
+        }
     }
 }

@@ -17,6 +17,7 @@ use ftk_file::{File, FileType, Identity, Inode, Stat, Version, is_trusted};
 use ftk_sched::Stop;
 use rustix::fs::{CWD, Mode, openat, readlinkat};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use crate::action::ActionKind;
 use crate::copy::{Copied, Expected, copy};
@@ -157,7 +158,7 @@ pub fn undo_after(
     let mut undoing = Undoing {
         reach,
         copies: history.copies,
-        names: names(&steps),
+        names: names(&steps, &history.undone),
         held: VecDeque::new(),
         replaced: of_steps(&steps, &history.remade).map(|(old, made)| (inode(&old), made)).collect(),
         remade: history.remade,
@@ -256,6 +257,8 @@ struct Undoing {
 struct Names {
     /// How many of them the run handled.
     handled: u64,
+    /// For how many of these the journal does not say that they are undone.
+    left: u64,
     /// How many there were before the run.
     all: u64,
     /// The path of the copy that was made for the first of them, or of the victim itself, and its identity. `None` until
@@ -266,11 +269,12 @@ struct Names {
 }
 
 /// Counts the names of each victim.
-fn names(steps: &[Intent]) -> HashMap<(u64, u64), Names> {
+fn names(steps: &[Intent], undone: &BTreeMap<u64, bool>) -> HashMap<(u64, u64), Names> {
     let mut names: HashMap<_, Names> = HashMap::new();
     for intent in steps.iter().filter(|intent| intent.kind != ActionKind::Create) {
         let names = names.entry(intent.victim.version.identity()).or_default();
         names.handled += 1;
+        names.left += u64::from(!undone.contains_key(&intent.step));
         names.all = names.all.max(intent.proof.as_ref().map_or(0, |proof| proof.nlink));
     }
     names
@@ -371,10 +375,11 @@ impl Undoing {
         };
         let now = place.directory(side)?;
         let difference = match self.replaced.get(&inode(&proof.directory)) {
-            // Its owner changes when it is finished. Without a time of birth, it may be another directory with the same inode
-            // number.
+            // Its owner changes when it is finished. Until then and without a time of birth, it may be another directory with
+            // the same inode number.
             Some(made) if made.is_same_inode(&now) => {
-                if made.birth_ns.is_none() {
+                let is_given_back = now.uid == proof.directory.uid && now.uid != geteuid().as_raw();
+                if made.birth_ns.is_none() && !is_given_back {
                     ensure_trusted_above(&place.dir)?;
                 }
                 None
@@ -397,9 +402,10 @@ impl Undoing {
         Ok(moved)
     }
 
-    /// Returns whether the victim had several names.
+    /// Returns whether the victim had several names, and one of them is still to be restored.
     fn has_other_names(&self, intent: &Intent) -> bool {
-        self.names.get(&intent.victim.version.identity()).is_some_and(|names| names.handled > 1)
+        let names = self.names.get(&intent.victim.version.identity());
+        names.is_some_and(|names| names.handled > 1 && names.left > 0)
     }
 
     /// Handles a file that a killed run left under the private name in the victim's directory. If that restored the victim,

@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 
 use ftk_file::{FileType, Identity, Stat};
 use rustix::fs::{Mode, OFlags, openat};
+use rustix::process::geteuid;
 
 use crate::action::ActionKind;
 use crate::engine::{RESERVED_DESCRIPTORS, max_batch};
@@ -119,7 +120,15 @@ impl Undoing {
             }
             // Only an identity tells that an undo has made it. It may have the inode number of the removed one.
             Some(now) => match self.remade.get(&intent.step) {
-                Some(remade) if remade.is_same_inode(&place.identity(Side::Victim)?) => (*remade, None),
+                Some(remade) if remade.is_same_inode(&place.identity(Side::Victim)?) => {
+                    // It is not finished again in a directory that has been given back to its owner.
+                    if remade.birth_ns.is_none()
+                        && let Err(refusal) = ensure_trusted_above(&place.dir)
+                    {
+                        return if is_finished(intent, &now) { Ok(Undone::AsItWas) } else { Err(refusal.into()) };
+                    }
+                    (*remade, None)
+                }
                 _ if intent.is_victim(&now, || place.identity(Side::Victim))? => return Ok(Undone::AsItWas),
                 _ => return Err(Refusal::Replaced(Side::Victim).into()),
             },
@@ -171,6 +180,14 @@ impl Undoing {
         }
         set(&dir, &made.intent.metadata)
     }
+}
+
+/// Returns whether a new directory has its owner and permissions, which only root can give to another user, or also its
+/// mtime.
+fn is_finished(intent: &Intent, now: &Stat) -> bool {
+    let Metadata { mode, uid, gid, mtime_ns, .. } = intent.metadata;
+    (now.mode, now.uid, now.gid) == (mode, uid, gid)
+        && (uid != geteuid().as_raw() || now.mtime_ns == mtime_ns)
 }
 
 /// Returns whether times of birth tell the victim from a private directory that has its inode number. Otherwise such a
