@@ -150,7 +150,9 @@ fn an_undo_that_is_killed_at_its_first_directory_can_be_repeated() {
         ("overlay", delete),
         ("tmpfs", delete),
     ] {
-        for (call, nth) in ["renameat2", "mkdirat"].into_iter().flat_map(|call| (1..=4).map(move |n| (call, n))) {
+        for (call, nth) in
+            ["renameat2", "mkdirat"].into_iter().flat_map(|call| (1..=4).map(move |n| (call, n)))
+        {
             let dir = Dir::on_disk();
             let Some(_mounted) = mount(&dir, kind) else { continue };
             dir.file("m/t/a/x", b"same").file("m/t/only/b/x", b"same").file("m/t/only/y", b"same");
@@ -167,7 +169,11 @@ fn an_undo_that_is_killed_at_its_first_directory_can_be_repeated() {
                 assert_eq!(fs::read(dir.path(path)).unwrap(), b"same", "{what}");
             }
             let now = fs::metadata(dir.path("m/t/only")).unwrap();
-            assert_eq!((now.mode() & 0o7777, now.modified().unwrap()), (0o750, before.modified().unwrap()), "{what}");
+            assert_eq!(
+                (now.mode() & 0o7777, now.modified().unwrap()),
+                (0o750, before.modified().unwrap()),
+                "{what}"
+            );
             let found = Command::new("find").arg(dir.path("m/t")).args(["-name", ".ftk-*"]).output().unwrap();
             assert_eq!(String::from_utf8_lossy(&found.stdout), "", "{what}");
             undo(&dir).run().status(0).stderr_has("nothing is left to undo");
@@ -291,7 +297,10 @@ fn what_may_be_the_victim_is_not_removed_without_another_copy() {
     assert!(!dir.path("m/u/b").exists() && !dir.path("m/r/c").exists());
     fs::rename(dir.path("m/away"), dir.path("m/r/a")).unwrap();
     undo(&dir).run().status(0);
-    assert_eq!(fs::metadata(dir.path("m/r/c")).unwrap().ino(), fs::metadata(dir.path("m/u/b")).unwrap().ino());
+    assert_eq!(
+        fs::metadata(dir.path("m/r/c")).unwrap().ino(),
+        fs::metadata(dir.path("m/u/b")).unwrap().ino()
+    );
     assert!(!left.exists());
 }
 

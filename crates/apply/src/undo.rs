@@ -339,23 +339,24 @@ impl Undoing {
         }
         let place = self.locate(Side::Victim, intent)?;
         let found = present(&place)?;
-        let outcome = if let Some((victim, is_original)) = self.repair(intent, &place, found.as_ref(), stop)? {
-            let links = if is_original { 0 } else { self.links_lost(intent) };
-            self.remember(intent, victim, is_original);
-            Ok(Shortfall { links, ..Shortfall::default() }.undone())
-        } else {
-            match (intent.kind, found) {
-                (_, Some(now)) if intent.is_victim(&now, || place.identity(Side::Victim))? => {
-                    self.remember_victim(intent, &place);
-                    Ok(Undone::AsItWas)
+        let outcome =
+            if let Some((victim, is_original)) = self.repair(intent, &place, found.as_ref(), stop)? {
+                let links = if is_original { 0 } else { self.links_lost(intent) };
+                self.remember(intent, victim, is_original);
+                Ok(Shortfall { links, ..Shortfall::default() }.undone())
+            } else {
+                match (intent.kind, found) {
+                    (_, Some(now)) if intent.is_victim(&now, || place.identity(Side::Victim))? => {
+                        self.remember_victim(intent, &place);
+                        Ok(Undone::AsItWas)
+                    }
+                    (ActionKind::Move, now) => self.move_back(intent, &place, now.as_ref(), stop),
+                    (ActionKind::Delete, None) => self.undelete(intent, &place, stop),
+                    (ActionKind::Delete, Some(now)) => self.is_undone(intent, &place, &now, stop),
+                    (_, Some(now)) => self.separate(intent, &place, &now, stop),
+                    (_, None) => Err(Refusal::unreadable(Side::Victim, "find", Errno::NOENT).into()),
                 }
-                (ActionKind::Move, now) => self.move_back(intent, &place, now.as_ref(), stop),
-                (ActionKind::Delete, None) => self.undelete(intent, &place, stop),
-                (ActionKind::Delete, Some(now)) => self.is_undone(intent, &place, &now, stop),
-                (_, Some(now)) => self.separate(intent, &place, &now, stop),
-                (_, None) => Err(Refusal::unreadable(Side::Victim, "find", Errno::NOENT).into()),
-            }
-        };
+            };
         if let Ok(Undone::Restored | Undone::RestoredExcept(_)) = outcome {
             self.changed.push(place.dir);
         }
@@ -460,8 +461,8 @@ impl Undoing {
     /// Opens the file under the private name if it looks like the victim in everything but its device and inode number, which
     /// file systems that invent them may have changed.
     ///
-    /// Another user could have put it there. Where one can change the path, it counts as a copy, and it is removed only if
-    /// the content is elsewhere as well.
+    /// Another user could have put it there. Where one can change the path, it is not the victim, and it is removed as a copy
+    /// only if the content is elsewhere as well.
     fn open_alike(&mut self, intent: &Intent, aside: &Place, stop: &Stop) -> Result<Option<Held>, ActError> {
         if !present(aside)?.is_some_and(|now| now.is_regular()) {
             return Ok(None);
@@ -471,10 +472,11 @@ impl Undoing {
         if !is_alike || !is_recorded_content(intent, &held, stop)? {
             return Ok(None);
         }
-        match ensure_trusted_above(&aside.dir) {
-            Ok(()) => Ok(Some(held)),
-            Err(_) if self.has_source(intent, stop)? => Ok(None),
-            Err(refusal) => Err(refusal.into()),
+        let Err(refusal) = ensure_trusted_above(&aside.dir) else { return Ok(Some(held)) };
+        match intent.kind {
+            ActionKind::Move => Ok(None), // it stays, and the moved file is looked for
+            ActionKind::Delete if self.has_source(intent, stop)? => Ok(None),
+            _ => Err(refusal.into()),
         }
     }
 
@@ -496,7 +498,8 @@ impl Undoing {
         let list = intent.proof.as_ref().and_then(|proof| proof.copies);
         let others = list.and_then(|list| self.copies.get(&list)).into_iter().flatten();
         let others = others.filter(|other| other.path != intent.keeper.path);
-        let others = others.cloned().map(|To { path, root_len }| Seen { path, root_len, version: Version::default() });
+        let others =
+            others.cloned().map(|To { path, root_len }| Seen { path, root_len, version: Version::default() });
         std::iter::once(intent.keeper.clone()).chain(others).collect()
     }
 
@@ -687,9 +690,9 @@ impl Undoing {
         match Temp::linked(&file, aside.clone()) {
             Ok(temp) => Ok(Link::Made(file, temp)),
             Err(Errno::NOENT) if Stat::of(&file).is_ok_and(|now| now.nlink == 0) => Ok(Link::NoFile),
-            Err(Errno::XDEV | Errno::MLINK | Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOENT) => {
-                Ok(Link::Impossible)
-            }
+            Err(
+                Errno::XDEV | Errno::MLINK | Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOENT,
+            ) => Ok(Link::Impossible),
             Err(errno) => Err(ActError::failed("join the file with its other name", errno)),
         }
     }

@@ -15,7 +15,8 @@ use crate::seen::Seen;
 use crate::swap::{delete, replace, restore_name};
 use crate::temp::{Temp, remove};
 use crate::undo::{
-    Link, Shortfall, Undoing, Undone, begins_with, duplicate, expected_digest, open_victim, present, safe_metadata,
+    Link, Shortfall, Undoing, Undone, begins_with, duplicate, expected_digest, open_victim, present,
+    safe_metadata,
 };
 
 impl Undoing {

@@ -125,7 +125,11 @@ impl Undoing {
                     if remade.birth_ns.is_none()
                         && let Err(refusal) = ensure_trusted_above(&place.dir)
                     {
-                        return if is_finished(intent, &now) { Ok(Undone::AsItWas) } else { Err(refusal.into()) };
+                        return if is_finished(intent, &now) {
+                            Ok(Undone::AsItWas)
+                        } else {
+                            Err(refusal.into())
+                        };
                     }
                     (*remade, None)
                 }
