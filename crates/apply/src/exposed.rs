@@ -81,8 +81,7 @@ fn first_unsafe(
     let mut stat = Stat::of(&dir).map_err(unreadable)?;
     loop {
         if !is_safe(&stat) {
-            let path = readlinkat(CWD, descriptor(&dir), Vec::new()).map_err(unreadable)?;
-            return Ok(Some((path.into_bytes(), stat)));
+            return Ok(Some((path_of(&dir).map_err(unreadable)?, stat)));
         }
         let above = openat(&dir, "..", DIRECTORY, Mode::empty()).map_err(unreadable)?;
         let of_above = Stat::of(&above).map_err(unreadable)?;
@@ -93,8 +92,10 @@ fn first_unsafe(
     }
 }
 
-fn descriptor(fd: &impl AsFd) -> String {
-    format!("/proc/thread-self/fd/{}", fd.as_fd().as_raw_fd())
+/// Returns the path of an open directory.
+pub(crate) fn path_of(dir: impl AsFd) -> Result<Vec<u8>, Errno> {
+    let descriptor = format!("/proc/thread-self/fd/{}", dir.as_fd().as_raw_fd());
+    Ok(readlinkat(CWD, descriptor, Vec::new())?.into_bytes())
 }
 
 #[cfg(test)]

@@ -43,9 +43,10 @@ pub enum JournalError {
     Owner(u32),
     /// The journal has these permissions, which let other users write to it.
     Writable(u32),
-    /// Another user can replace files in the directory of the journal, or in one above it.
+    /// Another user can replace files in the directory of the journal, in one above it or in one that holds a symbolic link
+    /// of its path, or can change such a link.
     Exposed {
-        /// The path of this directory.
+        /// The path of this directory or link.
         directory: Vec<u8>,
         /// Its permission bits.
         mode: u32,

@@ -133,5 +133,5 @@ pub use restore::{HasContent, NearestDirectory, RecordedMetadata, Restore, Resto
 pub use seen::{Copies, Need, Seen, Step};
 pub use sharing::Sharing;
 pub use tree::{Tree, TreeDone, TreeError, TreeFile};
-pub use trust::{open_journal, open_journal_to_undo};
+pub use trust::{open_journal, open_journal_to_undo, open_trusted_journal};
 pub use undo::{Shortfall, Undo, Undone, undo, undo_after};

@@ -7,20 +7,22 @@
 //! of another user. In a directory of that user, it could get the name of the journal. So no other user may be able to
 //! replace files in the directory of the journal.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::thread;
 use std::time::Duration;
 
-use ftk_file::Stat;
-use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
+use ftk_file::{FileType, Stat, Symlinks};
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat, readlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::exposed::first_replaceable;
+use crate::exposed::{first_replaceable, path_of};
 use crate::history::JournalError;
 use crate::reach::DIRECTORY;
 
@@ -39,23 +41,14 @@ pub fn open_journal(path: &Path) -> Result<File, JournalError> {
     open_checked(CWD, path)
 }
 
-/// Opens a journal for [`undo`](crate::undo()), with the same checks as [`open_journal`]. In addition, no other user may be
-/// able to replace files in its directory, or a directory above. Undo records in it what it has made and undone, so no other
-/// process may be using it. The journal of root, and one on a read-only file system, need not be writable: then nothing is
-/// recorded, and undo makes no directories.
+/// Opens a journal for [`undo`](crate::undo()), with the same checks as [`open_trusted_journal`]. Undo records in it what it
+/// has made and undone, so no other process may be using it. The journal of root, and one on a read-only file system, need
+/// not be writable: then nothing is recorded, and undo makes no directories.
 ///
 /// # Errors
 /// If the journal cannot be opened, another user could have written it or put it there, or it is being used.
 pub fn open_journal_to_undo(path: &Path) -> Result<File, JournalError> {
-    let name = path.file_name().ok_or(JournalError::NotRegular)?.as_ref();
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let dir = openat(CWD, parent, DIRECTORY, Mode::empty());
-    let dir = Rc::new(dir.map_err(|errno| JournalError::Read(errno.into()))?);
-    let readable = open_checked(&dir, name)?;
-    let exposed = first_replaceable(&dir).map_err(|refusal| JournalError::Read(io::Error::other(refusal)))?;
-    if let Some((directory, Stat { mode, uid: owner, .. })) = exposed {
-        return Err(JournalError::Exposed { directory, mode, owner });
-    }
+    let (dir, name, readable) = open_in_safe_directory(path)?;
     let file = match open(&dir, name, OFlags::RDWR | OFlags::APPEND) {
         Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => readable,
         file => file.map_err(|errno| JournalError::Write(errno.into()))?.into(),
@@ -63,6 +56,95 @@ pub fn open_journal_to_undo(path: &Path) -> Result<File, JournalError> {
     check(&file)?;
     lock(&file)?;
     Ok(file)
+}
+
+/// Opens a journal to read what another undo relies on, with the checks of [`open_journal`]. In addition, no other user may be
+/// able to replace files in its directory, or a directory above, or to change where a symbolic link of the path leads.
+///
+/// # Errors
+/// If the journal cannot be opened, or another user could have written it or put it there.
+pub fn open_trusted_journal(path: &Path) -> Result<File, JournalError> {
+    open_in_safe_directory(path).map(|(_, _, file)| file)
+}
+
+/// Opens a journal to read, and its directory, with the checks of [`open_trusted_journal`].
+fn open_in_safe_directory(path: &Path) -> Result<(Rc<OwnedFd>, &Path, File), JournalError> {
+    let name = path.file_name().ok_or(JournalError::NotRegular)?.as_ref();
+    let dir = open_directory(path.parent().unwrap_or(Path::new("")))?;
+    let file = open_checked(&dir, name)?;
+    refuse_replaceable(&dir)?;
+    Ok((dir, name, file))
+}
+
+/// The number of links that Linux follows before it returns `ELOOP`.
+const MAX_LINKS: usize = 40;
+
+/// Opens a directory by its path, name by name.
+///
+/// The directories above it are not always those of the path: the path may lead through symbolic links, or through a directory
+/// that `..` leaves. So no other user may be able to replace the entries of a directory that holds such a link, or that `..`
+/// leaves.
+fn open_directory(path: &Path) -> Result<Rc<OwnedFd>, JournalError> {
+    let mut rest = path.to_owned();
+    let start = if path.has_root() { "/" } else { "." };
+    let mut dir = Rc::new(openat(CWD, start, DIRECTORY, Mode::empty()).map_err(unread)?);
+    let mut links = 0;
+    loop {
+        let mut components = rest.components();
+        let Some(first) = components.next() else { return Ok(dir) };
+        let after = components.as_path().to_owned();
+        let link = match first {
+            Component::Normal(name) => link_at(&dir, name)?,
+            Component::ParentDir => refuse_replaceable(&dir).map(|()| None)?,
+            _ => None,
+        };
+        rest = match link {
+            Some(_) if links == MAX_LINKS => return Err(unread(Errno::LOOP)),
+            Some(text) => {
+                links += 1;
+                text.join(after)
+            }
+            None => {
+                let flags = DIRECTORY | OFlags::NOFOLLOW;
+                dir = openat(&dir, first.as_os_str(), flags, Mode::empty()).map_err(unread)?.into();
+                after
+            }
+        };
+    }
+}
+
+/// Returns the text of a symbolic link, or `None` if the name is not one.
+///
+/// # Errors
+/// If the entry cannot be examined, or another user can change where the link leads.
+fn link_at(dir: &Rc<OwnedFd>, name: &OsStr) -> Result<Option<PathBuf>, JournalError> {
+    let link = Stat::at(dir, name, Symlinks::NoFollow).map_err(unread)?;
+    if link.file_type != FileType::Symlink {
+        return Ok(None);
+    }
+    refuse_replaceable(dir)?;
+    // In a directory with the sticky bit, all users can make links, and perhaps further names of the links of others.
+    let may_be_planted = link.nlink > 1 && Stat::of(dir).map_err(unread)?.mode & WRITABLE_BY_OTHERS != 0;
+    if may_be_planted || ![0, geteuid().as_raw()].contains(&link.uid) {
+        let mut directory = path_of(dir).map_err(unread)?;
+        directory.push(b'/');
+        directory.extend_from_slice(name.as_bytes());
+        return Err(JournalError::Exposed { directory, mode: link.mode, owner: link.uid });
+    }
+    let text = readlinkat(dir, name, Vec::new()).map_err(unread)?;
+    Ok(Some(OsString::from_vec(text.into_bytes()).into()))
+}
+
+/// Refuses a directory in which another user can replace files, and one that is below such a directory.
+fn refuse_replaceable(dir: &Rc<OwnedFd>) -> Result<(), JournalError> {
+    let exposed = first_replaceable(dir).map_err(|refusal| JournalError::Read(io::Error::other(refusal)))?;
+    exposed.map_or(Ok(()), |(directory, Stat { mode, uid: owner, .. })| {
+        Err(JournalError::Exposed { directory, mode, owner })
+    })
+}
+
+fn unread(errno: Errno) -> JournalError {
+    JournalError::Read(errno.into())
 }
 
 /// Reserves a journal for this process until it is closed, if the file system supports that. Waits for a moment: a
@@ -169,6 +251,67 @@ mod tests {
                 chown(changed, Some(0), None).unwrap();
             }
         }
+    }
+
+    /// A link is followed only where no other user can make it lead elsewhere. `..` leads out of the directory that the link
+    /// leads to.
+    #[test]
+    fn links_on_the_way_to_a_journal_are_followed_only_where_nobody_else_can_change_them() {
+        let temp = tempfile::tempdir().unwrap();
+        let at = |path: &str| temp.path().join(path);
+        fs::create_dir_all(at("safe/dir/sub")).unwrap();
+        fs::create_dir(at("home")).unwrap();
+        fs::write(at("safe/dir/journal"), "").unwrap();
+        symlink("../safe/dir", at("home/relative")).unwrap();
+        symlink(at("safe/dir"), at("home/absolute")).unwrap();
+        symlink("relative", at("home/twice")).unwrap();
+        symlink("../safe/dir/sub", at("home/sub")).unwrap();
+        symlink("home", at("above")).unwrap();
+        symlink("loop", at("home/loop")).unwrap();
+        let paths = [
+            "home/relative",
+            "home/absolute",
+            "home/twice/.",
+            "home/sub/..",
+            "above/relative",
+            "home/../safe/dir",
+        ];
+        let paths = paths.map(|path| at(path).join("journal"));
+        let is_root = geteuid().is_root();
+        for (mode, owner, is_fine) in
+            [(0o755, 0, true), (0o757, 0, false), (0o1777, 0, true), (0o755, 65534, false), (0o700, 0, true)]
+        {
+            if owner != 0 && !is_root {
+                continue;
+            }
+            fs::set_permissions(at("home"), fs::Permissions::from_mode(mode)).unwrap();
+            if is_root {
+                chown(at("home"), Some(owner), None).unwrap();
+            }
+            for path in &paths {
+                for opened in [open_journal_to_undo(path), open_trusted_journal(path)] {
+                    match opened {
+                        Err(JournalError::Exposed { mode: found, .. }) => assert!(!is_fine && found == mode),
+                        opened => {
+                            assert!(is_fine && opened.is_ok(), "{} {mode:o}: {opened:?}", path.display())
+                        }
+                    }
+                }
+            }
+        }
+        let looped = open_journal_to_undo(&at("home/loop/journal"));
+        assert!(
+            matches!(looped, Err(JournalError::Read(error)) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()))
+        );
+        // All users can make links in a directory with the sticky bit.
+        fs::set_permissions(at("home"), fs::Permissions::from_mode(0o1777)).unwrap();
+        if is_root {
+            std::os::unix::fs::lchown(at("home/relative"), Some(65534), None).unwrap();
+            let opened = open_journal_to_undo(&paths[0]);
+            assert!(matches!(opened, Err(JournalError::Exposed { owner: 65534, .. })), "{opened:?}");
+        }
+        fs::hard_link(at("home/absolute"), at("home/other")).unwrap();
+        assert!(matches!(open_journal_to_undo(&paths[1]), Err(JournalError::Exposed { .. })));
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! The journals in the state directory.
 
 use std::cmp::Reverse;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufReader, ErrorKind};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_apply::{ActionKind, JournalError, JournalSummary, Remade, open_journal, summarize};
+use ftk_apply::{
+    ActionKind, JournalError, JournalSummary, Remade, open_journal, open_trusted_journal, summarize,
+};
 use ftk_record::{quote, sanitize, write_record};
 use indicatif::HumanCount;
 use jiff::Timestamp;
@@ -60,12 +62,14 @@ pub(super) fn last(globals: &Globals, console: &Console) -> anyhow::Result<PathB
     Ok(newest.with_context(|| format!("nothing is left to undo in {shown}"))?.path)
 }
 
-/// Returns the directories that undos have made again, from all journals in the state directory that can be used.
+/// Returns the directories that undos have made again, from all journals in the state directory that can be used and that no
+/// other user could have put there.
 pub(super) fn remade(globals: &Globals) -> Vec<Remade> {
     let entries = journal::directory().and_then(|directory| fs::read_dir(directory).ok());
     let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
     let journals = paths.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
-    journals.filter_map(|path| read(&path, globals).ok()).flat_map(|summary| summary.remade).collect()
+    let read = |path: PathBuf| summary(open_trusted_journal(&path)?, globals);
+    journals.filter_map(|path| read(path).ok()).flat_map(|summary| summary.remade).collect()
 }
 
 fn directory() -> anyhow::Result<PathBuf> {
@@ -86,7 +90,7 @@ fn find(globals: &Globals, console: &Console) -> anyhow::Result<(Vec<Found>, Out
         if path.extension().is_none_or(|extension| extension != "jsonl") {
             continue;
         }
-        match read(&path, globals) {
+        match open_journal(&path).and_then(|journal| summary(journal, globals)) {
             Ok(summary) if summary.steps.is_empty() => {}
             Ok(summary) => journals.push(Found { path, summary }),
             // The run was killed before it did anything, or another ftk has just removed its journal.
@@ -106,8 +110,8 @@ fn find(globals: &Globals, console: &Console) -> anyhow::Result<(Vec<Found>, Out
     Ok((journals, outcome))
 }
 
-fn read(path: &Path, globals: &Globals) -> Result<JournalSummary, JournalError> {
-    summarize(BufReader::new(open_journal(path)?), globals.memory())
+fn summary(journal: File, globals: &Globals) -> Result<JournalSummary, JournalError> {
+    summarize(BufReader::new(journal), globals.memory())
 }
 
 /// Appends `2026-11-23 07:33  3 files linked  in /srv  /home/ann/.local/state/ftk/dup-20261123T073315Z-6kCIYK.jsonl`.
