@@ -44,7 +44,8 @@ impl Target {
     /// The kernel resolves the path, so that its own protections apply. Then this follows the same path step by step, to find
     /// the directory of the target and to refuse what other users could have planted: links and files of others in a
     /// directory with the sticky bit that others can write to, and FIFOs of others in any directory. Both must lead to the
-    /// same file. From then on, only the directory and the name are used.
+    /// same file. From then on, only the directory and the name are used. In procfs, only the descriptors of this process are
+    /// targets: those of others can lead to any file, also to a FIFO.
     ///
     /// # Errors
     /// If the target is a directory, is refused, or cannot be found.
@@ -144,12 +145,14 @@ fn walk(path: &[u8]) -> io::Result<Found> {
     for _ in 0..=MAX_LINKS {
         let (name, found) = loop {
             let (name, after) = first_name(&rest)?;
-            let has_descriptors = holds_descriptors(&dir)?;
-            if has_descriptors && after.is_none() {
-                return Ok(Found::Descriptor(Place { dir, name: OsString::from_vec(name), old: None }));
+            let is_special = has_unusable_links(&dir)?;
+            if is_special && after.is_none() {
+                return match is_own_descriptors(&dir) {
+                    true => Ok(Found::Descriptor(Place { dir, name: OsString::from_vec(name), old: None })),
+                    false => Err(io::Error::new(ErrorKind::PermissionDenied, NOT_OWN)),
+                };
             }
-            // The links of procfs have no usable text.
-            let symlinks = Symlinks::follow_if(has_descriptors || name == b"..");
+            let symlinks = Symlinks::follow_if(is_special || name == b"..");
             let found = match Stat::at(&dir, OsStr::from_bytes(&name), symlinks) {
                 Err(Errno::NOENT) if after.is_none() => None,
                 found => Some(found?),
@@ -231,14 +234,28 @@ fn refuse_planted(dir: &Stat, entry: &Stat) -> io::Result<()> {
     Err(io::Error::new(ErrorKind::PermissionDenied, why))
 }
 
+const NOT_OWN: &str = "it is in a pseudo file system and not a descriptor of this process";
+
+/// Returns whether the links in this directory have no usable text: those of procfs.
 #[cfg(target_os = "linux")]
-fn holds_descriptors(dir: impl AsFd) -> io::Result<bool> {
+fn has_unusable_links(dir: impl AsFd) -> io::Result<bool> {
     Ok(rustix::fs::fstatfs(dir)?.f_type == rustix::fs::PROC_SUPER_MAGIC)
 }
 #[cfg(not(target_os = "linux"))]
-fn holds_descriptors(dir: impl AsFd) -> io::Result<bool> {
-    let descriptors = Stat::at(CWD, "/dev/fd", Symlinks::Follow);
-    Ok(descriptors.is_ok_and(|it| Stat::of(dir).is_ok_and(|dir| dir.identity() == it.identity())))
+fn has_unusable_links(dir: impl AsFd) -> io::Result<bool> {
+    Ok(is_own_descriptors(dir))
+}
+
+/// The directories with the descriptors of this process.
+#[cfg(target_os = "linux")]
+const OWN_DESCRIPTORS: [&str; 2] = ["/proc/self/fd", "/proc/thread-self/fd"];
+#[cfg(not(target_os = "linux"))]
+const OWN_DESCRIPTORS: [&str; 1] = ["/dev/fd"];
+
+fn is_own_descriptors(dir: impl AsFd) -> bool {
+    let Ok(dir) = Stat::of(dir) else { return false };
+    let own = OWN_DESCRIPTORS.iter().filter_map(|path| Stat::at(CWD, *path, Symlinks::Follow).ok());
+    own.map(|own| own.identity()).any(|own| own == dir.identity())
 }
 
 #[cfg(test)]
@@ -289,6 +306,54 @@ mod tests {
         let Opened::InPlace(mut opened) = target.open().unwrap() else { panic!("it is replaced") };
         opened.write_all(b"written").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"written");
+    }
+
+    /// A descriptor of another process can lead to a FIFO of its user, for which nobody waits at the other end.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn only_the_descriptors_of_this_process_are_targets() {
+        use std::os::fd::AsRawFd as _;
+        use std::process::{Command, Stdio};
+
+        let temp = tempfile::tempdir().unwrap();
+        let file = File::create(temp.path().join("file")).unwrap();
+        let (pid, fd) = (std::process::id(), file.as_raw_fd());
+        // The child waits until its input ends.
+        let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let other = child.id();
+        let link = temp.path().join("link");
+        for (path, is_own) in [
+            (format!("/proc/self/fd/{fd}"), true),
+            (format!("/dev/fd/{fd}"), true),
+            (format!("/proc/thread-self/fd/{fd}"), true),
+            (format!("/proc/{pid}/fd/{fd}"), true),
+            (format!("/proc/{other}/fd/0"), false),
+            (format!("/proc/{other}/fd/1"), false),
+            (format!("/proc/{other}/task/{other}/fd/0"), false),
+            (format!("/proc/{other}/exe"), false),
+            ("/proc/self/exe".into(), false),
+            ("/proc/self/comm".into(), false),
+        ] {
+            std::os::unix::fs::symlink(&path, &link).unwrap();
+            for target in [Path::new(&path), &link] {
+                match Target::find(target) {
+                    Ok(Target::Descriptor(_)) => assert!(is_own, "{path}"),
+                    Ok(_) => panic!("{path} is replaced"),
+                    Err(error) => {
+                        assert!(!is_own && error.kind() == ErrorKind::PermissionDenied, "{path}: {error}");
+                    }
+                }
+            }
+            std::fs::remove_file(&link).unwrap();
+        }
+        // A directory that is named through procfs is like any other.
+        let Ok(Target::Replace(_)) =
+            Target::find(Path::new(&format!("/proc/self/root{}", temp.path().join("new").display())))
+        else {
+            panic!("it is a new file");
+        };
+        drop(child.stdin.take());
+        child.wait().unwrap();
     }
 
     #[test]
