@@ -38,8 +38,8 @@ use crate::undo::journals::{last, list, remade};
 ///
 /// The journal must be a regular file that belongs to you or to root and that no other user can write to. Set-user-ID
 /// bits, set-group-ID bits and capabilities are restored only if the file that provides the content has them. If the
-/// permissions at the path were changed after the run, the restored file gets only what both permit. Undo adds records
-/// of what it has done to the journal.
+/// permissions at the path were changed after the run, the restored file gets only what both permit; a new owner or
+/// group there stays. Undo adds records of what it has done to the journal.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct UndoArgs {
@@ -169,13 +169,20 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
 }
 
 /// Returns in what a restored file is not as it was.
-fn shown_shortfall(&Shortfall { rights, narrower, links, apart, .. }: &Shortfall) -> String {
+fn shown_shortfall(shortfall: &Shortfall) -> String {
+    let &Shortfall { rights, narrower, owner, access_list, links, apart, .. } = shortfall;
     let mut parts = Vec::new();
     if rights {
         parts.push("without set-ID bits and capabilities: set them yourself".into());
     }
     if let Some(mode) = narrower {
         parts.push(format!("with permissions {mode:04o}, as they were changed after the run"));
+    }
+    if let Some((uid, gid)) = owner {
+        parts.push(format!("with owner {uid} and group {gid}, as they were changed after the run"));
+    }
+    if access_list {
+        parts.push("without its access control list, as access was changed after the run".into());
     }
     if apart {
         parts.push("a separate file: it could not be joined with its other hard links".into());

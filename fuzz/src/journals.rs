@@ -222,6 +222,7 @@ fn has_proof(line: &Members<'_>) -> Option<bool> {
     is_right_identity(directory?)?;
     nlink?;
     mode(&mode_of_keeper?.text()?)?;
+    line.optional_as("keeper_acl_b64", |acl| base64(&acl.text()?))?;
     line.optional_as("identity", is_right_identity)?;
     is_right_digest(line)?;
     Some(true)
@@ -263,7 +264,12 @@ fn is_intent(line: &Members<'_>) -> Option<()> {
     for name in ["nlink", "copies"] {
         line.optional_as(name, Json::integer::<u64>)?;
     }
-    line.optional_as("keeper_mode", Json::text)?;
+    for name in ["keeper_mode", "keeper_acl_b64"] {
+        line.optional_as(name, Json::text)?;
+    }
+    for name in ["keeper_uid", "keeper_gid"] {
+        line.optional_as(name, Json::integer::<u32>)?;
+    }
     line.optional_as("blake3", Json::text).map(drop)
 }
 

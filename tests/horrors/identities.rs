@@ -354,6 +354,55 @@ fn a_restored_file_gets_the_narrower_permissions() {
     }
 }
 
+/// The owner, the group or the access control list of the kept file was changed after the run: the restored file does not give
+/// back what that took away.
+#[test]
+fn what_was_revoked_after_the_run_is_not_given_back() {
+    if !geteuid().is_root() {
+        return skip("only root changes owners");
+    }
+    let has_list = |dir: &Dir, path: &str| {
+        rustix::fs::lgetxattr(dir.path(path), "system.posix_acl_access", &mut [0; 200][..]).is_ok()
+    };
+    for action in ["hardlink", "symlink", "delete"] {
+        for (revoke, uid, said) in [
+            ("chown 0:0 k", 0, "with owner 0 and group 0, as they were changed after the run"),
+            ("chgrp 0 k", USER, "with owner 65534 and group 0, as they were changed after the run"),
+            ("setfacl -b k", USER, "without its access control list"),
+            ("setfacl -x u:12 k", USER, "without its access control list"),
+            ("true", USER, ""),
+        ] {
+            let dir = Dir::new();
+            dir.file("k", b"same").file("v", b"same");
+            let shell = |script: &str| {
+                dir.ftk([""; 0]).instead(&dir, ["sh", "-c", script]).run();
+            };
+            for path in ["k", "v"] {
+                give(&dir, path);
+                set_mode(&dir, path, 0o640);
+            }
+            shell("setfacl -m u:12:r,u:13:r k v");
+            if revoke.starts_with("setfacl") && !has_list(&dir, "v") {
+                skip("no access control lists here");
+                continue;
+            }
+            let before = rights(&dir, "v");
+            prune(&dir, &["--action", action]);
+            shell(revoke);
+            let run = undo(&dir).status(0);
+            let (owner, mode) = rights(&dir, "v");
+            assert_eq!(owner, uid, "{action} {revoke}");
+            match said {
+                "" => assert!((owner, mode) == before && !run.text().contains("changed after"), "{action}"),
+                said => {
+                    assert!(!has_list(&dir, "v") && mode & 0o177 == 0, "{action} {revoke}: {mode:o}");
+                    run.check(run.text().contains(said), said);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn hard_links_outside_the_scan_are_reported() {
     for action in ["hardlink", "symlink", "delete"] {

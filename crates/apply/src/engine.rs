@@ -18,7 +18,7 @@ use crate::durable::{Keepers, sync_names};
 use crate::emptied::Emptied;
 use crate::intent::{Intent, Proof, To};
 use crate::journal::Journal;
-use crate::metadata::Metadata;
+use crate::metadata::{KeeperAccess, Metadata};
 use crate::own_changes::OwnChanges;
 use crate::prove::{Proven, prove};
 use crate::reach::Reach;
@@ -395,12 +395,15 @@ impl Engine {
             synced.map_err(|errno| ActError::failed("sync the keeper", errno))?;
         }
         let target = (self.kind == ActionKind::Symlink).then(|| absolute_path(&proven.keeper)).transpose()?;
+        let keeper_access = KeeperAccess::of(&proven.keeper, &metadata)
+            .map_err(|error| Refusal::unreadable(Side::Keeper, "read the attributes of", error))?;
         let unidentified = |error| Refusal::unreadable(Side::Victim, "identify", error);
         let proof = Proof {
             directory: proven.victim.place.directory(Side::Victim)?,
             victim: Some(Identity::of(&proven.victim.file).map_err(unidentified)?),
             nlink: proven.victim.stat.nlink,
             keeper_mode: proven.keeper.stat.mode,
+            keeper_access,
             digest: proven.digest,
             copies: None, // listed when the intent is added to the journal
         };

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::action::ActionKind;
 use crate::identity_record::{IdentityRecord, write_identity};
-use crate::metadata::Metadata;
+use crate::metadata::{KeeperAccess, Metadata};
 use crate::reach::Place;
 use crate::refusal::{Refusal, Side};
 use crate::seen::Seen;
@@ -50,6 +50,8 @@ pub(crate) struct Proof {
     pub(crate) nlink: u64,
     /// The permissions of the keeper.
     pub(crate) keeper_mode: u32,
+    /// Who else may use it than the victim.
+    pub(crate) keeper_access: KeeperAccess,
     /// The digest of the content that undo brings back. `None` if it brings back none, or if the content was saved after
     /// the intent was written.
     pub(crate) digest: Option<blake3::Hash>,
@@ -80,7 +82,15 @@ impl Proof {
     /// Returns the proof for a victim that is removed under its name, and whose content undo does not bring back.
     pub(crate) fn of_removed(place: &Place, side: Side, nlink: u64) -> Result<Self, Refusal> {
         let (directory, victim) = (place.directory(side)?, Some(place.identity(side)?));
-        Ok(Self { directory, victim, nlink, keeper_mode: 0, digest: None, copies: None })
+        Ok(Self {
+            directory,
+            victim,
+            nlink,
+            keeper_mode: 0,
+            keeper_access: KeeperAccess::default(),
+            digest: None,
+            copies: None,
+        })
     }
 }
 
@@ -139,7 +149,7 @@ impl Intent {
 }
 
 fn write_proof(out: &mut Vec<u8>, proof: &Proof) {
-    let Proof { directory, victim, nlink, keeper_mode, digest, copies } = proof;
+    let Proof { directory, victim, nlink, keeper_mode, keeper_access, digest, copies } = proof;
     out.extend_from_slice(b",\"directory\":{");
     write_identity(out, directory);
     if let Some(victim) = victim {
@@ -147,6 +157,16 @@ fn write_proof(out: &mut Vec<u8>, proof: &Proof) {
         write_identity(out, victim);
     }
     out.extend_from_slice(format!("}},\"nlink\":{nlink},\"keeper_mode\":\"{keeper_mode:04o}\"").as_bytes());
+    let KeeperAccess { uid, gid, acl } = keeper_access;
+    for (name, id) in [("keeper_uid", uid), ("keeper_gid", gid)] {
+        if let Some(id) = id {
+            out.extend_from_slice(format!(",\"{name}\":{id}").as_bytes());
+        }
+    }
+    if let Some(acl) = acl {
+        out.extend_from_slice(b",\"keeper_acl_b64\":");
+        write_string(out, &BASE64.encode(acl));
+    }
     if let Some(digest) = digest {
         write_digest(out, digest);
     }
@@ -266,6 +286,9 @@ pub(crate) struct IntentRecord {
     identity: Option<Object<IdentityRecord>>,
     nlink: Option<u64>,
     keeper_mode: Option<String>,
+    keeper_uid: Option<u32>,
+    keeper_gid: Option<u32>,
+    keeper_acl_b64: Option<String>,
     blake3: Option<String>,
     copies: Option<u64>,
 }
@@ -457,6 +480,14 @@ impl IntentRecord {
                 },
                 nlink: nlink?,
                 keeper_mode: octal(keeper_mode.as_ref()?)?,
+                keeper_access: KeeperAccess {
+                    uid: self.keeper_uid,
+                    gid: self.keeper_gid,
+                    acl: match &self.keeper_acl_b64 {
+                        Some(acl) => Some(read_base64(acl)?),
+                        None => None,
+                    },
+                },
                 digest: read_digest(self.blake3.as_deref())?,
                 copies: self.copies,
             }),
@@ -571,6 +602,11 @@ mod tests {
                     victim: (id % 3 == 2).then(|| identity(step, FileType::Regular)),
                     nlink: step,
                     keeper_mode: mode,
+                    keeper_access: KeeperAccess {
+                        uid: (id % 2 > 0).then_some(id),
+                        gid: (id % 4 > 1).then_some(id),
+                        acl: (id % 8 > 3).then(|| keeper.path.clone()),
+                    },
                     digest: (id % 5 > 0).then(|| blake3::hash(&keeper.path)),
                     copies: (id % 7 > 0).then_some(step),
                 }),

@@ -30,6 +30,17 @@ pub(crate) struct Metadata {
     pub(crate) attributes: Vec<Attribute>,
 }
 
+/// What [`Metadata::narrow`] has changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Narrowed {
+    /// The new permissions.
+    pub(crate) mode: Option<u32>,
+    /// The new owner and group.
+    pub(crate) owner: Option<(u32, u32)>,
+    /// Whether an access control list was removed.
+    pub(crate) acl: bool,
+}
+
 impl Metadata {
     /// Reads all metadata of a file.
     pub(crate) fn of(held: &Held) -> io::Result<Self> {
@@ -97,6 +108,43 @@ impl Metadata {
         self.mode & !SET_ID & !stat.mode != 0
     }
 
+    /// Takes away what was revoked from the file that has the content: `before` is what that file granted after the run, and
+    /// `now` what it grants. Returns the changes.
+    ///
+    /// What both grant cannot be computed from two owners or two access control lists. So the file gets the present owner or
+    /// group, if that has changed, and no list if anything but the permissions has changed. Without its list, the permissions
+    /// of the group and of all others could grant more than before, so they are removed as well.
+    pub(crate) fn narrow(&mut self, before: &Access, now: &Access) -> Narrowed {
+        let mut narrowed = Narrowed::default();
+        if before == now {
+            return narrowed;
+        }
+        let mut mode = self.mode & now.mode;
+        if (before.uid, before.gid, &before.acl) != (now.uid, now.gid, &now.acl) {
+            let given = (self.uid, self.gid);
+            if before.uid != now.uid {
+                self.uid = now.uid;
+            }
+            if before.gid != now.gid {
+                self.gid = now.gid;
+            }
+            if (self.uid, self.gid) != given {
+                narrowed.owner = Some((self.uid, self.gid));
+                mode &= !SET_ID;
+            }
+            narrowed.acl = self.attributes.iter().any(is_access_list);
+            self.attributes.retain(|attribute| !is_access_list(attribute));
+            if narrowed.acl || !now.acl.is_empty() {
+                mode &= 0o700 | SET_ID;
+            }
+        }
+        if mode != self.mode {
+            narrowed.mode = Some(mode);
+            self.mode = mode;
+        }
+        narrowed
+    }
+
     /// Returns whether a file with this `stat` has the same metadata. The access time and attributes are not
     /// compared.
     pub(crate) fn is_of(&self, stat: &Stat) -> bool {
@@ -107,6 +155,74 @@ impl Metadata {
 
 /// The attribute that holds a program's capabilities.
 const CAPABILITIES: &[u8] = b"security.capability";
+
+/// The attribute that holds the access control list.
+const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
+
+/// Who may do what with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Access {
+    pub(crate) mode: u32,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    /// The access control list, as the attribute holds it. Empty if there is none.
+    pub(crate) acl: Vec<u8>,
+}
+
+impl Access {
+    /// Reads who may do what with an open file.
+    pub(crate) fn of(held: &Held) -> io::Result<Self> {
+        let Stat { mode, uid, gid, .. } = held.stat;
+        Ok(Self { mode, uid, gid, acl: acl(&attributes(&held.file)?) })
+    }
+
+    /// Returns what `metadata` grants.
+    pub(crate) fn in_metadata(metadata: &Metadata) -> Self {
+        let &Metadata { mode, uid, gid, .. } = metadata;
+        Self { mode, uid, gid, acl: acl(&metadata.attributes) }
+    }
+}
+
+/// The owner, group and access control list of a keeper, as far as they differ from those of the victim.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KeeperAccess {
+    pub(crate) uid: Option<u32>,
+    pub(crate) gid: Option<u32>,
+    pub(crate) acl: Option<Vec<u8>>,
+}
+
+impl KeeperAccess {
+    /// Compares an open keeper with the metadata of the victim.
+    pub(crate) fn of(keeper: &Held, victim: &Metadata) -> io::Result<Self> {
+        let (keeper, victim) = (Access::of(keeper)?, Access::in_metadata(victim));
+        Ok(Self {
+            uid: (keeper.uid != victim.uid).then_some(keeper.uid),
+            gid: (keeper.gid != victim.gid).then_some(keeper.gid),
+            acl: (keeper.acl != victim.acl).then_some(keeper.acl),
+        })
+    }
+
+    /// Returns the access to a keeper with these permissions.
+    pub(crate) fn with(&self, mode: u32, victim: &Metadata) -> Access {
+        let victim = Access::in_metadata(victim);
+        Access {
+            mode,
+            uid: self.uid.unwrap_or(victim.uid),
+            gid: self.gid.unwrap_or(victim.gid),
+            acl: self.acl.clone().unwrap_or(victim.acl),
+        }
+    }
+}
+
+fn acl(attributes: &[Attribute]) -> Vec<u8> {
+    let list = attributes.iter().find(|(name, _)| name == ACCESS_LIST);
+    list.map(|(_, value)| value.clone()).unwrap_or_default()
+}
+
+/// Returns whether an attribute is a list of access rights: of POSIX, of NFS or of another kind.
+fn is_access_list((name, _): &Attribute) -> bool {
+    name.starts_with(b"system.")
+}
 
 /// Returns the first metadata that would change if the victim's name led to the keeper. Most differences are
 /// found with one `stat`.
@@ -208,6 +324,53 @@ mod tests {
             let name = name.map(str::as_bytes);
             assert_eq!(differing(&both, &other), name);
             assert_eq!(differing(&other, &both), name);
+        }
+    }
+
+    #[test]
+    fn what_was_revoked_is_not_given_back() {
+        let list = |list: &str| match list {
+            "" => Vec::new(),
+            list => vec![(ACCESS_LIST.to_vec(), list.as_bytes().to_vec())],
+        };
+        let metadata = |(mode, uid, gid, acl)| Metadata {
+            mode,
+            uid,
+            gid,
+            atime_ns: 0,
+            mtime_ns: 0,
+            attributes: [list(acl), vec![(b"user.a".to_vec(), Vec::new())]].concat(),
+        };
+        let access = |it| Access::in_metadata(&metadata(it));
+        for (victim, before, now, expected) in [
+            // Nothing has changed: other owners and lists of the kept file do not matter.
+            ((0o644, 1, 2, "l"), (0o600, 3, 4, ""), (0o600, 3, 4, ""), (0o644, 1, 2, "l")),
+            // Only the permissions have changed.
+            ((0o644, 1, 2, "l"), (0o644, 1, 2, "l"), (0o600, 1, 2, "l"), (0o600, 1, 2, "l")),
+            ((0o640, 1, 2, ""), (0o644, 1, 2, ""), (0o666, 1, 2, ""), (0o640, 1, 2, "")),
+            // The owner or the group has changed.
+            ((0o640, 1, 2, ""), (0o640, 1, 2, ""), (0o640, 0, 2, ""), (0o640, 0, 2, "")),
+            ((0o6755, 1, 2, ""), (0o755, 1, 2, ""), (0o6755, 1, 0, ""), (0o755, 1, 0, "")),
+            ((0o640, 1, 2, "l"), (0o640, 1, 2, "l"), (0o640, 0, 0, "l"), (0o600, 0, 0, "")),
+            ((0o644, 9, 8, ""), (0o644, 1, 2, ""), (0o644, 1, 0, ""), (0o644, 9, 0, "")),
+            // The list has changed.
+            ((0o644, 1, 2, "l"), (0o644, 1, 2, "l"), (0o644, 1, 2, ""), (0o600, 1, 2, "")),
+            ((0o644, 1, 2, "l"), (0o644, 1, 2, "l"), (0o644, 1, 2, "m"), (0o600, 1, 2, "")),
+            ((0o644, 1, 2, ""), (0o644, 1, 2, ""), (0o664, 1, 2, "m"), (0o600, 1, 2, "")),
+            ((0o640, 1, 2, ""), (0o640, 1, 2, "l"), (0o640, 1, 2, ""), (0o640, 1, 2, "")),
+            ((0o4755, 1, 2, ""), (0o4755, 1, 2, "l"), (0o4755, 1, 2, ""), (0o4755, 1, 2, "")),
+        ] {
+            let mut restored = metadata(victim);
+            let narrowed = restored.narrow(&access(before), &access(now));
+            assert_eq!(restored, metadata(expected), "{victim:?} {before:?} {now:?}");
+            assert_eq!(narrowed.mode, (victim.0 != expected.0).then_some(expected.0), "{victim:?} {now:?}");
+            let owner = (expected.1, expected.2);
+            assert_eq!(
+                narrowed.owner,
+                (owner != (victim.1, victim.2)).then_some(owner),
+                "{victim:?} {now:?}"
+            );
+            assert_eq!(narrowed.acl, victim.3 != expected.3, "{victim:?} {now:?}");
         }
     }
 

@@ -27,7 +27,7 @@ use crate::engine::{RESERVED_DESCRIPTORS, max_batch};
 use crate::exposed::ensure_trusted_above;
 use crate::history::{History, JournalError, Remade, inode, removed};
 use crate::intent::{Intent, To};
-use crate::metadata::Metadata;
+use crate::metadata::{Access, Metadata, Narrowed};
 use crate::private::{inside_private, remove_private};
 use crate::reach::{DIRECTORY, Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
@@ -71,6 +71,11 @@ pub struct Shortfall {
     pub rights: bool,
     /// The permissions at its path were changed after the run. It has these ones: what both permitted.
     pub narrower: Option<u32>,
+    /// The owner or group of the file at its path, or of the kept copy, was changed after the run. It has these ones.
+    pub owner: Option<(u32, u32)>,
+    /// It lacks its access control list, since the list, owner or group at its path, or of the kept copy, was changed after
+    /// the run.
+    pub access_list: bool,
     /// It is no longer a hard link of so many names that the run did not handle.
     pub links: u64,
     /// It could not become a hard link of its other names again, and is a file of its own.
@@ -588,7 +593,8 @@ impl Undoing {
             return self.is_undone(intent, place, now, stop);
         }
         let source = self.keeper(intent, place)?;
-        let (file, temp, shortfall) = self.copy_back(intent, place, &source, keeper_mode(intent), stop)?;
+        let (file, temp, shortfall) =
+            self.copy_back(intent, place, &source, keeper_access(intent).as_ref(), stop)?;
         replace(place, now.identity(), temp, || {
             let now = Stat::of(&source.file);
             let now = now.map_err(|errno| Refusal::unreadable(Side::Keeper, "stat", errno))?;
@@ -601,9 +607,10 @@ impl Undoing {
 
     /// Copies the content of a deleted file back: from the keeper or, if that has changed, from any other copy.
     fn undelete(&mut self, intent: &Intent, place: &Place, stop: &Stop) -> Result<Undone, ActError> {
-        let mode = keeper_mode(intent);
+        let before = keeper_access(intent);
+        let before = before.as_ref();
         let from_keeper = self.keeper(intent, place);
-        let mut copied = from_keeper.and_then(|source| self.copy_back(intent, place, &source, mode, stop));
+        let mut copied = from_keeper.and_then(|source| self.copy_back(intent, place, &source, before, stop));
         for other in self.sources(intent).into_iter().skip(1) {
             let Err(ActError::Refused(_)) = copied else { break };
             let source = self.reach.open(Side::Copy, &other).map_err(ActError::from);
@@ -630,14 +637,14 @@ impl Undoing {
     /// the file as well.
     ///
     /// The copy gets the victim's metadata only if it has the recorded digest. If another file has the name of the keeper by
-    /// now, its content is not given away. `mode`: the permissions that the source had after the run, if its path had to do
-    /// with the victim's.
+    /// now, its content is not given away. `before`: the access to the source after the run, if its path had to do with
+    /// the victim's.
     fn copy_back(
         &mut self,
         intent: &Intent,
         place: &Place,
         source: &Held,
-        mode: Option<u32>,
+        before: Option<&Access>,
         stop: &Stop,
     ) -> Result<(OwnedFd, Temp, Shortfall), ActError> {
         // If this undo is killed, the next one recognises the file by this name.
@@ -652,8 +659,8 @@ impl Undoing {
         if source.stat.size != intent.victim.version.size {
             return Err(Refusal::Changed { side: Side::Keeper, what: "its size" }.into());
         }
-        let now = source.stat.mode;
-        let (metadata, mut shortfall) = safe_metadata(intent, source, mode.unwrap_or(now), now)?;
+        let now = access(Side::Keeper, source)?;
+        let (metadata, mut shortfall) = safe_metadata(intent, source, before.unwrap_or(&now), &now)?;
         (shortfall.links, shortfall.apart) = (links, apart);
         let expected = Expected::Digest(&expected);
         let Copied { file, temp, .. } = copy(source, aside, &metadata, expected, stop)?;
@@ -769,6 +776,7 @@ impl Undoing {
             narrower: intent.metadata.is_narrowed(&held.stat).then_some(held.stat.mode),
             links: self.links_lost(intent),
             apart: self.is_apart(intent, &identify(&held)?),
+            ..Shortfall::default()
         };
         self.remember(intent, duplicate(&held)?, false);
         Ok(if shortfall == Shortfall::default() { Undone::AsItWas } else { Undone::LeftExcept(shortfall) })
@@ -847,9 +855,14 @@ fn open_copy(
     Ok(Some(duplicate(&held)?))
 }
 
-/// Returns the permissions that the keeper had at the time of the run.
-fn keeper_mode(intent: &Intent) -> Option<u32> {
-    intent.proof.as_ref().map(|proof| proof.keeper_mode)
+/// Returns the access to the keeper at the time of the run.
+fn keeper_access(Intent { proof, metadata, .. }: &Intent) -> Option<Access> {
+    proof.as_ref().map(|proof| proof.keeper_access.with(proof.keeper_mode, metadata))
+}
+
+/// Returns the present access to an open file.
+fn access(side: Side, held: &Held) -> Result<Access, Refusal> {
+    Access::of(held).map_err(|error| Refusal::unreadable(side, "read the attributes of", error))
 }
 
 /// Returns the path of the victim.
@@ -904,22 +917,20 @@ fn changed_victim() -> ActError {
     Refusal::Changed { side: Side::Victim, what: "since the run" }.into()
 }
 
-/// Returns the metadata to restore if the content comes from `source`, and in what it falls short. `mode`: the
-/// permissions at the path after the run, and `now` the present ones.
+/// Returns the metadata to restore if the content comes from `source`, and in what it falls short. `before`: the access to
+/// the file at the path, or to the keeper, after the run, and `now` the present one.
 fn safe_metadata(
     intent: &Intent,
     source: &Held,
-    mode: u32,
-    now: u32,
+    before: &Access,
+    now: &Access,
 ) -> Result<(Metadata, Shortfall), ActError> {
     let safe = intent.metadata.without_new_rights(source);
     let mut safe =
         safe.map_err(|error| Refusal::unreadable(Side::Keeper, "read the attributes of", error))?;
     let rights = safe != intent.metadata;
-    let narrower = safe.mode & now;
-    let narrower = (mode != now && narrower != safe.mode).then_some(narrower);
-    safe.mode = narrower.unwrap_or(safe.mode);
-    Ok((safe, Shortfall { rights, narrower, ..Shortfall::default() }))
+    let Narrowed { mode: narrower, owner, acl: access_list } = safe.narrow(before, now);
+    Ok((safe, Shortfall { rights, narrower, owner, access_list, ..Shortfall::default() }))
 }
 
 /// Returns whether `whole` begins with all bytes of `part`.

@@ -20,7 +20,7 @@ use crate::durable::sync_names;
 use crate::engine::{BATCH_BYTES, max_batch};
 use crate::intent::{Intent, Proof};
 use crate::journal::Journal;
-use crate::metadata::Metadata;
+use crate::metadata::{KeeperAccess, Metadata};
 use crate::own_changes::OwnChanges;
 use crate::reach::{Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
@@ -294,6 +294,7 @@ impl Restorer {
             victim: victim.map(|victim| Identity::of(&victim.file)).transpose().map_err(unidentified)?,
             nlink: victim.map_or(0, |victim| victim.stat.nlink),
             keeper_mode: 0,
+            keeper_access: KeeperAccess::default(),
             digest: None,
             copies: None,
         })

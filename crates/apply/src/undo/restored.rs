@@ -8,6 +8,7 @@ use ftk_sched::Stop;
 use crate::action::ActionKind;
 use crate::copy::{Copied, Expected, copy};
 use crate::intent::{Intent, Making};
+use crate::metadata::Access;
 use crate::private::{inside_private, remove_private};
 use crate::reach::{Held, Place};
 use crate::refusal::{ActError, Refusal, Side};
@@ -15,7 +16,7 @@ use crate::seen::Seen;
 use crate::swap::{delete, replace, restore_name};
 use crate::temp::{Temp, remove};
 use crate::undo::{
-    Link, Shortfall, Undoing, Undone, begins_with, duplicate, expected_digest, open_victim, present,
+    Link, Shortfall, Undoing, Undone, access, begins_with, duplicate, expected_digest, open_victim, present,
     safe_metadata,
 };
 
@@ -123,8 +124,9 @@ impl Undoing {
             return self.is_undone(intent, place, now, stop);
         }
         let saved = self.saved(intent)?;
-        let given = intent.metadata.without_rights().mode;
-        let (metadata, shortfall) = safe_metadata(intent, &saved, given, now.mode)?;
+        let given = Access::in_metadata(&intent.metadata.without_rights());
+        let present = access(Side::Target, &super::open(Side::Target, place.clone())?)?;
+        let (metadata, shortfall) = safe_metadata(intent, &saved, &given, &present)?;
         // If this undo is killed, the next one recognises the file by this name.
         let aside = place.sibling(&intent.temp);
         let links = self.links_lost(intent);
