@@ -38,8 +38,8 @@ use crate::undo::journals::{last, list, remade};
 ///
 /// The journal must be a regular file that belongs to you or to root and that no other user can write to. Set-user-ID
 /// bits, set-group-ID bits and capabilities are restored only if the file that provides the content has them. If the
-/// permissions at the path were changed after the run, the restored file gets only what both permit; a new owner or
-/// group there stays. Undo adds records of what it has done to the journal.
+/// permissions at the path were changed after the run, the restored file gets only what both permit. Undo adds records
+/// of what it has done to the journal.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct UndoArgs {

@@ -1,6 +1,7 @@
 //! Copies of files, with the metadata of another file.
 
 use std::fs::File;
+use std::io;
 use std::ops::Range;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::FileExt;
@@ -120,7 +121,12 @@ fn copy_bytes(source: &Held, file: &File, stop: &Stop) -> Result<(), ActError> {
     file.set_len(size).map_err(|error| ActError::failed("write the copy", error))
 }
 
-/// Copies a range of data, which the source must have.
+/// Blocks of zeros of this size are holes of the copy.
+const BLOCK: usize = 4096;
+static ZEROS: [u8; BLOCK] = [0; BLOCK];
+
+/// Copies a range of data, which the source must have. Blocks of zeros are not written: they may be holes that the file system
+/// does not report, and a copy with all their bytes may not fit on the disk.
 fn copy_data(
     source: &ftk_file::File,
     data: Range<u64>,
@@ -135,9 +141,29 @@ fn copy_data(
         let len = (data.end - at).min(buffer.len() as u64) as usize;
         let read = source.read_exact_at(&mut buffer[..len], at);
         read.map_err(|failure| Refusal::of_failure(Side::Keeper, failure))?;
-        file.write_all_at(&buffer[..len], at).map_err(|error| ActError::failed("write the copy", error))?;
+        write_data(&buffer[..len], at, file).map_err(|error| ActError::failed("write the copy", error))?;
     }
     Ok(())
+}
+
+/// Writes all bytes except blocks of zeros.
+fn write_data(bytes: &[u8], at: u64, file: &File) -> io::Result<()> {
+    let mut start = 0;
+    // The first block ends where a block of the file ends.
+    let mut end = (BLOCK - (at % BLOCK as u64) as usize).min(bytes.len());
+    let mut written = 0; // up to here, everything is written or zero
+    loop {
+        let is_zero = bytes[start..end] == ZEROS[..end - start];
+        if is_zero || end == bytes.len() {
+            let data = &bytes[written..if is_zero { start } else { end }];
+            file.write_all_at(data, at + written as u64)?;
+            written = end;
+        }
+        if end == bytes.len() {
+            return Ok(());
+        }
+        (start, end) = (end, (end + BLOCK).min(bytes.len()));
+    }
 }
 
 #[cfg(test)]
@@ -163,6 +189,40 @@ mod tests {
     fn a_range_is_copied_in_pieces() {
         let (outcome, bytes) = copied(200);
         assert!(outcome.is_ok() && bytes.into_iter().eq([0; 3].into_iter().chain(3..103)), "{outcome:?}");
+    }
+
+    /// FUSE and overlays do not report holes.
+    #[test]
+    fn blocks_of_zeros_are_not_written() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("copy");
+        for at in [0, 1, 4095, 4096, 8191] {
+            for data in [
+                vec![],
+                vec![0..1],
+                vec![0..100_000],
+                vec![9_000..9_001, 30_000..50_000],
+                vec![99_999..100_000],
+            ] {
+                let mut bytes = vec![0_u8; 100_000];
+                for range in data {
+                    bytes[range].fill(7);
+                }
+                // What is not written keeps these bytes.
+                let mut expected = vec![1; at + bytes.len()];
+                std::fs::write(&path, &expected).unwrap();
+                expected[at..].copy_from_slice(&bytes);
+                for (nth, block) in expected.chunks_mut(BLOCK).enumerate() {
+                    let given = at.saturating_sub(nth * BLOCK).min(block.len());
+                    if block[given..].iter().all(|&byte| byte == 0) {
+                        block[given..].fill(1);
+                    }
+                }
+                let file = File::options().write(true).open(&path).unwrap();
+                write_data(&bytes, at as u64, &file).unwrap();
+                assert!(std::fs::read(&path).unwrap() == expected, "at {at}");
+            }
+        }
     }
 
     #[test]

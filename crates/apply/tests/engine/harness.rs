@@ -32,6 +32,11 @@ impl Tree {
         Some(Self { mounted: Some(Mounted::new(kind)?), dir: Dir::new() })
     }
 
+    /// A tree in a file system that is mounted.
+    pub(crate) fn in_mounted(mounted: Mounted) -> Self {
+        Self { mounted: Some(mounted), dir: Dir::new() }
+    }
+
     pub(crate) fn path(&self, below: &str) -> PathBuf {
         let path = self.mounted.as_ref().map_or_else(|| self.dir.path(below), |mounted| mounted.path(below));
         path.components().collect() // without a slash at the end

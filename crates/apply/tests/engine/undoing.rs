@@ -7,7 +7,7 @@ use ftk_apply::{ActError, Action, ActionOptions, Refusal, Side, Undone};
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use rustix::io::Errno;
 
-use crate::harness::{Tree, ino, is_root, old_time, set_mode, skip};
+use crate::harness::{Mounted, Tree, ino, is_root, old_time, set_mode, skip};
 
 /// Creates a keeper and a victim with different metadata, and replaces the victim.
 fn replaced(action: Action) -> Tree {
@@ -469,8 +469,19 @@ fn a_hard_link_is_restored_without_the_keepers_name() {
 
 #[test]
 fn undo_keeps_holes() {
+    assert_holes_are_kept(&Tree::new());
+}
+
+/// An overlay does not say where the holes are.
+#[test]
+fn undo_keeps_holes_on_an_overlay() {
+    let Some(base) = Mounted::new("tmpfs") else { return };
+    let Some(overlay) = Mounted::overlay(&base.path("")) else { return };
+    assert_holes_are_kept(&Tree::in_mounted(overlay));
+}
+
+fn assert_holes_are_kept(tree: &Tree) {
     const SIZE: u64 = 64 << 20;
-    let tree = Tree::new();
     for name in ["k", "v"] {
         use std::os::unix::fs::FileExt;
 
