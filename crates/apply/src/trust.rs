@@ -81,9 +81,8 @@ const MAX_LINKS: usize = 40;
 
 /// Opens a directory by its path, name by name.
 ///
-/// The directories above it are not always those of the path: the path may lead through symbolic links, or through a directory
-/// that `..` leaves. So no other user may be able to replace the entries of a directory that holds such a link, or that `..`
-/// leaves.
+/// The directories above it are not always those of the path: the path may lead through symbolic links, or through directories
+/// that `..` leaves. So no other user may be able to replace the entries of a directory that holds such a link or directory.
 fn open_directory(path: &Path) -> Result<Rc<OwnedFd>, JournalError> {
     let mut rest = path.to_owned();
     let start = if path.has_root() { "/" } else { "." };
@@ -94,8 +93,12 @@ fn open_directory(path: &Path) -> Result<Rc<OwnedFd>, JournalError> {
         let Some(first) = components.next() else { return Ok(dir) };
         let after = components.as_path().to_owned();
         let link = match first {
-            Component::Normal(name) => link_at(&dir, name)?,
-            Component::ParentDir => refuse_replaceable(&dir).map(|()| None)?,
+            Component::Normal(name) => {
+                if after.starts_with("..") {
+                    refuse_replaceable(&dir)?;
+                }
+                link_at(&dir, name)?
+            }
             _ => None,
         };
         rest = match link {
@@ -260,7 +263,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let at = |path: &str| temp.path().join(path);
         fs::create_dir_all(at("safe/dir/sub")).unwrap();
-        fs::create_dir(at("home")).unwrap();
+        fs::create_dir_all(at("home/plain")).unwrap();
         fs::write(at("safe/dir/journal"), "").unwrap();
         symlink("../safe/dir", at("home/relative")).unwrap();
         symlink(at("safe/dir"), at("home/absolute")).unwrap();
@@ -274,7 +277,7 @@ mod tests {
             "home/twice/.",
             "home/sub/..",
             "above/relative",
-            "home/../safe/dir",
+            "home/plain/../../safe/dir",
         ];
         let paths = paths.map(|path| at(path).join("journal"));
         let is_root = geteuid().is_root();
