@@ -94,8 +94,8 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
     let out = Stdout::default();
     let mut lines = StepLines::new(&out, globals.json, PATH_WIDTH);
-    let (mut restored, mut removed, mut failed, mut reduced, mut untouched) = (0, 0, 0, 0, 0);
-    let (mut directories, mut apart) = (0, 0);
+    let (mut restored, mut removed, mut failed, mut untouched) = (0, 0, 0, 0);
+    let (mut reduced, mut lesser, mut directories, mut apart) = (0, 0, 0, 0);
     let ended = undo_after(journal, &remade(globals), globals.memory(), &signals.stop, |step, result| {
         let (word, tone, why) = match result {
             Ok(Undone::Restored) => {
@@ -107,8 +107,9 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
                 let is_new = matches!(result, Ok(Undone::RestoredExcept(_)));
                 *if is_new { &mut restored } else { &mut untouched } += 1;
                 reduced += u64::from(shortfall.rights);
+                lesser += u64::from(shortfall.permission && !shortfall.rights);
                 apart += u64::from(shortfall.apart);
-                if shortfall.rights || shortfall.apart {
+                if shortfall.rights || shortfall.permission || shortfall.apart {
                     console.stats.error("undo");
                 }
                 let what = shown_shortfall(&shortfall);
@@ -149,6 +150,7 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
             (untouched, format!("{} needed nothing", human::count(untouched, "file"))),
             (reduced, format!("{reduced} without set-ID bits or capabilities")),
             (apart, format!("{} not joined with the other hard links", human::count(apart, "file"))),
+            (lesser, format!("{lesser} without metadata that only root can set")),
             (failed, format!("{} could not be restored", human::count(failed, "file"))),
         ]);
         console.summary(format_args!("restored {restored}{others}"));
@@ -165,12 +167,12 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     signals.raise_again();
     ended.with_context(|| format!("cannot undo {shown}"))?;
     out.finish()?;
-    Ok(if failed + reduced + apart > 0 { Outcome::Error } else { Outcome::Success })
+    Ok(if failed + reduced + lesser + apart > 0 { Outcome::Error } else { Outcome::Success })
 }
 
 /// Returns in what a restored file is not as it was.
 fn shown_shortfall(shortfall: &Shortfall) -> String {
-    let &Shortfall { rights, narrower, owner, access_list, links, apart, .. } = shortfall;
+    let &Shortfall { rights, narrower, owner, access_list, permission, links, apart, .. } = shortfall;
     let mut parts = Vec::new();
     if rights {
         parts.push("without set-ID bits and capabilities: set them yourself".into());
@@ -180,6 +182,9 @@ fn shown_shortfall(shortfall: &Shortfall) -> String {
     }
     if let Some((uid, gid)) = owner {
         parts.push(format!("with owner {uid} and group {gid}, as they were changed after the run"));
+    }
+    if permission {
+        parts.push("without its owner, group or attributes, which only root can set".into());
     }
     if access_list {
         parts.push("without its access control list, as access was changed after the run".into());

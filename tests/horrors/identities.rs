@@ -403,6 +403,49 @@ fn what_was_revoked_after_the_run_is_not_given_back() {
     }
 }
 
+/// The content comes back even if only root could give the file its owner, group or capabilities.
+#[test]
+fn an_unprivileged_undo_restores_what_the_caller_may_set() {
+    for change in [
+        "chown 7:7 h/t/v",
+        "chown 65534:4 h/t/v",
+        "setcap cap_net_raw+ep h/t/k && setcap cap_net_raw+ep h/t/v",
+        "chmod 0600 h/t/v",
+    ] {
+        let Some(dir) = home(&[("h/t/k", b"same"), ("h/t/v", b"same")]) else { return };
+        for path in ["h/t/k", "h/t/v"] {
+            set_mode(&dir, path, 0o644);
+        }
+        dir.ftk([""; 0]).instead(&dir, ["sh", "-c", change]).run();
+        let capability = rustix::fs::lgetxattr(dir.path("h/t/v"), "security.capability", &mut [0; 100][..]);
+        if change.starts_with("setcap") && capability.is_err() {
+            skip("capabilities cannot be set here");
+            continue;
+        }
+        let as_user = |args: &[&str]| dir.ftk(args).unprivileged(&dir).run();
+        as_user(&[
+            "dup",
+            "prune",
+            "--yes",
+            "--journal",
+            "h/j",
+            "--keep",
+            "first",
+            "--action",
+            "delete",
+            "h/t",
+        ])
+        .status(0);
+        assert!(!dir.path("h/t/v").exists());
+        let is_complete = change.starts_with("chmod");
+        let run = as_user(&["undo", "h/j"]).status(if is_complete { 0 } else { 2 });
+        run.check(run.text().contains("which only root can set") != is_complete, change);
+        assert_eq!(read(&dir, "h/t/v").unwrap(), b"same", "{change}");
+        let expected = if change.starts_with("setcap") { 0o644 } else { 0o600 };
+        assert_eq!(rights(&dir, "h/t/v"), (USER, expected), "{change}");
+    }
+}
+
 #[test]
 fn hard_links_outside_the_scan_are_reported() {
     for action in ["hardlink", "symlink", "delete"] {

@@ -11,7 +11,7 @@ use ftk_file::{AlignedBuf, Birth, Holes, drop_pages_of_new_file};
 use ftk_sched::Stop;
 use rustix::fs::{Advice, fadvise, fsync, ioctl_ficlone};
 
-use crate::metadata::{Metadata, restore};
+use crate::metadata::{Metadata, restore, restore_permitted};
 use crate::private::NewFile;
 use crate::reach::{Held, Place};
 use crate::refusal::{ActError, Refusal, Side};
@@ -31,12 +31,14 @@ pub(crate) struct Copied {
     pub(crate) file: OwnedFd,
     /// The digest of its content.
     pub(crate) digest: blake3::Hash,
+    /// Whether it has all the metadata.
+    pub(crate) is_complete: bool,
 }
 
 /// What the content of a copy must be, besides that of its source.
 pub(crate) enum Expected<'c> {
     Nothing,
-    /// Content with this digest.
+    /// Content with this digest. If the caller may not set some of the metadata, the copy lacks it.
     Digest(&'c blake3::Hash),
     /// Content that passes this check. The comparison and the check then read the bytes from the disk, as far as the
     /// system permits.
@@ -56,7 +58,9 @@ pub(crate) fn copy(
 ) -> Result<Copied, ActError> {
     let new = NewFile::new(aside)?;
     match fill(source, new.file(), metadata, expected, stop) {
-        Ok(digest) => new.into_temp().map(|(file, temp)| Copied { temp, file, digest }),
+        Ok((digest, is_complete)) => {
+            new.into_temp().map(|(file, temp)| Copied { temp, file, digest, is_complete })
+        }
         Err(error) => Err(new.discard(error)),
     }
 }
@@ -67,7 +71,7 @@ fn fill(
     metadata: &Metadata,
     expected: Expected<'_>,
     stop: &Stop,
-) -> Result<blake3::Hash, ActError> {
+) -> Result<(blake3::Hash, bool), ActError> {
     // A reflink uses no space for shared blocks, and keeps holes.
     if ioctl_ficlone(file, &source.file).is_err() {
         copy_bytes(source, file, stop)?;
@@ -90,18 +94,21 @@ fn fill(
         return Err(if stop.is_raised() { ActError::Stopped } else { Refusal::ContentDiffers.into() });
     }
     let digest = hasher.finalize();
-    match expected {
-        Expected::Nothing => {}
-        Expected::Digest(expected) if digest == *expected => {}
+    let restored = match expected {
+        Expected::Nothing => restore(file, metadata).map(|()| true),
+        Expected::Digest(expected) if digest == *expected => restore_permitted(file, metadata),
         Expected::Digest(_) => {
             return Err(Refusal::Changed { side: Side::Keeper, what: "its content" }.into());
         }
-        Expected::Checked(check) => check(&copied)?,
-    }
-    restore(file, metadata).map_err(|(op, errno)| ActError::failed(op, errno))?;
+        Expected::Checked(check) => {
+            check(&copied)?;
+            restore(file, metadata).map(|()| true)
+        }
+    };
+    let is_complete = restored.map_err(|(op, errno)| ActError::failed(op, errno))?;
     fsync(file).map_err(|errno| ActError::failed("sync the copy", errno))?;
     drop_pages_of_new_file(file.as_fd());
-    Ok(digest)
+    Ok((digest, is_complete))
 }
 
 /// Copies data and keeps holes.

@@ -9,6 +9,7 @@ use rustix::fs::{
     futimens,
 };
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use crate::reach::Held;
 use crate::refusal::Difference;
@@ -285,6 +286,33 @@ pub(crate) fn restore(file: impl AsFd, metadata: &Metadata) -> Result<(), (&'sta
     // The permissions are set after the access control list, which changes the bits of the group.
     fchmod(file, Mode::from_raw_mode(metadata.mode)).map_err(|errno| ("restore the permissions", errno))?;
     set_times(file, metadata.atime_ns, metadata.mtime_ns).map_err(|errno| ("restore the times", errno))
+}
+
+/// Sets what the caller may set of `metadata` on `file`, which was just created. Returns whether that is everything.
+///
+/// Only root can give a file to another user or to a group of others, or give it capabilities. Without its owner or group, the
+/// file gets no access control list, and only the permissions of the owner: the others would hold for other users.
+pub(crate) fn restore_permitted(file: impl AsFd, metadata: &Metadata) -> Result<bool, (&'static str, Errno)> {
+    let file = file.as_fd();
+    match restore(file, metadata) {
+        Err((_, Errno::PERM)) if !geteuid().is_root() => {}
+        restored => return restored.map(|()| true),
+    }
+    let mut permitted = metadata.clone();
+    // The owner first: if that fails, the group may still be one of the caller's.
+    _ = fchown(file, Some(Uid::from_raw(metadata.uid)), None);
+    _ = fchown(file, None, Some(Gid::from_raw(metadata.gid)));
+    let Stat { uid, gid, .. } = Stat::of(file).map_err(|errno| ("stat the copy", errno))?;
+    if (uid, gid) != (metadata.uid, metadata.gid) {
+        (permitted.uid, permitted.gid) = (uid, gid);
+        permitted.mode &= 0o700;
+        permitted.attributes.retain(|attribute| !is_access_list(attribute));
+    }
+    let may_set = |(name, value): &Attribute| {
+        !matches!(fsetxattr(file, &name[..], value, XattrFlags::empty()), Err(Errno::PERM))
+    };
+    permitted.attributes.retain(may_set);
+    restore(file, &permitted).map(|()| false)
 }
 
 /// Sets the times of an open file or directory, in nanoseconds since the Unix epoch.

@@ -76,6 +76,8 @@ pub struct Shortfall {
     /// It lacks its access control list, since the list, owner or group at its path, or of the kept copy, was changed after
     /// the run.
     pub access_list: bool,
+    /// It lacks its owner or group, and permissions that go with them, or attributes: the caller may not set them.
+    pub permission: bool,
     /// It is no longer a hard link of so many names that the run did not handle.
     pub links: u64,
     /// It could not become a hard link of its other names again, and is a file of its own.
@@ -663,7 +665,8 @@ impl Undoing {
         let (metadata, mut shortfall) = safe_metadata(intent, source, before.unwrap_or(&now), &now)?;
         (shortfall.links, shortfall.apart) = (links, apart);
         let expected = Expected::Digest(&expected);
-        let Copied { file, temp, .. } = copy(source, aside, &metadata, expected, stop)?;
+        let Copied { file, temp, is_complete, .. } = copy(source, aside, &metadata, expected, stop)?;
+        shortfall.permission = !is_complete;
         Ok((file, temp, shortfall))
     }
 

@@ -126,7 +126,7 @@ impl Undoing {
         let saved = self.saved(intent)?;
         let given = Access::in_metadata(&intent.metadata.without_rights());
         let present = access(Side::Target, &super::open(Side::Target, place.clone())?)?;
-        let (metadata, shortfall) = safe_metadata(intent, &saved, &given, &present)?;
+        let (metadata, mut shortfall) = safe_metadata(intent, &saved, &given, &present)?;
         // If this undo is killed, the next one recognises the file by this name.
         let aside = place.sibling(&intent.temp);
         let links = self.links_lost(intent);
@@ -136,7 +136,9 @@ impl Undoing {
                 let shortfall = Shortfall { apart: matches!(link, Link::Impossible), ..shortfall };
                 let expected = expected_digest(intent)?;
                 let copied = copy(&saved, aside, &metadata, Expected::Digest(&expected), stop);
-                let Copied { file, temp, .. } = copied.map_err(|error| error.with_source(Side::Saved))?;
+                let Copied { file, temp, is_complete, .. } =
+                    copied.map_err(|error| error.with_source(Side::Saved))?;
+                shortfall.permission = !is_complete;
                 (file, temp, shortfall)
             }
         };
