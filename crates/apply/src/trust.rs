@@ -259,7 +259,7 @@ mod tests {
     /// A link is followed only where no other user can make it lead elsewhere. `..` leads out of the directory that the link
     /// leads to.
     #[test]
-    fn links_on_the_way_to_a_journal_are_followed_only_where_nobody_else_can_change_them() {
+    fn links_on_the_way_to_a_journal_are_followed_only_where_no_other_user_can_change_them() {
         let temp = tempfile::tempdir().unwrap();
         let at = |path: &str| temp.path().join(path);
         fs::create_dir_all(at("safe/dir/sub")).unwrap();

@@ -62,8 +62,8 @@ pub(super) fn last(globals: &Globals, console: &Console) -> anyhow::Result<PathB
     Ok(newest.with_context(|| format!("nothing is left to undo in {shown}"))?.path)
 }
 
-/// Returns the directories that undos have made again, from all journals in the state directory that can be used and that no
-/// other user could have put there.
+/// Returns the directories that undos have made again, from all journals in the state directory that can be used and
+/// that no other user could have put there.
 pub(super) fn remade(globals: &Globals) -> Vec<Remade> {
     let entries = journal::directory().and_then(|directory| fs::read_dir(directory).ok());
     let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());

@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"written");
     }
 
-    /// A descriptor of another process can lead to a FIFO of its user, for which nobody waits at the other end.
+    /// A descriptor of another process can lead to a FIFO of its user, and no process may wait at the other end.
     #[cfg(target_os = "linux")]
     #[test]
     fn only_the_descriptors_of_this_process_are_targets() {

@@ -126,14 +126,14 @@ impl Undoing {
         let saved = self.saved(intent)?;
         let given = Access::in_metadata(&intent.metadata.without_rights());
         let present = access(Side::Target, &super::open(Side::Target, place.clone())?)?;
-        let (metadata, mut shortfall) = safe_metadata(intent, &saved, &given, &present)?;
+        let (metadata, shortfall) = safe_metadata(intent, &saved, &given, &present)?;
         // If this undo is killed, the next one recognises the file by this name.
         let aside = place.sibling(&intent.temp);
         let links = self.links_lost(intent);
         let (file, temp, shortfall) = match self.link_copy(intent, &aside, stop)? {
             Link::Made(file, temp) => (file, temp, Shortfall::default()),
             link => {
-                let shortfall = Shortfall { apart: matches!(link, Link::Impossible), ..shortfall };
+                let mut shortfall = Shortfall { apart: matches!(link, Link::Impossible), ..shortfall };
                 let expected = expected_digest(intent)?;
                 let copied = copy(&saved, aside, &metadata, Expected::Digest(&expected), stop);
                 let Copied { file, temp, is_complete, .. } =
