@@ -90,13 +90,13 @@ fn state(child: &Child) -> char {
 /// Waits until the condition holds.
 ///
 /// # Panics
-/// If it does not hold within [`PATIENCE`].
+/// If it does not hold within `PATIENCE`.
 #[track_caller]
 pub fn wait_until(holds: impl FnMut() -> bool) {
     assert!(waits_for(holds), "the condition did not hold in time");
 }
 
-/// Waits until the condition holds, at most for [`PATIENCE`]. Returns whether it does.
+/// Waits until the condition holds, at most for `PATIENCE`. Returns whether it does.
 pub fn waits_for(mut holds: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {

@@ -1,8 +1,8 @@
 //! `ftk hash --check`: reads checksum lists, and compares every file they name.
 //!
-//! The lists are read into a table like that of a walk ([`lists`], and [`kind`] for other formats), the files are
-//! processed like any others ([`files`]), and each line gets a verdict ([`verdicts`]). With `--new` the tree is walked
-//! too ([`unlisted`]). [`bag`] checks whole bags with the same parts.
+//! The lists are read into a table like that of a walk ([`lists`]), the files are processed like any
+//! others ([`files`]), and each line gets a verdict ([`verdicts`]). With `--new` the tree is walked too ([`unlisted`]).
+//! [`bag`] checks whole bags with the same parts.
 
 pub(super) mod bag;
 mod elsewhere;
