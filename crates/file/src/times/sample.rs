@@ -1,6 +1,6 @@
 //! A sample of a sequence.
 
-/// At most [`MOST`] items of a sequence of unknown length, evenly distributed over it.
+/// At most `MOST` items of a sequence of unknown length, evenly distributed over it.
 #[derive(Clone, Debug)]
 pub struct EvenSample<T> {
     items: Vec<T>,
