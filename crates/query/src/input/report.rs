@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
-use ftk_dedup::report::{Report, read};
+use ftk_dedup::report::{Budget, Report, read};
 use ftk_file::Stat;
 use ftk_manifest::{Entry, Field, FieldSet};
 
@@ -19,7 +19,9 @@ pub(super) fn is_report(start: &[u8]) -> bool {
 
 /// Opens a report. Each starting point is an input of its own.
 pub(super) fn open(file: File) -> Result<Vec<Input>> {
-    let report = read(BufReader::new(file), false).context("cannot use the report")?;
+    // DataFusion's limit is for sorts and joins; a report is small beside the tables that are made of it.
+    let report =
+        read(BufReader::new(file), false, &Budget::new(u64::MAX)).context("cannot use the report")?;
     ensure!(report.recorded.is_none(), "it is a report of manifests: convert the manifests");
     let report = Arc::new(report);
     let input = |(nth, root): (usize, &Vec<u8>)| {
