@@ -19,7 +19,7 @@ pub(super) fn is_report(start: &[u8]) -> bool {
 
 /// Opens a report. Each starting point is an input of its own.
 pub(super) fn open(file: File) -> Result<Vec<Input>> {
-    // DataFusion's limit is for sorts and joins; a report is small beside the tables that are made of it.
+    // DataFusion's limit is for sorts and joins; a report is small compared with the tables that are made of it.
     let report =
         read(BufReader::new(file), false, &Budget::new(u64::MAX)).context("cannot use the report")?;
     ensure!(report.recorded.is_none(), "it is a report of manifests: convert the manifests");
