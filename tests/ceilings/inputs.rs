@@ -137,7 +137,7 @@ fn a_page_of_a_deep_tree_fits_into_the_memory_or_is_refused() {
     let args = ["report", "--json", "--memory", "64M", "m"];
     import(&dir, "sha256", &list_of_depth(1)).status(0);
     let base = used(&dir, &args, b"").peak;
-    let [small, large] = [20_000, 40_000].map(|depth| {
+    let [small, large] = [40_000, 80_000].map(|depth| {
         import(&dir, "sha256", &list_of_depth(depth)).status(0);
         used(&dir, &args, b"")
     });

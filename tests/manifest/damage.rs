@@ -33,9 +33,9 @@ pub(crate) fn rot(root: &Path, manifest: &Path, paths: &[String]) {
         let line = lines.iter_mut().find(|line| line.starts_with(&start)).expect("a recorded file");
         *line = ctime.replace(line, format!("\"ctime_ns\":{ctime_ns}")).into_owned();
     }
-    let later = SystemTime::now() + Duration::from_millis(10);
+    let later = SystemTime::now() + Duration::from_millis(100);
     // A run that is older than the manifest takes its start for an error of a clock.
-    thread::sleep(Duration::from_millis(20));
+    thread::sleep(Duration::from_millis(120));
     let later = later.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos();
     let before = lines[0].rfind(':').unwrap() + 1;
     lines[0] = format!("{}{later}}}", &lines[0][..before]);

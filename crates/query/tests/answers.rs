@@ -187,7 +187,7 @@ fn other_files_with_a_seal_are_checked() {
 fn seal_again(dir: &Dir, set: &str, bytes: &[u8]) {
     use sha2::{Digest as _, Sha256};
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let path = dir.path(&format!("{set}/_set.jsonl"));
+    let path = dir.path(format!("{set}/_set.jsonl"));
     let text = fs::read_to_string(&path).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let at = lines.iter().position(|line| line.contains("entries-1")).unwrap();

@@ -53,7 +53,7 @@ fn rows_name_their_shard() {
     let rows = csv(&dir, "SELECT shard, count(*) AS n FROM entries GROUP BY shard ORDER BY shard", "set");
     assert_eq!(rows.lines().count(), 4, "{rows}");
     for number in [1, 3] {
-        let text = fs::read_to_string(dir.path(&format!("parts/{number}.jsonl"))).unwrap();
+        let text = fs::read_to_string(dir.path(format!("parts/{number}.jsonl"))).unwrap();
         assert!(rows.contains(&format!("\n{number}/3,{}\r\n", text.lines().count() - 2)), "{rows}");
     }
     dir.ask(&["convert", "whole.jsonl", "-o", "whole"]);
