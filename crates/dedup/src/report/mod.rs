@@ -2,7 +2,7 @@
 //! describes the format.
 //!
 //! ```
-//! use ftk_dedup::report::{Group, Header, Writer, read};
+//! use ftk_dedup::report::{Budget, Group, Header, Writer, read};
 //! use ftk_hash::{Algorithm, Digest};
 //!
 //! let header = Header {
@@ -24,7 +24,7 @@
 //! writer.group(&group, &mut file);
 //! writer.finish(&mut file);
 //!
-//! let report = read(&file[..], false)?;
+//! let report = read(&file[..], false, &Budget::new(1 << 20))?;
 //! assert_eq!((report.roots, report.groups), (header.roots, vec![group]));
 //! # Ok::<(), ftk_dedup::report::ReportError>(())
 //! ```
