@@ -59,8 +59,8 @@ impl Undoing {
         }
     }
 
-    /// Handles a file that a killed run left under the private name, and returns the damaged file if that restored it. If it is the damaged file, it gets its name back. Otherwise it is a new file that never
-    /// got its name, or a copy of an earlier undo, and is removed.
+    /// Handles a file that a killed run left under the private name. The damaged file gets its name back, and is returned.
+    /// Any other file is a new one that never got its name, or a copy of an earlier undo. It is removed.
     fn clean_up(
         &mut self,
         intent: &Intent,

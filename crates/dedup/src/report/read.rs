@@ -56,11 +56,12 @@ pub struct Recorded {
 /// used then.
 pub fn read(input: impl BufRead, is_edited: bool, budget: &Budget) -> Result<Report, ReportError> {
     let mut reader = SealedReader::new(input);
-    let mut parser = ReportParser::new(budget);
+    let (mut parser, mut memory) = (ReportParser::default(), Reservation::new(budget));
     loop {
         match reader.next_line() {
             Ok(Some(line)) => {
                 let added = parser.add(line);
+                let added = added.and_then(|()| memory.reach(parser.needed).map_err(RecordError::Full));
                 added.map_err(|problem| ReportError::Line { number: reader.number(), problem })?;
             }
             Ok(None) => break,
@@ -94,9 +95,10 @@ const BYTES_OF_MEMBER: u64 = 1024;
 const COPIES_OF_PATH: u64 = 3;
 
 /// The records read so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct ReportParser {
-    memory: Reservation,
+    /// The bytes of memory that the members need.
+    needed: u64,
     /// Set once the header has been read.
     algorithm: Option<Algorithm>,
     directory: Option<Vec<u8>>,
@@ -119,24 +121,6 @@ struct ReportParser {
 }
 
 impl ReportParser {
-    fn new(budget: &Budget) -> Self {
-        Self {
-            memory: Reservation::new(budget),
-            algorithm: None,
-            directory: None,
-            roots: Vec::new(),
-            unused_rules: Vec::new(),
-            directories: Vec::new(),
-            groups: Vec::new(),
-            manifests: None,
-            recorded: Vec::new(),
-            kept: None,
-            directories_number: 0,
-            number: 0,
-            paths: HashSet::new(),
-        }
-    }
-
     fn add(&mut self, line: &[u8]) -> Result<(), RecordError> {
         match self.algorithm {
             None => self.header(line),
@@ -341,8 +325,7 @@ impl ReportParser {
         if path.is_empty() || !is_below(&path, start) {
             return Err(RecordError::NotBelow { path, root: start.clone() });
         }
-        let needed = BYTES_OF_MEMBER + COPIES_OF_PATH * path.len() as u64;
-        self.memory.consume(needed).map_err(RecordError::Full)?;
+        self.needed += BYTES_OF_MEMBER + COPIES_OF_PATH * path.len() as u64;
         if !self.paths.insert((unique, path.clone())) {
             return Err(RecordError::Twice(path));
         }

@@ -83,13 +83,11 @@ impl Shift {
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        let agreeing = Self::agreeing(census);
+        let agreeing = census.as_ref().and_then(TimeCensus::agreement);
         // A fast copy without times of files that all have one recorded time looks shifted and rounded, too.
-        let is_certain = agreeing.is_some_and(|it| match it.kind {
-            ShiftKind::Agreeing(agreement) => agreement.shift_ns() == 0 || agreement.rounding().is_none(),
-            ShiftKind::Reset { .. } => false,
-        });
-        Ok(if is_certain { agreeing } else { reset.shift().or(agreeing) })
+        let is_certain = agreeing.is_some_and(|(it, _)| it.shift_ns() == 0 || it.rounding().is_none());
+        let reset = if is_certain { None } else { reset.shift() };
+        Ok(reset.or(agreeing.map(Self::agreeing)))
     }
 
     /// Finds out whether the times of two manifests agree. `sample` are times of some files, if an earlier pass has read
@@ -116,12 +114,11 @@ impl Shift {
             let is_same = (!common.is_empty()).then(|| common.is_same(old.digests, new.digests));
             census.add(old.stat.mtime_ns, new.stat.mtime_ns, is_same);
         })?;
-        Ok(Self::agreeing(Some(census)))
+        Ok(census.agreement().map(Self::agreeing))
     }
 
-    fn agreeing(census: Option<TimeCensus>) -> Option<Self> {
-        let (agreement, files) = census?.agreement()?;
-        Some(Self { kind: ShiftKind::Agreeing(agreement), files })
+    fn agreeing((agreement, files): (TimeAgreement, u64)) -> Self {
+        Self { kind: ShiftKind::Agreeing(agreement), files }
     }
 
     /// Returns whether the change of an mtime is a part of the shift.
