@@ -41,7 +41,7 @@ mod write;
 pub use decisions::decisions_header;
 pub use directories::{ContainedDirectory, DirectoryGroup};
 pub use error::{RecordError, ReportError};
-/// What [`read`] reserves its memory in.
+/// What [`read()`] reserves its memory in.
 pub use ftk_inventory::Budget;
 pub use group::Group;
 pub use read::{Recorded, Report, read};
