@@ -106,8 +106,9 @@ impl Args {
     }
 
     fn of<T: clap::Args>(words: &[OsString], command: fn(T) -> Command) -> Option<Self> {
-        // Dropping the definition would take longer than parsing the arguments.
-        let mut definition = ManuallyDrop::new(repeatable(OneCommand::<T>::command()));
+        // Dropping the definition would take longer than parsing the arguments, and so would making options repeatable:
+        // a repeated one is refused here, and parsed with the definition of all commands.
+        let mut definition = ManuallyDrop::new(OneCommand::<T>::command());
         let mut matches = definition.try_get_matches_from_mut(words).ok()?;
         let files = Files::of(words.first()?.to_str()?, &matches);
         let one = OneCommand::from_arg_matches_mut(&mut matches).ok()?;

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use ftk_inventory::OpenDirs;
+use memchr::memmem::Finder;
 
 use crate::common::Common;
 use crate::entry::{key, path_of_key};
@@ -37,24 +38,29 @@ pub(crate) fn merge_manifests(
     // the other.
     let is_alike = (a.version, &a.algorithms, a.xattrs) == (b.version, &b.algorithms, b.xattrs);
     let mut equal = OpenDirs::default();
+    let [tree, link_group] = [Field::Tree, Field::LinkGroup].map(|field| Finder::new(field.start_in_line()));
     let both = |old: &mut Entries<'_>, new: &mut Entries<'_>| {
         let mut has_read_old = false;
         while is_alike
             && equal.is_empty()
             && old.is_at_line_of(new)?
-            && !(trees.is_some() && old.is_at(Field::Tree)?)
-            && !(links && old.is_at(Field::LinkGroup)?)
+            && !(trees.is_some() && old.is_at(&tree)?)
+            && !(links && pass == Pass::Again && old.is_at(&link_group)?)
         {
-            new.skip();
-            if pass == Pass::First {
-                old.advance()?;
-                new.check_line_of(old)?;
-                has_read_old = true;
-                same(1, Some(&old.entry()));
-            } else {
+            if pass == Pass::Again {
                 old.skip();
+                new.skip();
                 same(1, None);
+                continue;
             }
+            old.advance()?;
+            if links && old.entry().link_group.is_some() {
+                return Ok((true, new.advance()?));
+            }
+            new.skip();
+            new.check_line_of(old)?;
+            has_read_old = true;
+            same(1, Some(&old.entry()));
         }
         if has_read_old {
             new.stand_at(old);

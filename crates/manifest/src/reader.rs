@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ftk_file::AlignedReader;
 use ftk_record::{Magic, SealedReader, Sums};
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use crate::blocks::{BLOCK, Fingerprints, FirstPass, Source, is_compressed};
 use crate::entry::is_below;
@@ -284,11 +284,11 @@ impl Entries<'_> {
         Ok(skipped)
     }
 
-    /// Returns whether the next line has this member, in the form that ftk writes.
-    pub(crate) fn is_at(&mut self, field: Field) -> Result<bool, Error> {
+    /// Returns whether the next line has the member whose start in a line is searched for, in the form that ftk writes.
+    pub(crate) fn is_at(&mut self, start: &Finder<'_>) -> Result<bool, Error> {
         let which = self.which;
         let line = self.lines.peek().map_err(|error| error.of(which))?;
-        Ok(line.is_some_and(|line| memmem::find(line, field.start_in_line()).is_some()))
+        Ok(line.is_some_and(|line| start.find(line).is_some()))
     }
 
     /// Skips a line that was compared, without parsing it.
