@@ -1,15 +1,17 @@
 //! Opens files that ftk reads as input: checksum lists, manifests and reports.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, ErrorKind};
 use std::os::fd::BorrowedFd;
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ftk_file::StandardStream;
+use ftk_file::{FileType, StandardStream, Stat, Symlinks};
 use ftk_record::Magic;
 use ftk_sched::{Stop, Team, logical_cpus};
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::process::geteuid;
 
 use crate::globals::Globals;
 
@@ -31,17 +33,34 @@ pub(crate) fn open(path: &OsStr) -> io::Result<File> {
     if path == "-" { Ok(File::from(stdin()?.try_clone_to_owned()?)) } else { open_file(path) }
 }
 
-/// Opens a regular file or a FIFO.
+/// Paths that lead to a descriptor of the caller, whoever made it.
+const OWN_DESCRIPTORS: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
+
+/// Opens a regular file, a FIFO of the caller, a descriptor of the caller (`/dev/fd/3`) or `/dev/null`.
 ///
 /// # Errors
-/// If the file cannot be opened, or is a device. Reading `/dev/zero` never ends, and opening some devices has
-/// side effects.
+/// If the file cannot be opened, is a device, or is a FIFO of another user: nobody may ever write to it. Reading `/dev/zero`
+/// never ends, and opening some devices has side effects.
 pub(crate) fn open_file(path: &OsStr) -> io::Result<File> {
-    let file_type = fs::metadata(path)?.file_type();
-    if file_type.is_char_device() || file_type.is_block_device() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is a device"));
+    let seen = Stat::at(CWD, path, Symlinks::Follow)?;
+    let is_own = OWN_DESCRIPTORS.iter().any(|own| path.as_bytes().starts_with(own.as_bytes()));
+    let refused = |why| Err(io::Error::new(ErrorKind::InvalidInput, why));
+    match seen.file_type {
+        FileType::Char | FileType::Block if path != "/dev/null" && !is_own => refused("it is a device"),
+        FileType::Fifo if seen.uid != geteuid().as_raw() && !is_own => {
+            refused("it is a FIFO of another user")
+        }
+        FileType::Char | FileType::Block | FileType::Fifo => File::open(path),
+        _ => {
+            // The user of the directory may have replaced it by now. To open a FIFO would block.
+            let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+            let file = File::from(openat(CWD, path, flags, Mode::empty())?);
+            match Stat::of(&file)?.file_type == seen.file_type {
+                true => Ok(file),
+                false => refused("it has been replaced by something else"),
+            }
+        }
     }
-    File::open(path)
 }
 
 /// Reads all inputs, several at a time. Returns what `read` makes of each, in order.

@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
 use crate::console::Outcome;
+use crate::input;
 use crate::line::CommandLine;
 use crate::stats::{Phase, Stats};
 
@@ -124,7 +125,7 @@ fn last_success(path: &Path, labels: &str) -> Option<String> {
         return None;
     }
     let mut old = String::new();
-    File::open(path).ok()?.take(MAX_OLD).read_to_string(&mut old).ok()?;
+    input::open_file(path.as_os_str()).ok()?.take(MAX_OLD).read_to_string(&mut old).ok()?;
     let start = format!("{LAST_SUCCESS}{{{labels}}} ");
     let value = old.lines().find_map(|line| line.strip_prefix(&start))?;
     value.parse::<f64>().ok().filter(|time| time.is_finite())?;

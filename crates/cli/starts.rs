@@ -1,7 +1,7 @@
 //! Starting points of a walk: arguments, and lists of paths.
 
 use std::ffi::{CStr, CString, OsStr, OsString};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufRead, BufReader, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -58,8 +58,7 @@ impl StartArgs {
         );
         for (list, end) in self.lists() {
             let shown = || quote(list.as_os_str().as_bytes());
-            let file = if is_stdin(list) { input::open(list.as_os_str()) } else { File::open(list) };
-            let file = file.with_context(|| format!("cannot open {}", shown()))?;
+            let file = input::open(list.as_os_str()).with_context(|| format!("cannot open {}", shown()))?;
             records(BufReader::new(file), end, &mut starts)
                 .with_context(|| format!("cannot read {}", shown()))?;
         }

@@ -181,6 +181,62 @@ fn what_another_user_planted_is_refused() {
     dir.ftk(["hash", "x"]).under(&dir, own).run().status(0).stdout(format!("{ABC}  x\n"));
 }
 
+/// Its user stops a terminal, or nobody writes to a FIFO: root waits for neither, in any directory.
+#[test]
+fn no_output_and_no_input_is_a_device_or_fifo_of_another_user() {
+    if !is_root() {
+        return skip("only root changes owners");
+    }
+    let dir = Dir::new();
+    dir.file("x", b"abc").dir("theirs").fifo("theirs/fifo").fifo("own").symlink("/dev/null", "null");
+    // As /dev/tty, which works only where a process has a terminal: to open this one fails in any case.
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        dir.path("theirs/device"),
+        rustix::fs::FileType::CharacterDevice,
+        rustix::fs::Mode::from_raw_mode(0o666),
+        rustix::fs::makedev(5, 0),
+    )
+    .unwrap();
+    for name in ["theirs", "theirs/fifo", "theirs/device"] {
+        lchown(dir.path(name), Some(OTHER), Some(OTHER)).unwrap();
+    }
+    for option in ["-o", "--stats", "--metrics"] {
+        let run = dir.ftk(["hash", "x", option, "theirs/device"]).run().status(2);
+        run.stderr_has("it is a device of another user");
+        dir.ftk(["hash", "x", option, "null"]).run().status(0);
+    }
+    let inputs: &[&[&str]] = &[
+        &["hash", "--check"],
+        &["hash", "--lines"],
+        &["hash", "--files-from"],
+        &["find", "--files0-from"],
+        &["hash", "--diff"],
+        &["du", "--from"],
+        &["dup", "apply", "--action", "delete"],
+        &["report"],
+        &["manifest", "verify", "."],
+        &["manifest", "diff"],
+        &["manifest", "import"],
+        &["manifest", "merge"],
+        &["manifest", "export"],
+        &["manifest", "plan", "--shards", "2"],
+    ];
+    for input in inputs {
+        for (name, what) in [("theirs/fifo", "a FIFO of another user"), ("theirs/device", "a device")] {
+            let twice = if input.iter().any(|word| word.ends_with("diff")) { 2 } else { 1 };
+            let run = dir.ftk(*input).args(vec![name; twice]).under(&dir, ["timeout", "60"]).run();
+            run.status(2).stderr_has(&format!("it is {what}"));
+        }
+    }
+    // An own FIFO, and the pipe of another user that the caller passes, are read.
+    let own = ["sh", "-c", "echo x > own & exec \"$@\" own", "sh"];
+    let one = "x\n";
+    dir.ftk(["find", "--files-from"]).under(&dir, own).run().status(0).stdout(one);
+    dir.ftk(["find", "--files-from", "/dev/stdin"]).stdin(b"x\n").run().status(0).stdout(one);
+    dir.ftk(["find", "--files-from", "/dev/null"]).run().status(0).stdout("");
+}
+
 #[test]
 fn a_new_file_belongs_to_the_caller() {
     if !is_root() {

@@ -1,10 +1,10 @@
 //! `ftk dup apply`: acting on a saved report, and which parts of a report are not trusted.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 
 use super::tree::{oracle, plant};
-use crate::harness::{Dir, Ftk, needs, sha256};
+use crate::harness::{Dir, Ftk, is_root, needs, sha256, skip};
 
 /// Writes a report on `.` next to the tree and returns its lines.
 fn report(dir: &Dir) -> Vec<String> {
@@ -45,6 +45,28 @@ fn a_report_does_what_prune_does() {
             // Links to empty files would free nothing.
             assert!(oracle(&dir, 1).is_empty());
         }
+    }
+}
+
+/// A report names files anywhere. One that another user could have written acts only through standard input.
+#[test]
+fn the_report_of_another_user_does_not_act() {
+    if !is_root() {
+        return skip("only root changes owners");
+    }
+    for (owner, mode) in [(65534, 0o644), (0, 0o646)] {
+        let dir = Dir::new();
+        dir.file("a", b"same").file("b", b"same");
+        report(&dir);
+        let report = dir.aside("report");
+        fs::set_permissions(&report, fs::Permissions::from_mode(mode)).unwrap();
+        chown(&report, Some(owner), Some(owner)).unwrap();
+        dir.ftk(&DELETE[..2]).args(&DELETE[3..5]).arg(&report).run().status(0);
+        let run = dir.ftk(&DELETE[..2]).args(&DELETE[3..]).arg(&report).run().status(2);
+        run.stderr_has("another user could have written ");
+        assert!(dir.path("b").exists());
+        dir.ftk(DELETE).stdin_from(fs::File::open(&report).unwrap()).run().status(0);
+        assert!(!dir.path("b").exists());
     }
 }
 

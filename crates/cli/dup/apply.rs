@@ -13,8 +13,10 @@ use clap::Args;
 use ftk_apply::{Action, Reach, Sharing};
 use ftk_dedup::prune::{Pruning, RecordedMembers, References, recorded_probes};
 use ftk_dedup::report::{DirectoryGroup, Group, Report, read};
+use ftk_file::Stat;
 use ftk_inventory::Budget;
 use ftk_record::{quote, sanitize};
+use rustix::process::geteuid;
 
 use crate::console::{Console, Outcome};
 use crate::dup::act::{Job, seen};
@@ -81,8 +83,8 @@ Examples:
 pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;
     let shown = quote(args.report.as_bytes());
-    let mut report =
-        read(open(&args.report)?, args.edited, &Budget::new(globals.memory())).map_err(|error| {
+    let mut report = read(open(&args.report, args.act.acts())?, args.edited, &Budget::new(globals.memory()))
+        .map_err(|error| {
             let is_edited = error.is_seal_broken();
             let hint = if is_edited { " (if you edited it on purpose, add --edited)" } else { "" };
             anyhow::Error::new(error).context(format!("bad report {shown}{hint}"))
@@ -188,8 +190,18 @@ fn is_here(directory: &[u8]) -> bool {
     identity(Path::new(OsStr::from_bytes(directory))).is_some_and(|it| identity(Path::new(".")) == Some(it))
 }
 
-/// Opens a report; `-` is standard input.
-fn open(report: &OsString) -> anyhow::Result<BufReader<File>> {
-    let file = input::open(report).with_context(|| format!("cannot open {}", quote(report.as_bytes())))?;
+/// Opens a report; `-` is standard input. If the run `acts`, a file must be one that only the caller or root can write to: a
+/// report names what is removed, wherever that is. What comes through a descriptor is the caller's word.
+fn open(report: &OsString, acts: bool) -> anyhow::Result<BufReader<File>> {
+    let name = || quote(report.as_bytes());
+    let file = input::open(report).with_context(|| format!("cannot open {}", name()))?;
+    let stat = Stat::of(&file).with_context(|| format!("cannot examine {}", name()))?;
+    let is_trusted = [0, geteuid().as_raw()].contains(&stat.uid) && stat.mode & 0o002 == 0;
+    ensure!(
+        !acts || report == "-" || is_trusted,
+        "another user could have written {}, and a report names the files to change: nothing was changed (look at the plan, \
+         then pass the report through `-` or a copy of your own)",
+        name()
+    );
     Ok(BufReader::new(file))
 }

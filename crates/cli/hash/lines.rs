@@ -4,7 +4,6 @@ mod blocks;
 mod turns;
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
 use std::sync::{Mutex, PoisonError};
@@ -52,7 +51,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let source = if path == "-" {
         input::stdin().with_context(|| cannot("read", path))?
     } else {
-        file = File::open(path).with_context(|| cannot("open", path))?;
+        file = input::open_file(path).with_context(|| cannot("open", path))?;
         file.as_fd()
     };
 

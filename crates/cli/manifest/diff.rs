@@ -1,7 +1,7 @@
 //! `ftk manifest diff OLD NEW`: prints the changes between two manifests.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::ops::ControlFlow;
 
@@ -16,6 +16,7 @@ use crate::globals::Globals;
 use crate::hash::diff::{Compared, both};
 use crate::hash::reading::ReadList;
 use crate::hash::table::{ListOptions, Table};
+use crate::input;
 use crate::list::List;
 use crate::manifest::input::{Input, in_either};
 use crate::manifest::record::{Findings, Manner, say_counts};
@@ -112,7 +113,7 @@ fn is_manifest(path: &OsStr) -> anyhow::Result<bool> {
         return Ok(true);
     }
     let mut start = Vec::new();
-    let file = File::open(path).with_context(cannot_open)?;
+    let file = input::open_file(path).with_context(cannot_open)?;
     file.take(4).read_to_end(&mut start).with_context(|| format!("cannot read {}", name()))?;
     Ok(start.is_empty() || start.starts_with(b"{") || is_zstd(&start))
 }

@@ -1,7 +1,7 @@
 //! Guards against replacing a good manifest with a bad one.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -14,6 +14,7 @@ use ftk_manifest::{Header, Kind, Survey, sniff};
 use ftk_record::{Magic, quote};
 use indicatif::HumanCount;
 
+use crate::input;
 use crate::manifest::root::Root;
 
 /// Bytes of a file that are read to find out whether it is a manifest.
@@ -118,7 +119,7 @@ pub(super) fn refuse_to_overwrite(output: Option<&Path>, read: Option<(u64, u64)
         return Ok(());
     }
     let mut start = Vec::new();
-    let looked = File::open(path).and_then(|file| file.take(START).read_to_end(&mut start));
+    let looked = input::open_file(path.as_os_str()).and_then(|file| file.take(START).read_to_end(&mut start));
     looked.with_context(|| {
         format!("cannot tell whether {} is a manifest (--force replaces it anyway)", name())
     })?;

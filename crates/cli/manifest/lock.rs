@@ -9,6 +9,7 @@ use anyhow::{Context as _, bail, ensure};
 use ftk_record::quote;
 
 use crate::console::{Console, cause};
+use crate::input;
 use crate::list::List;
 
 /// A lock (`flock`) on a manifest. While it is held, no other command of ftk rewrites the manifest.
@@ -38,7 +39,7 @@ impl Lock {
             // Opening a FIFO would block.
             let is_file = fs::metadata(path).with_context(cannot_open)?.is_file();
             ensure!(is_file, "{} is not a regular file, so it cannot be rewritten", name());
-            let file = File::open(path).with_context(cannot_open)?;
+            let file = input::open_file(path.as_os_str()).with_context(cannot_open)?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => bail!("{} is in use: another command rewrites it", name()),

@@ -94,8 +94,9 @@ impl ShardArgs {
 
     /// Returns whether `output` is an earlier manifest of the shard that `header` describes, which may be replaced.
     pub(super) fn is_earlier(output: Option<&Path>, header: &Header) -> bool {
-        let earlier =
-            output.filter(|path| path.is_file()).and_then(|path| Header::of(&File::open(path).ok()?).ok());
+        let earlier = output
+            .filter(|path| path.is_file())
+            .and_then(|path| Header::of(&input::open_file(path.as_os_str()).ok()?).ok());
         earlier.is_some_and(|earlier| earlier.is_same_part(header))
     }
 }

@@ -10,7 +10,8 @@ use ftk_manifest::Manifest;
 use ftk_record::quote;
 
 use crate::globals::Globals;
-use crate::manifest::input;
+use crate::input;
+use crate::manifest::input::Input as ManifestInput;
 
 /// An argument.
 pub(super) enum Input {
@@ -35,12 +36,12 @@ impl Input {
             }
             // What is read from a pipe to tell the kinds apart could not be read again.
             if metadata.is_file() {
-                let mut file = BufReader::new(File::open(path).with_context(cannot_open)?);
+                let mut file = BufReader::new(input::open_file(path).with_context(cannot_open)?);
                 if file.fill_buf().with_context(cannot_open)?.starts_with(b"{\"ftk\":\"dup-") {
                     return Ok(Self::Duplicates(file));
                 }
             }
         }
-        Ok(Self::Manifest(Box::new(input::Input::open(path, globals)?.manifest)))
+        Ok(Self::Manifest(Box::new(ManifestInput::open(path, globals)?.manifest)))
     }
 }

@@ -19,7 +19,7 @@ use crate::shard::Shard;
 use crate::shard::whole_lines::{PartFile, WholeLines, locate};
 use crate::sniff::{Kind, sniff_plain};
 use crate::trees::TreeCheck;
-use crate::{Entry, EntryError, Error, Field, Header, Which};
+use crate::{Entry, EntryError, Error, Header, Which};
 
 /// An open manifest whose footer has been checked.
 ///

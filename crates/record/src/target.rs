@@ -43,8 +43,8 @@ impl Target {
     ///
     /// The kernel resolves the path, so that its own protections apply. Then this follows the same path step by step, to find
     /// the directory of the target and to refuse what other users could have planted: links and files of others in a
-    /// directory with the sticky bit that others can write to, and FIFOs of others in any directory. Both must lead to the
-    /// same file. From then on, only the directory and the name are used. In procfs, only the descriptors of this process are
+    /// directory with the sticky bit that others can write to, and FIFOs and devices of others in any directory (a terminal
+    /// can be stopped). Both must lead to the same file. From then on, only the directory and the name are used. In procfs, only the descriptors of this process are
     /// targets: those of others can lead to any file, also to a FIFO.
     ///
     /// # Errors
@@ -222,6 +222,7 @@ fn refuse_planted(dir: &Stat, entry: &Stat) -> io::Result<()> {
         }
         _ if entry.uid == user => return Ok(()),
         FileType::Fifo => "it is a FIFO of another user",
+        FileType::Char | FileType::Block if entry.uid != 0 => "it is a device of another user",
         FileType::Regular if is_sticky => {
             "it is another user's file in a directory where all users can make files"
         }
@@ -278,6 +279,10 @@ mod tests {
             (0o1777, FileType::Fifo, user, 2, false),
             (0o0755, FileType::Fifo, user, 2, true),
             (0o0755, FileType::Fifo, 77, 1, false),
+            (0o0755, FileType::Char, user, 1, true),
+            (0o0755, FileType::Char, 0, 1, true),
+            (0o0755, FileType::Char, 77, 1, false),
+            (0o0755, FileType::Block, 77, 1, false),
             // A file is replaced, so other names of it keep their content.
             (0o1777, FileType::Regular, user, 2, true),
             (0o1777, FileType::Regular, 77, 1, false),
