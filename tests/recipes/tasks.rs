@@ -29,6 +29,10 @@ recipes! {
         record(scene);
         scene.files("backup").damage("archive");
     };
+    recipe_restore_others: "Restore deleted, truncated or overwritten files", needs [], with |scene| {
+        record(scene);
+        scene.files("backup");
+    };
     recipe_folder_in_archive: "Check whether a folder is already in the archive", needs ["rsync"], with |scene| {
         scene.file("card/DCIM/100.jpg", &bytes(40_000, 40_000)).file("card/DCIM/101.jpg", b"not yet copied\n");
     };

@@ -1,18 +1,18 @@
 //! Performs one action on a pair of files, or undoes a journal: `cargo run -p ftk-apply --example act --
-//! hardlink KEEPER VICTIM JOURNAL`, `act replace SOURCE FILE JOURNAL`, `act create SOURCE FILE JOURNAL`, `act undo
-//! JOURNAL`. KEEPER and VICTIM may both be directories. Several pairs of files are handled only together.
+//! hardlink KEEPER VICTIM JOURNAL`, `act replace SOURCE FILE JOURNAL`, `act create SOURCE FILE JOURNAL`, `act
+//! metadata SOURCE FILE JOURNAL`, which gives FILE the metadata of SOURCE, `act undo JOURNAL`. KEEPER and VICTIM may both be directories. Several pairs of files are handled only together.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program prints its results")]
 
 use std::collections::BTreeMap;
 use std::error::Error;
 
 use ftk_apply::{
-    Action, ActionOptions, Engine, Journal, NearestDirectory, RecordedMetadata, Restore, RestoreName,
-    Restorer, Seen, Step, open_journal_to_undo, undo,
+    Action, ActionOptions, Engine, Journal, NearestDirectory, PutBack, RecordedMetadata, Restore,
+    RestoreName, Restorer, Seen, Step, open_journal_to_undo, undo,
 };
 use ftk_file::{File, Identity, Stat, Symlinks};
 use ftk_sched::Stop;
-use rustix::fs::CWD;
+use rustix::fs::{CWD, fgetxattr};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<_> = std::env::args().skip(1).collect();
@@ -33,7 +33,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             let mode = Some(0o640);
             let mtime_ns = Some(seen(source)?.version.mtime_ns);
             let recorded = RecordedMetadata { mode, mtime_ns, ..RecordedMetadata::default() };
-            let restore = Restore { source: seen(source)?, names: vec![name], recorded };
+            let restore = Restore {
+                source: seen(source)?,
+                names: vec![name],
+                recorded,
+                changes: RecordedMetadata::default(),
+            };
             let mut restorer = Restorer::new(Some("saved".as_ref()), BTreeMap::new());
             let mut has_content = |_: usize, found: &File| {
                 let mut bytes = vec![0; content.len()];
@@ -47,6 +52,29 @@ fn main() -> Result<(), Box<dyn Error>> {
                     Ok(restored) => println!("done, {restored:?}"),
                     Err(error) => failed = Some(error),
                 }
+            })?;
+            journal.finish()?;
+        }
+        ["metadata", source, file, journal] => {
+            let stat = Stat::at(CWD, source, Symlinks::NoFollow)?;
+            let note = std::fs::File::open(source)?;
+            let mut value = [0; 4];
+            let recorded = RecordedMetadata {
+                mode: Some(stat.mode),
+                uid: Some(stat.uid),
+                gid: Some(stat.gid),
+                mtime_ns: Some(stat.mtime_ns),
+                attributes: fgetxattr(note, "user.note", &mut value[..])
+                    .is_ok()
+                    .then(|| vec![(b"user.note".to_vec(), value.to_vec())]),
+            };
+            let file_type = Stat::at(CWD, file, Symlinks::NoFollow)?.file_type;
+            let put_back = PutBack { entry: seen(file)?, file_type, recorded };
+            let mut restorer = Restorer::new(None, BTreeMap::new());
+            let mut journal = Journal::create(journal.as_ref())?;
+            restorer.set_metadata(&[put_back], &mut journal, &Stop::new(), |_, outcome| match outcome {
+                Ok(()) => println!("done"),
+                Err(error) => failed = Some(error),
             })?;
             journal.finish()?;
         }
@@ -81,7 +109,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         _ => {
             return Err(
-                "act hardlink|reflink|symlink|delete|DIRECTORY KEEPER VICTIM [KEEPER VICTIM...] JOURNAL, act replace|create SOURCE FILE JOURNAL, act undo JOURNAL"
+                "act hardlink|reflink|symlink|delete|DIRECTORY KEEPER VICTIM [KEEPER VICTIM...] JOURNAL, act replace|create|metadata SOURCE FILE JOURNAL, act undo JOURNAL"
                     .into(),
             );
         }

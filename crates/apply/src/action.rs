@@ -88,6 +88,8 @@ pub enum ActionKind {
     Replace,
     /// A missing file is created with its recorded content: see [`Restorer`](crate::Restorer).
     Create,
+    /// An entry gets its recorded metadata: see [`Restorer::set_metadata`](crate::Restorer::set_metadata).
+    SetMetadata,
     /// A symbolic link is removed or moved together with its directory: see [`Engine::run_tree`](crate::Engine::run_tree).
     RemoveLink,
     /// An empty directory is removed: see [`Engine::run_tree`](crate::Engine::run_tree).
@@ -95,7 +97,7 @@ pub enum ActionKind {
 }
 
 impl ActionKind {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Hardlink,
         Self::Reflink,
         Self::Symlink,
@@ -103,6 +105,7 @@ impl ActionKind {
         Self::Move,
         Self::Replace,
         Self::Create,
+        Self::SetMetadata,
         Self::RemoveLink,
         Self::RemoveDirectory,
     ];
@@ -116,6 +119,7 @@ impl ActionKind {
             Self::Move => "move",
             Self::Replace => "replace",
             Self::Create => "create",
+            Self::SetMetadata => "set-metadata",
             Self::RemoveLink => "remove-link",
             Self::RemoveDirectory => "remove-directory",
         }

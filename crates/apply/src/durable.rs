@@ -63,6 +63,19 @@ pub(crate) fn sync_names(directories: &[Rc<OwnedFd>]) -> Result<(), Errno> {
     Ok(())
 }
 
+/// Waits until all data of the file systems that these directories are on is on the disk.
+pub(crate) fn sync_file_systems(directories: &[Rc<OwnedFd>]) -> Result<(), Errno> {
+    let mut synced = Vec::new();
+    for directory in directories {
+        let dev = Stat::of(directory)?.dev;
+        if !synced.contains(&dev) {
+            sync_file_system(directory.as_fd())?;
+            synced.push(dev);
+        }
+    }
+    Ok(())
+}
+
 /// Waits until all data of a directory's file system is on the disk.
 pub(crate) fn sync_file_system(directory: BorrowedFd<'_>) -> Result<(), Errno> {
     sync(directory, syncfs)

@@ -418,6 +418,7 @@ impl Engine {
             to: self.action.destination().map(|destination| destination.to(&step.victim.path)),
             saved: None,
             made: None,
+            set: None,
             proof: Some(proof),
         };
         Ok((proven, intent))

@@ -7,11 +7,17 @@ use ftk_file::{FileType, FsId, Identity};
 use serde::Deserialize;
 
 /// The names of the types that a journal has identities of.
-const TYPES: [(FileType, &str); 3] =
-    [(FileType::Regular, "file"), (FileType::Directory, "directory"), (FileType::Symlink, "symlink")];
+const TYPES: [(FileType, &str); 7] = [
+    (FileType::Regular, "file"),
+    (FileType::Directory, "directory"),
+    (FileType::Symlink, "symlink"),
+    (FileType::Fifo, "fifo"),
+    (FileType::Socket, "socket"),
+    (FileType::Block, "block_device"),
+    (FileType::Char, "char_device"),
+];
 
-/// Appends the members of an identity, without braces. Types that a journal never has identities of are written as
-/// `other`, which no reader accepts.
+/// Appends the members of an identity, without braces.
 pub(crate) fn write_identity(out: &mut Vec<u8>, identity: &Identity) {
     let &Identity { fs, dev, ino, birth_ns, file_type, uid } = identity;
     let mut text = String::new();
@@ -22,7 +28,7 @@ pub(crate) fn write_identity(out: &mut Vec<u8>, identity: &Identity) {
     if let Some(birth_ns) = birth_ns {
         write!(text, "\"birth_ns\":{birth_ns},").expect(INFALLIBLE);
     }
-    let type_name = TYPES.iter().find(|(it, _)| *it == file_type).map_or("other", |(_, name)| name);
+    let (_, type_name) = TYPES.iter().find(|(it, _)| *it == file_type).expect("every type has a name");
     write!(text, "\"type\":\"{type_name}\",\"uid\":{uid}").expect(INFALLIBLE);
     out.extend_from_slice(text.as_bytes());
 }

@@ -35,6 +35,8 @@ pub(crate) struct Intent {
     pub(crate) saved: Option<To>,
     /// The new file of a restore, which a later record of the journal describes. `None` until it is complete.
     pub(crate) made: Option<Version>,
+    /// The metadata that the victim gets. `None` if the step does something else.
+    pub(crate) set: Option<Metadata>,
     /// What undo compares and checks. `None` in a journal of version 1.
     pub(crate) proof: Option<Proof>,
 }
@@ -140,6 +142,11 @@ impl Intent {
                 write_path(out, "path", &to.path);
                 out.extend_from_slice(format!(",\"root_len\":{}}}", to.root_len).as_bytes());
             }
+        }
+        if let Some(set) = &self.set {
+            out.extend_from_slice(format!(",\"set\":{{\"mtime_ns\":{},", set.mtime_ns).as_bytes());
+            write_metadata(out, set);
+            out.push(b'}');
         }
         if let Some(proof) = &self.proof {
             write_proof(out, proof);
@@ -282,6 +289,7 @@ pub(crate) struct IntentRecord {
     target_b64: Option<String>,
     to: Option<Object<ToRecord>>,
     saved: Option<Object<ToRecord>>,
+    set: Option<Object<SetRecord>>,
     directory: Option<Object<IdentityRecord>>,
     identity: Option<Object<IdentityRecord>>,
     nlink: Option<u64>,
@@ -431,6 +439,18 @@ struct MetadataRecord {
     xattrs: Vec<Object<AttributeRecord>>,
 }
 
+/// The metadata that a victim gets, as it is stored in the file.
+#[derive(Debug, Deserialize)]
+struct SetRecord {
+    mtime_ns: i128,
+    mode: String,
+    uid: u32,
+    gid: u32,
+    atime_ns: i128,
+    #[serde(default)]
+    xattrs: Vec<Object<AttributeRecord>>,
+}
+
 #[derive(Debug, Deserialize)]
 struct AttributeRecord {
     name: Option<String>,
@@ -452,14 +472,13 @@ impl IntentRecord {
         if !is_temp_name(self.temp.as_bytes()) {
             return None;
         }
-        let Object(MetadataRecord { mode, uid, gid, atime_ns, xattrs }) = self.metadata;
-        let metadata = Metadata {
-            mode: octal(&mode)?,
-            uid,
-            gid,
-            atime_ns,
-            mtime_ns: self.victim.0.mtime_ns,
-            attributes: xattrs.iter().map(|Object(record)| record.read()).collect::<Option<_>>()?,
+        let Object(metadata) = self.metadata;
+        let metadata = metadata.read(self.victim.0.mtime_ns)?;
+        let set = match self.set {
+            None => None,
+            Some(Object(SetRecord { mtime_ns, mode, uid, gid, atime_ns, xattrs })) => {
+                Some(MetadataRecord { mode, uid, gid, atime_ns, xattrs }.read(mtime_ns)?)
+            }
         };
         let target = match (&self.target, &self.target_b64) {
             (None, None) => None,
@@ -495,7 +514,8 @@ impl IntentRecord {
         let is_link = kind == ActionKind::RemoveLink;
         let is_whole = (is_link || kind == ActionKind::Symlink) == target.is_some()
             && (is_link || (kind == ActionKind::Move) == to.is_some())
-            && (kind == ActionKind::Replace || saved.is_none());
+            && (kind == ActionKind::Replace || saved.is_none())
+            && (kind == ActionKind::SetMetadata) == set.is_some();
         is_whole.then_some(())?;
         Some(Intent {
             step: self.step,
@@ -508,8 +528,17 @@ impl IntentRecord {
             to,
             saved,
             made: None,
+            set,
             proof,
         })
+    }
+}
+
+impl MetadataRecord {
+    fn read(&self, mtime_ns: i128) -> Option<Metadata> {
+        let &Self { ref mode, uid, gid, atime_ns, ref xattrs } = self;
+        let attributes = xattrs.iter().map(|Object(record)| record.read()).collect::<Option<_>>()?;
+        Some(Metadata { mode: octal(mode)?, uid, gid, atime_ns, mtime_ns, attributes })
     }
 }
 
@@ -597,6 +626,11 @@ mod tests {
                     .then(|| To { path: keeper.path.clone(), root_len: 3 }),
                 saved: (kind == ActionKind::Replace).then(|| To { path: keeper.path.clone(), root_len: 4 }),
                 made: None,
+                set: (kind == ActionKind::SetMetadata).then(|| Metadata {
+                    mode: !mode & 0o7777,
+                    mtime_ns: atime.into(),
+                    ..metadata.clone()
+                }),
                 proof: (id % 3 > 0).then(|| Proof {
                     directory: identity(id.into(), FileType::Directory),
                     victim: (id % 3 == 2).then(|| identity(step, FileType::Regular)),

@@ -16,7 +16,7 @@
 //!
 //! A [`Restore`] names a file with good content and the names that it should get. The [`Restorer`] copies it
 //! next to the damaged file, has the caller check the bytes that it reads back, saves the damaged content and
-//! exchanges the names.
+//! exchanges the names. It also puts back recorded metadata, with a [`PutBack`] for each entry.
 //!
 //! [`undo()`] reverts the steps in a journal. [`script`] writes the steps as a shell script instead.
 //!
@@ -94,6 +94,7 @@ mod digest;
 mod durable;
 mod emptied;
 mod engine;
+mod entry;
 mod exposed;
 mod history;
 mod identity_record;
@@ -129,7 +130,9 @@ pub use journal::Journal;
 pub use probe::{Obstacle, probe};
 pub use reach::Reach;
 pub use refusal::{ActError, Difference, Refusal, Side};
-pub use restore::{HasContent, NearestDirectory, RecordedMetadata, Restore, RestoreName, Restored, Restorer};
+pub use restore::{
+    HasContent, NearestDirectory, PutBack, RecordedMetadata, Restore, RestoreName, Restored, Restorer,
+};
 pub use seen::{Copies, Need, Seen, Step};
 pub use sharing::Sharing;
 pub use tree::{Tree, TreeDone, TreeError, TreeFile};

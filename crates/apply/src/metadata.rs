@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use ftk_file::{Attribute, AttributeReader, Stat, remove_attribute};
+use ftk_file::{Attribute, AttributeReader, FileType, Stat, remove_attribute};
 use rustix::fs::{
     Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fgetxattr, flistxattr, fsetxattr,
     futimens,
@@ -15,7 +15,7 @@ use crate::reach::Held;
 use crate::refusal::Difference;
 
 /// The bits that let a program run with the rights of the file's owner or group.
-const SET_ID: u32 = SET_USER_ID | SET_GROUP_ID;
+pub(crate) const SET_ID: u32 = SET_USER_ID | SET_GROUP_ID;
 const SET_USER_ID: u32 = 0o4000;
 const SET_GROUP_ID: u32 = 0o2000;
 
@@ -91,6 +91,67 @@ impl Metadata {
         safe.mode &= !SET_ID;
         safe.attributes.retain(|(name, _)| name != CAPABILITIES);
         safe
+    }
+
+    /// Returns a copy of the metadata that gives an entry with the metadata `now` no rights that it lacks.
+    ///
+    /// A directory keeps the set-ID bits that it has. A file keeps them only if neither its owner nor its permissions nor its
+    /// access control list change: it could be written to, and so lose them, right before a new mode gives them back.
+    /// Capabilities stay as they are, or go: when the owner or group changes, as the kernel removes them, and if there are
+    /// none in this metadata.
+    pub(crate) fn without_gained_rights(&self, now: &Self, file_type: FileType) -> Self {
+        let mut safe = self.clone();
+        let is_same_owner = (now.uid, now.gid) == (self.uid, self.gid);
+        safe.mode &= !SET_ID | now.mode;
+        let is_same_access =
+            is_same_owner && safe.mode == now.mode && acl(&safe.attributes) == acl(&now.attributes);
+        if file_type != FileType::Directory && !is_same_access {
+            safe.mode &= !SET_ID;
+        }
+        let is_capability = |(name, _): &&Attribute| name == CAPABILITIES;
+        let has_any = safe.attributes.iter().any(|attribute| is_capability(&attribute));
+        safe.attributes.retain(|(name, _)| name != CAPABILITIES);
+        if has_any && is_same_owner {
+            safe.attributes.extend(now.attributes.iter().find(is_capability).cloned());
+            safe.attributes.sort();
+        }
+        safe
+    }
+
+    /// Returns whether this is the same metadata, apart from the access time.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        *self == Self { atime_ns: self.atime_ns, ..other.clone() }
+    }
+
+    /// Returns whether this has set-ID bits, or a capability, that `other` lacks.
+    pub(crate) fn has_rights_beyond(&self, other: &Self) -> bool {
+        let is_new =
+            |attribute: &&Attribute| attribute.0 == CAPABILITIES && !other.attributes.contains(attribute);
+        self.mode & SET_ID & !other.mode != 0 || self.attributes.iter().any(|it| is_new(&it))
+    }
+
+    /// Returns whether a step that was to replace `old` by `new` can have left an entry with this metadata, done or not.
+    /// `has_time`: whether nothing but the step sets the mtime.
+    pub(crate) fn is_between(&self, old: &Self, new: &Self, has_time: bool) -> bool {
+        let either = |get: fn(&Self) -> u32| [get(old), get(new)].contains(&get(self));
+        let has_mode = |mask| {
+            [old.mode, new.mode, old.mode & new.mode].iter().any(|mode| mode & mask == self.mode & mask)
+        };
+        let is_attribute_known = |it: &Attribute| {
+            [old, new].iter().any(|side| side.attributes.contains(it)) || it.0 == CAPABILITIES
+        };
+        either(|it| it.uid)
+            && either(|it| it.gid)
+            && has_mode(0o777)
+            && has_mode(0o1000)
+            && self.mode & SET_ID & !(old.mode | new.mode) == 0
+            && (!has_time || [old.mtime_ns, new.mtime_ns].contains(&self.mtime_ns))
+            && self.attributes.iter().all(is_attribute_known)
+            && old
+                .attributes
+                .iter()
+                .filter(|it| new.attributes.contains(it))
+                .all(|it| it.0 == CAPABILITIES || self.attributes.contains(it))
     }
 
     /// Returns whether this has set-user-ID or set-group-ID bits or capabilities that a file lacks.
@@ -353,6 +414,85 @@ mod tests {
             assert_eq!(differing(&both, &other), name);
             assert_eq!(differing(&other, &both), name);
         }
+    }
+
+    fn of(mode: u32, uid: u32, attributes: &[(&[u8], &str)]) -> Metadata {
+        let attributes = attributes.iter().map(|(name, value)| (name.to_vec(), value.as_bytes().to_vec()));
+        let attributes = attributes.collect();
+        Metadata { mode, uid, gid: 1, atime_ns: 0, mtime_ns: 0, attributes }
+    }
+
+    #[test]
+    fn recorded_metadata_gives_no_rights() {
+        const FILE: FileType = FileType::Regular;
+        const DIRECTORY: FileType = FileType::Directory;
+        for (file_type, recorded, now, given) in [
+            (FILE, (0o4755, 0), (0o755, 0), 0o755),
+            (FILE, (0o4755, 0), (0o4755, 0), 0o4755),
+            (FILE, (0o4755, 0), (0o4777, 0), 0o755),
+            (FILE, (0o4755, 0), (0o4755, 7), 0o755),
+            (FILE, (0o4755, 0), (0o6755, 0), 0o755),
+            (FILE, (0o755, 0), (0o6755, 0), 0o755),
+            (DIRECTORY, (0o2755, 0), (0o755, 0), 0o755),
+            (DIRECTORY, (0o2755, 0), (0o2777, 7), 0o2755),
+            (DIRECTORY, (0o755, 0), (0o2755, 0), 0o755),
+        ] {
+            let [recorded, now] = [recorded, now].map(|(mode, uid)| of(mode, uid, &[]));
+            let given = Metadata { mode: given, ..recorded.clone() };
+            assert_eq!(recorded.without_gained_rights(&now, file_type), given, "{recorded:?} {now:?}");
+            assert_eq!(
+                recorded.has_rights_beyond(&given),
+                recorded.mode & SET_ID & !given.mode != 0,
+                "{recorded:?}"
+            );
+        }
+        // Capabilities stay or go.
+        let (raw, admin, none): (&[_], &[_], &[_]) =
+            (&[(CAPABILITIES, "raw")], &[(CAPABILITIES, "admin")], &[]);
+        for (recorded, now, uid, given) in [
+            (raw, none, 0, none),
+            (raw, raw, 0, raw),
+            (raw, admin, 0, admin),
+            (none, raw, 0, none),
+            (raw, raw, 7, none),
+        ] {
+            let (recorded, now) = (of(0o755, 0, recorded), of(0o700, uid, now));
+            assert_eq!(
+                recorded.without_gained_rights(&now, FILE),
+                of(0o755, 0, given),
+                "{recorded:?} {now:?}"
+            );
+        }
+        // A file with another access control list could be rewritten while that is set.
+        let [recorded, now] = [&[(ACCESS_LIST, "list")][..], &[]].map(|list| of(0o4755, 0, list));
+        assert_eq!(recorded.without_gained_rights(&now, FILE).mode, 0o755);
+    }
+
+    #[test]
+    fn only_what_a_step_can_have_left_is_between() {
+        let (old, new) = (of(0o604, 7, &[(b"user.a", "old")]), of(0o640, 0, &[(b"user.a", "new")]));
+        for (mode, uid, value, time, is_expected) in [
+            (0o604, 7, Some("old"), 0, true),
+            (0o640, 0, Some("new"), 0, true),
+            (0o600, 7, Some("old"), 0, true),
+            (0o600, 0, None, 0, true),
+            (0o640, 0, Some("else"), 0, false),
+            (0o400, 0, Some("new"), 0, false),
+            (0o644, 0, Some("new"), 0, false),
+            (0o4640, 0, Some("new"), 0, false),
+            (0o640, 12, Some("new"), 0, false),
+            (0o640, 0, Some("new"), 5, false),
+        ] {
+            let attribute = value.map(|value| (&b"user.a"[..], value));
+            let mut now = of(mode, uid, attribute.as_slice());
+            now.mtime_ns = time;
+            assert_eq!(now.is_between(&old, &new, true), is_expected, "{now:?}");
+        }
+        let now = Metadata { mtime_ns: 5, ..new.clone() };
+        assert!(now.is_between(&old, &new, false));
+        // An attribute that both have cannot be gone.
+        let both = of(0o640, 0, &[(b"user.a", "old")]);
+        assert!(!of(0o640, 0, &[]).is_between(&old, &both, true));
     }
 
     #[test]

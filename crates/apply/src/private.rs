@@ -233,7 +233,7 @@ pub(crate) fn link_file(file: impl AsFd, place: &Place) -> Result<(), Errno> {
 }
 
 /// Returns a path to an open file that contains no name of it.
-fn path_of(fd: BorrowedFd<'_>) -> String {
+pub(crate) fn path_of(fd: BorrowedFd<'_>) -> String {
     format!("/proc/thread-self/fd/{}", fd.as_raw_fd())
 }
 

@@ -10,7 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-use ftk_file::{Failure, File, Identity, Stat, Symlinks, descend, is_temp_name};
+use ftk_file::{Failure, File, Identity, IdentityDifference, Stat, Symlinks, descend, is_temp_name};
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, accessat, fstatvfs, openat};
 use rustix::io::Errno;
 
@@ -36,6 +36,8 @@ pub struct Reach {
     starts: BTreeMap<Vec<u8>, Identity>,
     /// The identities of starting points that undo has made again. Their owner changes when they are finished.
     remade: BTreeMap<Vec<u8>, Identity>,
+    /// Directories to which the run gave another owner, with that owner.
+    given: Vec<Identity>,
     /// Whether only starting points with a recorded identity are opened.
     only_recorded: bool,
 }
@@ -66,12 +68,12 @@ impl Reach {
     /// Creates a `Reach` for which relative paths start from the working directory.
     pub fn new() -> Self {
         let (roots, starts, remade) = Default::default();
-        Self { base: None, roots, starts, remade, only_recorded: false }
+        Self { base: None, roots, starts, remade, given: Vec::new(), only_recorded: false }
     }
 
-    /// Creates a `Reach` for which relative paths start from this directory.
-    pub(crate) fn below(base: OwnedFd) -> Self {
-        Self { base: Some(base), ..Self::new() }
+    /// Returns a `Reach` for which relative paths start from this directory.
+    pub(crate) fn below(self, base: OwnedFd) -> Self {
+        Self { base: Some(base), ..self }
     }
 
     /// Returns a `Reach` that opens only these starting points, and only if they are still the same.
@@ -91,6 +93,17 @@ impl Reach {
         }
     }
 
+    /// Accepts directories with the owners that the run gave to them.
+    pub(crate) fn expect_given(&mut self, given: Vec<Identity>) {
+        self.given = given;
+    }
+
+    /// Returns what tells a recorded directory from the present one. An owner that the run gave to it does not count.
+    pub(crate) fn difference(&self, recorded: &Identity, now: &Identity) -> Option<IdentityDifference> {
+        let is_given = |it: &Identity| it.is_same(now) && it.is_same_inode(recorded);
+        recorded.difference(now).filter(|_| !self.given.iter().any(is_given))
+    }
+
     /// Returns the present device numbers of the file systems that starting points are on, by the recorded ones. A starting
     /// point that is another directory now is skipped.
     pub(crate) fn present_devices(&mut self) -> BTreeMap<u64, u64> {
@@ -108,8 +121,11 @@ impl Reach {
 
     /// Returns the path of the starting point of a file, and its identity. `None` if it was never opened.
     pub(crate) fn start_of(&self, path: &[u8], root_len: usize) -> Option<(&[u8], &Identity)> {
-        let parts = split(path, root_len)?;
-        self.starts.get_key_value(parts.root).map(|(path, identity)| (&path[..], identity))
+        let root = match path.split_at_checked(root_len)? {
+            (root, b"/." | b".") => root,
+            _ => split(path, root_len)?.root,
+        };
+        self.starts.get_key_value(root).map(|(path, identity)| (&path[..], identity))
     }
 
     /// Returns the directory from which relative paths start.
@@ -160,6 +176,21 @@ impl Reach {
         Ok(Place { dir, name })
     }
 
+    /// Opens the directory of an entry of any type. A path that ends with `/.` is that of the starting point itself.
+    pub(crate) fn locate_entry(
+        &mut self,
+        side: Side,
+        path: &[u8],
+        root_len: usize,
+    ) -> Result<Place, Refusal> {
+        match path.split_at_checked(root_len) {
+            Some((root, b"/." | b".")) if !root.is_empty() && !root.contains(&0) => {
+                Ok(Place { dir: self.root(side, root)?, name: c".".to_owned() })
+            }
+            _ => self.locate(side, path, root_len),
+        }
+    }
+
     /// Opens a starting point, and checks that it is the one that was opened or recorded before.
     fn root(&mut self, side: Side, path: &[u8]) -> Result<Rc<OwnedFd>, Refusal> {
         if let Some((_, fd)) = self.roots.iter().find(|(root, _)| root == path) {
@@ -174,7 +205,7 @@ impl Reach {
         match self.starts.get(path) {
             Some(_) if self.remade.get(path).is_some_and(|made| made.is_same_inode(&identity)) => {}
             Some(known) => {
-                if let Some(difference) = known.difference(&identity) {
+                if let Some(difference) = self.difference(known, &identity) {
                     return Err(Refusal::OtherStart { path: shown.to_vec(), difference: Some(difference) });
                 }
             }
@@ -398,7 +429,7 @@ mod tests {
         let (start, &identity) = first.start_of(&path, root_len).unwrap();
         let starts = BTreeMap::from([(start.to_vec(), identity)]);
         let base = || openat(CWD, top, DIRECTORY, Mode::empty()).unwrap();
-        let recorded = || Reach::below(base()).with_recorded(starts.clone());
+        let recorded = || Reach::new().below(base()).with_recorded(starts.clone());
         recorded().locate(Side::Victim, &path, root_len).unwrap();
         let unknown = recorded().locate(Side::Victim, b"other/sub/x", 5).unwrap_err();
         assert!(matches!(unknown, Refusal::OtherStart { difference: None, .. }), "{unknown}");

@@ -138,6 +138,15 @@ pub enum Refusal {
     NotSaved,
     /// Another name of the same file could not be restored.
     OtherName,
+    /// Only root can give a file the recorded owner or group.
+    OnlyRoot {
+        /// What would have to change.
+        what: &'static str,
+        /// The recorded user or group id.
+        id: u32,
+    },
+    /// Only root and this user, who owns the entry, can change its metadata.
+    NotOwner(u32),
     /// The kept directory has no entry of this name and type.
     NoCounterpart,
     /// The kept directory has a symbolic link to another target.
@@ -327,6 +336,10 @@ impl fmt::Display for Refusal {
             Self::OtherDirectory { side, difference } => {
                 write!(f, "the directory of {side} is not the one that was recorded: {difference}")
             }
+            Self::OnlyRoot { what, id } => write!(f, "only root can give it its recorded {what} {id}"),
+            Self::NotOwner(owner) => {
+                write!(f, "only root and its owner, user {owner}, can change its metadata")
+            }
             Self::Changed { side, what } => write!(f, "{side} changed ({what})"),
             Self::SameFile => f.write_str("both names lead to the same file"),
             Self::InLayers => {
@@ -458,6 +471,8 @@ mod tests {
                 "the victim has the name of a temporary file of ftk: wait for that run, or undo its journal",
             ),
             (Refusal::NotRegular(Keeper), "the keeper is not a regular file"),
+            (Refusal::OnlyRoot { what: "group", id: 34 }, "only root can give it its recorded group 34"),
+            (Refusal::NotOwner(12), "only root and its owner, user 12, can change its metadata"),
             (unreadable(Victim, "open"), "cannot open the victim"),
             (unreadable(Keeper, "find"), "cannot find the keeper"),
             (

@@ -1,6 +1,7 @@
 //! Undoing the steps in a journal.
 
 mod log;
+mod metadata;
 mod restored;
 mod tree;
 
@@ -22,7 +23,7 @@ use rustix::process::geteuid;
 use crate::action::ActionKind;
 use crate::copy::{Copied, Expected, copy};
 use crate::digest::digest;
-use crate::durable::sync_names;
+use crate::durable::{sync_file_systems, sync_names};
 use crate::engine::{RESERVED_DESCRIPTORS, max_batch};
 use crate::exposed::ensure_trusted_above;
 use crate::history::{History, JournalError, Remade, inode, removed};
@@ -104,7 +105,7 @@ impl Shortfall {
 /// records, or one that undo has made in its place. A name must still lead to what the step left there. What is copied
 /// back must have the recorded digest. Otherwise the step is refused. So undo may be repeated with the same journal, and
 /// it also repairs a run that was killed in the middle of a step. Undo changes the owner and permissions only of files
-/// and directories that it has made itself.
+/// and directories that it has made itself, and of those to which the run gave recorded ones.
 ///
 /// A journal of version 1 records neither identities nor digests. Its steps are undone only if no user except the caller and
 /// root can change a directory on the path of the victim, and if no content is copied.
@@ -120,6 +121,8 @@ impl Shortfall {
 /// - A moved file moves back; directories created for it stay.
 /// - A damaged file that was replaced gets its damaged content back, from where the run saved it. A missing
 ///   file that was created is removed; directories created for it stay.
+/// - An entry whose recorded metadata was put back gets that which it had, if it still has what the run gave it. It gets no
+///   rights that it lacks. Its content is not compared: a file that was written to has another mtime, and is refused.
 /// - A directory that was removed is made again, with its owner, permissions, times and attributes, which are set
 ///   when everything in it is restored. If that fails, `report` gets the directory a second time. A symbolic link
 ///   that was removed with its directory is made again.
@@ -150,10 +153,12 @@ pub fn undo_after(
 ) -> Result<(), JournalError> {
     let mut history = History::read(BufReader::new(&journal), memory)?;
     history.replace_directories(remade);
-    let mut reach = match has_relative_paths(&history) {
-        true => Reach::below(working_directory(&history)?),
-        false => Reach::new(),
-    };
+    let mut reach = Reach::new();
+    reach.expect_given(given(&history.steps));
+    if has_relative_paths(&history) {
+        let base = working_directory(&history, &reach)?;
+        reach = reach.below(base);
+    }
     if history.cwd_identity.is_some() {
         reach = reach.with_recorded(history.starts);
     }
@@ -170,6 +175,7 @@ pub fn undo_after(
         replaced: of_steps(&steps, &history.remade).map(|(old, made)| (inode(&old), made)).collect(),
         remade: history.remade,
         changed: Vec::new(),
+        set: Vec::new(),
         made: Vec::new(),
         log: Log::new(journal, history.len),
         undone: Vec::new(),
@@ -194,7 +200,7 @@ pub fn undo_after(
             undoing.undone.push((intent.step, undone.lacks_rights()));
         }
         report(&Undo { path: intent.victim.path.clone(), action: intent.kind }, outcome);
-        if undoing.changed.len() >= max_unsynced {
+        if undoing.changed.len() + undoing.set.len() >= max_unsynced {
             undoing.sync(&history.undone)?;
         }
     }
@@ -222,11 +228,14 @@ fn has_relative_paths(history: &History) -> bool {
 }
 
 /// Opens the working directory of the run, which must be the recorded one.
-fn working_directory(History { cwd, cwd_identity, .. }: &History) -> Result<OwnedFd, JournalError> {
+fn working_directory(
+    History { cwd, cwd_identity, .. }: &History,
+    reach: &Reach,
+) -> Result<OwnedFd, JournalError> {
     let failed = |error| JournalError::WorkingDirectory(cwd.clone(), error);
     let base = openat(CWD, cwd, DIRECTORY, Mode::empty()).map_err(|errno| failed(errno.into()))?;
     if let Some(recorded) = cwd_identity
-        && let Some(difference) = recorded.difference(&Identity::of(&base).map_err(failed)?)
+        && let Some(difference) = reach.difference(recorded, &Identity::of(&base).map_err(failed)?)
     {
         return Err(JournalError::OtherDirectory(cwd.clone(), difference));
     }
@@ -252,6 +261,8 @@ struct Undoing {
     remade: BTreeMap<u64, Identity>,
     /// Directories to sync, which are held open until then.
     changed: Vec<Rc<OwnedFd>>,
+    /// Directories of entries that got other metadata. Their file systems are synced.
+    set: Vec<Rc<OwnedFd>>,
     /// The directories that were made again and are not finished, those above first.
     made: Vec<Made>,
     log: Log,
@@ -278,13 +289,25 @@ struct Names {
 /// Counts the names of each victim.
 fn names(steps: &[Intent], undone: &BTreeMap<u64, bool>) -> HashMap<(u64, u64), Names> {
     let mut names: HashMap<_, Names> = HashMap::new();
-    for intent in steps.iter().filter(|intent| intent.kind != ActionKind::Create) {
+    let has_content = |kind: ActionKind| !matches!(kind, ActionKind::Create | ActionKind::SetMetadata);
+    for intent in steps.iter().filter(|intent| has_content(intent.kind)) {
         let names = names.entry(intent.victim.version.identity()).or_default();
         names.handled += 1;
         names.left += u64::from(!undone.contains_key(&intent.step));
         names.all = names.all.max(intent.proof.as_ref().map_or(0, |proof| proof.nlink));
     }
     names
+}
+
+/// Returns the directories to which the steps gave another owner, with that owner.
+fn given(steps: &[Intent]) -> Vec<Identity> {
+    let of_step = |intent: &Intent| {
+        let new = intent.set.as_ref()?;
+        let victim = intent.proof.as_ref()?.victim?;
+        let is_given = victim.file_type == FileType::Directory && victim.uid != new.uid;
+        is_given.then_some(Identity { uid: new.uid, ..victim })
+    };
+    steps.iter().filter_map(of_step).collect()
 }
 
 /// Returns the directories that the steps have removed and that undos of this journal have made in their place.
@@ -303,7 +326,7 @@ fn present_devices(steps: &mut [Intent], reach: &mut Reach) {
         if let Some(proof) = &intent.proof
             && proof.directory.fs.is_some()
             && !devices.contains_key(&proof.directory.dev)
-            && let Ok(place) = reach.locate(Side::Victim, &intent.victim.path, intent.victim.root_len)
+            && let Ok(place) = reach.locate_entry(Side::Victim, &intent.victim.path, intent.victim.root_len)
             && let Ok(now) = place.directory(Side::Victim)
             && now.fs == proof.directory.fs
         {
@@ -341,6 +364,7 @@ impl Undoing {
         match intent.kind {
             ActionKind::RemoveLink => return self.removed_link(intent),
             ActionKind::RemoveDirectory => return self.removed_directory(intent),
+            ActionKind::SetMetadata => return self.set_metadata(intent),
             kind if kind.makes_a_file() => return self.restored(intent, stop),
             _ => {}
         }
@@ -374,7 +398,7 @@ impl Undoing {
     /// place. For a journal without identities, no other user may be able to change the path.
     fn locate(&mut self, side: Side, intent: &Intent) -> Result<Place, Refusal> {
         let Seen { path, root_len, .. } = &intent.victim;
-        let place = self.reach.locate(side, path, *root_len)?;
+        let place = self.reach.locate_entry(side, path, *root_len)?;
         let Some(proof) = &intent.proof else {
             return match ensure_trusted_above(&place.dir) {
                 Ok(()) => Ok(place),
@@ -392,7 +416,7 @@ impl Undoing {
                 }
                 None
             }
-            _ => proof.directory.difference(&now),
+            _ => self.reach.difference(&proof.directory, &now),
         };
         match difference {
             None => Ok(place),
@@ -825,6 +849,8 @@ impl Undoing {
     fn sync(&mut self, known: &BTreeMap<u64, bool>) -> Result<(), JournalError> {
         sync_names(&self.changed).map_err(|errno| JournalError::Sync(errno.into()))?;
         self.changed.clear();
+        sync_file_systems(&self.set).map_err(|errno| JournalError::Sync(errno.into()))?;
+        self.set.clear();
         let new = std::mem::take(&mut self.undone).into_iter().filter(|(step, _)| !known.contains_key(step));
         self.log.undone(new).map_err(JournalError::Write)
     }

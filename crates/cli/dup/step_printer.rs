@@ -311,6 +311,7 @@ fn words(kind: ActionKind) -> [&'static str; 2] {
         ActionKind::Move => ["move", "moved"],
         ActionKind::Replace => ["repair", "repaired"],
         ActionKind::Create => ["restore", "restored"],
+        ActionKind::SetMetadata => ["set metadata", "set metadata"],
         ActionKind::RemoveLink | ActionKind::RemoveDirectory => ["remove", "removed"],
     }
 }

@@ -158,6 +158,7 @@ fn counted(kind: ActionKind, n: u64) -> String {
         ActionKind::RemoveDirectory if n > 1 => format!("{} directories", HumanCount(n)),
         ActionKind::RemoveDirectory => "1 directory".into(),
         ActionKind::RemoveLink => human::count(n, "link or special file"),
+        ActionKind::SetMetadata => human::entries(n),
         _ => human::count(n, "file"),
     }
 }
@@ -172,6 +173,7 @@ fn done(kind: ActionKind) -> &'static str {
         ActionKind::Move => "moved",
         ActionKind::Replace => "repaired",
         ActionKind::Create => "restored",
+        ActionKind::SetMetadata => "given recorded metadata",
         ActionKind::RemoveLink => "removed",
         ActionKind::RemoveDirectory => "removed",
     }

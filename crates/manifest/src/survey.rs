@@ -49,7 +49,11 @@ impl Survey {
 }
 
 /// Returns why a directory is not the recorded one, if the identities of both file systems are known.
-fn lasting_difference(old: &Entry<'_>, now: &Stat, file_systems: &FileSystems) -> Option<Option<OtherRoot>> {
+pub(crate) fn lasting_difference(
+    old: &Entry<'_>,
+    now: &Stat,
+    file_systems: &FileSystems,
+) -> Option<Option<OtherRoot>> {
     let (then, today) = (old.fs?, file_systems.id(now.dev)?);
     let is_other_inode = old.knows(Field::Ino) && old.stat.ino != now.ino;
     let is_other_birth = old.stat.birth_ns.zip(now.birth_ns).is_some_and(|(old, now)| old != now);

@@ -336,3 +336,38 @@ fn a_directory_of_root_gets_no_access_list_of_another_user() {
         }
     }
 }
+
+/// Another user puts entries of root under recorded names: a link to a file with the recorded content, and a directory. They
+/// would get the recorded owner.
+#[test]
+fn entries_of_root_in_place_of_recorded_ones_get_no_metadata() {
+    if !is_root() {
+        return;
+    }
+    for dir in dirs() {
+        stage(&dir);
+        dir.file("public", b"recorded").file("h/t/secret/s", b"secret");
+        fs::set_permissions(dir.path("h/t/secret"), Permissions::from_mode(0o700)).unwrap();
+        fs::remove_file(dir.path("h/t/d/f")).unwrap();
+        fs::hard_link(dir.path("public"), dir.path("h/t/d/f")).unwrap();
+        let metadata = |args: &[&str]| {
+            let ftk = dir.ftk(["manifest", "repair", "h/t", "../manifest", "--metadata", "--yes"]);
+            ftk.args(args).run()
+        };
+        let refused = |name| {
+            format!(
+                "refuse {name} is perhaps not the recorded entry: another user can change names here (--other-root accepts it)"
+            )
+        };
+        let run = metadata(&[]).status(2);
+        run.check(said(&run).contains(&refused("d/f")), "the link is refused");
+        assert_eq!(fs::metadata(dir.path("public")).unwrap().uid(), 0);
+        assert!(as_user(&dir, "mv h/t/d h/t/old && mv h/t/secret h/t/d"));
+        let before = state(&dir.path("h/t/d"));
+        let run = metadata(&["--max-missing", "100%"]).status(2);
+        run.check(said(&run).contains(&refused("d")), "the directory is refused");
+        assert_eq!(state(&dir.path("h/t/d")), before);
+        metadata(&["--max-missing", "100%", "--other-root"]);
+        assert_eq!(state(&dir.path("h/t/d")).0, USER);
+    }
+}

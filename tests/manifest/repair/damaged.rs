@@ -70,8 +70,9 @@ fn a_plan_changes_nothing() {
     assert_eq!((&records[0]["action"], &records[0]["path"]), (&"repair".into(), &"a".into()));
     assert_eq!(records[0]["from"], dir.aside("copy").join("a").to_str().unwrap());
     assert_eq!((&records[1]["action"], &records[1]["size_bytes"]), (&"restore".into(), &4.into()));
-    let summary = serde_json::json!({"is_plan": true, "repaired": 1, "restored": 1, "bytes": 8, "healed": 0,
-        "without_copy": 0, "left": 0, "refused": 0, "failed": 0, "not_done": 0});
+    let summary = serde_json::json!({"is_plan": true, "repaired": 1, "restored": 1, "replaced": 0, "metadata": 0, "bytes": 8, "healed": 0,
+        "without_copy": 0, "left": 0, "refused": 0, "failed": 0, "not_done": 0,
+        "unasked": {"missing": 0, "modified": 0, "metadata": 0}});
     assert_eq!(records[2]["summary"], summary);
     assert_eq!(names(&dir.path("")), ["a"]);
     assert_ne!(fs::read(dir.path("a")).unwrap(), b"good");
@@ -120,7 +121,8 @@ fn edited_files_are_never_replaced() {
     dir.file("size", b"good").file("time", b"good").file("type", b"good").file("unmarked", b"good");
     keep(&dir);
     dir.file("unmarked", b"edited");
-    repair(&dir, &["--yes"]).status(0).stdout("");
+    let run = repair(&dir, &["--yes"]).status(1).stdout("");
+    run.stderr_has("  no damage; 1 modified (--modified restores it)\n");
     for name in ["size", "time", "type"] {
         damage(&dir.path(name));
     }

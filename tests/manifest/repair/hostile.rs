@@ -17,13 +17,13 @@ fn nothing_is_written_through_a_link_in_the_tree() {
     symlink(dir.aside("outside"), dir.path("d")).unwrap();
     let run = repair(&dir, &["--missing", "--yes"]).status(2);
     let refused = "refuse d/a a directory on the path of the file is a symbolic link, which is not followed";
-    run.check(said(&run) == [refused], "it is refused");
+    run.check(said(&run)[1..] == [refused], "it is refused");
     assert_eq!(names(&dir.aside("outside")), [""; 0]);
     // A file where a directory was.
     fs::remove_file(dir.path("d")).unwrap();
     dir.file("d", b"file");
     let run = repair(&dir, &["--missing", "--yes"]).status(2);
-    run.check(said(&run)[0].contains("not a directory"), "it is refused");
+    run.check(said(&run)[1].contains("not a directory"), "it is refused");
     assert_eq!(fs::read(dir.path("d")).unwrap(), b"file");
 }
 

@@ -23,7 +23,8 @@ fn another_root_is_refused() {
     };
     repair(&["--missing", "--yes"]).status(2).stderr_has("is not the recorded directory");
     assert_eq!(names(&other.path("")), ["a"]);
-    repair(&["--missing", "--yes", "--other-root"]).status(0);
+    let run = repair(&["--missing", "--yes", "--other-root"]).status(1);
+    run.stderr_has("with other metadata (--metadata restores it)\n");
     assert_eq!(fs::read(other.path("b")).unwrap(), b"b");
 }
 

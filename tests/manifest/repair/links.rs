@@ -51,7 +51,7 @@ fn links_that_the_walk_does_not_find_are_reported() {
     keep(&dir);
     fs::hard_link(dir.path("a"), dir.aside("outside")).unwrap();
     damage(&dir.path("a"));
-    let said = "ftk: 'a' has 1 hard link that the walk of ROOT did not find: they keep the damaged content\n";
+    let said = "ftk: 'a' has 1 hard link that the walk of ROOT did not find: they keep the present content\n";
     repair(&dir, &[]).status(1).stderr_has(said);
     repair(&dir, &["--yes"]).status(1).stderr_has(said);
     assert_eq!(fs::read(dir.path("a")).unwrap(), b"good");

@@ -27,7 +27,8 @@ fn missing_files_and_their_directories_are_restored() {
     let before = fs::metadata(dir.path("a/b/c")).unwrap();
     fs::set_permissions(dir.path("a/b/c"), Permissions::from_mode(0o755)).unwrap();
     fs::remove_dir_all(dir.path("a")).unwrap();
-    repair(&dir, &["--max-missing", "5"]).status(0).stdout("");
+    let run = repair(&dir, &["--max-missing", "5"]).status(1).stdout("");
+    run.stderr_has("  no damage; 2 missing (--missing restores it)\n");
     repair(&dir, &["--missing"]).status(2).stderr_has("raise --max-missing");
     let run = repair(&dir, &["--missing", "--max-missing", "100%", "--yes"]).status(0);
     run.stderr_has("  restored 2 missing files, 9 B\n");
@@ -89,7 +90,7 @@ fn links_and_special_files_are_counted() {
     keep(&dir);
     fs::remove_file(dir.path("link")).unwrap();
     let run = repair(&dir, &["--missing", "--yes"]).status(1);
-    run.stderr_has("  1 missing link or special file cannot be restored by repair\n");
+    run.stderr_has("  1 missing link, special file or empty directory cannot be restored by repair\n");
 }
 
 #[test]

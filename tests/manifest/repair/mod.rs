@@ -1,4 +1,4 @@
-//! `ftk manifest repair`: damaged and missing files are restored from copies.
+//! `ftk manifest repair`: damaged, missing and modified files are restored from copies, and recorded metadata.
 
 mod attacked;
 mod copies;
@@ -6,7 +6,9 @@ mod damaged;
 mod hostile;
 mod limits;
 mod links;
+mod metadata;
 mod missing;
+mod modified;
 mod undone;
 
 use std::fs::{self, File, FileTimes};

@@ -1,6 +1,7 @@
 //! Restoring files: a damaged file is replaced with its recorded content, and a missing file is created.
 
 mod directories;
+mod put_back;
 mod ready;
 mod recorded;
 mod saved;
@@ -11,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::rc::Rc;
 
-use ftk_file::{Failure, File, Identity, Stat, Version, temp_name};
+use ftk_file::{Failure, File, FileType, Identity, Stat, Version, temp_name};
 use ftk_sched::Stop;
 
 use crate::action::ActionKind;
@@ -30,6 +31,7 @@ use crate::restore::saved::SavedFiles;
 use crate::seen::Seen;
 
 pub use directories::NearestDirectory;
+pub use put_back::PutBack;
 pub use recorded::RecordedMetadata;
 
 /// Descriptors that are reserved for everything but the files of a batch: starting points, the new file, the
@@ -43,8 +45,11 @@ pub struct Restore {
     pub source: Seen,
     /// The names. If some exist, they must be hard links of one damaged file and come first.
     pub names: Vec<RestoreName>,
-    /// The metadata of the new file if no name exists. Otherwise the damaged file determines it.
+    /// The metadata of the new file if no name exists. Otherwise the damaged file determines what is not in
+    /// [`changes`](Self::changes).
     pub recorded: RecordedMetadata,
+    /// What the new file does not keep of the damaged file's metadata.
+    pub changes: RecordedMetadata,
 }
 
 /// A name of a file to restore.
@@ -54,7 +59,7 @@ pub struct RestoreName {
     pub path: Vec<u8>,
     /// Length of the starting point in `path`: see [`Seen::root_len`].
     pub root_len: usize,
-    /// The damaged file, as it was when the caller read it. `None` if the name must not exist.
+    /// The damaged file, or one with other content, as it was when the caller read it. `None` if the name must not exist.
     pub damaged: Option<Version>,
     /// The directory nearest to a missing name that exists. `None` if it is the starting point. Directories below it are
     /// made.
@@ -241,10 +246,10 @@ impl Restorer {
             }
         };
         let metadata = match &old {
-            Some(old) => old.without_rights(),
+            Some(old) => restore.changes.over(&old.without_rights(), FileType::Regular),
             None => restore.recorded.metadata(&source),
         };
-        let lacks_rights = old.as_ref().is_some_and(|old| *old != metadata);
+        let lacks_rights = old.as_ref().is_some_and(|old| *old != old.without_rights());
         let mut saved = None;
         let mut names = Vec::new();
         for (index, name) in accepted {
@@ -272,6 +277,7 @@ impl Restorer {
                 to: None,
                 saved: saved.clone().filter(|_| name.damaged.is_some()),
                 made: None,
+                set: None,
                 proof: Some(proof),
             };
             journal.intend(&intent, &self.reach);

@@ -1,6 +1,6 @@
-//! The recorded metadata of a file or directory that no longer exists.
+//! The recorded metadata of an entry.
 
-use ftk_file::{Attribute, now_ns};
+use ftk_file::{Attribute, FileType, now_ns};
 use rustix::process::{getegid, geteuid, getgroups};
 
 use crate::metadata::Metadata;
@@ -9,13 +9,16 @@ use crate::reach::Held;
 /// The permissions that a record may give: all but set-user-ID and set-group-ID.
 const PERMISSIONS: u32 = 0o1777;
 
+/// Bits that are not permissions.
+const UNKNOWN: u32 = !0o7777;
+
 /// The permissions of a file whose record has none.
 const PRIVATE: u32 = 0o600;
 
-/// The recorded metadata of a missing file or directory. A member that is `None` is not known.
+/// The recorded metadata of an entry. A member that is `None` is not known.
 ///
-/// The owner is restored only if it is the caller or the caller is root. Set-user-ID and set-group-ID bits are
-/// never restored.
+/// The owner of a missing file or directory is restored only if it is the caller or the caller is root. It never gets
+/// set-user-ID and set-group-ID bits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedMetadata {
     /// The permission bits.
@@ -26,8 +29,8 @@ pub struct RecordedMetadata {
     pub gid: Option<u32>,
     /// The time of the last change to the content, in nanoseconds since the Unix epoch.
     pub mtime_ns: Option<i128>,
-    /// Extended attributes by name. Only those of users and access control lists are restored.
-    pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Extended attributes by name. A missing file gets only those of users and access control lists.
+    pub attributes: Option<Vec<Attribute>>,
 }
 
 impl RecordedMetadata {
@@ -42,6 +45,24 @@ impl RecordedMetadata {
             mtime_ns: self.mtime_ns.unwrap_or(source.stat.mtime_ns),
             attributes: self.safe_attributes(),
         }
+    }
+
+    /// Returns `now`, the metadata of an entry, with everything that is known in its place, except rights that the entry
+    /// lacks: see [`Metadata::without_gained_rights`].
+    pub(super) fn over(&self, now: &Metadata, file_type: FileType) -> Metadata {
+        let mut new = now.clone();
+        new.uid = self.uid.unwrap_or(now.uid);
+        new.gid = self.gid.unwrap_or(now.gid);
+        new.mtime_ns = self.mtime_ns.unwrap_or(now.mtime_ns);
+        // The permissions of symbolic links have no meaning, and cannot be set.
+        if let Some(mode) = self.mode.filter(|_| file_type != FileType::Symlink) {
+            new.mode = mode & !UNKNOWN;
+        }
+        if let Some(attributes) = &self.attributes {
+            new.attributes.clone_from(attributes);
+            new.attributes.sort();
+        }
+        new.without_gained_rights(now, file_type)
     }
 
     /// Returns the recorded permissions without set-user-ID and set-group-ID.
@@ -66,7 +87,7 @@ impl RecordedMetadata {
     fn safe_attributes(&self) -> Vec<Attribute> {
         let is_safe =
             |(name, _): &&Attribute| name.starts_with(b"user.") || name.starts_with(b"system.posix_acl_");
-        let mut safe: Vec<_> = self.attributes.iter().filter(is_safe).cloned().collect();
+        let mut safe: Vec<_> = self.attributes.iter().flatten().filter(is_safe).cloned().collect();
         safe.sort();
         safe
     }

@@ -247,5 +247,5 @@ fn intent(journal: &mut Journal, kind: ActionKind, step: Step, metadata: Metadat
     let Step { victim, keeper, .. } = step;
     let (step, temp, proof) = (journal.number(), temp_name(), Some(proof));
     let (target, to, saved, made) = Default::default();
-    Intent { step, kind, temp, victim, metadata, keeper, target, to, saved, made, proof }
+    Intent { step, kind, temp, victim, metadata, keeper, target, to, saved, made, set: None, proof }
 }

@@ -5,14 +5,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use rustix::fs::{XattrFlags, setxattr};
+use rustix::fs::{XattrFlags, getxattr, setxattr};
 
-use crate::harness::{Tree, ino, is_too_slow, needs, old_time, set_mode};
+use crate::harness::{Tree, ino, is_root, is_too_slow, needs, old_time, set_mode};
 
 /// The system calls that act and undo make, and the plausible errors of each.
 pub(crate) const FAULTS: &[(&str, &[&str])] = &[
@@ -20,6 +20,7 @@ pub(crate) const FAULTS: &[(&str, &[&str])] = &[
     ("faccessat", &["EACCES", "EROFS"]),
     ("fadvise64", &["EIO"]),
     ("fchmod", &["EPERM", "EROFS"]),
+    ("fchmodat", &["EPERM", "EROFS"]),
     ("fchown", &["EPERM", "EROFS"]),
     ("fchownat", &["EPERM", "EROFS"]),
     ("fdatasync", &["EIO", "ENOSPC"]),
@@ -34,8 +35,10 @@ pub(crate) const FAULTS: &[(&str, &[&str])] = &[
     ("ftruncate", &["EIO", "ENOSPC"]),
     ("getcwd", &["ENOENT"]),
     ("getdents64", &["EIO", "ENOMEM"]),
+    ("getxattr", &["EIO"]),
     ("ioctl", &["EOPNOTSUPP", "EIO"]),
     ("linkat", &["EMLINK", "ENOSPC", "EDQUOT", "EXDEV", "EACCES", "EPERM", "EROFS", "EIO", "ENAMETOOLONG"]),
+    ("listxattr", &["EIO"]),
     ("lseek", &["EIO", "EINVAL"]),
     ("mkdirat", &["ENOSPC", "EACCES", "EROFS"]),
     ("newfstatat", &["EIO", "EACCES"]),
@@ -44,8 +47,10 @@ pub(crate) const FAULTS: &[(&str, &[&str])] = &[
     ("pread64", &["EIO"]),
     ("pwrite64", &["EIO", "ENOSPC"]),
     ("readlinkat", &["ENOENT", "EIO"]),
+    ("removexattr", &["EPERM"]),
     ("renameat", &["EACCES", "EIO", "ENOSPC"]),
     ("renameat2", &["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EIO", "EINVAL", "ENOENT", "EXDEV"]),
+    ("setxattr", &["ENOSPC", "EPERM"]),
     ("statx", &["EIO"]),
     ("syncfs", &["EIO"]),
     ("symlinkat", &["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EIO", "ENAMETOOLONG"]),
@@ -71,12 +76,14 @@ enum Scene {
     Move,
     Replace,
     Create,
+    Metadata,
     UndoHardlink,
     UndoSymlink,
     UndoDelete,
     UndoMove,
     UndoReplace,
     UndoCreate,
+    UndoMetadata,
 }
 
 impl Scene {
@@ -89,6 +96,7 @@ impl Scene {
                 | Self::UndoMove
                 | Self::UndoReplace
                 | Self::UndoCreate
+                | Self::UndoMetadata
         )
     }
 
@@ -102,6 +110,11 @@ impl Scene {
         matches!(self, Self::Create | Self::UndoCreate)
     }
 
+    /// Returns whether only metadata changes.
+    fn sets_metadata(self) -> bool {
+        matches!(self, Self::Metadata | Self::UndoMetadata)
+    }
+
     fn action(self) -> &'static str {
         match self {
             Self::Hardlink | Self::UndoHardlink => "hardlink",
@@ -110,6 +123,7 @@ impl Scene {
             Self::Move | Self::UndoMove => "to",
             Self::Replace | Self::UndoReplace => "replace",
             Self::Create | Self::UndoCreate => "create",
+            Self::Metadata | Self::UndoMetadata => "metadata",
         }
     }
 }
@@ -120,6 +134,39 @@ struct Stage {
     scene: Scene,
     keeper: u64,
     victim: u64,
+}
+
+/// What [`PutBack`](ftk_apply::PutBack) sets of a file: permissions, owner, mtime and an attribute.
+type Metadata = (u32, u32, SystemTime, Vec<u8>);
+
+fn metadata(path: &Path) -> Metadata {
+    let stat = fs::symlink_metadata(path).unwrap();
+    let mut value = [0; 9];
+    let len = getxattr(path, "user.note", &mut value[..]).unwrap_or(0);
+    (stat.mode() & 0o7777, stat.uid(), stat.modified().unwrap(), value[..len].to_vec())
+}
+
+/// The metadata of a victim that gets that of the keeper.
+fn other_metadata() -> Metadata {
+    let uid = if is_root() { 12 } else { rustix::process::geteuid().as_raw() };
+    let note = if has_attributes() { b"else".to_vec() } else { Vec::new() };
+    (0o604, uid, old_time() + Duration::from_secs(5), note)
+}
+
+/// Returns whether the file system of the tree has extended attributes.
+fn has_attributes() -> bool {
+    let tree = Tree::new();
+    setxattr(tree.file("x", "x"), "user.note", b"x", XattrFlags::empty()).is_ok()
+}
+
+fn give_other_metadata(path: &Path) {
+    let (mode, uid, time, note) = other_metadata();
+    _ = setxattr(path, "user.note", &note, XattrFlags::empty());
+    if is_root() {
+        std::os::unix::fs::chown(path, Some(uid), None).unwrap();
+    }
+    set_mode(path, mode);
+    fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
 }
 
 const CONTENT: &str = "the only content there is";
@@ -142,6 +189,8 @@ impl Stage {
             tree.file("dir/v", DAMAGED);
         } else if scene.creates() {
             fs::remove_file(tree.path("dir/v")).unwrap();
+        } else if scene.sets_metadata() {
+            give_other_metadata(&tree.path("dir/v"));
         }
         let stage = Self { tree, scene, keeper, victim };
         if scene.is_undo() {
@@ -176,6 +225,9 @@ impl Stage {
     fn is_old(&self) -> bool {
         let path = self.tree.path("dir/v");
         let Ok(now) = fs::symlink_metadata(&path) else { return self.scene.creates() };
+        if self.scene.sets_metadata() {
+            return now.ino() == self.victim && metadata(&path) == other_metadata();
+        }
         let content = if self.scene.replaces() { DAMAGED } else { CONTENT };
         !self.scene.creates()
             && now.is_file()
@@ -194,6 +246,9 @@ impl Stage {
                 path.is_symlink() && fs::metadata(&path).is_ok_and(|target| target.ino() == self.keeper)
             }
             Scene::Delete | Scene::UndoDelete => !path.exists(),
+            Scene::Metadata | Scene::UndoMetadata => {
+                ino(&path) == self.victim && metadata(&path) == metadata(&self.tree.path("k"))
+            }
             Scene::Replace | Scene::UndoReplace | Scene::Create | Scene::UndoCreate => {
                 fs::symlink_metadata(&path).is_ok_and(|now| {
                     now.ino() != self.victim
@@ -224,7 +279,23 @@ impl Stage {
     /// Checks what must hold after every fault.
     fn assert_nothing_lost(&self, what: &str) {
         self.assert_keeper(what);
+        if self.scene.sets_metadata() && self.is_partly_set() {
+            return;
+        }
         assert!(self.is_old() != self.is_acted_on(), "{what}: {:?}", self.tree.names());
+    }
+
+    /// Returns whether the victim has its content, and each part of its metadata is the old or the new one. No single call
+    /// sets all of it.
+    fn is_partly_set(&self) -> bool {
+        let path = self.tree.path("dir/v");
+        let (now, old, new) = (metadata(&path), other_metadata(), metadata(&self.tree.path("k")));
+        ino(&path) == self.victim
+            && fs::read(&path).unwrap() == CONTENT.as_bytes()
+            && [old.0, new.0, old.0 & new.0].contains(&now.0)
+            && [old.1, new.1].contains(&now.1)
+            && [old.2, new.2].contains(&now.2)
+            && [old.3, new.3].contains(&now.3)
     }
 
     fn assert_keeper(&self, what: &str) {
@@ -407,6 +478,8 @@ scenes! {
     h06_replace_without_exchange: Replace, NO_EXCHANGE;
     h06_create: Create, &[];
     h06_create_without_exchange: Create, NO_EXCHANGE;
+    h06_metadata: Metadata, &[];
+    h06_undo_of_metadata: UndoMetadata, &[];
     h06_undo_of_replace: UndoReplace, &[];
     h06_undo_of_create: UndoCreate, &[];
     h06_undo_of_hardlink: UndoHardlink, &[];

@@ -8,6 +8,7 @@ mod journals;
 mod mounts;
 mod plans;
 mod probes;
+mod put_back;
 mod races;
 mod reflinks;
 mod refusals;

@@ -41,7 +41,12 @@ fn name(tree: &Tree, below: &str, exists: bool) -> RestoreName {
 }
 
 fn restore(tree: &Tree, names: Vec<RestoreName>) -> Restore {
-    Restore { source: tree.seen("s"), names, recorded: RecordedMetadata::default() }
+    Restore {
+        source: tree.seen("s"),
+        names,
+        recorded: RecordedMetadata::default(),
+        changes: RecordedMetadata::default(),
+    }
 }
 
 /// Runs the restores with a new journal, and saves damaged contents; `check` is called for each new file.
@@ -201,10 +206,13 @@ fn missing_directories_get_their_recorded_metadata() {
         ..RecordedMetadata::default()
     };
     let directories = BTreeMap::from([(key("a"), recorded(0o7555)), (key("a/b"), recorded(0o750))]);
-    let file =
-        RecordedMetadata { attributes: vec![(b"security.capability".to_vec(), vec![1])], ..recorded(0o6711) };
+    let file = RecordedMetadata {
+        attributes: Some(vec![(b"security.capability".to_vec(), vec![1])]),
+        ..recorded(0o6711)
+    };
     let names = vec![name(&tree, "a/b/new", false)];
-    let restores = vec![Restore { source: tree.seen("s"), names, recorded: file }];
+    let restores =
+        vec![Restore { source: tree.seen("s"), names, recorded: file, changes: RecordedMetadata::default() }];
     let outcomes = run(&tree, restores, directories, &mut has_good);
     assert!(outcomes[0].is_ok(), "{outcomes:?}");
     for (below, mode) in [("a", 0o1555), ("a/b", 0o750), ("a/b/new", 0o711)] {

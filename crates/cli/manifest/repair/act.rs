@@ -8,12 +8,12 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use ftk_apply::{
-    ActError, NearestDirectory, RecordedMetadata, Refusal, Restore, RestoreName, Restored, Restorer, Seen,
-    Side,
+    ActError, NearestDirectory, PutBack, RecordedMetadata, Refusal, Restore, RestoreName, Restored, Restorer,
+    Seen, Side,
 };
 use ftk_file::{File, Stat};
 use ftk_hash::{Algorithm, Platform};
-use ftk_manifest::{Damage, Field, Found, Recorded, Wanted, has_content};
+use ftk_manifest::{Damage, Field, Found, OtherMetadata, Recorded, Wanted, has_content};
 use ftk_record::quote;
 
 use crate::console::{Console, Outcome, cause, reason};
@@ -71,8 +71,10 @@ impl<'r> Repairs<'r> {
                 continue;
             }
             demand.add_briefly(directory, found.allocated);
-            if let Some(journal) = journal.as_deref().filter(|_| !self.args.discard) {
-                demand.add(journal, found.allocated);
+            if let (Some(journal), Some(old)) = (&journal, wanted.names[0].damaged)
+                && !self.args.discard
+            {
+                demand.add(journal, if wanted.is_modified { old.size } else { found.allocated });
             }
         }
         demand.check()
@@ -86,6 +88,12 @@ impl<'r> Repairs<'r> {
                 print_name(wanted, found, nth, printer);
             }
         }
+        self.metadata().for_each(|other| printer.metadata(other));
+    }
+
+    /// Returns the entries whose metadata differs before the run.
+    fn metadata(&self) -> impl Iterator<Item = &'r OtherMetadata> {
+        self.damage.metadata.iter().filter(|other| !other.changed.is_empty())
     }
 
     /// Reports hard links that keep the damaged content.
@@ -93,7 +101,7 @@ impl<'r> Repairs<'r> {
         if wanted.other_links > 0 {
             let (path, links) = (quote(&wanted.names[0].path), human::count(wanted.other_links, "hard link"));
             console.warning(format_args!(
-                "{path} has {links} that the walk of ROOT did not find: they keep the damaged content"
+                "{path} has {links} that the walk of ROOT did not find: they keep the present content"
             ));
             printer.note_other_links();
         }
@@ -108,7 +116,7 @@ impl<'r> Repairs<'r> {
         console: &Console,
     ) -> anyhow::Result<Acted> {
         let all: Vec<_> = self.all().collect();
-        if all.is_empty() {
+        if all.is_empty() && self.damage.metadata.is_empty() {
             return Ok(Acted { outcome: Outcome::Success, hints: Vec::new(), signals: None });
         }
         let (mut journal, path) = journal::create("repair", self.args.journal.as_deref())?;
@@ -117,7 +125,8 @@ impl<'r> Repairs<'r> {
         let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
         let saved = Self::saved(&path);
         let directories = self.damage.directories.iter();
-        let directories = directories.map(|(path, recorded)| (self.path(path), metadata(recorded))).collect();
+        let directories =
+            directories.map(|(path, recorded)| (self.path(path), metadata(recorded, |_| true))).collect();
         let mut restorer = Restorer::new((!self.args.discard).then_some(&*saved), directories)
             .expecting(self.args.root.as_bytes(), self.root.identity().identity);
         let restores: Vec<_> = all.iter().map(|(wanted, found)| self.restore(wanted, found)).collect();
@@ -158,7 +167,15 @@ impl<'r> Repairs<'r> {
                 }
             })
         });
-        let ended = run.and_then(|()| journal.finish());
+        let ended = run.and_then(|()| {
+            let others = &self.damage.metadata;
+            let entries: Vec<_> = others.iter().map(|other| self.put_back(other)).collect();
+            restorer.set_metadata(&entries, &mut journal, &signals.stop, |nth, result| {
+                has_done |= result.is_ok();
+                outcome = outcome.max(print_metadata(&others[nth], result, printer, console));
+            })
+        });
+        let ended = ended.and_then(|()| journal.finish());
         for (path, stat) in restorer.directories() {
             repaired.insert(self.root.below(path).to_vec(), Some(stat));
         }
@@ -197,8 +214,24 @@ impl<'r> Repairs<'r> {
             directory: name.directory.map(|it| self.nearest(name, it)),
         };
         let source = Seen { path: found.path.clone(), root_len: found.root_len, version: found.version };
-        let recorded = metadata(&wanted.recorded);
-        Restore { source, names: wanted.names.iter().map(name).collect(), recorded }
+        let recorded = metadata(&wanted.recorded, |_| true);
+        // A damaged file has the recorded time, apart from a shift of all times.
+        let changes = metadata(&wanted.recorded, |field| match field {
+            Field::Mtime => wanted.is_modified,
+            _ => self.args.metadata,
+        });
+        Restore { source, names: wanted.names.iter().map(name).collect(), recorded, changes }
+    }
+}
+
+impl Repairs<'_> {
+    /// Returns an entry whose metadata is put back, for the engine.
+    fn put_back(&self, other: &OtherMetadata) -> PutBack {
+        let root = self.args.root.as_bytes();
+        let path = if other.path == b"." { [root, b"/."].concat() } else { self.path(&other.path) };
+        let entry = Seen { path, root_len: root.len(), version: other.version() };
+        let recorded = metadata(&other.recorded, |field| other.sets(field));
+        PutBack { entry, file_type: other.now.file_type, recorded }
     }
 }
 
@@ -211,26 +244,64 @@ pub(super) struct Acted {
     pub(super) signals: Option<std::sync::Arc<DeferredSignals>>,
 }
 
-/// Converts recorded metadata. Members that are absent are not restored.
-fn metadata(recorded: &Recorded) -> RecordedMetadata {
+/// Converts the recorded metadata that is to be set. Members that are absent are not restored.
+fn metadata(recorded: &Recorded, sets: impl Fn(Field) -> bool) -> RecordedMetadata {
     let stat = &recorded.stat;
-    let known = |field| recorded.knows(field);
+    let known = |field| recorded.knows(field) && sets(field);
     RecordedMetadata {
         mode: known(Field::Mode).then_some(stat.mode),
         uid: known(Field::Uid).then_some(stat.uid),
         gid: known(Field::Gid).then_some(stat.gid),
         mtime_ns: known(Field::Mtime).then_some(stat.mtime_ns),
-        attributes: recorded.xattrs.iter().map(|it| (it.name.clone(), it.value.clone())).collect(),
+        attributes: recorded
+            .xattrs
+            .as_ref()
+            .filter(|_| sets(Field::Xattrs))
+            .map(|all| all.iter().map(|it| (it.name.clone(), it.value.clone())).collect()),
     }
 }
 
 /// Prints a name that is or would be restored.
 fn print_name(wanted: &Wanted, found: &Found, nth: usize, printer: &mut Printer<'_>) {
     let name = &wanted.names[nth];
-    let word = if name.damaged.is_some() { Word::Repair } else { Word::Restore };
-    match nth {
-        0 => printer.file(word, &name.path, &found.path, found.version.size),
+    let word = match name.damaged {
+        Some(_) if wanted.is_modified => Word::Replace,
+        Some(_) => Word::Repair,
+        None => Word::Restore,
+    };
+    match (nth, name.damaged) {
+        (0, Some(now)) if wanted.is_modified => {
+            printer.modified(&name.path, &found.path, &now, &wanted.recorded);
+        }
+        (0, _) => printer.file(word, &name.path, &found.path, found.version.size),
         _ => printer.link(word, &name.path, &wanted.names[0].path),
+    }
+}
+
+/// Prints an entry whose metadata was to be put back.
+fn print_metadata(
+    other: &OtherMetadata,
+    result: Result<(), ActError>,
+    printer: &mut Printer<'_>,
+    console: &Console,
+) -> Outcome {
+    match result {
+        // Only the time of a directory in which files were restored.
+        Ok(()) if other.changed.is_empty() => Outcome::Success,
+        Ok(()) => {
+            printer.metadata(other);
+            if !other.lacks_rights {
+                return Outcome::Success;
+            }
+            let path = quote(&other.path);
+            let what = "has its recorded metadata without set-ID bits and capabilities: set them yourself";
+            console.error_of("rights", format_args!("{path} {what}"));
+            Outcome::Error
+        }
+        Err(error) => {
+            print_error(&other.path, &error, "", printer, console);
+            Outcome::Success
+        }
     }
 }
 
@@ -253,19 +324,25 @@ fn print_result(
     let path = &wanted.names[nth].path;
     match result {
         Ok(_) => print_name(wanted, found, nth, printer),
-        Err(error @ ActError::Refused(_)) => {
-            console.stats.error("refused");
-            let hint = if is_unreadable(&error) {
-                " (--discard repairs it without keeping its content)"
-            } else {
-                ""
-            };
-            printer.say(Word::Refuse, path, reason(&error) + hint);
-        }
-        Err(ActError::Stopped) => printer.say(Word::NotDone, path, ""),
         Err(error) => {
+            let is_unreadable = is_unreadable(&error);
+            let hint = if is_unreadable { " (--discard repairs it without keeping its content)" } else { "" };
+            print_error(path, &error, hint, printer, console);
+        }
+    }
+}
+
+/// Prints an entry that was not restored.
+fn print_error(path: &[u8], error: &ActError, hint: &str, printer: &mut Printer<'_>, console: &Console) {
+    match error {
+        ActError::Refused(_) => {
+            console.stats.error("refused");
+            printer.say(Word::Refuse, path, reason(error) + hint);
+        }
+        ActError::Stopped => printer.say(Word::NotDone, path, ""),
+        error => {
             console.stats.error("repair");
-            printer.say(Word::Fail, path, reason(&error));
+            printer.say(Word::Fail, path, reason(error));
         }
     }
 }

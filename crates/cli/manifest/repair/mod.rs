@@ -1,4 +1,5 @@
-//! `ftk manifest repair ROOT FILE --from COPY`: restores damaged and missing files from copies.
+//! `ftk manifest repair ROOT FILE --from COPY`: restores damaged, missing and modified files from copies, and recorded
+//! metadata.
 
 mod act;
 mod copies;
@@ -15,7 +16,7 @@ use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_file::{Failure, Stat, now_ns};
 use ftk_inventory::Keep;
-use ftk_manifest::{Damage, Found, RepairPlan, WalkedTree, Why, rewrite};
+use ftk_manifest::{Damage, Found, RepairOptions, RepairPlan, WalkedTree, Why, rewrite};
 use ftk_record::quote;
 use rustix::io::Errno;
 
@@ -39,13 +40,13 @@ use crate::stdout::Stdout;
 ///
 /// Without --yes, ftk only prints a plan. repair restores files that FILE marks as damaged. If it marks none, repair
 /// reads all files first: a file is damaged if its size and mtime are as recorded and its content is not, or if the
-/// disk fails to return it. A file with a new size or mtime is never replaced, nor is one that changes while repair
-/// runs.
+/// disk fails to return it. A file with a new size or mtime is replaced only with --modified, and one that changes
+/// while repair runs never is. What could be restored with other options is counted, and the status is then 1.
 ///
 /// The recorded content is searched in each COPY, first at the same path, then in all files of the same size. Only a
 /// file that was read and has the recorded digests is used, and the restored bytes are read back and checked. A
 /// repaired file keeps its owner, permissions, attributes and times, and all its hard links in ROOT are repaired. No
-/// restored file gets set-user-ID bits, set-group-ID bits or capabilities.
+/// file gets set-user-ID bits, set-group-ID bits or capabilities that it lacks.
 ///
 /// Every step is written to a journal before it is done, and `ftk undo` can undo it: the damaged content is kept in a
 /// directory next to the journal. With --yes, FILE is rewritten: repaired files are no longer marked as damaged.
@@ -61,7 +62,7 @@ pub(super) struct RepairArgs {
     manifest: OsString,
 
     /// A directory with good copies of the files; repeatable
-    #[arg(long, value_name = "COPY", required = true)]
+    #[arg(long, value_name = "COPY", required_unless_present = "metadata")]
     from: Vec<OsString>,
 
     /// Also restore recorded files that are missing
@@ -71,6 +72,24 @@ pub(super) struct RepairArgs {
     /// restored.
     #[arg(long)]
     missing: bool,
+
+    /// Also restore edited, overwritten or truncated files
+    ///
+    /// The plan lists them last, the newest first, with the size and time that each has now and had. `ftk undo` brings
+    /// the newer content back. The files get the recorded mtime, and keep their owner and permissions. All files are
+    /// read.
+    #[arg(long)]
+    modified: bool,
+
+    /// Also put back owner, permissions, times and attributes
+    ///
+    /// For files with the recorded content, links, directories and special files. This needs no COPY, but all files are
+    /// read. Attributes are put back if FILE records them. An entry never gets set-ID bits or capabilities that it
+    /// lacks, and a file whose owner or permissions are put back loses set-ID bits. Use only a FILE that you trust.
+    /// Where other users can change names, only recorded entries are changed (--other-root: any). Only root can give a
+    /// file to another user.
+    #[arg(long)]
+    metadata: bool,
 
     /// Carry out the plan instead of only printing it
     #[arg(long)]
@@ -93,7 +112,7 @@ pub(super) struct RepairArgs {
 }
 
 const EXAMPLES: &str = "\
-Exit status: 0: all damage can be repaired, or was; 1: some cannot; 2: any error
+Exit status: 0: all can be restored, or was; 1: something is left; 2: any error
 
 Examples:
   ftk manifest repair /archive archive.jsonl --from /mnt/backup
@@ -104,6 +123,10 @@ Examples:
                         search several copies, in this order
   ftk manifest repair /archive archive.jsonl --from /mnt/a --missing
                         also restore files that were deleted
+  ftk manifest repair /archive archive.jsonl --from /mnt/a --modified
+                        also restore files that were truncated
+  ftk manifest repair /archive archive.jsonl --metadata
+                        put back owner, permissions and times
   ftk undo ~/.local/state/ftk/repair-20260102T030405Z-Ab3dE6.jsonl
                         undo a repair";
 
@@ -112,6 +135,10 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     ensure!(
         !args.yes || args.manifest != "-",
         "repair rewrites the manifest, so with --yes it cannot be standard input"
+    );
+    ensure!(
+        !args.from.is_empty() || !args.missing && !args.modified,
+        "--missing and --modified need a copy: name it with --from"
     );
     let name = || quote(args.manifest.as_bytes());
     let run = Run::new(globals, console)?;
@@ -132,10 +159,20 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let scan = reading::walk(&run, &root, &scope, Keep::Stats { files: true }, &own, None)?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let start_ns = now_ns();
-    let plan = RepairPlan::new(&manifest, &tree, args.missing, args.guard.other_root, &run.budget);
+    let options = RepairOptions {
+        missing: args.missing,
+        modified: args.modified,
+        metadata: args.metadata,
+        other_root: args.guard.other_root,
+    };
+    let plan = RepairPlan::new(&manifest, &tree, options, &run.budget);
     let plan = plan.with_context(name)?;
     args.guard.check(manifest.header(), &plan.survey, &root)?;
-    ensure!(plan.has_sizes, "{} lacks sizes of files, which repair needs to search copies", name());
+    ensure!(
+        plan.has_sizes || args.from.is_empty(),
+        "{} lacks sizes of files, which repair needs to search copies",
+        name()
+    );
     if !plan.has_marks {
         console.verbose(|| "no file is marked as damaged: all files are read".into());
     }
@@ -147,12 +184,17 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let damage = plan.damage(&read.rows, &is_lost).with_context(name)?;
     if let Some(shift) = &damage.shift {
         let shift = describe(shift, TREE);
-        if damage.is_undecided() {
+        if damage.is_undecided() && !args.metadata {
             bail!(
                 "all times have shifted ({shift}): run `ftk manifest update` first, which marks damaged files"
             );
         }
-        console.warning(format_args!("all times have shifted ({shift}): update records them"));
+        console.warning(match damage.is_undecided() {
+            true => format!(
+                "all times have shifted ({shift}): only metadata is restored, then repeat the command"
+            ),
+            false => format!("all times have shifted ({shift}): update records them"),
+        });
     }
     let (found, copied) = copies::search(&run, &args.from, algorithms, &damage.wanted)?;
     let unread = read.failed.len() as u64 > damage.lost;
@@ -160,7 +202,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
 
     let mut printer = Printer::new(&stdout, globals.json, args.yes);
     printer.shift(damage.shift.as_ref());
-    say_left(&damage, &found, &mut printer);
+    say_left(args, &damage, &found, &mut printer);
     let repairs = Repairs { args, root: &root, damage: &damage, found: &found, algorithms };
     repairs.check_space()?;
     let mut healed = healed(&damage);
@@ -194,7 +236,7 @@ fn is_device_error(error: &io::Error) -> bool {
 }
 
 /// Prints the entries that are not repaired.
-fn say_left(damage: &Damage, found: &[Option<Found>], printer: &mut Printer<'_>) {
+fn say_left(args: &RepairArgs, damage: &Damage, found: &[Option<Found>], printer: &mut Printer<'_>) {
     for left in &damage.left {
         match &left.why {
             Why::Healed => printer.say(Word::Healed, &left.path, "has its recorded content again"),
@@ -215,6 +257,19 @@ fn say_left(damage: &Damage, found: &[Option<Found>], printer: &mut Printer<'_>)
                 let why = format_args!("{path} is not the recorded directory (--other-root accepts it)");
                 printer.say(Word::Refuse, &left.path, why);
             }
+            Why::OtherEntry => {
+                let why = "is perhaps not the recorded entry: another user can change names here (--other-root accepts it)";
+                printer.say(Word::Refuse, &left.path, why);
+            }
+            Why::LacksRights => {
+                let why = "lacks recorded set-ID bits or capabilities: set them yourself";
+                printer.say(Word::LacksRights, &left.path, why);
+            }
+            Why::OtherLink(path) => {
+                let path = human::shown(path);
+                let why = format_args!("is a hard link of {path}, with other recorded metadata");
+                printer.say(Word::Conflict, &left.path, why);
+            }
             Why::LinkOf(path) => {
                 let path = human::shown(path);
                 let why = format_args!("is a hard link of {path}, with another recorded content");
@@ -224,10 +279,15 @@ fn say_left(damage: &Damage, found: &[Option<Found>], printer: &mut Printer<'_>)
     }
     for (wanted, _) in damage.wanted.iter().zip(found).filter(|(_, found)| found.is_none()) {
         for name in &wanted.names {
-            printer.say(Word::NoCopy, &name.path, "no COPY has its recorded content");
+            let why = match args.from.is_empty() {
+                true => "damaged: name a copy with --from",
+                false => "no COPY has its recorded content",
+            };
+            printer.say(Word::NoCopy, &name.path, why);
         }
     }
     printer.others(damage.others);
+    printer.unasked(damage.unasked);
 }
 
 /// Returns the files that have their recorded content again: their marks are removed.

@@ -3,13 +3,15 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use ftk_manifest::Shift;
+use ftk_file::Version;
+use ftk_manifest::{Entry, Field, OtherMetadata, Recorded, Shift, Unasked};
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
 use crate::colour::Tone;
 use crate::console::{Console, Outcome};
 use crate::human;
+use crate::manifest::fields;
 use crate::manifest::shift::push_json;
 use crate::rules::{Rules, UnusedRules};
 use crate::stats::{Phase, nanos};
@@ -26,6 +28,10 @@ pub(super) enum Word {
     Repair,
     /// A missing file is created.
     Restore,
+    /// A modified file is replaced.
+    Replace,
+    /// Recorded metadata is put back.
+    Metadata,
     /// The file has its recorded content again.
     Healed,
     /// The file was changed since it was marked.
@@ -35,7 +41,9 @@ pub(super) enum Word {
     /// The file was renamed.
     Moved,
     Unreadable,
-    /// Two contents are recorded for one file.
+    /// Nothing differs but rights, which are never given.
+    LacksRights,
+    /// Two contents, or two kinds of metadata, are recorded for one file.
     Conflict,
     /// No copy has the content.
     NoCopy,
@@ -53,9 +61,11 @@ impl Word {
         match self {
             Self::Repair => ("repair", Tone::Good, Outcome::Success),
             Self::Restore => ("restore", Tone::Good, Outcome::Success),
+            Self::Replace => ("replace", Tone::Good, Outcome::Success),
+            Self::Metadata => ("metadata", Tone::Good, Outcome::Success),
             Self::Healed => ("healed", Tone::Good, Outcome::Success),
             Self::Moved => ("leave", Tone::Notable, Outcome::Success),
-            Self::Changed | Self::Missing => ("leave", Tone::Notable, Outcome::Negative),
+            Self::Changed | Self::Missing | Self::LacksRights => ("leave", Tone::Notable, Outcome::Negative),
             Self::Conflict => ("leave", Tone::Wrong, Outcome::Negative),
             Self::Unreadable => ("leave", Tone::Wrong, Outcome::Error),
             Self::NoCopy => ("no copy", Tone::Wrong, Outcome::Negative),
@@ -72,6 +82,8 @@ struct Summary {
     is_plan: bool,
     repaired: u64,
     restored: u64,
+    replaced: u64,
+    metadata: u64,
     bytes: u64,
     healed: u64,
     without_copy: u64,
@@ -79,8 +91,17 @@ struct Summary {
     refused: u64,
     failed: u64,
     not_done: u64,
+    unasked: UnaskedCounts,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unused_rules: UnusedRules,
+}
+
+/// What could be restored with other options.
+#[derive(Serialize)]
+struct UnaskedCounts {
+    missing: u64,
+    modified: u64,
+    metadata: u64,
 }
 
 /// Prints lines and counts them.
@@ -92,6 +113,7 @@ pub(super) struct Printer<'o> {
     counts: [u64; Word::COUNT],
     bytes: u64,
     others: u64,
+    unasked: Unasked,
     outcome: Outcome,
 }
 
@@ -103,6 +125,7 @@ impl<'o> Printer<'o> {
             counts: [0; Word::COUNT],
             bytes: 0,
             others: 0,
+            unasked: Unasked::default(),
             outcome: Outcome::Success,
         }
     }
@@ -128,6 +151,50 @@ impl<'o> Printer<'o> {
         self.lines.print(done, why, |record| _ = record.path("from", from).member("size_bytes", size));
     }
 
+    /// Prints a modified file that is or would be replaced: `replace  a.txt    0 B of 2026-11-26T10:00:00+00:00
+    /// → 812 B of 2026-01-02T03:04:05+00:00 from /backup/a.txt`
+    pub(super) fn modified(&mut self, path: &[u8], from: &[u8], now: &Version, recorded: &Recorded) {
+        let (size, mtime_ns) = (recorded.stat.size, recorded.stat.mtime_ns);
+        let mtime_ns = recorded.knows(Field::Mtime).then_some(mtime_ns);
+        self.bytes += size;
+        let shown = |size, time: Option<i128>| match time {
+            Some(time) => format!("{} of {}", DecimalBytes(size), human::local_time(time)),
+            None => DecimalBytes(size).to_string(),
+        };
+        let (now_shown, then) = (shown(now.size, Some(now.mtime_ns)), shown(size, mtime_ns));
+        let why = format!("{now_shown} {} {then} from {}", human::ARROW, human::shown(from));
+        let done = self.count(Word::Replace, path);
+        self.lines.print(done, why, |record| {
+            record.path("from", from).member("size_bytes", size).member("mtime_ns", mtime_ns);
+            record.member("now_size_bytes", now.size).member("now_mtime_ns", now.mtime_ns);
+        });
+    }
+
+    /// Prints an entry whose metadata is or would be put back: `metadata a.txt    mode 0600 → 0644`
+    pub(super) fn metadata(&mut self, other: &OtherMetadata) {
+        let [now, recorded] = &other.entries();
+        let changes = other.changed.iter().map(|field| fields::change(*field, [now, recorded], [&[]; 2]));
+        let mut why = changes.collect::<Vec<_>>().join(", ");
+        if other.lacks_rights {
+            why += ", without set-ID bits and capabilities";
+            self.outcome = self.outcome.max(Outcome::Negative);
+        }
+        let done = self.count(Word::Metadata, &other.path);
+        self.lines.print(done, why, |record| {
+            let value = |field: Field, entry: &Entry<'_>| {
+                let mut json = Vec::new();
+                field.write_value(&mut json, entry, &[]);
+                serde_json::from_slice(&json).unwrap_or(serde_json::Value::Null)
+            };
+            let change = |field: &Field| Change {
+                field: field.name(),
+                old: value(*field, now),
+                new: value(*field, recorded),
+            };
+            record.member("changes", other.changed.iter().map(change).collect::<Vec<_>>());
+        });
+    }
+
     /// Prints a further hard link of a file that is or would be restored.
     pub(super) fn link(&mut self, word: Word, path: &[u8], to: &[u8]) {
         let why = format!("as a hard link of {}", human::shown(to));
@@ -151,6 +218,14 @@ impl<'o> Printer<'o> {
         }
     }
 
+    /// Counts what could be restored with other options.
+    pub(super) fn unasked(&mut self, unasked: Unasked) {
+        self.unasked = unasked;
+        if unasked != Unasked::default() {
+            self.outcome = self.outcome.max(Outcome::Negative);
+        }
+    }
+
     /// Notes that hard links of a repaired file keep the damaged content.
     pub(super) fn note_other_links(&mut self) {
         self.outcome = self.outcome.max(Outcome::Negative);
@@ -162,7 +237,7 @@ impl<'o> Printer<'o> {
         Phase {
             phase: "repair",
             elapsed_ns: nanos(elapsed),
-            files: Some(self.sum(&[Word::Repair, Word::Restore]) + failed),
+            files: Some(self.sum(&[Word::Repair, Word::Restore, Word::Replace, Word::Metadata]) + failed),
             failed: Some(failed),
             bytes: Some(self.bytes),
             ..Phase::default()
@@ -179,6 +254,8 @@ impl<'o> Printer<'o> {
             is_plan: !self.acts,
             repaired: self.sum(&[Word::Repair]),
             restored: self.sum(&[Word::Restore]),
+            replaced: self.sum(&[Word::Replace]),
+            metadata: self.sum(&[Word::Metadata]),
             bytes: self.bytes,
             healed: self.sum(&[Word::Healed]),
             without_copy: self.sum(&[Word::NoCopy]),
@@ -186,11 +263,19 @@ impl<'o> Printer<'o> {
             refused: self.sum(&[Word::Refuse]),
             failed: self.sum(&[Word::Fail]),
             not_done: self.sum(&[Word::NotDone]),
+            unasked: UnaskedCounts {
+                missing: self.unasked.missing,
+                modified: self.unasked.modified,
+                metadata: self.unasked.metadata,
+            },
             unused_rules: rules.unused_json(),
         });
         console.summary(self.summary());
         if self.others > 0 {
-            let others = human::count(self.others, "missing link or special file");
+            let others = match self.others {
+                1 => "1 missing link, special file or empty directory".into(),
+                n => format!("{} missing links, special files or empty directories", HumanCount(n)),
+            };
             console.summary(format_args!("{others} cannot be restored by repair"));
         }
         self.outcome
@@ -199,20 +284,33 @@ impl<'o> Printer<'o> {
     /// Returns `would repair 2 files and restore 1 file, 96.40 MB; 1 without a good copy. Nothing was changed: add
     /// --yes to do it.`
     fn summary(&self) -> String {
-        let [repaired, restored] = [Word::Repair, Word::Restore].map(|word| self.sum(&[word]));
-        let (repair, restore) =
-            if self.acts { ("repaired", "restored") } else { ("would repair", "would restore") };
-        let mut parts = Vec::new();
-        if repaired > 0 {
-            parts.push(format!("{repair} {}", human::count(repaired, "file")));
-        }
-        if restored > 0 {
-            let restore = if repaired > 0 && !self.acts { "restore" } else { restore };
-            parts.push(format!("{restore} {}", human::count(restored, "missing file")));
-        }
-        let mut text = match parts.len() {
-            0 => "nothing to do".to_owned(),
-            _ => format!("{}, {}", parts.join(" and "), DecimalBytes(self.bytes)),
+        let parts = [
+            (Word::Repair, "repair", "repaired", "file"),
+            (Word::Replace, "replace", "replaced", "modified file"),
+            (Word::Restore, "restore", "restored", "missing file"),
+            (Word::Metadata, "put back the metadata of", "put back the metadata of", "entry"),
+        ];
+        let parts = parts.into_iter().map(|(word, plan, done, what)| (self.sum(&[word]), plan, done, what));
+        let parts: Vec<_> = parts
+            .filter(|(n, ..)| *n > 0)
+            .map(|(n, plan, done, what)| {
+                let what = if what == "entry" { human::entries(n) } else { human::count(n, what) };
+                format!("{} {what}", if self.acts { done } else { plan })
+            })
+            .collect();
+        let unasked = self.unasked_text();
+        let is_damaged =
+            self.sum(&[Word::NoCopy, Word::Missing, Word::Unreadable, Word::Refuse, Word::Fail]) > 0;
+        let mut text = match &parts[..] {
+            [] if unasked.is_empty() && self.others == 0 || is_damaged => "nothing to do".to_owned(),
+            [] => "no damage".to_owned(),
+            [first, rest @ ..] => {
+                let would = if self.acts { "" } else { "would " };
+                let rest: String = rest.iter().map(|part| format!(" and {part}")).collect();
+                let bytes = format!(", {}", DecimalBytes(self.bytes));
+                let has_content = self.sum(&[Word::Repair, Word::Replace, Word::Restore]) > 0;
+                format!("{would}{first}{rest}{}", if has_content { &bytes } else { "" })
+            }
         };
         let others = [
             (self.sum(&[Word::Healed]), "healed"),
@@ -223,12 +321,38 @@ impl<'o> Printer<'o> {
             (self.sum(&[Word::NotDone]), "not done"),
         ];
         text += &rest(others.map(|(n, what)| (n, format!("{} {what}", HumanCount(n)))));
-        if !self.acts && repaired + restored > 0 {
+        if !unasked.is_empty() {
+            text += &format!("; {unasked}");
+        }
+        if !self.acts && !parts.is_empty() {
             text += NOTHING_CHANGED;
         }
         text
     }
+
+    /// Returns `1 missing (--missing restores it), 3 with other metadata (--metadata restores it)`.
+    fn unasked_text(&self) -> String {
+        let Unasked { missing, modified, metadata } = self.unasked;
+        let counts = [
+            (missing, "missing (--missing restores it)"),
+            (modified, "modified (--modified restores it)"),
+            (metadata, "with other metadata (--metadata restores it)"),
+        ];
+        let counts = counts.iter().filter(|(n, _)| *n > 0);
+        counts.map(|(n, what)| format!("{} {what}", HumanCount(*n))).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// The words for files that are deliberately not repaired.
-const LEFT: &[Word] = &[Word::Changed, Word::Missing, Word::Moved, Word::Unreadable, Word::Conflict];
+const LEFT: &[Word] =
+    &[Word::Changed, Word::Missing, Word::Moved, Word::Unreadable, Word::LacksRights, Word::Conflict];
+
+/// The change of a field in JSON.
+#[derive(Serialize)]
+struct Change {
+    field: &'static str,
+    /// The present value.
+    old: serde_json::Value,
+    /// The recorded value.
+    new: serde_json::Value,
+}

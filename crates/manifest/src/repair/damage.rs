@@ -1,6 +1,7 @@
 //! What is damaged in a tree or missing from it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use ftk_file::{Stat, Version, is_temp_name};
@@ -11,8 +12,10 @@ use ftk_walk::FileType;
 use crate::contents::Content;
 use crate::merge::merge;
 use crate::repair::RepairPlan;
-use crate::repair::directories::{NearestDirectory, find_directories};
-use crate::verdict::{is_same_time, is_undecided};
+use crate::repair::directories::{NearestDirectory, directories_above, find_directories};
+use crate::repair::metadata::{Judged, MetadataFinder, OtherMetadata};
+use crate::verdict::{self, is_same_time};
+use crate::walked_tree::Seen;
 use crate::{Contents, Entry, Error, Field, FieldSet, Shift, ShiftKind, Verdict, Xattr};
 
 /// What a manifest records of an entry besides its content.
@@ -22,14 +25,14 @@ pub struct Recorded {
     pub stat: Stat,
     /// Members that are absent. Their values in `stat` have no meaning.
     pub absent: FieldSet,
-    /// The extended attributes, if they were recorded.
-    pub xattrs: Vec<Xattr>,
+    /// The extended attributes. `None` if they were not recorded.
+    pub xattrs: Option<Vec<Xattr>>,
 }
 
 impl Recorded {
-    fn of(entry: &Entry<'_>) -> Self {
-        let xattrs = entry.xattrs.unwrap_or_default().to_vec();
-        Self { stat: entry.stat, absent: entry.absent, xattrs }
+    pub(super) fn of(entry: &Entry<'_>) -> Self {
+        let Entry { stat, absent, .. } = *entry;
+        Self { stat, absent, xattrs: entry.xattrs.map(<[Xattr]>::to_vec) }
     }
 
     /// Returns whether the value of a field is known.
@@ -43,7 +46,7 @@ impl Recorded {
 pub struct Name {
     /// The path below the root.
     pub path: Vec<u8>,
-    /// The damaged file as it was read. `None` if it is missing.
+    /// The file with other content as it was read. `None` if it is missing.
     pub damaged: Option<Version>,
     /// The nearest directory above a missing name that the walk found. `None` if it found not even the root, and for
     /// damaged files.
@@ -62,6 +65,8 @@ pub struct Wanted {
     pub digests: Vec<u8>,
     /// The recorded metadata of the first name.
     pub recorded: Recorded,
+    /// Whether the file was changed in a way that does not look like damage: its size or time differs.
+    pub is_modified: bool,
     /// How many hard links of the damaged file are not in the tree. They keep the damaged content.
     pub other_links: u64,
 }
@@ -71,7 +76,7 @@ pub struct Wanted {
 pub enum Why {
     /// It is marked as damaged and has its recorded content again.
     Healed,
-    /// It is marked as damaged and was changed since: its type, size or mtime differs.
+    /// It is marked as damaged and was changed since, or nothing can restore it: its type, link target or device differs.
     Changed,
     /// Its content differs, and nothing shows whether that is an edit: its size or time is not recorded.
     Undecided,
@@ -85,6 +90,13 @@ pub enum Why {
     OtherDirectory(Vec<u8>),
     /// It is a hard link of this file, which is repaired, but another content is recorded for it.
     LinkOf(Vec<u8>),
+    /// It is a hard link of this file, but other metadata is recorded for it.
+    OtherLink(Vec<u8>),
+    /// Its metadata differs, and neither is it known to be the recorded entry, nor can only the caller and root have put it
+    /// there.
+    OtherEntry,
+    /// It lacks recorded set-ID bits or capabilities, which are never given, and nothing else.
+    LacksRights,
 }
 
 /// An entry that is not repaired.
@@ -96,16 +108,31 @@ pub struct Left {
     pub why: Why,
 }
 
+/// The numbers of entries that could be restored and were not asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unasked {
+    /// Missing files.
+    pub missing: u64,
+    /// Files that were edited or truncated.
+    pub modified: u64,
+    /// Entries with other metadata. A file that was not read counts by its size and metadata alone.
+    pub metadata: u64,
+}
+
 /// The result of comparing a tree with its manifest for a repair.
 #[derive(Debug, Default)]
 pub struct Damage {
-    /// What should be restored, in path order of the first recorded name.
+    /// What should be restored, in path order of the first recorded name. Modified files come last, the newest first.
     pub wanted: Vec<Wanted>,
+    /// The entries whose recorded metadata is put back. Directories come last, those below first.
+    pub metadata: Vec<OtherMetadata>,
+    /// What is not restored because it was not asked for.
+    pub unasked: Unasked,
     /// What is not repaired, in path order.
     pub left: Vec<Left>,
     /// Missing directories by their path below the root, if missing files are restored.
     pub directories: BTreeMap<Vec<u8>, Recorded>,
-    /// How many missing links and special files are not restored.
+    /// How many missing links, special files and empty directories are not restored.
     pub others: u64,
     /// How many files count as damaged because the device does not return their content.
     pub lost: u64,
@@ -127,6 +154,9 @@ struct Finder<'f> {
     is_lost: &'f dyn Fn(FileNo) -> bool,
     contents: Contents<'f>,
     damage: Damage,
+    metadata: MetadataFinder<'f>,
+    /// Missing directories in which no file is missing.
+    empty: HashSet<Vec<u8>>,
     reserved: Reservation,
     /// The wanted content by the inode of the damaged file.
     damaged: HashMap<(u64, u64), usize>,
@@ -143,7 +173,7 @@ impl RepairPlan<'_> {
     /// A file is damaged if its size and mtime are as recorded and its content is not. So is a file whose
     /// content cannot be read, if its size and mtime are as recorded and `is_lost` says that the device does
     /// not return its content. A time that a [shift](Damage::shift) explains counts as the recorded one. In a copy
-    /// [without times](Damage::is_undecided), no damage is found.
+    /// [without times](Damage::is_undecided), no damage is found, only other metadata.
     ///
     /// # Errors
     /// When the manifest cannot be read or has changed meanwhile, when the result does not fit into the
@@ -154,6 +184,8 @@ impl RepairPlan<'_> {
             is_lost,
             contents: Contents::read(Some(&self.files), rows),
             damage: Damage::default(),
+            metadata: MetadataFinder::new(self),
+            empty: HashSet::new(),
             reserved: Reservation::new(self.budget),
             damaged: HashMap::new(),
             linked: HashMap::new(),
@@ -161,23 +193,28 @@ impl RepairPlan<'_> {
             pending: 0,
         };
         finder.damage.shift = Shift::find(&self.times, self.manifest, &self.tree, &finder.contents)?;
-        if finder.damage.is_undecided() {
+        if finder.damage.is_undecided() && !self.options.metadata {
             return Ok(finder.damage);
         }
-        if self.restores_missing {
+        if self.finds_moved {
             finder.find_unrecorded()?;
         }
         merge(&mut self.manifest.entries()?, &mut self.tree.walk(), |old, new| {
-            if let Some(old) = old.map(|old| old.entry()) {
-                match new.map(|new| &new.seen) {
-                    Some(seen) => finder.both(&old, seen.file, seen.metadata.as_ref())?,
-                    None => finder.only_old(&old)?,
-                }
+            let (old, seen) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
+            if let Some(seen) = seen {
+                finder.metadata.note_directory(seen, &mut finder.reserved)?;
+            }
+            match (old, seen) {
+                (Some(old), Some(seen)) => finder.both(&old, seen)?,
+                (Some(old), None) => finder.only_old(&old)?,
+                (None, _) => {}
             }
             Ok(ControlFlow::Continue(()))
         })?;
         finder.find_links()?;
+        finder.damage.others += finder.empty.len() as u64;
         find_directories(self, &mut finder.damage, &mut finder.reserved)?;
+        finder.metadata.add_directories_of(&mut finder.damage)?;
         if finder.pending > 0 {
             return Err(Error::Unprocessed(finder.pending));
         }
@@ -186,6 +223,10 @@ impl RepairPlan<'_> {
         for wanted in &mut damage.wanted {
             wanted.names.sort_by_key(|name| name.damaged.is_none()); // stable: path order otherwise
         }
+        let time_ns = |wanted: &Wanted| {
+            wanted.names[0].damaged.filter(|_| wanted.is_modified).map(|it| Reverse(it.mtime_ns))
+        };
+        damage.wanted.sort_by_key(time_ns);
         Ok(damage)
     }
 }
@@ -217,51 +258,87 @@ impl Finder<'_> {
     }
 
     /// Judges an entry that is recorded and exists.
-    fn both(&mut self, old: &Entry<'_>, file: Option<FileNo>, seen: Option<&Stat>) -> Result<(), Error> {
-        let is_marked = old.damaged_ns.is_some();
-        let Some(file) = file.filter(|_| old.stat.is_regular()) else {
-            if is_marked && seen.is_some() {
-                self.leave(old, Why::Changed);
-            }
+    fn both(&mut self, old: &Entry<'_>, seen: &Seen) -> Result<(), Error> {
+        let now = seen.stat();
+        let is_changed = |field: Field, is_changed: bool| old.knows(field) && is_changed;
+        if is_changed(Field::Type, old.stat.file_type != now.file_type)
+            || is_changed(Field::Rdev, now.file_type.is_device() && old.stat.rdev != now.rdev)
+            || is_changed(Field::Target, now.file_type == FileType::Symlink && old.target != seen.target())
+        {
+            self.leave(old, Why::Changed);
             return Ok(());
-        };
+        }
+        match seen.file.filter(|_| old.stat.is_regular()) {
+            Some(file) => self.file(old, seen, file),
+            None => self.metadata(old, seen, &now),
+        }
+    }
+
+    /// Judges a file that is recorded and exists.
+    fn file(&mut self, old: &Entry<'_>, seen: &Seen, file: FileNo) -> Result<(), Error> {
+        let is_marked = old.damaged_ns.is_some();
         let (row, stat) = match self.contents.of(file) {
             Content::Read(row, stat) => (row, stat),
-            Content::Unread => return Ok(()),
+            Content::Unread => {
+                let now = seen.stat();
+                if old.size().is_none_or(|size| size == now.size) {
+                    return self.metadata(old, seen, &now);
+                }
+                self.damage.unasked.modified += 1;
+                return Ok(());
+            }
             Content::Pending => {
                 self.pending += 1;
                 return Ok(());
             }
             Content::Failed => {
-                match seen
-                    .filter(|stat| is_like(old, stat, self.damage.shift.as_ref()) && (self.is_lost)(file))
-                {
-                    Some(stat) => {
-                        self.damage.lost += 1;
-                        self.damaged(old, stat)?;
-                    }
-                    None => self.leave(old, Why::Unreadable),
+                let stat = seen.stat();
+                if is_like(old, &stat, self.damage.shift.as_ref()) && (self.is_lost)(file) {
+                    self.damage.lost += 1;
+                    return self.damaged(old, &stat, false);
                 }
+                self.leave(old, Why::Unreadable);
                 return Ok(());
             }
         };
         let mut digests = Vec::new();
         self.contents.digests(row, &mut digests);
-        let is_same = old.digests == digests;
+        if old.digests == digests {
+            if is_marked {
+                self.leave(old, Why::Healed);
+            }
+            return self.metadata(old, seen, &stat);
+        }
         let new = Entry { digests: &digests, ..Entry::new(old.path, stat) };
         let shift = self.damage.shift.as_ref();
-        match Verdict::of(old, &new, if is_same { &[] } else { &[Field::Digests] }, shift) {
-            Verdict::Corrupted => self.damaged(old, &stat)?,
-            _ if !is_marked && is_undecided(old, &new, shift) => self.leave(old, Why::Undecided),
-            _ if !is_marked => {}
-            _ if is_same => self.leave(old, Why::Healed),
-            _ => self.leave(old, Why::Changed),
+        let verdict = Verdict::of(old, &new, &[Field::Digests], shift);
+        let is_undecided = self.damage.is_undecided();
+        match () {
+            () if is_undecided && verdict == Verdict::Corrupted => self.leave(old, Why::Undecided),
+            () if verdict == Verdict::Corrupted => self.damaged(old, &stat, false)?,
+            () if self.plan.options.modified && !is_undecided => self.damaged(old, &stat, true)?,
+            () if is_marked => self.leave(old, Why::Changed),
+            () if verdict::is_undecided(old, &new, shift) => self.leave(old, Why::Undecided),
+            () => self.damage.unasked.modified += 1,
         }
         Ok(())
     }
 
-    /// Adds a damaged file. All its names in the tree are found in the second pass.
-    fn damaged(&mut self, old: &Entry<'_>, stat: &Stat) -> Result<(), Error> {
+    /// Judges the metadata of an entry that has the recorded content, as far as it was read.
+    fn metadata(&mut self, old: &Entry<'_>, seen: &Seen, now: &Stat) -> Result<(), Error> {
+        // In a copy without times, the recorded ones are put back.
+        let shift = self.damage.shift.as_ref().filter(|_| !self.damage.is_undecided());
+        match self.metadata.judge(old, seen, now, shift, &mut self.reserved)? {
+            Judged::AsRecorded => {}
+            Judged::Unasked => self.damage.unasked.metadata += 1,
+            Judged::Left(why) => self.leave(old, why),
+            Judged::Differs(other) => self.damage.metadata.push(*other),
+        }
+        Ok(())
+    }
+
+    /// Adds a file with other content. All its names in the tree are found in the second pass.
+    fn damaged(&mut self, old: &Entry<'_>, stat: &Stat, is_modified: bool) -> Result<(), Error> {
         // Without other names the inode number does not matter, and some file systems make it up.
         if stat.nlink > 1 && self.damaged.contains_key(&stat.identity()) {
             return Ok(());
@@ -278,6 +355,7 @@ impl Finder<'_> {
         let name = Name { path, damaged, directory: None, is_recorded: true };
         let wanted = &mut self.damage.wanted[at];
         wanted.other_links = stat.nlink - 1;
+        wanted.is_modified |= is_modified;
         wanted.names.push(name);
         Ok(())
     }
@@ -288,7 +366,7 @@ impl Finder<'_> {
         self.reserved.consume(bytes as u64)?;
         let digests = old.digests.to_vec();
         let (names, recorded) = (Vec::new(), Recorded::of(old));
-        self.damage.wanted.push(Wanted { names, digests, recorded, other_links: 0 });
+        self.damage.wanted.push(Wanted { names, digests, recorded, is_modified: false, other_links: 0 });
         let at = self.damage.wanted.len() - 1;
         if is_linked(old) {
             self.linked.insert(old.stat.identity(), at);
@@ -310,23 +388,31 @@ impl Finder<'_> {
             }
             return Ok(());
         }
-        if !self.plan.restores_missing {
-            if old.damaged_ns.is_some() {
-                self.leave(old, Why::Missing);
-            }
-            return Ok(());
-        }
+        let is_restored = self.plan.options.missing && !self.damage.is_undecided();
         if old.stat.file_type == FileType::Directory {
-            self.reserved.consume((size_of::<Recorded>() + old.path.len()) as u64)?;
-            self.damage.directories.insert(old.path.to_vec(), Recorded::of(old));
+            self.reserved.consume((size_of::<Recorded>() + 2 * old.path.len()) as u64)?;
+            self.empty.insert(old.path.to_vec());
+            if is_restored {
+                self.damage.directories.insert(old.path.to_vec(), Recorded::of(old));
+            }
             return Ok(());
         }
         if !old.stat.is_regular() {
             self.damage.others += 1;
             return Ok(());
         }
+        directories_above(old.path).for_each(|path| _ = self.empty.remove(path));
         if let Some(path) = self.unrecorded.get_mut(old.digests).and_then(Vec::pop) {
-            self.leave(old, Why::Moved(path));
+            if is_restored || old.damaged_ns.is_some() {
+                self.leave(old, Why::Moved(path));
+            }
+            return Ok(());
+        }
+        if !is_restored {
+            match old.damaged_ns {
+                Some(_) => self.leave(old, Why::Missing),
+                None => self.damage.unasked.missing += 1,
+            }
             return Ok(());
         }
         let at = match self.linked_to(old) {
@@ -353,13 +439,18 @@ impl Finder<'_> {
                 self.reserved.consume((size_of::<Name>() + seen.path.len()) as u64)?;
                 wanted.other_links = wanted.other_links.saturating_sub(1);
                 let shift = self.damage.shift.as_ref();
-                let recorded = old.map(|old| old.entry()).filter(|old| is_like(old, &stat, shift));
+                let is_recorded = |old: &Entry<'_>| {
+                    old.stat.is_regular() && wanted.is_modified || is_like(old, &stat, shift)
+                };
+                let recorded = old.map(|old| old.entry()).filter(is_recorded);
                 let path = seen.path.clone();
                 if is_temp_name(&seen.name) {
                     // A killed run has left it. Undo of its journal removes it.
                 } else if recorded.is_some_and(|old| old.digests != wanted.digests) {
                     let why = Why::LinkOf(wanted.names[0].path.clone());
                     self.damage.left.push(Left { path, why });
+                } else if recorded.is_none() && wanted.is_modified {
+                    // A name that was made since keeps the newer content.
                 } else {
                     let damaged = wanted.names.iter().find_map(|name| name.damaged);
                     let is_recorded = recorded.is_some();

@@ -59,7 +59,7 @@ pub(super) fn find_directories(
     }
     reserved.consume(bytes as u64)?;
     find_walked(plan, &mut above);
-    if !plan.accepts_others {
+    if !plan.options.other_root {
         find_recorded(plan, &mut above)?;
     }
     let Damage { wanted, left, .. } = damage;
@@ -71,7 +71,7 @@ pub(super) fn find_directories(
             let nearest = directories_above(&name.path).find(|path| above[*path].is_some());
             let Some(path) = nearest else { return true };
             let found = above[path].as_ref().expect("it was found");
-            let is_known = plan.accepts_others || found.is_recorded || is_private(path, &above);
+            let is_known = plan.options.other_root || found.is_recorded || is_private(path, &above);
             if is_known {
                 name.directory = Some(NearestDirectory { len: path.len(), identity: found.identity });
             } else {
@@ -120,14 +120,17 @@ fn find_recorded(plan: &RepairPlan<'_>, above: &mut Above) -> Result<(), Error> 
 
 /// Returns whether only the caller and root can change the names on the way from the root to a directory.
 fn is_private(path: &[u8], above: &Above) -> bool {
-    directories_above(path).all(|path| {
-        let is_ours = |stat: &Stat| [0, geteuid().as_raw()].contains(&stat.uid) && stat.mode & 0o022 == 0;
-        above.get(path).and_then(Option::as_ref).is_some_and(|found| is_ours(&found.stat))
-    })
+    directories_above(path)
+        .all(|path| above.get(path).and_then(Option::as_ref).is_some_and(|found| is_ours(&found.stat)))
+}
+
+/// Returns whether only the caller and root can change the names in a directory.
+pub(super) fn is_ours(stat: &Stat) -> bool {
+    [0, geteuid().as_raw()].contains(&stat.uid) && stat.mode & 0o022 == 0
 }
 
 /// Returns the directories above a path, the nearest first. The path of the root is empty.
-fn directories_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn directories_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::successors(above(path), |path| above(path))
 }
 

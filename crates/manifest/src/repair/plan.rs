@@ -11,10 +11,30 @@ use crate::shift::RecordedTimes;
 use crate::walked_tree::{Failed, WalkedTree};
 use crate::{Error, Manifest, Survey};
 
+/// What a repair restores besides damaged files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RepairOptions {
+    /// Whether missing files are restored.
+    pub missing: bool,
+    /// Whether files that were edited or truncated are restored.
+    pub modified: bool,
+    /// Whether the recorded metadata of entries with the recorded content is put back.
+    pub metadata: bool,
+    /// Whether directories and entries that are not the recorded ones are accepted.
+    pub other_root: bool,
+}
+
+impl RepairOptions {
+    /// Returns whether only files that are marked as damaged are read, if there are any.
+    fn is_limited(&self) -> bool {
+        !self.modified && !self.metadata
+    }
+}
+
 /// The files that must be read to find what is damaged in a tree, or missing from it.
 ///
-/// If the manifest marks files as damaged, only these are read. Otherwise all recorded files are. To find
-/// missing files at a new path, files that are not recorded are read if their size is that of a missing file.
+/// If the manifest marks files as damaged, and only damaged and missing files are restored, only these are read. Otherwise all
+/// recorded files are. To find missing files at a new path, files that are not recorded are read if their size is that of a missing file.
 #[derive(Debug)]
 pub struct RepairPlan<'r> {
     /// The files to be read, ascending: with [`Rows::with_stats`](ftk_process::Rows::with_stats) and the
@@ -32,16 +52,14 @@ pub struct RepairPlan<'r> {
     pub(super) tree: WalkedTree<'r>,
     pub(super) failed: Failed,
     pub(super) times: RecordedTimes,
-    /// Whether missing files are restored.
-    pub(super) restores_missing: bool,
-    /// Whether directories that are not the recorded ones are accepted.
-    pub(super) accepts_others: bool,
+    pub(super) options: RepairOptions,
+    /// Whether files that are not recorded were read, to find missing files.
+    pub(super) finds_moved: bool,
     pub(super) budget: &'r Budget,
 }
 
 impl<'r> RepairPlan<'r> {
-    /// Goes through the manifest and the tree. The walk must have kept the metadata of all entries. Missing files are
-    /// restored if `restores_missing`, and also in directories that are not the recorded ones if `accepts_others`.
+    /// Goes through the manifest and the tree. The walk must have kept the metadata of all entries.
     ///
     /// # Errors
     /// When the manifest cannot be read or has an invalid line, or the list of files does not fit into the
@@ -49,8 +67,7 @@ impl<'r> RepairPlan<'r> {
     pub fn new(
         manifest: &'r Manifest,
         tree: &WalkedTree<'r>,
-        restores_missing: bool,
-        accepts_others: bool,
+        options: RepairOptions,
         budget: &'r Budget,
     ) -> Result<Self, Error> {
         let (mut has_marks, mut has_sizes) = (false, true);
@@ -59,6 +76,8 @@ impl<'r> RepairPlan<'r> {
             has_marks |= entry.damaged_ns.is_some();
             has_sizes &= !entry.stat.is_regular() || entry.size().is_some();
         }
+        let reads_all = !has_marks || !options.is_limited();
+        let finds_moved = reads_all || options.missing;
         let failed = Failed::of(tree);
         let mut reserved = Reservation::new(budget);
         let mut files = Vec::new();
@@ -73,14 +92,14 @@ impl<'r> RepairPlan<'r> {
             }
             let old = old.filter(|old| old.stat.is_regular());
             match (old, seen.and_then(|seen| seen.file)) {
-                (Some(old), Some(file)) if !has_marks || old.damaged_ns.is_some() => {
+                (Some(old), Some(file)) if reads_all || old.damaged_ns.is_some() => {
                     reserved.consume(size_of::<FileNo>() as u64)?;
                     files.push(file);
                 }
-                (Some(old), None) if seen.is_none() && restores_missing && !failed.covers(old.path) => {
+                (Some(old), None) if seen.is_none() && finds_moved && !failed.covers(old.path) => {
                     sizes.insert(old.stat.size);
                 }
-                (None, Some(file)) if restores_missing => {
+                (None, Some(file)) if finds_moved => {
                     let size = seen.and_then(|seen| seen.metadata).map(|stat| stat.size);
                     reserved.consume(size_of::<(FileNo, Option<u64>)>() as u64)?;
                     candidates.push((file, size));
@@ -102,8 +121,8 @@ impl<'r> RepairPlan<'r> {
             tree: *tree,
             failed,
             times,
-            restores_missing,
-            accepts_others,
+            options,
+            finds_moved,
             budget,
         })
     }

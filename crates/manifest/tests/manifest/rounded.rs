@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Criteria, RepairPlan, Verdict};
+use ftk_manifest::{Criteria, RepairOptions, RepairPlan, Verdict};
 use proptest::prelude::*;
 
 use crate::diff::said;
@@ -153,7 +153,8 @@ proptest! {
 
         let (walked, budget) = (tree.walk(true), Budget::new(1 << 30));
         let walked_tree = walked.tree();
-        let plan = RepairPlan::new(&old, &walked_tree, false, true, &budget).unwrap();
+        let options = RepairOptions { other_root: true, ..RepairOptions::default() };
+        let plan = RepairPlan::new(&old, &walked_tree, options, &budget).unwrap();
         let damage = plan.damage(&walked.read(Some(&plan.files), XXH3), &|_| false).unwrap();
         let wanted: Vec<_> = damage.wanted.into_iter().flat_map(|wanted| wanted.names).collect();
         let wanted: Vec<_> = wanted.into_iter().map(|name| name.path).collect();

@@ -1,0 +1,129 @@
+//! Entries of any type, opened only for look-ups: their metadata is read and set through the descriptor.
+//!
+//! Such a descriptor needs no permission on the entry itself, has no effects on devices and FIFOs, and can lead to a symbolic
+//! link. Where no system call accepts it, its path in `/proc` leads to the same entry and no further.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+
+use ftk_file::{AttributeReader, FileType, Identity, Stat};
+use rustix::fs::{
+    AtFlags, CWD, Gid, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT, Uid, XattrFlags, chmodat, chownat,
+    getxattr, listxattr, openat, removexattr, setxattr, utimensat,
+};
+use rustix::io::Errno;
+
+use crate::metadata::{Metadata, SET_ID, timespec};
+use crate::private::path_of;
+use crate::reach::Place;
+use crate::refusal::{ActError, Refusal, Side};
+use crate::stat::fstat_now;
+
+/// An entry that was opened only for look-ups.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) place: Place,
+    fd: OwnedFd,
+    /// The state of the entry when it was opened.
+    pub(crate) stat: Stat,
+}
+
+/// The path of the entry itself for calls that take a descriptor as well.
+const ITSELF: &std::ffi::CStr = c"";
+
+impl Entry {
+    /// Opens the entry at a place. A symbolic link is not followed.
+    pub(crate) fn open(side: Side, place: Place) -> Result<Self, Refusal> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = openat(&place.dir, &place.name, flags, Mode::empty());
+        let fd = fd.map_err(|errno| Refusal::unreadable(side, "open", errno))?;
+        let stat = fstat_now(&fd).map_err(|errno| Refusal::unreadable(side, "stat", errno))?;
+        Ok(Self { place, fd, stat })
+    }
+
+    /// Returns the present state.
+    pub(crate) fn now(&self, side: Side) -> Result<Stat, Refusal> {
+        fstat_now(&self.fd).map_err(|errno| Refusal::unreadable(side, "stat", errno))
+    }
+
+    pub(crate) fn identity(&self, side: Side) -> Result<Identity, Refusal> {
+        Identity::of(&self.fd).map_err(|error| Refusal::unreadable(side, "identify", error))
+    }
+
+    /// Reads all present metadata. The access time is unknown: nothing sets it.
+    pub(crate) fn metadata(&self, side: Side) -> Result<Metadata, Refusal> {
+        let Stat { mode, uid, gid, mtime_ns, .. } = self.now(side)?;
+        let attributes = self.attributes();
+        let attributes =
+            attributes.map_err(|error| Refusal::unreadable(side, "read the attributes of", error))?;
+        Ok(Metadata { mode, uid, gid, atime_ns: mtime_ns, mtime_ns, attributes })
+    }
+
+    fn path(&self) -> String {
+        path_of(self.fd.as_fd())
+    }
+
+    fn attributes(&self) -> io::Result<Vec<ftk_file::Attribute>> {
+        let path = self.path();
+        let list = |names: &mut [u8]| listxattr(&*path, names);
+        Ok(AttributeReader::default().read(list, |name, value| getxattr(&*path, name, value))?)
+    }
+
+    /// Sets owner, attributes and permissions. `new` must have no rights that the entry lacks.
+    ///
+    /// Before the owner changes, the entry gets only the permissions that both the old and the new ones grant: the new group
+    /// gets nothing that only the old one was given.
+    pub(crate) fn set_access(&self, new: &Metadata) -> Result<(), ActError> {
+        let has_mode = self.stat.file_type != FileType::Symlink;
+        let now = self.now(Side::Target)?;
+        if (now.uid, now.gid) != (new.uid, new.gid) {
+            let both = now.mode & new.mode;
+            if has_mode && both & !SET_ID != now.mode & !SET_ID {
+                self.set_mode(both)?;
+            }
+            let (uid, gid) = (Uid::from_raw(new.uid), Gid::from_raw(new.gid));
+            chownat(&self.fd, ITSELF, Some(uid), Some(gid), AtFlags::EMPTY_PATH)
+                .map_err(|errno| ActError::failed("restore the owner", errno))?;
+        }
+        // A change of the owner removes capabilities, and the access control list changes the permissions of the group.
+        self.set_attributes(new).map_err(|error| ActError::failed("restore extended attributes", error))?;
+        if has_mode && self.now(Side::Target)?.mode != new.mode {
+            self.set_mode(new.mode)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the permissions. A file gets no set-ID bits: it may have lost them a moment ago, when it was written to.
+    fn set_mode(&self, mode: u32) -> Result<(), ActError> {
+        let is_directory = self.stat.file_type == FileType::Directory;
+        let mode = if is_directory { mode } else { mode & !SET_ID };
+        let set = chmodat(CWD, self.path(), Mode::from_raw_mode(mode), AtFlags::empty());
+        set.map_err(|errno| ActError::failed("restore the permissions", errno))
+    }
+
+    fn set_attributes(&self, new: &Metadata) -> io::Result<()> {
+        let (path, theirs) = (self.path(), self.attributes()?);
+        for (name, _) in theirs.iter().filter(|(name, _)| !new.attributes.iter().any(|(n, _)| n == name)) {
+            match removexattr(&*path, &name[..]) {
+                Ok(()) | Err(Errno::NODATA) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        for (name, value) in new.attributes.iter().filter(|attribute| !theirs.contains(attribute)) {
+            setxattr(&*path, &name[..], value, XattrFlags::empty())?;
+        }
+        Ok(())
+    }
+
+    /// Sets the mtime.
+    pub(crate) fn set_time(&self, mtime_ns: i128) -> Result<(), ActError> {
+        let unchanged = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+        let times = Timestamps { last_access: unchanged, last_modification: timespec(mtime_ns) };
+        let set = match utimensat(&self.fd, ITSELF, &times, AtFlags::EMPTY_PATH) {
+            // Linux before 5.8.
+            Err(Errno::INVAL | Errno::NOENT) => utimensat(CWD, self.path(), &times, AtFlags::empty()),
+            set => set,
+        };
+        set.map_err(|errno| ActError::failed("restore the times", errno))
+    }
+}

@@ -1,0 +1,318 @@
+//! Entries whose content is as recorded and whose metadata is not.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+
+use ftk_file::{Birth, Stat, Version};
+use ftk_inventory::{Opener, Reservation};
+use ftk_walk::FileType;
+
+use crate::entry::key;
+use crate::merge::merge;
+use crate::repair::damage::{Damage, Recorded, Why};
+use crate::repair::directories::{directories_above, is_ours};
+use crate::repair::plan::RepairPlan;
+use crate::survey::lasting_difference;
+use crate::verdict::is_same_time;
+use crate::walked_tree::Seen;
+use crate::xattrs::XattrReader;
+use crate::{Entry, Error, Field, Shift, Xattr};
+
+/// The bits that let a program run with the rights of the owner or group of its file.
+const SET_ID: u32 = 0o6000;
+
+/// The attribute that holds the capabilities of a program.
+const CAPABILITIES: &[u8] = b"security.capability";
+
+/// An entry whose recorded metadata is put back.
+#[derive(Clone, Debug)]
+pub struct OtherMetadata {
+    /// The path below the root, `.` for the root itself.
+    pub path: Vec<u8>,
+    /// The present metadata.
+    pub now: Stat,
+    /// The present extended attributes, if they are recorded.
+    pub xattrs: Option<Vec<Xattr>>,
+    /// What is recorded.
+    pub recorded: Recorded,
+    /// The fields that differ: permissions, owner, group, mtime, attributes. Empty for a directory in which files are
+    /// restored: its mtime is as recorded, and must be set again afterwards.
+    pub changed: Vec<Field>,
+    /// Whether the entry lacks recorded set-ID bits or capabilities, or would lose them with the change.
+    pub lacks_rights: bool,
+}
+
+impl OtherMetadata {
+    /// Returns the entry as it was seen.
+    pub fn version(&self) -> Version {
+        self.now.version()
+    }
+
+    /// Returns the present entry and the recorded one, with their metadata.
+    pub fn entries(&self) -> [Entry<'_>; 2] {
+        let Recorded { stat, absent, xattrs } = &self.recorded;
+        let now = Entry { xattrs: self.xattrs.as_deref(), ..Entry::new(&self.path, self.now) };
+        let recorded = Entry { xattrs: xattrs.as_deref(), absent: *absent, ..Entry::new(&self.path, *stat) };
+        [now, recorded]
+    }
+
+    /// Returns whether the recorded value of a field is set.
+    pub fn sets(&self, field: Field) -> bool {
+        self.changed.contains(&field) || self.changed.is_empty() && field == Field::Mtime
+    }
+}
+
+/// The verdict on the metadata of an entry.
+pub(super) enum Judged {
+    AsRecorded,
+    /// It differs, and is not to be put back.
+    Unasked,
+    Left(Why),
+    Differs(Box<OtherMetadata>),
+}
+
+/// What is recorded for the first name of a file with several names.
+struct FirstName {
+    path: Vec<u8>,
+    recorded: Recorded,
+}
+
+/// Compares the metadata of entries with their records.
+pub(super) struct MetadataFinder<'f> {
+    plan: &'f RepairPlan<'f>,
+    xattrs: Option<XattrReader<'f>>,
+    opener: Opener<'f>,
+    /// The directories whose path no other user can change, nor the names in them. Only if metadata is put back.
+    ours: HashSet<Vec<u8>>,
+    /// Files with several names. Only if metadata is put back.
+    linked: HashMap<(u64, u64), FirstName>,
+}
+
+impl<'f> MetadataFinder<'f> {
+    pub(super) fn new(plan: &'f RepairPlan<'f>) -> Self {
+        let inventory = plan.tree.inventory;
+        let xattrs = plan.manifest.header().xattrs.then(|| XattrReader::new(inventory));
+        let (ours, linked) = (HashSet::new(), HashMap::new());
+        Self { plan, xattrs, opener: Opener::new(inventory), ours, linked }
+    }
+
+    /// Notes whether other users can change names in a directory. Must be called before its entries are judged.
+    pub(super) fn note_directory(&mut self, seen: &Seen, reserved: &mut Reservation) -> Result<(), Error> {
+        if self.plan.options.metadata
+            && seen.file_type == FileType::Directory
+            && seen.metadata.as_ref().is_some_and(is_ours)
+            && (seen.is_root() || self.is_private(&seen.path))
+        {
+            reserved.consume((seen.path.len() + size_of::<Vec<u8>>()) as u64)?;
+            self.ours.insert(key(&seen.path).to_vec());
+        }
+        Ok(())
+    }
+
+    /// Returns whether only the caller and root can have put an entry at this path.
+    fn is_private(&self, path: &[u8]) -> bool {
+        directories_above(path).next().is_some_and(|above| self.ours.contains(above))
+    }
+
+    /// Compares an entry with its record. Its content is as recorded, as far as it was read.
+    pub(super) fn judge(
+        &mut self,
+        old: &Entry<'_>,
+        seen: &Seen,
+        now: &Stat,
+        shift: Option<&Shift>,
+        reserved: &mut Reservation,
+    ) -> Result<Judged, Error> {
+        let xattrs = match self.xattrs.as_mut().map(|reader| reader.read(seen)).transpose() {
+            Ok(xattrs) => xattrs.map(<[Xattr]>::to_vec),
+            Err(_) => return Ok(Judged::Left(Why::Unreadable)),
+        };
+        let new = Entry { xattrs: xattrs.as_deref(), ..Entry::new(old.path, *now) };
+        let mut changed = changed(old, &new, shift, self.plan.options.metadata);
+        let lacks_rights = lacks_rights(old, &new, &changed);
+        if lacks_rights && is_only_rights(old, &new, &changed) {
+            return Ok(Judged::Left(Why::LacksRights));
+        }
+        if !self.plan.options.metadata {
+            return Ok(if changed.is_empty() { Judged::AsRecorded } else { Judged::Unasked });
+        }
+        if now.nlink > 1 && now.file_type != FileType::Directory {
+            let recorded = Recorded::of(old);
+            match self.linked.get(&now.identity()) {
+                Some(first) if first.recorded.is_alike(&recorded) => return Ok(Judged::AsRecorded),
+                Some(first) => return Ok(Judged::Left(Why::OtherLink(first.path.clone()))),
+                None => {
+                    let path = old.path.to_vec();
+                    reserved.consume((size_of::<FirstName>() + path.len()) as u64)?;
+                    self.linked.insert(now.identity(), FirstName { path, recorded });
+                }
+            }
+        }
+        if changed.is_empty() {
+            return Ok(Judged::AsRecorded);
+        }
+        if !self.is_known(old, seen) {
+            return Ok(Judged::Left(Why::OtherEntry));
+        }
+        reserved.consume((size_of::<OtherMetadata>() + old.path.len()) as u64)?;
+        changed.shrink_to_fit();
+        let (path, recorded) = (old.path.to_vec(), Recorded::of(old));
+        Ok(Judged::Differs(Box::new(OtherMetadata {
+            path,
+            now: *now,
+            xattrs,
+            recorded,
+            changed,
+            lacks_rights,
+        })))
+    }
+
+    /// Returns whether this is the recorded entry, or at least one that no other user can have put there.
+    ///
+    /// Another user could link or move an entry of a third user to a recorded name, and so get its owner and permissions
+    /// changed. The content of a file may be public, and that of a directory is not compared.
+    fn is_known(&mut self, old: &Entry<'_>, seen: &Seen) -> bool {
+        if self.plan.options.other_root || seen.is_root() || self.is_private(&seen.path) {
+            return true;
+        }
+        let stat = self
+            .opener
+            .open(seen.dir)
+            .ok()
+            .and_then(|dir| Stat::at_with(dir, &*seen.name, seen.symlinks(), Birth::Requested).ok());
+        let is_recorded = |now: &Stat| match lasting_difference(old, now, &self.plan.file_systems) {
+            Some(difference) => old.knows(Field::Ino) && difference.is_none(),
+            // The numbers may be those of another entry after a mount, so its owner counts as well.
+            None => {
+                let numbers = |it: &Stat| (it.dev, it.ino, it.uid);
+                old.knows_all(&[Field::Dev, Field::Ino, Field::Uid]) && numbers(&old.stat) == numbers(now)
+            }
+        };
+        stat.as_ref().is_some_and(is_recorded)
+    }
+
+    /// Adds the directories in which files are restored, unless they are to be changed anyway: their mtime changes. Sorts all
+    /// entries in the order in which they are set.
+    pub(super) fn add_directories_of(&mut self, damage: &mut Damage) -> Result<(), Error> {
+        if !self.plan.options.metadata {
+            return Ok(());
+        }
+        let mut above: HashSet<Vec<u8>> = HashSet::new();
+        for name in damage.wanted.iter().flat_map(|wanted| &wanted.names) {
+            let nearest = name.directory.map(|nearest| &name.path[..nearest.len]);
+            above.extend(nearest.or_else(|| directories_above(&name.path).next()).map(<[u8]>::to_vec));
+        }
+        for other in &damage.metadata {
+            above.remove(key(&other.path));
+        }
+        if !above.is_empty() {
+            merge(&mut self.plan.manifest.entries()?, &mut self.plan.tree.walk(), |old, new| {
+                if let (Some(old), Some(new)) = (old.map(|old| old.entry()), new)
+                    && let Some(now) = new.seen.metadata.filter(|now| now.file_type == FileType::Directory)
+                    && old.knows(Field::Mtime)
+                    && old.stat.mtime_ns == now.mtime_ns
+                    && above.contains(key(old.path))
+                    && self.is_known(&old, &new.seen)
+                {
+                    let (path, recorded) = (old.path.to_vec(), Recorded::of(&old));
+                    let (xattrs, changed, lacks_rights) = (None, Vec::new(), false);
+                    damage.metadata.push(OtherMetadata {
+                        path,
+                        now,
+                        xattrs,
+                        recorded,
+                        changed,
+                        lacks_rights,
+                    });
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        damage.metadata.sort_by(|a, b| {
+            let is_directory = |it: &OtherMetadata| it.now.file_type == FileType::Directory;
+            is_directory(a).cmp(&is_directory(b)).then_with(|| match is_directory(a) {
+                true => key(&b.path).cmp(key(&a.path)),
+                false => a.path.cmp(&b.path),
+            })
+        });
+        Ok(())
+    }
+}
+
+impl Recorded {
+    /// Returns whether the same permissions, owner, mtime and attributes are recorded.
+    fn is_alike(&self, other: &Self) -> bool {
+        let values = |it: &Self| {
+            let known = |field, value: i128| it.knows(field).then_some(value);
+            let Stat { mode, uid, gid, mtime_ns, .. } = it.stat;
+            [
+                known(Field::Mode, mode.into()),
+                known(Field::Uid, uid.into()),
+                known(Field::Gid, gid.into()),
+                known(Field::Mtime, mtime_ns),
+            ]
+        };
+        values(self) == values(other) && self.xattrs == other.xattrs
+    }
+}
+
+/// Returns the fields that differ and can be set. `has_directory_times`: whether the mtime of directories counts.
+fn changed(old: &Entry<'_>, new: &Entry<'_>, shift: Option<&Shift>, has_directory_times: bool) -> Vec<Field> {
+    let file_type = new.stat.file_type;
+    let mut changed = Vec::new();
+    for field in [Field::Mode, Field::Uid, Field::Gid, Field::Mtime, Field::Xattrs] {
+        let differs = match field {
+            Field::Mode => file_type != FileType::Symlink && field.differs(old, new, None),
+            Field::Mtime if !old.knows(field) || is_same_time(old, new, shift) => false,
+            Field::Mtime => file_type != FileType::Directory || has_directory_times,
+            field => field.differs(old, new, None),
+        };
+        if differs {
+            changed.push(field);
+        }
+    }
+    changed
+}
+
+/// Returns whether an entry lacks recorded set-ID bits or capabilities, or loses them if its recorded metadata is put back.
+fn lacks_rights(old: &Entry<'_>, new: &Entry<'_>, changed: &[Field]) -> bool {
+    let has = |field| changed.contains(&field);
+    let recorded_bits = if old.knows(Field::Mode) { old.stat.mode & SET_ID } else { new.stat.mode & SET_ID };
+    let is_symlink = new.stat.file_type == FileType::Symlink;
+    let is_directory = new.stat.file_type == FileType::Directory;
+    let is_owner_set = has(Field::Uid) || has(Field::Gid);
+    let loses_bits = !is_directory
+        && (is_owner_set || has(Field::Mode) || has(Field::Xattrs) && differs_in(old, new, LIST));
+    let lacks_bits = !is_symlink && recorded_bits != 0 && (loses_bits || recorded_bits & !new.stat.mode != 0);
+    let capability =
+        |it: &Entry<'_>| it.xattrs.and_then(|all| all.iter().find(|it| it.name == CAPABILITIES).cloned());
+    let recorded = capability(if old.xattrs.is_some() { old } else { new });
+    lacks_bits || recorded.is_some() && (is_owner_set || recorded != capability(new))
+}
+
+/// The attribute that holds the access control list.
+const LIST: &[u8] = b"system.posix_acl_access";
+
+/// Returns whether two entries have different values of an attribute.
+fn differs_in(old: &Entry<'_>, new: &Entry<'_>, name: &[u8]) -> bool {
+    let value = |it: &Entry<'_>| it.xattrs.and_then(|all| all.iter().find(|it| it.name == name).cloned());
+    value(old) != value(new)
+}
+
+/// Returns whether nothing differs but set-ID bits and capabilities that the entry lacks.
+fn is_only_rights(old: &Entry<'_>, new: &Entry<'_>, changed: &[Field]) -> bool {
+    changed.iter().all(|field| match field {
+        Field::Mode => {
+            old.stat.mode & !SET_ID == new.stat.mode & !SET_ID && new.stat.mode & !old.stat.mode == 0
+        }
+        Field::Xattrs => {
+            let others = |it: &Entry<'_>| {
+                let all = it.xattrs.unwrap_or_default().iter();
+                all.filter(|it| it.name != CAPABILITIES).cloned().collect::<Vec<_>>()
+            };
+            let has_recorded = old.xattrs.unwrap_or_default().iter().any(|it| it.name == CAPABILITIES);
+            has_recorded && others(old) == others(new)
+        }
+        _ => false,
+    })
+}
