@@ -295,7 +295,10 @@ mod tests {
             command.get_subcommands().for_each(|below| each(below, &path));
         }
         each(&definition(), &[]);
-        let parse = |line: &str| Args::of_one_command(&words(line));
+        let parse = |line: &str| {
+            let matches = repeatable(Args::command()).try_get_matches_from(words(line)).ok()?;
+            Args::from_arg_matches(&matches).ok()
+        };
         let globals = "-j 1 -j 2 --io sync --io auto --memory 1G --memory 2G --color never --color auto";
         let args = parse(&format!("ftk du {globals} -d 1 -d 2 --top 3 --top 4")).unwrap();
         assert_eq!((args.globals.threads, args.globals.memory), (ThreadsArg::Fixed(2), Some(2 << 30)));
