@@ -20,18 +20,30 @@ use crate::line::CommandLine;
 use crate::progress::Progress;
 use crate::stats::Stats;
 
-/// The result of a run, which is its exit status. If several apply, the largest counts.
+/// The result of a run. If several apply, the largest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     /// Everything succeeded.
-    Success = 0,
+    Success,
     /// No match, or differences or failed checks were found.
-    Negative = 1,
+    Negative,
+    /// Damage was found, for which `--status-corrupted` gives this exit status.
+    Corrupted(u8),
     /// At least one error occurred.
-    Error = 2,
+    Error,
 }
 
 impl Outcome {
+    /// Returns the exit status.
+    pub(crate) fn status(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Negative => 1,
+            Self::Corrupted(status) => status,
+            Self::Error => 2,
+        }
+    }
+
     /// Returns `Error` if something failed.
     pub(crate) fn error_if(has_failed: bool) -> Self {
         if has_failed { Self::Error } else { Self::Success }
@@ -40,7 +52,7 @@ impl Outcome {
 
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
-        Self::from(outcome as u8)
+        Self::from(outcome.status())
     }
 }
 

@@ -87,7 +87,7 @@ fn print_panic(panic: &PanicHookInfo<'_>) {
 fn exit_on_abort() {
     let end = || {
         let _ = rustix::io::write(stderr(), b"ftk: aborted: out of memory, or the cause printed above\n");
-        exit(Outcome::Error as i32);
+        exit(Outcome::Error.status().into());
     };
     // SAFETY: the handler only calls write(2) and `_exit`. It does not lock or allocate.
     // If it cannot be registered, the signal itself ends the run, which also counts as a failure.

@@ -40,7 +40,8 @@ impl Stats {
             text.value(LAST_SUCCESS, "End of the last run that ended with status 0.", time);
         }
         text.value("ftk_duration_seconds", "Duration of the run.", seconds(self.elapsed()));
-        text.value("ftk_status", "Exit status: 0 success, 1 differences, 2 errors.", outcome as u8);
+        let statuses = "Exit status: 0 success, 1 differences, 2 errors, or that of --status-corrupted.";
+        text.value("ftk_status", statuses, outcome.status());
         let gathered = self.lock();
         text.value("ftk_errors", "Number of error messages.", gathered.errors.values().sum::<u64>());
         text.value(

@@ -168,7 +168,7 @@ impl Stats {
             version: 1,
             program: env!("CARGO_PKG_VERSION"),
             command,
-            status: outcome as u8,
+            status: outcome.status(),
             start_ns: nanos(self.start_time()),
             elapsed_ns: nanos(self.elapsed()),
             cpu_ns: cpu_ns(),

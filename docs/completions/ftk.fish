@@ -578,6 +578,7 @@ content\t''
 metadata\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l ignore -d 'Fields that may differ, such as mtime,owner; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l sample -d 'Read only a part of the files, such as 5%' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l status-corrupted -d 'Exit with status N if anything is corrupted' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''
@@ -605,6 +606,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 content\t''
 metadata\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l ignore -d 'Fields that may differ, such as mtime,owner; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l status-corrupted -d 'Exit with status N if anything is corrupted' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''
@@ -631,6 +633,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s o -l output -d 'Write to NEW, which appears only when it is complete; may be OLD' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l check -d 'Also read a part of the unchanged files, such as 5%' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l accept -d 'Record this corrupted file as it is now; repeatable' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l status-corrupted -d 'Exit with status N if anything is corrupted' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l max-missing -d 'Stop if more than P% or N of the recorded entries are missing' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l io -d 'How to read files' -r -f -a "auto\t''
@@ -647,7 +650,7 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l force -d 'Replace a manifest other than OLD that already exists'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l force -d 'Replace an existing manifest other than OLD'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l append-only -d 'Only add new entries; report all other changes'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l other-root -d 'Accept a ROOT that is not the recorded directory'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from update" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
@@ -661,6 +664,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l time -d 'Read for this long, such as 2h or 1h30m' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l bytes -d 'Read this much, such as 500G, rounded up to files' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l part -d 'Read a fraction of all bytes, such as 1/30' -r
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l status-corrupted -d 'Exit with status N if anything is corrupted' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l max-missing -d 'Stop if more than P% or N of the recorded entries are missing' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -l io -d 'How to read files' -r -f -a "auto\t''
@@ -686,6 +690,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from scrub" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l from -d 'A directory with good copies of the files; repeatable' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l journal -d 'New file for the journal, which undo needs' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l status-corrupted -d 'Exit with status N if anything is corrupted' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l max-missing -d 'Stop if more than P% or N of the recorded entries are missing' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -s j -l threads -d 'Number of workers: auto, mono, compute, io or a number' -r
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l io -d 'How to read files' -r -f -a "auto\t''

@@ -21,6 +21,7 @@ mod scope;
 mod scrub;
 mod shards;
 mod shifts;
+mod status;
 pub(crate) mod tree_digests;
 pub(crate) mod trees;
 mod undecided;

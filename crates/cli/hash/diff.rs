@@ -98,7 +98,7 @@ impl Compared {
         let same = human::count(self.same, "file");
         console.summary(match self.outcome {
             Outcome::Success => format!("{same} the same"),
-            outcome => format!("{same} the same{gap}{counts}   (status {})", outcome as u8),
+            outcome => format!("{same} the same{gap}{counts}   (status {})", outcome.status()),
         });
         self.outcome
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read as _;
 use std::ops::ControlFlow;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_inventory::Budget;
 use ftk_manifest::{Criteria, Field, Finding, Verdict, diff};
@@ -18,6 +18,7 @@ use crate::hash::reading::ReadList;
 use crate::hash::table::{ListOptions, Table};
 use crate::input;
 use crate::list::List;
+use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::input::{Input, in_either};
 use crate::manifest::record::{Findings, Manner, say_counts};
 use crate::manifest::rules::{ModeArg, RulesArgs};
@@ -40,6 +41,9 @@ pub(super) struct DiffArgs {
 
     #[command(flatten)]
     rules: RulesArgs,
+
+    #[command(flatten)]
+    corrupted: CorruptedArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -64,6 +68,10 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         if args.rules.mode == ModeArg::Metadata || ignored.contains(&Field::Digests) {
             bail!("a checksum list records only content, which these options exclude from the comparison");
         }
+        ensure!(
+            !args.corrupted.is_given(),
+            "--status-corrupted needs manifests: a checksum list has no times, which tell damage from edits"
+        );
         let memory = globals.memory() / 2;
         let reading = ListOptions { end: End::Newline, algorithms: &[], memory };
         let table =
@@ -74,6 +82,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     }
     let [old, new] = both([&args.old, &args.new], globals, |path| Ok(Input::open(path, globals)?.manifest))?;
     let criteria = Criteria { mode: args.rules.mode.into(), ignore: ignored, sample: None };
+    args.corrupted.check(&criteria, &[&old.header().algorithms, &new.header().algorithms])?;
     let manner = Manner { member: "change", word, json: globals.json, all: false };
     let mut findings = Findings::new(manner, [&old.header().algorithms, &new.header().algorithms], list);
     let budget = Budget::new(globals.memory());
@@ -87,7 +96,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         findings.split_links(summary.split_links);
     }
     findings.finish()?;
-    Ok(say_counts(&summary, "the same", word, shifted, console))
+    Ok(say_counts(&summary, "the same", word, shifted, &args.corrupted, console))
 }
 
 /// Returns the word for a change. In a comparison of two states, entries are `removed` and `added` instead of

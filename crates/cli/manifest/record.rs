@@ -9,6 +9,7 @@ use crate::colour::Tone;
 use crate::console::{Console, Outcome};
 use crate::human::{self, ARROW, describe_split_links, shown};
 use crate::list::List;
+use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::fields::change;
 use crate::manifest::shift::{describe, push_json};
 
@@ -113,6 +114,7 @@ pub(super) fn say_counts(
     good: &str,
     word: fn(Verdict) -> &'static str,
     outcome: Outcome,
+    corrupted: &CorruptedArgs,
     console: &Console,
 ) -> Outcome {
     // Files that were not read may differ.
@@ -127,10 +129,11 @@ pub(super) fn say_counts(
         console.stats.result("unlinked", summary.split_links);
         said.push(describe_split_links(summary.split_links));
     }
-    let found = match summary.count(Verdict::Unreadable) {
-        0 if said.is_empty() => Outcome::Success,
-        0 => Outcome::Negative,
-        _ => Outcome::Error,
+    let found = match () {
+        () if summary.count(Verdict::Unreadable) > 0 => Outcome::Error,
+        () if summary.count(Verdict::Corrupted) + summary.undecided > 0 => corrupted.outcome(),
+        () if said.is_empty() => Outcome::Success,
+        () => Outcome::Negative,
     };
     let outcome = outcome.max(found);
     let same = format!("{} of {} {good}", HumanCount(known), HumanCount(summary.total()));
@@ -141,8 +144,13 @@ pub(super) fn say_counts(
     let gap = if said.is_empty() { "" } else { "; " };
     console.summary(match outcome {
         Outcome::Success => format!("{same}{unread}"),
-        _ => format!("{same}{unread}{gap}{}   (status {})", said.join(", "), outcome as u8),
+        _ => format!("{same}{unread}{gap}{}   (status {})", said.join(", "), outcome.status()),
     });
+    if summary.undecided > 0 {
+        let files = human::count(summary.undecided, "modified file");
+        console
+            .summary(format_args!("{files} perhaps corrupted: the record shows neither an edit nor damage"));
+    }
     outcome
 }
 

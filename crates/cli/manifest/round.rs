@@ -13,12 +13,14 @@ use crate::stats::Stats;
 const REPEATED: usize = 100;
 
 /// Prints the summary except its last line: damaged files, the age of the oldest verification, and what is left for an
-/// update. `edited`: damaged files that were changed since. Returns the outcome.
+/// update. `edited`: damaged files that were changed since. `corrupted`: the outcome of a run that found damage.
+/// Returns the outcome.
 pub(super) fn say(
     scrubbed: &Scrubbed,
     left: &ForUpdate,
     damaged: &[Vec<u8>],
     edited: &[Vec<u8>],
+    corrupted: Outcome,
     now_ns: i128,
     console: &Console,
 ) -> Outcome {
@@ -32,10 +34,11 @@ pub(super) fn say(
     for path in edited.iter().take(REPEATED) {
         console.summary(format_args!("damaged earlier, changed since: {}", shown(path)));
     }
-    let found = (damaged.len() + edited.len()) as u64 + scrubbed.undecided + u64::from(scrubbed.is_nothing);
+    let found = (damaged.len() + edited.len()) as u64 + scrubbed.undecided;
     let outcome = match (scrubbed.unreadable, found) {
+        (0, 0) if scrubbed.is_nothing => Outcome::Negative,
         (0, 0) => Outcome::Success,
-        (0, _) => Outcome::Negative,
+        (0, _) => corrupted,
         _ => Outcome::Error,
     };
     let counts = [
@@ -49,14 +52,14 @@ pub(super) fn say(
         (scrubbed.unreadable, "unreadable file", ""),
     ];
     for (n, what, hint) in counts.into_iter().filter(|(n, ..)| *n > 0) {
-        console.summary(format_args!("{}{hint}   (status {})", human::count(n, what), outcome as u8));
+        console.summary(format_args!("{}{hint}   (status {})", human::count(n, what), outcome.status()));
     }
     if scrubbed.is_nothing {
         let files = human::count(scrubbed.recorded, "recorded file");
         console.summary(format_args!(
             "nothing was verified: {files}, and none has its size and mtime: \
              `ftk manifest verify` reads all of them   (status {})",
-            outcome as u8
+            outcome.status()
         ));
     }
     let age = match scrubbed.oldest_ns {

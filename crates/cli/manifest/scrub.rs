@@ -17,6 +17,7 @@ use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::human;
 use crate::list::List;
+use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::guard::{GuardArgs, refuse_swapped};
 use crate::manifest::input::Input;
 use crate::manifest::lock::Lock;
@@ -81,6 +82,9 @@ pub(super) struct ScrubArgs {
     /// were not verified for the longest time.
     #[arg(long, value_name = "K/N", help_heading = "Limits")]
     part: Option<Part>,
+
+    #[command(flatten)]
+    corrupted: CorruptedArgs,
 
     #[command(flatten)]
     guard: GuardArgs,
@@ -188,7 +192,8 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     }
     findings.finish()?;
     record(&scrubbed, &scrub.left, damaged.len() as u64, &console.stats);
-    let outcome = say(&scrubbed, &scrub.left, &damaged, &scrub.edited, now_ns, console);
+    let outcome =
+        say(&scrubbed, &scrub.left, &damaged, &scrub.edited, args.corrupted.outcome(), now_ns, console);
     let what = format!("{} verified", human::count(scrubbed.verified, "file"));
     run.say_done(&what, bytes, &header.algorithms);
     stored?;

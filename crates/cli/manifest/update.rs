@@ -18,6 +18,7 @@ use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::human;
 use crate::list::{List, named};
+use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::create::{NOT_RECORDED, say_no_xattrs, write};
 use crate::manifest::fields::change;
 use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
@@ -67,7 +68,7 @@ pub(super) struct UpdateArgs {
     #[arg(short, long, value_name = "NEW", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Replace a manifest other than OLD that already exists
+    /// Replace an existing manifest other than OLD
     #[arg(long, requires = "output", help_heading = "Output")]
     force: bool,
 
@@ -90,6 +91,9 @@ pub(super) struct UpdateArgs {
     /// PATH is relative to ROOT, as verify prints it.
     #[arg(long, value_name = "PATH", help_heading = "Reading")]
     accept: Vec<OsString>,
+
+    #[command(flatten)]
+    corrupted: CorruptedArgs,
 
     #[command(flatten)]
     guard: GuardArgs,
@@ -223,7 +227,10 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         console.summary(format_args!("{paths} not found (removed or moved)"));
     }
     reading::say_done(&run, updated.entries, read.done, read.failed.len() as u64, None, algorithms);
-    Ok(scan.outcome.max(say_kept(updated, console)).max(run.say_unread(updated.failed, NOT_RECORDED)))
+    Ok(scan
+        .outcome
+        .max(say_kept(updated, args.corrupted.outcome(), console))
+        .max(run.say_unread(updated.failed, NOT_RECORDED)))
 }
 
 /// Whether both paths lead to one regular file.
@@ -237,19 +244,22 @@ fn below(path: &[u8]) -> Vec<u8> {
     path.strip_prefix(b"./").unwrap_or(path).to_vec()
 }
 
-/// Prints how many entries kept their old record, and returns the outcome.
-fn say_kept(updated: Updated, console: &Console) -> Outcome {
+/// Prints how many entries kept their old record, and returns the outcome. `damage`: that of a run
+/// with damaged files.
+fn say_kept(updated: Updated, damage: Outcome, console: &Console) -> Outcome {
     let Updated { kept, corrupted, undecided, retained, .. } = updated;
     if corrupted > 0 {
         let files = human::count(corrupted, "corrupted file");
         console.summary(format_args!(
-            "{files} kept as recorded; --accept PATH records one as it is now   (status 1)"
+            "{files} kept as recorded; --accept PATH records one as it is now   (status {})",
+            damage.status()
         ));
     }
     if undecided > 0 {
         let files = human::count(undecided, "perhaps damaged file");
         console.summary(format_args!(
-            "{files} kept as recorded; --accept PATH records one as it is now   (status 1)"
+            "{files} kept as recorded; --accept PATH records one as it is now   (status {})",
+            damage.status()
         ));
     }
     if retained > 0 {
@@ -260,9 +270,10 @@ fn say_kept(updated: Updated, console: &Console) -> Outcome {
         let records = human::count(kept, "old record");
         console.summary(format_args!("{records} kept for entries that could not be read (status 2)"));
     }
-    match (kept, corrupted + undecided + retained) {
-        (0, 0) => Outcome::Success,
-        (0, _) => Outcome::Negative,
-        _ => Outcome::Error,
+    match () {
+        () if kept > 0 => Outcome::Error,
+        () if corrupted + undecided > 0 => damage,
+        () if retained > 0 => Outcome::Negative,
+        () => Outcome::Success,
     }
 }

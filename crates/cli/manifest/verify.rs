@@ -15,6 +15,7 @@ use ftk_record::quote;
 use crate::console::{Console, Outcome, cause};
 use crate::globals::Globals;
 use crate::list::List;
+use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::create::join;
 use crate::manifest::guard::refuse_swapped;
 use crate::manifest::input::Input;
@@ -74,12 +75,15 @@ pub(super) struct VerifyArgs {
     sample: Option<Sample>,
 
     /// Stop after the first entry that differs
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, conflicts_with = "status_corrupted", help_heading = "Output")]
     exit_on_first: bool,
 
     /// Also print entries that are as recorded
     #[arg(long, help_heading = "Output")]
     all: bool,
+
+    #[command(flatten)]
+    corrupted: CorruptedArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -111,6 +115,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     if criteria.mode == Mode::Content && header.algorithms.is_empty() {
         bail!("{} records no digests, so content cannot be compared: use --mode metadata", name());
     }
+    args.corrupted.check(&criteria, &[&header.algorithms])?;
     let stdout = Stdout::default();
     let list = List::create(None, &stdout)?;
     let own: Vec<_> = own.into_iter().chain(list.own()).collect();
@@ -162,7 +167,8 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let good = if is_over { "as recorded, up to the first difference" } else { "as recorded" };
     // A new file that could not be read keeps the verdict `new`, but it is an error too.
     let read = if failed > 0 { Outcome::Error } else { Outcome::Success };
-    let outcome = say_counts(&summary, good, Verdict::name, scan.outcome.max(read).max(shifted), console);
+    let outcome = scan.outcome.max(read).max(shifted);
+    let outcome = say_counts(&summary, good, Verdict::name, outcome, &args.corrupted, console);
     reading::say_done(&run, summary.total(), done, failed, None, &header.algorithms);
     Ok(outcome)
 }

@@ -116,7 +116,10 @@ pub fn diff(
             }
             (None, None) => return Ok(ControlFlow::Continue(())),
         };
-        summary.add(verdict);
+        match (&old, &new) {
+            (Some(old), Some(new)) => summary.add_pair(verdict, old, new, &changed, shift.as_ref()),
+            _ => summary.add(verdict),
+        }
         if verdict == Verdict::Ok {
             return Ok(ControlFlow::Continue(()));
         }

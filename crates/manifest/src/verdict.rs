@@ -81,14 +81,15 @@ impl Verdict {
 /// Returns whether the content of a file differs, and the record does not show whether that is an edit or damage: it
 /// lacks the size or the time and nothing that it has differs, or it is marked as damaged and only the time differs.
 pub(crate) fn is_undecided(old: &Entry<'_>, new: &Entry<'_>, shift: Option<&Shift>) -> bool {
-    let is_same_size = old.size().is_none_or(|size| size == new.stat.size);
+    let sizes = old.size().zip(new.size());
+    let is_known = |field| old.knows(field) && new.knows(field);
     old.stat.is_regular()
         && new.stat.is_regular()
         && old.digests != new.digests
-        && is_same_size
-        && match old.knows_all(&[Field::Size, Field::Mtime]) {
+        && sizes.is_none_or(|(old, new)| old == new)
+        && match is_known(Field::Size) && is_known(Field::Mtime) {
             true => old.damaged_ns.is_some() && !is_same_time(old, new, shift),
-            false => !old.knows(Field::Mtime) || is_same_time(old, new, shift),
+            false => !is_known(Field::Mtime) || is_same_time(old, new, shift),
         }
 }
 
@@ -174,6 +175,9 @@ pub struct Summary {
     /// The number of files with several recorded names, if there are no hard links at all now. These differences are not
     /// counted otherwise.
     pub split_links: u64,
+    /// The number of modified files of which nothing shows whether they were edited or are damaged: a record lacks the
+    /// size or the time and nothing that it has differs, or it is marked as damaged and only the time differs.
+    pub undecided: u64,
 }
 
 impl Summary {
@@ -191,6 +195,22 @@ impl Summary {
         self.counts[verdict as usize] += 1;
     }
 
+    /// Adds an entry with both its records, which differ in the fields `changed`.
+    pub(crate) fn add_pair(
+        &mut self,
+        verdict: Verdict,
+        old: &Entry<'_>,
+        new: &Entry<'_>,
+        changed: &[Field],
+        shift: Option<&Shift>,
+    ) {
+        self.add(verdict);
+        let is_undecided = verdict == Verdict::Modified
+            && changed.contains(&Field::Digests)
+            && is_undecided(old, new, shift);
+        self.undecided += u64::from(is_undecided);
+    }
+
     /// Adds entries that are `Ok`; the content of `unread` of them was not compared.
     pub(crate) fn add_same(&mut self, entries: u64, unread: u64) {
         self.counts[Verdict::Ok as usize] += entries;
@@ -204,5 +224,6 @@ impl AddAssign for Summary {
         self.unread += other.unread;
         self.shift = self.shift.or(other.shift);
         self.split_links += other.split_links;
+        self.undecided += other.undecided;
     }
 }

@@ -23,6 +23,7 @@ use rustix::io::Errno;
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::human;
+use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::guard::{GuardArgs, refuse_swapped};
 use crate::manifest::input::Input;
 use crate::manifest::lock::Lock;
@@ -106,6 +107,9 @@ pub(super) struct RepairArgs {
     /// Default: in $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk. The damaged content is kept next to it.
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
+
+    #[command(flatten)]
+    corrupted: CorruptedArgs,
 
     #[command(flatten)]
     guard: GuardArgs,
@@ -207,6 +211,9 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     repairs.check_space()?;
     let mut healed = healed(&damage);
     let mut outcome = scan.outcome.max(copied).max(unread);
+    if leaves_damage(&damage, &found, args.yes) {
+        outcome = outcome.max(args.corrupted.outcome_or(Outcome::Success));
+    }
     if args.yes {
         let mut repaired = BTreeMap::new();
         let acted = repairs.act(&mut printer, &mut repaired, console)?;
@@ -288,6 +295,16 @@ fn say_left(args: &RepairArgs, damage: &Damage, found: &[Option<Found>], printer
     }
     printer.others(damage.others);
     printer.unasked(damage.unasked);
+}
+
+/// Returns whether files stay damaged, or perhaps damaged, unless a step fails. `acts`: the plan is carried out.
+fn leaves_damage(damage: &Damage, found: &[Option<Found>], acts: bool) -> bool {
+    let is_damage = |why: &Why| matches!(why, Why::Changed | Why::Undecided | Why::Missing | Why::LinkOf(_));
+    damage.left.iter().any(|left| is_damage(&left.why))
+        || damage.wanted.iter().zip(found).any(|(wanted, found)| {
+            let is_damaged = wanted.names.iter().any(|name| name.damaged.is_some());
+            is_damaged && (!acts || found.is_none() || wanted.other_links > 0)
+        })
 }
 
 /// Returns the files that have their recorded content again: their marks are removed.

@@ -162,7 +162,7 @@ impl Judge<'_> {
             self.changed.retain(|field| *field != Field::Mtime);
         }
         let verdict = Verdict::of(&old, &new, &self.changed, shift);
-        self.summary.add(verdict);
+        self.summary.add_pair(verdict, &old, &new, &self.changed, shift);
         if !old.digests.is_empty() && !is_read && verdict == Verdict::Ok {
             self.summary.unread += 1;
         }
