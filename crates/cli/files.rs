@@ -113,8 +113,12 @@ impl Files {
             command = format!("{command}{space}{name}");
             matches = inner;
         }
-        let roles = || matches.ids().filter_map(|id| Some((id.as_str(), role(&command, id.as_str())?)));
         let is_given = |argument| paths(matches, argument).next().is_some();
+        // A single argument of `verify` is FILE.
+        let is_file =
+            |argument: &str| command == "manifest verify" && argument == "root" && !is_given("manifest");
+        let role = |argument| if is_file(argument) { Some(Role::Manifest) } else { role(&command, argument) };
+        let roles = || matches.ids().filter_map(|id| Some((id.as_str(), role(id.as_str())?)));
         let is_compared = roles().any(|(argument, role)| role.is_output() && is_given(argument))
             || regular(rustix::stdio::stdout()).is_some();
         let mut no_streams = roles().filter(|(_, role)| !role.has_stream());

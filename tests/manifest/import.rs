@@ -145,7 +145,7 @@ fn lists_of_sha256sum_are_read() {
     dir.file("d-e", b"9").file("new", b"new");
     create(&dir, &["--type", "f"]);
     let change = "sha256 d4735e3a\u{2026} \u{2192} 19581e27\u{2026}";
-    is("diff", &format!("modified\td-e\t{change}\nmoved\td.g\t\u{2192} moved\nadded\tnew\n"));
+    is("diff", &format!("modified\td-e\t{change}\nmoved\td.g\t\u{2192} moved\nadded\tnew\tsize 3\n"));
     is("unique", "d-e\n");
     let run = dir.ftk(["manifest", "unique"]).args([dir.aside("manifest"), dir.aside("imported")]).run();
     run.status(1).stdout("d-e\nnew\n");

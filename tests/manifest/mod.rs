@@ -14,6 +14,7 @@ mod messages;
 mod mounts;
 mod output;
 mod plans;
+mod recorded_root;
 pub(crate) mod records;
 mod refused;
 pub(crate) mod repair;

@@ -83,7 +83,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     let [old, new] = both([&args.old, &args.new], globals, |path| Ok(Input::open(path, globals)?.manifest))?;
     let criteria = Criteria { mode: args.rules.mode.into(), ignore: ignored, sample: None };
     args.corrupted.check(&criteria, &[&old.header().algorithms, &new.header().algorithms])?;
-    let manner = Manner { member: "change", word, json: globals.json, all: false };
+    let manner = Manner { member: "change", word, json: globals.json, all: false, has_sizes: true };
     let mut findings = Findings::new(manner, [&old.header().algorithms, &new.header().algorithms], list);
     let budget = Budget::new(globals.memory());
     let summary = diff(&old, &new, &criteria, &budget, &mut |finding: &Finding<'_>| {

@@ -23,6 +23,8 @@ pub(super) struct Manner {
     pub(super) json: bool,
     /// Whether entries without differences are printed too.
     pub(super) all: bool,
+    /// Whether the sizes of files that only one side has are printed.
+    pub(super) has_sizes: bool,
 }
 
 /// Prints findings.
@@ -49,7 +51,8 @@ impl<'a> Findings<'a> {
             return;
         }
         let Self { manner, algorithms, is_shown, is_coloured, .. } = *self;
-        let record = Record { word: (manner.word)(finding.verdict), finding, why, algorithms };
+        let size = size_of_lone_file(finding).filter(|_| manner.has_sizes);
+        let record = Record { word: (manner.word)(finding.verdict), finding, size, why, algorithms };
         self.list.line(|out| match manner.json {
             true => record.push_json(out, manner.member),
             false => record.push_text(out, is_shown, is_coloured),
@@ -174,10 +177,18 @@ fn tone(verdict: Verdict) -> Tone {
     }
 }
 
+/// Returns the size of a file that only one side has, if it is known.
+fn size_of_lone_file(finding: &Finding<'_>) -> Option<u64> {
+    let is_lone = matches!(finding.verdict, Verdict::Missing | Verdict::New);
+    let entry = finding.old.or(finding.new).filter(|entry| is_lone && entry.stat.is_regular())?;
+    entry.size()
+}
+
 /// A finding to print.
 struct Record<'r> {
     word: &'static str,
     finding: &'r Finding<'r>,
+    size: Option<u64>,
     why: Option<&'r str>,
     algorithms: [&'r [Algorithm]; 2],
 }
@@ -196,11 +207,12 @@ impl Record<'_> {
         out.extend_from_slice(line.as_bytes());
     }
 
-    /// Returns the third column: error, new path and changed fields.
+    /// Returns the third column: error, new path, size and changed fields.
     fn details(&self) -> String {
         let Finding { verdict, new_path, changed, .. } = *self.finding;
         let mut parts: Vec<String> = self.why.into_iter().map(Into::into).collect();
         parts.extend(new_path.map(|path| format!("{ARROW} {}", shown(path))));
+        parts.extend(self.size.map(|size| format!("size {size}")));
         if let (Some(old), Some(new)) = (&self.finding.old, &self.finding.new) {
             if verdict == Verdict::Corrupted {
                 let is_same_time = old.stat.mtime_ns == new.stat.mtime_ns;
@@ -220,6 +232,9 @@ impl Record<'_> {
         if let Some(path) = new_path {
             out.push(b',');
             write_path(out, "new_path", path);
+        }
+        if let Some(size) = self.size {
+            out.extend_from_slice(format!(",\"size_bytes\":{size}").as_bytes());
         }
         if let Some(why) = self.why {
             out.extend_from_slice(b",\"error\":");

@@ -6,10 +6,10 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use ftk_file::{Stat, Symlinks, descend};
 use ftk_inventory::{DirNo, Inventory};
-use ftk_manifest::RootIdentity;
+use ftk_manifest::{Header, RootIdentity};
 use ftk_record::quote;
 use rustix::fs::CWD;
 
@@ -34,6 +34,22 @@ impl Root {
         let path = path_of(&dir, given).with_context(cannot)?;
         let identity = RootIdentity::of(&dir, path).with_context(cannot)?;
         Ok(Self { given: given.to_owned(), dir, identity })
+    }
+
+    /// Opens the directory whose absolute path a manifest records.
+    ///
+    /// # Errors
+    /// If none is recorded, or it is not the recorded directory or cannot be examined.
+    pub(super) fn recorded(header: &Header) -> anyhow::Result<Self> {
+        let recorded = header.root_identity.as_ref().filter(|recorded| recorded.path.starts_with(b"/"));
+        let recorded =
+            recorded.context("it does not record the absolute path of its root: give ROOT and FILE")?;
+        let root = Self::open(OsStr::from_bytes(&recorded.path))?;
+        if let Some(why) = recorded.difference(&root.identity) {
+            let path = quote(&recorded.path);
+            bail!("{path} is not the recorded directory: {why} (mount the right one, or give ROOT and FILE)");
+        }
+        Ok(root)
     }
 
     /// The path as given.

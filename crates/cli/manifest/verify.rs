@@ -1,9 +1,10 @@
-//! `ftk manifest verify ROOT FILE`: checks every entry of a tree against a manifest.
+//! `ftk manifest verify [ROOT] FILE`: checks every entry of a tree against a manifest.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -53,14 +54,19 @@ use crate::stdout::Stdout;
 /// entries of this shard are checked.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
+#[command(override_usage = "ftk manifest verify [OPTIONS] [ROOT] <FILE>")]
 pub(super) struct VerifyArgs {
+    // clap's `allow_missing_positional` would take ROOT for FILE if an option follows it.
     /// The directory to check; a symbolic link is followed
+    ///
+    /// Without ROOT, the directory is the one whose absolute path FILE records, and another directory at this path is
+    /// refused. The first line of the summary names it.
     #[arg(value_name = "ROOT")]
-    root: OsString,
+    root: Option<OsString>,
 
     /// The manifest, that of one shard, or a directory with the parts of all shards; `-`: standard input
-    #[arg(value_name = "FILE")]
-    manifest: OsString,
+    #[arg(value_name = "FILE", required_unless_present = "root")]
+    manifest: Option<OsString>,
 
     #[command(flatten)]
     shard: ShardArgs,
@@ -90,6 +96,8 @@ const EXAMPLES: &str = "\
 Exit status: 0: all as recorded; 1: differences found; 2: any error
 
 Examples:
+  ftk manifest verify archive.jsonl
+                        the tree whose path archive.jsonl records
   ftk manifest verify /archive archive.jsonl
   ftk manifest verify --ignore mtime,owner /mnt/copy archive.jsonl
                         a copy that belongs to another user
@@ -100,12 +108,37 @@ Examples:
   xzcat /mnt/root.jsonl.xz | ftk manifest verify / -
                         a manifest from standard input";
 
+impl VerifyArgs {
+    /// Returns ROOT, if it is given, and FILE.
+    fn paths(&self) -> (Option<&OsStr>, &OsStr) {
+        match (self.root.as_deref(), self.manifest.as_deref()) {
+            (root, Some(file)) => (root, file),
+            (file, None) => (None, file.unwrap_or_default()),
+        }
+    }
+}
+
 pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    refuse_swapped(&args.root, &args.manifest)?;
+    let (given, file) = args.paths();
+    if let Some(given) = given {
+        refuse_swapped(given, file)?;
+    }
     let run = Run::new(globals, console)?;
-    let Input { mut manifest, own } = Input::open_any(&args.manifest, globals)?;
-    let name = || quote(args.manifest.as_bytes());
-    if let Some(shard) = args.shard.resolve(&args.root, &manifest.header().options)? {
+    let input = Input::open_any(file, globals);
+    let Input { mut manifest, own } = match given {
+        None if Path::new(file).is_dir() => input.context("a single argument is FILE, not ROOT")?,
+        _ => input?,
+    };
+    let name = || quote(file.as_bytes());
+    let root = match given {
+        Some(given) => Root::open(given)?,
+        None => {
+            let root = Root::recorded(manifest.header()).with_context(name)?;
+            console.summary(format_args!("verifying {}, the recorded root", quote(root.given().as_bytes())));
+            root
+        }
+    };
+    if let Some(shard) = args.shard.resolve(root.given(), &manifest.header().options)? {
         manifest.restrict(shard).with_context(name)?;
     }
     let header = manifest.header();
@@ -120,13 +153,18 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let list = List::create(None, &stdout)?;
     let own: Vec<_> = own.into_iter().chain(list.own()).collect();
     let keep = Keep::Stats { files: criteria.needs_stats() || header.algorithms.is_empty() };
-    let root = Root::open(&args.root)?;
     let scan = reading::walk(&run, &root, &scope, keep, &own, header.shard.as_ref())?;
     let inventory = &scan.inventory;
-    let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
+    let tree = WalkedTree { inventory, root: root.given().as_bytes(), failed: &scan.failed };
     let plan = VerifyPlan::new(&manifest, &tree, &criteria, &run.budget).with_context(name)?;
 
-    let manner = Manner { member: "verdict", word: Verdict::name, json: globals.json, all: args.all };
+    let manner = Manner {
+        member: "verdict",
+        word: Verdict::name,
+        json: globals.json,
+        all: args.all,
+        has_sizes: false,
+    };
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
     let (mut summary, mut done, mut failed) = (Summary::default(), Progress::default(), 0);
     let (mut is_over, mut looked_below) = (false, false);
@@ -152,11 +190,11 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
         }
     }
     // A shard may have no entries.
-    if !looked_below && !header.options.is_empty() && header.shard.is_none() && !is_empty(&args.root) {
+    if !looked_below && !header.options.is_empty() && header.shard.is_none() && !is_empty(root.given()) {
         bail!(
             "{}: its recorded options exclude every entry of {}: nothing was verified",
             name(),
-            quote(args.root.as_bytes())
+            quote(root.given().as_bytes())
         );
     }
     let shifted = findings.shift(summary.shift.as_ref(), TREE);

@@ -19,7 +19,7 @@ use crate::{Error, first_line};
 pub struct Header {
     /// The version of the format. A [`Writer`](crate::Writer) ignores this and writes [`Header::VERSION`].
     pub version: u64,
-    /// The root as it was named when the manifest was made. For information only.
+    /// The root as it was named when the manifest was made.
     pub root: Vec<u8>,
     /// The algorithms by which every regular file has a digest. Empty: only metadata was recorded.
     pub algorithms: Vec<Algorithm>,
