@@ -50,7 +50,10 @@ fn every_change_is_listed_by_path() {
     run.check(words == expected, "what happened");
     run.check(details[4] == "\u{2192} sub/to" && details[6] == "mode 0644 \u{2192} 0600", "the details");
     // The sizes of files; `empty` is a directory.
-    run.check([details[0], details[2], details[3], details[5]] == ["size 4", "", "size 5", "size 4"], "sizes");
+    run.check(
+        [details[0], details[2], details[3], details[5]] == ["size 4", "", "size 5", "size 4"],
+        "sizes",
+    );
     run.check(details[1].starts_with("size 6 \u{2192} 5, mtime "), "the details");
     run.check(details[1].contains("sha256 ") && !details[1].contains("md5"), "the digest that both have");
     run.stderr("  4 of 13 the same; 3 modified, 1 metadata, 1 moved, 3 added, 1 removed   (status 1)\n");

@@ -246,7 +246,6 @@ fn hostile_lists_are_refused() {
         (". type=dir\n..\n..\n", "line 3: `..` leads out of the root"),
         ("a\n", "an entry without a type: \"a\""),
         ("a type=door\n", "invalid value: \"type=door\""),
-        ("a type=link\n", "a link without a target"),
         ("a type=file size=-1\n", "invalid value: \"size=-1\""),
         ("a type=file size=18446744073709551616\n", "invalid value"),
         ("a type=file mode=u=rw\n", "invalid value"),
@@ -431,6 +430,10 @@ fn optional_and_ignored_entries_of_mtree_are_not_compared() {
         .run()
         .status(0);
     let run = import(&dir, spec.as_bytes(), &[]).status(0);
+    run.check(
+        run.err.starts_with("  3 paths with `optional` or `ignore`: not verified\n"),
+        "what is not verified",
+    );
     fs::write(dir.aside("imported"), &run.out).unwrap();
     let verify = || dir.ftk(["manifest", "verify", "."]).arg(dir.aside("imported")).run();
     verify().status(1).stdout("new\tn\n");
@@ -450,6 +453,96 @@ fn optional_and_ignored_entries_of_mtree_are_not_compared() {
     import(&dir, digests.as_bytes(), &["--format", "mtree"])
         .status(2)
         .stderr_has("'a' lacks digests that other files have");
+}
+
+/// `verify` finds a difference where NetBSD's mtree prints something, and none where it is silent.
+#[test]
+fn verify_agrees_with_mtree_on_a_specification() {
+    needs!("mtree");
+    let dir = Dir::new();
+    dir.file("a", b"abc").symlink("a", "l").file("i/x", b"x");
+    for (entries, is_same) in [
+        ("./a type=file size=3\n./l type=link link=a", true),
+        ("./a type=file size=4\n./l type=link link=a", false),
+        // A link without a target.
+        ("./a type=file\n./l type=link", true),
+        ("./a type=file\n./l type=link mode=0777", true),
+        ("./a type=file\n./l type=file", false),
+        ("./a type=link\n./l type=link", false),
+        ("./a type=file\n./l type=link link=b", false),
+        // The last of several entries counts.
+        ("./a type=file size=9\n./a type=file size=3\n./l type=link", true),
+        ("./a type=file size=3\n./a type=file size=9\n./l type=link", false),
+        ("./a type=file size=9\n./a type=file mode=0644\n./l type=link", true),
+        ("./a type=file\n./l type=link link=b\n./l type=link", true),
+        ("./a type=file\n./l type=link\n./l type=link link=b", false),
+        ("./a type=file size=9 size=3\n./l type=link link=b link=a", true),
+        // Entries that may be missing.
+        ("./a type=file\n./l type=link\n./z type=file", false),
+        ("./a type=file\n./l type=link\n./z type=file optional", true),
+        ("./a type=file\n./l type=link\n./z type=file\n./z type=file optional", true),
+        ("./a type=file\n./l type=link\n./z type=file optional\n./z type=file", false),
+        ("./a type=file\n./l type=link\n./z type=dir optional\n./z/y type=file", true),
+        // Directories whose content is not compared.
+        ("./a type=file\n./l type=link\n./i type=dir ignore", true),
+        ("./a type=file\n./l type=link\n./i type=dir", false),
+        ("./a type=file\n./l type=link\n./i type=dir ignore\n./i type=dir", false),
+        ("./a type=file\n./l type=link\n./i type=dir\n./i type=dir ignore", true),
+        ("./a type=file\n./l type=link\n./i type=dir ignore mode=0111", false),
+        ("./a type=file size=4 ignore\n./l type=link", false),
+    ] {
+        // Entries that a case does not name.
+        let (_, last) = entries.rsplit_once('\n').unwrap();
+        let rest = if last.starts_with("./i ") { "" } else { "./i type=dir\n./i/x type=file\n" };
+        let spec = format!("#mtree\n. type=dir\n{entries}\n{rest}");
+        let mtree = dir.ftk([] as [&str; 0]).instead(&dir, ["mtree", "-p", "."]).stdin(spec.as_bytes()).run();
+        mtree.check(mtree.code() != 1, "the specification is valid");
+        assert_eq!(mtree.text().is_empty(), is_same, "{spec}{}", mtree.text());
+        fs::write(dir.aside("imported"), import(&dir, spec.as_bytes(), &[]).status(0).out).unwrap();
+        let verify = dir.ftk(["manifest", "verify", "."]).arg(dir.aside("imported")).run();
+        verify.status(if is_same { 0 } else { 1 });
+    }
+    // Both refuse another type.
+    for entries in
+        ["./a type=file\n./a type=dir", "./a type=dir\n./a type=file", "./a type=dir optional\n./a type=file"]
+    {
+        let spec = format!("#mtree\n. type=dir\n{entries}\n");
+        dir.ftk([] as [&str; 0])
+            .instead(&dir, ["mtree", "-p", "."])
+            .stdin(spec.as_bytes())
+            .run()
+            .status(1)
+            .stderr_has("existing entry for `a'");
+        import(&dir, spec.as_bytes(), &[]).status(2).stderr_has("'a' appears twice, with different types");
+    }
+}
+
+/// Neither `verify` nor `diff` compares the target of such a link, and `update` records it.
+#[test]
+fn links_without_a_target_are_not_compared_by_it() {
+    let dir = Dir::new();
+    dir.file("a", b"abc").symlink("a", "l");
+    let spec = format!(
+        "#mtree\n. type=dir\na type=file sha256={}\nl type=link nochange link=b\n..\n",
+        sha256(b"abc")
+    );
+    let run = import(&dir, spec.replace(" nochange link=b", "").as_bytes(), &[]).status(0);
+    let nochange = import(&dir, spec.as_bytes(), &[]).status(0);
+    assert_eq!(Manifest::parse(&nochange.out).entries, Manifest::parse(&run.out).entries);
+    let imported = dir.aside("imported");
+    fs::write(&imported, &run.out).unwrap();
+    assert!(Manifest::read(&imported).entry("l")["target"].is_null());
+    dir.ftk(["manifest", "verify", "."]).arg(&imported).run().status(0);
+    let export = dir.ftk(["manifest", "export", "--format", "mtree"]).arg(&imported).run().status(0);
+    export.check(export.text().contains("l type=link\n"), "there is no target");
+    fs::rename(create(&dir, &[]), dir.aside("created")).unwrap();
+    let diff = dir.ftk(["manifest", "diff"]).args([&imported, &dir.aside("created")]).run();
+    diff.status(0).stdout("");
+    dir.ftk(["manifest", "update", ".", "--other-root"])
+        .args([&*imported, "-o".as_ref(), &imported])
+        .run()
+        .status(0);
+    assert_eq!(Manifest::read(&imported).entry("l")["target"], "a");
 }
 
 #[test]

@@ -110,7 +110,15 @@ fn import(
         None if args.algorithm.is_some() => {
             bail!("--algorithm is for lists of digests: mtree names its algorithms")
         }
-        None => Import::mtree(list, root, &budget).with_context(name)?,
+        None => {
+            let import = Import::mtree(list, root, &budget).with_context(name)?;
+            let excluded = import.options().len() as u64;
+            if excluded > 0 {
+                let paths = human::count(excluded, "path");
+                console.summary(format_args!("{paths} with `optional` or `ignore`: not verified"));
+            }
+            import
+        }
         Some(format) => {
             let mut read = ReadList { name: name(), ..ReadList::default() };
             let is_bag = matches!(format, ListFormat::Bag(_));

@@ -152,7 +152,7 @@ impl EntryError {
     /// Returns the error for a member that the entry must have and does not have.
     pub(crate) fn missing(field: Field) -> Self {
         match field {
-            Field::Target | Field::Digests => Self::unexpected(field),
+            Field::Digests => Self::unexpected(field),
             field => Self::Missing(field.name()),
         }
     }
@@ -229,7 +229,7 @@ impl fmt::Display for EntryError {
             Self::Missing(name) => return write!(f, "the member `{name}` is missing"),
             Self::Allocated(bytes) => return write!(f, "{bytes} allocated bytes are not a multiple of 512"),
             Self::Rdev => "only devices can have `rdev`",
-            Self::Target => "target is required for symbolic links and not allowed for other types",
+            Self::Target => "only symbolic links can have `target`",
             Self::LinkGroup => "link_group: a path below the root is required, and not allowed for directories",
             Self::TargetPath(error) => return write!(f, "target: {error}"),
             Self::Digests => {

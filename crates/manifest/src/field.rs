@@ -159,7 +159,7 @@ impl Field {
     /// Returns whether the member may be absent from an entry that [can have it](Self::applies_to).
     pub(crate) fn is_optional(self, header: &Header) -> bool {
         match self {
-            Self::Type | Self::Target | Self::Digests | Self::Xattrs => false,
+            Self::Type | Self::Digests | Self::Xattrs => false,
             Self::Tree | Self::Verified | Self::Damaged | Self::LinkGroup => true,
             _ => header.version > 1,
         }

@@ -122,7 +122,7 @@ impl Owned {
     /// line. Records which optional ones are absent.
     pub(crate) fn check(&mut self, found: FieldSet, header: &Header) -> Result<(), EntryError> {
         for field in check_members(found, self.fixed.stat.file_type, header)?.iter() {
-            if field.is_of(&self.fixed) {
+            if field.is_of(&self.fixed) || field == Field::Target {
                 self.fixed.absent.insert(field);
             }
         }

@@ -311,6 +311,7 @@ impl fmt::Debug for Message {
 fn has_all(entry: &Entry<'_>, form: TreeForm) -> bool {
     match entry.stat.file_type {
         FileType::Regular => !entry.digests.is_empty() && entry.knows_all(&[Field::Mode, Field::Size]),
+        FileType::Symlink => entry.target.is_some(),
         FileType::Block | FileType::Char => form == TreeForm::Git || entry.knows(Field::Rdev),
         _ => true,
     }

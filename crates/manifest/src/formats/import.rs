@@ -30,8 +30,8 @@ pub struct Import {
     /// Those that were guessed from the length of a digest.
     assumed: Vec<Algorithm>,
     options: Vec<Vec<u8>>,
-    /// Paths whose entries are skipped with everything below them, or only what is below them (false).
-    skipped: BTreeMap<Vec<u8>, bool>,
+    /// Paths at or below which the manifest has no entries.
+    skipped: BTreeMap<Vec<u8>, Skipped>,
     /// All paths, targets and digests.
     bytes: Vec<u8>,
     entries: Vec<Imported>,
@@ -48,6 +48,15 @@ struct Imported {
     has: u32,
     known: FieldSet,
     stat: Stat,
+}
+
+/// What a manifest has not although the list names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Skipped {
+    /// An entry, and everything below it.
+    Whole,
+    /// Everything below an entry.
+    Below,
 }
 
 /// What a list says about an entry.
@@ -201,19 +210,6 @@ impl Import {
     /// Sorts the entries, joins those of one path, and checks that they make a manifest.
     fn sorted(mut self, repeated: Repeated, budget: &Budget) -> Result<Self, ImportError> {
         let Self { algorithms, options, skipped, bytes, entries, .. } = &mut self;
-        // What the list does not compare is excluded from the manifest, so that it is not new either.
-        options.extend(skipped.iter().map(|(path, is_whole)| exclude(path, *is_whole)));
-        if !skipped.is_empty() {
-            entries.retain(|it| {
-                let path = key(&bytes[it.path.clone()]);
-                let mut above = memchr::memchr_iter(b'/', path).map(|at| &path[..at]);
-                let is_below = skipped.contains_key(ROOT) && !path.is_empty();
-                !is_below && skipped.get(path) != Some(&true) && !above.any(|dir| skipped.contains_key(dir))
-            });
-        }
-        if entries.is_empty() {
-            return Err(ImportError::Empty);
-        }
         // Entries of one path stay in the order of the list, which is that of their bytes.
         entries.sort_unstable_by(|a, b| {
             let path = |it: &Imported| key(&bytes[it.path.clone()]);
@@ -235,6 +231,21 @@ impl Import {
         });
         if let Some((path, what)) = conflict {
             return Err(ImportError::Twice { path, what });
+        }
+        // What the list does not compare is excluded from the manifest, so that it is not new either.
+        options.extend(skipped.iter().map(|(path, skipped)| exclude(path, *skipped)));
+        if !skipped.is_empty() {
+            entries.retain(|it| {
+                let path = key(&bytes[it.path.clone()]);
+                let mut above = memchr::memchr_iter(b'/', path).map(|at| &path[..at]);
+                let is_below = skipped.contains_key(ROOT) && !path.is_empty();
+                !is_below
+                    && skipped.get(path) != Some(&Skipped::Whole)
+                    && !above.any(|dir| skipped.contains_key(dir))
+            });
+        }
+        if entries.is_empty() {
+            return Err(ImportError::Empty);
         }
         let path = |it: &Imported| key(&bytes[it.path.clone()]);
         let (mut leaves, mut memory) = (OpenDirs::default(), Reservation::new(budget));
@@ -357,11 +368,24 @@ impl<'c> Collector<'c> {
         Ok(())
     }
 
-    /// Skips what is below a path, and with `is_whole` its own entry too.
-    pub(super) fn skip(&mut self, number: u64, path: &[u8], is_whole: bool) -> Result<(), ImportError> {
-        let path = self.below_root(path).map_err(|what| ImportError::Line { number, what })?.to_vec();
+    /// Notes what is skipped at or below the path of an entry. The last entry of a path counts.
+    pub(super) fn skip(
+        &mut self,
+        number: u64,
+        path: &[u8],
+        skipped: Option<Skipped>,
+    ) -> Result<(), ImportError> {
+        if skipped.is_none() && self.import.skipped.is_empty() {
+            return Ok(());
+        }
+        let path = self.below_root(path).map_err(|what| ImportError::Line { number, what })?;
+        let Some(skipped) = skipped else {
+            self.import.skipped.remove(path);
+            return Ok(());
+        };
+        let path = path.to_vec();
         self.reserved.consume(2 * path.len() as u64 + 64)?;
-        *self.import.skipped.entry(path).or_default() |= is_whole;
+        self.import.skipped.insert(path, skipped);
         Ok(())
     }
 
@@ -396,8 +420,8 @@ impl<'c> Collector<'c> {
     }
 }
 
-/// Returns the option that excludes a path, or only what is below it.
-fn exclude(path: &[u8], is_whole: bool) -> Vec<u8> {
+/// Returns the option that excludes what is skipped at or below a path.
+fn exclude(path: &[u8], skipped: Skipped) -> Vec<u8> {
     let mut option = b"--exclude=".to_vec();
     for byte in path.iter().filter(|_| path != ROOT) {
         if option.ends_with(b"=") {
@@ -408,7 +432,7 @@ fn exclude(path: &[u8], is_whole: bool) -> Vec<u8> {
         }
         option.push(*byte);
     }
-    option.extend_from_slice(if is_whole { b"" } else { b"/*" });
+    option.extend_from_slice(if skipped == Skipped::Whole { b"" } else { b"/*" });
     option
 }
 

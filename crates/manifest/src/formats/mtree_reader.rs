@@ -12,7 +12,7 @@ use ftk_record::{MAX_LINE, MAX_NESTED_PATH, read_line};
 use ftk_walk::FileType;
 
 use super::Format;
-use super::import::{Collector, ImportError, Line, refuse_unended};
+use super::import::{Collector, ImportError, Line, Skipped, refuse_unended};
 use super::mtree_line::type_of;
 use super::vis::decode;
 use crate::Field;
@@ -243,11 +243,8 @@ impl<R: BufRead> MtreeReader<R> {
                 self.dir.clone_from(&self.path);
             }
         }
-        if (file_type == FileType::Symlink) != keywords.target.is_some() {
-            match file_type {
-                FileType::Symlink => return Err(invalid("a link without a target")),
-                _ => keywords.target = None,
-            }
+        if file_type != FileType::Symlink || keywords.is_nochange {
+            keywords.target = None;
         }
         let is_file = file_type == FileType::Regular;
         if !is_file {
@@ -260,12 +257,12 @@ impl<R: BufRead> MtreeReader<R> {
         if keywords.is_nochange {
             keywords.known = FieldSet::default();
         }
-        if keywords.is_optional && self.path != ROOT {
-            return collector.skip(number, &self.path, true);
-        }
-        if keywords.is_ignored && file_type == FileType::Directory {
-            collector.skip(number, &self.path, false)?;
-        }
+        let skipped = match () {
+            () if keywords.is_optional && self.path != ROOT => Some(Skipped::Whole),
+            () if keywords.is_ignored && file_type == FileType::Directory => Some(Skipped::Below),
+            () => None,
+        };
+        collector.skip(number, &self.path, skipped)?;
         let stat = Stat { file_type, ..keywords.stat };
         let Keywords { known, target, digests, .. } = &keywords;
         let (known, target) = (*known, target.as_deref());

@@ -64,6 +64,7 @@ impl Owned {
             Field::Ino => stat.ino = 0,
             Field::Nlink => stat.nlink = 0,
             Field::Rdev if stat.is_device() => stat.rdev = 0,
+            Field::Target if self.target.is_some() => self.target = None,
             _ => return false,
         }
         self.absent.insert(field);

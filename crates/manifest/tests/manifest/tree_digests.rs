@@ -47,7 +47,7 @@ fn tree_of(dir: &[u8], entries: &Entries, algorithms: &[Algorithm]) -> Option<Ve
                 }
                 FileType::Regular => return None,
                 FileType::Directory => (b'd', parts(nth, &below)),
-                FileType::Symlink => (b'l', netstring(entry.target.as_deref().unwrap())),
+                FileType::Symlink => (b'l', netstring(entry.target.as_deref()?)),
                 FileType::Fifo => (b'p', Vec::new()),
                 FileType::Socket => (b's', Vec::new()),
                 _ if !is_known(Field::Rdev) => return None,
