@@ -405,7 +405,7 @@ fn lists_of_every_algorithm_are_read() {
     let signed = format!("-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n{text}");
     let run = import(&dir, signed.as_bytes(), &[]).status(0);
     run.stderr_has("WARNING: 2 lines are improperly formatted ('-', line 1: neither");
-    import(&dir, format!("{text}x,{HEX}\n").as_bytes(), &[])
+    import(&dir, format!("{text}x: {HEX}\n").as_bytes(), &[])
         .status(2)
         .stdout("")
         .stderr_has("line 5: the line has a digest");

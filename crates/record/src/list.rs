@@ -303,7 +303,7 @@ const DEFAULT_ALGORITHMS: [Algorithm; 8] = [
 ];
 
 /// Returns the algorithm for a tag, which is its name or the name that openssl uses.
-fn by_tag(tag: &str) -> Option<Algorithm> {
+pub(crate) fn by_tag(tag: &str) -> Option<Algorithm> {
     match tag {
         "SHA2-256" => Some(Algorithm::Sha256),
         "SHA2-512" => Some(Algorithm::Sha512),

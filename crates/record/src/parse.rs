@@ -7,6 +7,7 @@ use data_encoding::{BASE64_NOPAD, HEXLOWER_PERMISSIVE};
 use memchr::{memchr, memchr2, memchr3, memrchr};
 
 use crate::End;
+use crate::list::by_tag;
 use crate::sum::{XXH3, XXH3_PREFIX};
 
 /// One line of a checksum list.
@@ -41,6 +42,10 @@ pub(crate) enum Separator {
     Two,
     /// One space or one tab, as `md5 -r` of the BSDs prints it.
     One,
+    /// A comma, as `md5deep -c` prints it.
+    Comma,
+    /// A comma, with the digest after the name.
+    CommaAfterName,
 }
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -71,6 +76,8 @@ impl<'l> SumLine<'l> {
     ///   `TAG(name)= HEX` of openssl and `TAG    (name) = HEX` of RHash, or a colon instead of the equals sign;
     /// - a digest in base64, as `cksum --base64` writes it, or without its padding;
     /// - `TAG:HEX`, `TAG=HEX` or `0xHEX` instead of the digest of an untagged line;
+    /// - `TAG name = HEX`, and `TAG HEX name` as in a table of PowerShell's `Get-FileHash`;
+    /// - `HEX,name` as `md5deep -c` writes it, or `name,HEX`, without quotes and other commas;
     /// - blanks at the start, which the coreutils skip, too, and blanks at the end of a tagged line.
     ///
     /// `line` must not include its end, newline or NUL. `HEX  name` is parsed as a line of `sha256sum`. Rules
@@ -98,7 +105,8 @@ impl<'l> SumLine<'l> {
             Some(bare) if end == End::Newline => (bare, Some(SumError::CarriageReturn)),
             _ => (bare, None),
         };
-        let parsed = match mark.or(more) {
+        let wrong = mark.or(more);
+        let parsed = match wrong {
             None => Self::parse_bare(line, end, separator),
             // This error is reported only if nothing else is wrong.
             Some(wrong) => Err(Self::parse_bare(bare, end, &mut None).err().unwrap_or(wrong)),
@@ -106,10 +114,13 @@ impl<'l> SumLine<'l> {
         // Text has no NUL, and UTF-16 has no two in a row. Two are a sign of a lost block, which may have
         // contained digests.
         let is_torn = || line.windows(2).any(|pair| pair == [0, 0]);
-        parsed.map_err(|error| match error {
-            SumError::Shape | SumError::Digest | SumError::Tag if is_torn() => SumError::Nul,
-            SumError::Shape | SumError::Digest | SumError::Tag if holds_digest(line) => SumError::Unread,
-            error => error,
+        parsed.or_else(|error| match error {
+            SumError::Shape | SumError::Digest | SumError::Tag if is_torn() => Err(SumError::Nul),
+            SumError::Shape | SumError::Digest | SumError::Tag if holds_digest(line) => {
+                let rare = if wrong.is_none() { Self::parse_rare(trimmed(line), separator) } else { None };
+                rare.ok_or(SumError::Unread)
+            }
+            error => Err(error),
         })
     }
 
@@ -130,13 +141,13 @@ impl<'l> SumLine<'l> {
             rest if rest[blanks(rest)..].starts_with(b"(") && is_padded_tag(first) => {
                 tagged(first, &rest[blanks(rest) + 1..])?
             }
-            [b' ', b' ' | b'*', name @ ..] if seen != Some(Separator::One) => {
+            [b' ', b' ' | b'*', name @ ..] if matches!(seen, None | Some(Separator::Two)) => {
                 seen = Some(Separator::Two);
                 (prefix, digest, name)
             }
             [b' ' | b'\t', name @ ..] if is_long_digest(digest) => match seen.replace(Separator::One) {
-                Some(Separator::Two) => return Err(SumError::Separator),
-                _ => (prefix, digest, name),
+                None | Some(Separator::One) => (prefix, digest, name),
+                Some(_) => return Err(SumError::Separator),
             },
             _ => return Err(SumError::Shape),
         };
@@ -160,6 +171,47 @@ impl<'l> SumLine<'l> {
         let name = if escaped { Cow::Owned(unescape(name)?) } else { Cow::Borrowed(name) };
         *separator = seen;
         Ok(Self { tag, digest, encoding, name })
+    }
+
+    /// Parses `TAG name = HEX`, `TAG HEX name`, `HEX,name` or `name,HEX`, if it can be nothing else. The tag is that of a
+    /// known algorithm, and its digest is complete. Names that may be cut off, as in a narrow table, are refused.
+    fn parse_rare(line: &'l [u8], separator: &mut Option<Separator>) -> Option<Self> {
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let (mut tagged, mut seen) = (None, *separator);
+        let (digest, name) = if let Some((word, rest)) = at_first(line, is_blank)
+            && let Some(algorithm) = tag(word).ok().and_then(by_tag)
+        {
+            tagged = tag(word).ok();
+            let is_digest = |word: &[u8]| word.len() == 2 * algorithm.digest_len() && is_hex(word);
+            let rest = trimmed(rest);
+            let last = rest.iter().rposition(is_blank).map_or(0, |at| at + 1);
+            let name =
+                trimmed(&rest[..last]).strip_suffix(b"=").filter(|name| name.last().is_some_and(is_blank));
+            // A parenthesis at one end may be what is left of two.
+            let is_plain = |name: &[u8]| !name.starts_with(b"(") && !name.ends_with(b")");
+            let after_name = name.map(|name| (&rest[last..], trimmed(name)));
+            let after_name = after_name.filter(|(digest, name)| is_digest(digest) && is_plain(name));
+            let in_table = at_first(rest, is_blank).filter(|(digest, name)| {
+                is_digest(digest) && !name.ends_with(b"...") && !name.ends_with("\u{2026}".as_bytes())
+            });
+            after_name.xor(in_table.map(|(digest, name)| (digest, trimmed(name))))?
+        } else {
+            let is_digest = |word: &[u8]| word.len() >= MIN_ANYWHERE && is_hex(word);
+            let (first, last) = at_first(line, |byte| *byte == b',')?;
+            let (order, digest, name) = match (is_digest(first), is_digest(last)) {
+                (true, false) => (Separator::Comma, first, last),
+                (false, true) => (Separator::CommaAfterName, last, first),
+                _ => return None,
+            };
+            let is_alone = memchr2(b',', b'"', last).is_none() && memchr(b'"', first).is_none();
+            (*seen.get_or_insert(order) == order && is_alone && trimmed(name) == name)
+                .then_some((digest, name))?
+        };
+        if name.is_empty() || memchr(0, name).is_some() || digest.len() % 2 != 0 {
+            return None;
+        }
+        *separator = seen;
+        Some(Self { tag: tagged, digest, encoding: Encoding::Hex, name: Cow::Borrowed(name) })
     }
 
     /// Returns the length of the digest in bytes.
@@ -199,7 +251,7 @@ pub enum SumError {
     OddDigits,
     /// The digest looks like base64, but is not the encoding of any bytes.
     Base64,
-    /// One space or a tab follows the digest, but earlier lines have two characters.
+    /// Digest and name are not separated as in the untagged lines before.
     Separator,
     /// The name of the algorithm has characters other than letters, digits, `-`, `/` and `_`.
     Tag,
@@ -247,9 +299,7 @@ impl fmt::Display for SumError {
             Self::Digest => "the digest is not made of hexadecimal digits",
             Self::OddDigits => "the digest has an odd number of hexadecimal digits",
             Self::Base64 => "the digest is not valid base64",
-            Self::Separator => {
-                "one space or a tab after the digest, expected two spaces as in the lines before"
-            }
+            Self::Separator => "digest and name are not separated as in the lines before",
             Self::Tag => "the name of the algorithm is malformed",
             Self::NoName => "no file name after the digest",
             Self::Nul => "a NUL in the line",
@@ -320,6 +370,12 @@ fn tag(bytes: &[u8]) -> Result<&str, SumError> {
         Ok(tag) if !tag.is_empty() && bytes.iter().all(known) => Ok(tag),
         _ => Err(SumError::Tag),
     }
+}
+
+/// Splits text at the first byte of a kind, which is removed.
+fn at_first(text: &[u8], is_wanted: impl Fn(&u8) -> bool) -> Option<(&[u8], &[u8])> {
+    let at = text.iter().position(is_wanted)?;
+    Some((&text[..at], &text[at + 1..]))
 }
 
 /// Returns the number of blanks at the start.
@@ -510,12 +566,9 @@ mod tests {
         for digits in [32, 40, 56, 64, 96, 128] {
             let hex = "0aF9".repeat(digits / 4);
             for line in [
-                format!("SHA256 f = {hex}"),
-                format!("{hex},f"),
-                format!("f,{hex}"),
                 format!("f: {hex}"),
+                format!("SHA256: {hex}"),
                 format!("f  {hex}"),
-                format!("SHA256          {hex}       C:\\f"),
                 format!("Hash      : {hex}"),
                 format!("\"SHA256\",\"{hex}\",\"C:\\f\""),
                 format!("SHA2\u{fffd}56 (f) = {hex}"),
@@ -540,6 +593,76 @@ mod tests {
             "f: 0123456789abcdef",
         ] {
             assert!(!parse(line).unwrap_err().has_digest(), "{line}");
+        }
+    }
+
+    #[test]
+    fn forms_whose_meaning_is_clear_are_read() {
+        let (hex, md5) = ("0aF9".repeat(16), "0aF9".repeat(8));
+        let read = |tag, name: &str| Ok((tag, &*hex, name.to_owned()));
+        let sha256 = Some("SHA256");
+        for (line, expected) in [
+            (format!("SHA256 f = {hex}"), read(sha256, "f")),
+            (format!("SHA256 a b,c  = {hex}"), read(sha256, "a b,c")),
+            (format!("SHA256 a = b = {hex}"), read(sha256, "a = b")),
+            (format!("SHA256\ta\\n =\t{hex} "), read(sha256, "a\\n")),
+            (format!("SHA256          {hex}       C:\\a b\\f   "), read(sha256, "C:\\a b\\f")),
+            (format!("SHA256 {hex} /a = b"), read(sha256, "/a = b")),
+            (format!("{hex},f"), read(None, "f")),
+            (format!("{hex},/a b/f = x"), read(None, "/a b/f = x")),
+            (format!("f,{hex}"), read(None, "f")),
+            (format!("a (b: c  d,{hex}"), read(None, "a (b: c  d")),
+        ] {
+            assert_eq!(parse(&line), expected, "{line}");
+        }
+        for line in [
+            // The name may be cut off, or be followed by another column.
+            format!("SHA256 {hex} C:\\Users\\..."),
+            format!("SHA256 {hex} C:\\Users\u{2026}"),
+            format!("{hex},f,7"),
+            format!("7,{hex},f"),
+            format!("{hex},\"f\""),
+            format!("\"f\",{hex}"),
+            format!("{hex}, f"),
+            format!("f ,{hex}"),
+            // The digest is not one of the algorithm, or the algorithm is not known.
+            format!("MD5 f = {hex}"),
+            format!("MD5 {hex} f"),
+            format!("SHA3-384 f = {hex}{md5}"),
+            format!("f = {hex}"),
+            format!("SHA256 = {hex}"),
+            format!("SHA256 f={hex}"),
+            format!("SHA256 {hex}"),
+            // A damaged parenthesis.
+            format!("SHA256 f) = {hex}"),
+            format!("SHA256  (f = {hex}"),
+            // Several digests.
+            format!("{hex},{md5}"),
+            format!("SHA256 {hex} f = {hex}"),
+            format!("{hex},f\0"),
+            format!("0{md5},f"),
+            format!("\u{feff}f,{hex}"),
+        ] {
+            assert!(parse(&line).unwrap_err().has_digest(), "{line:?}");
+        }
+    }
+
+    /// A list has one form: a damaged line of another form is not read as a strange name.
+    #[test]
+    fn commas_separate_in_all_lines_or_in_none() {
+        let hex = "0aF9".repeat(16);
+        let [comma, before, blanks, tab] =
+            [format!("{hex},f"), format!("f,{hex}"), format!("{hex}  f"), format!("{hex}\tf")];
+        for first in [&comma, &before, &blanks, &tab] {
+            for second in [&comma, &before, &blanks, &tab] {
+                let mut separator = None;
+                SumLine::parse_in(first.as_bytes(), End::Newline, &mut separator).unwrap();
+                let read = SumLine::parse_in(second.as_bytes(), End::Newline, &mut separator);
+                // After a tab, the second of two blanks belongs to the name.
+                let is_read = first == second || (first, second) == (&tab, &blanks);
+                assert_eq!(read.is_ok(), is_read, "{first} {second}");
+                assert!(read.is_ok() || read.unwrap_err().has_digest());
+            }
         }
     }
 
