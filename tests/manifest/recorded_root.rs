@@ -114,13 +114,13 @@ fn another_directory_at_the_path_is_refused() {
 /// The identity decides, not the path: a new directory is another one, also if nothing else can tell them apart.
 #[test]
 fn an_identity_that_differs_is_refused() {
+    let fs = regex::Regex::new(r#","fs":"[^"]*""#).unwrap();
     for (from, to) in [(r#""fs_type":[0-9]+"#, r#""fs_type":1"#), (r#""path":"[^"]*""#, r#""path":"/""#)] {
         let (dir, manifest) = recorded();
         with_header(&manifest, |line| {
             let start = line.find("root_identity").unwrap();
             let changed = regex::Regex::new(from).unwrap().replace(&line[start..], to).into_owned();
             // Without an identity of the file system, as on tmpfs.
-            let fs = regex::Regex::new(r#","fs":"[^"]*""#).unwrap();
             format!("{}{}", &line[..start], fs.replace(&changed, ""))
         });
         let run = verify(&dir, &[&manifest]).status(2).stdout("");
