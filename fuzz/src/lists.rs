@@ -34,7 +34,11 @@ pub fn sum_lists(data: &[u8]) {
             let record = reader.next().expect("memory can be read").expect("as many lines");
             assert_eq!((record.number, record.is_ended), (nth as u64 + 1, is_ended));
             let found = record.line.ok();
-            assert_eq!(found, by_expression(line, end, &mut separator), "{}", line.escape_ascii());
+            let expected = by_expression(line, end, &mut separator);
+            let is_rare = |found: &SumLine<'_>| is_rare(line, found, &mut separator);
+            if expected.is_some() || !found.as_ref().is_some_and(is_rare) {
+                assert_eq!(found, expected, "{}", line.escape_ascii());
+            }
             let Some(found) = found else { continue };
             let mut digest = Vec::new();
             found.push_digest(&mut digest);
@@ -110,13 +114,41 @@ fn by_expression<'l>(line: &'l [u8], end: End, separator: &mut Option<usize>) ->
         let prefixed = prefixed.captures(line).filter(is_prefix);
         prefixed.or_else(|| plain.captures(line).filter(is_digest))
     };
-    let two = || either(&TWO, &PREFIXED_TWO).filter(|_| *separator != Some(1)).map(|found| (found, Some(2)));
+    let may_be_two = || matches!(separator, None | Some(2));
+    let two = || either(&TWO, &PREFIXED_TWO).filter(|_| may_be_two()).map(|found| (found, Some(2)));
     let may_be_one = || *separator == Some(1) || (separator.is_none() && !IS_TWO.is_match(line));
     let one = || either(&ONE, &PREFIXED_ONE).filter(|_| may_be_one()).map(|found| (found, Some(1)));
     let (found, seen) = tagged.map(|found| (found, *separator)).or_else(two).or_else(one)?;
     let line = meaning(line, &found, end)?;
     *separator = seen;
     Some(line)
+}
+
+/// Returns whether a line is `TAG name = HEX`, `TAG HEX name`, `HEX,name` or `name,HEX`, with these parts. `separator`: 3
+/// or 4 if a comma separates them in this list.
+fn is_rare(line: &[u8], found: &SumLine<'_>, separator: &mut Option<usize>) -> bool {
+    let trimmed = |text: &[u8]| {
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let start = text.iter().position(|byte| !is_blank(byte)).unwrap_or(text.len());
+        let end = text.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
+        text[start..end].to_vec()
+    };
+    let (line, digest, name) = (trimmed(line), found.digest, &*found.name);
+    let Some(tag) = found.tag else {
+        let order = match () {
+            () if line == [digest, b",", name].concat() => 3,
+            () if line == [name, b",", digest].concat() => 4,
+            () => return false,
+        };
+        let is_plain = !name.iter().any(|byte| matches!(byte, b',' | b'"')) && trimmed(name) == name;
+        return is_plain && digest.len() >= 32 && *separator.get_or_insert(order) == order;
+    };
+    let Some(rest) = line.strip_prefix(tag.as_bytes()) else { return false };
+    let before = |text: &[u8], end: &[u8]| text.strip_suffix(end).map(trimmed);
+    let rest = trimmed(rest);
+    let is_last = before(&rest, digest).and_then(|rest| before(&rest, b"=")).is_some_and(|it| it == name);
+    let is_first = rest.strip_prefix(digest).is_some_and(|rest| trimmed(rest) == name);
+    found.encoding == Encoding::Hex && is_last != is_first
 }
 
 /// Returns base64 without its padding.

@@ -102,7 +102,7 @@ fn entries_with_impossible_values_are_refused() {
         (2, "\"sha256\":\"b", "\"sha256\":\"x"),
         (2, "\"sha256\"", "\"md5\""),
         (2, "\"uid\"", "\"xattrs\":[],\"uid\""),
-        (4, "\"target\":\"a\"", "\"other\":\"a\""),
+        (4, "\"target\":\"a\"", "\"target\":1"),
         (2, "{", "["),
         (2, "{", "{{"),
         (2, "}}", "}"),
