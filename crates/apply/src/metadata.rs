@@ -323,8 +323,7 @@ fn differing<'a>(a: &'a [Attribute], b: &'a [Attribute]) -> Option<&'a [u8]> {
 
 /// Returns all extended attributes that the caller may list, sorted by name.
 pub(crate) fn attributes(file: impl AsFd) -> io::Result<Vec<Attribute>> {
-    let list = |names: &mut [u8]| flistxattr(&file, names);
-    Ok(AttributeReader::default().read(list, |name, value| fgetxattr(&file, name, value))?)
+    Ok(AttributeReader::default().read_open(file)?)
 }
 
 /// Sets everything in `metadata` on `file`, which was just created. An error names what could not be set.

@@ -1,8 +1,11 @@
 //! Extended attributes, on systems that have them.
 
+use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 
-use rustix::fs::fremovexattr;
+#[cfg(target_os = "linux")]
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{fgetxattr, flistxattr, fremovexattr};
 use rustix::io::{Errno, Result};
 
 /// Enough for the names of most files.
@@ -22,6 +25,15 @@ pub struct AttributeReader {
 }
 
 impl AttributeReader {
+    /// Returns all attributes of an open file, like [`read`](Self::read).
+    ///
+    /// # Errors
+    /// Any other error of `flistxattr` and `fgetxattr`.
+    pub fn read_open(&mut self, file: impl AsFd) -> Result<Vec<Attribute>> {
+        let file = file.as_fd();
+        self.read(|names| flistxattr(file, names), |name, value| fgetxattr(file, name, value))
+    }
+
     /// Returns all attributes of a file that the caller may list, sorted by name. They are empty if the file system has
     /// none. `list` and `get` are calls such as `flistxattr` and `fgetxattr`.
     ///
@@ -58,6 +70,51 @@ impl AttributeReader {
     }
 }
 
+/// An attribute that two files do not have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttributeDifference {
+    /// The name, including the name space.
+    pub name: Vec<u8>,
+    /// Whether the first and the second file have it. If both do, its values differ.
+    pub has: [bool; 2],
+}
+
+/// Returns how the names and values of two lists differ, sorted by name.
+pub fn attribute_differences<'a>(
+    a: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
+    b: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
+) -> Vec<AttributeDifference> {
+    let mut all: BTreeMap<&[u8], [Option<&[u8]>; 2]> = BTreeMap::new();
+    a.into_iter().for_each(|(name, value)| all.entry(name).or_default()[0] = Some(value));
+    b.into_iter().for_each(|(name, value)| all.entry(name).or_default()[1] = Some(value));
+    let differing = all.into_iter().filter(|(_, [a, b])| a != b);
+    let difference = |(name, values): (&[u8], [Option<&[u8]>; 2])| AttributeDifference {
+        name: name.to_vec(),
+        has: values.map(|value| value.is_some()),
+    };
+    differing.map(difference).collect()
+}
+
+/// The attributes with this prefix are hidden from processes without `CAP_SYS_ADMIN` in the initial user name space.
+pub const TRUSTED: &[u8] = b"trusted.";
+
+/// Returns whether this process sees [`TRUSTED`] attributes. `false` if it cannot be found out.
+///
+/// The kernel hides them without an error. But it refuses to remove one, even one that does not exist, so this tries to
+/// remove one from a file that only this function has. The capabilities of the process do not show it: root of a
+/// container may have them all.
+#[cfg(target_os = "linux")]
+pub fn sees_trusted() -> bool {
+    let own = memfd_create(c"ftk", MemfdFlags::CLOEXEC);
+    own.is_ok_and(|own| fremovexattr(own, c"trusted.ftk") != Err(Errno::PERM))
+}
+
+/// Returns whether this process sees [`TRUSTED`] attributes, which only Linux has.
+#[cfg(not(target_os = "linux"))]
+pub fn sees_trusted() -> bool {
+    true
+}
+
 /// Removes an attribute. It is no error if there is none: XFS lists an access control list under two names, and both are
 /// gone with one of them.
 ///
@@ -89,6 +146,16 @@ pub fn remove_access_lists(file: impl AsFd, is_directory: bool) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn differences_of_attributes_are_named() {
+        let a = [(&b"user.b"[..], &b"1"[..]), (b"user.c", b"2"), (b"user.d", b"")];
+        let b = [(&b"user.a"[..], &b""[..]), (b"user.b", b"2"), (b"user.d", b"")];
+        let found = attribute_differences(a, b);
+        let found: Vec<_> = found.iter().map(|it| (str::from_utf8(&it.name).unwrap(), it.has)).collect();
+        assert_eq!(found, [("user.a", [false, true]), ("user.b", [true, true]), ("user.c", [true, false])]);
+        assert_eq!(attribute_differences(a, a), []);
+    }
 
     #[test]
     fn long_lists_are_read_and_missing_values_skipped() {

@@ -79,7 +79,10 @@ mod write_back;
 pub use aligned_buf::{ALIGNMENT_SPARE, AlignedBuf, aligned_start};
 pub use aligned_reader::AlignedReader;
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-pub use attributes::{Attribute, AttributeReader, remove_access_lists, remove_attribute};
+pub use attributes::{
+    Attribute, AttributeDifference, AttributeReader, TRUSTED, attribute_differences, remove_access_lists,
+    remove_attribute, sees_trusted,
+};
 pub use clock::{clock_ns, has_own_clock};
 pub use closed_streams::StandardStream;
 pub use cursor::Cursor;

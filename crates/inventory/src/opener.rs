@@ -1,11 +1,11 @@
 //! Opens the directories of a table again.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd, RawFd};
 use std::rc::Rc;
 
-use ftk_file::{Birth, Failure, File, Stat, Symlinks, descend};
-use rustix::fs::{Access, AtFlags, CWD, accessat};
+use ftk_file::{Attribute, AttributeReader, Birth, Failure, File, Stat, Symlinks, descend};
+use rustix::fs::{Access, AtFlags, CWD, accessat, getxattr, lgetxattr, listxattr, llistxattr};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
@@ -140,6 +140,35 @@ impl<'i> Opener<'i> {
         Ok(Stat::at(self.open(dir)?, name, symlinks)?)
     }
 
+    /// Returns the extended attributes of any entry of the table, by its name in its directory, sorted by name.
+    ///
+    /// Before Linux 6.13, no system call reads them for a name in an open directory. Opening the entry itself would
+    /// have side effects on a FIFO or a device, and fails on a link. So the directory is addressed through its
+    /// descriptor in `/proc`.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), and any error of reading attributes. A file system without attributes has an
+    /// empty list.
+    pub fn attributes(
+        &mut self,
+        dir: DirNo,
+        name: &[u8],
+        symlinks: Symlinks,
+        reader: &mut AttributeReader,
+    ) -> io::Result<Vec<Attribute>> {
+        let dir = self.open(dir)?;
+        let path = path_in(dir.as_raw_fd(), name);
+        let path = path.as_slice();
+        Ok(match symlinks {
+            Symlinks::Follow => {
+                reader.read(|names| listxattr(path, names), |name, value| getxattr(path, name, value))
+            }
+            Symlinks::NoFollow => {
+                reader.read(|names| llistxattr(path, names), |name, value| lgetxattr(path, name, value))
+            }
+        }?)
+    }
+
     /// Returns whether this process may read a file of the table now, with its effective user and groups. If the kernel
     /// does not answer (before Linux 5.8), opens the file. The question takes 0.8 us, opening and closing takes 1.9 us.
     pub fn may_read(&mut self, dir: DirNo, file: FileNo) -> bool {
@@ -199,4 +228,14 @@ impl<'i> Opener<'i> {
         let names = self.climb.iter().rev().map(|&part| self.inventory.dir_name(part));
         descend(base, names, symlinks, &mut self.path)
     }
+}
+/// Returns the path of `name` in the directory `dir`. It uses this thread's descriptor table, which may differ from that
+/// of the process.
+fn path_in(dir: RawFd, name: &[u8]) -> Vec<u8> {
+    if name.starts_with(b"/") {
+        return name.to_vec();
+    }
+    let mut path = format!("/proc/thread-self/fd/{dir}/").into_bytes();
+    path.extend_from_slice(name);
+    path
 }

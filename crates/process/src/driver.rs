@@ -11,6 +11,7 @@ use ftk_read::{Buf, Chunk, How, Open, Reader, Ready};
 use ftk_sched::WorkerCounters;
 
 use crate::Work;
+use crate::attributes::OpenAttributes;
 use crate::claims::Job;
 use crate::engines::Engines;
 use crate::reuse::Notes;
@@ -66,6 +67,7 @@ pub(crate) struct Driver<'w> {
     done: &'w WorkerCounters,
     /// Whether the files of the current run were deferred before.
     deferred: bool,
+    attributes: OpenAttributes,
     /// The bytes read of the file on each slot. Counted only if the files have a prefix.
     read: Vec<u64>,
     /// What is remembered for later runs, if anything.
@@ -95,6 +97,7 @@ impl<'w> Driver<'w> {
             engines: Engines::new(algorithms, platform, context.readers.max_slots()),
             done: context.counters.of(worker),
             deferred: false,
+            attributes: OpenAttributes::default(),
             read: vec![0; context.readers.max_slots()],
             notes: context.reuse.map(|reuse| reuse.notes(context.readers.max_slots())),
             spare: Spare::default(),
@@ -151,7 +154,8 @@ impl<'w> Driver<'w> {
                 pieces -= 1;
                 let (slot, is_end) = (chunk.slot, chunk.part.is_end());
                 if is_end {
-                    let job = slots.release(slot, chunk.into_buf());
+                    let mut job = slots.release(slot, chunk.into_buf());
+                    job.row.read_attributes(|| reader.file(slot), &mut self.attributes);
                     let is_written_back = reader.is_written_back(slot);
                     self.finish(job, slot, is_written_back, reader.finish(slot));
                 } else {

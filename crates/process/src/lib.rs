@@ -41,6 +41,7 @@
 //! # Ok::<(), ftk_inventory::Full>(())
 //! ```
 
+mod attributes;
 mod backend_monitor;
 mod calibrate;
 mod claims;
@@ -61,6 +62,7 @@ mod stats;
 mod stream;
 mod work;
 
+pub use attributes::AttributeSet;
 pub use calibrate::calibrate;
 pub use driver::Failed;
 pub use file_systems::file_systems;

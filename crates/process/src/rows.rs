@@ -1,8 +1,12 @@
 //! Results, one row for each file. Only rows whose state is `Ok` have a digest.
 
-use ftk_file::{Birth, Failure, Stat};
-use ftk_hash::Algorithm;
+use std::sync::Arc;
 
+use ftk_file::{Attribute, Birth, Failure, File, Stat};
+use ftk_hash::Algorithm;
+use ftk_inventory::{Budget, Full};
+
+use crate::attributes::{AttributeSet, AttributeTable, OpenAttributes};
 use crate::stats::{FileStat, Kinds};
 
 /// The result for a file.
@@ -37,6 +41,10 @@ pub struct Rows {
     stats: Vec<FileStat>,
     /// The rest of `stats`; `None` in a table without stats.
     kinds: Option<Kinds>,
+    /// The extended attributes of each file; empty in a table without attributes.
+    attributes: Vec<AttributeSet>,
+    /// The rest of `attributes`; `None` in a table without attributes.
+    sets: Option<AttributeTable>,
     algorithms: Vec<Algorithm>,
     /// Total length of one file's digests, in bytes.
     width: usize,
@@ -47,7 +55,8 @@ impl Rows {
     pub fn new(files: u32, algorithms: &[Algorithm]) -> Self {
         let (files, width) = (files as usize, width(algorithms));
         let (state, bytes) = (vec![State::Pending; files], vec![0; files * width]);
-        Self { state, bytes, stats: Vec::new(), kinds: None, algorithms: algorithms.into(), width }
+        let (stats, kinds, attributes, sets) = (Vec::new(), None, Vec::new(), None);
+        Self { state, bytes, stats, kinds, attributes, sets, algorithms: algorithms.into(), width }
     }
 
     /// Creates `files` pending rows that also keep what `fstat` returns for each file when it is opened. This
@@ -55,6 +64,17 @@ impl Rows {
     pub fn with_stats(files: u32, algorithms: &[Algorithm]) -> Self {
         let (stats, kinds) = (vec![FileStat::EMPTY; files as usize], Some(Kinds::new()));
         Self { stats, kinds, ..Self::new(files, algorithms) }
+    }
+
+    /// Also keeps the extended attributes of each file that is opened.
+    ///
+    /// # Errors
+    /// If they do not fit into the budget.
+    pub fn with_attributes(self, budget: &Budget) -> Result<Self, Full> {
+        let files = self.state.len();
+        budget.reserve((files * size_of::<AttributeSet>()) as u64)?;
+        let sets = Some(AttributeTable::new(budget));
+        Ok(Self { attributes: vec![AttributeSet::UNKNOWN; files], sets, ..self })
     }
 
     /// Bytes that [`with_stats`](Self::with_stats) needs for each file, in addition to
@@ -113,6 +133,24 @@ impl Rows {
         (self.state(row) == State::Ok).then(|| kinds.unpack(&self.stats[row as usize]))
     }
 
+    /// Returns the extended attributes of the file of row number `row`. `None` if they were not read, or reading them
+    /// failed.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn attributes(&self, row: u32) -> Option<AttributeSet> {
+        let set = self.attributes.get(row as usize).copied();
+        set.filter(|set| *set != AttributeSet::UNKNOWN && self.state(row) == State::Ok)
+    }
+
+    /// Returns the attributes of a set, sorted by name.
+    ///
+    /// # Panics
+    /// If the set belongs to another table, or is empty.
+    pub fn set(&self, set: AttributeSet) -> Arc<[Attribute]> {
+        self.sets.as_ref().expect("the table was made with attributes").get(set)
+    }
+
     /// Returns the number of pending rows that are not deferred.
     pub(crate) fn pending(&self) -> u64 {
         self.state.iter().filter(|state| **state == State::Pending).count() as u64
@@ -124,8 +162,9 @@ impl Rows {
     }
 
     pub(crate) fn all(&mut self) -> RowsMut<'_> {
-        let Self { state, bytes, stats, kinds, width, .. } = self;
-        RowsMut { state, bytes, stats, kinds: kinds.as_ref(), width: *width }
+        let Self { state, bytes, stats, kinds, attributes, sets, width, .. } = self;
+        let (kinds, sets) = (kinds.as_ref(), sets.as_ref());
+        RowsMut { state, bytes, stats, kinds, attributes, sets, width: *width }
     }
 }
 
@@ -141,6 +180,9 @@ pub(crate) struct RowsMut<'r> {
     /// Empty in a table without stats.
     stats: &'r mut [FileStat],
     kinds: Option<&'r Kinds>,
+    /// Empty in a table without attributes.
+    attributes: &'r mut [AttributeSet],
+    sets: Option<&'r AttributeTable>,
     width: usize,
 }
 
@@ -158,6 +200,8 @@ impl<'r> RowsMut<'r> {
         self.bytes = &mut std::mem::take(&mut self.bytes)[n * self.width..];
         let stats = n.min(self.stats.len());
         self.stats = &mut std::mem::take(&mut self.stats)[stats..];
+        let attributes = n.min(self.attributes.len());
+        self.attributes = &mut std::mem::take(&mut self.attributes)[attributes..];
     }
 
     /// Removes and returns the first row.
@@ -169,7 +213,8 @@ impl<'r> RowsMut<'r> {
         let (bytes, rest) = std::mem::take(&mut self.bytes).split_at_mut(self.width);
         self.state = states;
         self.bytes = rest;
-        RowMut { state, bytes, stat: self.stats.split_off_first_mut().zip(self.kinds) }
+        let stat = self.stats.split_off_first_mut().zip(self.kinds);
+        RowMut { state, bytes, stat, attributes: self.attributes.split_off_first_mut().zip(self.sets) }
     }
 }
 
@@ -179,6 +224,7 @@ pub(crate) struct RowMut<'r> {
     state: &'r mut State,
     bytes: &'r mut [u8],
     stat: Option<(&'r mut FileStat, &'r Kinds)>,
+    attributes: Option<(&'r mut AttributeSet, &'r AttributeTable)>,
 }
 
 impl RowMut<'_> {
@@ -190,6 +236,19 @@ impl RowMut<'_> {
     /// Returns whether the row keeps the time of birth.
     pub(crate) fn birth(&self) -> Birth {
         if self.has_stat() { Birth::Requested } else { Birth::Unknown }
+    }
+
+    /// Reads the extended attributes of the open file, if the row keeps them.
+    pub(crate) fn read_attributes<'f>(
+        &mut self,
+        file: impl FnOnce() -> Option<&'f File>,
+        reader: &mut OpenAttributes,
+    ) {
+        if let Some((set, table)) = &mut self.attributes
+            && let Some(file) = file()
+        {
+            **set = reader.read(file, table);
+        }
     }
 
     pub(crate) fn is_pending(&self) -> bool {

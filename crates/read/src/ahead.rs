@@ -147,6 +147,14 @@ impl Reader for Ahead {
         }
     }
 
+    fn file(&self, _slot: u32) -> Option<&File> {
+        match &self.state {
+            State::Out(progress) => Some(progress.file()),
+            State::Helped { is_asked: false, .. } => None,
+            _ => panic!("the caller has no chunk"),
+        }
+    }
+
     fn is_written_back(&self, _slot: u32) -> bool {
         match &self.state {
             State::Out(progress) => progress.is_written_back(),

@@ -41,6 +41,10 @@ impl Progress {
         self.file.stat()
     }
 
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Whether modified pages were written back before the first read.
     pub(crate) fn is_written_back(&self) -> bool {
         self.written_back != WrittenBack::Unknown

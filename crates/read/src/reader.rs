@@ -129,6 +129,11 @@ pub trait Reader {
     /// # Panics
     /// If the caller has no chunk of the file. `more`, `finish` and `cancel` panic in the same case.
     fn stat(&self, slot: u32) -> &Stat;
+    /// Returns the open file on `slot`; `None` if another thread reads it.
+    ///
+    /// # Panics
+    /// If the caller has no chunk of the file.
+    fn file(&self, slot: u32) -> Option<&File>;
     /// Returns whether the modified pages of the file on `slot` were written back before the first read, so that every
     /// write since then has changed its times.
     ///

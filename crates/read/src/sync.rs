@@ -182,6 +182,13 @@ impl Reader for SyncReader {
         }
     }
 
+    fn file(&self, slot: u32) -> Option<&File> {
+        match &self.slots[slot as usize] {
+            Slot::Out(progress) => Some(progress.file()),
+            other => panic!("the caller has no chunk of slot {slot}: {other:?}"),
+        }
+    }
+
     fn is_written_back(&self, slot: u32) -> bool {
         match &self.slots[slot as usize] {
             Slot::Out(progress) => progress.is_written_back(),

@@ -406,6 +406,14 @@ impl Reader for Uring {
         }
     }
 
+    fn file(&self, slot: u32) -> Option<&File> {
+        match &self.slots[slot as usize] {
+            Slot::Out(progress) => Some(progress.file()),
+            Slot::Plain => self.plain.file(slot),
+            _ => panic!("the caller has no chunk of slot {slot}"),
+        }
+    }
+
     fn is_written_back(&self, slot: u32) -> bool {
         match &self.slots[slot as usize] {
             Slot::Out(progress) => progress.is_written_back(),

@@ -157,6 +157,9 @@ impl Reader for LateWrites {
     fn stat(&self, slot: u32) -> &ftk_file::Stat {
         self.reader.stat(slot)
     }
+    fn file(&self, slot: u32) -> Option<&ftk_file::File> {
+        self.reader.file(slot)
+    }
     fn is_written_back(&self, slot: u32) -> bool {
         self.reader.is_written_back(slot)
     }
