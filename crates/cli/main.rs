@@ -5,6 +5,7 @@ mod agreement;
 mod algorithm;
 mod args;
 mod asked;
+mod attributes;
 mod cache;
 mod calibrate;
 mod cmp;

@@ -84,11 +84,13 @@ fn header(line: &[u8]) -> Option<Header> {
         .into_iter()
         .map(|option| option.members()?.bytes("option").filter(|option| is_known(option)));
     let is_whole = line.optional("shard")?.is_none();
+    let xattrs = line.get("xattrs")?.boolean()?;
     (is_manifest && is_whole).then_some(Header {
         version,
         root: line.bytes("root")?,
         algorithms,
-        xattrs: line.get("xattrs")?.boolean()?,
+        xattrs,
+        trusted_xattrs: line.optional_as("trusted_xattrs", Json::boolean)?.unwrap_or(true) || !xattrs,
         options: options.collect::<Option<_>>()?,
         start_ns: line.integer("start_ns")?,
         root_identity: None,

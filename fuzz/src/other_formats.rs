@@ -59,6 +59,7 @@ fn manifest(imported: &Import) -> Manifest {
         root: b".".to_vec(),
         algorithms: imported.algorithms().to_vec(),
         xattrs: false,
+        trusted_xattrs: true,
         options: imported.options().to_vec(),
         start_ns: 0,
         root_identity: None,

@@ -98,7 +98,7 @@ scenes! {
     dup_script: ["dup", "prune", "--keep", "first", "--action", "delete", "--script"], BARE, [""];
     dup_apply_plan: ["dup", "apply", "../list", "--keep", "first", "--action", "symlink"], REPORT, ["  keep ", "  refuse "];
     manifest_create: ["manifest", "create", ".", "-o", "../out"], BARE, [];
-    manifest_create_with_xattrs: ["manifest", "create", ".", "--xattrs"], BARE, [];
+    manifest_create_without_xattrs: ["manifest", "create", ".", "--no-xattrs"], BARE, [];
     manifest_verify: ["manifest", "verify", ".", "../list"], MANIFESTS, ["unreadable\t"];
     manifest_verify_old: ["manifest", "verify", ".", "../other"], MANIFESTS, ["unreadable\t"];
     manifest_verify_metadata: ["manifest", "verify", ".", "../list", "--mode", "metadata"], MANIFESTS, ["unreadable\t"];

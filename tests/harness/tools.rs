@@ -40,6 +40,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("rhash", "rhash"),
     ("rsync", "rsync"),
     ("script", "bsdutils"),
+    ("setcap", "libcap2-bin"),
     ("setfacl", "acl"),
     ("sha1sum", "coreutils"),
     ("sha224sum", "coreutils"),
@@ -117,7 +118,7 @@ fn works(tool: &str) -> bool {
         "hashdeep" => command.arg("-V"),
         "openssl" => command.arg("version"),
         // They have no option that only succeeds.
-        "cksfv" | "dash" | "mtree" | "ssh-keygen" => {
+        "cksfv" | "dash" | "mtree" | "setcap" | "ssh-keygen" => {
             command = Command::new("sh");
             command.args(["-c", "command -v \"$0\"", tool])
         }

@@ -19,7 +19,7 @@ const KINDS: [&str; 4] = ["file", "dir", "link", "fifo"];
 fn of_each_kind() -> Dir {
     let dir = Dir::new();
     dir.file("file", b"content").dir("dir").symlink("file", "link").fifo("fifo").file("other", b"other");
-    create(&dir, &["--xattrs"]);
+    create(&dir, &[]);
     dir
 }
 
@@ -93,7 +93,7 @@ fn h28_extended_attributes() {
             n += 1;
             let expected = [format!("metadata {kind}: xattrs")];
             assert_verdicts(&dir, &format!("{kind} gets {name}"), &expected);
-            create(&dir, &["--xattrs"]);
+            create(&dir, &[]);
             assert_verdicts(&dir, &format!("{kind} keeps {name}"), &[]);
             assert!(set(b"valuf"));
             assert_verdicts(&dir, &format!("{kind} with another {name}"), &expected);

@@ -63,7 +63,7 @@ fn the_file_that_is_wrong_is_named() {
         ("negative", "\"size_bytes\":3", "\"size_bytes\":-3"),
         ("text", "\"nlink\":1", "\"nlink\":\"1\""),
         ("missing", "\"type\":\"file\",", ""),
-        ("cut", "}}", "}"),
+        ("cut", "]}", "]"),
     ] {
         fs::write(dir.path(name), bad(from, to)).unwrap();
         for args in [["diff", name, "good"], ["diff", "good", name], ["unique", name, "good"]] {

@@ -1,9 +1,10 @@
 //! `ftk manifest`, compared with tools that report the same properties of files.
 
 mod append;
+mod attributes;
 mod clocks;
 mod compressed;
-mod create;
+pub(crate) mod create;
 pub(crate) mod damage;
 mod diff;
 mod export;

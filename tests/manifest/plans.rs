@@ -25,7 +25,7 @@ fn body(dir: &Dir, args: &[&str]) -> (Vec<Vec<u8>>, String) {
 fn h43_manifests_and_verdicts() {
     for dir in [random(3), random(4), many()] {
         let expected = body(&dir, &["-j", "1"]);
-        let path = create(&dir, &["--xattrs"]);
+        let path = create(&dir, &[]);
         for plan in plans() {
             assert_eq!(body(&dir, &plan), expected, "{plan:?}");
             verify(&dir, &plan).status(0).stdout("");

@@ -105,7 +105,7 @@ fn entries_with_impossible_values_are_refused() {
         (4, "\"target\":\"a\"", "\"target\":1"),
         (2, "{", "["),
         (2, "{", "{{"),
-        (2, "}}", "}"),
+        (2, "]}", "]"),
     ] {
         let mut lines = lines.clone();
         let changed = lines[nth].replacen(from, to, 1);

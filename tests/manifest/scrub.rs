@@ -377,7 +377,7 @@ fn recorded_times_may_be_any_numbers() {
 fn attributes_and_several_digests_are_kept() {
     let dir = Dir::new();
     dir.file("a", b"abc").raw_file(b"\xff\n", b"odd");
-    create(&dir, &["--xattrs", "-a", "md5,xxh3", "-E", "*.tmp"]);
+    create(&dir, &["-a", "md5,xxh3", "-E", "*.tmp"]);
     let before = recorded(&dir);
     scrub(&dir, &[]).status(0);
     let after = recorded(&dir);

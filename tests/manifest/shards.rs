@@ -66,7 +66,7 @@ fn merged_shards_are_the_manifest_of_a_single_run() {
     for options in [
         &[][..],
         &["--no-content"],
-        &["-a", "md5,sha256", "--xattrs"],
+        &["-a", "md5,sha256", "--no-xattrs"],
         &["-E", "*.o"],
         &["--max-depth", "0"],
         &["--max-depth", "1"],
@@ -201,7 +201,7 @@ fn a_shard_replaces_only_its_own_earlier_manifest() {
     let hashed = fs::read(dir.aside("part")).unwrap();
     let other = dir.ftk(["manifest", "create", "--shard", "1/4", "src", "-o", "../part"]).run();
     other.status(2).stderr_has("is a manifest");
-    for other in [&["-E", "*.o"][..], &["-a", "md5"], &["--no-content"], &["--xattrs"]] {
+    for other in [&["-E", "*.o"][..], &["-a", "md5"], &["--no-content"], &["--no-xattrs"]] {
         shard(&[&["1/4"], other].concat()).status(2).stderr_has("is a manifest");
     }
     assert_eq!(fs::read(dir.aside("part")).unwrap(), hashed);

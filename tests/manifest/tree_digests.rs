@@ -155,13 +155,13 @@ fn directories_with_unreadable_entries_have_no_digest() {
 #[test]
 fn update_writes_the_digests_of_a_new_manifest() {
     let dir = everything();
-    let path = create(&dir, &["--xattrs"]);
+    let path = create(&dir, &[]);
     dir.file("sub/deep/c", b"new").file("sub/new", b"1");
     fs::remove_file(dir.path("a")).unwrap();
     let update = |dir: &Dir| dir.ftk(["manifest", "update", "."]).args([&path, Path::new("-o"), &path]).run();
     update(&dir).status(0);
     let updated = Manifest::read(&path);
-    let created = Manifest::read(&create(&dir, &["--xattrs"]));
+    let created = Manifest::read(&create(&dir, &[]));
     assert_eq!(tree(&updated, "."), tree(&created, "."));
     // A manifest without digests of directories gets them.
     fs::write(&path, seal(&lines(&path))).unwrap();

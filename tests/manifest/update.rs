@@ -177,7 +177,7 @@ fn check_finds_rot() {
 /// The updated manifest equals a new one, whichever files were read.
 #[test]
 fn an_updated_manifest_equals_a_new_one() {
-    for args in [&[][..], &["-a", "md5,xxh3"], &["--no-content"], &["--xattrs", "-E", "sub"]] {
+    for args in [&[][..], &["-a", "md5,xxh3"], &["--no-content"], &["--no-xattrs", "-E", "sub"]] {
         let dir = everything();
         create_later(&dir, args);
         dir.file("sub/b", b"no more empty").file("more/d", b"d").symlink("d", "more/link");

@@ -13,6 +13,24 @@ value shows what you mean, ftk treats it as its own option. Options that mean th
 `ftk help coming-from fd` prints the section about one tool.
 ";
 
+/// What a table of options cannot say.
+const AIDE: &str = "
+What AIDE compares by its group `R` is `p+ftype+i+l+n+u+g+s+m+c+md5+X`, where `X` is `acl+selinux+xattrs+caps+e2fsattrs`.
+`ftk manifest verify` and `diff` compare these by default:
+
+| AIDE | in ftk |
+|---|---|
+| `p`, `ftype`, `u`, `g`, `l`, `s` | mode, type, owner, group, target of a link; the size of regular files |
+| `m` | the mtime, except of directories |
+| `md5` and other digests | SHA-256, or the algorithms of `--algorithm` |
+| `acl`, `selinux`, `xattrs`, `caps` | all extended attributes |
+| `n` | which paths are hard links of each other, instead of their number |
+| `i`, `c` | inode and ctime are recorded and not compared, so that a copy verifies |
+| `e2fsattrs` | attributes of `chattr` are not recorded |
+
+A group without digests is `--mode metadata`, and `--ignore` excludes single fields.
+";
+
 /// Returns the section about `tool`, or the whole page. `None` if the table has no such tool.
 pub(crate) fn page(tool: Option<&str>) -> Option<String> {
     match tool {
@@ -40,6 +58,9 @@ fn part(tool: &str) -> Option<String> {
             careful.unwrap_or_default(),
             row.here
         );
+    }
+    if tool == "AIDE" {
+        part.push_str(AIDE);
     }
     Some(part)
 }

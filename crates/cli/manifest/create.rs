@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use ftk_file::now_ns;
+use ftk_file::{now_ns, sees_trusted};
 use ftk_hash::Algorithm;
 use ftk_inventory::Keep;
 use ftk_manifest::{Contents, Error, Header, WalkedTree, Writer, create};
@@ -60,10 +60,15 @@ pub(super) struct CreateArgs {
     )]
     algorithms: Vec<Algorithm>,
 
-    /// Also record extended attributes
+    /// Record no extended attributes
     ///
-    /// Access control lists and capabilities are among them.
+    /// By default they are recorded: access control lists, capabilities, SELinux labels and attributes of users. An
+    /// entry whose attributes cannot be read is an error and gets no line.
     #[arg(long, help_heading = "Contents")]
+    no_xattrs: bool,
+
+    /// Accepted: attributes are recorded by default
+    #[arg(long, hide = true, overrides_with = "no_xattrs")]
     xattrs: bool,
 
     /// Record no digests, and read no files
@@ -87,7 +92,7 @@ Examples:
   ftk manifest create . -o /backup/today.jsonl     keep it on another disk
   ftk manifest create -E '*.tmp' -x / -o /mnt/root.jsonl.zst
                                                    compressed
-  ftk manifest create --no-content --xattrs /etc   permissions; reads no file
+  ftk manifest create --no-content /etc            permissions; reads no file
   ftk manifest create -a sha256,blake3 /archive -o archive.jsonl
                                                    two digests per file
   ftk manifest create --shard 3/16 --plan plan.json /lustre -o part-3.jsonl
@@ -106,7 +111,8 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         version: Header::VERSION,
         root: args.root.as_bytes().to_vec(),
         algorithms,
-        xattrs: args.xattrs,
+        xattrs: !args.no_xattrs,
+        trusted_xattrs: sees_trusted(),
         options,
         start_ns: now_ns(),
         root_identity: None,
@@ -134,7 +140,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     header.start_ns = reading::start_ns(inventory, &list, header.start_ns);
     let read = match args.no_content {
         true => None,
-        false => Some(reading::read(&run, inventory, None, &header.algorithms, NOT_RECORDED)?),
+        false => Some(reading::read(&run, inventory, None, &header.algorithms, header.xattrs, NOT_RECORDED)?),
     };
     let contents = read.as_ref().map_or_else(Contents::none, |read| Contents::read(None, &read.rows));
     let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
@@ -147,6 +153,9 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         create(&tree, &contents, header.xattrs, writer, &run.budget, &mut on_error)
     })?;
 
+    if without_xattrs > 0 {
+        console.summary("--no-xattrs records entries without their attributes");
+    }
     let (done, failed) = read.map_or_else(Default::default, |read| (read.done, read.failed.len() as u64));
     let reused = run.close_cache();
     reading::say_done(&run, entries, done, failed, reused, &header.algorithms);

@@ -20,7 +20,7 @@ use crate::input;
 use crate::list::List;
 use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::input::{Input, in_either};
-use crate::manifest::record::{Findings, Manner, say_counts};
+use crate::manifest::record::{Findings, Manner, Uncompared, say_counts};
 use crate::manifest::rules::{ModeArg, RulesArgs};
 use crate::stdout::Stdout;
 
@@ -95,8 +95,19 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     if summary.split_links > 0 {
         findings.split_links(summary.split_links);
     }
+    let unrecorded = match [&old, &new].map(|manifest| manifest.header().xattrs) {
+        _ if !criteria.compares(Field::Xattrs) => None,
+        [true, true] => None,
+        [false, false] => Some(""),
+        [false, true] => Some(" in OLD"),
+        [true, false] => Some(" in NEW"),
+    };
+    let uncompared = Uncompared { unrecorded, hidden: summary.hidden_xattrs };
+    findings.uncompared(&uncompared);
     findings.finish()?;
-    Ok(say_counts(&summary, "the same", word, shifted, &args.corrupted, console))
+    let outcome = say_counts(&summary, "the same", word, shifted, &args.corrupted, console);
+    uncompared.say(console);
+    Ok(outcome)
 }
 
 /// Returns the word for a change. In a comparison of two states, entries are `removed` and `added` instead of

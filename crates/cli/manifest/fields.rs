@@ -1,10 +1,12 @@
 //! Describes the changes of an entry for people: `size 812 → 940, mode 0644 → 0600`.
 
+use ftk_file::attribute_differences;
 use ftk_hash::{Algorithm, Digest};
-use ftk_manifest::{Entry, Field, Xattr};
-use ftk_record::{quote, sanitize};
+use ftk_manifest::{Entry, Field};
+use ftk_record::quote;
 use ftk_walk::FileType;
 
+use crate::attributes;
 use crate::human::ARROW;
 use crate::human::{device, local_time};
 
@@ -15,7 +17,7 @@ const DIGITS: usize = 8;
 pub(super) fn change(field: Field, [old, new]: [&Entry<'_>; 2], algorithms: [&[Algorithm]; 2]) -> String {
     match field {
         Field::Digests => digests([old, new], algorithms),
-        Field::Xattrs => xattrs(old, new),
+        Field::Xattrs => xattrs([old, new]),
         _ => format!("{} {} {ARROW} {}", name(field), value(field, old), value(field, new)),
     }
 }
@@ -80,14 +82,11 @@ fn digest(entry: &Entry<'_>, algorithms: &[Algorithm], wanted: &Algorithm) -> Op
     None
 }
 
-/// Returns the names of extended attributes that were added, removed or changed.
-fn xattrs(old: &Entry<'_>, new: &Entry<'_>) -> String {
-    let (old, new) = (old.xattrs.unwrap_or_default(), new.xattrs.unwrap_or_default());
-    let not_in = |xattr: &&Xattr, others: &[Xattr]| !others.contains(xattr);
-    let mut names: Vec<_> = old.iter().filter(|it| not_in(it, new)).map(|it| &it.name).collect();
-    names.extend(new.iter().filter(|it| not_in(it, old)).map(|it| &it.name));
-    names.sort_unstable();
-    names.dedup();
-    let names: Vec<_> = names.into_iter().map(|name| sanitize(name)).collect();
-    format!("attributes {}", names.join(" "))
+/// Says which extended attributes were added, removed or changed.
+fn xattrs(entries: [&Entry<'_>; 2]) -> String {
+    fn pairs<'e>(entry: &Entry<'e>) -> impl Iterator<Item = (&'e [u8], &'e [u8])> {
+        entry.xattrs.unwrap_or_default().iter().map(|it| (&it.name[..], &it.value[..]))
+    }
+    let [old, new] = entries.map(pairs);
+    attributes::describe(&attribute_differences(old, new), ["removed", "added", "changed"])
 }

@@ -142,6 +142,7 @@ fn import(
         root: root.unwrap_or(b".").to_vec(),
         algorithms: import.algorithms().to_vec(),
         xattrs: false,
+        trusted_xattrs: true,
         options: import.options().to_vec(),
         start_ns: now_ns(),
         root_identity: None,

@@ -50,17 +50,20 @@ pub(super) fn start_ns(inventory: &Inventory, list: &List<'_>, began_ns: i128) -
     ftk_manifest::start_ns(inventory, list.file().ok().flatten().as_ref(), began_ns)
 }
 
-/// Reads the files of `only`, or all of them for `None`, and reports those that fail. `so` is the consequence for
-/// these.
+/// Reads the files of `only`, or all of them for `None`, with `xattrs` also their extended attributes, and reports those
+/// that fail. `so` is the consequence for these.
 pub(super) fn read(
     run: &Run<'_>,
     inventory: &Inventory,
     only: Option<&[FileNo]>,
     algorithms: &[Algorithm],
+    xattrs: bool,
     so: &str,
 ) -> anyhow::Result<Hashed> {
     let work = run.whole(inventory, only, algorithms);
-    let rows = run.rows(&work, true).with_context(|| too_large(&run.budget))?;
+    let rows = run.rows(&work, true);
+    let rows = rows.and_then(|rows| if xattrs { rows.with_attributes(&run.budget) } else { Ok(rows) });
+    let rows = rows.with_context(|| too_large(&run.budget))?;
     if work.files() == 0 {
         return Ok(Hashed { rows, done: Progress::default(), failed: Vec::new() });
     }

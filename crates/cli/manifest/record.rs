@@ -99,6 +99,22 @@ impl<'a> Findings<'a> {
         });
     }
 
+    /// Prints a JSON object for attributes that were not compared. This is not a difference.
+    pub(super) fn uncompared(&mut self, uncompared: &Uncompared) {
+        let Manner { json: true, member, .. } = self.manner else { return };
+        let Uncompared { unrecorded, hidden } = *uncompared;
+        let why = |why: String| {
+            format!("{{\"{member}\":\"not_compared\",\"path\":\".\",\"field\":\"xattrs\",{why}}}\n")
+        };
+        let lines = [
+            unrecorded.map(|_| why("\"reason\":\"not_recorded\"".into())),
+            (hidden > 0).then(|| why(format!("\"reason\":\"hidden\",\"entries\":{hidden}"))),
+        ];
+        for line in lines.into_iter().flatten() {
+            self.list.line(|out| out.extend_from_slice(line.as_bytes()));
+        }
+    }
+
     /// Prints the findings so far, so that they do not wait for the end of a long run.
     pub(super) fn flush(&mut self) {
         self.list.flush();
@@ -106,6 +122,29 @@ impl<'a> Findings<'a> {
 
     pub(super) fn finish(self) -> anyhow::Result<()> {
         self.list.finish()
+    }
+}
+
+/// Extended attributes that were not compared, although they were to be.
+pub(super) struct Uncompared {
+    /// Which manifests have none, as the end of a sentence.
+    pub(super) unrecorded: Option<&'static str>,
+    /// The number of entries with attributes that only root sees, and that one side does not know.
+    pub(super) hidden: u64,
+}
+
+impl Uncompared {
+    /// Prints them in the summary.
+    pub(super) fn say(&self, console: &Console) {
+        if let Some(end) = self.unrecorded {
+            console.summary(format_args!("attributes were not recorded{end}"));
+        }
+        if self.hidden > 0 {
+            let entries = human::entries(self.hidden);
+            console.summary(format_args!(
+                "{entries} with attributes that only root sees (trusted.*): these were not compared"
+            ));
+        }
     }
 }
 

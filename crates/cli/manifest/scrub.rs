@@ -153,8 +153,14 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let time_left = || args.time.map(|time| time.saturating_sub(run.start.elapsed()));
     while let Some(batch) = scrub.next_batch(pace.weight(time_left())) {
         let (begun_ns, begun) = (now_ns(), Instant::now());
-        let read =
-            reading::read(&run, tree.inventory, Some(&batch.files), &header.algorithms, "not verified")?;
+        let read = reading::read(
+            &run,
+            tree.inventory,
+            Some(&batch.files),
+            &header.algorithms,
+            false,
+            "not verified",
+        )?;
         scrub.judge(&batch, &read.rows, begun_ns, &mut |finding| {
             let why = finding.file.and_then(|file| read.failure(file)).map(reading::why);
             if finding.verdict == Verdict::Corrupted {

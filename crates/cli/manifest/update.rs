@@ -158,11 +158,17 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         bail!("cannot accept {path}: it is not a regular file both in ROOT and, with digests, in {old}");
     }
     let start_ns = reading::start_ns(&scan.inventory, &list, now_ns);
-    let read = reading::read(&run, &scan.inventory, Some(&update.files), algorithms, "not read")?;
+    let files = Some(&*update.files);
+    let read = reading::read(&run, &scan.inventory, files, algorithms, old.header().xattrs, "not read")?;
 
     let start_ns = update.start_ns(&read.rows, start_ns);
     let shard = header.shard.map(|shard| Shard { incomplete: scan.incomplete.clone(), ..shard });
-    let header = Header { start_ns, root_identity: Some(root.identity().clone()), shard, ..header };
+    let trusted_xattrs = header.trusted_xattrs && update.sees_trusted();
+    let root_identity = Some(root.identity().clone());
+    let header = Header { start_ns, root_identity, trusted_xattrs, shard, ..header };
+    if header.xattrs && old.header().trusted_xattrs && !trusted_xattrs {
+        console.warning("attributes that only root sees (trusted.*) are no longer recorded");
+    }
     let mut each = |finding: &Finding<'_>| match (finding.error, finding.old, finding.new) {
         (None, Some(_), None) if finding.verdict == Verdict::Missing => {
             console.warning(format_args!("{} is missing", quote(finding.path)));

@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_inventory::Keep;
-use ftk_manifest::{Criteria, Finding, Mode, Sample, Summary, Verdict, VerifyPlan, WalkedTree};
+use ftk_manifest::{Criteria, Field, Finding, Mode, Sample, Summary, Verdict, VerifyPlan, WalkedTree};
 use ftk_process::Progress;
 use ftk_record::quote;
 
@@ -17,11 +17,11 @@ use crate::console::{Console, Outcome, cause};
 use crate::globals::Globals;
 use crate::list::List;
 use crate::manifest::corrupted::CorruptedArgs;
-use crate::manifest::create::join;
+use crate::manifest::create::{join, say_no_xattrs};
 use crate::manifest::guard::refuse_swapped;
 use crate::manifest::input::Input;
 use crate::manifest::reading;
-use crate::manifest::record::{Findings, Manner, say_counts};
+use crate::manifest::record::{Findings, Manner, Uncompared, say_counts};
 use crate::manifest::root::Root;
 use crate::manifest::rules::RulesArgs;
 use crate::manifest::scope::ScopeArgs;
@@ -168,8 +168,11 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
     let (mut summary, mut done, mut failed) = (Summary::default(), Progress::default(), 0);
     let (mut is_over, mut looked_below) = (false, false);
+    let compares_xattrs = criteria.compares(Field::Xattrs);
+    let reads_xattrs = header.xattrs && compares_xattrs;
     for batch in plan.batches(args.exit_on_first) {
-        let read = reading::read(&run, inventory, Some(&batch.files), &header.algorithms, "not verified")?;
+        let files = Some(&*batch.files);
+        let read = reading::read(&run, inventory, files, &header.algorithms, reads_xattrs, "not verified")?;
         done.files += read.done.files;
         done.bytes += read.done.bytes;
         failed += read.failed.len() as u64;
@@ -177,7 +180,10 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
             looked_below |= finding.path != b".";
             let mut why = finding.file.and_then(|file| read.failure(file)).map(reading::why);
             if let Some(error) = finding.error {
-                console.path_error("stat", &join(tree.root, finding.path), cause(error));
+                match finding.changed {
+                    [Field::Xattrs] => say_no_xattrs(tree.root, finding.path, error, console),
+                    _ => console.path_error("stat", &join(tree.root, finding.path), cause(error)),
+                }
                 why = Some(cause(error));
             }
             findings.give(finding, why.as_deref());
@@ -201,12 +207,16 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     if summary.split_links > 0 {
         findings.split_links(summary.split_links);
     }
+    let unrecorded = (compares_xattrs && !header.xattrs).then_some("");
+    let uncompared = Uncompared { unrecorded, hidden: summary.hidden_xattrs };
+    findings.uncompared(&uncompared);
     findings.finish()?;
     let good = if is_over { "as recorded, up to the first difference" } else { "as recorded" };
     // A new file that could not be read keeps the verdict `new`, but it is an error too.
     let read = if failed > 0 { Outcome::Error } else { Outcome::Success };
     let outcome = scan.outcome.max(read).max(shifted);
     let outcome = say_counts(&summary, good, Verdict::name, outcome, &args.corrupted, console);
+    uncompared.say(console);
     reading::say_done(&run, summary.total(), done, failed, None, &header.algorithms);
     Ok(outcome)
 }

@@ -1,12 +1,13 @@
 //! A fast parser for lines in exactly the form that ftk writes.
 //!
 //! `verify` reads a manifest twice, and most lines are exactly as [`Writer`](crate::Writer) writes them:
-//! members in that order, no spaces, no escapes, names in UTF-8, no extended attributes. Every other line,
-//! valid or not, goes to the JSON parser.
+//! members in that order, no spaces, no escapes, names in UTF-8. Every other line, valid or not, goes to the JSON
+//! parser.
 
 use std::borrow::Cow;
 
 use ftk_hash::{Algorithm, Digest};
+use ftk_record::read_base64;
 use ftk_walk::FileType;
 use memchr::memchr;
 
@@ -20,9 +21,6 @@ use crate::{EntryError, Header, Xattr};
 /// Parses a line in canonical form into `entry`. Returns `None` for any other line; `entry` is then
 /// unspecified.
 pub(crate) fn read(line: &[u8], header: &Header, entry: &mut Owned) -> Option<()> {
-    if header.xattrs {
-        return None;
-    }
     let mut rest = Scan(line);
     rest.skip(b"{\"path\":\"")?;
     let path = rest.until_quote().filter(|path| is_plain(path))?;
@@ -156,7 +154,23 @@ impl<'l> Values<'l> for Scan<'l> {
     }
 
     fn xattrs(&mut self) -> Option<Vec<Xattr>> {
-        None
+        self.skip(b"[")?;
+        let mut xattrs: Vec<Xattr> = Vec::new();
+        while self.skip(b"]").is_none() {
+            if !xattrs.is_empty() {
+                self.skip(b",")?;
+            }
+            self.skip(b"{\"name\":\"")?;
+            let name = self.until_quote().filter(|name| is_plain(name))?.to_vec();
+            self.skip(b",\"value_b64\":\"")?;
+            let value = read_base64(str::from_utf8(self.until_quote()?).ok()?)?;
+            self.skip(b"}")?;
+            if name.contains(&0) || xattrs.last().is_some_and(|last| last.name >= name) {
+                return None;
+            }
+            xattrs.push(Xattr { name, value });
+        }
+        Some(xattrs)
     }
 
     fn check<T>(&mut self, made: Option<T>, _: impl FnOnce() -> EntryError) -> Option<T> {
@@ -216,6 +230,7 @@ mod tests {
             root: b"/".to_vec(),
             algorithms,
             xattrs,
+            trusted_xattrs: true,
             options: vec![],
             start_ns: 0,
             root_identity: None,
@@ -236,8 +251,9 @@ mod tests {
         out
     }
 
-    fn lines() -> Vec<Vec<u8>> {
-        let file = Entry { digests: &[0xfe; 16], ..Entry::new(b"a/b", STAT) };
+    /// Returns lines of manifests without extended attributes, and with these in every line.
+    fn lines(xattrs: Option<&[Xattr]>) -> Vec<Vec<u8>> {
+        let file = Entry { digests: &[0xfe; 16], xattrs, ..Entry::new(b"a/b", STAT) };
         let other = |file_type| Entry { stat: Stat { file_type, ..STAT }, digests: &[], ..file };
         let absent = |fields: &[Field]| {
             let mut absent = FieldSet::default();
@@ -257,10 +273,19 @@ mod tests {
         ]
     }
 
+    /// Returns lines, and whether their header has extended attributes.
+    fn all_lines() -> Vec<(Vec<u8>, bool)> {
+        let xattr = |name: &str, value: &[u8]| Xattr { name: name.into(), value: value.into() };
+        let some = [xattr("security.capability", b"\x01\0\0\x02"), xattr("user.\u{e9}", b"")];
+        let with = [&[][..], &some[..1], &some].map(|xattrs| lines(Some(xattrs))).concat();
+        let lines = lines(None).into_iter().map(|line| (line, false));
+        lines.chain(with.into_iter().map(|line| (line, true))).collect()
+    }
+
     #[test]
     fn written_lines_parse_the_same_in_both_parsers() {
-        for text in lines() {
-            let (plain, json) = both(&text, &header(false));
+        for (text, xattrs) in all_lines() {
+            let (plain, json) = both(&text, &header(xattrs));
             assert_eq!(plain, Some(json.unwrap()), "{}", text.escape_ascii());
         }
     }
@@ -268,14 +293,14 @@ mod tests {
     #[test]
     fn unusual_lines_are_left_to_the_json_parser() {
         let file = Entry { digests: &[0xfe; 16], ..Entry::new(b"a", STAT) };
-        let xattrs: [Xattr; 0] = [];
+        let odd = [Xattr { name: b"user.\xff".into(), value: Vec::new() }];
         let link = Stat { file_type: FileType::Symlink, ..STAT };
         for entry in [
             Entry { path: b"quote\"", ..file },
             Entry { path: b"new\nline", ..file },
             Entry { path: b"\xff", ..file },
             Entry { target: Some(b"\xff"), ..Entry::new(b"a", link) },
-            Entry { xattrs: Some(&xattrs), ..file },
+            Entry { xattrs: Some(&odd), ..file },
             Entry { stat: Stat { ino: u64::MAX, ..STAT }, ..file },
             Entry { stat: Stat { mtime_ns: i128::from(u64::MAX) * 5, ..STAT }, ..file },
         ] {
@@ -314,9 +339,9 @@ mod tests {
     proptest! {
         #[test]
         fn the_fast_parser_agrees_with_the_json_parser(
-            text in prop::sample::select(lines()),
+            (text, xattrs) in prop::sample::select(all_lines()),
             changes in prop::collection::vec(
-                (any::<prop::sample::Index>(), 0..3_usize, prop::sample::select(b"\0\x1f\"\\0-9a,:{}\xff".to_vec())),
+                (any::<prop::sample::Index>(), 0..3_usize, prop::sample::select(b"\0\x1f\"\\0-9a,:{}[]=\xff".to_vec())),
                 0..3,
             ),
         ) {
@@ -325,7 +350,7 @@ mod tests {
                 let at = index.index(text.len());
                 text.splice(at..(at + removed).min(text.len()), [byte]);
             }
-            let (plain, json) = both(&text, &header(false));
+            let (plain, json) = both(&text, &header(xattrs));
             if let Some(entry) = plain {
                 prop_assert_eq!(entry, json.unwrap());
             }

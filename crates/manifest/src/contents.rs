@@ -1,8 +1,10 @@
 //! The file contents that a run has read.
 
-use ftk_file::Stat;
+use std::sync::Arc;
+
+use ftk_file::{Attribute, Stat};
 use ftk_inventory::FileNo;
-use ftk_process::{Rows, State};
+use ftk_process::{AttributeSet, Rows, State};
 
 use crate::walked_tree::Seen;
 
@@ -40,19 +42,29 @@ impl<'c> Contents<'c> {
     }
 
     pub(crate) fn of(&self, file: FileNo) -> Content {
-        let Some((files, rows)) = self.read else { return Content::Unread };
-        let row = match files {
-            None => file.0,
-            Some(files) => match row_of(files, file) {
-                Some(row) => row,
-                None => return Content::Unread,
-            },
-        };
+        let Some((row, rows)) = self.row(file) else { return Content::Unread };
         match rows.state(row) {
             State::Ok => Content::Read(row, rows.stat(row).expect("the row is Ok")),
             State::Pending | State::Deferred => Content::Pending,
             _ => Content::Failed,
         }
+    }
+
+    /// Returns the row of a file that was to be read.
+    fn row(&self, file: FileNo) -> Option<(u32, &'c Rows)> {
+        let (files, rows) = self.read?;
+        Some((files.map_or(Some(file.0), |files| row_of(files, file))?, rows))
+    }
+
+    /// Returns the extended attributes of a file, if they were read together with its content.
+    pub(crate) fn attributes(&self, file: FileNo) -> Option<AttributeSet> {
+        let (row, rows) = self.row(file)?;
+        rows.attributes(row)
+    }
+
+    /// Returns the attributes of a set that is not empty.
+    pub(crate) fn set(&self, set: AttributeSet) -> Arc<[Attribute]> {
+        self.read.expect("a row was found").1.set(set)
     }
 
     /// Returns the present metadata of a file, and its row if it was read. `walked` is what the walk kept.

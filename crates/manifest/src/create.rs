@@ -14,7 +14,8 @@ use crate::xattrs::XattrReader;
 use crate::{Contents, Entry, Error, Writer};
 
 /// Writes an entry for everything in the tree, in the order of a manifest, and returns the number of entries.
-/// With `xattrs` their extended attributes are read now and written too.
+/// With `xattrs` their extended attributes are written too. Those that were not read together with the content are read
+/// now.
 ///
 /// Entries that could not be read are skipped: files whose row is not `Ok`, which were reported when they
 /// were read, and entries whose extended attributes cannot be read, which are passed to `on_error` with their
@@ -102,7 +103,7 @@ impl<'t> Maker<'t> {
         verified_ns: Option<i128>,
         budget: &Budget,
     ) -> Self {
-        let xattrs = xattrs.then(|| KeptXattrs::new(XattrReader::new(tree.inventory), budget));
+        let xattrs = xattrs.then(|| KeptXattrs::new(XattrReader::new(tree.inventory, contents), budget));
         let links = links.then(|| LinkNames::new(budget));
         Self { contents, file_systems, xattrs, links, verified_ns, digests: Vec::new() }
     }

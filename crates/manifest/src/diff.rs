@@ -11,6 +11,7 @@ use crate::keys::{Keys, pair};
 use crate::pairs::{Pass, merge_manifests};
 use crate::shift::TimeSample;
 use crate::verdict::{is_same_time, note_links};
+use crate::xattrs::Hider;
 use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Shift, Summary, Verdict};
 
 /// Compares two manifests and passes each difference to `each`, in path order.
@@ -69,6 +70,10 @@ pub fn diff(
     summary.split_links = links.as_ref().and_then(|links| links.splits.separate()).unwrap_or(0);
     let (mut missing, mut added) = (0, 0);
     let (mut same, mut same_unread) = (0, 0);
+    let mut hider = match criteria.compares(Field::Xattrs) {
+        true => Hider::new([old.header().trusted_xattrs, new.header().trusted_xattrs]),
+        false => Hider::default(),
+    };
     let pass = if common.identifies_content() { Pass::Again } else { Pass::First };
     let count_same = |entries, entry: Option<&Entry<'_>>| {
         same += entries;
@@ -80,6 +85,9 @@ pub fn diff(
         let mut new_path = None;
         let verdict = match (&mut old, &mut new) {
             (Some(old), Some(new)) => {
+                if old.xattrs.is_some() && new.xattrs.is_some() {
+                    summary.hidden_xattrs += u64::from(hider.hide([old, new]));
+                }
                 let is_pair = old.stat.is_regular() && new.stat.is_regular();
                 let is_same = (is_pair && is_compared).then(|| common.is_same(old.digests, new.digests));
                 criteria.changed(old, new, is_same, &mut changed);

@@ -25,6 +25,9 @@ pub struct Header {
     pub algorithms: Vec<Algorithm>,
     /// Whether extended attributes were recorded.
     pub xattrs: bool,
+    /// Whether attributes that only root sees are among them: the process that recorded the tree [saw
+    /// them](ftk_file::sees_trusted).
+    pub trusted_xattrs: bool,
     /// The options that selected the entries. Verification applies them again.
     pub options: Vec<Vec<u8>>,
     /// When the run that made the manifest began, in nanoseconds since the Unix epoch.
@@ -67,6 +70,7 @@ struct HeaderLine<'l> {
     #[serde(borrow)]
     algorithms: Vec<Text<'l>>,
     xattrs: bool,
+    trusted_xattrs: Option<bool>,
     #[serde(borrow)]
     options: Vec<Object<OptionLine<'l>>>,
     start_ns: i128,
@@ -112,11 +116,11 @@ impl Header {
             if let Some(identity) = &self.root_identity {
                 record.member("root_identity", identity);
             }
-            record
-                .member("algorithms", algorithms)
-                .member("xattrs", self.xattrs)
-                .paths("options", "option", &self.options)
-                .member("start_ns", self.start_ns);
+            record.member("algorithms", algorithms).member("xattrs", self.xattrs);
+            if self.xattrs && !self.trusted_xattrs {
+                record.member("trusted_xattrs", false);
+            }
+            record.paths("options", "option", &self.options).member("start_ns", self.start_ns);
             if let Some(shard) = &self.shard {
                 record.member("shard", shard);
             }
@@ -165,6 +169,7 @@ impl Header {
             root: name(line.root.as_deref(), line.root_b64.as_deref())?,
             algorithms,
             xattrs: line.xattrs,
+            trusted_xattrs: line.trusted_xattrs.unwrap_or(true) || !line.xattrs,
             options,
             start_ns: line.start_ns,
             root_identity,
@@ -209,6 +214,7 @@ mod tests {
             root: b"/\xff".to_vec(),
             algorithms: vec![Algorithm::Sha256, Algorithm::Xxh3],
             xattrs: true,
+            trusted_xattrs: true,
             options: vec![b"--exclude=*.o".to_vec(), b"--name=\xff".to_vec()],
             start_ns: 1_763_713_800_000_000_001,
             root_identity: None,
@@ -282,6 +288,24 @@ mod tests {
         let first = Header::read(first.trim_end().as_bytes()).unwrap();
         assert_eq!(first, Header { version: 1, ..header() });
         assert_eq!(written(&first), written(&header()), "only the last version is written");
+    }
+
+    #[test]
+    fn whether_attributes_of_root_were_seen_is_read_back() {
+        let seen = header();
+        let hidden = Header { trusted_xattrs: false, ..header() };
+        let without = Header { xattrs: false, ..header() };
+        let hidden_without = Header { trusted_xattrs: false, ..without.clone() };
+        for (header, member, again) in [
+            (&seen, "", &seen),
+            (&hidden, ",\"trusted_xattrs\":false", &hidden),
+            (&without, "", &without),
+            (&hidden_without, "", &without),
+        ] {
+            let line = written(header);
+            assert!(line.contains(&format!(",\"xattrs\":{}{member},\"options\"", header.xattrs)), "{line}");
+            assert_eq!(Header::read(line.trim_end().as_bytes()).unwrap(), *again);
+        }
     }
 
     #[test]

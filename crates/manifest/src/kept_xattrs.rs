@@ -1,4 +1,4 @@
-//! Extended attributes that are needed twice and read once, so that both passes over a tree see the same ones.
+//! Extended attributes that are needed twice and read by path once, so that both passes over a tree see the same ones.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -9,12 +9,12 @@ use crate::Xattr;
 use crate::walked_tree::Seen;
 use crate::xattrs::XattrReader;
 
-/// The extended attributes of a tree's entries. Entries without attributes use no memory.
+/// The extended attributes of a tree's entries. Entries without attributes, and files that were read, use no memory.
 #[derive(Debug)]
 pub(crate) struct KeptXattrs<'i> {
     reader: XattrReader<'i>,
     reserved: Reservation,
-    /// The number of entries so far in this pass.
+    /// The number of entries so far in this pass whose attributes are read by path.
     count: u64,
     /// What was found in the first pass, with the number of the entry.
     kept: VecDeque<(u64, io::Result<Vec<Xattr>>)>,
@@ -38,6 +38,9 @@ impl<'i> KeptXattrs<'i> {
     /// # Errors
     /// When they cannot be read, or do not fit into the budget.
     pub(crate) fn read(&mut self, seen: &Seen) -> io::Result<&[Xattr]> {
+        if self.reader.knows(seen) {
+            return Ok(self.reader.last());
+        }
         self.count += 1;
         if !self.is_second_pass {
             let found = self.reader.read(seen).map(<[Xattr]>::to_vec);

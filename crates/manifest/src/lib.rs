@@ -58,6 +58,7 @@
 //!     root: b"/a".to_vec(),
 //!     algorithms: vec![Algorithm::Md5],
 //!     xattrs: false,
+//!     trusted_xattrs: true,
 //!     options: vec![],
 //!     start_ns: 0,
 //!     root_identity: None,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
 
-use ftk_file::Stat;
+use ftk_file::{Stat, sees_trusted};
 use ftk_inventory::{Budget, FileNo, LinkNames, LinkPairs, OpenDirs, Reservation};
 use ftk_process::{FileSystems, Rows, file_systems};
 use ftk_walk::FileType;
@@ -19,6 +19,7 @@ use crate::survey::is_same_file_system;
 use crate::trees::Trees;
 use crate::verdict::{finding, is_same_time, is_undecided, note_links};
 use crate::walked_tree::{Failed, Seen, WalkedTree};
+use crate::xattrs::Hider;
 use crate::{
     Contents, Criteria, Entry, Error, Field, Finding, Manifest, Sample, Shift, Survey, Verdict, Writer,
 };
@@ -57,6 +58,8 @@ pub struct Update<'u> {
     /// Whether such a file is missing.
     misses_recent: bool,
     append_only: bool,
+    /// Whether the old manifest has attributes that only root sees, and whether this process sees them.
+    see_trusted: [bool; 2],
 }
 
 /// Statistics of a new manifest.
@@ -118,6 +121,7 @@ impl<'u> Update<'u> {
             keeps_recent: false,
             misses_recent: false,
             append_only: false,
+            see_trusted: [header.trusted_xattrs, sees_trusted()],
         };
         merge(&mut old.entries()?, &mut tree.walk(), |old, new| {
             let (old, new) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
@@ -149,6 +153,11 @@ impl<'u> Update<'u> {
         })?;
         update.files.sort_unstable();
         Ok(update)
+    }
+
+    /// Returns whether this process records the attributes that only root sees.
+    pub fn sees_trusted(&self) -> bool {
+        self.see_trusted[1]
     }
 
     /// Only adds new entries. Entries that are missing, or differ in what a verification compares, keep their records. These
@@ -372,9 +381,11 @@ impl<'u> Update<'u> {
             return Ok(false);
         }
         let (mut before, mut now, mut changed) = (*old, *entry, Vec::new());
+        let mut hider = Hider::new(self.see_trusted);
+        hider.hide([&mut before, &mut now]);
         let is_pair = old.stat.is_regular() && entry.stat.is_regular();
         let is_same = is_pair.then(|| old.digests == entry.digests);
-        Criteria::default().changed(old, entry, is_same, &mut changed);
+        Criteria::default().changed(&before, &now, is_same, &mut changed);
         if is_same_time(old, entry, shift) {
             changed.retain(|field| *field != Field::Mtime);
         }

@@ -133,7 +133,7 @@ pub struct Finding<'f> {
     /// The present entry. `None` for an entry that is missing, moved or unreadable; and for a new entry of a
     /// tree if the walk has not kept its metadata.
     pub new: Option<Entry<'f>>,
-    /// The compared fields in which the two entries differ.
+    /// The compared fields in which the two entries differ; of an unreadable entry, what could not be read, if that is known.
     pub changed: &'f [Field],
     /// The file that could not be read. The reason was reported when it was read.
     pub file: Option<FileNo>,
@@ -178,6 +178,9 @@ pub struct Summary {
     /// The number of modified files of which nothing shows whether they were edited or are damaged: a record lacks the
     /// size or the time and nothing that it has differs, or it is marked as damaged and only the time differs.
     pub undecided: u64,
+    /// The number of entries with extended attributes that only root sees, and that were not compared: the process that
+    /// recorded them, or this one, does not see those of others.
+    pub hidden_xattrs: u64,
 }
 
 impl Summary {
@@ -225,5 +228,6 @@ impl AddAssign for Summary {
         self.shift = self.shift.or(other.shift);
         self.split_links += other.split_links;
         self.undecided += other.undecided;
+        self.hidden_xattrs += other.hidden_xattrs;
     }
 }

@@ -74,7 +74,7 @@ fn read(
     algorithms: &[Algorithm],
     search: &mut Search<'_>,
 ) -> anyhow::Result<Outcome> {
-    let read = reading::read(run, tree.inventory, Some(files), algorithms, "not used")?;
+    let read = reading::read(run, tree.inventory, Some(files), algorithms, false, "not used")?;
     search.note(tree, files, &read.rows);
     Ok(if read.failed.is_empty() { Outcome::Success } else { Outcome::Error })
 }

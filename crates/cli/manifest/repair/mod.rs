@@ -180,7 +180,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     if !plan.has_marks {
         console.verbose(|| "no file is marked as damaged: all files are read".into());
     }
-    let read = reading::read(&run, &scan.inventory, Some(&plan.files), algorithms, "not checked")?;
+    let read = reading::read(&run, &scan.inventory, Some(&plan.files), algorithms, false, "not checked")?;
     let is_lost = |file| match read.failure(file) {
         Some(Failure::Io { source, .. }) => is_device_error(source),
         _ => false,

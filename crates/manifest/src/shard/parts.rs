@@ -84,11 +84,13 @@ impl Parts {
         Ok(Self { parts })
     }
 
-    /// Returns the header of the whole manifest. It starts when the first part started.
+    /// Returns the header of the whole manifest. It starts when the first part started, and has the attributes that only
+    /// root sees if all parts have them.
     pub fn header(&self) -> Header {
         let headers = || self.parts.iter().map(|part| part.manifest.header());
         let start_ns = headers().map(|header| header.start_ns).min().expect("there are parts");
-        Header { start_ns, shard: None, ..self.parts[0].manifest.header().clone() }
+        let trusted_xattrs = headers().all(|header| header.trusted_xattrs);
+        Header { start_ns, trusted_xattrs, shard: None, ..self.parts[0].manifest.header().clone() }
     }
 
     /// Returns all parts as one manifest, without joining them in a file. `names` are those of the parts in errors, in the
@@ -134,7 +136,7 @@ fn difference(a: &Header, b: &Header) -> Option<&'static str> {
         (!is_one_plan, "plans"),
         (a.algorithms != b.algorithms, "algorithms"),
         (a.options != b.options, "options"),
-        (a.xattrs != b.xattrs, "settings of --xattrs"),
+        (a.xattrs != b.xattrs, "settings of --no-xattrs"),
     ];
     differences.into_iter().find(|(differs, _)| *differs).map(|(_, what)| what)
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use ftk_file::Stat;
+use ftk_file::{Stat, sees_trusted};
 use ftk_inventory::{FileNo, Opener};
 use ftk_process::Rows;
 use ftk_walk::FileType;
@@ -14,7 +14,7 @@ use crate::keys::{Keys, pair};
 use crate::merge::merge;
 use crate::verdict::{finding, is_same_time, note_links};
 use crate::walked_tree::{Seen, Walk};
-use crate::xattrs::XattrReader;
+use crate::xattrs::{Hider, XattrReader};
 use crate::{Contents, Entry, Error, Field, Finding, Shift, Summary, Verdict, Xattr};
 
 /// The callback for findings. It can end the verification.
@@ -47,7 +47,8 @@ impl VerifyPlan<'_> {
             contents,
             moves,
             opener: Opener::new(inventory),
-            xattrs: needs_xattrs.then(|| XattrReader::new(inventory)),
+            xattrs: needs_xattrs.then(|| XattrReader::new(inventory, contents)),
+            hider: Hider::new([self.manifest.header().trusted_xattrs, sees_trusted()]),
             missing_seen: 0,
             candidates_seen: 0,
             digests: Vec::new(),
@@ -104,6 +105,7 @@ struct Judge<'j> {
     moves: Moves,
     opener: Opener<'j>,
     xattrs: Option<XattrReader<'j>>,
+    hider: Hider,
     /// The number of missing regular files that the pass has reached.
     missing_seen: usize,
     /// The number of candidates that the pass has reached.
@@ -138,16 +140,20 @@ impl Judge<'_> {
         let xattrs: Option<&[Xattr]> = match xattrs {
             Ok(xattrs) => xattrs,
             Err(error) => {
-                let finding = Finding { error: Some(&error), ..finding(Verdict::Unreadable, old) };
+                let changed: &[_] = &[Field::Xattrs];
+                let finding = Finding { error: Some(&error), changed, ..finding(Verdict::Unreadable, old) };
                 self.summary.add(finding.verdict);
                 return Ok((self.each)(&finding));
             }
         };
         let digests: &[u8] = if is_read { &self.digests } else { &[] };
         let new = Entry { target: seen.target(), digests, xattrs, ..Entry::new(&seen.path, stat) };
-        let is_same = is_read.then(|| old.digests == digests);
-        self.plan.criteria.changed(old, &new, is_same, &mut self.changed);
         let (mut old, mut new) = (*old, new);
+        if new.xattrs.is_some() {
+            self.summary.hidden_xattrs += u64::from(self.hider.hide([&mut old, &mut new]));
+        }
+        let is_same = is_read.then(|| old.digests == digests);
+        self.plan.criteria.changed(&old, &new, is_same, &mut self.changed);
         let mut links = self.plan.links.borrow_mut();
         let is_compared = self.plan.criteria.compares(Field::LinkGroup)
             && seen.file_type != FileType::Directory

@@ -78,6 +78,7 @@ pub(crate) fn header(algorithms: &[Algorithm], xattrs: bool) -> Header {
         root: b"/r".to_vec(),
         algorithms: algorithms.into(),
         xattrs,
+        trusted_xattrs: true,
         options: Vec::new(),
         start_ns: 7,
         root_identity: None,

@@ -341,7 +341,7 @@ fn parts_that_do_not_belong_together_are_refused() {
     let changes: [Change; 4] = [
         ("algorithms", |header| header.algorithms = vec![Algorithm::Md5]),
         ("options", |header| header.options = vec![b"--no-hidden".to_vec()]),
-        ("settings of --xattrs", |header| header.xattrs = true),
+        ("settings of --no-xattrs", |header| header.xattrs = true),
         ("roots", |header| header.root = b"/other".to_vec()),
     ];
     for (what, change) in changes {

@@ -137,7 +137,8 @@ impl Walked {
             fixed_sizes: false,
             prefix: None,
         };
-        let mut rows = Rows::with_stats(work.files(), algorithms);
+        let rows = Rows::with_stats(work.files(), algorithms);
+        let mut rows = rows.with_attributes(&Budget::new(u64::MAX)).unwrap();
         let model = Model::new(Constants::default());
         let limits = Limits { threads: Threads::Fixed(2), backend: None, ring: true, cpus: 2 };
         let env = Resources {
