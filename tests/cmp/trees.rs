@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use serde_json::{Value, json};
 
-use crate::harness::{Dir, bytes, skip};
+use crate::harness::{Dir, bytes, has, is_root, skip};
 
 /// A difference of each kind, and things that are the same.
 fn two_trees() -> Dir {
@@ -181,6 +181,51 @@ fn owners_where_asked_for() {
         "content differs\tx\tfirst at byte 1\nmetadata differs\tx\tuid {uid}, 7; gid {gid}, 9\n"
     ))
     .stderr_has("  1 content, 1 metadata; ");
+}
+
+/// `cp -a` keeps attributes, and `cp -p` only access control lists.
+#[test]
+fn attributes_where_asked_for() {
+    if !is_root() || !has("setfacl") || !has("setcap") {
+        return skip("capabilities, which only root can set");
+    }
+    for dir in [Dir::new(), Dir::on_disk()] {
+        dir.file("a/list", b"1").file("a/note", b"2").file("a/tool", b"3").dir("a/sub");
+        dir.symlink("note", "a/link").file("a/secret", b"4").symlink("a", "l");
+        let shell = |script: &str| dir.ftk([""; 0]).instead(&dir, ["sh", "-ec", script]).run().status(0);
+        shell(
+            "cd a; setcap cap_net_raw+ep tool; setfacl -m u:1234:r list; setfacl -d -m u:1234:r sub; \
+             setfattr -n user.note -v 1 note; setfattr -h -n trusted.link -v 1 link; \
+             setfattr -n user.note -v 1 secret; chmod 0600 secret; cd ..; cp -a a b; cp -rp a c; cp -a a d; \
+             setfattr -n user.note -v 2 d/note; setcap -r d/tool; setfattr -n user.more -v 1 d/sub",
+        );
+        for pair in [["a", "b"], ["l", "b"], ["b", "l"]] {
+            dir.ftk(["cmp", "--metadata"]).args(pair).run().status(0).stdout("");
+        }
+        let lines = "metadata differs\tlink\ttrusted.link only in A\n\
+             metadata differs\tnote\tuser.note only in A\n\
+             metadata differs\tsecret\tuser.note only in A\n\
+             metadata differs\ttool\tcapabilities only in A\n";
+        dir.ftk(["cmp", "--metadata", "a", "c"]).run().status(1).stdout(lines);
+        dir.ftk(["cmp", "a", "c"]).run().status(0).stdout("");
+        let lines = "metadata differs\tnote\tuser.note different\n\
+             metadata differs\tsub\tuser.more only in B\n\
+             metadata differs\ttool\tcapabilities only in A\n";
+        let run = dir.ftk(["cmp", "--metadata", "a", "d"]).run().status(1).stdout(lines);
+        run.stderr_has("  3 metadata; ");
+        let objects = r#"{"difference":"metadata","path":"note","xattrs":[{"in":"both","name":"user.note"}]}
+{"difference":"metadata","path":"sub","xattrs":[{"in":"b","name":"user.more"}]}
+{"difference":"metadata","path":"tool","xattrs":[{"in":"a","name":"security.capability"}]}
+"#;
+        dir.ftk(["cmp", "--metadata", "--json", "a", "d"]).run().status(1).stdout(objects);
+        // A user sees no attributes of root, and may not read those of a file that he may not read.
+        shell("setfattr -h -x trusted.link d/link");
+        let run = dir.ftk(["cmp", "--quick", "--metadata", "a", "b"]).unprivileged(&dir).run().status(2);
+        run.stdout("").stderr_has("cannot read the attributes of 'a/secret': permission denied");
+        shell("chmod a+r a/secret d/secret");
+        let run = dir.ftk(["cmp", "--metadata", "a", "d"]).unprivileged(&dir).run().status(1);
+        run.stdout(lines);
+    }
 }
 
 /// The times of a copy by `Files.copy` of Java, which keeps whole microseconds, and one file with another time.

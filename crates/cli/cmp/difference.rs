@@ -1,13 +1,16 @@
 //! Prints the differences between two trees.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use ftk_compare::Side;
 use ftk_compare::trees::{Difference, Field, What};
-use ftk_file::Stat;
-use ftk_record::{quote, write_record};
+use ftk_file::{AttributeDifference, Stat};
+use ftk_record::{path_member, quote, write_record};
 use indicatif::HumanCount;
 
+use crate::attributes;
 use crate::colour::{self, Tone};
 use crate::find::json::type_name;
 use crate::human::{describe_split_links, shown};
@@ -132,12 +135,15 @@ fn detail(Difference { path, what }: &Difference<'_>, number: impl Fn(&u64) -> S
             format!("hard link of {a}, {b}")
         }
         What::Unlinked(_, groups) => describe_split_links(*groups),
-        What::Metadata { fields, a, b } => {
+        What::Metadata { fields, attributes, a, b } => {
             let field = |field: &Field| {
                 let (name, a, b) = (name(*field), value(*field, a), value(*field, b));
                 format!("{name} {a}, {b}")
             };
-            fields.iter().map(field).collect::<Vec<_>>().join("; ")
+            let attributes = Some(*attributes).filter(|attributes| !attributes.is_empty());
+            let attributes =
+                attributes.map(|it| attributes::describe(it, ["only in A", "only in B", "different"]));
+            fields.iter().map(field).chain(attributes).collect::<Vec<_>>().join("; ")
         }
         _ => String::new(),
     }
@@ -187,7 +193,7 @@ fn push_object(out: &mut Vec<u8>, kind: usize, path: &[u8], Difference { what, .
             What::Unlinked(side, groups) => {
                 _ = record.member("in", ["a", "b"][*side as usize]).member("link_groups", groups);
             }
-            What::Metadata { fields, a, b } => {
+            What::Metadata { fields, attributes, a, b } => {
                 for &field in *fields {
                     _ = match field {
                         Field::Mode => {
@@ -201,8 +207,23 @@ fn push_object(out: &mut Vec<u8>, kind: usize, path: &[u8], Difference { what, .
                         _ => record,
                     };
                 }
+                if !attributes.is_empty() {
+                    record.member("xattrs", attributes.iter().map(attribute).collect::<Vec<_>>());
+                }
             }
             _ => {}
         }
     });
+}
+
+/// Returns the members of an object for an attribute: its name, and the trees that have it.
+fn attribute(
+    AttributeDifference { name, has }: &AttributeDifference,
+) -> BTreeMap<Cow<'_, str>, Cow<'_, str>> {
+    let trees = match has {
+        [_, false] => "a",
+        [false, _] => "b",
+        _ => "both",
+    };
+    BTreeMap::from([path_member("name", name), ("in".into(), trees.into())])
 }

@@ -154,9 +154,10 @@ impl FileArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Two trees")]
 struct TreeArgs {
-    /// Also compare mode, owner, group, mtime and links
+    /// Also compare mode, owner, mtime, attributes and links
     ///
-    /// The mtime of directories is not compared. Which paths are hard links of each other is compared among the paths
+    /// The mtime of directories is not compared. Attributes are all extended attributes: access control lists,
+    /// capabilities, SELinux labels and those of users. Which paths are hard links of each other is compared among the paths
     /// that both trees have.
     #[arg(long)]
     metadata: bool,

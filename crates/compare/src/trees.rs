@@ -10,8 +10,9 @@
 //!    after the last one.
 //!
 //! Memory is needed for pairs: 32 bytes for each pair that must be opened; and, if metadata is compared, a path for each
-//! file with several hard links.
+//! file with several hard links, and what differs in extended attributes.
 
+mod attributes;
 mod classify;
 mod difference;
 mod large;

@@ -9,7 +9,7 @@ use super::merge::Entry;
 /// What counts as a difference, and which shortcuts are allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TreeCriteria {
-    /// Compare the mode, owner, group and mtime too. The mtime of directories is ignored.
+    /// Compare the mode, owner, group, mtime and extended attributes too. The mtime of directories is ignored.
     pub metadata: bool,
     /// Treat files of equal size and mtime as equal, without reading any file.
     pub quick: bool,

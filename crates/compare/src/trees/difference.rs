@@ -1,6 +1,6 @@
 //! The kinds of differences between two trees.
 
-use ftk_file::{Failure, Stat};
+use ftk_file::{AttributeDifference, Failure, Stat};
 use ftk_walk::FileType;
 
 use super::classify::{Relation, TreeCriteria};
@@ -40,6 +40,8 @@ pub enum What<'d> {
     Metadata {
         /// The fields that differ.
         fields: &'d [Field],
+        /// The extended attributes that differ.
+        attributes: &'d [AttributeDifference],
         /// The metadata of the first entry.
         a: &'d Stat,
         /// The metadata of the second entry.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use ftk_file::Stat;
-use ftk_inventory::{FileNo, PathOrder};
+use ftk_inventory::{DirNo, FileNo, PathOrder};
 use ftk_walk::FileType;
 
 use super::WalkedTree;
@@ -14,6 +14,9 @@ use crate::Side;
 pub(crate) struct Entry {
     /// The path below the starting point.
     pub(crate) path: Vec<u8>,
+    /// The name in its directory.
+    pub(crate) name: Vec<u8>,
+    pub(crate) dir: DirNo,
     pub(crate) file_type: FileType,
     pub(crate) file: Option<FileNo>,
     pub(crate) has_target: bool,
@@ -163,6 +166,8 @@ impl<'t> Cursor<'t> {
     fn new(tree: &WalkedTree<'t>) -> Self {
         let entry = Entry {
             path: Vec::new(),
+            name: Vec::new(),
+            dir: DirNo(0),
             file_type: FileType::Directory,
             file: None,
             has_target: false,
@@ -184,7 +189,9 @@ impl<'t> Cursor<'t> {
         let entry = &mut self.entry;
         entry.path.clear();
         entry.path.extend_from_slice(below(item.path, self.root));
-        (entry.file_type, entry.file) = (item.file_type, item.file);
+        entry.name.clear();
+        entry.name.extend_from_slice(item.name);
+        (entry.dir, entry.file_type, entry.file) = (item.dir, item.file_type, item.file);
         entry.metadata = item.metadata;
         entry.has_target = item.target.is_some();
         entry.target.clear();

@@ -3,6 +3,7 @@
 use ftk_file::Failure;
 use ftk_inventory::FileNo;
 
+use super::attributes::Differences;
 use super::difference::What;
 use super::links::Links;
 use crate::Side;
@@ -15,6 +16,8 @@ pub struct PairTable {
     pub(crate) others: u64,
     /// The hard links, if metadata is compared.
     pub(crate) links: Option<Links>,
+    /// The extended attributes that differ, if metadata is compared.
+    pub(crate) attributes: Differences,
     /// The failures, in the order of their pairs.
     pub(crate) reasons: Vec<Failed>,
 }
@@ -57,10 +60,6 @@ pub(crate) struct Failed {
 }
 
 impl PairTable {
-    pub(crate) fn new(pairs: Vec<Pair>, others: u64, links: Option<Links>) -> Self {
-        Self { pairs, others, links, reasons: Vec::new() }
-    }
-
     /// Returns the number of pairs.
     pub fn pairs(&self) -> u64 {
         self.pairs.len() as u64

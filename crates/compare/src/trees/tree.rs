@@ -6,6 +6,7 @@ use ftk_file::{EvenSample, TimeAgreement, TimeCensus};
 use ftk_inventory::{Budget, Full, Inventory};
 use ftk_sched::{Run, RunPlan};
 
+use super::attributes::{Attributes, Differences};
 use super::classify::{Relation, TreeCriteria, classify};
 use super::difference::{Difference, Differing, What};
 use super::links::Links;
@@ -63,7 +64,8 @@ impl Trees<'_> {
     }
 
     /// Lists the pairs of files that must be opened: files with the same path, unless the inventories already
-    /// show how they differ. This opens no file.
+    /// show how they differ. This opens no file. If metadata is compared, it reads the extended attributes of all entries
+    /// that both trees have.
     ///
     /// # Errors
     /// If the list might not fit into the budget.
@@ -78,6 +80,8 @@ impl Trees<'_> {
         let file = |entry: &Entry| entry.file.expect("only regular files are opened");
         let (mut pairs, mut others) = (Vec::new(), 0);
         let mut links = self.criteria.metadata.then(|| Links::new(budget));
+        let mut attributes = self.criteria.metadata.then(|| Attributes::new(self));
+        let (mut differences, mut nth) = (Differences::new(budget), 0);
         let mut merge = Merge::new(&self.a, &self.b);
         while let Some(step) = merge.next() {
             let Step::Both(a, b) = step else {
@@ -90,11 +94,18 @@ impl Trees<'_> {
                 Relation::Same => {}
                 _ => others += 1,
             }
-            others += u64::from(!Differing::between(a, b, relation, self.criteria).fields().is_empty());
+            let mut differs = !Differing::between(a, b, relation, self.criteria).fields().is_empty();
+            if let Some(attributes) = attributes.as_mut().filter(|_| relation != Relation::Type) {
+                let [differ, failed] = differences.add(nth, attributes.compare(a, b))?;
+                differs |= differ;
+                others += u64::from(failed);
+            }
+            nth += 1;
+            others += u64::from(differs);
             links.as_mut().map_or(Ok(()), |links| links.add(a, b))?;
         }
         others += links.as_ref().map_or(0, Links::differences);
-        Ok(PairTable::new(pairs, others, links))
+        Ok(PairTable { pairs, others, links, attributes: differences, reasons: Vec::new() })
     }
 
     /// Compares the pairs of the table and stores the results in it. Pairs up to 32 MiB are compared in
@@ -132,6 +143,7 @@ impl Trees<'_> {
         if let Some((side, groups)) = split {
             each(Difference { path: b"", what: What::Unlinked(side, groups) });
         }
+        let mut pairs = 0..;
         while left.get() > 0
             && let Some(step) = merge.next()
         {
@@ -157,8 +169,16 @@ impl Trees<'_> {
             }
             let differing = Differing::between(a, b, relation, self.criteria);
             let fields = differing.fields();
-            if !fields.is_empty() {
-                let what = What::Metadata { fields, a: a.metadata(), b: b.metadata() };
+            let attributes = match pairs.next().and_then(|nth| table.attributes.of(nth)) {
+                Some(Ok(attributes)) => attributes.as_slice(),
+                Some(Err((side, failure))) => {
+                    each(Difference { path, what: What::Failed(*side, failure) });
+                    &[]
+                }
+                None => &[],
+            };
+            if !fields.is_empty() || !attributes.is_empty() {
+                let what = What::Metadata { fields, attributes, a: a.metadata(), b: b.metadata() };
                 each(Difference { path, what });
             }
             if let Some(first) = links.and_then(|links| links.find(a, b)) {
