@@ -556,7 +556,8 @@ never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l force -d 'Replace a manifest that already exists'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l xattrs -d 'Also record extended attributes'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l no-xattrs -d 'Record no extended attributes'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l xattrs -d 'Accepted: attributes are recorded by default'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l no-content -d 'Record no digests, and read no files'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l cache -d 'Reuse digests of unchanged files, and store new ones'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from create" -l no-cache -d 'Read every file, even if FTK_CACHE=1 is set'
@@ -937,7 +938,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l special -d 'Read FIFOs a
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s l -l list -d 'Only print offsets and octal bytes (`cmp -l`)'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s b -l print-bytes -d 'Add differing bytes as characters (`cmp -b`)'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ranges -d 'Only print ranges of differing bytes'
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l metadata -d 'Also compare mode, owner, group, mtime and links'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l metadata -d 'Also compare mode, owner, mtime, attributes and links'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l quick -d 'Read no file: equal size and mtime mean equal'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l empty -d 'Match empty files and empty directories'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ignore-files -d 'Skip what .gitignore and .ignore files exclude'

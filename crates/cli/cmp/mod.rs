@@ -157,8 +157,8 @@ struct TreeArgs {
     /// Also compare mode, owner, mtime, attributes and links
     ///
     /// The mtime of directories is not compared. Attributes are all extended attributes: access control lists,
-    /// capabilities, SELinux labels and those of users. Which paths are hard links of each other is compared among the paths
-    /// that both trees have.
+    /// capabilities, SELinux labels and those of users. Which paths are hard links of each other is compared among the
+    /// paths that both trees have.
     #[arg(long)]
     metadata: bool,
 

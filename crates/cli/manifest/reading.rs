@@ -50,8 +50,8 @@ pub(super) fn start_ns(inventory: &Inventory, list: &List<'_>, began_ns: i128) -
     ftk_manifest::start_ns(inventory, list.file().ok().flatten().as_ref(), began_ns)
 }
 
-/// Reads the files of `only`, or all of them for `None`, with `xattrs` also their extended attributes, and reports those
-/// that fail. `so` is the consequence for these.
+/// Reads the files of `only`, or all of them for `None`, and reports those that fail. `so` is the consequence for
+/// these. With `xattrs`, also reads the extended attributes of the files.
 pub(super) fn read(
     run: &Run<'_>,
     inventory: &Inventory,
