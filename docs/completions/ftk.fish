@@ -938,7 +938,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l special -d 'Read FIFOs a
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s l -l list -d 'Only print offsets and octal bytes (`cmp -l`)'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s b -l print-bytes -d 'Add differing bytes as characters (`cmp -b`)'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ranges -d 'Only print ranges of differing bytes'
-complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l metadata -d 'Also compare mode, owner, mtime, attributes and links'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l metadata -d 'Also compare mode, owner, mtime, xattrs, links'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l quick -d 'Read no file: equal size and mtime mean equal'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l empty -d 'Match empty files and empty directories'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ignore-files -d 'Skip what .gitignore and .ignore files exclude'

@@ -154,7 +154,7 @@ impl FileArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Two trees")]
 struct TreeArgs {
-    /// Also compare mode, owner, mtime, attributes and links
+    /// Also compare mode, owner, mtime, xattrs, links
     ///
     /// The mtime of directories is not compared. Attributes are all extended attributes: access control lists,
     /// capabilities, SELinux labels and those of users. Which paths are hard links of each other is compared among the
