@@ -112,7 +112,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         root: args.root.as_bytes().to_vec(),
         algorithms,
         xattrs: !args.no_xattrs,
-        trusted_xattrs: sees_trusted(),
+        trusted_xattrs: args.no_xattrs || sees_trusted(),
         options,
         start_ns: now_ns(),
         root_identity: None,

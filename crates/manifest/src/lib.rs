@@ -39,6 +39,9 @@
 //!
 //! Writing a manifest uses the length of the digests for each directory.
 //!
+//! If extended attributes are recorded or compared, a file that is read uses 4 bytes more, and each different set of
+//! attributes its own length. While a manifest is written, so do the attributes of entries that are not read.
+//!
 //! A manifest itself uses 65 bytes per 256 KiB of its length, and a buffer of 256 KiB while it is read.
 //!
 //! Verifying ten million files with names of 20 bytes uses 1.8 GB. Comparing two manifests keeps nothing of
