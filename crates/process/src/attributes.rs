@@ -10,7 +10,7 @@ use ftk_sched::lock;
 /// A set of extended attributes. Many files of a tree have the same one, such as the same SELinux label.
 type Set = Arc<[Attribute]>;
 
-/// The extended attributes of a file: the number of a set in its [`AttributeTable`].
+/// The extended attributes of a file: the number of a set in the table of its [`Rows`](crate::Rows).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttributeSet(u32);
 
