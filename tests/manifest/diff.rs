@@ -141,6 +141,17 @@ fn checksum_lists() {
 }
 
 #[test]
+fn empty_files_of_checksum_lists_do_not_move() {
+    let dir = Dir::new();
+    dir.file("a/__init__.py", b"");
+    dir.ftk(["hash", ".", "-o"]).arg(dir.aside("old")).run().status(0);
+    fs::rename(dir.path("a/__init__.py"), dir.path(".lock")).unwrap();
+    dir.ftk(["hash", ".", "-o"]).arg(dir.aside("new")).run().status(0);
+    let run = diff(&dir, "old", "new", &[]).status(1);
+    run.stdout("added    ./.lock\nremoved  ./a/__init__.py\n");
+}
+
+#[test]
 fn lists_that_cannot_be_compared_are_errors() {
     let dir = before_and_after();
     fs::write(dir.aside("empty"), b"").unwrap();

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 
 use anyhow::bail;
-use ftk_hash::Algorithm;
+use ftk_hash::{Algorithm, Platform};
 use ftk_record::{Change, End, changes, quote, write_path};
 use indicatif::HumanCount;
 
@@ -65,7 +65,7 @@ impl Compared {
         // Names in the output are like those in the lists.
         let prefix: &[u8] = if old.has_dot && new.has_dot { b"./" } else { b"" };
 
-        let (changes, same) = changes(&old.sums, &new.sums, Algorithm::identifies_content);
+        let (changes, same) = changes(&old.sums, &new.sums, identifies_file);
         let mut counts = [0_u64; WORDS.len()];
         let is_coloured = list.is_coloured();
         for change in &changes {
@@ -112,6 +112,11 @@ pub(crate) fn both<T: Send>(
 ) -> anyhow::Result<[T; 2]> {
     let made = input::all(&paths, globals, read)?;
     Ok(made.try_into().ok().expect("one for each path"))
+}
+
+/// Returns whether a file with this digest is found under another name. Lists have no sizes, but many files are empty.
+fn identifies_file(algorithm: Algorithm, digest: &[u8]) -> bool {
+    algorithm.identifies_content() && algorithm.hash_one(Platform::detect(), b"").as_bytes() != digest
 }
 
 /// Refuses lists without a common algorithm, since no file could be compared.

@@ -3,7 +3,7 @@
 use crate::FsId;
 
 /// The file system and number of an inode. All hard links of a file have the same one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Inode {
     /// The file system.
     pub file_system: FileSystem,
@@ -12,7 +12,7 @@ pub struct Inode {
 }
 
 /// What identifies a file system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileSystem {
     /// Its identity, which is the same on every host and after every mount.
     Id(FsId),

@@ -8,6 +8,7 @@ use ftk_inventory::{Budget, LinkPairs, LinkSplits, Reservation};
 use crate::common::Common;
 use crate::entry::LinkGroup;
 use crate::keys::{Keys, pair};
+use crate::moves::Evidence;
 use crate::pairs::{Pass, merge_manifests};
 use crate::shift::TimeSample;
 use crate::verdict::{is_same_time, note_links};
@@ -26,7 +27,8 @@ use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Shift, Summary, Ve
 /// [`Summary::split_links`], after one more pass if contents are not compared.
 ///
 /// Entries that are the same in both use no memory, except a path for each file with several names. A file only in `old`
-/// uses 32 bytes and its common digests. A file only in `new` uses 33 bytes, its common digests and its path.
+/// uses 32 bytes and its common digests. A file only in `new` uses 33 bytes, its common digests and its path. Either uses 64
+/// bytes more if its content is too small to show that it moved.
 ///
 /// # Errors
 /// When a manifest cannot be read or has an invalid line, when both have digests but no algorithm in common,
@@ -243,13 +245,15 @@ impl Moves {
                 let is_regular = |entry: &Entry<'_>| entry.stat.is_regular();
                 match (old, new) {
                     (Some(old), None) if is_regular(&old) => {
-                        missing.push(common.in_old(old.digests), old.size())?;
+                        let evidence = Evidence::recorded(&old);
+                        missing.push_file(common.in_old(old.digests), old.size(), evidence)?;
                     }
                     (None, Some(new)) if is_regular(&new) => {
                         reserved.consume((new.path.len() + size_of::<u64>()) as u64)?;
                         moves.paths.extend_from_slice(new.path);
                         moves.ends.push(moves.paths.len() as u64);
-                        added.push(common.in_new(new.digests), new.size())?;
+                        let evidence = Evidence::recorded(&new);
+                        added.push_file(common.in_new(new.digests), new.size(), evidence)?;
                     }
                     (Some(old), Some(new)) => times.borrow_mut().add(&old, &new, common),
                     _ => {}

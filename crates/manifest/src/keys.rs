@@ -5,14 +5,18 @@ use std::cmp::Ordering;
 use ftk_inventory::{Budget, Full, Reservation};
 
 use crate::Error;
+use crate::moves::Evidence;
 
 /// The contents of files: their digests and sizes, in the order they were added.
 ///
-/// A file uses 8 bytes and its digests, and 16 bytes more while contents are looked up.
+/// A file uses 8 bytes and its digests, and 16 bytes more while contents are looked up. A small file that may have moved uses
+/// 64 bytes more.
 #[derive(Debug)]
 pub(crate) struct Keys {
     width: usize,
     bytes: Vec<u8>,
+    /// The files whose content does not show that they moved, ascending.
+    small: Vec<(u32, Evidence)>,
     reserved: Reservation,
 }
 
@@ -25,7 +29,7 @@ type Ranked = (u64, u32);
 impl Keys {
     /// Creates an empty list whose keys have digests of `digests_len` bytes.
     pub(crate) fn new(digests_len: usize, budget: &Budget) -> Self {
-        Self { width: digests_len + 8, bytes: Vec::new(), reserved: Reservation::new(budget) }
+        Self { width: digests_len + 8, bytes: Vec::new(), small: Vec::new(), reserved: Reservation::new(budget) }
     }
 
     /// Adds a content: its digests, always by the same algorithms in the same order, and its size if it is known.
@@ -44,6 +48,30 @@ impl Keys {
         Ok(())
     }
 
+    /// Adds a file that may have moved.
+    pub(crate) fn push_file<'d>(
+        &mut self,
+        digests: impl IntoIterator<Item = &'d [u8]>,
+        size: Option<u64>,
+        evidence: Evidence,
+    ) -> Result<(), Error> {
+        if evidence != Evidence::Content {
+            self.reserved.consume(size_of::<(u32, Evidence)>() as u64)?;
+            self.small.push((self.len() as u32, evidence));
+        }
+        self.push(digests, size)
+    }
+
+    /// Returns whether a file moves only as the same inode.
+    pub(crate) fn needs_inodes(&self) -> bool {
+        self.small.iter().any(|(_, evidence)| *evidence != Evidence::Missing)
+    }
+
+    fn evidence(&self, nth: u32) -> Evidence {
+        let at = self.small.binary_search_by_key(&nth, |it| it.0);
+        at.map_or(Evidence::Content, |at| self.small[at].1)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.bytes.len() / self.width
     }
@@ -56,11 +84,14 @@ impl Keys {
         (sizes.last() != Some(&UNKNOWN)).then_some(sizes)
     }
 
-    /// Returns all contents sorted by key; equal contents stay in the order they were added.
+    /// Returns all contents sorted by key, then by evidence; equal ones stay in the order they were added.
     pub(crate) fn ranked(&self) -> Vec<Ranked> {
         let mut ranked: Vec<_> =
             self.bytes.chunks(self.width).zip(0..).map(|(key, nth)| (prefix(key), nth)).collect();
-        ranked.sort_unstable_by(|a, b| self.cmp(*a, self, *b).then(a.1.cmp(&b.1)));
+        ranked.sort_unstable_by(|a, b| {
+            let evidence = || self.evidence(a.1).cmp(&self.evidence(b.1));
+            self.cmp(*a, self, *b).then_with(evidence).then(a.1.cmp(&b.1))
+        });
         ranked
     }
 
@@ -92,12 +123,17 @@ impl Keys {
         a.0.cmp(&b.0).then_with(|| self.key(a.1).cmp(other.key(b.1)))
     }
 
-    /// Compares two contents. A size that is not known equals every size.
+    /// Compares two contents, and what shows that they are one file. A size that is not known equals every size.
     fn match_up(&self, a: Ranked, other: &Self, b: Ranked) -> Ordering {
+        let evidence = [self.evidence(a.1), other.evidence(b.1)];
         let (a, b) = (self.key(a.1), other.key(b.1));
         let is_unknown = size_of_key(a) == UNKNOWN || size_of_key(b) == UNKNOWN;
         let len = if is_unknown { self.width - 8 } else { self.width };
-        a[..len].cmp(&b[..len])
+        a[..len].cmp(&b[..len]).then_with(|| match evidence {
+            // Neither can be the other.
+            [Evidence::Missing, Evidence::Missing] => Ordering::Less,
+            [a, b] => a.cmp(&b),
+        })
     }
 }
 
@@ -105,8 +141,8 @@ fn size_of_key(key: &[u8]) -> u64 {
     u64::from_be_bytes(*key.last_chunk().expect("a key ends with eight bytes of size"))
 }
 
-/// For each content of `old`, returns the index of an equal content of `new`, if there is one. Equal contents
-/// are paired in the order they were added, and each content of `new` is used at most once.
+/// For each file of `old`, returns the index of the file of `new` to which it moved, if there is one. Equal contents are
+/// paired in the order they were added, and each file of `new` is used at most once.
 pub(crate) fn pair(old: &Keys, new: &Keys) -> Vec<Option<u32>> {
     let mut pairs = vec![None; old.len()];
     if old.len() == 0 || new.len() == 0 {

@@ -28,13 +28,13 @@
 //! | | bytes |
 //! |---|---|
 //! | [`VerifyPlan`], file that is read | 8 for its number, 33 for its digests, 92 for its `fstat` |
-//! | [`VerifyPlan`], missing file | 56 |
+//! | [`VerifyPlan`], missing file | 56, and 64 more if it has less than 64 bytes |
 //! | [`Update`], file that is read | 4 for its number, 33 for its digests, 92 for its `fstat` |
 //! | [`Update`], the same if the file may have been written during the old run | 4 more |
 //! | [`Scrub`], recorded file | 68 |
 //! | [`Scrub`], file that is read, until its batch is written | 16 for its numbers, 33 for its digests, 92 for its `fstat` |
-//! | [`diff()`], file that only the old manifest has | 64 |
-//! | [`diff()`], file that only the new manifest has | 65 and its path |
+//! | [`diff()`], file that only the old manifest has | 64, and 64 more if it has less than 64 bytes |
+//! | [`diff()`], file that only the new manifest has | 65 and its path, and 64 more if it has less than 64 bytes |
 //! | [`unique()`], file of the manifest that is searched | 56 |
 //!
 //! Writing a manifest uses the length of the digests for each directory.
@@ -102,6 +102,7 @@ mod kept_xattrs;
 mod keys;
 mod lines;
 mod merge;
+mod moves;
 mod pairs;
 mod parse;
 mod reader;

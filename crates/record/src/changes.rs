@@ -40,12 +40,12 @@ impl<'l> Change<'l> {
 ///
 /// The content of a path is the same if all digests that both lists have for it are equal. A removed file has
 /// moved if all its digests by the algorithms that occur in both lists are equal to those of an added file, and
-/// at least one of these algorithms identifies contents. If several removed files and several added files have the same content, they are paired in
+/// `identifies_file` is true for at least one of them. If several removed files and several added files have the same content, they are paired in
 /// path order.
 pub fn changes<'l, A: Copy + Ord>(
     old: &'l SortedSums<A>,
     new: &'l SortedSums<A>,
-    identifies_content: impl Fn(A) -> bool,
+    identifies_file: impl Fn(A, &[u8]) -> bool,
 ) -> (Vec<Change<'l>>, u64) {
     let (mut changes, mut same) = (Vec::new(), 0);
     let (mut removed, mut added) = (Vec::new(), Vec::new());
@@ -69,7 +69,7 @@ pub fn changes<'l, A: Copy + Ord>(
     common.retain(|algorithm| theirs.binary_search(algorithm).is_ok());
     let mut by_content = |files: Vec<SumsOfFile<'l, A>>, otherwise: fn(&'l [u8]) -> Change<'l>| {
         let (files, others): (Vec<_>, Vec<_>) =
-            files.into_iter().partition(|file| file.digests(&common).any(|(it, _)| identifies_content(it)));
+            files.into_iter().partition(|file| file.digests(&common).any(|(it, digest)| identifies_file(it, digest)));
         changes.extend(others.iter().map(|file| otherwise(file.path())));
         let mut contents: Vec<_> = files.into_iter().map(|file| Content::new(file, &common)).collect();
         // The sort is stable, so that files with equal content stay in path order.
@@ -228,7 +228,7 @@ mod tests {
         fn changes_match_a_naive_comparison(old in list(), new in list()) {
             let (old_table, new_table) = (table(&old).unwrap(), table(&new).unwrap());
             let (old, new) = (sums(&old).unwrap(), sums(&new).unwrap());
-            let (changes, same) = changes(&old, &new, |algorithm| algorithm != 2);
+            let (changes, same) = changes(&old, &new, |algorithm, _| algorithm != 2);
             let said: Vec<_> = changes.iter().map(|change| (change.path()[0], match change {
                 Change::Added(_) => "added".to_owned(),
                 Change::Removed(_) => "removed".to_owned(),

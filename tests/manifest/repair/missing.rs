@@ -83,6 +83,22 @@ fn renamed_files_are_not_restored() {
     assert_eq!(names(&dir.path("")), ["b", "c", "new"]);
 }
 
+/// An empty file that is new is not the missing one.
+#[test]
+fn a_missing_empty_file_is_restored_next_to_a_new_one() {
+    let dir = Dir::new();
+    dir.file("a/__init__.py", b"").file("a/x", b"x").file("b", b"b").file("z/y", b"y");
+    keep(&dir);
+    // The file system may give the new file the inode number of the removed one.
+    fs::remove_file(dir.path("a/__init__.py")).unwrap();
+    dir.file("z/.lock", b"");
+    let found = verify(&dir, &["--ignore", "mtime"]).status(1);
+    found.stdout("missing\ta/__init__.py\nnew\tz/.lock\n");
+    let run = repair(&dir, &["--missing", "--yes"]).status(0);
+    run.check(said(&run)[0].starts_with("restore a/__init__.py "), "the empty file is restored");
+    assert_eq!(names(&dir.path("a")), ["__init__.py", "x"]);
+}
+
 #[test]
 fn links_and_special_files_are_counted() {
     let dir = Dir::new();

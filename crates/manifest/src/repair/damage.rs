@@ -11,6 +11,7 @@ use ftk_walk::FileType;
 
 use crate::contents::Content;
 use crate::merge::merge;
+use crate::moves::Evidence;
 use crate::repair::RepairPlan;
 use crate::repair::directories::{NearestDirectory, directories_above, find_directories};
 use crate::repair::metadata::{Judged, MetadataFinder, OtherMetadata};
@@ -162,8 +163,8 @@ struct Finder<'f> {
     damaged: HashMap<(u64, u64), usize>,
     /// The wanted content by the recorded inode.
     linked: HashMap<(u64, u64), usize>,
-    /// The digests of files that are not recorded, and their paths.
-    unrecorded: HashMap<Vec<u8>, Vec<Vec<u8>>>,
+    /// The paths of files that are not recorded, by their digests and what shows that one of them is a missing file.
+    unrecorded: HashMap<(Vec<u8>, Evidence), Vec<Vec<u8>>>,
     pending: u64,
 }
 
@@ -239,16 +240,18 @@ impl Finder<'_> {
             if let (None, Some(new)) = (old, new)
                 && let Some(file) = new.seen.file
                 && !is_temp_name(&new.seen.name)
-                && let Content::Read(row, _) = self.contents.of(file)
+                && let Content::Read(row, stat) = self.contents.of(file)
             {
                 self.contents.digests(row, &mut digests);
-                self.reserved.consume((digests.len() + new.seen.path.len()) as u64)?;
-                found.push((digests.clone(), new.seen.path.clone()));
+                let evidence = Evidence::present(&stat, &self.plan.file_systems);
+                let bytes = size_of::<Evidence>() + digests.len() + new.seen.path.len();
+                self.reserved.consume(bytes as u64)?;
+                found.push(((digests.clone(), evidence), new.seen.path.clone()));
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        for (digests, path) in found.into_iter().rev() {
-            self.unrecorded.entry(digests).or_default().push(path);
+        for (file, path) in found.into_iter().rev() {
+            self.unrecorded.entry(file).or_default().push(path);
         }
         Ok(())
     }
@@ -402,7 +405,11 @@ impl Finder<'_> {
             return Ok(());
         }
         directories_above(old.path).for_each(|path| _ = self.empty.remove(path));
-        if let Some(path) = self.unrecorded.get_mut(old.digests).and_then(Vec::pop) {
+        let evidence = Evidence::recorded(old);
+        if evidence != Evidence::Missing
+            && let Some(path) =
+                self.unrecorded.get_mut(&(old.digests.to_vec(), evidence)).and_then(Vec::pop)
+        {
             if is_restored || old.damaged_ns.is_some() {
                 self.leave(old, Why::Moved(path));
             }

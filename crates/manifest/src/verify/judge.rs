@@ -5,13 +5,14 @@ use std::ops::ControlFlow;
 
 use ftk_file::{Stat, sees_trusted};
 use ftk_inventory::{FileNo, Opener};
-use ftk_process::Rows;
+use ftk_process::{FileSystems, Rows, file_systems};
 use ftk_walk::FileType;
 
 use super::plan::{Batch, VerifyPlan};
 use crate::contents::Content;
 use crate::keys::{Keys, pair};
 use crate::merge::merge;
+use crate::moves::Evidence;
 use crate::verdict::{finding, is_same_time, note_links};
 use crate::walked_tree::{Seen, Walk};
 use crate::xattrs::{Hider, XattrReader};
@@ -69,14 +70,18 @@ impl VerifyPlan<'_> {
         if judge.pending > 0 { Err(Error::Unprocessed(judge.pending)) } else { Ok(judge.summary) }
     }
 
-    /// Finds the new files that have the contents of missing files.
+    /// Finds the new files that are missing files at a new path.
     fn moves(&self, contents: &Contents<'_>) -> Result<Moves, Error> {
+        let file_systems = match self.missing.needs_inodes() && !self.candidates.is_empty() {
+            true => file_systems(self.tree.inventory),
+            false => FileSystems::default(),
+        };
         let mut found = Keys::new(self.manifest.header().digests_len(), self.budget);
         let (mut files, mut digests) = (Vec::new(), Vec::new());
         for &file in &self.candidates {
             if let Content::Read(row, stat) = contents.of(file) {
                 contents.digests(row, &mut digests);
-                found.push([&*digests], Some(stat.size))?;
+                found.push_file([&*digests], Some(stat.size), Evidence::present(&stat, &file_systems))?;
                 files.push(file);
             }
         }

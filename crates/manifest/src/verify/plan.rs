@@ -8,6 +8,7 @@ use ftk_inventory::{Budget, FileNo, LinkPairs, LinkSplits, Opener, Reservation};
 use crate::entry::LinkGroup;
 use crate::keys::Keys;
 use crate::merge::merge;
+use crate::moves::Evidence;
 use crate::shift::RecordedTimes;
 use crate::walked_tree::{Failed, WalkedTree};
 use crate::{Contents, Criteria, Error, Field, Manifest, Shift};
@@ -100,7 +101,7 @@ impl<'p> VerifyPlan<'p> {
                 (Some(old), None) => {
                     let old = old.entry();
                     if new.is_none() && old.stat.is_regular() && !failed.covers(old.path) {
-                        missing.push([old.digests], old.size())?;
+                        missing.push_file([old.digests], old.size(), Evidence::recorded(&old))?;
                     }
                 }
                 (None, Some(file)) => {

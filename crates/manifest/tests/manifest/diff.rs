@@ -127,7 +127,7 @@ fn entry_of_file() -> Owned {
     let mut runner = TestRunner::deterministic();
     loop {
         let entry = entries(8).new_tree(&mut runner).unwrap().current();
-        let file = entry.into_values().find(|entry| !entry.digests.is_empty());
+        let file = entry.into_values().find(|entry| !entry.digests.is_empty() && entry.stat.size >= 64);
         if let Some(file) = file {
             return file;
         }

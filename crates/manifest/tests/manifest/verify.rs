@@ -240,7 +240,48 @@ fn new_files_are_read_only_if_they_may_have_moved() {
     fs::remove_file(dir.at("twin")).unwrap();
     let run = against(&dir, &recorded, &Criteria::default());
     assert_eq!(run.read, 7, "six old ones and a new one");
-    assert_eq!(run.summary.count(Verdict::Moved), 1);
+}
+
+/// Small files coincide. They have moved only if they are the same inode, and were born at the same time: a file system
+/// gives the number of a deleted file to the next one.
+#[test]
+fn small_files_move_only_as_the_same_inode() {
+    let is = |said: &[Said]| -> Vec<_> {
+        let differing = said.iter().filter(|said| said.verdict != Verdict::Ok && said.path != ".");
+        differing.map(|said| (said.verdict, said.path.clone(), said.new_path.clone())).collect()
+    };
+    for (len, is_small) in [(0, true), (1, true), (63, true), (64, false)] {
+        let dir = Dir::new();
+        dir.write("old", &"x".repeat(len));
+        dir.write("renamed", &"y".repeat(len));
+        let recorded = dir.entries(XXH3);
+        fs::rename(dir.at("renamed"), dir.at("z2")).unwrap();
+        fs::remove_file(dir.at("old")).unwrap();
+        dir.write("z1", &"x".repeat(len));
+        let moved = |old: &str, new: &str| (Verdict::Moved, old.to_owned(), Some(new.to_owned()));
+        let mut expected = match is_small {
+            true => vec![(Verdict::Missing, "old".into(), None), (Verdict::New, "z1".into(), None)],
+            false => vec![moved("old", "z1")],
+        };
+        // Not every file system records times of birth.
+        let has_birth = recorded[&Path::new("renamed")].stat.birth_ns.is_some();
+        match has_birth || !is_small {
+            true => expected.push(moved("renamed", "z2")),
+            false => expected.extend([
+                (Verdict::Missing, "renamed".into(), None),
+                (Verdict::New, "z2".into(), None),
+            ]),
+        }
+        expected.sort_by(|a, b| a.1.cmp(&b.1));
+        let mut said = is(&against(&dir, &recorded, &Criteria::default()).said);
+        said.sort_by(|a, b| a.1.cmp(&b.1));
+        assert_eq!(said, expected, "{len} bytes");
+        let manifests = [&recorded, &dir.entries(XXH3)].map(|it| manifest(&header(XXH3, false), it));
+        let mut said = is(&crate::diff::said(&manifests[0], &manifests[1], &Criteria::default()).unwrap().0);
+        said.retain(|said| said.0 != Verdict::Metadata);
+        said.sort_by(|a, b| a.1.cmp(&b.1));
+        assert_eq!(said, expected, "{len} bytes, two manifests");
+    }
 }
 
 #[test]
