@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use ftk_inventory::NormalForm;
 use ftk_record::{quote, sanitize};
 use indicatif::{DecimalBytes, HumanCount};
 use jiff::Timestamp;
@@ -114,6 +115,21 @@ pub(crate) fn shown(name: &[u8]) -> Cow<'_, str> {
 pub(crate) fn describe_split_links(groups: u64) -> String {
     let (are, files) = if groups == 1 { ("is", "group") } else { ("are", "groups") };
     format!("{} {files} of hard links {are} separate files in the copy", HumanCount(groups))
+}
+
+/// Says how many names differ only in their normal form.
+pub(crate) fn describe_respelled(names: u64) -> String {
+    let differ = if names == 1 { "name differs" } else { "names differ" };
+    format!("{} {differ} only in the Unicode normal form: --normalize-names accepts this", HumanCount(names))
+}
+
+/// Returns the normal forms of the last name in which two paths differ.
+pub(crate) fn forms(paths: [&[u8]; 2]) -> [&'static str; 2] {
+    let names = paths.map(|path| path.rsplit(|byte| *byte == b'/'));
+    let [a, b] = names;
+    let differing = a.zip(b).find(|(a, b)| a != b).unwrap_or((paths[0], paths[1]));
+    let form = |name| NormalForm::of(name).map_or("not UTF-8", NormalForm::name);
+    [form(differing.0), form(differing.1)]
 }
 
 #[cfg(test)]

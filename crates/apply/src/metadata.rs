@@ -4,10 +4,7 @@ use std::io;
 use std::os::fd::AsFd;
 
 use ftk_file::{Attribute, AttributeReader, FileType, Stat, remove_attribute};
-use rustix::fs::{
-    Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fgetxattr, flistxattr, fsetxattr,
-    futimens,
-};
+use rustix::fs::{Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fsetxattr, futimens};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 

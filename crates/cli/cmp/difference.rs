@@ -13,7 +13,7 @@ use indicatif::HumanCount;
 use crate::attributes;
 use crate::colour::{self, Tone};
 use crate::find::json::type_name;
-use crate::human::{describe_split_links, shown};
+use crate::human::{describe_split_links, forms, shown};
 use crate::human::{device, local_time};
 use crate::stdout::Stdout;
 
@@ -35,22 +35,28 @@ pub(super) enum Manner {
 }
 
 /// Kinds of differences, in the order of the summary.
-pub(super) const KINDS: [&str; 10] =
-    ["only_a", "only_b", "type", "size", "content", "target", "device", "metadata", "links", "unlinked"];
+pub(super) const KINDS: [&str; 11] = [
+    "only_a", "only_b", "name", "type", "size", "content", "target", "device", "metadata", "links",
+    "unlinked",
+];
+
+/// The index of names that differ.
+pub(super) const NAME: usize = 2;
 
 /// Returns the index into [`KINDS`], or `None` for entries that were not compared.
 pub(super) fn kind(what: &What<'_>) -> Option<usize> {
     Some(match what {
         What::Only(Side::A, _) => 0,
         What::Only(Side::B, _) => 1,
-        What::Type(..) => 2,
-        What::Size(..) => 3,
-        What::Content { .. } => 4,
-        What::Target(..) => 5,
-        What::Device(..) => 6,
-        What::Metadata { .. } => 7,
-        What::Links { .. } => 8,
-        What::Unlinked(..) => 9,
+        What::Name => NAME,
+        What::Type(..) => 3,
+        What::Size(..) => 4,
+        What::Content { .. } => 5,
+        What::Target(..) => 6,
+        What::Device(..) => 7,
+        What::Metadata { .. } => 8,
+        What::Links { .. } => 9,
+        What::Unlinked(..) => 10,
         _ => return None,
     })
 }
@@ -66,7 +72,7 @@ impl Manner {
             return Self::Fields { only, is_coloured: colour::wanted() };
         }
         let widest = only.iter().map(|word| word.chars().count()).max().unwrap_or_default();
-        let width = widest.max(word(7, &only).len());
+        let width = widest.max(word(8, &only).len());
         Self::Columns { only, width, is_coloured: colour::wanted() }
     }
 
@@ -103,28 +109,33 @@ fn word(kind: usize, only: &[String; 2]) -> &str {
     match kind {
         0 => &only[0],
         1 => &only[1],
-        2 => "type differs",
-        3 => "size differs",
-        4 => "content differs",
-        5 => "target differs",
-        6 => "device differs",
-        8 => "links differ",
-        9 => "unlinked",
+        NAME => "name differs",
+        3 => "type differs",
+        4 => "size differs",
+        5 => "content differs",
+        6 => "target differs",
+        7 => "device differs",
+        9 => "links differ",
+        10 => "unlinked",
         _ => "metadata differs",
     }
 }
 
 fn tone(kind: usize) -> Tone {
     match kind {
-        0 | 1 => Tone::Notable,
-        2..=6 => Tone::Wrong,
+        0..=NAME => Tone::Notable,
+        3..=7 => Tone::Wrong,
         _ => Tone::Minor,
     }
 }
 
 /// Describes a difference in words. `number` formats sizes and offsets.
-fn detail(Difference { path, what }: &Difference<'_>, number: impl Fn(&u64) -> String) -> String {
+fn detail(Difference { path, path_b, what }: &Difference<'_>, number: impl Fn(&u64) -> String) -> String {
     match what {
+        What::Name => {
+            let [a, b] = forms([path, path_b.unwrap_or(path)]);
+            format!("{a} in A, {b} in B")
+        }
         What::Type(a, b) => format!("{}, {}", type_name(*a), type_name(*b)),
         What::Size(a, b) => format!("{} and {} bytes", number(a), number(b)),
         What::Content { first } => format!("first at byte {}", number(&(first + 1))),
@@ -174,10 +185,16 @@ fn value(field: Field, metadata: &Stat) -> String {
     }
 }
 
-fn push_object(out: &mut Vec<u8>, kind: usize, path: &[u8], Difference { what, .. }: &Difference<'_>) {
+fn push_object(out: &mut Vec<u8>, kind: usize, path: &[u8], difference: &Difference<'_>) {
+    let Difference { path_b, what, .. } = difference;
     write_record(out, |record| {
         record.member("difference", KINDS[kind]).path("path", path);
+        _ = path_b.map(|path| record.path("path_b", path));
         match what {
+            What::Name => {
+                let [a, b] = forms([path, path_b.unwrap_or(path)]);
+                record.member("form_a", a).member("form_b", b);
+            }
             What::Only(_, file_type) => _ = record.member("type", type_name(*file_type)),
             What::Type(a, b) => _ = record.member("type_a", type_name(*a)).member("type_b", type_name(*b)),
             What::Size(a, b) => _ = record.member("size_bytes_a", a).member("size_bytes_b", b),

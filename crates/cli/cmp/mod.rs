@@ -166,6 +166,13 @@ struct TreeArgs {
     #[arg(long)]
     quick: bool,
 
+    /// Accept names in another Unicode normal form
+    ///
+    /// Names that differ only in their normal form, such as those of a copy on HFS+, are one name. By default, they are a
+    /// difference, and what is below them is compared in any case.
+    #[arg(long)]
+    normalize_names: bool,
+
     /// With --quick or --metadata: accept times that a copy has rounded
     ///
     /// Without TIME, ftk finds out how the times of one tree were made from those of the other one: rounded to 2 s
@@ -237,6 +244,7 @@ fn refuse_for_files(args: &CmpArgs, globals: &Globals, are_files: &str) -> anyho
     }
     ensure!(!args.trees.metadata, "--metadata is for two trees, and {are_files}");
     ensure!(!args.trees.quick, "--quick is for two trees, and {are_files}");
+    ensure!(!args.trees.normalize_names, "--normalize-names is for two trees, and {are_files}");
     ensure!(args.trees.modify_window.is_none(), "--modify-window is for two trees, and {are_files}");
     ensure!(!(args.files.list && globals.quiet), "--list and --quiet cannot be used together");
     Ok(())

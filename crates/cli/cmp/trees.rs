@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
+use ftk_compare::Side;
 use ftk_compare::trees::{EqualTimes, PairTable, TreeCriteria, Trees, WalkedTree, What};
 use ftk_file::{TimeAgreement, is_trusted};
 use ftk_record::quote;
@@ -18,11 +19,11 @@ use indicatif::HumanCount;
 
 use crate::agreement;
 use crate::cmp::CmpArgs;
-use crate::cmp::difference::{KINDS, Manner, kind};
+use crate::cmp::difference::{KINDS, Manner, NAME, kind};
 use crate::cmp::pair::memory;
 use crate::console::{Console, Outcome, say_failure};
 use crate::globals::Globals;
-use crate::human;
+use crate::human::{self, describe_respelled};
 use crate::progress::WorkCounters;
 use crate::run::Run;
 use crate::scan::{Scan, TOO_LARGE, none_of};
@@ -44,6 +45,7 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         metadata: args.trees.metadata,
         quick: args.trees.quick,
         no_shortcuts: args.no_shortcuts,
+        normalize_names: args.trees.normalize_names,
         times: args.trees.modify_window.flatten().map_or(EqualTimes::Same, EqualTimes::Within),
     };
     ensure!(
@@ -64,7 +66,7 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         criteria,
     };
     let agreement = match args.trees.modify_window {
-        Some(None) => trees.agreement(),
+        Some(None) => trees.agreement(&run.budget).context(TOO_LARGE)?,
         _ => None,
     };
     if let Some((agreement, _)) = agreement {
@@ -140,7 +142,11 @@ fn print_differences(
         }
         (What::Failed(side, failure), _) => {
             tally.failed += 1;
-            let path = whole(roots[*side as usize], difference.path);
+            let path = match side {
+                Side::A => difference.path,
+                Side::B => difference.path_b.unwrap_or(difference.path),
+            };
+            let path = whole(roots[*side as usize], path);
             say_failure(&path, failure, "not compared", console);
         }
         _ => tally.pending += 1,
@@ -221,13 +227,17 @@ impl Tally {
     fn print(&self, pairs: &PairTable, bytes: u64, names: [&[u8]; 2], run: &Run<'_>) {
         let [only_a, only_b] = names.map(|name| format!("only in {}", quote(name)));
         let words = [
-            &only_a, &only_b, "type", "size", "content", "target", "device", "metadata", "links", "unlinked",
+            &only_a, &only_b, "name", "type", "size", "content", "target", "device", "metadata", "links",
+            "unlinked",
         ];
         let counts = self.counts.iter().zip(words).filter(|(n, _)| **n > 0);
         let counts: Vec<_> = counts.map(|(n, word)| format!("{} {word}", HumanCount(*n))).collect();
         let differences = if counts.is_empty() { "no differences".into() } else { counts.join(", ") };
         let (read, done) = (human::count(pairs.read(), "pair"), human::rate(bytes, run.start.elapsed()));
         run.console.summary(format_args!("{differences}; {read} of files compared, {done}"));
+        if self.counts[NAME] > 0 {
+            run.console.summary(format_args!("{}", describe_respelled(self.counts[NAME])));
+        }
         if self.failed > 0 {
             let failed = human::count(self.failed, "pair");
             run.console.summary(format_args!("{failed} of files not compared (listed above; status 2)"));

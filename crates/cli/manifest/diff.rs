@@ -72,6 +72,9 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
             !args.corrupted.is_given(),
             "--status-corrupted needs manifests: a checksum list has no times, which tell damage from edits"
         );
+        if args.rules.normalize_names {
+            bail!("--normalize-names is for two manifests: names of checksum lists are compared exactly");
+        }
         let memory = globals.memory() / 2;
         let reading = ListOptions { end: End::Newline, algorithms: &[], memory };
         let table =
@@ -81,7 +84,12 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         return Ok(compared.finish(console));
     }
     let [old, new] = both([&args.old, &args.new], globals, |path| Ok(Input::open(path, globals)?.manifest))?;
-    let criteria = Criteria { mode: args.rules.mode.into(), ignore: ignored, sample: None };
+    let criteria = Criteria {
+        mode: args.rules.mode.into(),
+        ignore: ignored,
+        normalize_names: args.rules.normalize_names,
+        sample: None,
+    };
     args.corrupted.check(&criteria, &[&old.header().algorithms, &new.header().algorithms])?;
     let manner = Manner { member: "change", word, json: globals.json, all: false, has_sizes: true };
     let mut findings = Findings::new(manner, [&old.header().algorithms, &new.header().algorithms], list);

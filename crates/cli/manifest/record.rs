@@ -7,7 +7,7 @@ use indicatif::HumanCount;
 
 use crate::colour::Tone;
 use crate::console::{Console, Outcome};
-use crate::human::{self, ARROW, describe_split_links, shown};
+use crate::human::{self, ARROW, describe_respelled, describe_split_links, forms, shown};
 use crate::list::List;
 use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::fields::change;
@@ -193,14 +193,18 @@ pub(super) fn say_counts(
         console
             .summary(format_args!("{files} perhaps corrupted: the record shows neither an edit nor damage"));
     }
+    if summary.respelled > 0 {
+        console.summary(describe_respelled(summary.respelled));
+    }
     outcome
 }
 
 /// Verdicts in the order of the summary, the worst first.
-const SAID: [Verdict; 7] = [
+const SAID: [Verdict; 8] = [
     Verdict::Unreadable,
     Verdict::Corrupted,
     Verdict::Modified,
+    Verdict::Respelled,
     Verdict::Metadata,
     Verdict::Moved,
     Verdict::New,
@@ -210,7 +214,7 @@ const SAID: [Verdict; 7] = [
 fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Ok => Tone::Good,
-        Verdict::Moved | Verdict::New | Verdict::Missing => Tone::Notable,
+        Verdict::Moved | Verdict::Respelled | Verdict::New | Verdict::Missing => Tone::Notable,
         Verdict::Metadata => Tone::Minor,
         _ => Tone::Wrong,
     }
@@ -246,12 +250,21 @@ impl Record<'_> {
         out.extend_from_slice(line.as_bytes());
     }
 
+    /// Returns the normal forms of the name, if they differ.
+    fn forms(&self) -> Option<[&'static str; 2]> {
+        let new_path = self.finding.new_path.filter(|_| self.finding.is_respelled)?;
+        Some(forms([self.finding.path, new_path]))
+    }
+
     /// Returns the third column: error, new path, size and changed fields.
     fn details(&self) -> String {
         let Finding { verdict, new_path, changed, .. } = *self.finding;
         let mut parts: Vec<String> = self.why.into_iter().map(Into::into).collect();
-        parts.extend(new_path.map(|path| format!("{ARROW} {}", shown(path))));
+        parts.extend(
+            new_path.filter(|_| verdict == Verdict::Moved).map(|path| format!("{ARROW} {}", shown(path))),
+        );
         parts.extend(self.size.map(|size| format!("size {size}")));
+        parts.extend(self.forms().map(|[old, new]| format!("name {old} {ARROW} {new}")));
         if let (Some(old), Some(new)) = (&self.finding.old, &self.finding.new) {
             if verdict == Verdict::Corrupted {
                 let is_same_time = old.stat.mtime_ns == new.stat.mtime_ns;
@@ -271,6 +284,9 @@ impl Record<'_> {
         if let Some(path) = new_path {
             out.push(b',');
             write_path(out, "new_path", path);
+        }
+        if let Some([old, new]) = self.forms() {
+            out.extend_from_slice(format!(",\"old_form\":\"{old}\",\"new_form\":\"{new}\"").as_bytes());
         }
         if let Some(size) = self.size {
             out.extend_from_slice(format!(",\"size_bytes\":{size}").as_bytes());

@@ -15,6 +15,13 @@ pub(super) struct RulesArgs {
     #[arg(long, value_name = "MODE", value_enum, default_value_t = ModeArg::Strict)]
     pub(super) mode: ModeArg,
 
+    /// Accept names in another Unicode normal form
+    ///
+    /// Names that differ only in their normal form, such as those of a copy on HFS+, are one name. By default, they are a
+    /// difference, and what is below them is compared in any case.
+    #[arg(long)]
+    pub(super) normalize_names: bool,
+
     /// Fields that may differ, such as mtime,owner; repeatable
     ///
     /// The fields are type, size, mode (permissions), uid, gid, owner (both), target (of a link), device (its number),

@@ -38,6 +38,7 @@ use crate::stdout::Stdout;
 ///   corrupted   content changed, but size and mtime did not: damage, no edit
 ///   modified    content changed, and so did size, mtime or type
 ///   metadata    only permissions, owner, mtime or other metadata changed
+///   respelled   only the Unicode normal form of the name changed
 ///   moved       missing at this path; its content was found at a new path
 ///   missing     in the manifest, but not in the tree
 ///   new         in the tree, but not in the manifest
@@ -143,8 +144,12 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     }
     let header = manifest.header();
     let scope = ScopeArgs::of_words(&header.options).with_context(name)?;
-    let criteria =
-        Criteria { mode: args.rules.mode.into(), ignore: args.rules.ignored(), sample: args.sample.clone() };
+    let criteria = Criteria {
+        mode: args.rules.mode.into(),
+        ignore: args.rules.ignored(),
+        sample: args.sample.clone(),
+        normalize_names: args.rules.normalize_names,
+    };
     if criteria.mode == Mode::Content && header.algorithms.is_empty() {
         bail!("{} records no digests, so content cannot be compared: use --mode metadata", name());
     }
@@ -180,9 +185,10 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
             looked_below |= finding.path != b".";
             let mut why = finding.file.and_then(|file| read.failure(file)).map(reading::why);
             if let Some(error) = finding.error {
+                let path = finding.new_path.unwrap_or(finding.path);
                 match finding.changed {
-                    [Field::Xattrs] => say_no_xattrs(tree.root, finding.path, error, console),
-                    _ => console.path_error("stat", &join(tree.root, finding.path), cause(error)),
+                    [Field::Xattrs] => say_no_xattrs(tree.root, path, error, console),
+                    _ => console.path_error("stat", &join(tree.root, path), cause(error)),
                 }
                 why = Some(cause(error));
             }

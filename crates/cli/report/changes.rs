@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use anyhow::Context as _;
 use ftk_inventory::Budget;
-use ftk_manifest::{Criteria, Finding, Manifest, Mode, Verdict, diff};
+use ftk_manifest::{Criteria, Finding, Manifest, Verdict, diff};
 use ftk_report::{Change, ChangesBuilder, Data};
 
 use crate::console::Outcome;
@@ -19,7 +19,7 @@ pub(super) fn fill(
     names: [&OsStr; 2],
     budget: &Budget,
 ) -> anyhow::Result<Outcome> {
-    let criteria = Criteria { mode: Mode::Strict, ignore: Vec::new(), sample: None };
+    let criteria = Criteria::default();
     let (mut changes, mut added) = (ChangesBuilder::new(budget), Ok(()));
     let compared = diff(old, new, &criteria, budget, &mut |finding: &Finding<'_>| {
         if let Some(kind) = kind(finding.verdict) {
@@ -27,9 +27,10 @@ pub(super) fn fill(
                 entry.as_ref().filter(|entry| entry.stat.is_regular()).and_then(ftk_manifest::Entry::size)
             };
             let sizes = [size(&finding.old), size(&finding.new)];
-            added = match finding.new_path {
-                Some(path) => changes.add(kind, path, Some(finding.path), [sizes[0]; 2]),
-                None => changes.add(kind, finding.path, None, sizes),
+            let path = finding.new_path.unwrap_or(finding.path);
+            added = match kind {
+                Change::Moved => changes.add(kind, path, Some(finding.path), [sizes[0]; 2]),
+                _ => changes.add(kind, path, None, sizes),
             };
         }
         if added.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -46,7 +47,7 @@ fn kind(verdict: Verdict) -> Option<Change> {
         Verdict::Metadata => Change::Metadata,
         Verdict::Modified => Change::Modified,
         Verdict::Corrupted => Change::Corrupted,
-        Verdict::Moved => Change::Moved,
+        Verdict::Moved | Verdict::Respelled => Change::Moved,
         Verdict::Missing => Change::Removed,
         Verdict::New => Change::Added,
     })

@@ -10,7 +10,9 @@
 //!    after the last one.
 //!
 //! Memory is needed for pairs: 32 bytes for each pair that must be opened; and, if metadata is compared, a path for each
-//! file with several hard links, and what differs in extended attributes.
+//! file with several hard links, and what differs in extended attributes. Names that differ only in their Unicode normal
+//! form are found in more passes over the inventories, if there are any, and need memory as
+//! [`Unpaired`](ftk_inventory::Unpaired) and its successors say.
 
 mod attributes;
 mod classify;
@@ -18,6 +20,7 @@ mod difference;
 mod large;
 mod links;
 mod merge;
+mod names;
 mod pairs;
 mod run;
 mod tree;

@@ -88,6 +88,11 @@ impl Reservation {
         Ok(())
     }
 
+    /// Returns everything to the budget, consumed or not.
+    pub fn release(self) {
+        self.budget.release(self.left + self.consumed);
+    }
+
     /// Consumes what is missing to `total` consumed bytes. So the reservation follows the largest size of something that
     /// grows and shrinks.
     ///
@@ -132,5 +137,7 @@ mod tests {
         reservation.reach(Budget::UNIT + 1).unwrap();
         assert_eq!(budget.left(), 0);
         assert_eq!(reservation.reach(2 * Budget::UNIT + 1), Err(Full::Memory));
+        reservation.release();
+        assert_eq!(budget.left(), 2 * Budget::UNIT);
     }
 }

@@ -33,6 +33,8 @@ struct Open<'i> {
     shard: &'i Shard,
     files: &'i [Packed],
     others: &'i [Packed],
+    /// The number of all other entries.
+    others_len: usize,
     /// The number of the first file in `files`.
     file: u32,
     /// Length of the path up to and including its last slash.
@@ -55,18 +57,16 @@ impl<'i> Cursor<'i> {
     /// Returns the current entry.
     pub(crate) fn item(&self) -> Item<'_> {
         let ((row, file), open) = self.current.zip(self.open.last()).expect("the cursor is at an entry");
-        let record = self.inventory.record(open.shard, row);
-        let is_link = record.is_some() && row.file_type == FileType::Symlink;
-        Item {
-            path: &self.path,
-            name: &self.path[open.prefix..],
-            dir: DirNo(open.dir),
-            file_type: row.file_type,
-            is_whole: row.is_whole(),
-            file,
-            metadata: record.map(Stat::from),
-            target: is_link.then(|| open.shard.names.target(row.name())),
-        }
+        let name = &self.path[open.prefix..];
+        Item { path: &self.path, name, ..self.inventory.item(DirNo(open.dir), row, file) }
+    }
+
+    /// Returns the number of the current entry among the [rows](Inventory::rows) of its directory.
+    pub(crate) fn row(&self) -> u32 {
+        let ((_, file), open) = self.current.zip(self.open.last()).expect("the cursor is at an entry");
+        let rows = self.inventory.rows(DirNo(open.dir)).len();
+        let after = if file.is_some() { open.files.len() + open.others_len } else { open.others.len() };
+        (rows - after - 1) as u32
     }
 
     /// Moves to the next entry. Returns `false` if there are no more.
@@ -125,8 +125,38 @@ impl<'i> Cursor<'i> {
         let (regular, others) = rows.split_at(files.len());
         let prefix = self.path.len();
         let shard = &self.inventory.shards[usize::from(self.inventory.dirs[self.next_dir as usize].shard)];
-        self.open.push(Open { dir: dir.0, shard, files: regular, others, file: files.start, prefix });
+        let others_len = others.len();
+        self.open.push(Open {
+            dir: dir.0,
+            shard,
+            files: regular,
+            others,
+            others_len,
+            file: files.start,
+            prefix,
+        });
         self.next_dir += 1;
+    }
+}
+
+impl Inventory {
+    /// Returns an entry without its path and name.
+    pub(crate) fn item<'i>(&'i self, dir: DirNo, row: &'i Packed, file: Option<FileNo>) -> Item<'i> {
+        let shard = &self.shards[usize::from(self.dirs[dir.0 as usize].shard)];
+        let record = self.record(shard, row);
+        let is_link = record.is_some() && row.file_type == FileType::Symlink;
+        Item {
+            path: &[],
+            name: &[],
+            own_path: None,
+            is_respelled: false,
+            dir,
+            file_type: row.file_type,
+            is_whole: row.is_whole(),
+            file,
+            metadata: record.map(Stat::from),
+            target: is_link.then(|| shard.names.target(row.name())),
+        }
     }
 }
 

@@ -44,11 +44,13 @@ mod links;
 mod list;
 mod merge;
 mod names;
+mod normal_form;
 mod open_dirs;
 mod opener;
 mod order;
 mod shard;
 mod skipped;
+mod spellings;
 mod table;
 mod tree;
 
@@ -59,9 +61,13 @@ pub use full::Full;
 pub use keep::Keep;
 pub use links::{LinkNames, LinkPairs, LinkSplits};
 pub use list::{PathList, Unlisted};
+pub use normal_form::NormalForm;
 pub use open_dirs::OpenDirs;
 pub use opener::{DirFd, Opener};
 pub use order::{Item, PathOrder};
 pub use skipped::{Refused, Skipped};
+pub use spellings::{
+    Aligned, Aligner, Candidates, MovedEntries, Place, Relocated, RelocatedMerge, Spellings, Unpaired,
+};
 pub use table::{DirNo, FileNo, Inventory};
 pub use tree::Other;

@@ -8,15 +8,19 @@ use ftk_file::Stat;
 use ftk_walk::FileType;
 
 use crate::cursor::Cursor;
-use crate::shard::ROOT;
-use crate::{DirNo, FileNo, Inventory};
+use crate::shard::{Packed, ROOT};
+use crate::{DirNo, FileNo, Inventory, MovedEntries, Place, RelocatedMerge};
 
 /// One entry in path order.
 #[derive(Debug)]
 pub struct Item<'c> {
     /// The whole path.
     pub path: &'c [u8],
-    /// The last part of the path: the name in its directory. For a starting point, the whole path.
+    /// The path in its own spelling, if `path` has that of [another tree](Inventory::in_order_of).
+    pub own_path: Option<&'c [u8]>,
+    /// Whether the name itself is [spelled differently](crate::Aligned::is_respelled).
+    pub is_respelled: bool,
+    /// The last part of its own path: the name in its directory. For a starting point, the whole path.
     pub name: &'c [u8],
     /// The directory that contains the entry.
     pub dir: DirNo,
@@ -45,26 +49,86 @@ pub struct PathOrder<'i> {
     /// cursor is at the entry that was returned last.
     roots: BinaryHeap<Root<'i>>,
     has_started: bool,
+    moved: Option<Moved<'i>>,
+}
+
+/// The state of entries that come in the order of other paths than their own.
+#[derive(Debug)]
+struct Moved<'i> {
+    inventory: &'i Inventory,
+    merge: RelocatedMerge<'i, Place>,
+    own_path: Vec<u8>,
 }
 
 impl<'i> PathOrder<'i> {
     pub(crate) fn new(inventory: &'i Inventory) -> Self {
         let is_root = |&dir: &u32| inventory.dirs[dir as usize].up == ROOT;
         let cursor = |dir| Cursor::new(inventory, DirNo(dir)).map(|cursor| Root { cursor, dir });
-        Self { roots: (0..inventory.dirs()).filter(is_root).filter_map(cursor).collect(), has_started: false }
+        let roots = (0..inventory.dirs()).filter(is_root).filter_map(cursor).collect();
+        Self { roots, has_started: false, moved: None }
     }
 
     /// Returns the next entry. It borrows the cursor, so it is valid until the next call.
     #[expect(clippy::should_implement_trait, reason = "a lending cursor cannot be an Iterator")]
     pub fn next(&mut self) -> Option<Item<'_>> {
-        if self.has_started {
-            let mut first = self.roots.peek_mut()?;
-            if !first.cursor.advance() {
-                PeekMut::pop(first);
-            }
+        if self.moved.is_some() {
+            return self.next_of_both();
+        }
+        self.advance();
+        Some(self.roots.peek()?.cursor.item())
+    }
+
+    /// Returns the next entry, and its number among the rows of its directory.
+    pub(crate) fn next_with_row(&mut self) -> Option<(Item<'_>, u32)> {
+        self.advance();
+        let cursor = &self.roots.peek()?.cursor;
+        Some((cursor.item(), cursor.row()))
+    }
+
+    /// Moves to the next entry; the first call moves to the first one.
+    fn advance(&mut self) {
+        if self.has_started
+            && let Some(mut first) = self.roots.peek_mut()
+            && !first.cursor.advance()
+        {
+            PeekMut::pop(first);
         }
         self.has_started = true;
-        Some(self.roots.peek()?.cursor.item())
+    }
+
+    /// Returns the next entry, if some entries come in the order of other paths than their own.
+    fn next_of_both(&mut self) -> Option<Item<'_>> {
+        if self.moved.as_ref()?.merge.needs_advance() {
+            self.advance();
+            while !self.roots.is_empty() && self.moved.as_mut()?.merge.passes_relocated() {
+                self.advance();
+            }
+        }
+        let first = self.roots.peek().map(|root| &root.cursor);
+        let Moved { inventory, merge, own_path } = self.moved.as_mut()?;
+        let Some((path, is_respelled, place)) = merge.next(first.map(Cursor::path)) else {
+            return Some(first?.item());
+        };
+        let (files, row) = (inventory.files_of(place.dir), &inventory.rows(place.dir)[place.row as usize]);
+        let file = Some(FileNo(files.start + place.row)).filter(|file| files.contains(&file.0));
+        own_path.clear();
+        inventory.push_prefix(place.dir, own_path);
+        let start = own_path.len();
+        let item = inventory.item(place.dir, row, file);
+        own_path.extend_from_slice(inventory.name_of(place.dir, row));
+        Some(Item { path, name: &own_path[start..], own_path: Some(own_path), is_respelled, ..item })
+    }
+}
+
+impl Inventory {
+    /// Returns a cursor over all entries, in the byte order of their paths as another tree spells them.
+    pub fn in_order_of<'i>(&'i self, entries: &'i MovedEntries) -> PathOrder<'i> {
+        let moved = Moved { inventory: self, merge: entries.merge(), own_path: Vec::new() };
+        PathOrder { moved: Some(moved), ..self.in_path_order() }
+    }
+
+    fn name_of(&self, dir: DirNo, row: &Packed) -> &[u8] {
+        self.shards[usize::from(self.dirs[dir.0 as usize].shard)].names.get(row.name())
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Criteria {
     pub ignore: Vec<Field>,
     /// Which files are read; `None`: all.
     pub sample: Option<Sample>,
+    /// Names that differ only in their Unicode normal form count as equal.
+    pub normalize_names: bool,
 }
 
 impl Criteria {

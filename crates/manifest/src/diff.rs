@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use ftk_inventory::{Budget, LinkPairs, LinkSplits, Reservation};
+use ftk_inventory::{Budget, LinkPairs, LinkSplits, Reservation, Unpaired};
 
 use crate::common::Common;
-use crate::entry::LinkGroup;
+use crate::entry::{LinkGroup, key};
 use crate::keys::{Keys, pair};
 use crate::moves::Evidence;
 use crate::pairs::{Pass, merge_manifests};
+use crate::respelled::Respelled;
 use crate::shift::TimeSample;
 use crate::verdict::{is_same_time, note_links};
 use crate::xattrs::Hider;
@@ -24,7 +25,10 @@ use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Shift, Summary, Ve
 /// not read.
 ///
 /// Hard links are compared between the paths that both have. If no recorded links are left, they are counted once in
-/// [`Summary::split_links`], after one more pass if contents are not compared.
+/// [`Summary::split_links`].
+///
+/// Names that differ only in their Unicode normal form are pairs, and so is what is below them. If there are any, the
+/// manifests are read three more times, and the lines of `new` at and below these names are copied to a temporary file.
 ///
 /// Entries that are the same in both use no memory, except a path for each file with several names. A file only in `old`
 /// uses 32 bytes and its common digests. A file only in `new` uses 33 bytes, its common digests and its path. Either uses 64
@@ -47,26 +51,26 @@ pub fn diff(
     let is_compared = !common.is_empty();
     let trees = Some(&common).filter(|_| common.identifies_content() && criteria.is_covered_by_trees());
     let compares_links = criteria.compares(Field::LinkGroup);
-    let mut links = compares_links.then(|| Links::new(budget));
-    let times = RefCell::default();
-    let moves = match common.identifies_content() {
-        true => Moves::find(old, new, &common, trees, &times, budget, &mut links)?,
-        false => Moves::default(),
+    let first = |respelled: Option<&Respelled>| {
+        let mut first = First::new(compares_links, budget);
+        match common.identifies_content() {
+            true => first.find_moves((old, new), &common, trees, respelled, budget)?,
+            false => first.survey((old, new), respelled)?,
+        }
+        Ok::<_, Error>(first)
     };
-    let shift = times.into_inner().shift((old, new), &common, trees.is_none(), criteria)?;
-    if let Some(links) = links.as_mut().filter(|_| !common.identifies_content()) {
-        merge_manifests(
-            (old, new),
-            Pass::First,
-            None,
-            true,
-            |_, _| (),
-            |old, new| {
-                links.survey(old, new)?;
-                Ok(ControlFlow::Continue(()))
-            },
-        )?;
+    let (mut found, mut respelled) = (first(None)?, None);
+    if let Some(candidates) = std::mem::replace(&mut found.unpaired, Unpaired::new(budget)).candidates(budget)
+    {
+        respelled = Respelled::find((old, new), candidates, budget)?;
+        if respelled.is_some() {
+            found.moves.release();
+            found = first(respelled.as_ref())?;
+        }
     }
+    let respelled = respelled.as_ref();
+    let First { moves, times, links, .. } = found;
+    let shift = times.into_inner().shift((old, new), respelled, &common, trees.is_none(), criteria)?;
     let mut links = links.filter(|links| links.has_any);
     let (mut changed, mut summary) = (Vec::new(), Summary::default());
     summary.split_links = links.as_ref().and_then(|links| links.splits.separate()).unwrap_or(0);
@@ -81,10 +85,10 @@ pub fn diff(
         same += entries;
         same_unread += u64::from(entry.is_some_and(|entry| entry.stat.is_regular()));
     };
-    merge_manifests((old, new), pass, trees, links.is_some(), count_same, |old, new| {
+    merge_manifests((old, new), pass, trees, respelled, links.is_some(), count_same, |old, new, spelled| {
         changed.clear();
         let (mut old, mut new) = (old, new);
-        let mut new_path = None;
+        let (mut new_path, mut is_unread) = (None, false);
         let verdict = match (&mut old, &mut new) {
             (Some(old), Some(new)) => {
                 if old.xattrs.is_some() && new.xattrs.is_some() {
@@ -102,11 +106,8 @@ pub fn diff(
                 {
                     note_links(&mut changed, [old, new], first);
                 }
-                let verdict = Verdict::of(old, new, &changed, shift.as_ref());
-                if is_pair && is_same.is_none() && verdict == Verdict::Ok {
-                    summary.unread += 1;
-                }
-                verdict
+                is_unread = is_pair && is_same.is_none();
+                Verdict::of(old, new, &changed, shift.as_ref())
             }
             (Some(old), None) => {
                 if old.stat.is_regular() {
@@ -126,26 +127,133 @@ pub fn diff(
             }
             (None, None) => return Ok(ControlFlow::Continue(())),
         };
-        match (&old, &new) {
-            (Some(old), Some(new)) => summary.add_pair(verdict, old, new, &changed, shift.as_ref()),
-            _ => summary.add(verdict),
-        }
-        if verdict == Verdict::Ok {
-            return Ok(ControlFlow::Continue(()));
-        }
         let entry = old.or(new).expect("an entry of one of them");
-        Ok(each(&Finding {
+        let finding = Finding {
             new_path,
             file_type: entry.stat.file_type,
             old,
             new,
             changed: &changed,
             ..Finding::new(verdict, entry.path)
-        }))
+        };
+        let finding = match spelled {
+            Some(it) if old.is_some() => finding.spelled(Some(it.own_path), it.is_respelled, criteria),
+            Some(it) => Finding { path: it.own_path, ..finding },
+            None => finding,
+        };
+        summary.note(&finding, shift.as_ref());
+        if finding.verdict == Verdict::Ok {
+            summary.unread += u64::from(is_unread);
+            return Ok(ControlFlow::Continue(()));
+        }
+        Ok(each(&finding))
     })?;
     summary.add_same(same, same_unread);
     summary.shift = shift.filter(|_| criteria.compares(Field::Mtime));
     Ok(summary)
+}
+
+/// What the first pass finds.
+struct First {
+    moves: Moves,
+    times: RefCell<Times>,
+    /// Absent if links are not compared.
+    links: Option<Links>,
+    unpaired: Unpaired,
+}
+
+impl First {
+    fn new(compares_links: bool, budget: &Budget) -> Self {
+        Self {
+            moves: Moves::default(),
+            times: RefCell::default(),
+            links: compares_links.then(|| Links::new(budget)),
+            unpaired: Unpaired::new(budget),
+        }
+    }
+
+    /// Notes two entries before any are compared.
+    fn note(&mut self, old: Option<Entry<'_>>, new: Option<Entry<'_>>) -> Result<(), Error> {
+        match (old, new) {
+            (Some(old), None) => self.unpaired.add(0, key(old.path))?,
+            (None, Some(new)) => self.unpaired.add(1, key(new.path))?,
+            _ => {}
+        }
+        self.links.as_mut().map_or(Ok(()), |links| links.survey(old, new))
+    }
+
+    /// Goes through manifests whose contents are not compared.
+    fn survey(
+        &mut self,
+        manifests: (&Manifest, &Manifest),
+        respelled: Option<&Respelled>,
+    ) -> Result<(), Error> {
+        let links = self.links.is_some();
+        merge_manifests(
+            manifests,
+            Pass::First,
+            None,
+            respelled,
+            links,
+            |_, _| (),
+            |old, new, _| {
+                self.note(old, new)?;
+                Ok(ControlFlow::Continue(()))
+            },
+        )
+    }
+
+    /// Goes through manifests whose contents identify files.
+    fn find_moves(
+        &mut self,
+        manifests: (&Manifest, &Manifest),
+        common: &Common,
+        trees: Option<&Common>,
+        respelled: Option<&Respelled>,
+        budget: &Budget,
+    ) -> Result<(), Error> {
+        let (mut missing, mut added) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
+        let mut reserved = Reservation::new(budget);
+        let (times, links) = (std::mem::take(&mut self.times), self.links.is_some());
+        merge_manifests(
+            manifests,
+            Pass::First,
+            trees,
+            respelled,
+            links,
+            |_, same| same.into_iter().for_each(|entry| times.borrow_mut().add(entry, entry, common)),
+            |old, new, spelled| {
+                self.note(old, new)?;
+                let is_regular = |entry: &Entry<'_>| entry.stat.is_regular();
+                match (old, new) {
+                    (Some(old), None) if is_regular(&old) => {
+                        let evidence = Evidence::recorded(&old);
+                        missing.push_file(common.in_old(old.digests), old.size(), evidence)?;
+                    }
+                    (None, Some(new)) if is_regular(&new) => {
+                        let path = spelled.map_or(new.path, |spelled| spelled.own_path);
+                        reserved.consume((path.len() + size_of::<u64>()) as u64)?;
+                        self.moves.paths.extend_from_slice(path);
+                        self.moves.ends.push(self.moves.paths.len() as u64);
+                        let evidence = Evidence::recorded(&new);
+                        added.push_file(common.in_new(new.digests), new.size(), evidence)?;
+                    }
+                    (Some(old), Some(new)) => times.borrow_mut().add(&old, &new, common),
+                    _ => {}
+                }
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
+        self.times = times;
+        let moves = &mut self.moves;
+        moves.to = pair(&missing, &added);
+        moves.is_moved = vec![false; added.len()];
+        moves.to.iter().flatten().for_each(|&nth| moves.is_moved[nth as usize] = true);
+        moves.reserved = Some(reserved);
+        missing.release();
+        added.release();
+        Ok(())
+    }
 }
 
 /// What the first pass finds out about times.
@@ -170,6 +278,7 @@ impl Times {
     fn shift(
         self,
         (old, new): (&Manifest, &Manifest),
+        respelled: Option<&Respelled>,
         common: &Common,
         is_whole: bool,
         criteria: &Criteria,
@@ -180,7 +289,7 @@ impl Times {
         if !matters {
             return Ok(None);
         }
-        Shift::between(old, new, common, Some(self.sample).filter(|_| was_read && is_whole))
+        Shift::between(old, new, respelled, common, Some(self.sample).filter(|_| was_read && is_whole))
     }
 }
 
@@ -219,52 +328,13 @@ struct Moves {
     paths: Vec<u8>,
     /// Where each path ends in `paths`.
     ends: Vec<u64>,
+    reserved: Option<Reservation>,
 }
 
 impl Moves {
-    fn find(
-        old: &Manifest,
-        new: &Manifest,
-        common: &Common,
-        trees: Option<&Common>,
-        times: &RefCell<Times>,
-        budget: &Budget,
-        links: &mut Option<Links>,
-    ) -> Result<Self, Error> {
-        let (mut missing, mut added) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
-        let mut moves = Self::default();
-        let mut reserved = Reservation::new(budget);
-        merge_manifests(
-            (old, new),
-            Pass::First,
-            trees,
-            links.is_some(),
-            |_, same| same.into_iter().for_each(|entry| times.borrow_mut().add(entry, entry, common)),
-            |old, new| {
-                links.as_mut().map_or(Ok(()), |links| links.survey(old, new))?;
-                let is_regular = |entry: &Entry<'_>| entry.stat.is_regular();
-                match (old, new) {
-                    (Some(old), None) if is_regular(&old) => {
-                        let evidence = Evidence::recorded(&old);
-                        missing.push_file(common.in_old(old.digests), old.size(), evidence)?;
-                    }
-                    (None, Some(new)) if is_regular(&new) => {
-                        reserved.consume((new.path.len() + size_of::<u64>()) as u64)?;
-                        moves.paths.extend_from_slice(new.path);
-                        moves.ends.push(moves.paths.len() as u64);
-                        let evidence = Evidence::recorded(&new);
-                        added.push_file(common.in_new(new.digests), new.size(), evidence)?;
-                    }
-                    (Some(old), Some(new)) => times.borrow_mut().add(&old, &new, common),
-                    _ => {}
-                }
-                Ok(ControlFlow::Continue(()))
-            },
-        )?;
-        moves.to = pair(&missing, &added);
-        moves.is_moved = vec![false; added.len()];
-        moves.to.iter().flatten().for_each(|&nth| moves.is_moved[nth as usize] = true);
-        Ok(moves)
+    /// Returns the memory to the budget.
+    fn release(self) {
+        self.reserved.into_iter().for_each(Reservation::release);
     }
 
     /// Returns the new path of the `nth` removed file, if it was moved.

@@ -29,7 +29,12 @@ type Ranked = (u64, u32);
 impl Keys {
     /// Creates an empty list whose keys have digests of `digests_len` bytes.
     pub(crate) fn new(digests_len: usize, budget: &Budget) -> Self {
-        Self { width: digests_len + 8, bytes: Vec::new(), small: Vec::new(), reserved: Reservation::new(budget) }
+        Self {
+            width: digests_len + 8,
+            bytes: Vec::new(),
+            small: Vec::new(),
+            reserved: Reservation::new(budget),
+        }
     }
 
     /// Adds a content: its digests, always by the same algorithms in the same order, and its size if it is known.
@@ -60,6 +65,11 @@ impl Keys {
             self.small.push((self.len() as u32, evidence));
         }
         self.push(digests, size)
+    }
+
+    /// Returns the memory to the budget.
+    pub(crate) fn release(self) {
+        self.reserved.release();
     }
 
     /// Returns whether a file moves only as the same inode.

@@ -107,6 +107,7 @@ mod pairs;
 mod parse;
 mod reader;
 mod repair;
+mod respelled;
 mod root_identity;
 mod sample;
 mod scrub;

@@ -7,7 +7,8 @@ use memchr::memmem::Finder;
 
 use crate::common::Common;
 use crate::entry::{key, path_of_key};
-use crate::merge::{Side as _, merge_by};
+use crate::merge::{Side as _, merge, merge_by};
+use crate::respelled::{Respelled, Spelled};
 use crate::{Entries, Entry, EntryError, Error, Field, Manifest, Which};
 
 /// Whether an earlier pass has read both manifests to the end, which proves that their entries are valid and
@@ -24,15 +25,29 @@ pub(crate) enum Pass {
 /// lines that follow a pair go to `same` instead of `each`, with their number: with the parsed entry in the first pass, as
 /// `None` in later passes. With `links`, entries with a link group go to `each` in any case. With `trees`, the entries
 /// below two directories at the same path whose tree digests are equal by these algorithms go to `same` too, without
-/// being read.
+/// being read. With `respelled`, all entries go to `each`, with the paths of the first manifest.
 pub(crate) fn merge_manifests(
     (old, new): (&Manifest, &Manifest),
     pass: Pass,
     trees: Option<&Common>,
+    respelled: Option<&Respelled>,
     links: bool,
     mut same: impl FnMut(u64, Option<&Entry<'_>>),
-    mut each: impl FnMut(Option<Entry<'_>>, Option<Entry<'_>>) -> Result<ControlFlow<()>, Error>,
+    mut each: impl FnMut(
+        Option<Entry<'_>>,
+        Option<Entry<'_>>,
+        Option<Spelled<'_>>,
+    ) -> Result<ControlFlow<()>, Error>,
 ) -> Result<(), Error> {
+    if let Some(respelled) = respelled {
+        let (mut old, mut new) = (old.entries_of(Which::First)?, respelled.entries(new)?);
+        // The pass that found these entries has checked the tree digests.
+        old.trust_trees();
+        return merge(&mut old, &mut new, |old, new| {
+            let spelled = new.as_ref().and_then(|new| new.spelled());
+            each(old.map(|old| old.entry()), new.as_ref().map(|new| new.entry()), spelled)
+        });
+    }
     let (a, b) = (old.header(), new.header());
     // With different headers, a line that is valid in one manifest may be invalid or mean something else in
     // the other.
@@ -93,6 +108,6 @@ pub(crate) fn merge_manifests(
         new.trust_trees();
     }
     merge_by(&mut old, &mut new, both, |old, new| {
-        each(old.map(|old| old.entry()), new.map(|new| new.entry()))
+        each(old.map(|old| old.entry()), new.map(|new| new.entry()), None)
     })
 }

@@ -220,7 +220,7 @@ impl<'u> Update<'u> {
     ) -> Result<Updated, Error> {
         let xattrs = self.old.header().xattrs;
         let contents = self.contents(rows);
-        let shift = Shift::find(&self.times, self.old, &self.tree, &contents)?;
+        let shift = Shift::find(&self.times, self.old, self.tree.walk(), &contents)?;
         let damaged = self.damaged_inodes(&contents, shift.as_ref(), now_ns, budget)?;
         let wanted = [xattrs, writer.header().shard.is_none()];
         let mut maker = Maker::new(&self.tree, &self.file_systems, contents, wanted, Some(now_ns), budget);

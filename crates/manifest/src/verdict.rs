@@ -7,7 +7,7 @@ use std::ops::AddAssign;
 use ftk_inventory::FileNo;
 use ftk_walk::FileType;
 
-use crate::{Entry, Field, Shift};
+use crate::{Criteria, Entry, Field, Shift};
 
 /// The result for an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,6 +16,8 @@ pub enum Verdict {
     Ok,
     /// The content is the same, as far as it was compared; other fields differ.
     Metadata,
+    /// The name is in another Unicode normal form. The content is the same, as far as it was compared.
+    Respelled,
     /// The content differs, and so does the size, the mtime or the type: a normal change.
     Modified,
     /// The content differs although size and mtime are the same: a storage error, or a concealed change.
@@ -32,9 +34,10 @@ pub enum Verdict {
 
 impl Verdict {
     /// All verdicts, in the order they are listed to users.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Ok,
         Self::Metadata,
+        Self::Respelled,
         Self::Modified,
         Self::Corrupted,
         Self::Moved,
@@ -48,6 +51,7 @@ impl Verdict {
         match self {
             Self::Ok => "ok",
             Self::Metadata => "metadata",
+            Self::Respelled => "respelled",
             Self::Modified => "modified",
             Self::Corrupted => "corrupted",
             Self::Moved => "moved",
@@ -124,8 +128,10 @@ pub struct Finding<'f> {
     pub verdict: Verdict,
     /// The path below the root; for a moved file, the recorded path.
     pub path: &'f [u8],
-    /// The present path of a moved file.
+    /// The present path of a moved file, and of an entry that has the same path in another Unicode normal form.
     pub new_path: Option<&'f [u8]>,
+    /// Whether the name is in another Unicode normal form, and that counts as a difference.
+    pub is_respelled: bool,
     /// The recorded type, or the present type of a new entry.
     pub file_type: FileType,
     /// The recorded entry. `None` for a new entry.
@@ -148,6 +154,7 @@ impl<'f> Finding<'f> {
             verdict,
             path,
             new_path: None,
+            is_respelled: false,
             file_type: FileType::Regular,
             old: None,
             new: None,
@@ -155,6 +162,15 @@ impl<'f> Finding<'f> {
             file: None,
             error: None,
         }
+    }
+}
+
+impl<'f> Finding<'f> {
+    /// Adds the path of an entry in its own spelling, if that is another one. `is_respelled`: whether its name differs.
+    pub(crate) fn spelled(self, own_path: Option<&'f [u8]>, is_respelled: bool, criteria: &Criteria) -> Self {
+        let is_respelled = is_respelled && !criteria.normalize_names;
+        let verdict = if is_respelled { self.verdict.max(Verdict::Respelled) } else { self.verdict };
+        Self { verdict, new_path: own_path, is_respelled, ..self }
     }
 }
 
@@ -181,6 +197,9 @@ pub struct Summary {
     /// The number of entries with extended attributes that only root sees, and that were not compared: the process that
     /// recorded them, or this one, does not see those of others.
     pub hidden_xattrs: u64,
+    /// The number of entries whose names are in another Unicode normal form, whatever their verdicts, if that counts as a
+    /// difference.
+    pub respelled: u64,
 }
 
 impl Summary {
@@ -198,19 +217,17 @@ impl Summary {
         self.counts[verdict as usize] += 1;
     }
 
-    /// Adds an entry with both its records, which differ in the fields `changed`.
-    pub(crate) fn add_pair(
-        &mut self,
-        verdict: Verdict,
-        old: &Entry<'_>,
-        new: &Entry<'_>,
-        changed: &[Field],
-        shift: Option<&Shift>,
-    ) {
-        self.add(verdict);
-        let is_undecided = verdict == Verdict::Modified
-            && changed.contains(&Field::Digests)
-            && is_undecided(old, new, shift);
+    /// Counts a finding.
+    pub(crate) fn note(&mut self, finding: &Finding<'_>, shift: Option<&Shift>) {
+        self.add(finding.verdict);
+        self.respelled += u64::from(finding.is_respelled);
+        let is_undecided = finding.verdict == Verdict::Modified
+            && finding.changed.contains(&Field::Digests)
+            && finding
+                .old
+                .as_ref()
+                .zip(finding.new.as_ref())
+                .is_some_and(|(old, new)| is_undecided(old, new, shift));
         self.undecided += u64::from(is_undecided);
     }
 
@@ -229,5 +246,6 @@ impl AddAssign for Summary {
         self.split_links += other.split_links;
         self.undecided += other.undecided;
         self.hidden_xattrs += other.hidden_xattrs;
+        self.respelled += other.respelled;
     }
 }

@@ -1,7 +1,7 @@
 //! A walked tree as a sorted sequence of entries.
 
 use ftk_file::{Stat, Symlinks};
-use ftk_inventory::{DirNo, FileNo, Inventory, PathOrder};
+use ftk_inventory::{DirNo, FileNo, Inventory, MovedEntries, PathOrder};
 use ftk_walk::FileType;
 
 use crate::Error;
@@ -26,6 +26,15 @@ impl<'t> WalkedTree<'t> {
         Walk { tree: *self, order: self.inventory.in_path_order(), seen: Seen::default() }
     }
 
+    /// Like [`walk`](Self::walk), with the paths of `moved` in the spelling of a manifest.
+    pub(crate) fn walk_with(&self, moved: Option<&'t MovedEntries>) -> Walk<'t> {
+        let order = match moved {
+            Some(moved) => self.inventory.in_order_of(moved),
+            None => self.inventory.in_path_order(),
+        };
+        Walk { order, ..self.walk() }
+    }
+
     /// Returns the path of a file below the root.
     pub(crate) fn path_of(&self, file: FileNo) -> Vec<u8> {
         self.relative(&self.inventory.path(file)).to_vec()
@@ -47,7 +56,12 @@ impl<'t> WalkedTree<'t> {
 /// An entry that the walk found.
 #[derive(Debug)]
 pub(crate) struct Seen {
+    /// The path below the root, in the spelling of the manifest.
     pub(crate) path: Vec<u8>,
+    /// The path in its own spelling, if it is another one.
+    pub(crate) own_path: Option<Vec<u8>>,
+    /// Whether the name itself is spelled differently.
+    pub(crate) is_respelled: bool,
     pub(crate) name: Vec<u8>,
     pub(crate) dir: DirNo,
     pub(crate) file_type: FileType,
@@ -63,6 +77,8 @@ impl Default for Seen {
     fn default() -> Self {
         Self {
             path: Vec::new(),
+            own_path: None,
+            is_respelled: false,
             name: Vec::new(),
             dir: DirNo(0),
             file_type: FileType::Directory,
@@ -119,6 +135,8 @@ impl Side for Walk<'_> {
             to.clear();
             to.extend_from_slice(from);
         }
+        seen.own_path = item.own_path.map(|path| self.tree.relative(path).to_vec());
+        seen.is_respelled = item.is_respelled;
         seen.has_target = item.target.is_some();
         (seen.dir, seen.file_type, seen.file) = (item.dir, item.file_type, item.file);
         (seen.is_whole, seen.metadata) = (item.is_whole, item.metadata);

@@ -68,8 +68,9 @@ pub fn changes<'l, A: Copy + Ord>(
     let theirs = new.algorithms();
     common.retain(|algorithm| theirs.binary_search(algorithm).is_ok());
     let mut by_content = |files: Vec<SumsOfFile<'l, A>>, otherwise: fn(&'l [u8]) -> Change<'l>| {
-        let (files, others): (Vec<_>, Vec<_>) =
-            files.into_iter().partition(|file| file.digests(&common).any(|(it, digest)| identifies_file(it, digest)));
+        let (files, others): (Vec<_>, Vec<_>) = files
+            .into_iter()
+            .partition(|file| file.digests(&common).any(|(it, digest)| identifies_file(it, digest)));
         changes.extend(others.iter().map(|file| otherwise(file.path())));
         let mut contents: Vec<_> = files.into_iter().map(|file| Content::new(file, &common)).collect();
         // The sort is stable, so that files with equal content stay in path order.

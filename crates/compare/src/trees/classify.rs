@@ -17,6 +17,8 @@ pub struct TreeCriteria {
     pub no_shortcuts: bool,
     /// Which mtimes count as equal.
     pub times: EqualTimes,
+    /// Names that differ only in their Unicode normal form count as equal.
+    pub normalize_names: bool,
 }
 
 /// Which mtimes count as equal.

@@ -12,6 +12,8 @@ use crate::Side;
 pub struct Difference<'d> {
     /// The path below both starting points; empty for the starting points themselves.
     pub path: &'d [u8],
+    /// The path in the second tree, if it has the same name in another Unicode normal form, or is below such a name.
+    pub path_b: Option<&'d [u8]>,
     /// What differs.
     pub what: What<'d>,
 }
@@ -22,6 +24,8 @@ pub struct Difference<'d> {
 pub enum What<'d> {
     /// The entry exists only on this side.
     Only(Side, FileType),
+    /// The names are in different Unicode normal forms.
+    Name,
     /// The entries have different types.
     Type(FileType, FileType),
     /// The files have different sizes.

@@ -7,16 +7,21 @@ use ftk_inventory::{DirNo, FileNo, PathOrder};
 use ftk_walk::FileType;
 
 use super::WalkedTree;
+use super::names::{NO_NAMES, Names};
 use crate::Side;
 
 /// One entry of one tree.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// The path below the starting point.
+    /// The path below the starting point, in the spelling of the first tree.
     pub(crate) path: Vec<u8>,
     /// The name in its directory.
     pub(crate) name: Vec<u8>,
     pub(crate) dir: DirNo,
+    /// The path in the spelling of its own tree, if it is another one.
+    pub(crate) own_path: Option<Vec<u8>>,
+    /// Whether the name itself is spelled differently.
+    pub(crate) is_respelled: bool,
     pub(crate) file_type: FileType,
     pub(crate) file: Option<FileNo>,
     pub(crate) has_target: bool,
@@ -25,6 +30,11 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// Returns the path in the spelling of its own tree.
+    pub(crate) fn own_path(&self) -> &[u8] {
+        self.own_path.as_ref().unwrap_or(&self.path)
+    }
+
     /// Returns the entry's metadata.
     ///
     /// # Panics
@@ -52,17 +62,30 @@ pub(crate) struct Merge<'t> {
     /// Paths where a walk failed and that the merge has not reached yet, in reverse order.
     failed: Vec<&'t [u8]>,
     closed: Closed,
+    /// Whether nothing is skipped.
+    is_whole: bool,
 }
 
 impl<'t> Merge<'t> {
-    pub(crate) fn new(a: &WalkedTree<'t>, b: &WalkedTree<'t>) -> Self {
-        let mut failed: Vec<_> = [a, b]
-            .into_iter()
-            .flat_map(|tree| tree.failed.iter().map(|path| below(path, tree.root)))
-            .collect();
+    pub(crate) fn new(a: &WalkedTree<'t>, b: &WalkedTree<'t>, names: &'t Names) -> Self {
+        let failed_of = |tree: &WalkedTree<'t>| tree.failed.iter().map(|path| below(path, tree.root));
+        let mut failed: Vec<_> = failed_of(a).collect();
+        match names.is_empty() {
+            true => failed.extend(failed_of(b)),
+            false => failed.extend(names.failed.iter().map(Vec::as_slice)),
+        }
         failed.sort_unstable_by(|one, other| other.cmp(one));
-        let (a, b) = (Cursor::new(a), Cursor::new(b));
-        Self { a, b, last: None, failed, closed: Closed::default() }
+        let order_b = match &names.moved {
+            Some(moved) => b.inventory.in_order_of(moved),
+            None => b.inventory.in_path_order(),
+        };
+        let (a, b) = (Cursor::new(a, a.inventory.in_path_order()), Cursor::new(b, order_b));
+        Self { a, b, last: None, failed, closed: Closed::default(), is_whole: false }
+    }
+
+    /// Merges two trees without skipping anything.
+    pub(crate) fn whole(a: &WalkedTree<'t>, b: &WalkedTree<'t>) -> Self {
+        Self { is_whole: true, ..Self::new(a, b, &NO_NAMES) }
     }
 
     /// Returns the next path. The entries are valid until the next call.
@@ -89,7 +112,7 @@ impl<'t> Merge<'t> {
                 (Some(a), Some(b)) => a.path.cmp(&b.path),
             };
             self.last = Some(order);
-            if self.is_reportable(order) {
+            if self.is_whole || self.is_reportable(order) {
                 break;
             }
         }
@@ -163,18 +186,20 @@ struct Cursor<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    fn new(tree: &WalkedTree<'t>) -> Self {
+    fn new(tree: &WalkedTree<'t>, order: PathOrder<'t>) -> Self {
         let entry = Entry {
             path: Vec::new(),
             name: Vec::new(),
             dir: DirNo(0),
+            own_path: None,
+            is_respelled: false,
             file_type: FileType::Directory,
             file: None,
             has_target: false,
             target: Vec::new(),
             metadata: None,
         };
-        Self { root: tree.root, order: tree.inventory.in_path_order(), entry, has_ended: false }
+        Self { root: tree.root, order, entry, has_ended: false }
     }
 
     fn entry(&self) -> Option<&Entry> {
@@ -189,8 +214,10 @@ impl<'t> Cursor<'t> {
         let entry = &mut self.entry;
         entry.path.clear();
         entry.path.extend_from_slice(below(item.path, self.root));
+        entry.own_path = item.own_path.map(|path| below(path, self.root).to_vec());
         entry.name.clear();
         entry.name.extend_from_slice(item.name);
+        entry.is_respelled = item.is_respelled;
         (entry.dir, entry.file_type, entry.file) = (item.dir, item.file_type, item.file);
         entry.metadata = item.metadata;
         entry.has_target = item.target.is_some();
@@ -200,7 +227,7 @@ impl<'t> Cursor<'t> {
 }
 
 /// Returns the path relative to the starting point.
-fn below<'p>(path: &'p [u8], root: &[u8]) -> &'p [u8] {
+pub(crate) fn below<'p>(path: &'p [u8], root: &[u8]) -> &'p [u8] {
     let below = path.get(root.len()..).unwrap_or_default();
     below.strip_prefix(b"/").unwrap_or(below)
 }

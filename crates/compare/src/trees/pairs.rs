@@ -6,6 +6,7 @@ use ftk_inventory::FileNo;
 use super::attributes::Differences;
 use super::difference::What;
 use super::links::Links;
+use super::names::Names;
 use crate::Side;
 
 /// The pairs of files that must be opened, in path order, and the result for each.
@@ -18,6 +19,8 @@ pub struct PairTable {
     pub(crate) links: Option<Links>,
     /// The extended attributes that differ, if metadata is compared.
     pub(crate) attributes: Differences,
+    /// Names that differ only in their normal form.
+    pub(crate) names: Names,
     /// The failures, in the order of their pairs.
     pub(crate) reasons: Vec<Failed>,
 }
@@ -60,6 +63,16 @@ pub(crate) struct Failed {
 }
 
 impl PairTable {
+    pub(crate) fn new(
+        pairs: Vec<Pair>,
+        others: u64,
+        links: Option<Links>,
+        attributes: Differences,
+        names: Names,
+    ) -> Self {
+        Self { pairs, others, links, attributes, names, reasons: Vec::new() }
+    }
+
     /// Returns the number of pairs.
     pub fn pairs(&self) -> u64 {
         self.pairs.len() as u64

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use ftk_file::{EvenSample, TimeAgreement, TimeCensus};
-use ftk_inventory::{Budget, Full, Inventory};
+use ftk_inventory::{Budget, Full, Inventory, Unpaired};
 use ftk_sched::{Run, RunPlan};
 
 use super::attributes::{Attributes, Differences};
@@ -11,6 +11,7 @@ use super::classify::{Relation, TreeCriteria, classify};
 use super::difference::{Difference, Differing, What};
 use super::links::Links;
 use super::merge::{Entry, Merge, Step};
+use super::names::{NO_NAMES, Names, note};
 use super::pairs::{Pair, PairTable};
 use super::run;
 
@@ -40,11 +41,19 @@ impl Trees<'_> {
     /// Finds out how the mtimes of the two trees agree: whether one of them is a copy that rounds or shifts times. Also
     /// returns the number of files whose times differ by this. This reads no file.
     ///
+    /// # Errors
+    /// If names that differ in their normal form do not fit into the budget.
+    ///
     /// # Panics
     /// If an inventory does not keep the metadata of regular files.
-    pub fn agreement(&self) -> Option<(TimeAgreement, u64)> {
+    pub fn agreement(&self, budget: &Budget) -> Result<Option<(TimeAgreement, u64)>, Full> {
+        let (mut unpaired, mut merge) = (Unpaired::new(budget), Merge::new(&self.a, &self.b, &NO_NAMES));
+        while let Some(step) = merge.next() {
+            note(&step, &mut unpaired)?;
+        }
+        let names = Names::find(unpaired, &self.a, &self.b, budget)?;
         let each_pair = |each: &mut dyn FnMut(i128, i128)| {
-            let mut merge = Merge::new(&self.a, &self.b);
+            let mut merge = Merge::new(&self.a, &self.b, &names);
             while let Some(step) = merge.next() {
                 if let Step::Both(a, b) = step
                     && let (a, b) = (a.metadata(), b.metadata())
@@ -58,9 +67,9 @@ impl Trees<'_> {
         };
         let mut sample = EvenSample::default();
         each_pair(&mut |a_ns, b_ns| sample.add((a_ns, b_ns)));
-        let mut census = TimeCensus::new(sample.items())?;
+        let Some(mut census) = TimeCensus::new(sample.items()) else { return Ok(None) };
         each_pair(&mut |a_ns, b_ns| census.add(a_ns, b_ns, None));
-        census.agreement()
+        Ok(census.agreement())
     }
 
     /// Lists the pairs of files that must be opened: files with the same path, unless the inventories already
@@ -77,17 +86,31 @@ impl Trees<'_> {
             let max = self.a.inventory.files().min(self.b.inventory.files());
             budget.reserve(u64::from(max) * size_of::<Pair>() as u64)?;
         }
+        let mut unpaired = Unpaired::new(budget);
+        let table = self.list(Names::default(), budget, &mut |step| note(step, &mut unpaired))?;
+        let names = Names::find(unpaired, &self.a, &self.b, budget)?;
+        if names.is_empty() { Ok(table) } else { self.list(names, budget, &mut |_| Ok(())) }
+    }
+
+    fn list(
+        &self,
+        names: Names,
+        budget: &Budget,
+        each: &mut dyn FnMut(&Step<'_>) -> Result<(), Full>,
+    ) -> Result<PairTable, Full> {
         let file = |entry: &Entry| entry.file.expect("only regular files are opened");
         let (mut pairs, mut others) = (Vec::new(), 0);
         let mut links = self.criteria.metadata.then(|| Links::new(budget));
         let mut attributes = self.criteria.metadata.then(|| Attributes::new(self));
         let (mut differences, mut nth) = (Differences::new(budget), 0);
-        let mut merge = Merge::new(&self.a, &self.b);
+        let mut merge = Merge::new(&self.a, &self.b, &names);
         while let Some(step) = merge.next() {
+            each(&step)?;
             let Step::Both(a, b) = step else {
                 others += 1;
                 continue;
             };
+            others += u64::from(self.is_name_difference(b));
             let relation = classify(a, b, self.criteria);
             match relation {
                 Relation::Unread => pairs.push(Pair::new(file(a), file(b))),
@@ -105,7 +128,12 @@ impl Trees<'_> {
             links.as_mut().map_or(Ok(()), |links| links.add(a, b))?;
         }
         others += links.as_ref().map_or(0, Links::differences);
-        Ok(PairTable { pairs, others, links, attributes: differences, reasons: Vec::new() })
+        Ok(PairTable::new(pairs, others, links, differences, names))
+    }
+
+    /// Returns whether the name of an entry of the second tree counts as a difference.
+    fn is_name_difference(&self, b: &Entry) -> bool {
+        b.is_respelled && !self.criteria.normalize_names
     }
 
     /// Compares the pairs of the table and stores the results in it. Pairs up to 32 MiB are compared in
@@ -131,7 +159,7 @@ impl Trees<'_> {
     /// If the table was made for other trees or criteria.
     pub fn differences(&self, table: &PairTable, mut each: impl FnMut(Difference<'_>)) {
         let mut found = table.found();
-        let mut merge = Merge::new(&self.a, &self.b);
+        let mut merge = Merge::new(&self.a, &self.b, &table.names);
         // Stop after the last difference.
         let left = Cell::new(table.differences());
         let mut each = |difference: Difference<'_>| {
@@ -141,7 +169,7 @@ impl Trees<'_> {
         let split = table.links.as_ref().and_then(Links::split);
         let links = table.links.as_ref().filter(|_| split.is_none());
         if let Some((side, groups)) = split {
-            each(Difference { path: b"", what: What::Unlinked(side, groups) });
+            each(Difference { path: b"", path_b: None, what: What::Unlinked(side, groups) });
         }
         let mut pairs = 0..;
         while left.get() > 0
@@ -149,12 +177,16 @@ impl Trees<'_> {
         {
             let (a, b) = match step {
                 Step::Only(side, entry) => {
-                    each(Difference { path: &entry.path, what: What::Only(side, entry.file_type) });
+                    let path = entry.own_path();
+                    each(Difference { path, path_b: None, what: What::Only(side, entry.file_type) });
                     continue;
                 }
                 Step::Both(a, b) => (a, b),
             };
-            let path = &a.path;
+            let (path, path_b) = (&*a.path, b.own_path.as_deref());
+            if self.is_name_difference(b) {
+                each(Difference { path, path_b, what: What::Name });
+            }
             let relation = classify(a, b, self.criteria);
             let what = match relation {
                 Relation::Same => None,
@@ -165,24 +197,24 @@ impl Trees<'_> {
                 Relation::Unread => found.next().expect("the table was made for these trees"),
             };
             if let Some(what) = what {
-                each(Difference { path, what });
+                each(Difference { path, path_b, what });
             }
             let differing = Differing::between(a, b, relation, self.criteria);
             let fields = differing.fields();
             let attributes = match pairs.next().and_then(|nth| table.attributes.of(nth)) {
                 Some(Ok(attributes)) => attributes.as_slice(),
                 Some(Err((side, failure))) => {
-                    each(Difference { path, what: What::Failed(*side, failure) });
+                    each(Difference { path, path_b, what: What::Failed(*side, failure) });
                     &[]
                 }
                 None => &[],
             };
             if !fields.is_empty() || !attributes.is_empty() {
                 let what = What::Metadata { fields, attributes, a: a.metadata(), b: b.metadata() };
-                each(Difference { path, what });
+                each(Difference { path, path_b, what });
             }
             if let Some(first) = links.and_then(|links| links.find(a, b)) {
-                each(Difference { path, what: What::Links { first } });
+                each(Difference { path, path_b, what: What::Links { first } });
             }
         }
     }

@@ -180,12 +180,13 @@ impl RepairPlan<'_> {
     /// When the manifest cannot be read or has changed meanwhile, when the result does not fit into the
     /// budget, or when a file was never processed.
     pub fn damage(&self, rows: &Rows, is_lost: &dyn Fn(FileNo) -> bool) -> Result<Damage, Error> {
+        let contents = Contents::read(Some(&self.files), rows);
         let mut finder = Finder {
             plan: self,
             is_lost,
-            contents: Contents::read(Some(&self.files), rows),
+            contents,
             damage: Damage::default(),
-            metadata: MetadataFinder::new(self),
+            metadata: MetadataFinder::new(self, contents),
             empty: HashSet::new(),
             reserved: Reservation::new(self.budget),
             damaged: HashMap::new(),
@@ -193,7 +194,7 @@ impl RepairPlan<'_> {
             unrecorded: HashMap::new(),
             pending: 0,
         };
-        finder.damage.shift = Shift::find(&self.times, self.manifest, &self.tree, &finder.contents)?;
+        finder.damage.shift = Shift::find(&self.times, self.manifest, self.tree.walk(), &finder.contents)?;
         if finder.damage.is_undecided() && !self.options.metadata {
             return Ok(finder.damage);
         }
@@ -407,8 +408,7 @@ impl Finder<'_> {
         directories_above(old.path).for_each(|path| _ = self.empty.remove(path));
         let evidence = Evidence::recorded(old);
         if evidence != Evidence::Missing
-            && let Some(path) =
-                self.unrecorded.get_mut(&(old.digests.to_vec(), evidence)).and_then(Vec::pop)
+            && let Some(path) = self.unrecorded.get_mut(&(old.digests.to_vec(), evidence)).and_then(Vec::pop)
         {
             if is_restored || old.damaged_ns.is_some() {
                 self.leave(old, Why::Moved(path));

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use ftk_file::{Birth, Stat, Version};
+use ftk_file::{Birth, Stat, Version, sees_trusted};
 use ftk_inventory::{Opener, Reservation};
 use ftk_walk::FileType;
 
@@ -15,8 +15,8 @@ use crate::repair::plan::RepairPlan;
 use crate::survey::lasting_difference;
 use crate::verdict::is_same_time;
 use crate::walked_tree::Seen;
-use crate::xattrs::XattrReader;
-use crate::{Entry, Error, Field, Shift, Xattr};
+use crate::xattrs::{Hider, XattrReader};
+use crate::{Contents, Entry, Error, Field, Shift, Xattr};
 
 /// The bits that let a program run with the rights of the owner or group of its file.
 const SET_ID: u32 = 0o6000;
@@ -81,6 +81,7 @@ struct FirstName {
 pub(super) struct MetadataFinder<'f> {
     plan: &'f RepairPlan<'f>,
     xattrs: Option<XattrReader<'f>>,
+    hider: Hider,
     opener: Opener<'f>,
     /// The directories whose path no other user can change, nor the names in them. Only if metadata is put back.
     ours: HashSet<Vec<u8>>,
@@ -89,11 +90,12 @@ pub(super) struct MetadataFinder<'f> {
 }
 
 impl<'f> MetadataFinder<'f> {
-    pub(super) fn new(plan: &'f RepairPlan<'f>) -> Self {
-        let inventory = plan.tree.inventory;
-        let xattrs = plan.manifest.header().xattrs.then(|| XattrReader::new(inventory));
+    pub(super) fn new(plan: &'f RepairPlan<'f>, contents: Contents<'f>) -> Self {
+        let (inventory, header) = (plan.tree.inventory, plan.manifest.header());
+        let xattrs = header.xattrs.then(|| XattrReader::new(inventory, contents));
+        let hider = Hider::new([header.trusted_xattrs, sees_trusted()]);
         let (ours, linked) = (HashSet::new(), HashMap::new());
-        Self { plan, xattrs, opener: Opener::new(inventory), ours, linked }
+        Self { plan, xattrs, hider, opener: Opener::new(inventory), ours, linked }
     }
 
     /// Notes whether other users can change names in a directory. Must be called before its entries are judged.
@@ -128,9 +130,11 @@ impl<'f> MetadataFinder<'f> {
             Err(_) => return Ok(Judged::Left(Why::Unreadable)),
         };
         let new = Entry { xattrs: xattrs.as_deref(), ..Entry::new(old.path, *now) };
-        let mut changed = changed(old, &new, shift, self.plan.options.metadata);
-        let lacks_rights = lacks_rights(old, &new, &changed);
-        if lacks_rights && is_only_rights(old, &new, &changed) {
+        let (mut recorded, mut new) = (*old, new);
+        self.hider.hide([&mut recorded, &mut new]);
+        let mut changed = changed(&recorded, &new, shift, self.plan.options.metadata);
+        let lacks_rights = lacks_rights(&recorded, &new, &changed);
+        if lacks_rights && is_only_rights(&recorded, &new, &changed) {
             return Ok(Judged::Left(Why::LacksRights));
         }
         if !self.plan.options.metadata {

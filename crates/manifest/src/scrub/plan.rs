@@ -76,7 +76,7 @@ impl<'s> Scrub<'s> {
     ) -> Result<Self, Error> {
         let (scrub, times) = Self::with_shift(manifest, tree, now_ns, budget, None)?;
         // Contents are not known yet, so only a shift of all times by one amount can be found.
-        match Shift::find(&times, manifest, tree, &Contents::none())? {
+        match Shift::find(&times, manifest, tree.walk(), &Contents::none())? {
             None => Ok(scrub),
             shift => {
                 drop(scrub);

@@ -14,8 +14,9 @@ pub(crate) use recorded::RecordedTimes;
 use crate::common::Common;
 use crate::merge::merge;
 use crate::pairs::{Pass, merge_manifests};
+use crate::respelled::Respelled;
 use crate::shift::census::ResetCensus;
-use crate::walked_tree::WalkedTree;
+use crate::walked_tree::Walk;
 use crate::{Contents, Entry, Error, Field, Manifest};
 
 /// A change of the mtimes of nearly all files that edits do not explain.
@@ -53,7 +54,7 @@ impl Shift {
     pub(crate) fn find(
         recorded: &RecordedTimes,
         manifest: &Manifest,
-        tree: &WalkedTree<'_>,
+        mut walk: Walk<'_>,
         contents: &Contents<'_>,
     ) -> Result<Option<Self>, Error> {
         // Nearly every tree has its recorded times, which the sample shows without another pass.
@@ -65,7 +66,7 @@ impl Shift {
         }
         let mut reset = ResetCensus::new(manifest.header().start_ns);
         let mut digests = Vec::new();
-        merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
+        merge(&mut manifest.entries()?, &mut walk, |old, new| {
             if let (Some(old), Some(new)) = (old, new)
                 && let Some(file) = new.seen.file
                 && let old = old.entry()
@@ -98,6 +99,7 @@ impl Shift {
     pub(crate) fn between(
         old: &Manifest,
         new: &Manifest,
+        respelled: Option<&Respelled>,
         common: &Common,
         sample: Option<TimeSample>,
     ) -> Result<Option<Self>, Error> {
@@ -105,12 +107,12 @@ impl Shift {
             Some(sample) => sample,
             None => {
                 let mut sample = TimeSample::default();
-                each_pair(old, new, |old, new| _ = sample.add(old, new))?;
+                each_pair(old, new, respelled, |old, new| _ = sample.add(old, new))?;
                 sample
             }
         };
         let Some(mut census) = TimeCensus::new(sample.times.items()) else { return Ok(None) };
-        each_pair(old, new, |old, new| {
+        each_pair(old, new, respelled, |old, new| {
             let is_same = (!common.is_empty()).then(|| common.is_same(old.digests, new.digests));
             census.add(old.stat.mtime_ns, new.stat.mtime_ns, is_same);
         })?;
@@ -148,7 +150,12 @@ impl TimeSample {
 }
 
 /// Passes the entries of all files of equal size with known times to `each`.
-fn each_pair(old: &Manifest, new: &Manifest, each: impl FnMut(&Entry<'_>, &Entry<'_>)) -> Result<(), Error> {
+fn each_pair(
+    old: &Manifest,
+    new: &Manifest,
+    respelled: Option<&Respelled>,
+    each: impl FnMut(&Entry<'_>, &Entry<'_>),
+) -> Result<(), Error> {
     let each = RefCell::new(each);
     let pair = |old: &Entry<'_>, new: &Entry<'_>| {
         if is_counted(old, new) {
@@ -159,9 +166,10 @@ fn each_pair(old: &Manifest, new: &Manifest, each: impl FnMut(&Entry<'_>, &Entry
         (old, new),
         Pass::First,
         None,
+        respelled,
         false,
         |_, same| same.into_iter().for_each(|entry| pair(entry, entry)),
-        |old, new| {
+        |old, new, _| {
             if let (Some(old), Some(new)) = (old, new) {
                 pair(&old, &new);
             }

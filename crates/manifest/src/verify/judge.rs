@@ -59,7 +59,7 @@ impl VerifyPlan<'_> {
             pending: 0,
             each,
         };
-        merge(&mut self.manifest.entries()?, &mut self.tree.walk(), |old, new| {
+        merge(&mut self.manifest.entries()?, &mut self.walk(), |old, new| {
             Ok(match (old, new) {
                 (Some(old), Some(new)) => return judge.both(&old.entry(), &new.seen),
                 (Some(old), None) => judge.only_old(&old.entry()),
@@ -134,12 +134,12 @@ impl Judge<'_> {
     fn both(&mut self, old: &Entry<'_>, seen: &Seen) -> Result<ControlFlow<()>, Error> {
         let standing = match self.stand(old, seen) {
             Ok(standing) => standing,
-            Err(error) => return Ok(self.unreadable(old, None, Some(&error))),
+            Err(error) => return Ok(self.unreadable(old, Some(seen), Some(&error))),
         };
         let (stat, is_read) = match standing {
             Standing::Known { stat, is_read } => (stat, is_read),
             Standing::NotYet => return Ok(ControlFlow::Continue(())),
-            Standing::Unreadable => return Ok(self.unreadable(old, seen.file, None)),
+            Standing::Unreadable => return Ok(self.unreadable(old, Some(seen), None)),
         };
         let xattrs = self.xattrs.as_mut().map(|reader| reader.read(seen)).transpose();
         let xattrs: Option<&[Xattr]> = match xattrs {
@@ -147,7 +147,9 @@ impl Judge<'_> {
             Err(error) => {
                 let changed: &[_] = &[Field::Xattrs];
                 let finding = Finding { error: Some(&error), changed, ..finding(Verdict::Unreadable, old) };
-                self.summary.add(finding.verdict);
+                let finding =
+                    finding.spelled(seen.own_path.as_deref(), seen.is_respelled, self.plan.criteria);
+                self.summary.note(&finding, None);
                 return Ok((self.each)(&finding));
             }
         };
@@ -173,11 +175,13 @@ impl Judge<'_> {
             self.changed.retain(|field| *field != Field::Mtime);
         }
         let verdict = Verdict::of(&old, &new, &self.changed, shift);
-        self.summary.add_pair(verdict, &old, &new, &self.changed, shift);
-        if !old.digests.is_empty() && !is_read && verdict == Verdict::Ok {
+        let finding = Finding { new: Some(new), changed: &self.changed, ..finding(verdict, &old) };
+        let finding = finding.spelled(seen.own_path.as_deref(), seen.is_respelled, self.plan.criteria);
+        self.summary.note(&finding, shift);
+        if !old.digests.is_empty() && !is_read && finding.verdict == Verdict::Ok {
             self.summary.unread += 1;
         }
-        Ok((self.each)(&Finding { new: Some(new), changed: &self.changed, ..finding(verdict, &old) }))
+        Ok((self.each)(&finding))
     }
 
     /// Finds out what is known of an entry that is in the manifest and in the tree. If its content was read,
@@ -245,17 +249,23 @@ impl Judge<'_> {
         (self.each)(&Finding {
             file_type: seen.file_type,
             new: stat.map(entry),
-            ..Finding::new(Verdict::New, &seen.path)
+            ..Finding::new(Verdict::New, seen.own_path.as_ref().unwrap_or(&seen.path))
         })
     }
 
     fn unreadable(
         &mut self,
         old: &Entry<'_>,
-        file: Option<FileNo>,
+        seen: Option<&Seen>,
         error: Option<&io::Error>,
     ) -> ControlFlow<()> {
-        self.summary.add(Verdict::Unreadable);
-        (self.each)(&Finding { file, error, ..finding(Verdict::Unreadable, old) })
+        // An error other than in reading the content was not reported yet.
+        let file = seen.filter(|_| error.is_none()).and_then(|seen| seen.file);
+        let mut finding = Finding { file, error, ..finding(Verdict::Unreadable, old) };
+        if let Some(seen) = seen {
+            finding = finding.spelled(seen.own_path.as_deref(), seen.is_respelled, self.plan.criteria);
+        }
+        self.summary.note(&finding, None);
+        (self.each)(&finding)
     }
 }

@@ -3,14 +3,16 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use ftk_inventory::{Budget, FileNo, LinkPairs, LinkSplits, Opener, Reservation};
+use ftk_inventory::{
+    Budget, Candidates, FileNo, LinkPairs, LinkSplits, MovedEntries, Opener, Reservation, Unpaired,
+};
 
-use crate::entry::LinkGroup;
+use crate::entry::{LinkGroup, key, path_of_key};
 use crate::keys::Keys;
-use crate::merge::merge;
+use crate::merge::{Side as _, merge};
 use crate::moves::Evidence;
 use crate::shift::RecordedTimes;
-use crate::walked_tree::{Failed, WalkedTree};
+use crate::walked_tree::{Failed, Walk, WalkedTree};
 use crate::{Contents, Criteria, Error, Field, Manifest, Shift};
 
 /// The files that must be read to verify a tree, and the files that are missing.
@@ -22,6 +24,8 @@ use crate::{Contents, Criteria, Error, Field, Manifest, Shift};
 pub struct VerifyPlan<'p> {
     pub(super) manifest: &'p Manifest,
     pub(super) tree: WalkedTree<'p>,
+    /// The entries of the tree whose paths the manifest spells in another normal form.
+    pub(super) moved: Option<MovedEntries>,
     pub(super) criteria: &'p Criteria,
     pub(super) failed: Failed,
     /// Whether contents are compared at all.
@@ -78,40 +82,19 @@ impl<'p> VerifyPlan<'p> {
         let header = manifest.header();
         let reads = criteria.compares(Field::Digests) && !header.algorithms.is_empty();
         let tree = *tree;
-        let failed = Failed::of(&tree);
-        let mut missing = Keys::new(header.digests_len(), budget);
-        let (mut pairs, mut candidates) = (Vec::new(), Vec::new());
-        let (mut reserved, mut times) = (Reservation::new(budget), RecordedTimes::default());
-        let mut has_links = false;
-        merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
-            if let (Some(old), Some(new)) = (&old, &new) {
-                times.add(&old.entry(), &new.seen);
-            }
-            has_links |= old.as_ref().is_some_and(|old| old.entry().link_group.is_some());
-            let file = new.as_ref().and_then(|new| new.seen.file);
-            match (old, file) {
-                _ if !reads => {}
-                (Some(old), Some(file)) => {
-                    let old = old.entry();
-                    if old.stat.is_regular() && criteria.reads(&old) {
-                        reserved.consume(size_of::<FileNo>() as u64)?;
-                        pairs.push(file);
-                    }
-                }
-                (Some(old), None) => {
-                    let old = old.entry();
-                    if new.is_none() && old.stat.is_regular() && !failed.covers(old.path) {
-                        missing.push_file([old.digests], old.size(), Evidence::recorded(&old))?;
-                    }
-                }
-                (None, Some(file)) => {
-                    reserved.consume(size_of::<FileNo>() as u64)?;
-                    candidates.push(file);
-                }
-                (None, None) => {}
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
+        let (mut failed, mut moved) = (Failed::of(&tree), None);
+        let mut unpaired = Unpaired::new(budget);
+        let mut lists =
+            Lists::new(manifest, &mut tree.walk(), criteria, &failed, Some(&mut unpaired), budget)?;
+        if let Some(candidates) = unpaired.candidates(budget)
+            && let Some((entries, spelled)) = respelled(manifest, &tree, candidates, budget)?
+        {
+            (failed, moved) = (Failed::new(spelled), Some(entries));
+            lists.release();
+            lists =
+                Lists::new(manifest, &mut tree.walk_with(moved.as_ref()), criteria, &failed, None, budget)?;
+        }
+        let Lists { mut pairs, missing, mut candidates, times, has_links, .. } = lists;
         pairs.sort_unstable();
         let (inventory, mut opener) = (tree.inventory, Opener::new(tree.inventory));
         let mut size = |file| {
@@ -130,6 +113,7 @@ impl<'p> VerifyPlan<'p> {
         Ok(Self {
             manifest,
             tree,
+            moved,
             criteria,
             failed,
             reads,
@@ -143,10 +127,15 @@ impl<'p> VerifyPlan<'p> {
         })
     }
 
+    /// Returns the entries of the tree, with paths in the spelling of the manifest.
+    pub(super) fn walk(&self) -> Walk<'_> {
+        self.tree.walk_with(self.moved.as_ref())
+    }
+
     /// Finds out whether the times have shifted, if this batch has all files. A part of them does not show it.
     pub(super) fn shift(&self, batch: &Batch, contents: &Contents<'_>) -> Result<Option<Shift>, Error> {
         match self.has_all(batch) {
-            true => Shift::find(&self.times, self.manifest, &self.tree, contents),
+            true => Shift::find(&self.times, self.manifest, self.walk(), contents),
             false => Ok(None),
         }
     }
@@ -158,7 +147,7 @@ impl<'p> VerifyPlan<'p> {
             return Ok(0);
         }
         let mut splits = LinkSplits::new(self.budget);
-        merge(&mut self.manifest.entries()?, &mut self.tree.walk(), |old, new| {
+        merge(&mut self.manifest.entries()?, &mut self.walk(), |old, new| {
             if let (Some(old), Some(new)) = (old, new)
                 && let Some(group) = old.entry().links()
                 && let Some(stat) = contents.stat_of(&new.seen)
@@ -201,4 +190,105 @@ impl<'p> VerifyPlan<'p> {
         }
         batches
     }
+}
+
+/// What a pass over a manifest and a tree finds.
+struct Lists {
+    pairs: Vec<FileNo>,
+    missing: Keys,
+    candidates: Vec<FileNo>,
+    times: RecordedTimes,
+    has_links: bool,
+    reserved: Reservation,
+}
+
+impl Lists {
+    /// Goes through both. Paths that only one of them has are added to `unpaired`.
+    fn new(
+        manifest: &Manifest,
+        walk: &mut Walk<'_>,
+        criteria: &Criteria,
+        failed: &Failed,
+        mut unpaired: Option<&mut Unpaired>,
+        budget: &Budget,
+    ) -> Result<Self, Error> {
+        let header = manifest.header();
+        let reads = criteria.compares(Field::Digests) && !header.algorithms.is_empty();
+        let mut lists = Self {
+            pairs: Vec::new(),
+            missing: Keys::new(header.digests_len(), budget),
+            candidates: Vec::new(),
+            times: RecordedTimes::default(),
+            has_links: false,
+            reserved: Reservation::new(budget),
+        };
+        merge(&mut manifest.entries()?, walk, |old, new| {
+            if let Some(unpaired) = &mut unpaired {
+                match (&old, &new) {
+                    (Some(old), None) => unpaired.add(0, key(old.path()))?,
+                    (None, Some(new)) => unpaired.add(1, key(new.path()))?,
+                    _ => {}
+                }
+            }
+            if let (Some(old), Some(new)) = (&old, &new) {
+                lists.times.add(&old.entry(), &new.seen);
+            }
+            lists.has_links |= old.as_ref().is_some_and(|old| old.entry().link_group.is_some());
+            let file = new.as_ref().and_then(|new| new.seen.file);
+            match (old, file) {
+                _ if !reads => {}
+                (Some(old), Some(file)) => {
+                    let old = old.entry();
+                    if old.stat.is_regular() && criteria.reads(&old) {
+                        lists.reserved.consume(size_of::<FileNo>() as u64)?;
+                        lists.pairs.push(file);
+                    }
+                }
+                (Some(old), None) => {
+                    let old = old.entry();
+                    if new.is_none() && old.stat.is_regular() && !failed.covers(old.path) {
+                        lists.missing.push_file([old.digests], old.size(), Evidence::recorded(&old))?;
+                    }
+                }
+                (None, Some(file)) => {
+                    lists.reserved.consume(size_of::<FileNo>() as u64)?;
+                    lists.candidates.push(file);
+                }
+                (None, None) => {}
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(lists)
+    }
+
+    /// Returns the memory to the budget.
+    fn release(self) {
+        self.missing.release();
+        self.reserved.release();
+    }
+}
+
+/// Finds the entries of a tree whose paths the manifest spells in another normal form, and the paths that could not be read,
+/// in the spelling of the manifest. `None` if there are no such entries.
+fn respelled(
+    manifest: &Manifest,
+    tree: &WalkedTree<'_>,
+    mut candidates: Candidates,
+    budget: &Budget,
+) -> Result<Option<(MovedEntries, Vec<Vec<u8>>)>, Error> {
+    merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
+        let sides = [old.is_some(), new.is_some()];
+        let path = old.as_ref().map(|old| old.path()).or(new.as_ref().map(|new| new.path()));
+        candidates.add(sides, key(path.unwrap_or_default()))?;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let spellings = candidates.pair()?;
+    if spellings.is_empty() {
+        return Ok(None);
+    }
+    let moved = tree.inventory.relocate(&spellings, |path| key(tree.relative(path)), budget)?;
+    let mut failed: Vec<_> = tree.failed.iter().map(|path| key(tree.relative(path)).to_vec()).collect();
+    spellings.align_all(&mut failed, budget)?;
+    let failed = failed.iter().map(|path| path_of_key(path).to_vec()).collect();
+    Ok(Some((moved, failed)))
 }

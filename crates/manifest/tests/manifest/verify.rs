@@ -267,10 +267,8 @@ fn small_files_move_only_as_the_same_inode() {
         let has_birth = recorded[&Path::new("renamed")].stat.birth_ns.is_some();
         match has_birth || !is_small {
             true => expected.push(moved("renamed", "z2")),
-            false => expected.extend([
-                (Verdict::Missing, "renamed".into(), None),
-                (Verdict::New, "z2".into(), None),
-            ]),
+            false => expected
+                .extend([(Verdict::Missing, "renamed".into(), None), (Verdict::New, "z2".into(), None)]),
         }
         expected.sort_by(|a, b| a.1.cmp(&b.1));
         let mut said = is(&against(&dir, &recorded, &Criteria::default()).said);
@@ -523,7 +521,7 @@ proptest! {
                 }
             }
             recorded.extend(others.clone());
-            let criteria = Criteria { mode, ignore: ignore.clone(), sample: None };
+            let criteria = Criteria { mode, ignore: ignore.clone(), ..Criteria::default() };
             let manifest = manifest(&header(XXH3, false), &recorded);
             let run = verify(&dir.walk(files), &manifest, &criteria, false);
             prop_assert_eq!(run.said, expected(&recorded, &now, &criteria, |_| true));
