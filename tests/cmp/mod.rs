@@ -3,6 +3,7 @@
 mod arguments;
 mod dice;
 mod gnu;
+mod names;
 mod outputs;
 mod plans;
 mod streams;

@@ -13,6 +13,7 @@ mod links;
 mod locks;
 mod messages;
 mod mounts;
+mod names;
 mod output;
 mod plans;
 mod recorded_root;

@@ -16,9 +16,9 @@
 //!    once more.
 //!
 //! All this is kept in memory, which counts towards the budget: [`Unpaired`] uses 24 bytes for each path that is not ASCII
-//! and has no partner; [`Candidates`] 72 bytes and a name for each of them with an equal normal form on the other side, and
-//! for each directory above it; [`Spellings`] 96 bytes, a path and a name for each pair of names that differ;
-//! [`Relocated`] 72 bytes and a path for each entry at or below them.
+//! and has no partner; [`Candidates`] 56 bytes and four times the name for each of them with an equal normal form on the
+//! other side, and for each directory above it; [`Spellings`] 112 bytes, a path and a name for each pair of names that
+//! differ; [`Relocated`] 96 bytes and twice the path for each entry at or below them.
 
 mod align;
 mod candidates;
