@@ -595,6 +595,7 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l normalize-names -d 'Accept names in another Unicode normal form'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l exit-on-first -d 'Stop after the first entry that differs'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l all -d 'Also print entries that are as recorded'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from verify" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
@@ -623,6 +624,7 @@ always\t''
 never\t''"
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l stats -d 'Write statistics of the run to FILE, as JSON' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l normalize-names -d 'Accept names in another Unicode normal form'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l polite -d 'Read at the lowest priority, and leave the page cache as it was'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l json -d 'Print JSON on standard output, one object per line'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Print no summary'
@@ -940,6 +942,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand cmp" -s b -l print-bytes -d 'Add
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ranges -d 'Only print ranges of differing bytes'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l metadata -d 'Also compare mode, owner, mtime, xattrs, links'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l quick -d 'Read no file: equal size and mtime mean equal'
+complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l normalize-names -d 'Accept names in another Unicode normal form'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l empty -d 'Match empty files and empty directories'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l ignore-files -d 'Skip what .gitignore and .ignore files exclude'
 complete -c ftk -n "__fish_ftk_using_subcommand cmp" -l no-hidden -d 'Skip names that begin with a dot, and everything below them'

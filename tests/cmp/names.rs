@@ -50,13 +50,13 @@ fn several_names_with_one_normal_form() {
     dir.file(latin(b"\xe9"), b"");
     let run = dir.ftk(["cmp", "a", "b"]).run().status(1);
     // In byte order `nfd` is before `mixed`, so it is the partner.
-    run.stdout(&format!(
+    run.stdout(format!(
         "name differs\t{nfd}\tNFD in A, mixed in B\nsize differs\t{nfd}\t6 and 0 bytes\n\
          only in a\t{mixed}\nonly in a\t'\\xe9'\n"
     ));
     // The other way round, the first of two names is the partner.
     let run = dir.ftk(["cmp", "--normalize-names", "b", "a"]).run().status(1);
-    run.stdout(&format!(
+    run.stdout(format!(
         "size differs\t{other_mixed}\t0 and 6 bytes\nonly in a\t{mixed}\nonly in a\t'\\xe9'\n"
     ));
 }

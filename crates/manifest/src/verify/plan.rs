@@ -87,9 +87,9 @@ impl<'p> VerifyPlan<'p> {
         let mut lists =
             Lists::new(manifest, &mut tree.walk(), criteria, &failed, Some(&mut unpaired), budget)?;
         if let Some(candidates) = unpaired.candidates(budget)
-            && let Some((entries, spelled)) = respelled(manifest, &tree, candidates, budget)?
+            && let Some(respelled) = Respelled::find(manifest, &tree, candidates, budget)?
         {
-            (failed, moved) = (Failed::new(spelled), Some(entries));
+            (failed, moved) = (Failed::new(respelled.failed), Some(respelled.entries));
             lists.release();
             lists =
                 Lists::new(manifest, &mut tree.walk_with(moved.as_ref()), criteria, &failed, None, budget)?;
@@ -268,27 +268,36 @@ impl Lists {
     }
 }
 
-/// Finds the entries of a tree whose paths the manifest spells in another normal form, and the paths that could not be read,
-/// in the spelling of the manifest. `None` if there are no such entries.
-fn respelled(
-    manifest: &Manifest,
-    tree: &WalkedTree<'_>,
-    mut candidates: Candidates,
-    budget: &Budget,
-) -> Result<Option<(MovedEntries, Vec<Vec<u8>>)>, Error> {
-    merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
-        let sides = [old.is_some(), new.is_some()];
-        let path = old.as_ref().map(|old| old.path()).or(new.as_ref().map(|new| new.path()));
-        candidates.add(sides, key(path.unwrap_or_default()))?;
-        Ok(ControlFlow::Continue(()))
-    })?;
-    let spellings = candidates.pair()?;
-    if spellings.is_empty() {
-        return Ok(None);
+/// What a manifest spells in another normal form than the tree.
+struct Respelled {
+    /// The entries of the tree.
+    entries: MovedEntries,
+    /// All paths that could not be read, in the spelling of the manifest.
+    failed: Vec<Vec<u8>>,
+}
+
+impl Respelled {
+    /// Returns `None` if there are no such entries.
+    fn find(
+        manifest: &Manifest,
+        tree: &WalkedTree<'_>,
+        mut candidates: Candidates,
+        budget: &Budget,
+    ) -> Result<Option<Self>, Error> {
+        merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
+            let sides = [old.is_some(), new.is_some()];
+            let path = old.as_ref().map(|old| old.path()).or(new.as_ref().map(|new| new.path()));
+            candidates.add(sides, key(path.unwrap_or_default()))?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let spellings = candidates.pair()?;
+        if spellings.is_empty() {
+            return Ok(None);
+        }
+        let entries = tree.inventory.relocate(&spellings, |path| key(tree.relative(path)), budget)?;
+        let mut failed: Vec<_> = tree.failed.iter().map(|path| key(tree.relative(path)).to_vec()).collect();
+        spellings.align_all(&mut failed, budget)?;
+        let failed = failed.iter().map(|path| path_of_key(path).to_vec()).collect();
+        Ok(Some(Self { entries, failed }))
     }
-    let moved = tree.inventory.relocate(&spellings, |path| key(tree.relative(path)), budget)?;
-    let mut failed: Vec<_> = tree.failed.iter().map(|path| key(tree.relative(path)).to_vec()).collect();
-    spellings.align_all(&mut failed, budget)?;
-    let failed = failed.iter().map(|path| path_of_key(path).to_vec()).collect();
-    Ok(Some((moved, failed)))
 }
