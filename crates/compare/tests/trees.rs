@@ -9,6 +9,8 @@ use ftk_compare::trees::{PairTable, TreeCriteria, Trees, WalkedTree, What};
 use ftk_inventory::{Budget, Collect, Full, Inventory};
 use ftk_sched::{Constants, Counters, Limits, Model, Run, Stop, Threads};
 use ftk_walk::Walker;
+use proptest::prelude::*;
+use proptest::sample::select;
 
 /// A tree that was walked.
 struct Walked {
@@ -180,5 +182,47 @@ fn synthetic_sizes_are_not_a_difference() {
             let expected: Vec<_> = expected.iter().map(|what| format!("{what}: {name}")).collect();
             assert_eq!(report, expected);
         }
+    }
+}
+
+const NAMES: [&str; 6] = ["\u{e9}", "\u{e9}-", "\u{e9}\u{f6}", "\u{f6}", "f", "z"];
+
+fn decomposed(path: &str) -> String {
+    path.replace('\u{e9}', "e\u{301}").replace('\u{f6}', "o\u{308}")
+}
+
+/// Files with one of few contents, below directories with the same names.
+fn files() -> impl Strategy<Value = Vec<(String, u8)>> {
+    let file = (prop::collection::vec(select(NAMES.to_vec()), 1..4), 0..2_u8);
+    prop::collection::vec(file, 0..10).prop_map(|files| {
+        files.into_iter().map(|(names, content)| (format!("{}/file", names.join("/")), content)).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// The spelling of names changes nothing, whatever the order of the paths in it.
+    #[test]
+    fn names_in_another_normal_form_are_compared_like_the_same_names(a in files(), b in files()) {
+        let found = |normalize_names: bool, spell: &dyn Fn(&str) -> String| {
+            let (_dir, a_dir, b_dir) = two();
+            a.iter().for_each(|(path, content)| write(&a_dir, path, &[*content]));
+            b.iter().for_each(|(path, content)| write(&b_dir, &spell(path), &[*content]));
+            let walked = [Walked::new(&a_dir), Walked::new(&b_dir)];
+            let criteria = TreeCriteria { normalize_names, ..TreeCriteria::default() };
+            let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), criteria };
+            let mut table = trees.plan(&Budget::new(1 << 24)).unwrap();
+            compare(&trees, &mut table, &Stop::new(), 2);
+            let mut found: Vec<_> = report(&trees, &table);
+            found.iter_mut().filter(|it| it.starts_with("only B")).for_each(|it| *it = decomposed(it));
+            found.sort();
+            (found, table.pairs())
+        };
+        let expected = found(true, &str::to_owned);
+        prop_assert_eq!(&found(true, &decomposed), &expected);
+        let (mut with_names, pairs) = found(false, &decomposed);
+        with_names.retain(|it| !it.starts_with("Name: "));
+        prop_assert_eq!((with_names, pairs), expected);
     }
 }

@@ -550,3 +550,73 @@ const PATHS_OF_DIR: [&str; 17] = [
     "socket",
     "twin",
 ];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// It makes no difference in which normal form the manifest has the names of the tree.
+    #[test]
+    fn names_in_another_normal_form_are_verified_like_the_same_names(
+        mutations in prop::collection::vec((any::<prop::sample::Index>(), 0..4_u8), 0..6),
+        files in any::<bool>(),
+    ) {
+        thread_local!(static DIR: Dir = {
+            let dir = Dir::new();
+            for path in ["e\u{301}", "e\u{301}/o\u{308}", "e\u{301}-"] {
+                fs::create_dir(dir.at(path)).unwrap();
+                dir.write(&format!("{path}/file"), &format!("{path}{}", "large".repeat(20)));
+                dir.write(&format!("{path}/e\u{301}"), path);
+            }
+            dir
+        });
+        DIR.with(|dir| {
+            let mut recorded = dir.entries(XXH3);
+            let last = |path: &Path| path.0.rsplit(|byte| *byte == b'/').next().unwrap().to_vec();
+            let is_decomposed = |path: &&Path| String::from_utf8_lossy(&path.0).contains(['\u{301}', '\u{308}']);
+            let paths: Vec<_> = recorded.keys().filter(is_decomposed).cloned().collect();
+            for (index, what) in &mutations {
+                let path = index.get(&paths).clone();
+                let Some(entry) = recorded.get(&path).cloned() else { continue };
+                match what {
+                    // What is below a directory without a record is respelled itself.
+                    0 if entry.stat.file_type == FileType::Directory => {}
+                    0 => _ = recorded.remove(&path),
+                    1 => _ = recorded.insert(Path([&path.0[..], b"\xff"].concat()), entry),
+                    _ => _ = recorded.get_mut(&path).map(|entry| change(entry, [Field::Mode, Field::Digests][*what as usize - 2])),
+                }
+            }
+            let composed = |path: &Path| {
+                let name = |name: &[u8]| match std::str::from_utf8(name) {
+                    Ok(name) => name.replace("e\u{301}", "\u{e9}").replace("o\u{308}", "\u{f6}").into_bytes(),
+                    Err(_) => name.to_vec(),
+                };
+                Path(path.0.split(|byte| *byte == b'/').map(name).collect::<Vec<_>>().join(&b'/'))
+            };
+            let verified = |recorded: &Entries, normalize_names| {
+                let criteria = Criteria { normalize_names, ..Criteria::default() };
+                let run = verify(&dir.walk(files), &manifest(&header(XXH3, false), recorded), &criteria, false);
+                let said = run.said.into_iter().map(|said| {
+                    let path = composed(&Path::new(&said.path)).0;
+                    (path, said.verdict, said.changed)
+                });
+                let mut said: Vec<_> = said.collect();
+                said.sort();
+                (said, run.summary.respelled, run.read)
+            };
+            let other: Entries = recorded.iter().map(|(path, entry)| (composed(path), entry.clone())).collect();
+            let expected = verified(&recorded, true);
+            prop_assert_eq!(&verified(&other, true), &expected);
+            let (mut said, respelled, _) = verified(&other, false);
+            for it in &mut said {
+                let before = expected.0.iter().find(|before| before.0 == it.0).map(|it| it.1);
+                if it.1 == Verdict::Respelled {
+                    it.1 = before.unwrap();
+                }
+            }
+            prop_assert_eq!(said, expected.0);
+            let names = recorded.keys().filter(|path| paths.contains(path) && !last(path).is_ascii()).count();
+            prop_assert_eq!(respelled, names as u64);
+            Ok(())
+        })?;
+    }
+}
