@@ -95,8 +95,8 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     let out = Stdout::default();
     let mut lines = StepLines::new(&out, globals.json, PATH_WIDTH);
     let (mut restored, mut removed, mut failed, mut untouched) = (0, 0, 0, 0);
-    let (mut reduced, mut lesser, mut directories, mut apart) = (0, 0, 0, 0);
-    let ended = undo_after(journal, &remade(globals), globals.memory(), &signals.stop, |step, result| {
+    let (mut reduced, mut lesser, mut of_caller, mut directories, mut apart) = (0, 0, 0, 0, 0);
+    let ended = undo_after(journal, remade(globals), globals.memory(), &signals.stop, |step, result| {
         let (word, tone, why) = match result {
             Ok(Undone::Restored) => {
                 let is_directory = step.action == ActionKind::RemoveDirectory;
@@ -108,8 +108,9 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
                 *if is_new { &mut restored } else { &mut untouched } += 1;
                 reduced += u64::from(shortfall.rights);
                 lesser += u64::from(shortfall.permission && !shortfall.rights);
+                of_caller += u64::from(shortfall.owner.is_some());
                 apart += u64::from(shortfall.apart);
-                if shortfall.rights || shortfall.permission || shortfall.apart {
+                if shortfall.rights || shortfall.permission || shortfall.owner.is_some() || shortfall.apart {
                     console.stats.error("undo");
                 }
                 let what = shown_shortfall(&shortfall);
@@ -150,7 +151,8 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
             (untouched, format!("{} needed nothing", human::count(untouched, "file"))),
             (reduced, format!("{reduced} without set-ID bits or capabilities")),
             (apart, format!("{} not joined with the other hard links", human::count(apart, "file"))),
-            (lesser, format!("{lesser} without metadata that only root can set")),
+            (lesser, format!("{lesser} without metadata that the caller may not set")),
+            (of_caller, format!("{of_caller} without the old owner")),
             (failed, format!("{} could not be restored", human::count(failed, "file"))),
         ]);
         console.summary(format_args!("restored {restored}{others}"));
@@ -167,7 +169,7 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     signals.raise_again();
     ended.with_context(|| format!("cannot undo {shown}"))?;
     out.finish()?;
-    Ok(if failed + reduced + lesser + apart > 0 { Outcome::Error } else { Outcome::Success })
+    Ok(if failed + reduced + lesser + of_caller + apart > 0 { Outcome::Error } else { Outcome::Success })
 }
 
 /// Returns in what a restored file is not as it was.
@@ -178,16 +180,19 @@ fn shown_shortfall(shortfall: &Shortfall) -> String {
         parts.push("without set-ID bits and capabilities: set them yourself".into());
     }
     if let Some(mode) = narrower {
-        parts.push(format!("with permissions {mode:04o}, as they were changed after the run"));
+        parts.push(format!("with permissions {mode:04o}"));
     }
-    if let Some((uid, gid)) = owner {
-        parts.push(format!("with owner {uid} and group {gid}, as they were changed after the run"));
+    if let Some(uid) = owner {
+        parts.push(format!("with owner {uid}"));
     }
     if permission {
-        parts.push("without its owner, group or attributes, which only root can set".into());
+        parts.push("without its owner, group or attributes, which the caller may not set".into());
     }
     if access_list {
-        parts.push("without its access control list, as access was changed after the run".into());
+        parts.push("without its access control list".into());
+    }
+    if (narrower.is_some() || owner.is_some() || access_list) && !permission {
+        parts.push("access was changed after the run, or another user could have replaced the file".into());
     }
     if apart {
         parts.push("a separate file: it could not be joined with its other hard links".into());

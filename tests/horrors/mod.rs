@@ -24,6 +24,7 @@ mod proofs;
 mod pruning;
 mod repeated;
 mod reused;
+mod revoked;
 mod rings;
 mod scenarios;
 mod signals;

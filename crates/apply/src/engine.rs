@@ -24,6 +24,7 @@ use crate::prove::{Proven, prove};
 use crate::reach::Reach;
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::{Seen, Step};
+use crate::stat::birth_of;
 
 /// The maximal number of steps between two syncs of the journal: a sync costs milliseconds, a step tens of
 /// microseconds.
@@ -397,6 +398,8 @@ impl Engine {
         let target = (self.kind == ActionKind::Symlink).then(|| absolute_path(&proven.keeper)).transpose()?;
         let keeper_access = KeeperAccess::of(&proven.keeper, &metadata)
             .map_err(|error| Refusal::unreadable(Side::Keeper, "read the attributes of", error))?;
+        let keeper_birth_ns = birth_of(&proven.keeper.file)
+            .map_err(|errno| Refusal::unreadable(Side::Keeper, "identify", errno))?;
         let unidentified = |error| Refusal::unreadable(Side::Victim, "identify", error);
         let proof = Proof {
             directory: proven.victim.place.directory(Side::Victim)?,
@@ -404,6 +407,7 @@ impl Engine {
             nlink: proven.victim.stat.nlink,
             keeper_mode: proven.keeper.stat.mode,
             keeper_access,
+            keeper_birth_ns,
             digest: proven.digest,
             copies: None, // listed when the intent is added to the journal
         };
@@ -419,6 +423,7 @@ impl Engine {
             saved: None,
             made: None,
             set: None,
+            made_birth_ns: None,
             proof: Some(proof),
         };
         Ok((proven, intent))

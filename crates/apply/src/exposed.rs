@@ -3,11 +3,11 @@
 //! A symbolic link gives the users of one file the content of another. So the other file must be one that only trusted
 //! users can change or replace: root, the caller and, if root is the caller, the owner of the file that is replaced.
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 use ftk_file::Stat;
-use rustix::fs::{CWD, Mode, openat, readlinkat};
+use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -55,6 +55,33 @@ pub(crate) fn ensure_trusted_above(dir: &Rc<OwnedFd>) -> Result<(), Refusal> {
             Err(Refusal::ExposedPath { directory, mode, owner })
         }
     }
+}
+
+/// Returns whether another user could change what is in a directory, or exchange it for another one.
+pub(crate) fn is_exposed(dir: &Rc<OwnedFd>) -> Result<bool, Refusal> {
+    match ensure_trusted_above(dir) {
+        Ok(()) => Ok(false),
+        Err(Refusal::ExposedPath { .. }) => Ok(true),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// Returns whether only root and the caller can change what a path leads to, of which the last parts may be missing. A path with
+/// symbolic links is not trusted.
+pub(crate) fn is_trusted_path(base: BorrowedFd<'_>, path: &[u8]) -> Result<bool, Refusal> {
+    let open = |dir: BorrowedFd<'_>, name: &[u8]| {
+        openat(dir, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty()).map(Rc::new)
+    };
+    let start: &[u8] = if path.starts_with(b"/") { b"/" } else { b"." };
+    let Ok(mut dir) = open(base, start) else { return Ok(false) };
+    for name in path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()) {
+        match open(dir.as_fd(), name) {
+            Ok(below) => dir = below,
+            Err(Errno::NOENT) => break,
+            Err(_) => return Ok(false),
+        }
+    }
+    Ok(!is_exposed(&dir)?)
 }
 
 /// Returns the first directory in which another user could replace files, with its path: this one, or one above it.

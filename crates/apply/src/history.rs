@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use ftk_file::{Identity, IdentityDifference, Inode};
+use ftk_file::{FileType, Identity, IdentityDifference, Inode};
 use ftk_record::{Object, quote, read_path};
 use serde::Deserialize;
 
@@ -148,17 +148,24 @@ pub struct JournalSummary {
     /// How many steps undo can still do something about. Reflinks need no undo, and a journal of version 1 has no digests
     /// of what would have to be copied back.
     pub left: u64,
-    /// The directories that undo has made again.
+    /// The files and directories that undo has made again.
     pub remade: Vec<Remade>,
 }
 
-/// A directory that a run has removed, and the one that the undo of the run has made in its place.
+/// A file or directory that a run has removed or replaced, and the one that the undo of the run has made in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remade {
-    /// The removed directory.
+    /// The old one.
     pub removed: Identity,
     /// The new one.
     pub made: Identity,
+}
+
+impl Remade {
+    /// Returns the device and inode number of the old one.
+    pub(crate) fn removed_numbers(&self) -> (u64, u64) {
+        (self.removed.dev, self.removed.ino)
+    }
 }
 
 /// Reads a journal to its end and counts its steps. `memory`: how many bytes of memory they may need.
@@ -176,7 +183,9 @@ pub fn summarize(journal: impl BufRead, memory: u64) -> Result<JournalSummary, J
             left += 1;
         }
     }
-    let of_step = |step: &Intent| Some(Remade { removed: removed(step)?, made: *remade.get(&step.step)? });
+    let of_step = |step: &Intent| {
+        Some(Remade { removed: step.proof.as_ref()?.victim?, made: *remade.get(&step.step)? })
+    };
     let remade = steps.iter().filter_map(of_step).collect();
     Ok(JournalSummary { start_ns, directory: cwd, steps: of_kind, undone: undone_of_kind, left, remade })
 }
@@ -198,7 +207,7 @@ pub(crate) struct History {
     pub(crate) copies: BTreeMap<u64, Vec<To>>,
     /// The directories that a restore has made, or was about to make.
     pub(crate) making: Vec<Making>,
-    /// The directories that an undo has made, by the number of the step that removed the old one.
+    /// The files and directories that an undo has made, by the number of the step that removed or replaced the old one.
     pub(crate) remade: BTreeMap<u64, Identity>,
     /// The numbers of the steps that are undone, and whether the restored file lacks rights.
     pub(crate) undone: BTreeMap<u64, bool>,
@@ -256,7 +265,7 @@ impl History {
                 if !intent.kind.makes_a_file() {
                     return Err(malformed());
                 }
-                intent.made = Some(record.version());
+                (intent.made, intent.made_birth_ns) = (Some(record.version()), record.birth_ns);
                 let digest = record.digest().ok_or_else(malformed)?;
                 if let (Some(proof), Some(digest)) = (&mut intent.proof, digest) {
                     proof.digest = Some(digest);
@@ -301,7 +310,8 @@ impl History {
     pub(crate) fn replace_directories(&mut self, remade: &[Remade]) {
         // Undo knows which ones belong to this journal, and whether they are finished.
         let own: HashSet<_> = self.remade.values().map(inode).collect();
-        let others = remade.iter().filter(|it| !own.contains(&inode(&it.made)));
+        let directories = remade.iter().filter(|it| it.removed.file_type == FileType::Directory);
+        let others = directories.filter(|it| !own.contains(&inode(&it.made)));
         let made: HashMap<_, _> = others.map(|it| (inode(&it.removed), it.made)).collect();
         let replace = |identity: &mut Identity| {
             // A directory may have been removed and made again several times.
@@ -321,9 +331,10 @@ pub(crate) fn removed(step: &Intent) -> Option<Identity> {
     step.proof.as_ref()?.victim.filter(|_| step.kind == ActionKind::RemoveDirectory)
 }
 
-/// Returns the key of a directory in a table.
-pub(crate) fn inode(identity: &Identity) -> Inode {
-    Inode::new(identity.fs, Some(identity.dev), Some(identity.ino)).expect("the inode number is known")
+/// Returns the key of a directory in a table. The number of a removed one may belong to another one later.
+pub(crate) fn inode(identity: &Identity) -> (Inode, Option<i128>) {
+    let inode = Inode::new(identity.fs, Some(identity.dev), Some(identity.ino));
+    (inode.expect("the inode number is known"), identity.birth_ns)
 }
 
 #[derive(Debug, Deserialize)]

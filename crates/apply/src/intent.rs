@@ -37,6 +37,8 @@ pub(crate) struct Intent {
     pub(crate) made: Option<Version>,
     /// The metadata that the victim gets. `None` if the step does something else.
     pub(crate) set: Option<Metadata>,
+    /// When that file was created. `None` if the file system does not tell.
+    pub(crate) made_birth_ns: Option<i128>,
     /// What undo compares and checks. `None` in a journal of version 1.
     pub(crate) proof: Option<Proof>,
 }
@@ -54,6 +56,8 @@ pub(crate) struct Proof {
     pub(crate) keeper_mode: u32,
     /// Who else may use it than the victim.
     pub(crate) keeper_access: KeeperAccess,
+    /// When the keeper was created. `None` if the file system does not tell.
+    pub(crate) keeper_birth_ns: Option<i128>,
     /// The digest of the content that undo brings back. `None` if it brings back none, or if the content was saved after
     /// the intent was written.
     pub(crate) digest: Option<blake3::Hash>,
@@ -90,6 +94,7 @@ impl Proof {
             nlink,
             keeper_mode: 0,
             keeper_access: KeeperAccess::default(),
+            keeper_birth_ns: None,
             digest: None,
             copies: None,
         })
@@ -156,7 +161,8 @@ impl Intent {
 }
 
 fn write_proof(out: &mut Vec<u8>, proof: &Proof) {
-    let Proof { directory, victim, nlink, keeper_mode, keeper_access, digest, copies } = proof;
+    let Proof { directory, victim, nlink, keeper_mode, keeper_access, keeper_birth_ns, digest, copies } =
+        proof;
     out.extend_from_slice(b",\"directory\":{");
     write_identity(out, directory);
     if let Some(victim) = victim {
@@ -173,6 +179,9 @@ fn write_proof(out: &mut Vec<u8>, proof: &Proof) {
     if let Some(acl) = acl {
         out.extend_from_slice(b",\"keeper_acl_b64\":");
         write_string(out, &BASE64.encode(acl));
+    }
+    if let Some(birth_ns) = keeper_birth_ns {
+        out.extend_from_slice(format!(",\"keeper_birth_ns\":{birth_ns}").as_bytes());
     }
     if let Some(digest) = digest {
         write_digest(out, digest);
@@ -199,10 +208,13 @@ fn write_digest(out: &mut Vec<u8>, digest: &blake3::Hash) {
 
 /// Appends the record of a new file that is complete and is about to get its name, with the digest of the content that
 /// was saved before.
-pub(crate) fn write_made(out: &mut Vec<u8>, step: u64, made: &Version, saved: Option<&blake3::Hash>) {
+pub(crate) fn write_made(out: &mut Vec<u8>, step: u64, made: &Stat, saved: Option<&blake3::Hash>) {
     out.extend_from_slice(format!("{{\"step\":{step},\"made\":{{").as_bytes());
-    write_version(out, made);
+    write_version(out, &made.version());
     out.push(b'}');
+    if let Some(birth_ns) = made.birth_ns {
+        out.extend_from_slice(format!(",\"birth_ns\":{birth_ns}").as_bytes());
+    }
     if let Some(digest) = saved {
         write_digest(out, digest);
     }
@@ -227,7 +239,7 @@ pub(crate) fn write_making(out: &mut Vec<u8>, Making { path, root_len, temp }: &
     out.extend_from_slice(b"}}\n");
 }
 
-/// Appends the record of a directory that undo has made and that is about to get its name.
+/// Appends the record of a file or directory that undo has made in place of the victim of a step.
 pub(crate) fn write_remade(out: &mut Vec<u8>, step: u64, identity: &Identity) {
     out.extend_from_slice(format!("{{\"step\":{step},\"remade\":{{").as_bytes());
     write_identity(out, identity);
@@ -297,6 +309,7 @@ pub(crate) struct IntentRecord {
     keeper_uid: Option<u32>,
     keeper_gid: Option<u32>,
     keeper_acl_b64: Option<String>,
+    keeper_birth_ns: Option<i128>,
     blake3: Option<String>,
     copies: Option<u64>,
 }
@@ -326,6 +339,7 @@ impl ToRecord {
 pub(crate) struct MadeRecord {
     pub(crate) step: u64,
     made: Object<VersionRecord>,
+    pub(crate) birth_ns: Option<i128>,
     blake3: Option<String>,
 }
 
@@ -385,7 +399,7 @@ impl MakingRecord {
     }
 }
 
-/// The record of a directory that undo has made, as it is stored in the file.
+/// The record of a file or directory that undo has made, as it is stored in the file.
 #[derive(Debug, Deserialize)]
 pub(crate) struct RemadeRecord {
     pub(crate) step: u64,
@@ -507,6 +521,7 @@ impl IntentRecord {
                         None => None,
                     },
                 },
+                keeper_birth_ns: self.keeper_birth_ns,
                 digest: read_digest(self.blake3.as_deref())?,
                 copies: self.copies,
             }),
@@ -529,6 +544,7 @@ impl IntentRecord {
             saved,
             made: None,
             set,
+            made_birth_ns: None,
             proof,
         })
     }
@@ -631,6 +647,7 @@ mod tests {
                     mtime_ns: atime.into(),
                     ..metadata.clone()
                 }),
+                made_birth_ns: None,
                 proof: (id % 3 > 0).then(|| Proof {
                     directory: identity(id.into(), FileType::Directory),
                     victim: (id % 3 == 2).then(|| identity(step, FileType::Regular)),
@@ -641,6 +658,7 @@ mod tests {
                         gid: (id % 4 > 1).then_some(id),
                         acl: (id % 8 > 3).then(|| keeper.path.clone()),
                     },
+                    keeper_birth_ns: (id % 11 > 5).then_some(i128::from(atime) - 1),
                     digest: (id % 5 > 0).then(|| blake3::hash(&keeper.path)),
                     copies: (id % 7 > 0).then_some(step),
                 }),
@@ -660,9 +678,13 @@ mod tests {
             prop_assert_eq!(read_back(&line), Some(intent.clone()));
             line.clear();
             let digest = intent.proof.as_ref().and_then(|proof| proof.digest);
-            write_made(&mut line, intent.step, &intent.victim.version, digest.as_ref());
+            let Version { dev, ino, size, mtime_ns, ctime_ns } = intent.victim.version;
+            let birth_ns = intent.proof.as_ref().and_then(|proof| proof.keeper_birth_ns);
+            let stat = Stat { dev, ino, size, mtime_ns, ctime_ns, birth_ns, ..Stat::EMPTY };
+            write_made(&mut line, intent.step, &stat, digest.as_ref());
             let made: MadeRecord = serde_json::from_slice(&line).unwrap();
             prop_assert_eq!((made.step, made.version()), (intent.step, intent.victim.version));
+            prop_assert_eq!(made.birth_ns, birth_ns);
             prop_assert_eq!(made.digest(), Some(digest));
             line.clear();
             let Seen { path, root_len, .. } = intent.victim.clone();

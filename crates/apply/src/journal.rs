@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ftk_file::{Identity, Version, now_ns};
+use ftk_file::{Identity, Stat, now_ns};
 use ftk_record::{write_path, write_record};
 use rustix::fs::{CWD, Mode, openat};
 
@@ -146,7 +146,7 @@ impl Journal {
 
     /// Adds the new file of a step, and the digest of the damaged content that was saved. This must be
     /// [synced](Journal::sync) before the file gets its name.
-    pub(crate) fn made(&mut self, step: u64, made: &Version, saved: Option<&blake3::Hash>) {
+    pub(crate) fn made(&mut self, step: u64, made: &Stat, saved: Option<&blake3::Hash>) {
         write_made(&mut self.lines, step, made, saved);
     }
 

@@ -33,8 +33,8 @@ pub(crate) struct Metadata {
 pub(crate) struct Narrowed {
     /// The new permissions.
     pub(crate) mode: Option<u32>,
-    /// The new owner and group.
-    pub(crate) owner: Option<(u32, u32)>,
+    /// The new owner.
+    pub(crate) owner: Option<u32>,
     /// Whether an access control list was removed.
     pub(crate) acl: bool,
 }
@@ -167,41 +167,62 @@ impl Metadata {
         self.mode & !SET_ID & !stat.mode != 0
     }
 
-    /// Takes away what was revoked from the file that has the content: `before` is what that file granted after the run, and
-    /// `now` what it grants. Returns the changes.
+    /// Takes away what was revoked after the run, and returns the changes.
     ///
-    /// What both grant cannot be computed from two owners or two access control lists. So the file gets the present owner or
-    /// group, if that has changed, and no list if anything but the permissions has changed. Without its list, the permissions
-    /// of the group and of all others could grant more than before, so they are removed as well.
-    pub(crate) fn narrow(&mut self, before: &Access, now: &Access) -> Narrowed {
-        let mut narrowed = Narrowed::default();
-        if before == now {
-            return narrowed;
+    /// What two owners, groups or access control lists both grant cannot be computed, and the present ones may be the choice of
+    /// another user. So the file never gets these. If the owner has changed, or nothing is known, it gets the caller's, and only
+    /// the owner gets permissions. If the group has changed, the group gets no permissions, and all others only those that the
+    /// present group has. If anything but the permissions has changed, the file gets no list. Without it, the permissions of the
+    /// group and of all others could grant more than before, so they are removed as well.
+    pub(crate) fn narrow(&mut self, Change { before, now }: &Change) -> Narrowed {
+        if now.as_ref() == Some(before) {
+            return Narrowed::default();
         }
-        let mut mode = self.mode & now.mode;
-        if (before.uid, before.gid, &before.acl) != (now.uid, now.gid, &now.acl) {
-            let given = (self.uid, self.gid);
-            if before.uid != now.uid {
-                self.uid = now.uid;
+        let (uid, mut mode) = (self.uid, self.mode);
+        let mut is_owner_revoked = true;
+        let mut has_other_list = true;
+        if let Some(now) = now {
+            mode &= now.mode;
+            is_owner_revoked = now.uid != before.uid && now.uid != self.uid;
+            if now.gid != before.gid && now.gid != self.gid {
+                mode &= 0o700 | (now.mode >> 3 & 0o007);
             }
-            if before.gid != now.gid {
-                self.gid = now.gid;
-            }
-            if (self.uid, self.gid) != given {
-                narrowed.owner = Some((self.uid, self.gid));
-                mode &= !SET_ID;
-            }
-            narrowed.acl = self.attributes.iter().any(is_access_list);
+            has_other_list = (before.uid, before.gid, &before.acl) != (now.uid, now.gid, &now.acl);
+        }
+        if is_owner_revoked {
+            self.uid = geteuid().as_raw();
+            mode &= 0o700;
+        }
+        let lost_list = has_other_list && self.attributes.iter().any(is_access_list);
+        if has_other_list {
             self.attributes.retain(|attribute| !is_access_list(attribute));
-            if narrowed.acl || !now.acl.is_empty() {
-                mode &= 0o700 | SET_ID;
-            }
         }
-        if mode != self.mode {
-            narrowed.mode = Some(mode);
-            self.mode = mode;
+        if lost_list || has_other_list && now.as_ref().is_some_and(|now| !now.acl.is_empty()) {
+            mode &= 0o700 | SET_ID;
         }
+        let narrowed = Narrowed {
+            mode: (mode != self.mode).then_some(mode),
+            owner: (self.uid != uid).then_some(self.uid),
+            acl: lost_list,
+        };
+        self.mode = mode;
         narrowed
+    }
+
+    /// Returns whether an open file grants what this does not. The owner does not matter if that is the caller.
+    pub(crate) fn is_exceeded_by(&self, file: impl AsFd) -> io::Result<bool> {
+        let file = file.as_fd();
+        let Stat { mode, uid, gid, .. } = Stat::of(file)?;
+        let list = acl(&attributes(file)?);
+        Ok((uid != self.uid && uid != geteuid().as_raw())
+            || mode & !self.mode != 0
+            || (gid != self.gid && mode & 0o070 != 0)
+            || (!list.is_empty() && list != acl(&self.attributes)))
+    }
+
+    /// Returns whether a file lacks an access control list.
+    pub(crate) fn has_more_lists(&self, held: &Held) -> io::Result<bool> {
+        Ok(self.attributes.iter().any(is_access_list) && !attributes(&held.file)?.iter().any(is_access_list))
     }
 
     /// Returns whether a file with this `stat` has the same metadata. The access time and attributes are not
@@ -240,6 +261,15 @@ impl Access {
         let &Metadata { mode, uid, gid, .. } = metadata;
         Self { mode, uid, gid, acl: acl(&metadata.attributes) }
     }
+}
+
+/// What the file granted that shows which access was revoked after the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// After the run.
+    pub(crate) before: Access,
+    /// When undo restores the victim. `None` if that is not known.
+    pub(crate) now: Option<Access>,
 }
 
 /// The owner, group and access control list of a keeper, as far as they differ from those of the victim.
@@ -347,12 +377,13 @@ pub(crate) fn restore(file: impl AsFd, metadata: &Metadata) -> Result<(), (&'sta
 
 /// Sets what the caller may set of `metadata` on `file`, which was just created. Returns whether that is everything.
 ///
-/// Only root can give a file to another user or to a group of others, or give it capabilities. Without its owner or group, the
+/// Only root can give a file to another user or to a group of others, or give it capabilities. In a user namespace, root cannot
+/// give it to a user whom the namespace does not have. Without its owner or group, the
 /// file gets no access control list, and only the permissions of the owner: the others would hold for other users.
 pub(crate) fn restore_permitted(file: impl AsFd, metadata: &Metadata) -> Result<bool, (&'static str, Errno)> {
     let file = file.as_fd();
     match restore(file, metadata) {
-        Err((_, Errno::PERM)) if !geteuid().is_root() => {}
+        Err((_, Errno::PERM | Errno::INVAL)) => {}
         restored => return restored.map(|()| true),
     }
     let mut permitted = metadata.clone();
@@ -366,7 +397,7 @@ pub(crate) fn restore_permitted(file: impl AsFd, metadata: &Metadata) -> Result<
         permitted.attributes.retain(|attribute| !is_access_list(attribute));
     }
     let may_set = |(name, value): &Attribute| {
-        !matches!(fsetxattr(file, &name[..], value, XattrFlags::empty()), Err(Errno::PERM))
+        !matches!(fsetxattr(file, &name[..], value, XattrFlags::empty()), Err(Errno::PERM | Errno::INVAL))
     };
     permitted.attributes.retain(may_set);
     restore(file, &permitted).map(|()| false)
@@ -497,26 +528,47 @@ mod tests {
             "" => Vec::new(),
             list => vec![(ACCESS_LIST.to_vec(), list.as_bytes().to_vec())],
         };
-        let metadata = |(mode, uid, gid, acl)| Metadata {
+        /// Permissions, owner, group and access control list.
+        type Rights<'l> = (u32, u32, u32, &'l str);
+        /// The caller.
+        const ME: u32 = u32::MAX;
+        let metadata = |(mode, uid, gid, acl): Rights<'_>| Metadata {
             mode,
-            uid,
+            uid: if uid == ME { geteuid().as_raw() } else { uid },
             gid,
             atime_ns: 0,
             mtime_ns: 0,
             attributes: [list(acl), vec![(b"user.a".to_vec(), Vec::new())]].concat(),
         };
-        let access = |it| Access::in_metadata(&metadata(it));
+        let assert_narrowed = |victim: Rights, before, now: Option<Rights>, expected: Rights| {
+            let access = |it: Rights| Access::in_metadata(&metadata(it));
+            let mut restored = metadata(victim);
+            let narrowed = restored.narrow(&Change { before: access(before), now: now.map(|it| access(it)) });
+            assert_eq!(restored, metadata(expected), "{victim:?} {before:?} {now:?}");
+            let changed = Narrowed {
+                mode: (victim.0 != expected.0).then_some(expected.0),
+                owner: (victim.1 != expected.1).then_some(metadata(expected).uid),
+                acl: victim.3 != expected.3,
+            };
+            assert_eq!(narrowed, changed, "{victim:?} {before:?} {now:?}");
+        };
         for (victim, before, now, expected) in [
             // Nothing has changed: other owners and lists of the kept file do not matter.
             ((0o644, 1, 2, "l"), (0o600, 3, 4, ""), (0o600, 3, 4, ""), (0o644, 1, 2, "l")),
             // Only the permissions have changed.
             ((0o644, 1, 2, "l"), (0o644, 1, 2, "l"), (0o600, 1, 2, "l"), (0o600, 1, 2, "l")),
             ((0o640, 1, 2, ""), (0o644, 1, 2, ""), (0o666, 1, 2, ""), (0o640, 1, 2, "")),
-            // The owner or the group has changed.
-            ((0o640, 1, 2, ""), (0o640, 1, 2, ""), (0o640, 0, 2, ""), (0o640, 0, 2, "")),
-            ((0o6755, 1, 2, ""), (0o755, 1, 2, ""), (0o6755, 1, 0, ""), (0o755, 1, 0, "")),
-            ((0o640, 1, 2, "l"), (0o640, 1, 2, "l"), (0o640, 0, 0, "l"), (0o600, 0, 0, "")),
-            ((0o644, 9, 8, ""), (0o644, 1, 2, ""), (0o644, 1, 0, ""), (0o644, 9, 0, "")),
+            // The owner has changed: the present one may be an attacker.
+            ((0o640, 1, 2, ""), (0o640, 1, 2, ""), (0o640, 7, 2, ""), (0o600, ME, 2, "")),
+            ((0o755, ME, 2, ""), (0o755, ME, 2, ""), (0o755, 7, 2, ""), (0o700, ME, 2, "")),
+            ((0o4755, 1, 2, ""), (0o4755, 1, 2, ""), (0o4755, 7, 7, ""), (0o700, ME, 2, "")),
+            ((0o640, 1, 2, "l"), (0o640, 1, 2, "l"), (0o640, 7, 7, "l"), (0o600, ME, 2, "")),
+            ((0o640, 1, 2, ""), (0o640, 7, 2, ""), (0o644, 1, 2, ""), (0o640, 1, 2, "")),
+            // The group has changed. Its owner chose the present one.
+            ((0o664, 1, 2, ""), (0o664, 7, 7, ""), (0o664, 7, 9, ""), (0o604, 1, 2, "")),
+            ((0o6775, 1, 2, ""), (0o775, 1, 2, ""), (0o6775, 1, 7, ""), (0o705, 1, 2, "")),
+            ((0o664, 1, 2, ""), (0o664, 1, 2, ""), (0o604, 1, 7, ""), (0o600, 1, 2, "")),
+            ((0o664, 1, 2, ""), (0o664, 1, 7, ""), (0o664, 1, 2, ""), (0o664, 1, 2, "")),
             // The list has changed.
             ((0o644, 1, 2, "l"), (0o644, 1, 2, "l"), (0o644, 1, 2, ""), (0o600, 1, 2, "")),
             ((0o644, 1, 2, "l"), (0o644, 1, 2, "l"), (0o644, 1, 2, "m"), (0o600, 1, 2, "")),
@@ -524,17 +576,15 @@ mod tests {
             ((0o640, 1, 2, ""), (0o640, 1, 2, "l"), (0o640, 1, 2, ""), (0o640, 1, 2, "")),
             ((0o4755, 1, 2, ""), (0o4755, 1, 2, "l"), (0o4755, 1, 2, ""), (0o4755, 1, 2, "")),
         ] {
-            let mut restored = metadata(victim);
-            let narrowed = restored.narrow(&access(before), &access(now));
-            assert_eq!(restored, metadata(expected), "{victim:?} {before:?} {now:?}");
-            assert_eq!(narrowed.mode, (victim.0 != expected.0).then_some(expected.0), "{victim:?} {now:?}");
-            let owner = (expected.1, expected.2);
-            assert_eq!(
-                narrowed.owner,
-                (owner != (victim.1, victim.2)).then_some(owner),
-                "{victim:?} {now:?}"
-            );
-            assert_eq!(narrowed.acl, victim.3 != expected.3, "{victim:?} {now:?}");
+            assert_narrowed(victim, before, Some(now), expected);
+        }
+        // Nothing is known.
+        for (victim, expected) in [
+            ((0o6755, 1, 2, "l"), (0o700, ME, 2, "")),
+            ((0o640, ME, 2, ""), (0o600, ME, 2, "")),
+            ((0o600, ME, 2, ""), (0o600, ME, 2, "")),
+        ] {
+            assert_narrowed(victim, victim, None, expected);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::os::fd::AsFd;
 
-use ftk_file::{Stat, Symlinks};
+use ftk_file::{Birth, Stat, Symlinks};
 use rustix::fs::{AtFlags, StatxFlags, statx};
 use rustix::io::Errno;
 
@@ -17,6 +17,11 @@ pub(crate) fn stat_now(dir: impl AsFd, name: &CStr) -> Result<Stat, Errno> {
 pub(crate) fn fstat_now(file: impl AsFd) -> Result<Stat, Errno> {
     sync(file.as_fd(), c"", AtFlags::EMPTY_PATH)?;
     Stat::of(file)
+}
+
+/// Returns when an open file was created. `None` if the file system does not tell.
+pub(crate) fn birth_of(file: impl AsFd) -> Result<Option<i128>, Errno> {
+    Stat::of_with(file, Birth::Requested).map(|stat| stat.birth_ns)
 }
 
 /// Makes the kernel query the file system. Otherwise FUSE and network file systems may answer from a cache

@@ -2,14 +2,16 @@
 
 mod log;
 mod metadata;
+mod names;
 mod restored;
+mod revoked;
 mod tree;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fs::File as StdFile;
 use std::io::BufReader;
 use std::ops::ControlFlow;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
@@ -28,7 +30,7 @@ use crate::engine::{RESERVED_DESCRIPTORS, max_batch};
 use crate::exposed::ensure_trusted_above;
 use crate::history::{History, JournalError, Remade, inode, removed};
 use crate::intent::{Intent, To};
-use crate::metadata::{Access, Metadata, Narrowed};
+use crate::metadata::{Access, Change};
 use crate::private::{inside_private, remove_private};
 use crate::reach::{DIRECTORY, Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
@@ -36,6 +38,8 @@ use crate::seen::Seen;
 use crate::swap::{displace, replace, restore_name};
 use crate::temp::{Temp, remove};
 use crate::undo::log::Log;
+use crate::undo::names::{Names, VictimKey, names};
+use crate::undo::revoked::{exceeds, safe_metadata, shortfall_of};
 use crate::undo::tree::Made;
 
 /// A step that is being undone.
@@ -70,12 +74,14 @@ pub struct Shortfall {
     /// It lacks set-user-ID or set-group-ID bits or capabilities that are in the journal and that the file with the
     /// content does not have.
     pub rights: bool,
-    /// The permissions at its path were changed after the run. It has these ones: what both permitted.
+    /// The permissions, owner or group at its path were changed after the run, or another user could have replaced that file.
+    /// It has these permissions, which give nothing that was revoked.
     pub narrower: Option<u32>,
-    /// The owner or group of the file at its path, or of the kept copy, was changed after the run. It has these ones.
-    pub owner: Option<(u32, u32)>,
+    /// The owner of the file at its path, or of the kept copy, was changed after the run, or another user could have replaced
+    /// that file. It has this one, the caller.
+    pub owner: Option<u32>,
     /// It lacks its access control list, since the list, owner or group at its path, or of the kept copy, was changed after
-    /// the run.
+    /// the run, or another user could have replaced that file.
     pub access_list: bool,
     /// It lacks its owner or group, and permissions that go with them, or attributes: the caller may not set them.
     pub permission: bool,
@@ -103,7 +109,8 @@ impl Shortfall {
 ///
 /// Names are not trusted. Each starting point, and the directory of each victim, must still be the one that the journal
 /// records, or one that undo has made in its place. A name must still lead to what the step left there. What is copied
-/// back must have the recorded digest. Otherwise the step is refused. So undo may be repeated with the same journal, and
+/// back must have the recorded digest. Otherwise the step is refused. A file gets the owner, group and permissions that the journal
+/// records, or fewer rights, and never those of another file. So undo may be repeated with the same journal, and
 /// it also repairs a run that was killed in the middle of a step. Undo changes the owner and permissions only of files
 /// and directories that it has made itself, and of those to which the run gave recorded ones.
 ///
@@ -136,23 +143,27 @@ pub fn undo(
     stop: &Stop,
     report: impl FnMut(&Undo, Result<Undone, ActError>),
 ) -> Result<(), JournalError> {
-    undo_after(journal, &[], u64::MAX, stop, report)
+    undo_after(journal, [], u64::MAX, stop, report)
 }
 
-/// Does the same as [`undo`]. `remade`: directories that undos of later runs have made in place of directories that these
-/// runs had removed. The journal knows only the removed ones. `memory`: how many bytes of memory the steps may need.
+/// Does the same as [`undo`]. `remade`: files and directories that undos of later runs have made in place of those that these
+/// runs had removed. The journal knows only the old ones. `memory`: how many bytes of memory the steps may need.
 ///
 /// # Errors
 /// As for [`undo`], and if the memory does not suffice.
 pub fn undo_after(
     journal: StdFile,
-    remade: &[Remade],
+    remade: impl IntoIterator<Item = Remade>,
     memory: u64,
     stop: &Stop,
     mut report: impl FnMut(&Undo, Result<Undone, ActError>),
 ) -> Result<(), JournalError> {
     let mut history = History::read(BufReader::new(&journal), memory)?;
-    history.replace_directories(remade);
+    let keepers: HashSet<_> = history.steps.iter().map(|step| step.keeper.version.identity()).collect();
+    let is_directory = |it: &Remade| it.removed.file_type == FileType::Directory;
+    let remade = remade.into_iter().filter(|it| is_directory(it) || keepers.contains(&it.removed_numbers()));
+    let (directories, files): (Vec<_>, Vec<_>) = remade.partition(is_directory);
+    history.replace_directories(&directories);
     let mut reach = Reach::new();
     reach.expect_given(given(&history.steps));
     if has_relative_paths(&history) {
@@ -167,10 +178,17 @@ pub fn undo_after(
         reach.expect_remade(&removed, &made);
     }
     present_devices(&mut steps, &mut reach);
+    let of_step = |step: &Intent| Some((step.victim.version.identity(), *history.remade.get(&step.step)?));
+    let of_others = files.iter().map(|it| (it.removed_numbers(), it.made));
+    let mut replacements: HashMap<_, Vec<_>> = HashMap::new();
+    for (removed, made) in steps.iter().filter_map(of_step).chain(of_others) {
+        replacements.entry(removed).or_default().push(made);
+    }
     let mut undoing = Undoing {
         reach,
         copies: history.copies,
-        names: names(&steps, &history.undone),
+        names: names(&steps, &history.undone, &history.remade),
+        replacements,
         held: VecDeque::new(),
         replaced: of_steps(&steps, &history.remade).map(|(old, made)| (inode(&old), made)).collect(),
         remade: history.remade,
@@ -178,10 +196,11 @@ pub fn undo_after(
         set: Vec::new(),
         made: Vec::new(),
         log: Log::new(journal, history.len),
+        new: Vec::new(),
         undone: Vec::new(),
     };
     let max_unsynced = max_batch(RESERVED_DESCRIPTORS + MAX_HELD as u64);
-    undoing.remember_untouched(&steps);
+    undoing.remember_present(&steps);
     let mut has_failed = false;
     for intent in steps.iter().rev() {
         let outcome = if stop.is_raised() {
@@ -251,12 +270,14 @@ struct Undoing {
     /// The lists of copies from which deleted files can be restored, by their numbers.
     copies: BTreeMap<u64, Vec<To>>,
     /// What is known about the names of each victim.
-    names: HashMap<(u64, u64), Names>,
+    names: HashMap<VictimKey, Names>,
+    /// The files that undos have made, also those of later runs, by the device and inode numbers of the old ones.
+    replacements: HashMap<(u64, u64), Vec<Identity>>,
     /// Restored files to which further names are linked, by their victims. They stay open, so no other file can get their inode
     /// numbers.
-    held: VecDeque<((u64, u64), OwnedFd)>,
+    held: VecDeque<(VictimKey, OwnedFd)>,
     /// The directories that an undo has made in place of a removed one, by the inode of the removed one.
-    replaced: HashMap<Inode, Identity>,
+    replaced: HashMap<(Inode, Option<i128>), Identity>,
     /// The same directories by the number of the step that removed the old one.
     remade: BTreeMap<u64, Identity>,
     /// Directories to sync, which are held open until then.
@@ -266,37 +287,10 @@ struct Undoing {
     /// The directories that were made again and are not finished, those above first.
     made: Vec<Made>,
     log: Log,
+    /// Files that were made, which is recorded after the next sync, and the steps that removed the old ones.
+    new: Vec<(u64, Identity)>,
     /// Steps that are undone, which is recorded after the next sync, and whether the file lacks rights.
     undone: Vec<(u64, bool)>,
-}
-
-/// What is known about the names of a victim.
-#[derive(Debug, Default)]
-struct Names {
-    /// How many of them the run handled.
-    handled: u64,
-    /// For how many of these the journal does not say that they are undone.
-    left: u64,
-    /// How many there were before the run.
-    all: u64,
-    /// The path of the copy that was made for the first of them, or of the victim itself, and its identity. `None` until
-    /// there is one.
-    copy: Option<(To, Identity)>,
-    /// Whether `copy` is the victim itself.
-    is_original: bool,
-}
-
-/// Counts the names of each victim.
-fn names(steps: &[Intent], undone: &BTreeMap<u64, bool>) -> HashMap<(u64, u64), Names> {
-    let mut names: HashMap<_, Names> = HashMap::new();
-    let has_content = |kind: ActionKind| !matches!(kind, ActionKind::Create | ActionKind::SetMetadata);
-    for intent in steps.iter().filter(|intent| has_content(intent.kind)) {
-        let names = names.entry(intent.victim.version.identity()).or_default();
-        names.handled += 1;
-        names.left += u64::from(!undone.contains_key(&intent.step));
-        names.all = names.all.max(intent.proof.as_ref().map_or(0, |proof| proof.nlink));
-    }
-    names
 }
 
 /// Returns the directories to which the steps gave another owner, with that owner.
@@ -436,7 +430,7 @@ impl Undoing {
 
     /// Returns whether the victim had several names, and one of them is still to be restored.
     fn has_other_names(&self, intent: &Intent) -> bool {
-        let names = self.names.get(&intent.victim.version.identity());
+        let names = self.names.get(&VictimKey::of(intent));
         names.is_some_and(|names| names.handled > 1 && names.left > 0)
     }
 
@@ -478,6 +472,16 @@ impl Undoing {
             }
             return Ok(None);
         };
+        if self.is_place_ready(intent, place, found)? {
+            let change = self.change(intent, place)?;
+            // The victim would give back what was revoked. A copy does not.
+            if exceeds(intent, &change, &victim.file)? && self.has_source(intent, place, stop)? {
+                let removed = remove(&aside, victim.identity());
+                removed.map_err(|errno| ActError::failed("remove a file that a killed run left", errno))?;
+                remove_private(&outside)?;
+                return Ok(None);
+            }
+        }
         match found {
             None => restore_name(place, victim.identity(), &aside)?,
             Some(now) if self.is_replacement(intent, place, now)? => {
@@ -487,6 +491,23 @@ impl Undoing {
         }
         remove_private(&outside)?;
         Ok(Some((duplicate(&victim)?, has_numbers)))
+    }
+
+    /// Returns whether the name leads to what a complete step has left there, so that the victim can be restored from another
+    /// file.
+    fn is_place_ready(
+        &mut self,
+        intent: &Intent,
+        place: &Place,
+        found: Option<&Stat>,
+    ) -> Result<bool, ActError> {
+        match (intent.kind, found) {
+            (ActionKind::Delete, found) => Ok(found.is_none()),
+            (ActionKind::Hardlink | ActionKind::Symlink, Some(now)) => {
+                self.is_replacement(intent, place, now)
+            }
+            _ => Ok(false),
+        }
     }
 
     /// Opens the file under the private name if it looks like the victim in everything but its device and inode number, which
@@ -506,32 +527,31 @@ impl Undoing {
         let Err(refusal) = ensure_trusted_above(&aside.dir) else { return Ok(Some(held)) };
         match intent.kind {
             ActionKind::Move => Ok(None), // it stays, and the moved file is looked for
-            ActionKind::Delete if self.has_source(intent, stop)? => Ok(None),
+            ActionKind::Delete if self.has_source(intent, aside, stop)? => Ok(None),
             _ => Err(refusal.into()),
         }
     }
 
-    /// Returns whether a deleted file can be restored from the keeper or another copy.
-    fn has_source(&mut self, intent: &Intent, stop: &Stop) -> Result<bool, ActError> {
-        for seen in self.sources(intent) {
-            if let Ok(held) = self.reach.open(Side::Copy, &seen)
-                && held.stat.size == intent.victim.version.size
-                && is_recorded_content(intent, &held, stop)?
-            {
+    /// Returns whether the victim can be restored from the keeper or, if it was deleted, from another copy.
+    fn has_source(&mut self, intent: &Intent, place: &Place, stop: &Stop) -> Result<bool, ActError> {
+        let keeper = self.keeper(intent, place).ok();
+        let others = self.other_sources(intent);
+        let others = others.into_iter().map(|seen| self.reach.open(Side::Copy, &seen).ok());
+        for held in std::iter::once(keeper).chain(others).flatten() {
+            if held.stat.size == intent.victim.version.size && is_recorded_content(intent, &held, stop)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Returns the files from which a deleted file can be restored: the keeper first.
-    fn sources(&self, intent: &Intent) -> Vec<Seen> {
+    /// Returns the files besides the keeper from which a deleted file can be restored.
+    fn other_sources(&self, intent: &Intent) -> Vec<Seen> {
         let list = intent.proof.as_ref().and_then(|proof| proof.copies);
         let others = list.and_then(|list| self.copies.get(&list)).into_iter().flatten();
         let others = others.filter(|other| other.path != intent.keeper.path);
-        let others =
-            others.cloned().map(|To { path, root_len }| Seen { path, root_len, version: Version::default() });
-        std::iter::once(intent.keeper.clone()).chain(others).collect()
+        let seen = |To { path, root_len }| Seen { path, root_len, version: Version::default() };
+        others.cloned().map(seen).collect()
     }
 
     /// Returns whether the file under the private name is a replacement that can be removed: a symbolic link,
@@ -568,14 +588,7 @@ impl Undoing {
         if !left.is_regular() || intent.proof.is_none() {
             return Ok(false);
         }
-        let is_place_ready = match (intent.kind, found) {
-            (ActionKind::Delete, found) => found.is_none(),
-            (ActionKind::Hardlink | ActionKind::Symlink, Some(now)) => {
-                self.is_replacement(intent, place, now)?
-            }
-            _ => false,
-        };
-        if !is_place_ready {
+        if !self.is_place_ready(intent, place, found)? {
             return Ok(false);
         }
         if left.identity() != intent.victim.version.identity() {
@@ -619,8 +632,8 @@ impl Undoing {
             return self.is_undone(intent, place, now, stop);
         }
         let source = self.keeper(intent, place)?;
-        let (file, temp, shortfall) =
-            self.copy_back(intent, place, &source, keeper_access(intent).as_ref(), stop)?;
+        let change = self.change(intent, place)?;
+        let (file, temp, shortfall) = self.copy_back(intent, place, &source, &change, stop)?;
         replace(place, now.identity(), temp, || {
             let now = Stat::of(&source.file);
             let now = now.map_err(|errno| Refusal::unreadable(Side::Keeper, "stat", errno))?;
@@ -633,14 +646,16 @@ impl Undoing {
 
     /// Copies the content of a deleted file back: from the keeper or, if that has changed, from any other copy.
     fn undelete(&mut self, intent: &Intent, place: &Place, stop: &Stop) -> Result<Undone, ActError> {
-        let before = keeper_access(intent);
-        let before = before.as_ref();
-        let from_keeper = self.keeper(intent, place);
-        let mut copied = from_keeper.and_then(|source| self.copy_back(intent, place, &source, before, stop));
-        for other in self.sources(intent).into_iter().skip(1) {
+        let mut change = Change { before: Access::in_metadata(&intent.metadata), now: None };
+        let mut copied = self.change(intent, place).and_then(|known| {
+            change = known;
+            let source = self.keeper(intent, place)?;
+            self.copy_back(intent, place, &source, &change, stop)
+        });
+        for other in self.other_sources(intent) {
             let Err(ActError::Refused(_)) = copied else { break };
             let source = self.reach.open(Side::Copy, &other).map_err(ActError::from);
-            let other = source.and_then(|source| self.copy_back(intent, place, &source, None, stop));
+            let other = source.and_then(|source| self.copy_back(intent, place, &source, &change, stop));
             if !matches!(other, Err(ActError::Refused(_))) {
                 copied = other;
             }
@@ -659,25 +674,45 @@ impl Undoing {
         }
     }
 
+    /// Returns whether an undo has made this file for a name of the victim.
+    fn has_made(&self, victim: &VictimKey, identity: &Identity) -> bool {
+        self.names.get(victim).is_some_and(|names| names.made.iter().any(|made| made.is_same(identity)))
+    }
+
+    /// Notes a file that is complete and is about to get its name. It is in the journal before if the next undo could not
+    /// recognise it by its metadata, or may link other names to it.
+    fn note_made(&mut self, intent: &Intent, file: &OwnedFd, shortfall: &Shortfall) -> Result<(), ActError> {
+        let failed = |error| ActError::failed("record the restored file in the journal", error);
+        let identity = Identity::of(file).map_err(failed)?;
+        let names = self.names.entry(VictimKey::of(intent)).or_default();
+        names.made.push(identity);
+        self.replacements.entry(intent.victim.version.identity()).or_default().push(identity);
+        if self.log.is_writable() && (names.handled > 1 || shortfall.owner.is_some() || shortfall.permission)
+        {
+            return self.log.remade(intent.step, &identity).map_err(failed);
+        }
+        self.new.push((intent.step, identity));
+        Ok(())
+    }
+
     /// Makes a copy of `source`, or a hard link to an earlier copy, under the private name of the step. Returns a descriptor of
     /// the file as well.
     ///
     /// The copy gets the victim's metadata only if it has the recorded digest. If another file has the name of the keeper by
-    /// now, its content is not given away. `before`: the access to the source after the run, if its path had to do with
-    /// the victim's.
+    /// now, its content is not given away.
     fn copy_back(
         &mut self,
         intent: &Intent,
         place: &Place,
         source: &Held,
-        before: Option<&Access>,
+        change: &Change,
         stop: &Stop,
     ) -> Result<(OwnedFd, Temp, Shortfall), ActError> {
         // If this undo is killed, the next one recognises the file by this name.
         let aside = place.sibling(&intent.temp);
         let links = self.links_lost(intent);
-        let apart = match self.link_copy(intent, &aside, stop)? {
-            Link::Made(file, temp) => return Ok((file, temp, Shortfall { links, ..Shortfall::default() })),
+        let apart = match self.link_copy(intent, &aside, change, stop)? {
+            Link::Made(file, temp, shortfall) => return Ok((file, temp, Shortfall { links, ..shortfall })),
             Link::NoFile => false,
             Link::Impossible => true,
         };
@@ -685,29 +720,39 @@ impl Undoing {
         if source.stat.size != intent.victim.version.size {
             return Err(Refusal::Changed { side: Side::Keeper, what: "its size" }.into());
         }
-        let now = access(Side::Keeper, source)?;
-        let (metadata, mut shortfall) = safe_metadata(intent, source, before.unwrap_or(&now), &now)?;
+        let (metadata, mut shortfall) = safe_metadata(intent, source, change)?;
         (shortfall.links, shortfall.apart) = (links, apart);
         let expected = Expected::Digest(&expected);
         let Copied { file, temp, is_complete, .. } = copy(source, aside, &metadata, expected, stop)?;
         shortfall.permission = !is_complete;
-        Ok((file, temp, shortfall))
+        match self.note_made(intent, &file, &shortfall) {
+            Ok(()) => Ok((file, temp, shortfall)),
+            Err(error) => Err(temp.discard(error)),
+        }
     }
 
     /// Returns how many names the victim had that undo does not join with it again.
     fn links_lost(&self, intent: &Intent) -> u64 {
-        match self.names.get(&intent.victim.version.identity()) {
+        match self.names.get(&VictimKey::of(intent)) {
             Some(names) if !names.is_original => names.all.saturating_sub(names.handled),
             _ => 0,
         }
     }
 
     /// Creates a hard link at `aside` to the copy that was made for an earlier name of the same victim, or to the victim
-    /// itself.
-    fn link_copy(&mut self, intent: &Intent, aside: &Place, stop: &Stop) -> Result<Link, ActError> {
-        let victim = intent.victim.version.identity();
-        let Some((path, identity)) = self.names.get(&victim).and_then(|names| names.copy.clone()) else {
-            return Ok(Link::NoFile);
+    /// itself. Nothing is linked to a file that grants what was revoked at this name.
+    fn link_copy(
+        &mut self,
+        intent: &Intent,
+        aside: &Place,
+        change: &Change,
+        stop: &Stop,
+    ) -> Result<Link, ActError> {
+        let victim = VictimKey::of(intent);
+        let names = self.names.get(&victim);
+        let Some((path, identity)) = names.and_then(|names| names.copy.clone()) else {
+            let has_other = names.is_some_and(|names| names.has_other);
+            return Ok(if has_other { Link::Impossible } else { Link::NoFile });
         };
         let file = match self.held.iter().position(|(held, _)| *held == victim) {
             Some(nth) => self.held.remove(nth).expect("it was found").1,
@@ -721,8 +766,12 @@ impl Undoing {
                 }
             }
         };
+        if exceeds(intent, change, &file)? {
+            return Ok(Link::Impossible);
+        }
+        let now = Stat::of(&file).map_err(|errno| ActError::failed("stat the other name", errno))?;
         match Temp::linked(&file, aside.clone()) {
-            Ok(temp) => Ok(Link::Made(file, temp)),
+            Ok(temp) => Ok(Link::Made(file, temp, shortfall_of(intent, &now))),
             Err(Errno::NOENT) if Stat::of(&file).is_ok_and(|now| now.nlink == 0) => Ok(Link::NoFile),
             Err(
                 Errno::XDEV | Errno::MLINK | Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOENT,
@@ -732,22 +781,29 @@ impl Undoing {
     }
 
     /// Records each victim of several steps that still has one of its names, because a step failed or its run
-    /// was killed. The undo then links its other names to it again.
-    fn remember_untouched(&mut self, steps: &[Intent]) {
+    /// was killed, or that an earlier undo has restored. The undo then links its other names to it again.
+    fn remember_present(&mut self, steps: &[Intent]) {
         for intent in steps {
             if self.has_other_names(intent)
                 && let Ok(place) = self.locate(Side::Victim, intent)
                 && let Ok(now) = place.stat()
-                && intent.is_victim(&now, || place.identity(Side::Victim)).unwrap_or(false)
+                && let Ok(identity) = place.identity(Side::Victim)
             {
-                self.remember_victim(intent, &place);
+                let victim = VictimKey::of(intent);
+                if intent.is_victim(&now, || Ok(identity)).unwrap_or(false) {
+                    self.remember_victim(intent, &place);
+                } else if self.has_made(&victim, &identity)
+                    && let Some(names) = self.names.get_mut(&victim).filter(|names| !names.is_original)
+                {
+                    names.copy = Some((path_of(intent), identity));
+                }
             }
         }
     }
 
     /// Records that the victim has one of its names, if it had several. It is opened only if another one is linked to it.
     fn remember_victim(&mut self, intent: &Intent, place: &Place) {
-        if let Some(names) = self.names.get_mut(&intent.victim.version.identity())
+        if let Some(names) = self.names.get_mut(&VictimKey::of(intent))
             && names.handled > 1
             && let recorded = intent.proof.as_ref().and_then(|proof| proof.victim)
             && let Ok(identity) = recorded.map_or_else(|| place.identity(Side::Victim), Ok)
@@ -759,7 +815,7 @@ impl Undoing {
 
     /// Records the restored file, if the victim had several names.
     fn remember(&mut self, intent: &Intent, file: OwnedFd, is_original: bool) {
-        let victim = intent.victim.version.identity();
+        let victim = VictimKey::of(intent);
         if let Some(names) = self.names.get_mut(&victim)
             && names.handled > 1
             && let Ok(identity) = Identity::of(&file)
@@ -774,8 +830,9 @@ impl Undoing {
         }
     }
 
-    /// Checks whether the step has already been undone: then the name leads to a separate file with the
-    /// victim's visible metadata and content.
+    /// Checks whether the step has already been undone: then the name leads to a file that an undo has made, or to a separate
+    /// file with the victim's visible metadata. It has the victim's content. No other name is linked to a file that is recognised
+    /// only by its metadata: another user could have made it.
     fn is_undone(
         &mut self,
         intent: &Intent,
@@ -783,35 +840,44 @@ impl Undoing {
         now: &Stat,
         stop: &Stop,
     ) -> Result<Undone, ActError> {
-        let has_metadata = |now: &Stat| {
-            now.is_regular()
-                && now.size == intent.victim.version.size
-                && intent.metadata.is_of(&Stat { mode: intent.metadata.mode, ..*now })
-                && now.mode & !intent.metadata.mode == 0
+        let victim = VictimKey::of(intent);
+        let is_alike = |now: &Stat, is_made: bool| {
+            let has_metadata = intent.metadata.is_of(&Stat { mode: intent.metadata.mode, ..*now })
+                && now.mode & !intent.metadata.mode == 0;
+            now.is_regular() && now.size == intent.victim.version.size && (is_made || has_metadata)
         };
-        if !has_metadata(now) {
+        if !is_alike(now, self.has_made(&victim, &place.identity(Side::Victim)?)) {
             let is_victim = intent.victim.version.identity() == now.identity();
             return Err(if is_victim { changed_victim() } else { Refusal::Replaced(Side::Victim).into() });
         }
         expected_digest(intent)?;
         let held = open(Side::Victim, place.clone())?;
-        if !has_metadata(&held.stat) || !is_recorded_content(intent, &held, stop)? {
+        let identity = identify(&held)?;
+        let is_made = self.has_made(&victim, &identity);
+        if !is_alike(&held.stat, is_made) || !is_recorded_content(intent, &held, stop)? {
             return Err(Refusal::Replaced(Side::Victim).into());
         }
+        let access_list = intent.metadata.has_more_lists(&held);
+        let access_list = access_list
+            .map_err(|error| Refusal::unreadable(Side::Victim, "read the attributes of", error))?;
         let shortfall = Shortfall {
             rights: lacks_rights(intent, &held)?,
-            narrower: intent.metadata.is_narrowed(&held.stat).then_some(held.stat.mode),
+            access_list,
             links: self.links_lost(intent),
-            apart: self.is_apart(intent, &identify(&held)?),
-            ..Shortfall::default()
+            apart: self.is_apart(intent, &identity),
+            ..shortfall_of(intent, &held.stat)
         };
-        self.remember(intent, duplicate(&held)?, false);
+        if is_made {
+            self.remember(intent, duplicate(&held)?, false);
+        } else if let Some(names) = self.names.get_mut(&victim) {
+            names.has_other = true;
+        }
         Ok(if shortfall == Shortfall::default() { Undone::AsItWas } else { Undone::LeftExcept(shortfall) })
     }
 
     /// Returns whether another name of the victim leads to another file.
     fn is_apart(&self, intent: &Intent, identity: &Identity) -> bool {
-        let names = self.names.get(&intent.victim.version.identity());
+        let names = self.names.get(&VictimKey::of(intent));
         names.and_then(|names| names.copy.as_ref()).is_some_and(|(_, other)| !other.is_same(identity))
     }
 
@@ -851,18 +917,19 @@ impl Undoing {
         self.changed.clear();
         sync_file_systems(&self.set).map_err(|errno| JournalError::Sync(errno.into()))?;
         self.set.clear();
+        let made = std::mem::take(&mut self.new).into_iter();
         let new = std::mem::take(&mut self.undone).into_iter().filter(|(step, _)| !known.contains_key(step));
-        self.log.undone(new).map_err(JournalError::Write)
+        self.log.undone(made, new).map_err(JournalError::Write)
     }
 }
 
 /// What came of the attempt to make a name a hard link of an earlier one.
 enum Link {
-    /// The file, and its private name.
-    Made(OwnedFd, Temp),
+    /// The file, its private name, and in what the file is not as the victim was.
+    Made(OwnedFd, Temp, Shortfall),
     /// There is no earlier name, or it is gone.
     NoFile,
-    /// The file system or the kernel does not join the two names.
+    /// The file system or the kernel does not join the two names, or the other file may not get this one.
     Impossible,
 }
 
@@ -882,16 +949,6 @@ fn open_copy(
         return Err(Refusal::Replaced(Side::Victim).into());
     }
     Ok(Some(duplicate(&held)?))
-}
-
-/// Returns the access to the keeper at the time of the run.
-fn keeper_access(Intent { proof, metadata, .. }: &Intent) -> Option<Access> {
-    proof.as_ref().map(|proof| proof.keeper_access.with(proof.keeper_mode, metadata))
-}
-
-/// Returns the present access to an open file.
-fn access(side: Side, held: &Held) -> Result<Access, Refusal> {
-    Access::of(held).map_err(|error| Refusal::unreadable(side, "read the attributes of", error))
 }
 
 /// Returns the path of the victim.
@@ -944,22 +1001,6 @@ fn expected_digest(intent: &Intent) -> Result<blake3::Hash, Refusal> {
 
 fn changed_victim() -> ActError {
     Refusal::Changed { side: Side::Victim, what: "since the run" }.into()
-}
-
-/// Returns the metadata to restore if the content comes from `source`, and in what it falls short. `before`: the access to
-/// the file at the path, or to the keeper, after the run, and `now` the present one.
-fn safe_metadata(
-    intent: &Intent,
-    source: &Held,
-    before: &Access,
-    now: &Access,
-) -> Result<(Metadata, Shortfall), ActError> {
-    let safe = intent.metadata.without_new_rights(source);
-    let mut safe =
-        safe.map_err(|error| Refusal::unreadable(Side::Keeper, "read the attributes of", error))?;
-    let rights = safe != intent.metadata;
-    let Narrowed { mode: narrower, owner, acl: access_list } = safe.narrow(before, now);
-    Ok((safe, Shortfall { rights, narrower, owner, access_list, ..Shortfall::default() }))
 }
 
 /// Returns whether `whole` begins with all bytes of `part`.

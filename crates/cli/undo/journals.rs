@@ -62,14 +62,14 @@ pub(super) fn last(globals: &Globals, console: &Console) -> anyhow::Result<PathB
     Ok(newest.with_context(|| format!("nothing is left to undo in {shown}"))?.path)
 }
 
-/// Returns the directories that undos have made again, from all journals in the state directory that can be used and
-/// that no other user could have put there.
-pub(super) fn remade(globals: &Globals) -> Vec<Remade> {
+/// Returns what undos have made again, from all journals in the state directory that can be used
+/// and that no other user could have put there.
+pub(super) fn remade(globals: &Globals) -> impl Iterator<Item = Remade> {
     let entries = journal::directory().and_then(|directory| fs::read_dir(directory).ok());
     let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
     let journals = paths.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
     let read = |path: PathBuf| summary(open_trusted_journal(&path)?, globals);
-    journals.filter_map(|path| read(path).ok()).flat_map(|summary| summary.remade).collect()
+    journals.filter_map(move |path| read(path).ok()).flat_map(|summary| summary.remade)
 }
 
 fn directory() -> anyhow::Result<PathBuf> {

@@ -67,6 +67,14 @@ impl Stat {
         fstat(file).map(|raw| Self::from(&raw))
     }
 
+    /// Like [`of`](Self::of), and determines whether the result has the time of birth.
+    ///
+    /// # Errors
+    /// Any error of `fstat` or `statx`.
+    pub fn of_with(file: impl AsFd, birth: Birth) -> rustix::io::Result<Self> {
+        with_access_time(file, birth).map(|(stat, _)| stat)
+    }
+
     /// Asks for the entry of this name in a directory.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::rc::Rc;
 
-use ftk_file::{Failure, File, FileType, Identity, Stat, Version, temp_name};
+use ftk_file::{Birth, Failure, File, FileType, Identity, Stat, Version, temp_name};
 use ftk_sched::Stop;
 
 use crate::action::ActionKind;
@@ -278,6 +278,7 @@ impl Restorer {
                 saved: saved.clone().filter(|_| name.damaged.is_some()),
                 made: None,
                 set: None,
+                made_birth_ns: None,
                 proof: Some(proof),
             };
             journal.intend(&intent, &self.reach);
@@ -301,6 +302,7 @@ impl Restorer {
             nlink: victim.map_or(0, |victim| victim.stat.nlink),
             keeper_mode: 0,
             keeper_access: KeeperAccess::default(),
+            keeper_birth_ns: None,
             digest: None,
             copies: None,
         })
@@ -341,10 +343,9 @@ impl Restorer {
         for item in batch.iter_mut() {
             let Some(ready) = &mut item.ready else { continue };
             match self.make(ready, journal, stop, has_content) {
-                Ok((version, saved)) => ready
-                    .names
-                    .iter()
-                    .for_each(|name| journal.made(name.intent.step, &version, saved.as_ref())),
+                Ok((made, saved)) => {
+                    ready.names.iter().for_each(|name| journal.made(name.intent.step, &made, saved.as_ref()))
+                }
                 Err(error) => {
                     ready.note_failure(&error, journal);
                     fail(&mut item.outcomes, error);
@@ -379,14 +380,14 @@ impl Restorer {
     }
 
     /// Makes and checks the new file under the private name of the first name, and saves the damaged content.
-    /// Returns the new file, and the digest of the saved content.
+    /// Returns the state of the new file, and the digest of the saved content.
     fn make(
         &mut self,
         ready: &mut Ready,
         journal: &mut Journal,
         stop: &Stop,
         has_content: HasContent<'_>,
-    ) -> Result<(Version, Option<blake3::Hash>), ActError> {
+    ) -> Result<(Stat, Option<blake3::Hash>), ActError> {
         let number = ready.number;
         let mut check = |file: &File| match has_content(number, file) {
             Ok(true) => Ok(()),
@@ -401,8 +402,8 @@ impl Restorer {
         let source = ready.source.take().expect("a file is made once");
         let copied = copy(&source, aside, &ready.metadata, expected, stop);
         let Copied { temp, file, .. } = copied.map_err(|error| error.with_source(Side::Source))?;
-        let version = match Stat::of(&file) {
-            Ok(stat) => stat.version(),
+        let made = match Stat::of_with(&file, Birth::Requested) {
+            Ok(stat) => stat,
             Err(errno) => return Err(temp.discard(ActError::failed("stat the copy", errno))),
         };
         let mut digest = None;
@@ -413,7 +414,7 @@ impl Restorer {
             }
         }
         ready.new = Some((file, temp));
-        Ok((version, digest))
+        Ok((made, digest))
     }
 }
 

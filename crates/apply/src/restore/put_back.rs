@@ -123,6 +123,7 @@ impl Restorer {
             nlink: entry.stat.nlink,
             keeper_mode: 0,
             keeper_access: KeeperAccess::default(),
+            keeper_birth_ns: None,
             digest: None,
             copies: None,
         };
@@ -139,6 +140,7 @@ impl Restorer {
             to: None,
             saved: None,
             made: None,
+            made_birth_ns: None,
             set: Some(new.clone()),
             proof: Some(proof),
         };

@@ -247,5 +247,20 @@ fn intent(journal: &mut Journal, kind: ActionKind, step: Step, metadata: Metadat
     let Step { victim, keeper, .. } = step;
     let (step, temp, proof) = (journal.number(), temp_name(), Some(proof));
     let (target, to, saved, made) = Default::default();
-    Intent { step, kind, temp, victim, metadata, keeper, target, to, saved, made, set: None, proof }
+    let made_birth_ns = None;
+    Intent {
+        step,
+        kind,
+        temp,
+        victim,
+        metadata,
+        keeper,
+        target,
+        to,
+        saved,
+        made,
+        made_birth_ns,
+        set: None,
+        proof,
+    }
 }

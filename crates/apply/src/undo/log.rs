@@ -1,4 +1,4 @@
-//! What undo adds to the journal: the directories that it makes, and the steps that are undone.
+//! What undo adds to the journal: the files and directories that it makes, and the steps that are undone.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ impl Log {
         Self { journal, is_writable, len: Some(len) }
     }
 
-    /// Records a directory that is about to get its name, and waits until the record is on the disk.
+    /// Records a file or directory that is about to get its name, and waits until the record is on the disk.
     pub(super) fn remade(&mut self, step: u64, identity: &Identity) -> io::Result<()> {
         if !self.is_writable {
             return Err(Errno::ACCESS.into());
@@ -34,9 +34,20 @@ impl Log {
         self.add(&line)
     }
 
-    /// Records the steps that are undone, and whether their files lack rights, if the journal can be written.
-    pub(super) fn undone(&mut self, steps: impl Iterator<Item = (u64, bool)>) -> io::Result<()> {
+    /// Returns whether the caller may write to the journal.
+    pub(super) fn is_writable(&self) -> bool {
+        self.is_writable
+    }
+
+    /// Records files that were made, and the steps that are undone and whether their files lack rights, if the journal can be
+    /// written.
+    pub(super) fn undone(
+        &mut self,
+        made: impl Iterator<Item = (u64, Identity)>,
+        steps: impl Iterator<Item = (u64, bool)>,
+    ) -> io::Result<()> {
         let mut lines = Vec::new();
+        made.for_each(|(step, identity)| write_remade(&mut lines, step, &identity));
         steps.for_each(|(step, lacks_rights)| write_undone(&mut lines, step, lacks_rights));
         if lines.is_empty() || !self.is_writable { Ok(()) } else { self.add(&lines) }
     }

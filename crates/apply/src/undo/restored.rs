@@ -8,16 +8,16 @@ use ftk_sched::Stop;
 use crate::action::ActionKind;
 use crate::copy::{Copied, Expected, copy};
 use crate::intent::{Intent, Making};
-use crate::metadata::Access;
 use crate::private::{inside_private, remove_private};
 use crate::reach::{Held, Place};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
 use crate::swap::{delete, replace, restore_name};
 use crate::temp::{Temp, remove};
+use crate::undo::revoked::{change_of_made, exceeds, safe_metadata};
 use crate::undo::{
-    Link, Shortfall, Undoing, Undone, access, begins_with, duplicate, expected_digest, open_victim, present,
-    safe_metadata,
+    Link, Shortfall, Undoing, Undone, begins_with, duplicate, expected_digest, is_recorded_content,
+    open_victim, present,
 };
 
 impl Undoing {
@@ -81,6 +81,18 @@ impl Undoing {
         {
             match found {
                 None => restore_name(place, victim.identity(), &aside)?,
+                // The damaged file would give back what was revoked. A copy of the saved content does not.
+                Some(now)
+                    if is_made(intent, now)
+                        && exceeds(intent, &change_of_made(intent, place)?, &victim.file)?
+                        && self.is_saved(intent, stop)? =>
+                {
+                    let removed = remove(&aside, victim.identity());
+                    removed
+                        .map_err(|errno| ActError::failed("remove a file that a killed run left", errno))?;
+                    remove_private(&outside)?;
+                    return Ok(None);
+                }
                 Some(now) if is_made(intent, now) => {
                     replace(place, now.identity(), Temp::new(aside, victim.identity()), || Ok(()))?;
                 }
@@ -124,14 +136,13 @@ impl Undoing {
             return self.is_undone(intent, place, now, stop);
         }
         let saved = self.saved(intent)?;
-        let given = Access::in_metadata(&intent.metadata.without_rights());
-        let present = access(Side::Target, &super::open(Side::Target, place.clone())?)?;
-        let (metadata, shortfall) = safe_metadata(intent, &saved, &given, &present)?;
+        let change = change_of_made(intent, place)?;
+        let (metadata, shortfall) = safe_metadata(intent, &saved, &change)?;
         // If this undo is killed, the next one recognises the file by this name.
         let aside = place.sibling(&intent.temp);
         let links = self.links_lost(intent);
-        let (file, temp, shortfall) = match self.link_copy(intent, &aside, stop)? {
-            Link::Made(file, temp) => (file, temp, Shortfall::default()),
+        let (file, temp, shortfall) = match self.link_copy(intent, &aside, &change, stop)? {
+            Link::Made(file, temp, shortfall) => (file, temp, shortfall),
             link => {
                 let mut shortfall = Shortfall { apart: matches!(link, Link::Impossible), ..shortfall };
                 let expected = expected_digest(intent)?;
@@ -139,12 +150,21 @@ impl Undoing {
                 let Copied { file, temp, is_complete, .. } =
                     copied.map_err(|error| error.with_source(Side::Saved))?;
                 shortfall.permission = !is_complete;
+                if let Err(error) = self.note_made(intent, &file, &shortfall) {
+                    return Err(temp.discard(error));
+                }
                 (file, temp, shortfall)
             }
         };
         replace(place, now.identity(), temp, || Ok(()))?;
         self.remember(intent, file, false);
         Ok(Shortfall { links, ..shortfall }.undone())
+    }
+
+    /// Returns whether the damaged content is saved.
+    fn is_saved(&mut self, intent: &Intent, stop: &Stop) -> Result<bool, ActError> {
+        let saved = self.saved(intent).ok();
+        saved.map_or(Ok(false), |saved| is_recorded_content(intent, &saved, stop))
     }
 
     /// Opens the saved content of the damaged file.
