@@ -1,5 +1,5 @@
 //! Undo as root after access was revoked: no user gets a file, or rights in one, by what stands at the path of a kept file or of
-//! another name.
+//! another name, nor by what stands in place of a file that is repaired.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
@@ -300,5 +300,36 @@ fn a_kept_file_that_an_undo_has_restored_counts_as_the_kept_one() {
     for path in ["u/1", "u/2", "u/3"] {
         let found = fs::metadata(dir.path(path)).unwrap();
         assert_eq!((found.uid(), found.mode() & 0o7777), (USER, 0o644), "{path}");
+    }
+}
+
+/// The user replaces a private file by an own one of the same size and mtime, which a repair takes for damaged.
+#[test]
+fn a_repair_gives_no_content_to_a_file_of_another_user() {
+    for is_planted in [true, false] {
+        let Some(dir) = scene("u/secret") else { return };
+        dir.file("u/1", b"1").file("u/2", b"2").file("u/3", b"3");
+        set_mode(&dir, "u/secret", 0o600);
+        dir.ftk(["manifest", "create", "u", "-o", "../manifest"]).run().status(0);
+        shell(&dir, "cp -a u ../copy").run().status(0);
+        match is_planted {
+            true => {
+                _ = as_user(&dir, "echo -n evil >u/mine; touch -r u/secret u/mine; mv -f u/mine u/secret")
+            }
+            false => {
+                _ = shell(&dir, "touch -r u/secret mark; echo -n evil >u/secret; touch -r mark u/secret")
+                    .run()
+            }
+        }
+        let repair =
+            ["manifest", "repair", "--yes", "u", "../manifest", "--from", "../copy", "--journal", "../j"];
+        let run = dir.ftk(repair).run().status(if is_planted { 2 } else { 0 });
+        run.check(
+            run.text().contains("its owner is 65534, not the recorded 0") == is_planted,
+            "the reason is given",
+        );
+        let content: &[u8] = if is_planted { b"evil" } else { b"same" };
+        assert_eq!(fs::read(dir.path("u/secret")).unwrap(), content);
+        as_user(&dir, "! grep -q same u/secret").status(0);
     }
 }

@@ -331,10 +331,9 @@ pub(crate) fn removed(step: &Intent) -> Option<Identity> {
     step.proof.as_ref()?.victim.filter(|_| step.kind == ActionKind::RemoveDirectory)
 }
 
-/// Returns the key of a directory in a table. The number of a removed one may belong to another one later.
-pub(crate) fn inode(identity: &Identity) -> (Inode, Option<i128>) {
-    let inode = Inode::new(identity.fs, Some(identity.dev), Some(identity.ino));
-    (inode.expect("the inode number is known"), identity.birth_ns)
+/// Returns the key of a directory in a table.
+pub(crate) fn inode(identity: &Identity) -> Inode {
+    Inode::new(identity.fs, Some(identity.dev), Some(identity.ino)).expect("the inode number is known")
 }
 
 #[derive(Debug, Deserialize)]

@@ -119,6 +119,13 @@ pub enum Refusal {
     TooManyLinks,
     /// The victim's new name already exists.
     NameExists,
+    /// A damaged file has another owner than the recorded one, who may have put it there.
+    OtherOwner {
+        /// Its owner.
+        owner: u32,
+        /// The recorded one.
+        recorded: u32,
+    },
     /// Another user can replace a directory on the path of the file.
     ExposedPath {
         /// The directory that another user can change.
@@ -361,6 +368,10 @@ impl fmt::Display for Refusal {
             Self::Unsupported => f.write_str("the file system does not support this action on these files"),
             Self::TooManyLinks => f.write_str("the keeper has as many hard links as the file system allows"),
             Self::NameExists => f.write_str("another file already has the victim's new name"),
+            Self::OtherOwner { owner, recorded } => write!(
+                f,
+                "its owner is {owner}, not the recorded {recorded}, and another user could have put it there: set its owner first"
+            ),
             Self::ExposedPath { directory, mode, owner } => write!(
                 f,
                 "another user can change its path: {} has owner {owner} and mode {mode:04o}",
@@ -498,6 +509,10 @@ mod tests {
             (
                 Refusal::OldJournal(Box::new(Refusal::SameFile)),
                 "the journal is of an older version and does not identify directories: both names lead to the same file",
+            ),
+            (
+                Refusal::OtherOwner { owner: 7, recorded: 0 },
+                "its owner is 7, not the recorded 0, and another user could have put it there: set its owner first",
             ),
             (
                 Refusal::ExposedPath { directory: b"/srv".to_vec(), mode: 0o777, owner: 7 },

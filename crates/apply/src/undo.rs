@@ -277,7 +277,7 @@ struct Undoing {
     /// numbers.
     held: VecDeque<(VictimKey, OwnedFd)>,
     /// The directories that an undo has made in place of a removed one, by the inode of the removed one.
-    replaced: HashMap<(Inode, Option<i128>), Identity>,
+    replaced: HashMap<Inode, Identity>,
     /// The same directories by the number of the step that removed the old one.
     remade: BTreeMap<u64, Identity>,
     /// Directories to sync, which are held open until then.

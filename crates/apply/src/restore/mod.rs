@@ -14,11 +14,13 @@ use std::rc::Rc;
 
 use ftk_file::{Birth, Failure, File, FileType, Identity, Stat, Version, temp_name};
 use ftk_sched::Stop;
+use rustix::process::geteuid;
 
 use crate::action::ActionKind;
 use crate::copy::{Copied, Expected, copy};
 use crate::durable::sync_names;
 use crate::engine::{BATCH_BYTES, max_batch};
+use crate::exposed::is_exposed;
 use crate::intent::{Intent, Proof};
 use crate::journal::Journal;
 use crate::metadata::{KeeperAccess, Metadata};
@@ -229,7 +231,11 @@ impl Restorer {
         let mut accepted = Vec::new();
         for (index, name) in restore.names.iter().enumerate() {
             let victim = first.as_ref().and_then(|(_, victim)| victim.as_ref());
-            match self.open_name(name, victim) {
+            let opened = self.open_name(name, victim).and_then(|opened| {
+                refuse_planted(&restore.recorded, opened.1.as_ref())?;
+                Ok(opened)
+            });
+            match opened {
                 Ok(opened) => {
                     accepted.push((index, name));
                     first.get_or_insert(opened);
@@ -415,6 +421,19 @@ impl Restorer {
         }
         ready.new = Some((file, temp));
         Ok((made, digest))
+    }
+}
+
+/// Refuses a damaged file that another user may have put there: the new file gets its owner, so that user could read the
+/// content.
+fn refuse_planted(recorded: &RecordedMetadata, damaged: Option<&Held>) -> Result<(), Refusal> {
+    match (recorded.uid, damaged) {
+        (Some(recorded), Some(Held { place, stat: Stat { uid: owner, .. }, .. }))
+            if ![recorded, 0, geteuid().as_raw()].contains(owner) && is_exposed(&place.dir)? =>
+        {
+            Err(Refusal::OtherOwner { owner: *owner, recorded })
+        }
+        _ => Ok(()),
     }
 }
 

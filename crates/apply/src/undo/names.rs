@@ -32,7 +32,6 @@ pub(super) struct Names {
 pub(super) struct VictimKey {
     dev: u64,
     ino: u64,
-    birth_ns: Option<i128>,
     uid: u32,
     size: u64,
     mtime_ns: i128,
@@ -42,10 +41,8 @@ pub(super) struct VictimKey {
 impl VictimKey {
     pub(super) fn of(intent: &Intent) -> Self {
         let Version { dev, ino, size, mtime_ns, .. } = intent.victim.version;
-        let proof = intent.proof.as_ref();
-        let birth_ns = proof.and_then(|proof| proof.victim?.birth_ns);
-        let digest = proof.and_then(|proof| proof.digest);
-        Self { dev, ino, birth_ns, uid: intent.metadata.uid, size, mtime_ns, digest }
+        let digest = intent.proof.as_ref().and_then(|proof| proof.digest);
+        Self { dev, ino, uid: intent.metadata.uid, size, mtime_ns, digest }
     }
 }
 
