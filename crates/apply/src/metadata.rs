@@ -182,7 +182,8 @@ impl Metadata {
         let mut is_owner_revoked = true;
         let mut has_other_list = true;
         if let Some(now) = now {
-            mode &= now.mode;
+            // The permissions of another owner are not those of this one.
+            mode &= if now.uid == self.uid { now.mode } else { now.mode | 0o700 };
             is_owner_revoked = now.uid != before.uid && now.uid != self.uid;
             if now.gid != before.gid && now.gid != self.gid {
                 mode &= 0o700 | (now.mode >> 3 & 0o007);
@@ -543,7 +544,7 @@ mod tests {
         let assert_narrowed = |victim: Rights, before, now: Option<Rights>, expected: Rights| {
             let access = |it: Rights| Access::in_metadata(&metadata(it));
             let mut restored = metadata(victim);
-            let narrowed = restored.narrow(&Change { before: access(before), now: now.map(|it| access(it)) });
+            let narrowed = restored.narrow(&Change { before: access(before), now: now.map(access) });
             assert_eq!(restored, metadata(expected), "{victim:?} {before:?} {now:?}");
             let changed = Narrowed {
                 mode: (victim.0 != expected.0).then_some(expected.0),
@@ -558,6 +559,7 @@ mod tests {
             // Only the permissions have changed.
             ((0o644, 1, 2, "l"), (0o644, 1, 2, "l"), (0o600, 1, 2, "l"), (0o600, 1, 2, "l")),
             ((0o640, 1, 2, ""), (0o644, 1, 2, ""), (0o666, 1, 2, ""), (0o640, 1, 2, "")),
+            ((0o755, 1, 2, ""), (0o755, 7, 2, ""), (0o000, 7, 2, ""), (0o700, 1, 2, "")),
             // The owner has changed: the present one may be an attacker.
             ((0o640, 1, 2, ""), (0o640, 1, 2, ""), (0o640, 7, 2, ""), (0o600, ME, 2, "")),
             ((0o755, ME, 2, ""), (0o755, ME, 2, ""), (0o755, 7, 2, ""), (0o700, ME, 2, "")),
