@@ -310,7 +310,7 @@ fn acl(attributes: &[Attribute]) -> Vec<u8> {
 }
 
 /// Returns whether an attribute is a list of access rights: of POSIX, of NFS or of another kind.
-fn is_access_list((name, _): &Attribute) -> bool {
+pub(crate) fn is_access_list((name, _): &Attribute) -> bool {
     name.starts_with(b"system.")
 }
 

@@ -119,6 +119,8 @@ pub enum Refusal {
     TooManyLinks,
     /// The victim's new name already exists.
     NameExists,
+    /// The damaged file grants more than is recorded, and another user could have put it there.
+    GrantsMore,
     /// A damaged file has another owner than the recorded one, who may have put it there.
     OtherOwner {
         /// Its owner.
@@ -368,6 +370,10 @@ impl fmt::Display for Refusal {
             Self::Unsupported => f.write_str("the file system does not support this action on these files"),
             Self::TooManyLinks => f.write_str("the keeper has as many hard links as the file system allows"),
             Self::NameExists => f.write_str("another file already has the victim's new name"),
+            Self::GrantsMore => f.write_str(
+                "its permissions, group or access list grant more than recorded, and another user could have put it there: \
+                 --metadata restores them too",
+            ),
             Self::OtherOwner { owner, recorded } => write!(
                 f,
                 "its owner is {owner}, not the recorded {recorded}, and another user could have put it there: set its owner first"
@@ -509,6 +515,11 @@ mod tests {
             (
                 Refusal::OldJournal(Box::new(Refusal::SameFile)),
                 "the journal is of an older version and does not identify directories: both names lead to the same file",
+            ),
+            (
+                Refusal::GrantsMore,
+                "its permissions, group or access list grant more than recorded, and another user could have put it there: \
+                 --metadata restores them too",
             ),
             (
                 Refusal::OtherOwner { owner: 7, recorded: 0 },

@@ -23,7 +23,7 @@ use crate::engine::{BATCH_BYTES, max_batch};
 use crate::exposed::is_exposed;
 use crate::intent::{Intent, Proof};
 use crate::journal::Journal;
-use crate::metadata::{KeeperAccess, Metadata};
+use crate::metadata::{KeeperAccess, Metadata, is_access_list};
 use crate::own_changes::OwnChanges;
 use crate::reach::{Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
@@ -232,7 +232,7 @@ impl Restorer {
         for (index, name) in restore.names.iter().enumerate() {
             let victim = first.as_ref().and_then(|(_, victim)| victim.as_ref());
             let opened = self.open_name(name, victim).and_then(|opened| {
-                refuse_planted(&restore.recorded, opened.1.as_ref())?;
+                refuse_planted(restore, opened.1.as_ref())?;
                 Ok(opened)
             });
             match opened {
@@ -424,17 +424,32 @@ impl Restorer {
     }
 }
 
-/// Refuses a damaged file that another user may have put there: the new file gets its owner, so that user could read the
-/// content.
-fn refuse_planted(recorded: &RecordedMetadata, damaged: Option<&Held>) -> Result<(), Refusal> {
-    match (recorded.uid, damaged) {
-        (Some(recorded), Some(Held { place, stat: Stat { uid: owner, .. }, .. }))
-            if ![recorded, 0, geteuid().as_raw()].contains(owner) && is_exposed(&place.dir)? =>
-        {
-            Err(Refusal::OtherOwner { owner: *owner, recorded })
-        }
-        _ => Ok(()),
+/// Refuses a damaged file that another user may have put there and whose owner, permissions or access list let others than
+/// recorded read the content: the new file gets these, as far as they are not restored too.
+fn refuse_planted(restore: &Restore, damaged: Option<&Held>) -> Result<(), Refusal> {
+    let Some(held) = damaged else { return Ok(()) };
+    let (Restore { recorded, changes, .. }, stat) = (restore, &held.stat);
+    let other_owner = recorded.uid.filter(|it| ![*it, 0, geteuid().as_raw()].contains(&stat.uid));
+    let mode = changes.mode.unwrap_or(stat.mode);
+    let has_other_group = recorded.gid.is_some_and(|gid| gid != changes.gid.unwrap_or(stat.gid));
+    let grants_more = recorded.mode.is_some_and(|recorded| mode & 0o777 & !recorded != 0)
+        || has_other_group && mode & 0o070 != 0
+        || changes.attributes.is_none() && has_other_list(recorded, held)?;
+    if (other_owner.is_none() && !grants_more) || !is_exposed(&held.place.dir)? {
+        return Ok(());
     }
+    Err(match other_owner {
+        Some(recorded) => Refusal::OtherOwner { owner: stat.uid, recorded },
+        None => Refusal::GrantsMore,
+    })
+}
+
+/// Returns whether a file has an access control list that is not recorded.
+fn has_other_list(recorded: &RecordedMetadata, held: &Held) -> Result<bool, Refusal> {
+    let metadata = Metadata::of(held)
+        .map_err(|error| Refusal::unreadable(Side::Target, "read the attributes of", error))?;
+    let mut lists = metadata.attributes.iter().filter(|it| is_access_list(it));
+    Ok(lists.any(|list| !recorded.attributes.as_ref().is_some_and(|recorded| recorded.contains(list))))
 }
 
 /// Gives the first open name this error. The others report that another name failed.

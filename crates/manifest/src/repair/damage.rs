@@ -204,7 +204,7 @@ impl RepairPlan<'_> {
         merge(&mut self.manifest.entries()?, &mut self.tree.walk(), |old, new| {
             let (old, seen) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
             if let Some(seen) = seen {
-                finder.metadata.note_directory(seen, &mut finder.reserved)?;
+                finder.metadata.note_directory(old.as_ref(), seen, &mut finder.reserved)?;
             }
             match (old, seen) {
                 (Some(old), Some(seen)) => finder.both(&old, seen)?,

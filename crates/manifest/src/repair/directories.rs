@@ -7,11 +7,11 @@ use ftk_inventory::{DirNo, Opener, Reservation};
 use ftk_walk::FileType;
 use rustix::process::geteuid;
 
-use crate::Error;
 use crate::entry::key;
 use crate::repair::damage::{Damage, Left, Why};
 use crate::repair::plan::RepairPlan;
 use crate::survey::is_other_directory;
+use crate::{Entry, Error, Field};
 
 /// The directory nearest to a missing name that exists. The directories below it are missing too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ struct Found {
     identity: Identity,
     /// Whether it is the recorded directory.
     is_recorded: bool,
+    /// Whether only the caller and root could change the names in it when it was recorded.
+    was_ours: bool,
 }
 
 /// The directories above missing names, by their paths. The path of the root is empty.
@@ -37,7 +39,7 @@ type Above = HashMap<Vec<u8>, Option<Found>>;
 ///
 /// A user who may change names in a directory could have put another directory there, such as one of root, and so have files
 /// written into it. So a missing name is left if its nearest directory is neither the recorded one nor below directories
-/// whose names only the caller and root can change.
+/// whose names only the caller and root can change, and could change when they were recorded.
 pub(super) fn find_directories(
     plan: &RepairPlan<'_>,
     damage: &mut Damage,
@@ -100,7 +102,7 @@ fn find_walked(plan: &RepairPlan<'_>, above: &mut Above) {
             && let Ok(stat) = Stat::at_with(&fd, c".", Symlinks::NoFollow, Birth::Requested)
             && let Ok(identity) = Identity::of(fd)
         {
-            *found = Some(Found { stat, identity, is_recorded: path == tree.root });
+            *found = Some(Found { stat, identity, is_recorded: path == tree.root, was_ours: true });
         }
     }
 }
@@ -113,6 +115,7 @@ fn find_recorded(plan: &RepairPlan<'_>, above: &mut Above) -> Result<(), Error> 
             && let Some(Some(found)) = above.get_mut(key(old.path))
         {
             found.is_recorded |= !is_other_directory(&old, &found.stat, &plan.file_systems);
+            found.was_ours &= was_ours(&old);
         }
     }
     Ok(())
@@ -120,13 +123,26 @@ fn find_recorded(plan: &RepairPlan<'_>, above: &mut Above) -> Result<(), Error> 
 
 /// Returns whether only the caller and root can change the names on the way from the root to a directory.
 fn is_private(path: &[u8], above: &Above) -> bool {
-    directories_above(path)
-        .all(|path| above.get(path).and_then(Option::as_ref).is_some_and(|found| is_ours(&found.stat)))
+    directories_above(path).all(|path| {
+        above.get(path).and_then(Option::as_ref).is_some_and(|found| found.was_ours && is_ours(&found.stat))
+    })
 }
 
 /// Returns whether only the caller and root can change the names in a directory.
 pub(super) fn is_ours(stat: &Stat) -> bool {
     [0, geteuid().as_raw()].contains(&stat.uid) && stat.mode & 0o022 == 0
+}
+
+/// Returns whether only the caller and root could change the names in a directory when it was recorded, as far as its record
+/// tells. If others could, they may have put something there before they lost that right.
+pub(super) fn was_ours(old: &Entry<'_>) -> bool {
+    let Stat { uid, mode, .. } = old.stat;
+    let recorded = Stat {
+        uid: if old.knows(Field::Uid) { uid } else { 0 },
+        mode: if old.knows(Field::Mode) { mode } else { 0 },
+        ..old.stat
+    };
+    is_ours(&recorded)
 }
 
 /// Returns the directories above a path, the nearest first. The path of the root is empty.

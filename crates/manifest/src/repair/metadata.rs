@@ -10,7 +10,7 @@ use ftk_walk::FileType;
 use crate::entry::key;
 use crate::merge::merge;
 use crate::repair::damage::{Damage, Recorded, Why};
-use crate::repair::directories::{directories_above, is_ours};
+use crate::repair::directories::{directories_above, is_ours, was_ours};
 use crate::repair::plan::RepairPlan;
 use crate::survey::lasting_difference;
 use crate::verdict::is_same_time;
@@ -98,11 +98,18 @@ impl<'f> MetadataFinder<'f> {
         Self { plan, xattrs, hider, opener: Opener::new(inventory), ours, linked }
     }
 
-    /// Notes whether other users can change names in a directory. Must be called before its entries are judged.
-    pub(super) fn note_directory(&mut self, seen: &Seen, reserved: &mut Reservation) -> Result<(), Error> {
+    /// Notes whether other users can change names in a directory, or could when it was recorded. Must be called before its
+    /// entries are judged.
+    pub(super) fn note_directory(
+        &mut self,
+        old: Option<&Entry<'_>>,
+        seen: &Seen,
+        reserved: &mut Reservation,
+    ) -> Result<(), Error> {
         if self.plan.options.metadata
             && seen.file_type == FileType::Directory
             && seen.metadata.as_ref().is_some_and(is_ours)
+            && old.is_none_or(was_ours)
             && (seen.is_root() || self.is_private(&seen.path))
         {
             reserved.consume((seen.path.len() + size_of::<Vec<u8>>()) as u64)?;
