@@ -214,12 +214,12 @@ fn no_output_and_no_input_is_a_device_or_fifo_of_another_user() {
         &["hash", "--diff"],
         &["du", "--from"],
         &["dup", "apply", "--action", "delete"],
-        &["report"],
+        &["report", "-o", "page"],
         &["manifest", "verify", "."],
         &["manifest", "diff"],
         &["manifest", "import"],
         &["manifest", "merge"],
-        &["manifest", "export"],
+        &["manifest", "export", "--format", "sha256"],
         &["manifest", "plan", "--shards", "2"],
     ];
     for input in inputs {
