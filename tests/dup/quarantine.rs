@@ -2,13 +2,13 @@
 //! run with another user id.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, lchown};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::harness::{Dir, Ftk, gnu_find, has, is_root};
+use crate::harness::{Dir, Ftk, Run, gnu_find, has, is_root};
 
 const USER: u32 = 65534;
 
@@ -135,4 +135,96 @@ fn own_links_to_a_quarantine_are_followed() {
     dir.file("t/a", &[7; 10_000]).file("t/b", &[7; 10_000]).dir("real").symlink("real", "link");
     prune(&dir, &["--action", "delete", "--quarantine", "link/q"]).run().status(0);
     assert_eq!(entries(&dir.path("real")), ["q"]);
+}
+
+/// Two equal directories and the directory `q`. `theirs` belongs to the other user.
+fn equal_directories(theirs: &[&str]) -> Dir {
+    let dir = Dir::new();
+    for top in ["t/x", "t/y"] {
+        dir.file(format!("{top}/f"), &[7; 10_000]).symlink("f", &format!("{top}/l"));
+    }
+    dir.dir("u/q/t/y");
+    for path in theirs {
+        lchown(dir.path(path), Some(USER), Some(USER)).unwrap();
+    }
+    dir
+}
+
+/// What the other user could exchange has no name in a directory of root before it is checked. A kill in between leaves it
+/// in a private directory.
+#[test]
+fn a_move_that_is_killed_between_its_two_renames_is_undone() {
+    if !is_root() || !has("strace") {
+        return;
+    }
+    let move_to = |dir: &Dir, to: &str| {
+        let prune = ["dup", "prune", "--dirs", "--yes", "--keep", "first", "--journal", "../j", "t"];
+        dir.ftk(prune).args(["--action", &format!("move={to}")])
+    };
+    let tree = ["t", "t/x", "t/x/f", "t/x/l", "t/y", "t/y/f", "t/y/l"];
+    let quarantine = ["u", "u/q", "u/q/t", "u/q/t/y"];
+    for (call, nth) in (1..=4).map(|nth| ("renameat2", nth)).chain((1..=3).map(|nth| ("unlinkat", nth))) {
+        for kills_undo in [false, true] {
+            let dir = equal_directories(if kills_undo { &quarantine } else { &tree });
+            let inode = |path: &str| fs::symlink_metadata(dir.path(path)).unwrap().ino();
+            let before = (inode("t/y/f"), inode("t/y/l"));
+            let kill = format!("inject={call}:signal=KILL:when={nth}");
+            let strace = ["strace", "-f", "-o", "/dev/null", "-e", "trace=renameat2,unlinkat", "-e", &kill];
+            let ftk = match kills_undo {
+                false => move_to(&dir, "q"),
+                true => {
+                    move_to(&dir, "u/q").run().status(0);
+                    dir.ftk(["undo", "../j"])
+                }
+            };
+            let killed = ftk.under(&dir, strace).run();
+            killed.check(killed.code() == 137, "it was killed");
+            dir.ftk(["undo", "../j"]).run().status(0);
+            assert_eq!((inode("t/y/f"), inode("t/y/l")), before, "{call} {nth} {kills_undo}");
+            assert_eq!(entries(&dir.path("t/y")), ["f", "l"]);
+            let left = gnu_find(&dir, &[".", "-name", ".ftk-*"]);
+            assert!(left.is_empty(), "{call} {nth} {kills_undo}: {left:?}");
+        }
+    }
+}
+
+/// While undo runs, the user exchanges the moved file, and takes its name so that what is no longer the file cannot be
+/// renamed back.
+#[test]
+fn a_file_that_is_exchanged_while_it_moves_back_gets_no_name_of_root() {
+    if !is_root() || !has("strace") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.file("r/a", &[7; 10_000]).file("r/t/b", &[7; 10_000]).dir("u/q/r/t").file("u/evil", b"evil");
+    for path in ["u", "u/q", "u/q/r", "u/q/r/t", "u/evil"] {
+        chown(dir.path(path), Some(USER), Some(USER)).unwrap();
+    }
+    let prune = ["dup", "prune", "--yes", "--keep", "first", "--action", "move=u/q", "--journal", "../j"];
+    dir.ftk(prune).args(["r/a", "r/t"]).run().status(0);
+    let moved = dir.path("u/q/r/t/b");
+    assert!(moved.exists());
+    let delay = ["strace", "-f", "-o", "/dev/null", "-e", "trace=renameat2", "-e"];
+    let delay = delay.into_iter().chain(["inject=renameat2:delay_enter=1000000"]);
+    let ftk = dir.ftk(["undo", "../j"]).under(&dir, delay);
+    let run = std::thread::scope(|scope| {
+        let run = scope.spawn(|| ftk.run());
+        let script = "n=0; until ls -d r/t/.ftk-* >/dev/null 2>&1; do n=$((n+1)); [ $n = 3000 ] && exit 1; sleep .005; done; \
+                      mv u/q/r/t/b u/b && mv u/evil u/q/r/t/b && while [ -e u/q/r/t/b ]; do sleep .01; done; \
+                      echo third >u/q/r/t/b";
+        assert!(as_user(&dir, script), "the file was exchanged");
+        run.join().unwrap()
+    });
+    let check = |run: Run| {
+        run.check(run.text().contains("/b is left: `ftk undo` moves it back if"), "the place is named");
+        assert!(!dir.path("r/t/b").exists());
+    };
+    check(run.status(2));
+    check(dir.ftk(["undo", "../j"]).run().status(2));
+    // Root moves the other file away, and the user returns the moved one.
+    fs::remove_dir_all(dir.path("r/t").join(&entries(&dir.path("r/t"))[0])).unwrap();
+    assert!(as_user(&dir, "mv -f u/b u/q/r/t/b"));
+    dir.ftk(["undo", "../j"]).run().status(0);
+    let restored = fs::metadata(dir.path("r/t/b")).unwrap();
+    assert_eq!((restored.uid(), restored.len()), (0, 10_000));
 }

@@ -91,7 +91,7 @@ fn relocate(proven: &Proven, intent: &Intent, destination: &Destination) -> Resu
     let to = destination.place(to)?;
     let before = proven.keeper_now()?;
     let victim = &proven.victim;
-    displace(&victim.place, victim.identity(), &to, || proven.check(&before))
+    displace(&victim.place, victim.identity(), &to, &intent.temp, |_| proven.check(&before))
 }
 
 /// Returns the target for a symbolic link to a file: an absolute path, so that the link works from

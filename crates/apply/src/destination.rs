@@ -40,7 +40,8 @@ pub(crate) const SAID: &[u8] = b"ftk created this directory for files that it mo
 /// Other users may be able to write to a directory on the way to it. Such a user could have put another directory there,
 /// such as one of root, and so have files moved into it. So in a directory that others may write to, a new directory is made
 /// as [`Unnamed`](crate::private::Unnamed), and one that exists is opened only if it can be told from another one: it
-/// belongs to the owner of the directory around it, or an earlier run made and marked it.
+/// belongs to the owner of the directory around it, or an earlier run made and marked it. Below the destination, a directory
+/// of another user is not entered where only the caller and root can change names: an attacker got it moved there.
 #[derive(Debug)]
 pub(crate) struct Destination {
     dir: OwnedFd,
@@ -162,7 +163,8 @@ fn enter(place: &Place, links: Links) -> Result<Option<OwnedFd>, ActError> {
     let is_sticky = around.mode & STICKY != 0 && is_trusted_owner(around.uid) && is_trusted_owner(found.uid);
     let is_of_owner = found.uid == around.uid && !is_trusted_owner(found.uid);
     let is_up = place.name.as_c_str() == c"..";
-    if is_private || is_sticky || is_of_owner || is_up || is_marked(&dir) {
+    let is_expected = is_private && (links == Links::Followed || is_trusted_owner(found.uid));
+    if is_expected || is_sticky || is_of_owner || is_up || is_marked(&dir) {
         Ok(Some(dir))
     } else {
         Err(Refusal::Exchangeable(place.name.to_bytes().to_vec()).into())
@@ -256,5 +258,23 @@ mod tests {
         symlink("../outside", path.join("a")).unwrap();
         assert!(destination.place(&destination.to(b"a/b/x")).is_err());
         assert_eq!(fs::read_dir(temp.path().join("outside")).unwrap().count(), 0);
+    }
+
+    /// An attacker got the directory moved there while its content was being exchanged.
+    #[test]
+    fn a_directory_of_another_user_in_a_private_one_is_not_entered() {
+        if !geteuid().is_root() {
+            return;
+        }
+        let temp = tempfile::tempdir().unwrap();
+        for (owner, is_fine) in [(0, true), (77, false)] {
+            let destination = Destination::open(CWD, &temp.path().join("q")).unwrap();
+            fs::create_dir_all(temp.path().join("q/a")).unwrap();
+            std::os::unix::fs::chown(temp.path().join("q/a"), Some(owner), None).unwrap();
+            let place = destination.place(&destination.to(b"a/x"));
+            assert_eq!(place.is_ok(), is_fine);
+        }
+        // The user names a directory of another user.
+        Destination::open(CWD, &temp.path().join("q/a")).unwrap();
     }
 }

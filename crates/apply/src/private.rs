@@ -73,18 +73,7 @@ impl Unnamed {
         op: &'static str,
         make: impl FnOnce(&Place) -> Result<OwnedFd, Errno>,
     ) -> Result<Self, ActError> {
-        mkdirat(&aside.dir, &aside.name, Mode::from_raw_mode(PRIVATE))
-            .map_err(|errno| ActError::of_naming(op, errno))?;
-        let private = match open_private(&aside) {
-            Ok(Some(private)) => private,
-            // Another user has exchanged the directory.
-            Ok(None) => return Err(Refusal::Replaced(Side::New).into()),
-            Err(errno) => {
-                let error = ActError::failed("open the private directory", errno);
-                return Err(error.leaving(aside.name.to_bytes()));
-            }
-        };
-        let entry = Place { dir: Rc::new(private), name: aside.name.clone() };
+        let entry = Place { dir: Rc::new(make_private(&aside, op)?), name: aside.name.clone() };
         let made = make(&entry).map_err(io::Error::from);
         let made = made.and_then(|fd| Identity::of(&fd).map(|identity| (fd, identity)));
         match made {
@@ -130,6 +119,21 @@ impl Unnamed {
         match clear(&self.aside, &self.entry) {
             Ok(()) => error,
             Err(_) => error.leaving(self.aside.name.to_bytes()),
+        }
+    }
+}
+
+/// Makes and opens a private directory.
+pub(crate) fn make_private(aside: &Place, op: &'static str) -> Result<OwnedFd, ActError> {
+    mkdirat(&aside.dir, &aside.name, Mode::from_raw_mode(PRIVATE))
+        .map_err(|errno| ActError::of_naming(op, errno))?;
+    match open_private(aside) {
+        Ok(Some(private)) => Ok(private),
+        // Another user has exchanged the directory.
+        Ok(None) => Err(Refusal::Replaced(Side::New).into()),
+        Err(errno) => {
+            let error = ActError::failed("open the private directory", errno);
+            Err(error.leaving(aside.name.to_bytes()))
         }
     }
 }
@@ -244,6 +248,23 @@ pub(crate) fn inside_private(aside: &Place) -> Result<Place, ActError> {
         Ok(Some(private)) => Ok(Place { dir: Rc::new(private), name: aside.name.clone() }),
         Ok(None) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(aside.clone()),
         Err(errno) => Err(ActError::failed("open a private directory that a killed run left", errno)),
+    }
+}
+
+/// Returns the entry that a killed [`displace`](crate::swap::displace) has left in the private directory `aside`, under the
+/// name that it was to get.
+pub(crate) fn left_inside(aside: &Place, name: &CStr) -> Result<Option<Place>, ActError> {
+    let failed = |errno| ActError::failed("open a private directory that a killed run left", errno);
+    let private = match open_private(aside) {
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => None,
+        private => private.map_err(failed)?,
+    };
+    let Some(private) = private else { return Ok(None) };
+    let inside = Place { dir: Rc::new(private), name: name.to_owned() };
+    match inside.stat() {
+        Ok(_) => Ok(Some(inside)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(failed(errno)),
     }
 }
 

@@ -117,6 +117,8 @@ pub enum Refusal {
     Unsupported,
     /// The keeper has the maximal number of hard links. Another keeper may work.
     TooManyLinks,
+    /// The record of the step in the journal would be too long.
+    LongRecord,
     /// The victim's new name already exists.
     NameExists,
     /// The damaged file grants more than is recorded, and another user could have put it there.
@@ -303,6 +305,16 @@ impl ActError {
             }
         }
     }
+
+    /// Adds the name of the private directory in which a file is left.
+    pub(crate) fn left_inside(self, directory: &[u8]) -> Self {
+        match self {
+            Self::Failed { op, source, left: Some(name) } => {
+                Self::Failed { op, source, left: Some([directory, b"/", &name].concat()) }
+            }
+            error => error,
+        }
+    }
 }
 
 impl From<Refusal> for ActError {
@@ -369,6 +381,9 @@ impl fmt::Display for Refusal {
             ),
             Self::Unsupported => f.write_str("the file system does not support this action on these files"),
             Self::TooManyLinks => f.write_str("the keeper has as many hard links as the file system allows"),
+            Self::LongRecord => f.write_str(
+                "its record in the journal would be longer than 1 MiB: its path is too long, or its attributes are too large",
+            ),
             Self::NameExists => f.write_str("another file already has the victim's new name"),
             Self::GrantsMore => f.write_str(
                 "its permissions, group or access list grant more than recorded, and another user could have put it there: \
@@ -437,6 +452,11 @@ impl fmt::Display for ActError {
         match self {
             Self::Refused(refusal) => refusal.fmt(f),
             Self::Failed { op, left: None, .. } => write!(f, "cannot {op}"),
+            Self::Failed { op, left: Some(name), .. } if name.contains(&b'/') => write!(
+                f,
+                "cannot {op}, and {} is left: `ftk undo` moves it back if it is the file of the step, and touches nothing else there",
+                sanitize(name)
+            ),
             Self::Failed { op, left: Some(name), .. } => {
                 write!(f, "cannot {op}, and {} is left: `ftk undo` cleans up", sanitize(name))
             }
@@ -511,6 +531,10 @@ mod tests {
             ),
             (Refusal::Unsupported, "the file system does not support this action on these files"),
             (Refusal::TooManyLinks, "the keeper has as many hard links as the file system allows"),
+            (
+                Refusal::LongRecord,
+                "its record in the journal would be longer than 1 MiB: its path is too long, or its attributes are too large",
+            ),
             (Refusal::NameExists, "another file already has the victim's new name"),
             (
                 Refusal::OldJournal(Box::new(Refusal::SameFile)),
@@ -591,6 +615,10 @@ mod tests {
         let error = ActError::failed("remove the file", Errno::IO).leaving(b".ftk-0123456789abcdef");
         let text = "cannot remove the file, and .ftk-0123456789abcdef is left: `ftk undo` cleans up";
         assert_eq!(error.to_string(), text);
+        let inside = ActError::from(Refusal::SameFile).leaving(b"v").left_inside(b".ftk-0123456789abcdef");
+        let text = "cannot finish the step, and .ftk-0123456789abcdef/v is left: `ftk undo` moves it back if it is the \
+                    file of the step, and touches nothing else there";
+        assert_eq!(inside.to_string(), text);
         let error = ActError::from(Refusal::SameFile).leaving(b".ftk-0123456789abcdef");
         assert!(error.to_string().starts_with("cannot finish the step, and "), "{error}");
     }

@@ -1,11 +1,18 @@
 //! Changes of names. At every moment, the victim's name leads to its old file or to its replacement.
 
+use std::ffi::CStr;
+use std::rc::Rc;
+
+use ftk_file::Stat;
 use rustix::fs::{AtFlags, RenameFlags, linkat, renameat, renameat_with, unlinkat};
 use rustix::io::Errno;
 
+use crate::own_directory::is_trusted_owner;
+use crate::private::make_private;
 use crate::reach::Place;
 use crate::refusal::{ActError, Refusal, Side};
 use crate::temp::{Temp, remove};
+use crate::trust::WRITABLE_BY_OTHERS;
 
 /// Replaces and removes the file at `place`, which must be `expected`.
 ///
@@ -113,13 +120,38 @@ fn unlink_directory(place: &Place) -> Result<(), ActError> {
 
 /// Renames the file, possibly to another directory. Fails if the new name exists, even if another program
 /// creates it at the same time.
+///
+/// If users who cannot change names in the new directory can do so in the old one, one of them could give the old name to an
+/// own file, and take the old name away before that file is renamed back. So the file is renamed to a private directory
+/// first, next to the new name, and checked there. It has its new name in that directory, so that undo finds it. `temp` is
+/// the name of the private directory. What cannot be renamed back stays in it.
 pub(crate) fn displace(
     place: &Place,
     expected: (u64, u64),
     to: &Place,
-    check: impl Fn() -> Result<(), Refusal>,
+    temp: &CStr,
+    check: impl Fn(&Place) -> Result<(), Refusal>,
 ) -> Result<(), ActError> {
-    rename_checked(place, expected, to, check, rename_strictly)
+    let around = |place: &Place| {
+        Stat::of(&place.dir).map_err(|errno| ActError::failed("examine the directory", errno))
+    };
+    if !is_changed_by_strangers(&around(place)?, &around(to)?) {
+        return rename_checked(place, expected, to, || check(to), rename_strictly);
+    }
+    let aside = to.sibling(temp);
+    let private = make_private(&aside, "make a private directory")?;
+    let inside = Place { dir: Rc::new(private), name: to.name.clone() };
+    let moved = rename_checked(place, expected, &inside, || check(&inside), rename_to_free).and_then(|()| {
+        rename_strictly(&inside, to).map_err(|errno| put_back(place, &inside, not_renamed(errno)))
+    });
+    // It is not empty if something could not be renamed back.
+    _ = unlinkat(&aside.dir, &aside.name, AtFlags::REMOVEDIR);
+    moved.map_err(|error| error.left_inside(temp.to_bytes()))
+}
+
+/// Returns whether a user can change names in the directory `from` who owns neither it nor `to`, and is not trusted.
+fn is_changed_by_strangers(from: &Stat, to: &Stat) -> bool {
+    !(is_trusted_owner(from.uid) || from.uid == to.uid) || from.mode & WRITABLE_BY_OTHERS != 0
 }
 
 /// Gives a file with a private name its old name back.
@@ -134,13 +166,17 @@ fn rename_checked(
     check: impl Fn() -> Result<(), Refusal>,
     rename: fn(&Place, &Place) -> Result<(), Errno>,
 ) -> Result<(), ActError> {
-    rename(place, to).map_err(|errno| match errno {
+    rename(place, to).map_err(not_renamed)?;
+    is_still(to, expected).and_then(|()| check()).map_err(|refusal| put_back(place, to, refusal.into()))
+}
+
+fn not_renamed(errno: Errno) -> ActError {
+    match errno {
         Errno::EXIST => Refusal::NameExists.into(),
         Errno::XDEV => Refusal::OtherFileSystem.into(),
         errno if is_unsupported(errno) => Refusal::Unsupported.into(),
         errno => vanished_or("rename the file", errno),
-    })?;
-    is_still(to, expected).and_then(|()| check()).map_err(|refusal| put_back(place, to, refusal.into()))
+    }
 }
 
 /// Renames only if the new name is free, without a race.
@@ -214,12 +250,13 @@ fn vanished_or(op: &'static str, errno: Errno) -> ActError {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
     use std::path::Path;
-    use std::rc::Rc;
 
     use rustix::fs::{CWD, Mode, openat};
 
     use super::*;
+    use crate::private::left_inside;
     use crate::reach::DIRECTORY;
 
     fn place(dir: &Path, name: &str) -> Place {
@@ -230,6 +267,8 @@ mod tests {
     fn id(place: &Place) -> (u64, u64) {
         place.stat().unwrap().identity()
     }
+
+    const ASIDE: &CStr = c".ftk-0123456789abcdef";
 
     type Replace = fn(&Place, (u64, u64), Temp, fn() -> Result<(), Refusal>) -> Result<(), ActError>;
 
@@ -293,8 +332,8 @@ mod tests {
         }
         let (dir, victim, temp) = pair();
         fs::remove_file(dir.path().join("temp")).unwrap();
-        displace(&victim, (1, 1), &temp, || Ok(())).unwrap_err();
-        displace(&victim, id(&victim), &temp, || Err(Refusal::SameFile)).unwrap_err();
+        displace(&victim, (1, 1), &temp, ASIDE, |_| Ok(())).unwrap_err();
+        displace(&victim, id(&victim), &temp, ASIDE, |_| Err(Refusal::SameFile)).unwrap_err();
         delete(&victim, (1, 1), &temp, || Ok(())).unwrap_err();
         delete(&victim, id(&victim), &temp, || Err(Refusal::SameFile)).unwrap_err();
         assert_eq!(names(&dir), [("v".to_owned(), b"old".to_vec())]);
@@ -304,12 +343,76 @@ mod tests {
     fn a_new_file_under_the_name_of_a_displaced_victim_stays() {
         let (dir, victim, temp) = pair();
         fs::remove_file(dir.path().join("temp")).unwrap();
-        let error = displace(&victim, id(&victim), &temp, || {
+        let error = displace(&victim, id(&victim), &temp, ASIDE, |_| {
             fs::write(dir.path().join("v"), "theirs").unwrap();
             Err(Refusal::SameFile)
         });
         assert!(error.unwrap_err().to_string().contains("temp"), "the private name is reported");
         let both = [("temp".to_owned(), b"old".to_vec()), ("v".to_owned(), b"theirs".to_vec())];
         assert_eq!(names(&dir), both);
+    }
+
+    /// All users can change names in the old directory, and only the caller in the new one.
+    #[test]
+    fn a_file_that_strangers_can_exchange_is_checked_before_it_has_its_new_name() {
+        let (old, victim, _) = pair();
+        fs::remove_file(old.path().join("temp")).unwrap();
+        fs::set_permissions(old.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let new = tempfile::tempdir().unwrap();
+        let to = place(new.path(), "v");
+        let entries = |dir: &tempfile::TempDir| {
+            fs::read_dir(dir.path())
+                .unwrap()
+                .map(|it| it.unwrap().file_name().into_string().unwrap())
+                .collect::<Vec<_>>()
+        };
+        let is_hidden = |moved: &Place| {
+            assert_eq!((entries(&old).len(), entries(&new)), (0, vec![ASIDE.to_str().unwrap().to_owned()]));
+            assert_eq!(id(moved), id(&left_inside(&to.sibling(ASIDE), c"v").unwrap().unwrap()));
+            Ok(())
+        };
+        // What is not the victim, or must stay, gets its old name back.
+        displace(&victim, (1, 1), &to, ASIDE, is_hidden).unwrap_err();
+        displace(&victim, id(&victim), &to, ASIDE, |_| Err(Refusal::SameFile)).unwrap_err();
+        assert_eq!((names(&old), entries(&new).len()), (vec![("v".to_owned(), b"old".to_vec())], 0));
+        fs::write(new.path().join("v"), "other").unwrap();
+        let taken = displace(&victim, id(&victim), &to, ASIDE, |_| Ok(())).unwrap_err();
+        assert!(matches!(taken, ActError::Refused(Refusal::NameExists)), "{taken}");
+        assert_eq!(
+            (entries(&old), names(&new)),
+            (vec!["v".to_owned()], vec![("v".to_owned(), b"other".to_vec())])
+        );
+        fs::remove_file(new.path().join("v")).unwrap();
+        // Its old name is taken meanwhile.
+        let error = displace(&victim, id(&victim), &to, ASIDE, |_| {
+            fs::write(old.path().join("v"), "third").unwrap();
+            Err(Refusal::Replaced(Side::Victim))
+        });
+        assert!(error.unwrap_err().to_string().contains(".ftk-0123456789abcdef/v is left"));
+        assert_eq!(entries(&new), [ASIDE.to_str().unwrap()]);
+        let left = new.path().join(ASIDE.to_str().unwrap());
+        assert_eq!(fs::read(left.join("v")).unwrap(), b"old");
+        fs::rename(left.join("v"), old.path().join("v")).unwrap();
+        fs::remove_dir(left).unwrap();
+        displace(&victim, id(&victim), &to, ASIDE, is_hidden).unwrap();
+        assert_eq!((entries(&old).len(), names(&new)), (0, vec![("v".to_owned(), b"old".to_vec())]));
+    }
+
+    #[test]
+    fn strangers_are_those_who_cannot_change_the_new_directory() {
+        let stat = |uid, mode| Stat { uid, mode, ..Stat::of(std::io::stdin()).unwrap() };
+        let me = rustix::process::geteuid().as_raw();
+        let (to, theirs) = (stat(me, 0o755), stat(77, 0o755));
+        for (from, to, expected) in [
+            (stat(me, 0o700), &to, false),
+            (stat(0, 0o755), &to, false),
+            (stat(77, 0o755), &to, true),
+            (stat(77, 0o755), &theirs, false),
+            (stat(78, 0o755), &theirs, true),
+            (stat(77, 0o775), &theirs, true),
+            (stat(me, 0o1777), &to, true),
+        ] {
+            assert_eq!(is_changed_by_strangers(&from, to), expected, "{} {:o}", from.uid, from.mode);
+        }
     }
 }

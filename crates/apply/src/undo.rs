@@ -31,7 +31,7 @@ use crate::exposed::ensure_trusted_above;
 use crate::history::{History, JournalError, Remade, inode, removed};
 use crate::intent::{Intent, To};
 use crate::metadata::{Access, Change};
-use crate::private::{inside_private, remove_private};
+use crate::private::{inside_private, left_inside, remove_private};
 use crate::reach::{DIRECTORY, Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
@@ -372,6 +372,7 @@ impl Undoing {
             } else {
                 match (intent.kind, found) {
                     (_, Some(now)) if intent.is_victim(&now, || place.identity(Side::Victim))? => {
+                        self.clear_moved(intent);
                         self.remember_victim(intent, &place);
                         Ok(Undone::AsItWas)
                     }
@@ -428,6 +429,15 @@ impl Undoing {
         Ok(moved)
     }
 
+    /// Removes the private directory that a killed run has left where it moved the victim, if that is empty.
+    fn clear_moved(&mut self, intent: &Intent) {
+        if intent.to.is_some()
+            && let Ok(moved) = self.locate_moved(intent)
+        {
+            _ = remove_private(&moved.sibling(&intent.temp));
+        }
+    }
+
     /// Returns whether the victim had several names, and one of them is still to be restored.
     fn has_other_names(&self, intent: &Intent) -> bool {
         let names = self.names.get(&VictimKey::of(intent));
@@ -448,6 +458,11 @@ impl Undoing {
         stop: &Stop,
     ) -> Result<Option<(OwnedFd, bool)>, ActError> {
         let outside = place.sibling(&intent.temp);
+        if intent.kind == ActionKind::Move
+            && let Some(inside) = left_inside(&outside, &place.name)?
+        {
+            return self.release(intent, place, found, &outside, inside, stop);
+        }
         let aside = inside_private(&outside)?;
         let Some(left) = present(&aside)? else {
             remove_private(&outside)?;
@@ -508,6 +523,31 @@ impl Undoing {
             }
             _ => Ok(false),
         }
+    }
+
+    /// Gives the victim its name that a killed undo has [moved back](crate::swap::displace) into the private directory only.
+    /// What else is in there stays: another user had put it in place of the moved file.
+    fn release(
+        &mut self,
+        intent: &Intent,
+        place: &Place,
+        found: Option<&Stat>,
+        outside: &Place,
+        inside: Place,
+        stop: &Stop,
+    ) -> Result<Option<(OwnedFd, bool)>, ActError> {
+        if found.is_some_and(|now| now.identity() == intent.victim.version.identity()) {
+            return Ok(None);
+        }
+        let stays =
+            |error: ActError| error.leaving(place.name.to_bytes()).left_inside(outside.name.to_bytes());
+        let victim = open_victim(intent, &inside, stop)?.ok_or_else(|| stays(changed_victim()))?;
+        if found.is_some() {
+            return Err(stays(Refusal::NameExists.into()));
+        }
+        restore_name(place, victim.identity(), &inside)?;
+        remove_private(outside)?;
+        Ok(Some((duplicate(&victim)?, true)))
     }
 
     /// Opens the file under the private name if it looks like the victim in everything but its device and inode number, which
@@ -901,13 +941,20 @@ impl Undoing {
         if found.is_some_and(|now| now.identity() == intent.victim.version.identity()) {
             return Err(changed_victim());
         }
-        let moved = self.locate_moved(intent)?;
+        let mut moved = self.locate_moved(intent)?;
+        // A run was killed before the file got its new name.
+        if let Some(inside) = left_inside(&moved.sibling(&intent.temp), &moved.name)?
+            && open_victim(intent, &inside, stop)?.is_some()
+        {
+            moved = inside;
+        }
         let stat = moved.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "find", errno))?;
         if found.is_some() && intent.is_victim(&stat, || moved.identity(Side::Victim))? {
             return Err(Refusal::NameExists.into());
         }
         let Some(victim) = open_victim(intent, &moved, stop)? else { return Err(changed_victim()) };
-        displace(&moved, victim.identity(), place, || Ok(()))?;
+        displace(&moved, victim.identity(), place, &intent.temp, |_| Ok(()))?;
+        self.clear_moved(intent);
         Ok(Undone::Restored)
     }
 

@@ -31,7 +31,10 @@ pub(super) fn remove_link(
     match (&intent.to, destination) {
         (Some(to), Some(destination)) => {
             let to = destination.place(to)?;
-            displace(&places.victim, expected, &to, check)?;
+            displace(&places.victim, expected, &to, &intent.temp, |moved| {
+                check_victim(moved)?;
+                check()
+            })?;
         }
         _ => delete(&places.victim, expected, &places.victim.sibling(&intent.temp), check)?,
     }

@@ -12,10 +12,10 @@ use crate::exposed::ensure_trusted_above;
 use crate::history::{inode, removed};
 use crate::intent::Intent;
 use crate::metadata::{Metadata, restore};
-use crate::private::{Unnamed, may_be_ours, remove_private};
+use crate::private::{Unnamed, left_inside, may_be_ours, remove_private};
 use crate::reach::{DIRECTORY, Place};
 use crate::refusal::{ActError, Refusal, Side};
-use crate::swap::restore_name;
+use crate::swap::{displace, restore_name};
 use crate::temp::remove;
 use crate::tree::read_link;
 use crate::undo::{Undo, Undoing, Undone, present};
@@ -43,6 +43,23 @@ impl Undoing {
         };
         let found = present(&place)?;
         let aside = place.sibling(&intent.temp);
+        if let Some(inside) = left_inside(&aside, &place.name)? {
+            // A killed undo has not given the link its name, or another user had put something else in its place.
+            let stays = |refusal: Refusal| {
+                ActError::from(refusal).leaving(place.name.to_bytes()).left_inside(aside.name.to_bytes())
+            };
+            return match &found {
+                Some(now) if is_the_link(now, &place)? => Ok(Undone::AsItWas),
+                Some(_) => Err(stays(Refusal::NameExists)),
+                None if !is_the_link(&stat_of(&inside)?, &inside)? => Err(stays(changed())),
+                None => {
+                    restore_name(&place, stat_of(&inside)?.identity(), &inside)?;
+                    remove_private(&aside)?;
+                    self.changed.push(place.dir);
+                    Ok(Undone::Restored)
+                }
+            };
+        }
         if let Some(left) = present(&aside)?
             && is_the_link(&left, &aside)?
         {
@@ -57,7 +74,10 @@ impl Undoing {
         }
         remove_private(&aside)?;
         match found {
-            Some(now) if is_the_link(&now, &place)? => return Ok(Undone::AsItWas),
+            Some(now) if is_the_link(&now, &place)? => {
+                self.clear_moved(intent);
+                return Ok(Undone::AsItWas);
+            }
             Some(_) if intent.to.is_some() => return Err(Refusal::NameExists.into()),
             Some(_) => return Err(Refusal::Replaced(Side::Victim).into()),
             None if intent.to.is_some() => return self.move_link_back(intent, place, is_the_link),
@@ -74,12 +94,21 @@ impl Undoing {
         place: Place,
         is_the_link: impl Fn(&Stat, &Place) -> Result<bool, Refusal>,
     ) -> Result<Undone, ActError> {
-        let moved = self.locate_moved(intent)?;
-        let stat = moved.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "find", errno))?;
-        if !is_the_link(&stat, &moved)? {
-            return Err(Refusal::Changed { side: Side::Victim, what: "since the run" }.into());
+        let mut moved = self.locate_moved(intent)?;
+        // A run was killed before the link got its new name.
+        if let Some(inside) = left_inside(&moved.sibling(&intent.temp), &moved.name)?
+            && is_the_link(&stat_of(&inside)?, &inside)?
+        {
+            moved = inside;
         }
-        crate::swap::displace(&moved, stat.identity(), &place, || Ok(()))?;
+        let stat = stat_of(&moved)?;
+        if !is_the_link(&stat, &moved)? {
+            return Err(changed().into());
+        }
+        displace(&moved, stat.identity(), &place, &intent.temp, |now| {
+            is_the_link(&stat_of(now)?, now)?.then_some(()).ok_or_else(changed)
+        })?;
+        self.clear_moved(intent);
         self.changed.push(place.dir);
         Ok(Undone::Restored)
     }
@@ -184,6 +213,14 @@ impl Undoing {
         }
         set(&dir, &made.intent.metadata)
     }
+}
+
+fn stat_of(place: &Place) -> Result<Stat, Refusal> {
+    place.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "find", errno))
+}
+
+fn changed() -> Refusal {
+    Refusal::Changed { side: Side::Victim, what: "since the run" }
 }
 
 /// Returns whether a new directory has its owner and permissions, which only root can give to another user, or also its
