@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
+use ftk_apply::{JournalError, ensure_safe_directory};
 use ftk_cache::{Cache, Contents, Unusable};
 use ftk_file::{Failure, FsId, Stat};
 use ftk_inventory::{Collect, DirNo, FileNo, Inventory, Keep, Opener};
@@ -64,7 +65,7 @@ impl CacheArgs {
             console.warning(format_args!("cache not used: {NO_CACHE_DIR}"));
             return Ok(None);
         };
-        match Cache::open(&path) {
+        match ensure_safe(&path).and_then(|()| Cache::open(&path)) {
             Ok(cache) => Ok(Some(cache)),
             Err(error) => {
                 say_unusable(&error, console);
@@ -96,6 +97,22 @@ pub(crate) fn why(error: &Unusable) -> String {
 
 fn path() -> Option<PathBuf> {
     cache_file("digests")
+}
+
+/// Checks that no other user can put another store in place, such as one that root has copied from a home directory.
+fn ensure_safe(path: &Path) -> Result<(), Unusable> {
+    match ensure_safe_directory(path.parent().unwrap_or(Path::new("/"))) {
+        Ok(()) => Ok(()),
+        Err(JournalError::Exposed { directory, mode, owner }) => {
+            let directory = quote(&directory);
+            let why = format!(
+                "another user could have put it there: {directory} has owner {owner} and mode {mode:04o}"
+            );
+            Err(Unusable::Other(why.into()))
+        }
+        Err(JournalError::Read(error)) => Err(Unusable::Io(error)),
+        Err(error) => Err(Unusable::Other(error.into())),
+    }
 }
 
 /// Show, trim and clear the store of digests that --cache uses
@@ -180,6 +197,9 @@ pub(crate) fn run(args: &CacheCommandArgs, globals: &Globals, console: &Console)
     let path = path().context(NO_CACHE_DIR)?;
     let shown = || quote(path.as_os_str().as_bytes()).to_string();
     let unusable = |error: Unusable| anyhow::anyhow!("cannot use {}: {}", shown(), why(&error));
+    if !matches!(args.command, CacheCommand::Stats) {
+        ensure_safe(&path).map_err(unusable)?;
+    }
     match &args.command {
         CacheCommand::Stats => {
             let contents = Cache::contents(&path).map_err(unusable)?;

@@ -348,3 +348,35 @@ fn a_store_that_is_cleared_between_two_commits_is_made_again() {
     assert!(0 < after && after <= 100 - before, "{before}, then {after}");
     assert_eq!((cached(&dir, &["hash", "t"]), cached(&dir, &["hash", "t"])), (after, 100));
 }
+
+/// Root has a copy of a user's store, and the link to it is in a directory of that user.
+#[test]
+fn a_store_behind_a_link_of_another_user_is_not_used() {
+    if !is_root() {
+        return skip("only root changes owners");
+    }
+    let Some(dir) = tree() else { return };
+    assert_eq!(cached(&dir, &["hash", "t"]), 0);
+    let (cache, copy) = (dir.aside("cache"), dir.aside("copy"));
+    fs::rename(cache.join("ftk"), &copy).unwrap();
+    symlink("../copy", cache.join("ftk")).unwrap();
+    chown(&cache, Some(OTHER_USER), None).unwrap();
+    let is_refused = || {
+        let run = dir.ftk(["hash", "t", "-q"]).args(CACHE).run();
+        refused(&dir, run, "not used: other users could have written to it");
+        for change in [&["clear"][..], &["forget", "t"], &["trim", "--max-size", "1G"]] {
+            let run = dir.ftk(["cache"]).args(change).run().status(2);
+            run.stderr_has("other users could have written to it");
+        }
+    };
+    is_refused();
+    // Nothing is made through such a link either.
+    fs::remove_file(cache.join("ftk")).unwrap();
+    symlink("../new", cache.join("ftk")).unwrap();
+    is_refused();
+    assert!(!dir.aside("new").exists());
+    chown(&cache, Some(0), None).unwrap();
+    fs::remove_file(cache.join("ftk")).unwrap();
+    symlink("../copy", cache.join("ftk")).unwrap();
+    assert_eq!(cached(&dir, &["hash", "t"]), 3);
+}

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 
 use super::tree::plant;
-use crate::harness::Dir;
+use crate::harness::{Chain, Dir};
 
 /// The restorable parts of an entry: everything except its inode number and ctime.
 #[derive(Debug, PartialEq, Eq)]
@@ -269,9 +269,41 @@ fn undo_finds_the_last_run_and_lists_all() {
     // With a journal that cannot be used, the last run is not known.
     fs::write(dir.aside("state").join("ftk/dup-x.jsonl"), "{}\n").unwrap();
     dir.ftk(["undo", "--last"]).run().status(2).stderr_has("cannot tell which run is the last one");
+    // One of an earlier run does no harm.
+    let unusable = |start_ns: i64| {
+        let header = serde_json::json!({"ftk": "journal", "version": 2, "cwd": "/", "start_ns": start_ns});
+        fs::write(dir.aside("state").join("ftk/dup-y.jsonl"), format!("{header}\nno record\n")).unwrap();
+    };
+    fs::rename(dir.aside("state").join("ftk/dup-x.jsonl"), dir.aside("x")).unwrap();
+    dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "a", "b"]).run().status(0);
+    unusable(i64::MAX);
+    dir.ftk(["undo", "--last"]).run().status(2).stderr_has("cannot tell which run is the last one");
+    unusable(1);
+    dir.ftk(["undo", "--last"]).run().status(0).stderr_has("restored 1 file");
+    dir.ftk(["undo", "--last"]).run().status(2).stderr_has("cannot tell which run is the last one");
+    fs::rename(dir.aside("x"), dir.aside("state").join("ftk/dup-x.jsonl")).unwrap();
     dir.ftk(["undo", "--list"]).run().status(2).stderr_has("it is not a journal of ftk");
     for args in [&["--last", "--list"][..], &["--last", "x"]] {
         dir.ftk(["undo"]).args(args).run().status(2);
     }
     dir.ftk(["undo"]).run().status(2).stderr_has("--last to undo the most recent run, or --list to list");
+}
+
+/// One user makes paths that would make a journal that nobody can read.
+#[test]
+fn a_step_whose_record_would_be_too_long_is_not_carried_out() {
+    let name: &'static str = Box::leak("\u{1}".repeat(250).into_boxed_str());
+    let chain = Chain::new(name, 700, 700);
+    let dir = chain.dir();
+    dir.file("a", b"700").file("b", b"same").file("c", b"same");
+    let prune = ["dup", "prune", "--action", "delete", "--yes", "--keep", "first", "--journal", "../j", "."];
+    let run = dir.ftk(prune).run().status(2);
+    run.check(
+        run.text().contains("its record in the journal would be longer than 1 MiB"),
+        "the reason is given",
+    );
+    assert!(dir.path("a").exists() && dir.path("b").exists() && !dir.path("c").exists());
+    assert!(fs::metadata(dir.path("../j")).unwrap().len() < 10_000);
+    dir.ftk(["undo", "../j"]).run().status(0).stderr_has("restored 1 file");
+    assert_eq!(fs::read(dir.path("c")).unwrap(), b"same");
 }

@@ -30,8 +30,8 @@ use crate::stat::birth_of;
 /// microseconds.
 const BATCH_STEPS: usize = 200;
 
-/// A batch ends when the total size of its victims reaches this, to keep the time short between the
-/// comparison of a file and the action.
+/// A batch ends when the total size of its victims and of their records reaches this, to keep the time short between the
+/// comparison of a file and the action, and to bound the memory.
 pub(crate) const BATCH_BYTES: u64 = 16 << 20;
 
 /// Descriptors that a step of a batch holds: two files and their directories.
@@ -343,8 +343,9 @@ impl Engine {
             } else {
                 self.make_ready(&step, stop)
             };
-            if let Ok((proven, _)) = &ready {
+            if let Ok((proven, intent)) = &ready {
                 further += proven.copies.len();
+                bytes = bytes.saturating_add(intent.memory());
             }
             let is_last = !step.with_next;
             batch.push((step, ready));
@@ -359,20 +360,32 @@ impl Engine {
 
     /// Adds the intents of steps that are carried out only together to the journal. If one is refused, all are.
     fn intend(&mut self, chain: &mut [(Step, Ready)], journal: &mut Journal) {
-        let is_refused = chain.iter().any(|(_, ready)| ready.is_err());
-        for (step, ready) in chain {
-            if is_refused && ready.is_ok() {
+        let mut added = Vec::new();
+        let mut is_refused = chain.iter().any(|(_, ready)| ready.is_err());
+        for (step, ready) in chain.iter_mut() {
+            let Ok((_, intent)) = ready else { continue };
+            if is_refused {
                 *ready = Err(Refusal::Together.into());
+                continue;
             }
-            if let Ok((_, intent)) = ready {
-                self.remember_directory(step);
-                intent.step = journal.number();
-                if let (ActionKind::Delete, Some(copies), Some(proof)) =
-                    (self.kind, &step.copies, &mut intent.proof)
-                {
-                    proof.copies = Some(journal.copies(copies, &mut self.reach));
+            self.remember_directory(step);
+            if let (ActionKind::Delete, Some(copies), Some(proof)) =
+                (self.kind, &step.copies, &mut intent.proof)
+            {
+                proof.copies = Some(journal.copies(copies, &mut self.reach));
+            }
+            match journal.intend(intent, &self.reach) {
+                Ok(()) => added.push(intent.step),
+                Err(refusal) => {
+                    *ready = Err(refusal.into());
+                    is_refused = true;
                 }
-                journal.intend(intent, &self.reach);
+            }
+        }
+        if is_refused {
+            added.iter().for_each(|step| journal.note_error(*step, &Refusal::Together.into()));
+            for (_, ready) in chain.iter_mut().filter(|(_, ready)| ready.is_ok()) {
+                *ready = Err(Refusal::Together.into());
             }
         }
     }

@@ -190,6 +190,15 @@ pub fn summarize(journal: impl BufRead, memory: u64) -> Result<JournalSummary, J
     Ok(JournalSummary { start_ns, directory: cwd, steps: of_kind, undone: undone_of_kind, left, remade })
 }
 
+/// Returns the start of the run, in nanoseconds since the Unix epoch, if the first line of the journal says it. The rest of
+/// it need not be valid.
+pub fn started(mut journal: impl BufRead) -> Option<i128> {
+    let mut line = Vec::new();
+    next_line(&mut journal, &mut line, &mut 0).ok().filter(|is_whole| *is_whole)?;
+    let Object(header): Object<HeaderRecord> = serde_json::from_slice(&line).ok()?;
+    header.start_ns.filter(|_| header.ftk == "journal")?.as_i64().map(i128::from)
+}
+
 /// The content of a journal.
 #[derive(Debug)]
 pub(crate) struct History {
@@ -440,6 +449,10 @@ mod tests {
     fn a_summary_counts_the_steps_that_may_have_been_performed() {
         let summary = summarize(JOURNAL.as_bytes(), u64::MAX).unwrap();
         assert_eq!((summary.start_ns, summary.directory), (Some(0), "/".into()));
+        let cut = JOURNAL.replace("\"victim\"", "victim");
+        assert!(summarize(cut.as_bytes(), u64::MAX).is_err());
+        assert_eq!(started(cut.as_bytes()), Some(0));
+        assert_eq!(started(&b"{}\n"[..]), None);
         assert_eq!(summary.steps, BTreeMap::from([(ActionKind::Symlink, 1)]));
         let refused = JOURNAL.replace("\"done\",\"freed_bytes\":4096", "\"refused\",\"why\":\"\"");
         assert!(summarize(refused.as_bytes(), u64::MAX).unwrap().steps.is_empty());

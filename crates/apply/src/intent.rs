@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use crate::action::ActionKind;
 use crate::identity_record::{IdentityRecord, write_identity};
+use crate::journal::MAX_RECORD;
 use crate::metadata::{KeeperAccess, Metadata};
 use crate::reach::Place;
 use crate::refusal::{Refusal, Side};
@@ -126,6 +127,13 @@ impl Intent {
             })
     }
 
+    /// Returns about how many bytes of memory its paths and attributes need.
+    pub(crate) fn memory(&self) -> u64 {
+        let attributes = self.metadata.attributes.iter().map(|(name, value)| name.len() + value.len());
+        let to = self.to.as_ref().map_or(0, |to| to.path.len());
+        (attributes.sum::<usize>() + self.victim.path.len() + self.keeper.path.len() + to) as u64
+    }
+
     /// Appends the record as one line of JSON.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(format!("{{\"step\":{},\"action\":\"{}\",", self.step, self.kind).as_bytes());
@@ -191,13 +199,21 @@ fn write_proof(out: &mut Vec<u8>, proof: &Proof) {
     }
 }
 
-/// Appends the record of a list of copies.
+/// Appends the record of a list of copies, of which it names as many as fit into the [length](MAX_RECORD) of a record.
 pub(crate) fn write_copies(out: &mut Vec<u8>, number: u64, copies: &[Seen]) {
+    let start = out.len();
     out.extend_from_slice(format!("{{\"copies\":{number},\"files\":[").as_bytes());
-    for (nth, Seen { path, root_len, .. }) in copies.iter().enumerate() {
-        out.extend_from_slice(if nth == 0 { b"{" } else { b",{" });
+    let mut comma = &b"{"[..];
+    for Seen { path, root_len, .. } in copies {
+        let before = out.len();
+        out.extend_from_slice(comma);
         write_path(out, "path", path);
         out.extend_from_slice(format!(",\"root_len\":{root_len}}}").as_bytes());
+        if out.len() - start + b"]}\n".len() > MAX_RECORD {
+            out.truncate(before);
+            break;
+        }
+        comma = b",{";
     }
     out.extend_from_slice(b"]}\n");
 }
@@ -598,6 +614,26 @@ mod tests {
 
     fn read_back(line: &[u8]) -> Option<Intent> {
         serde_json::from_slice::<IntentRecord>(line).ok()?.into_intent()
+    }
+
+    #[test]
+    fn a_list_of_copies_has_as_many_as_fit_into_a_record() {
+        let seen = |len| Seen { path: vec![1; len], root_len: 0, version: Version::default() };
+        for (lens, expected) in [
+            (vec![1, 2, 3], 3),
+            (vec![MAX_RECORD], 0),
+            (vec![9, MAX_RECORD / 6, 9], 1),
+            (vec![1000; 1000], 174), // each needs 6 KB and 24 bytes
+        ] {
+            let copies: Vec<_> = lens.iter().copied().map(seen).collect();
+            let mut line = Vec::new();
+            write_copies(&mut line, 7, &copies);
+            assert!(line.len() <= MAX_RECORD);
+            let record: CopiesRecord = serde_json::from_slice(&line).unwrap();
+            let files = record.files().unwrap();
+            assert_eq!((record.copies, files.len()), (7, expected));
+            assert!(files.iter().zip(&copies).all(|(file, copy)| file.path == copy.path));
+        }
     }
 
     fn identity(ino: u64, file_type: FileType) -> Identity {

@@ -16,12 +16,16 @@ use crate::action::Freed;
 use crate::identity_record::write_identity;
 use crate::intent::{Intent, Making, write_copies, write_made, write_making, write_start};
 use crate::reach::{DIRECTORY, Reach};
-use crate::refusal::{ActError, Side};
+use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::{Copies, Seen};
 use crate::trust::lock;
 
 /// The version of the format that is written.
 pub(crate) const VERSION: u64 = 2;
+
+/// The maximal length of the record of a step that is written, in bytes. Undo reads longer lines, and holds all of them in
+/// memory.
+pub(crate) const MAX_RECORD: usize = 1 << 20;
 
 /// A journal that is being written: JSON, one record per line.
 ///
@@ -92,14 +96,25 @@ impl Journal {
     }
 
     /// Returns the number of the next step.
-    pub(crate) fn number(&mut self) -> u64 {
-        self.next += 1;
-        self.next - 1
+    pub(crate) fn next(&self) -> u64 {
+        self.next
     }
 
-    /// Adds an intent, and the starting points of its files that have no record yet. It must be [synced](Journal::sync)
-    /// before the step is performed.
-    pub(crate) fn intend(&mut self, intent: &Intent, reach: &Reach) {
+    /// Numbers an intent and adds it, after the starting points of its files that have no record yet. It must be
+    /// [synced](Journal::sync) before the step is performed.
+    ///
+    /// # Errors
+    /// If the record would be too long: one user with long paths or large attributes could make a journal that fills the
+    /// disk, or that no undo reads. Nothing is added then.
+    pub(crate) fn intend(&mut self, intent: &mut Intent, reach: &Reach) -> Result<(), Refusal> {
+        intent.step = self.next;
+        let start = self.lines.len();
+        intent.write(&mut self.lines);
+        let line = self.lines.split_off(start);
+        if line.len() > MAX_RECORD {
+            return Err(Refusal::LongRecord);
+        }
+        self.next += 1;
         let Intent { victim, keeper, to, .. } = intent;
         let paths = [(&victim.path, victim.root_len), (&keeper.path, keeper.root_len)];
         for (path, root_len) in paths.into_iter().chain(to.iter().map(|to| (&to.path, to.root_len))) {
@@ -107,12 +122,15 @@ impl Journal {
                 self.start(start, identity);
             }
         }
-        intent.write(&mut self.lines);
+        self.lines.extend_from_slice(&line);
+        Ok(())
     }
 
-    /// Adds a list of copies, with their starting points, unless it was the latest one. Returns its number.
+    /// Adds a list of copies, with their starting points, unless it was the latest one: the first ones, as many as a record
+    /// may name. Returns its number.
     pub(crate) fn copies(&mut self, copies: &Arc<Copies>, reach: &mut Reach) -> u64 {
-        if self.copies.as_ref().is_none_or(|latest| !Arc::ptr_eq(latest, copies)) {
+        let is_same = |latest: &Arc<Copies>| Arc::ptr_eq(latest, copies) || latest.files == copies.files;
+        if !self.copies.as_ref().is_some_and(is_same) {
             for Seen { path, root_len, .. } in &copies.files {
                 // Undo does not use a copy whose starting point is not known.
                 if reach.locate(Side::Copy, path, *root_len).is_ok()

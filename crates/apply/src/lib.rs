@@ -125,7 +125,7 @@ pub use check::{Check, check};
 pub use destination::QUARANTINE;
 pub use emptied::Emptied;
 pub use engine::Engine;
-pub use history::{JournalError, JournalSummary, Remade, summarize};
+pub use history::{JournalError, JournalSummary, Remade, started, summarize};
 pub use journal::Journal;
 pub use probe::{Obstacle, probe};
 pub use reach::Reach;
@@ -136,5 +136,5 @@ pub use restore::{
 pub use seen::{Copies, Need, Seen, Step};
 pub use sharing::Sharing;
 pub use tree::{Tree, TreeDone, TreeError, TreeFile};
-pub use trust::{open_journal, open_journal_to_undo, open_trusted_journal};
+pub use trust::{ensure_safe_directory, open_journal, open_journal_to_undo, open_trusted_journal};
 pub use undo::{Shortfall, Undo, Undone, undo, undo_after};

@@ -1,13 +1,18 @@
 //! Metadata of files: owner, permissions, times, extended attributes.
 
+use std::cell::Cell;
 use std::io;
 use std::os::fd::AsFd;
 
 use ftk_file::{Attribute, AttributeReader, FileType, Stat, remove_attribute};
-use rustix::fs::{Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fsetxattr, futimens};
+use rustix::fs::{
+    Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fgetxattr, flistxattr, fsetxattr,
+    futimens,
+};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use crate::journal::MAX_RECORD;
 use crate::reach::Held;
 use crate::refusal::Difference;
 
@@ -349,9 +354,20 @@ fn differing<'a>(a: &'a [Attribute], b: &'a [Attribute]) -> Option<&'a [u8]> {
     only(a, b).into_iter().chain(only(b, a)).min()
 }
 
-/// Returns all extended attributes that the caller may list, sorted by name.
+/// Returns all extended attributes that the caller may list, sorted by name. It is an error if they need more memory than
+/// the record of a step may: on some file systems, a file may have any number of them.
 pub(crate) fn attributes(file: impl AsFd) -> io::Result<Vec<Attribute>> {
-    Ok(AttributeReader::default().read_open(file)?)
+    let list = |names: &mut [u8]| flistxattr(&file, names);
+    let total = Cell::new(0);
+    let get = |name: &[u8], value: &mut [u8]| {
+        let len = fgetxattr(&file, name, value)?;
+        total.set(total.get() + len);
+        if total.get() > MAX_RECORD { Err(Errno::TOOBIG) } else { Ok(len) }
+    };
+    AttributeReader::default().read(list, get).map_err(|errno| match errno {
+        Errno::TOOBIG => io::Error::other("they are larger than 1 MiB"),
+        errno => errno.into(),
+    })
 }
 
 /// Sets everything in `metadata` on `file`, which was just created. An error names what could not be set.

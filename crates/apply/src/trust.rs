@@ -67,6 +67,23 @@ pub fn open_trusted_journal(path: &Path) -> Result<File, JournalError> {
     open_in_safe_directory(path).map(|(_, _, file)| file)
 }
 
+/// Checks that no other user can replace files in a directory, or change where its path leads. If it does not exist, this
+/// counts for the nearest one above it that does.
+///
+/// # Errors
+/// If a directory cannot be examined, or another user can do that.
+pub fn ensure_safe_directory(path: &Path) -> Result<(), JournalError> {
+    let mut existing = path;
+    loop {
+        match (open_directory(existing), existing.parent()) {
+            (Err(JournalError::Read(error)), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
+                existing = parent;
+            }
+            (dir, _) => return refuse_replaceable(&dir?),
+        }
+    }
+}
+
 /// Opens a journal to read, and its directory, with the checks of [`open_trusted_journal`].
 fn open_in_safe_directory(path: &Path) -> Result<(Rc<OwnedFd>, &Path, File), JournalError> {
     let name = path.file_name().ok_or(JournalError::NotRegular)?.as_ref();
@@ -299,6 +316,10 @@ mod tests {
                             assert!(is_fine && opened.is_ok(), "{} {mode:o}: {opened:?}", path.display())
                         }
                     }
+                }
+                for below in ["", "new", "new/deep"] {
+                    let checked = ensure_safe_directory(&path.parent().unwrap().join(below));
+                    assert_eq!(checked.is_ok(), is_fine, "{} {mode:o} {below}", path.display());
                 }
             }
         }

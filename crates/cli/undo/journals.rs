@@ -6,9 +6,9 @@ use std::io::{BufReader, ErrorKind};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use ftk_apply::{
-    ActionKind, JournalError, JournalSummary, Remade, open_journal, open_trusted_journal, summarize,
+    ActionKind, JournalError, JournalSummary, Remade, open_journal, open_trusted_journal, started, summarize,
 };
 use ftk_record::{quote, sanitize, write_record};
 use indicatif::HumanCount;
@@ -27,12 +27,28 @@ struct Found {
     summary: JournalSummary,
 }
 
+/// A journal that cannot be used.
+struct Unusable {
+    path: PathBuf,
+    /// The start of its run, if its first line can be read.
+    start_ns: Option<i128>,
+    why: JournalError,
+}
+
+impl Unusable {
+    fn say(&self, console: &Console) {
+        let shown = quote(self.path.as_os_str().as_bytes());
+        console.error_of("journal", format_args!("{shown}: {}", reason(&self.why)));
+    }
+}
+
 /// Lists the journals, the newest first.
 ///
 /// # Errors
 /// If the state directory cannot be read. A journal that cannot be used is reported, and the outcome is an error.
 pub(super) fn list(globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let (journals, outcome) = find(globals, console)?;
+    let (journals, unusable) = find(globals)?;
+    unusable.iter().for_each(|journal| journal.say(console));
     let stdout = Stdout::default();
     let mut lines = Lines::new(&stdout);
     for journal in &journals {
@@ -42,23 +58,27 @@ pub(super) fn list(globals: &Globals, console: &Console) -> anyhow::Result<Outco
     if journals.is_empty() {
         console.summary("no runs to undo");
     }
-    Ok(outcome)
+    Ok(Outcome::error_if(!unusable.is_empty()))
 }
 
-/// Returns the newest journal with a step that is not undone. A newer one that cannot be used is an error, because
-/// another run would be undone.
+/// Returns the newest journal with a step that is not undone. One that cannot be used is an error if its run may have been a
+/// later one: another run would be undone.
 ///
 /// # Errors
 /// If no journal is found, or one cannot be used.
 pub(super) fn last(globals: &Globals, console: &Console) -> anyhow::Result<PathBuf> {
-    let (journals, outcome) = find(globals, console)?;
-    if outcome == Outcome::Error {
-        bail!("cannot tell which run is the last one: name its journal");
-    }
+    let (journals, unusable) = find(globals)?;
     let directory = directory()?;
     let shown = quote(directory.as_os_str().as_bytes());
-    ensure!(!journals.is_empty(), "no journal in {shown}");
+    let is_empty = journals.is_empty();
     let newest = journals.into_iter().find(|journal| journal.summary.left > 0);
+    let start_ns = newest.as_ref().and_then(|journal| journal.summary.start_ns);
+    let may_be_later =
+        |it: &&Unusable| it.start_ns.is_none_or(|it| start_ns.is_none_or(|newest| it >= newest));
+    let in_doubt: Vec<_> = unusable.iter().filter(may_be_later).collect();
+    in_doubt.iter().for_each(|journal| journal.say(console));
+    ensure!(in_doubt.is_empty(), "cannot tell which run is the last one: name its journal");
+    ensure!(!is_empty, "no journal in {shown}");
     Ok(newest.with_context(|| format!("nothing is left to undo in {shown}"))?.path)
 }
 
@@ -77,14 +97,14 @@ fn directory() -> anyhow::Result<PathBuf> {
 }
 
 /// Reads all journals in the state directory, the newest first. Journals of runs that changed nothing are omitted.
-fn find(globals: &Globals, console: &Console) -> anyhow::Result<(Vec<Found>, Outcome)> {
+fn find(globals: &Globals) -> anyhow::Result<(Vec<Found>, Vec<Unusable>)> {
     let directory = directory()?;
     let cannot_list = || format!("cannot list {}", quote(directory.as_os_str().as_bytes()));
     let entries = match fs::read_dir(&directory) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok((Vec::new(), Outcome::Success)),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok((Vec::new(), Vec::new())),
         entries => entries.with_context(cannot_list)?,
     };
-    let (mut journals, mut outcome) = (Vec::new(), Outcome::Success);
+    let (mut journals, mut unusable) = (Vec::new(), Vec::new());
     for entry in entries {
         let path = entry.with_context(cannot_list)?.path();
         if path.extension().is_none_or(|extension| extension != "jsonl") {
@@ -96,10 +116,9 @@ fn find(globals: &Globals, console: &Console) -> anyhow::Result<(Vec<Found>, Out
             // The run was killed before it did anything, or another ftk has just removed its journal.
             Err(JournalError::Empty) => {}
             Err(JournalError::Read(error)) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => {
-                let shown = quote(path.as_os_str().as_bytes());
-                console.error_of("journal", format_args!("{shown}: {}", reason(&error)));
-                outcome = Outcome::Error;
+            Err(why) => {
+                let start_ns = open_journal(&path).ok().and_then(|journal| started(BufReader::new(journal)));
+                unusable.push(Unusable { path, start_ns, why });
             }
         }
     }
@@ -107,7 +126,7 @@ fn find(globals: &Globals, console: &Console) -> anyhow::Result<(Vec<Found>, Out
         let key = |found: &Found| (Reverse(found.summary.start_ns), Reverse(found.path.clone()));
         key(a).cmp(&key(b))
     });
-    Ok((journals, outcome))
+    Ok((journals, unusable))
 }
 
 fn summary(journal: File, globals: &Globals) -> Result<JournalSummary, JournalError> {

@@ -266,13 +266,13 @@ impl Restorer {
                     continue;
                 }
             };
-            let step = journal.number();
+            let step = journal.next();
             let kind = if name.damaged.is_some() { ActionKind::Replace } else { ActionKind::Create };
             if name.damaged.is_some() && saved.is_none() {
                 saved = self.saved.as_ref().map(|saved| saved.place_of(step));
             }
             let version = name.damaged.unwrap_or_default();
-            let intent = Intent {
+            let mut intent = Intent {
                 step,
                 kind,
                 temp: temp_name(),
@@ -287,7 +287,13 @@ impl Restorer {
                 made_birth_ns: None,
                 proof: Some(proof),
             };
-            journal.intend(&intent, &self.reach);
+            if let Err(refusal) = journal.intend(&mut intent, &self.reach) {
+                let error = ActError::from(refusal);
+                names.iter().for_each(|name: &Name| journal.note_error(name.intent.step, &error));
+                outcomes[index] = Some(Err(error));
+                fail(outcomes, Refusal::OtherName.into());
+                return None;
+            }
             names.push(Name { index, intent });
         }
         if names.is_empty() {

@@ -128,9 +128,8 @@ impl Restorer {
             copies: None,
         };
         let victim = Seen { path: seen.path.clone(), root_len: seen.root_len, version };
-        let step = journal.number();
-        let intent = Intent {
-            step,
+        let mut intent = Intent {
+            step: 0, // numbered when it is added to the journal
             kind: ActionKind::SetMetadata,
             temp: temp_name(),
             keeper: victim.clone(),
@@ -144,8 +143,8 @@ impl Restorer {
             set: Some(new.clone()),
             proof: Some(proof),
         };
-        journal.intend(&intent, &self.reach);
-        Ok(Some(Ready { step, entry, old, new }))
+        journal.intend(&mut intent, &self.reach)?;
+        Ok(Some(Ready { step: intent.step, entry, old, new }))
     }
 }
 

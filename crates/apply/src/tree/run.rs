@@ -119,9 +119,11 @@ impl Engine {
                         match self.proof(&step) {
                             Ok(proof) => {
                                 let kind = ActionKind::RemoveDirectory;
-                                let intent = intent(journal, kind, step, metadata, proof);
-                                journal.intend(&intent, self.reach());
-                                intents.push(intent);
+                                let mut intent = intent(kind, step, metadata, proof);
+                                match journal.intend(&mut intent, self.reach()) {
+                                    Ok(()) => intents.push(intent),
+                                    Err(refusal) => report(&path, Err(refusal.into())),
+                                }
                             }
                             Err(refusal) => report(&path, Err(refusal.into())),
                         }
@@ -180,21 +182,28 @@ impl Engine {
         let mut intents = Vec::new();
         for Link { step, target, metadata } in links {
             let to = self.new_path(&step.victim.path);
-            let link = intent(journal, ActionKind::RemoveLink, step, metadata, next_proof());
+            let link = intent(ActionKind::RemoveLink, step, metadata, next_proof());
             intents.push(Intent { target: Some(target), to, ..link });
         }
         for Directory { step, metadata } in directories.into_iter().rev() {
-            intents.push(intent(journal, ActionKind::RemoveDirectory, step, metadata, next_proof()));
+            intents.push(intent(ActionKind::RemoveDirectory, step, metadata, next_proof()));
         }
         if intents.is_empty() {
             return Ok(Ok(()));
         }
-        intents.iter().for_each(|intent| journal.intend(intent, self.reach()));
+        let mut ended = Ok(());
+        let mut n_added = 0;
+        for intent in &mut intents {
+            if let Err(refusal) = journal.intend(intent, self.reach()) {
+                ended = Err(TreeError { path: intent.victim.path.clone(), error: refusal.into() });
+                break;
+            }
+            n_added += 1;
+        }
         journal.sync()?;
         let max_unsynced = max_batch(RESERVED_DESCRIPTORS);
         let mut changed = Vec::new();
-        let mut ended = Ok(());
-        for intent in &intents {
+        for intent in &intents[..n_added] {
             if changed.len() >= max_unsynced {
                 sync_remaining(&mut changed)?;
             }
@@ -243,10 +252,10 @@ fn at(step: &Step, error: ActError) -> TreeError {
     TreeError { path: step.victim.path.clone(), error }
 }
 
-fn intent(journal: &mut Journal, kind: ActionKind, step: Step, metadata: Metadata, proof: Proof) -> Intent {
+fn intent(kind: ActionKind, step: Step, metadata: Metadata, proof: Proof) -> Intent {
     let Step { victim, keeper, .. } = step;
-    let (step, temp, proof) = (journal.number(), temp_name(), Some(proof));
-    let (target, to, saved, made) = Default::default();
+    let (temp, proof) = (temp_name(), Some(proof));
+    let (step, target, to, saved, made) = Default::default(); // numbered when it is added to the journal
     let made_birth_ns = None;
     Intent {
         step,

@@ -269,7 +269,7 @@ impl Stage {
     }
 
     /// Returns whether the victim has a private name, as it has for a moment while it is proven not to be the
-    /// keeper.
+    /// keeper, or to be the file that moves.
     fn is_aside(&self) -> bool {
         let strays = self.strays();
         !self.tree.path("dir/v").exists()
@@ -400,7 +400,9 @@ fn play_once(scene: Scene, options: &[String], what: &str, is_killed: bool) {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let what = format!("{what}: {output:?}");
     let has_proof = options.iter().any(|option| option.contains("fstatfs"));
-    if is_killed && has_proof && stage.is_aside() {
+    // A move out of a directory of others takes the file into a private one first.
+    let may_be_aside = has_proof || matches!(scene, Scene::Move | Scene::UndoMove);
+    if is_killed && may_be_aside && stage.is_aside() {
         stage.assert_keeper(&what);
     } else {
         stage.assert_nothing_lost(&what);
