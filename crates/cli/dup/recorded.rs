@@ -110,7 +110,7 @@ pub(super) fn run(
     list.line(|out| out.append(&mut head));
     let mut printer = GroupPrinter::new(&mut list, format, json, output.null, &sources.paths);
     print(&groups, &mut printer).context(TEMPORARY)?;
-    let tally = printer.finish();
+    let (tally, outcome) = printer.finish(console);
     // If the reader closed the pipe, the remaining groups were not counted.
     let is_whole = !list.is_over();
     if format == ReportFormat::Summary {
@@ -121,7 +121,7 @@ pub(super) fn run(
     if is_whole {
         tally::say(&tally, format, console);
     }
-    Ok(Outcome::error_if(contradicting + counts.unsized_files > 0))
+    Ok(outcome.max(Outcome::error_if(contradicting + counts.unsized_files > 0)))
 }
 
 const TEMPORARY: &str =

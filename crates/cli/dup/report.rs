@@ -14,7 +14,7 @@ use ftk_dedup::report::{Header, Writer};
 use ftk_dedup::{Examined, GroupTally, Part, Surveyed};
 use ftk_hash::{Algorithm, Digest};
 
-use self::groups::{Found, GroupPrinter, Name};
+use self::groups::{Found, GroupPrinter, Name, end_report};
 use crate::console::{Console, Outcome};
 use crate::dup::dirs::{self, Printing, ShareArg};
 use crate::dup::options::{OutputArgs, ReportFormat, SearchArgs, SizeArgs};
@@ -70,7 +70,8 @@ pub(super) fn run(
     }
     if directories.as_ref().is_some_and(|directories| !directories.has_groups) {
         // Only directories are reported.
-        json.into_iter().for_each(|json| list.line(|out| json.finish(out)));
+        outcome =
+            json.into_iter().fold(outcome, |outcome, json| outcome.max(end_report(json, &mut list, console)));
         list.finish()?;
         search.say_scanned(console);
         directories.iter().for_each(|directories| dirs::say(directories, console));
@@ -102,7 +103,9 @@ pub(super) fn run(
         let format = if is_list { ReportFormat::Summary } else { format };
         let mut printer = GroupPrinter::new(&mut list, format, json, output.null, &[]);
         print_groups(&mut printer, &mut groups, &Pruning::by_default(&search.roots));
-        printer.finish()
+        let (tally, printed) = printer.finish(console);
+        outcome = outcome.max(printed);
+        tally
     };
     let tally =
         directories.iter().fold(tally, |tally, it| tally.with_directories(it.groups.len(), it.wasted()));

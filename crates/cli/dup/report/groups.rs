@@ -5,8 +5,10 @@ use ftk_dedup::report::Writer;
 use ftk_dedup::{FileSpace, GroupTally, Member, RecordedMember, Tally};
 use ftk_hash::Digest;
 
+use crate::console::{Console, Outcome};
 use crate::dup::options::ReportFormat;
 use crate::dup::report::{csv, text};
+use crate::human;
 use crate::list::List;
 
 /// A name of a group.
@@ -138,11 +140,20 @@ impl<'p, 'o> GroupPrinter<'p, 'o> {
         self.tally.add(tally, gain);
     }
 
-    /// Ends the list, and returns the totals of all groups.
-    pub(in crate::dup) fn finish(self) -> Tally {
-        if let Some(json) = self.json {
-            self.list.line(|out| json.finish(out));
-        }
-        self.tally
+    /// Ends the list, and returns the totals of all groups, and an error if names are missing in the list.
+    pub(in crate::dup) fn finish(self, console: &Console) -> (Tally, Outcome) {
+        let outcome = self.json.map_or(Outcome::Success, |json| end_report(json, self.list, console));
+        (self.tally, outcome)
     }
+}
+
+/// Ends a report, and says how many names it leaves out.
+pub(super) fn end_report(json: Writer, list: &mut List<'_>, console: &Console) -> Outcome {
+    let left_out = json.left_out();
+    list.line(|out| json.finish(out));
+    if left_out > 0 {
+        let names = human::count(left_out, "name");
+        console.error(format_args!("the report leaves out {names}: the path is too long for a line of it"));
+    }
+    Outcome::error_if(left_out > 0)
 }

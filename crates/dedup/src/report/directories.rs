@@ -6,7 +6,7 @@ use ftk_file::Version;
 use ftk_record::write_path;
 
 use super::Writer;
-use super::write::LONG;
+use super::write::{LONG, is_cut};
 use crate::{Member, Names};
 
 /// Equal directories.
@@ -50,6 +50,7 @@ impl Writer {
         let DirectoryGroup { size, files, entries, wasted, names, members } = group;
         let (number, has_names) = (self.directories, *names == Names::Compared);
         let mut members = members.iter().peekable();
+        let mut left_out = 0;
         while members.peek().is_some() {
             self.line(out, |out| {
                 let start = out.len();
@@ -60,17 +61,22 @@ impl Writer {
                 );
                 let mut comma = "";
                 while let Some(member) = members.next_if(|_| out.len() - start < LONG) {
+                    let before = out.len();
                     let _ = write!(out, "{comma}");
                     push_member(out, member);
-                    comma = ",";
+                    match is_cut(out, before) {
+                        true => left_out += 1,
+                        false => comma = ",",
+                    }
                 }
                 out.extend_from_slice(b"]}");
             });
         }
+        self.left_out += left_out;
     }
 
     /// Appends a directory that is contained elsewhere. `missing` are the paths of its files that exist nowhere
-    /// else. If there are very many, they continue in further lines.
+    /// else. If there are very many of them, or of the directories with copies, they continue in further lines.
     pub fn contained(
         &mut self,
         contained: &ContainedDirectory<'_>,
@@ -80,35 +86,52 @@ impl Writer {
         self.contained += 1;
         let ContainedDirectory { path, root, all, found, is_whole, holders } = *contained;
         let number = self.contained;
-        let mut missing = missing.peekable();
-        let mut is_begun = false;
-        while missing.peek().is_some() || !is_begun {
+        let (mut holders, mut missing) = (holders.iter().peekable(), missing.peekable());
+        let mut text = Vec::new();
+        write_path(&mut text, "path", path);
+        if is_cut(&mut text, 0) {
+            self.left_out += 1;
+            return;
+        }
+        let (mut is_begun, mut left_out) = (false, 0);
+        while holders.peek().is_some() || missing.peek().is_some() || !is_begun {
             is_begun = true;
             self.line(out, |out| {
-                let start = out.len();
                 let _ = write!(out, "{{\"contained\":{number},");
-                write_path(out, "path", path);
+                out.extend_from_slice(&text);
+                let start = out.len();
                 let _ = write!(
                     out,
                     ",\"root\":{root},\"files\":{},\"bytes\":{},\"found_files\":{},\"found_bytes\":{},\"is_whole\":{is_whole},\"in\":[",
                     all.0, all.1, found.0, found.1
                 );
-                for (nth, (path, files, bytes)) in holders.iter().enumerate() {
-                    out.extend_from_slice(if nth == 0 { b"{" } else { b",{" });
+                let mut comma = &b"{"[..];
+                while let Some((path, files, bytes)) = holders.next_if(|_| out.len() - start < LONG) {
+                    let before = out.len();
+                    out.extend_from_slice(comma);
                     write_path(out, "path", path);
                     let _ = write!(out, ",\"files\":{files},\"bytes\":{bytes}}}");
+                    match is_cut(out, before) {
+                        true => left_out += 1,
+                        false => comma = b",{",
+                    }
                 }
                 out.extend_from_slice(b"],\"missing\":[");
                 let mut comma = &b"{"[..];
                 while let Some(path) = missing.next_if(|_| out.len() - start < LONG) {
+                    let before = out.len();
                     out.extend_from_slice(comma);
                     write_path(out, "path", &path);
                     out.push(b'}');
-                    comma = b",{";
+                    match is_cut(out, before) {
+                        true => left_out += 1,
+                        false => comma = b",{",
+                    }
                 }
                 out.extend_from_slice(b"]}");
             });
         }
+        self.left_out += left_out;
     }
 }
 

@@ -225,6 +225,45 @@ fn decided_directories(keep: [&str; 3]) -> Result<super::Report, ReportError> {
     report
 }
 
+/// Six bytes of JSON for each byte of a path.
+#[test]
+fn names_that_are_too_long_for_a_line_are_left_out() {
+    let long = |len: usize| "\u{1}".repeat(len);
+    let (short, longest, longer) = (long(1), long(4 << 20), long(11 << 20));
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&header(vec![b"a".to_vec()]), &mut file).unwrap();
+    let members = |kind: &str, names: [&str; 3]| -> Vec<_> {
+        names.iter().zip(1..).map(|(name, ino)| member_at(&format!("a/{kind}{ino}{name}"), ino, 0)).collect()
+    };
+    // 4 MiB less what belongs to the record besides the path.
+    let almost = &longest[..longest.len() - 100];
+    let names = [almost, &longer, &short];
+    let (size, digest) = (3, Digest::from_bytes(&[7; 32]));
+    writer.group(&Group { size, digest, members: members("f", names) }, &mut file);
+    let (names, members) = (crate::Names::Compared, members("d", names));
+    writer.directories(
+        &super::DirectoryGroup { size, files: 1, entries: 2, wasted: 3, names, members },
+        &mut file,
+    );
+    assert_eq!(writer.left_out(), 2);
+    let holders: Vec<_> = [longer.as_str(), &short].iter().map(|it| (it.as_bytes().to_vec(), 1, 1)).collect();
+    let record = |path| super::ContainedDirectory {
+        path,
+        root: 0,
+        all: (1, 1),
+        found: (1, 1),
+        is_whole: true,
+        holders: &holders,
+    };
+    let missing = || holders.iter().map(|(path, ..)| path.clone());
+    writer.contained(&record(almost.as_bytes()), missing(), &mut file);
+    writer.contained(&record(longer.as_bytes()), missing(), &mut file);
+    assert_eq!(writer.left_out(), 2 + 2 + 1);
+    writer.finish(&mut file);
+    let report = read(&file[..], false, &Budget::new(u64::MAX)).unwrap();
+    assert_eq!((report.groups[0].members.len(), report.directories[0].members.len()), (2, 2));
+}
+
 #[test]
 fn directories_to_keep_are_named_by_their_positions() {
     let report = decided_directories(["[1]", "[0,1]", "[1]"]).unwrap();

@@ -13,6 +13,10 @@ use crate::{Member, RecordedMember};
 /// lines.
 pub(super) const LONG: usize = 8 << 20;
 
+/// A name of which the record is longer than this is left out: a line may have a path, one more, and the start of another
+/// list.
+pub(super) const MAX_OBJECT: usize = (Seal::MAX_LINE - 2 * LONG) / 2;
+
 /// The header of a report.
 #[derive(Clone, Debug)]
 pub struct Header<'h> {
@@ -81,6 +85,8 @@ pub struct Writer {
     pub(super) directories: u64,
     /// The number of directories that are contained elsewhere.
     pub(super) contained: u64,
+    /// The number of names that were left out.
+    pub(super) left_out: u64,
 }
 
 impl Writer {
@@ -97,7 +103,8 @@ impl Writer {
         let mut seal = Seal::new();
         seal.line(&line);
         out.append(&mut line);
-        Ok(Self { seal, groups: 0, head: String::new(), line: Vec::new(), directories: 0, contained: 0 })
+        let (groups, directories, contained, left_out, head, line) = Default::default();
+        Ok(Self { seal, groups, head, line, directories, contained, left_out })
     }
 
     /// Appends a group.
@@ -135,10 +142,18 @@ impl Writer {
             self.end_group(out);
             self.begin_line();
         }
+        let start = self.line.len();
         if self.line.last() == Some(&b'}') {
             self.line.push(b',');
         }
         push(&mut self.line);
+        self.left_out += u64::from(is_cut(&mut self.line, start));
+    }
+
+    /// Returns how many names are not in the report so far, because their paths are so long that no reader would accept the
+    /// line.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// Ends the current group.
@@ -164,6 +179,15 @@ impl Writer {
         out.push(b'\n');
         self.seal.line(&out[start..]);
     }
+}
+
+/// Removes the object that begins at `start` if it is too long. Returns whether it is.
+pub(super) fn is_cut(line: &mut Vec<u8>, start: usize) -> bool {
+    let is_long = line.len() - start > MAX_OBJECT;
+    if is_long {
+        line.truncate(start);
+    }
+    is_long
 }
 
 fn push_member(out: &mut Vec<u8>, member: &Member, cluster: u64) {
