@@ -7,10 +7,10 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ftk_file::{FileType, StandardStream, Stat, Symlinks};
+use ftk_file::{FileType, StandardStream, open_checked};
 use ftk_record::Magic;
 use ftk_sched::{Stop, Team, logical_cpus};
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, OFlags};
 use rustix::process::geteuid;
 
 use crate::globals::Globals;
@@ -42,25 +42,15 @@ const OWN_DESCRIPTORS: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
 /// If the file cannot be opened, is a device, or is a FIFO of another user: nobody may ever write to it. Reading `/dev/zero`
 /// never ends, and opening some devices has side effects.
 pub(crate) fn open_file(path: &OsStr) -> io::Result<File> {
-    let seen = Stat::at(CWD, path, Symlinks::Follow)?;
     let is_own = OWN_DESCRIPTORS.iter().any(|own| path.as_bytes().starts_with(own.as_bytes()));
     let refused = |why| Err(io::Error::new(ErrorKind::InvalidInput, why));
-    match seen.file_type {
+    open_checked(CWD, path, OFlags::RDONLY | OFlags::NOCTTY, |found| match found.file_type {
         FileType::Char | FileType::Block if path != "/dev/null" && !is_own => refused("it is a device"),
-        FileType::Fifo if seen.uid != geteuid().as_raw() && !is_own => {
+        FileType::Fifo if found.uid != geteuid().as_raw() && !is_own => {
             refused("it is a FIFO of another user")
         }
-        FileType::Char | FileType::Block | FileType::Fifo => File::open(path),
-        _ => {
-            // The user of the directory may have replaced it by now. To open a FIFO would block.
-            let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-            let file = File::from(openat(CWD, path, flags, Mode::empty())?);
-            match Stat::of(&file)?.file_type == seen.file_type {
-                true => Ok(file),
-                false => refused("it has been replaced by something else"),
-            }
-        }
-    }
+        _ => Ok(()),
+    })
 }
 
 /// Reads all inputs, several at a time. Returns what `read` makes of each, in order.

@@ -17,6 +17,7 @@
 //! - [`limit_rate()`] and [`preserve_page_cache()`] apply to all reads of the process: those of [`File`] and of
 //!   [`Stream`], which reads standard input and special files.
 //! - [`TimeCensus`] decides whether the times of two trees agree, although a copy has rounded or shifted them.
+//! - [`open_checked()`] opens a FIFO or a device only if it is still the expected one.
 //! - [`StandardStream`] knows which standard streams were closed when the process started.
 //! - [`AttributeReader`] reads extended attributes, and [`remove_access_lists()`] removes inherited ones that give access.
 //! - [`begin_write_back()`] sends a large output to the disk while it is written.
@@ -64,6 +65,7 @@ mod packed_stat;
 mod page_cache;
 mod read_state;
 mod recent;
+mod reopen;
 mod stat;
 mod stream;
 mod symlinks;
@@ -101,6 +103,7 @@ pub use now::now_ns;
 pub use packed_stat::PackedStat;
 pub use page_cache::{PageCacheCalls, ReadCall, drop_pages_of_new_file, preserve_page_cache};
 pub use read_state::ReadState;
+pub use reopen::open_checked;
 pub use stat::{Birth, Stat};
 pub use stream::Stream;
 pub use symlinks::Symlinks;

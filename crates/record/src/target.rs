@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use ftk_file::{FileType, Stat, Symlinks};
+use ftk_file::{FileType, Stat, Symlinks, open_checked};
 use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -84,11 +84,20 @@ impl Target {
                 let flags = append | OFlags::WRONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
                 Ok(Opened::InPlace(openat(&dir, &name, flags, Mode::empty())?.into()))
             }
-            Self::Special(place) => Ok(Opened::InPlace(place.open(OFlags::empty())?.0)),
+            Self::Special(Place { dir, name, old }) => {
+                let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NOCTTY;
+                let around = Stat::of(&dir)?;
+                let file = open_checked(&dir, &name, flags, |now| {
+                    if old.is_none_or(|old| old.file_type != now.file_type) {
+                        return Err(replaced());
+                    }
+                    refuse_planted(&around, now)
+                })?;
+                Ok(Opened::InPlace(file))
+            }
             Self::Replace(place) if place.old.is_none() => Ok(Opened::Replace(place)),
             Self::Replace(place) => {
-                // O_NONBLOCK: the file may have been replaced by a FIFO.
-                let (_, old) = place.open(OFlags::NONBLOCK)?;
+                let old = place.open()?;
                 Ok(Opened::Replace(Place { old: Some(old), ..place }))
             }
         }
@@ -96,13 +105,14 @@ impl Target {
 }
 
 impl Place {
-    /// Opens the file. With `O_CREAT`, the kernel applies `protected_regular` and `protected_fifos`. What was opened counts,
+    /// Opens a regular file for a moment. With `O_CREAT`, the kernel applies `protected_regular` and `protected_fifos`. What was opened counts,
     /// and not what was seen before: an overlay gives a file other numbers when it is opened for writing.
     ///
     /// The directory is not resolved again. Otherwise another user could replace it by a link, and a file would be created
     /// elsewhere.
-    fn open(&self, flags: OFlags) -> io::Result<(File, Stat)> {
-        let flags = flags | OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW;
+    fn open(&self) -> io::Result<Stat> {
+        // O_NONBLOCK: the file may have been replaced by a FIFO.
+        let flags = OFlags::NONBLOCK | OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW;
         let flags = flags | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = openat(&self.dir, &self.name, flags, Mode::from_raw_mode(0o666))?;
         let opened = Stat::of(&file)?;
@@ -111,7 +121,7 @@ impl Place {
             return Err(replaced());
         }
         refuse_planted(&Stat::of(&self.dir)?, &opened)?;
-        Ok((file.into(), opened))
+        Ok(opened)
     }
 }
 
