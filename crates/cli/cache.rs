@@ -106,7 +106,7 @@ fn ensure_safe(path: &Path) -> Result<(), Unusable> {
         Err(JournalError::Exposed { directory, mode, owner }) => {
             let directory = quote(&directory);
             let why = format!(
-                "another user could have put it there: {directory} has owner {owner} and mode {mode:04o}"
+                "other users could have written to it: {directory} has owner {owner} and mode {mode:04o}"
             );
             Err(Unusable::Other(why.into()))
         }

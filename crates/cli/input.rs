@@ -33,14 +33,14 @@ pub(crate) fn open(path: &OsStr) -> io::Result<File> {
     if path == "-" { Ok(File::from(stdin()?.try_clone_to_owned()?)) } else { open_file(path) }
 }
 
-/// Paths that lead to a descriptor of the caller, whoever made it.
+/// Paths that lead to a descriptor of the caller, whatever user made it.
 const OWN_DESCRIPTORS: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
 
 /// Opens a regular file, a FIFO of the caller, a descriptor of the caller (`/dev/fd/3`) or `/dev/null`.
 ///
 /// # Errors
-/// If the file cannot be opened, is a device, or is a FIFO of another user: nobody may ever write to it. Reading `/dev/zero`
-/// never ends, and opening some devices has side effects.
+/// If the file cannot be opened, is a device, or is a FIFO of another user: no process may ever write to it.
+/// Reading `/dev/zero` never ends, and opening some devices has side effects.
 pub(crate) fn open_file(path: &OsStr) -> io::Result<File> {
     let is_own = OWN_DESCRIPTORS.iter().any(|own| path.as_bytes().starts_with(own.as_bytes()));
     let refused = |why| Err(io::Error::new(ErrorKind::InvalidInput, why));

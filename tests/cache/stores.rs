@@ -351,7 +351,7 @@ fn a_store_that_is_cleared_between_two_commits_is_made_again() {
 
 /// Root has a copy of a user's store, and the link to it is in a directory of that user.
 #[test]
-fn a_store_behind_a_link_of_another_user_is_not_used() {
+fn a_store_that_a_link_of_another_user_leads_to_is_not_used() {
     if !is_root() {
         return skip("only root changes owners");
     }

@@ -181,7 +181,7 @@ fn what_another_user_planted_is_refused() {
     dir.ftk(["hash", "x"]).under(&dir, own).run().status(0).stdout(format!("{ABC}  x\n"));
 }
 
-/// Its user stops a terminal, or nobody writes to a FIFO: root waits for neither, in any directory.
+/// Its user stops a terminal, or no process writes to a FIFO: root waits for neither, in any directory.
 #[test]
 fn no_output_and_no_input_is_a_device_or_fifo_of_another_user() {
     if !is_root() {

@@ -289,7 +289,7 @@ fn undo_finds_the_last_run_and_lists_all() {
     dir.ftk(["undo"]).run().status(2).stderr_has("--last to undo the most recent run, or --list to list");
 }
 
-/// One user makes paths that would make a journal that nobody can read.
+/// One user makes paths that would make a journal that no undo can read.
 #[test]
 fn a_step_whose_record_would_be_too_long_is_not_carried_out() {
     let name: &'static str = Box::leak("\u{1}".repeat(250).into_boxed_str());

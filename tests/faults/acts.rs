@@ -177,8 +177,14 @@ impl Stage {
                 (Action::Delete, None) => is_file_of(&now, |_| true, content),
                 (Action::Move, None) => {
                     let to = Path::new("to").join(path.strip_prefix("tree").unwrap());
-                    // While it is moved, it has a temporary name next to its own.
-                    is_file_of(&now, |it| *it == to || is_ours(it) && it.parent() == path.parent(), content)
+                    // While it is moved, it has a temporary name next to its own, or is in a private directory next to the
+                    // new one.
+                    let is_aside = |it: &Path| is_ours(it) && it.parent() == path.parent();
+                    let is_inside = |it: &Path| {
+                        let private = it.parent().filter(|_| it.file_name() == to.file_name());
+                        private.is_some_and(|private| is_ours(private) && private.parent() == to.parent())
+                    };
+                    is_file_of(&now, |it| *it == to || is_aside(it) || is_inside(it), content)
                 }
                 _ => false,
             };

@@ -144,9 +144,13 @@ pub(crate) fn displace(
     let moved = rename_checked(place, expected, &inside, || check(&inside), rename_to_free).and_then(|()| {
         rename_strictly(&inside, to).map_err(|errno| put_back(place, &inside, not_renamed(errno)))
     });
-    // It is not empty if something could not be renamed back.
-    _ = unlinkat(&aside.dir, &aside.name, AtFlags::REMOVEDIR);
-    moved.map_err(|error| error.left_inside(temp.to_bytes()))
+    let cleared = match unlinkat(&aside.dir, &aside.name, AtFlags::REMOVEDIR) {
+        // It is not empty if something could not be renamed back. Another user may have renamed it.
+        Ok(()) | Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOENT | Errno::NOTDIR) => Ok(()),
+        Err(errno) => Err(ActError::failed("remove the private directory", errno).leaving(temp.to_bytes())),
+    };
+    moved.map_err(|error| error.left_inside(temp.to_bytes()))?;
+    cleared.map_err(|error| put_back(place, to, error))
 }
 
 /// Returns whether a user can change names in the directory `from` who owns neither it nor `to`, and is not trusted.

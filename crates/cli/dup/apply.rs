@@ -190,8 +190,8 @@ fn is_here(directory: &[u8]) -> bool {
     identity(Path::new(OsStr::from_bytes(directory))).is_some_and(|it| identity(Path::new(".")) == Some(it))
 }
 
-/// Opens a report; `-` is standard input. If the run `acts`, a file must be one that only the caller or root can write to: a
-/// report names what is removed, wherever that is. What comes through a descriptor is the caller's word.
+/// Opens a report; `-` is standard input. If the run `acts`, a file must be one that only the caller or root can write
+/// to: a report names what is removed, wherever that is. What comes through a descriptor is the caller's word.
 fn open(report: &OsString, acts: bool) -> anyhow::Result<BufReader<File>> {
     let name = || quote(report.as_bytes());
     let file = input::open(report).with_context(|| format!("cannot open {}", name()))?;

@@ -18,7 +18,7 @@ use crate::FileType;
 use crate::Stat;
 
 /// Opens a file. `check` gets its state before it is opened: in place of the expected one, another user may have put a FIFO
-/// there that nobody reads or writes.
+/// there that no process reads or writes.
 ///
 /// On Linux, exactly the file that was checked is opened. Elsewhere, `check` gets the state of the open file.
 ///
@@ -79,7 +79,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let fifo = temp.path().join("fifo");
         mknodat(CWD, &fifo, Kind::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-        // Nobody reads or writes it.
+        // No process reads or writes it.
         if cfg!(target_os = "linux") {
             for flags in [OFlags::RDONLY, OFlags::WRONLY | OFlags::NOFOLLOW] {
                 let refused = open_checked(CWD, &fifo, flags, |_| Err(io::Error::other("refused")));

@@ -147,13 +147,13 @@ impl<'p, 'o> GroupPrinter<'p, 'o> {
     }
 }
 
-/// Ends a report, and says how many names it leaves out.
+/// Ends a report, and says how many names it omits.
 pub(super) fn end_report(json: Writer, list: &mut List<'_>, console: &Console) -> Outcome {
     let left_out = json.left_out();
     list.line(|out| json.finish(out));
     if left_out > 0 {
         let names = human::count(left_out, "name");
-        console.error(format_args!("the report leaves out {names}: the path is too long for a line of it"));
+        console.error(format_args!("the report omits {names}: the path is too long for a line of it"));
     }
     Outcome::error_if(left_out > 0)
 }

@@ -13,7 +13,7 @@ use crate::{Member, RecordedMember};
 /// lines.
 pub(super) const LONG: usize = 8 << 20;
 
-/// A name of which the record is longer than this is left out: a line may have a path, one more, and the start of another
+/// A name of which the record is longer than this is omitted: a line may have a path, one more, and the start of another
 /// list.
 pub(super) const MAX_OBJECT: usize = (Seal::MAX_LINE - 2 * LONG) / 2;
 
@@ -85,7 +85,7 @@ pub struct Writer {
     pub(super) directories: u64,
     /// The number of directories that are contained elsewhere.
     pub(super) contained: u64,
-    /// The number of names that were left out.
+    /// The number of names that were omitted.
     pub(super) left_out: u64,
 }
 
