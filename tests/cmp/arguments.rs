@@ -72,6 +72,16 @@ fn the_same_file_is_not_read() {
     run.stdout("x x differ: byte 2, line 1\n2 0x61 0x62\n").stderr("  1 mismatch; x ends after byte 2\n");
 }
 
+#[test]
+fn the_summary_of_files_with_holes_has_their_size() {
+    let dir = Dir::new();
+    dir.hole("a", 64 << 20).hole("b", 64 << 20).file("x", b"abc").file("y", b"abc");
+    let run = dir.ftk(["cmp", "a", "b"]).run().status(0).stdout("");
+    run.stderr_has("  equal: 67.11 MB each, ").stderr_has(" of each read in ");
+    dir.ftk(["cmp", "--no-shortcuts", "a", "b"]).run().status(0).stderr_has("  equal: 67.11 MB each in ");
+    dir.ftk(["cmp", "--bytes", "2", "x", "y"]).run().status(0).stderr_has("  equal: 2 B each in ");
+}
+
 /// If sizes differ, the status needs no read.
 #[test]
 fn sizes_are_enough_for_the_status() {

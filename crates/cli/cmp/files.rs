@@ -188,10 +188,15 @@ fn say(
         }
         End::Together => {
             let bytes = pair.done.load(Relaxed);
+            let (read, len) = (bytes / 2, pair.common(pair.options).unwrap_or_default());
+            // Holes and shared extents are not read.
+            let amount = match len > read {
+                true => format!("{} each, {} of each read", DecimalBytes(len), DecimalBytes(read)),
+                false => format!("{} each", DecimalBytes(read)),
+            };
             let rate = bytes as f64 / took.as_secs_f64().max(1e-9);
             console.summary(format_args!(
-                "equal: {} each in {} ({}/s)",
-                DecimalBytes(bytes / 2),
+                "equal: {amount} in {} ({}/s)",
                 human::time(took),
                 DecimalBytes(rate as u64),
             ));

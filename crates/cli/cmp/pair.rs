@@ -104,7 +104,7 @@ impl<'p> Pair<'p> {
     }
 
     /// Returns the number of bytes of each input that will be compared, if known.
-    fn common(&self, options: Options) -> Option<u64> {
+    pub(super) fn common(&self, options: Options) -> Option<u64> {
         let [a, b] = &self.inputs;
         let (a, b) = (a.size()?.saturating_sub(options.skip_a), b.size()?.saturating_sub(options.skip_b));
         Some(a.min(b).min(options.limit.unwrap_or(u64::MAX)))

@@ -87,6 +87,10 @@ fn settle(known: KnownRange, offset: u64, size: u64, shortest: u64) -> KnownRang
     if end <= offset || (!holds && end >= size) { KnownRange::NOWHERE } else { KnownRange { holds, end } }
 }
 
+/// Where the last page of all offsets begins. No page is larger than 64 KiB.
+#[cfg(target_os = "linux")]
+const LAST_PAGE: u64 = (1 << 63) - (64 << 10);
+
 #[cfg(target_os = "linux")]
 fn ask(file: &File, offset: u64) -> KnownRange {
     use rustix::fs::{SeekFrom, seek};
@@ -100,8 +104,8 @@ fn ask(file: &File, offset: u64) -> KnownRange {
             Ok(hole) => KnownRange { holds: false, end: hole },
             Err(_) => KnownRange::NOWHERE,
         },
-        // No data after this offset.
-        Err(Errno::NXIO) => KnownRange { holds: true, end: u64::MAX },
+        // No data after this offset, or only in the last page of all offsets: tmpfs does not find it there.
+        Err(Errno::NXIO) => KnownRange { holds: true, end: LAST_PAGE },
         Ok(_) | Err(_) => KnownRange::NOWHERE,
     }
 }
@@ -171,6 +175,20 @@ mod tests {
         assert_eq!(Holes::all(&file).at(&file, 4096), hole(12_288));
         let last = islands[63].1;
         assert_eq!(Holes::new(&file, true).at(&file, last), hole(MIB));
+    }
+
+    /// For a file of this size on tmpfs, `SEEK_DATA` does not find data in the last page.
+    #[test]
+    fn the_last_page_of_all_offsets_is_data() {
+        let dir = tempfile::tempdir_in("/dev/shm").unwrap();
+        let path = dir.path().join("sparse");
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_len(i64::MAX as u64).unwrap();
+        file.write_all_at(b"x", i64::MAX as u64 - 800).unwrap();
+        let file = open(&path);
+        let mut holes = Holes::new(&file, true);
+        assert_eq!(holes.at(&file, 0), hole(LAST_PAGE));
+        assert_eq!(holes.at(&file, LAST_PAGE), KnownRange::NOWHERE);
     }
 
     #[test]
