@@ -104,6 +104,20 @@ fn one_tree_given_twice_is_not_walked() {
     dir.ftk(["cmp", "--no-shortcuts", "a", "to_a"]).run().status(0).stderr_has("6 pairs of files compared");
 }
 
+#[test]
+fn filters_of_one_tree_given_twice_count() {
+    let dir = two_trees();
+    dir.symlink("a", "to_a");
+    for other in ["a", "to_a"] {
+        let none = dir.ftk(["cmp", "-n", "nothing", "a", other]).run().status(2);
+        none.stderr_has("nothing was compared: the filters match none of");
+        let unused = dir.ftk(["cmp", "-E", "nothing", "a", other]).run().status(0).stdout("");
+        unused
+            .stderr_has("--exclude 'nothing' matched nothing")
+            .stderr_has("0 pairs of files compared, 0 B in ");
+    }
+}
+
 /// Hard links are equal without being read, unless everything must be read.
 #[test]
 fn hard_links_are_not_read() {

@@ -36,7 +36,9 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     let roots = [&args.a, &args.b]
         .map(|path| CString::new(path.as_bytes()).expect("a path without NUL, since it was opened"));
     let selection = args.selection.compile(&Roots::new(&roots).shared(), &own, console)?;
-    if !args.no_shortcuts && is_one_directory(&args.a, &args.b) {
+    // A walk shows whether filters match anything.
+    let is_filtered = args.selection.filter().is_some();
+    if !args.no_shortcuts && !is_filtered && is_one_directory(&args.a, &args.b) {
         console.summary("equal: both are the same directory");
         return Ok(Outcome::Success);
     }
