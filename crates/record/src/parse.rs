@@ -259,6 +259,8 @@ pub enum SumError {
     NoName,
     /// The line contains a NUL, as in a UTF-16 file or a lost block.
     Nul,
+    /// The line is empty in a list whose lines end with NUL: two NULs in a row, as in a lost block.
+    Empty,
     /// An escaped name has a backslash that is not part of `\\`, `\n` or `\r`.
     Escape,
     /// The line ends with a carriage return and is otherwise valid: the carriage return is part of a DOS line
@@ -283,6 +285,7 @@ impl SumError {
             | Self::Separator
             | Self::NoName
             | Self::Nul
+            | Self::Empty
             | Self::Escape
             | Self::CarriageReturn
             | Self::ByteOrderMark
@@ -303,6 +306,7 @@ impl fmt::Display for SumError {
             Self::Tag => "the name of the algorithm is malformed",
             Self::NoName => "no file name after the digest",
             Self::Nul => "a NUL in the line",
+            Self::Empty => "an empty line: two NULs in a row",
             Self::Escape => "a backslash in the escaped name is not part of \\\\, \\n or \\r",
             Self::CarriageReturn => "carriage return at the end, which the first line does not have",
             Self::ByteOrderMark => "byte order mark at the start of the line",

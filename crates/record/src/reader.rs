@@ -10,8 +10,8 @@ use crate::{End, SumError, SumLine};
 
 /// A reader of the lines of a checksum list.
 ///
-/// Empty lines and lines that begin with `#` are skipped, as in the coreutils. Uses memory for one line, up
-/// to a fixed limit.
+/// Empty lines and lines that begin with `#` are skipped, as in the coreutils. But if lines end with NUL, empty ones may
+/// be a lost block, and the first one in a row is an error. Uses memory for one line, up to a fixed limit.
 ///
 /// Two rules hold for a list as a whole. The first valid untagged line decides whether one or two characters
 /// separate digest and name. And if all lines have DOS line ends (a carriage return and a newline), the
@@ -25,6 +25,8 @@ pub struct SumReader<R> {
     separator: Option<Separator>,
     /// Whether the first line has a DOS line end.
     has_dos_ends: Option<bool>,
+    /// Whether the last line was empty, in a list whose lines end with NUL.
+    is_in_gap: bool,
 }
 
 /// One line of a list.
@@ -41,7 +43,15 @@ pub struct SumRecord<'r> {
 impl<R: BufRead> SumReader<R> {
     /// Creates a reader of lines that end with `end`, which may be missing after the last line.
     pub fn new(input: R, end: End) -> Self {
-        Self { input, end, line: Vec::new(), number: 0, separator: None, has_dos_ends: None }
+        Self {
+            input,
+            end,
+            line: Vec::new(),
+            number: 0,
+            separator: None,
+            has_dos_ends: None,
+            is_in_gap: false,
+        }
     }
 
     /// Returns whether at least one line was read and all lines so far have DOS line ends.
@@ -67,6 +77,12 @@ impl<R: BufRead> SumReader<R> {
             self.number += 1;
             if self.end == End::Newline {
                 self.strip_return(is_ended)?;
+            } else {
+                let is_first = !self.is_in_gap;
+                self.is_in_gap = self.line.is_empty();
+                if self.is_in_gap && is_first {
+                    return Ok(Some(SumRecord { number: self.number, is_ended, line: Err(SumError::Empty) }));
+                }
             }
             if !self.line.is_empty() && self.line[0] != b'#' {
                 break is_ended;
@@ -125,8 +141,20 @@ mod tests {
         let name = |name: &str| Ok(name.to_owned());
         let expected = [(3, true, name("a")), (4, true, Err(SumError::Shape)), (7, true, name("c"))];
         assert_eq!(lines(list, End::Newline), expected);
-        assert_eq!(lines(b"\0#\n\0\x30\x30fa  a\nb\0", End::Nul), [(3, true, name("a\nb"))]);
+        assert_eq!(lines(b"#\n\0\x30\x30fa  a\nb\0", End::Nul), [(2, true, name("a\nb"))]);
         assert_eq!(lines(b"", End::Newline), []);
+        assert_eq!(lines(b"", End::Nul), []);
+    }
+
+    #[test]
+    fn empty_lines_between_nuls_are_one_error_for_each_gap() {
+        let a = || Ok("a".to_owned());
+        let gap = |number| (number, true, Err(SumError::Empty));
+        let list = b"00fa  a\0\0\x30\x30fa  a\0\0\0\0#\0\0";
+        let expected = [(1, true, a()), gap(2), (3, true, a()), gap(4), gap(8)];
+        assert_eq!(lines(list, End::Nul), expected);
+        assert_eq!(lines(b"\0\x30\x30fa  a\0", End::Nul), [gap(1), (2, true, a())]);
+        assert_eq!(lines(&[0; 99], End::Nul), [gap(1)]);
     }
 
     #[test]
