@@ -9,12 +9,13 @@
 //! | newline, carriage return, tab | `\n` `\r` `\t` |
 //! | other controls below 0x20 (escape among them), delete | `\x1b` |
 //! | C1 controls, U+0080 to U+009F | `\u{9b}` |
-//! | bidirectional controls: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069 | `\u{202e}` |
 //! | line and paragraph separators, U+2028 and U+2029 | `\u{2028}` |
-//! | characters without width: U+200B to U+200D, U+2060 to U+2064, U+FEFF, U+E0000 to U+E007F | `\u{200b}` |
+//! | format characters (`Cf`), among them those that change the direction of text | `\u{202e}` |
+//! | other characters that are not displayed (`Default_Ignorable_Code_Point`) | `\u{3164}` |
 //! | bytes that are not UTF-8 | `\xff` |
 //!
-//! Variation selectors stay, because ordinary names have them: they choose how the character before them looks.
+//! Variation selectors (`Variation_Selector`) stay, because ordinary names have them: they choose how the character before
+//! them looks. The properties are those of Unicode 16.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -74,13 +75,31 @@ pub(crate) fn controls_terminal(c: char) -> bool {
     matches!(c,
         '\0'..='\u{1f}'
         | '\u{7f}'..='\u{9f}'
+        | '\u{ad}'
+        | '\u{34f}'
+        | '\u{600}'..='\u{605}'
         | '\u{61c}'
+        | '\u{6dd}'
+        | '\u{70f}'
+        | '\u{890}'..='\u{891}'
+        | '\u{8e2}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{17b4}'..='\u{17b5}'
+        | '\u{180e}'
         | '\u{200b}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{2064}'
-        | '\u{2066}'..='\u{2069}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
         | '\u{feff}'
-        | '\u{e0000}'..='\u{e007f}')
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{110bd}'
+        | '\u{110cd}'
+        | '\u{13430}'..='\u{1343f}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e00ff}'
+        | '\u{e01f0}'..='\u{e0fff}')
 }
 
 fn push_shown(shown: &mut String, name: &[u8], also: impl Fn(char) -> bool) {
@@ -112,8 +131,13 @@ fn push_byte(shown: &mut String, byte: u8) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::sync::LazyLock;
+
     use proptest::prelude::*;
+    use regex_syntax::hir::{Class, Hir, HirKind};
+    use regex_syntax::parse;
+
+    use super::*;
 
     #[test]
     fn clean_names_are_borrowed() {
@@ -142,6 +166,7 @@ mod tests {
             ("a\u{200b}b".as_bytes(), "a\\u{200b}b"),
             ("\u{200d}\u{2060}\u{2064}\u{feff}".as_bytes(), "\\u{200d}\\u{2060}\\u{2064}\\u{feff}"),
             ("\u{e0001}\u{e007f}".as_bytes(), "\\u{e0001}\\u{e007f}"),
+            ("\u{ad}\u{180e}\u{206a}\u{3164}".as_bytes(), "\\u{ad}\\u{180e}\\u{206a}\\u{3164}"),
         ] {
             assert_eq!(sanitize(name), shown);
             assert_eq!(quote(name), format!("'{shown}'"));
@@ -174,14 +199,14 @@ mod tests {
         assert_eq!(quote(b"'\\"), r"'\'\\'");
     }
 
-    /// The characters that must always be escaped, listed independently of the code.
-    const FORBIDDEN: &str = "\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\
-                             \u{2066}\u{2067}\u{2068}\u{2069}\
-                             \u{200b}\u{200c}\u{200d}\u{2060}\u{2061}\u{2062}\u{2063}\u{2064}\u{feff}";
+    /// The characters that must always be escaped, by their properties.
+    const FORBIDDEN: &str =
+        r"[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--\p{Variation_Selector}]";
 
     fn is_safe(shown: &str) -> bool {
-        let is_tag = |c| u32::from(c) >> 7 == 0xe0000 >> 7;
-        !shown.chars().any(|c| c.is_control() || FORBIDDEN.contains(c) || is_tag(c))
+        static CLASS: LazyLock<Hir> = LazyLock::new(|| parse(FORBIDDEN).unwrap());
+        let HirKind::Class(Class::Unicode(class)) = CLASS.kind() else { panic!("it is a class") };
+        !shown.chars().any(|c| class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&c)))
     }
 
     #[test]
