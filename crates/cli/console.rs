@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use clap::error::{ContextValue, ErrorKind};
-use ftk_file::{Failure, StandardStream};
+use ftk_file::{Failure, StandardStream, Stat};
 use ftk_inventory::Inventory;
 use ftk_process::Failed;
 use ftk_record::{quote, sanitize};
@@ -140,6 +140,11 @@ impl Console {
 
     pub(crate) fn is_terminal() -> bool {
         std::io::stderr().is_terminal()
+    }
+
+    /// Device and inode of standard error if it is a regular file. A scan that reads files should skip that file.
+    pub(crate) fn identity() -> Option<(u64, u64)> {
+        Stat::of(io::stderr()).ok().filter(Stat::is_regular).map(|stat| stat.identity())
     }
 
     /// Whether standard error shows colours.

@@ -1,5 +1,6 @@
 //! The options with expressions, and the message about an expression that is wrong.
 
+use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
@@ -77,7 +78,7 @@ impl ExpressionArgs {
     pub(crate) fn relative(&self, option: &str, text: &OsStr, roots: &Roots<'_>) -> anyhow::Result<Vec<u8>> {
         let now = Zoned::now();
         // Terms that name a file are refused, whatever it is.
-        let file = |_: &[u8]| Ok(NamedFile { dev: 0, ino: 0, mtime_ns: 0 });
+        let file = |_: &[u8]| Ok(NO_FILE);
         let context = ExpressionContext { now: &now, file: &file };
         Ok(self.parse(option, text, &context)?.relative(roots)?)
     }
@@ -103,6 +104,20 @@ impl ExpressionArgs {
         }
     }
 }
+
+/// Returns the paths of the files that an expression names; none if it is wrong.
+pub(crate) fn named_files(text: &OsStr) -> Vec<OsString> {
+    let paths = RefCell::new(Vec::new());
+    let file = |path: &[u8]| {
+        paths.borrow_mut().push(OsStr::from_bytes(path).to_owned());
+        Ok(NO_FILE)
+    };
+    let _ = Expression::parse(text.as_bytes(), &ExpressionContext { now: &Zoned::now(), file: &file });
+    paths.into_inner()
+}
+
+/// Stands for a file whose metadata is not needed.
+const NO_FILE: NamedFile = NamedFile { dev: 0, ino: 0, mtime_ns: 0 };
 
 /// How much of a long expression is shown before the error, and after its beginning.
 const BEFORE: usize = 40;

@@ -1,7 +1,7 @@
 //! The files that the arguments of a run name. No output may be an input or another output of the same run.
 //!
-//! [`role`] is the one table of these arguments. All files are compared before anything is opened for writing. A run
-//! without outputs, whose standard output is no file, compares nothing.
+//! [`role`] is the one table of these arguments; expressions name files, too. All files are compared before anything is
+//! opened for writing. A run without outputs, whose standard output and standard error are no files, compares nothing.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -17,8 +17,11 @@ use ftk_record::{Output, OutputId, quote};
 use rustix::fs::CWD;
 
 use crate::calibrate::cache_file;
+use crate::console::Console;
+use crate::expression;
 use crate::man;
 use crate::manifest::bag_files;
+use crate::stdout::Stdout;
 
 /// What a run does with a file that an argument names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +69,8 @@ fn role(command: &str, argument: &str) -> Option<Role> {
         (_, "quarantine" | "action") | ("man", "dir") => Role::NewDirectory,
         (_, "files_from" | "files0_from" | "plan") => Role::Input,
         (_, "newer" | "samefile" | "explain") => Role::Examined,
-        (_, "references" | "keep_one_per") | ("dup apply", "roots") => Role::Name,
+        (_, "references" | "keep_one_per") => Role::Tree,
+        ("dup apply", "roots") => Role::Name,
         ("hash", "paths") | ("cmp", "a" | "b") | ("du", "from") | ("dup apply", "report") => Role::Input,
         ("hash" | "manifest import", "root") | ("manifest update", "accept") => Role::Name,
         ("dup" | "dup prune", "paths") => Role::Tree,
@@ -120,7 +124,7 @@ impl Files {
         let role = |argument| if is_file(argument) { Some(Role::Manifest) } else { role(&command, argument) };
         let roles = || matches.ids().filter_map(|id| Some((id.as_str(), role(id.as_str())?)));
         let is_compared = roles().any(|(argument, role)| role.is_output() && is_given(argument))
-            || regular(rustix::stdio::stdout()).is_some();
+            || streams().next().is_some();
         let mut no_streams = roles().filter(|(_, role)| !role.has_stream());
         let has_misuse = no_streams.any(|(argument, _)| paths(matches, argument).any(|path| path == "-"));
         if !is_compared && !has_misuse {
@@ -131,6 +135,11 @@ impl Files {
         for (argument, role) in roles() {
             let name = |path: &OsStr| Named { role, argument: argument.into(), path: path.into(), is_bag };
             named.extend(paths(matches, argument).map(name));
+        }
+        for text in ["wanted", "unwanted"].into_iter().flat_map(|argument| paths(matches, argument)) {
+            let argument = String::new();
+            let name = |path| Named { role: Role::Examined, argument: argument.clone(), path, is_bag: false };
+            named.extend(expression::named_files(text).into_iter().map(name));
         }
         let has_input = ["paths", "files_from", "files0_from"].into_iter().any(is_given);
         if command == "hash" && !has_input {
@@ -157,11 +166,9 @@ impl Files {
             return Ok(());
         }
         let outputs = self.outputs();
-        let streams = [STDOUT, STDERR];
         for (nth, (label, id)) in outputs.iter().enumerate() {
             let is_same = |(earlier, of_earlier): &&(String, OutputId)| {
-                let labels = [&**earlier, &**label];
-                of_earlier == id && labels[0] != labels[1] && !labels.iter().all(|it| streams.contains(it))
+                id.is_same_file(of_earlier) && earlier != label && !are_shared(id, of_earlier)
             };
             if let Some((earlier, _)) = outputs[..nth].iter().find(is_same) {
                 bail!("{earlier} and {label} name the same file");
@@ -170,15 +177,15 @@ impl Files {
         for named in self.named.iter().filter(|named| named.role.is_input()) {
             named.ensure_kept(&self.command, &outputs)?;
         }
-        if outputs.iter().all(|(label, _)| label == STDOUT) {
+        if outputs.iter().all(|(_, id)| is_stream(id)) {
             return Ok(());
         }
         // Every run may read the figures of the machine, and the store belongs to all runs.
         for path in ["digests", "digests-journal", "constants"].into_iter().filter_map(cache_file) {
             let named =
                 Named { role: Role::Examined, argument: String::new(), path: path.into(), is_bag: false };
-            let id = Output::id(Path::new(&named.path)).ok();
-            if let Some((label, _)) = outputs.iter().find(|(_, output)| Some(output) == id.as_ref()) {
+            let Ok(id) = Output::id(Path::new(&named.path)) else { continue };
+            if let Some((label, _)) = outputs.iter().find(|(_, output)| output.is_same_file(&id)) {
                 return Err(both(&named.path, label));
             }
         }
@@ -200,11 +207,7 @@ impl Files {
             let ids = paths.filter_map(|path| Output::id(path).ok()).filter(|id| *id != OutputId::Shared);
             outputs.extend(ids.map(|id| (named.label(), id)));
         }
-        let has_named = !outputs.is_empty();
-        let stream = |label: &str, stat: Stat| (label.to_owned(), OutputId::Existing(stat.dev, stat.ino));
-        outputs.extend(regular(rustix::stdio::stdout()).map(|stat| stream(STDOUT, stat)));
-        outputs
-            .extend(regular(rustix::stdio::stderr()).filter(|_| has_named).map(|stat| stream(STDERR, stat)));
+        outputs.extend(streams().map(|(label, id)| (label.to_owned(), id)));
         outputs
     }
 }
@@ -222,6 +225,27 @@ fn paths<'m>(matches: &'m ArgMatches, argument: &'m str) -> impl Iterator<Item =
 const STDOUT: &str = "standard output";
 const STDERR: &str = "standard error";
 
+/// The numbers of standard output and standard error.
+const STREAMS: [&str; 2] = ["1", "2"];
+
+/// Returns the standard streams that are redirected to files.
+fn streams() -> impl Iterator<Item = (&'static str, OutputId)> {
+    let files = [(STDOUT, Stdout::identity()), (STDERR, Console::identity())];
+    let files = files.into_iter().zip(STREAMS);
+    files.filter_map(|((label, file), number)| Some((label, OutputId::Descriptor(number.into(), file?))))
+}
+
+fn is_stream(id: &OutputId) -> bool {
+    matches!(id, OutputId::Descriptor(number, _) if STREAMS.iter().any(|it| number == it))
+}
+
+/// Whether two outputs that are one file lose nothing: both are one descriptor, or the standard streams, which
+/// usually go to one file. Other descriptors of a file may overwrite what is written through each other.
+fn are_shared(one: &OutputId, other: &OutputId) -> bool {
+    let is_one_descriptor = matches!(one, OutputId::Descriptor(..)) && one == other;
+    is_one_descriptor || (is_stream(one) && is_stream(other))
+}
+
 impl Named {
     /// Returns the argument as it is typed, if it is an option.
     fn label(&self) -> String {
@@ -238,9 +262,11 @@ impl Named {
         let output = outputs.iter().find(|(label, id)| {
             // Paths and messages about a file may be written to it, and `update` may replace the manifest that it
             // reads.
-            let is_kept = label == STDERR || (label == STDOUT && self.role == Role::Examined);
-            let is_updated = command == "manifest update" && self.argument == "old" && label == "-o";
-            ids.contains(id) && !is_kept && !is_updated
+            let is_kept = self.role == Role::Examined && is_stream(id);
+            let is_replaced = matches!(id, OutputId::Existing(..));
+            let is_updated =
+                command == "manifest update" && self.argument == "old" && label == "-o" && is_replaced;
+            ids.iter().any(|input| input.is_same_file(id)) && !is_kept && !is_updated
         });
         output.map_or(Ok(()), |(label, _)| Err(both(&self.path, label)))
     }

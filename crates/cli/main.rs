@@ -53,9 +53,11 @@ mod undo;
 use std::io::{Cursor, ErrorKind, Write as _, stderr};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use ftk_file::StandardStream;
-use signal_hook::consts::SIGABRT;
+use signal_hook::consts::{SIGABRT, SIGXFSZ};
+use signal_hook::flag;
 use signal_hook::low_level::{exit, register};
 
 use crate::args::{Args, Command, Refused};
@@ -67,6 +69,7 @@ use crate::run_files::RunFiles;
 fn main() -> ExitCode {
     set_hook(Box::new(print_panic));
     exit_on_abort();
+    survive_size_limits();
     asked::listen();
     // The panic hook has printed the cause. The status tells callers that the output is not reliable.
     catch_unwind(run).unwrap_or(Outcome::Error).into()
@@ -93,6 +96,13 @@ fn exit_on_abort() {
     // SAFETY: the handler only calls write(2) and `_exit`. It does not lock or allocate.
     // If it cannot be registered, the signal itself ends the run, which also counts as a failure.
     let _ = unsafe { register(SIGABRT, end) };
+}
+
+/// Makes a write beyond the limit of file sizes (`ulimit -f`) fail with `EFBIG`, which is reported like a full disk.
+/// By default, `SIGXFSZ` ends the process. The commands of `--exec` do not inherit a handler, but they would inherit that
+/// the signal is ignored.
+fn survive_size_limits() {
+    let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
 fn run() -> Outcome {
@@ -137,10 +147,14 @@ fn run() -> Outcome {
         return console.fatal(&error);
     }
     let Some(files) = RunFiles::create(&args.globals, &console) else { return Outcome::Error };
+    console.own = files.identities();
+    // Messages change the content of their file, but listing its name is right.
+    if !matches!(args.command, Command::Find(_) | Command::Du(_)) {
+        console.own.extend(Console::identity());
+    }
     if files.is_empty() {
         return execute(&args, &console);
     }
-    console.own = files.identities();
     let outcome = catch_unwind(AssertUnwindSafe(|| execute(&args, &console))).unwrap_or(Outcome::Error);
     files.write(args.command.name(), outcome, &console)
 }

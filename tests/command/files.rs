@@ -38,6 +38,9 @@ const INPUTS: &[(&[&str], &str)] = &[
     (&["hash", "--lines", "list"], "list"),
     (&["hash", "--files-from", "names"], "names"),
     (&["hash", "t", "--newer", "names"], "names"),
+    (&["hash", "t", "--where", "newer = names"], "names"),
+    (&["find", "t", "--where", "not (size > 1 or samefile = \"t/a\")"], "t/a"),
+    (&["du", "t", "--exclude-where", "newer=names"], "names"),
     (&["hash", "/dev/stdin"], "names"),
     (&["hash"], "names"),
     (&["hash", "t", "-"], "names"),
@@ -52,6 +55,8 @@ const INPUTS: &[(&[&str], &str)] = &[
     (&["dup", "t/a", "t/b"], "t/b"),
     (&["dup", "--manifests", "m", "n"], "n"),
     (&["dup", "prune", "--action", "delete", "t/a", "t/b"], "t/a"),
+    (&["dup", "prune", "--action", "delete", "t", "--reference", "names"], "names"),
+    (&["dup", "prune", "--action", "delete", "t", "--keep-one-per", "names"], "names"),
     (&["dup", "apply", "report", "--action", "delete"], "report"),
     (&["dup", "undo", "j"], "j"),
     (&["undo", "j"], "j"),
@@ -138,6 +143,68 @@ fn standard_output_is_an_output() {
     dir.ftk(["hash", "t", "-o", "same"]).under(&dir, sh).run().status(2);
     assert_eq!(fs::read(dir.path("same")).unwrap(), b"ftk: -o and standard error name the same file\n");
     dir.ftk(["hash", "t"]).under(&dir, ["sh", "-c", "exec \"$@\" > log 2>&1", "sh"]).run().status(0);
+}
+
+#[test]
+fn standard_error_is_an_output() {
+    let dir = scene();
+    for (args, input) in [
+        (&["hash", "nothing", "t/a"][..], "t/a"),
+        (&["hash", "--check", "list"], "list"),
+        (&["cmp", "t/a", "t/b"], "t/b"),
+        (&["manifest", "verify", "t", "m"], "m"),
+        (&["undo", "j"], "j"),
+    ] {
+        let before = fs::read_to_string(dir.path(input)).unwrap();
+        let append = format!("exec \"$@\" 2>> {input}");
+        let run = dir.ftk(args).under(&dir, ["sh", "-c", &append, "sh"]).run().status(2);
+        run.check(run.out.is_empty(), "nothing is done");
+        let reason = format!("ftk: '{input}' is both input and output (standard error)\n");
+        assert_eq!(fs::read_to_string(dir.path(input)).unwrap(), before + &reason, "{args:?}");
+    }
+    // A log in the tree is usual, and is skipped where files are read.
+    let logged = ["sh", "-c", "exec \"$@\" 2>> t/log", "sh"];
+    dir.ftk(["find", "t", "--sort"]).under(&dir, logged).run().status(0).stdout("t\nt/a\nt/b\nt/log\n");
+    let run = dir.ftk(["hash", "t"]).under(&dir, logged).run().status(0);
+    run.check(run.out.split(|byte| *byte == b'\n').count() == 3, "two files");
+    let log = fs::read_to_string(dir.path("t/log")).unwrap();
+    assert!(log.contains("skipped: 1 own output file"), "{log}");
+}
+
+#[test]
+fn descriptors_lead_to_their_files() {
+    let dir = scene();
+    for (args, input) in [
+        (&["hash", "t/a", "--stats", "/dev/fd/3"][..], "t/a"),
+        (&["hash", "t/a", "-o", "/dev/fd/3"], "t/a"),
+        (&["hash", "t/a", "--metrics", "/proc/self/fd/3"], "hard link"),
+        (&["hash", "--check", "list", "--stats", "/dev/fd/3"], "list"),
+        (&["manifest", "verify", "t", "m", "--stats", "/dev/fd/3"], "m"),
+        (&["manifest", "update", "t", "m", "-o", "/dev/fd/3"], "m"),
+    ] {
+        for redirection in ["<>", ">>"] {
+            let before = fs::read(dir.path(input)).unwrap();
+            let open = format!("exec \"$@\" 3{redirection}'{input}'");
+            let run = dir.ftk(args).under(&dir, ["sh", "-c", &open, "sh"]).run().status(2);
+            run.stderr_has(" is both input and output");
+            assert_eq!(fs::read(dir.path(input)).unwrap(), before, "{args:?}");
+        }
+    }
+    for (redirections, [stats, metrics], is_fine) in [
+        ("3>new 4>new", ["/dev/fd/3", "/dev/fd/4"], false),
+        ("3>new", ["/dev/fd/3", "new"], false),
+        (">new 3>>new", ["/dev/fd/3", "/dev/null"], false),
+        ("3>new", ["/dev/fd/3", "/proc/self/fd/3"], true),
+        (">new 2>&1", ["/dev/stderr", "/dev/stdout"], true),
+    ] {
+        let open = format!("exec \"$@\" {redirections}");
+        let args = ["hash", "t", "--stats", stats, "--metrics", metrics];
+        let run = dir.ftk(args).under(&dir, ["sh", "-c", &open, "sh"]).run();
+        let run = run.status(if is_fine { 0 } else { 2 });
+        run.check(is_fine || run.err.contains(" name the same file"), "the reason is printed");
+        let new = fs::read_to_string(dir.path("new")).unwrap();
+        assert_eq!((new.contains("\"ftk\": \"stats\""), new.contains("# HELP ")), (is_fine, is_fine));
+    }
 }
 
 #[test]

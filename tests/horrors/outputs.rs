@@ -58,6 +58,31 @@ fn h17_an_input_that_is_also_the_output_is_an_error() {
     }
 }
 
+/// A limit of file sizes (`ulimit -f`) is an error like a full disk, and not a signal that ends ftk. Commands of `--exec` are
+/// ended by it as usual.
+#[test]
+fn h47_a_limit_of_file_sizes_is_an_error() {
+    let dir = Dir::new();
+    (0..100).for_each(|nth| _ = dir.file(format!("t/{nth}"), b"same"));
+    let limited = ["sh", "-c", "ulimit -f 1; exec \"$@\" > out", "sh"];
+    for (args, message) in [
+        (&["hash", "t"][..], "ftk: cannot write to standard output: file too large\n"),
+        (&["hash", "t", "-o", "list"], "ftk: cannot write 'list': file too large\n"),
+        (&["manifest", "create", "t", "-o", "list"], "ftk: cannot write 'list': file too large\n"),
+    ] {
+        dir.ftk(args).under(&dir, limited).run().status(2).stderr_has(message);
+        assert!(!dir.path("list").exists());
+    }
+    // The steps before the journal was full were carried out, and can be undone.
+    let prune = ["dup", "prune", "t", "--action", "delete", "--yes", "--journal", "journal"];
+    dir.ftk(prune).under(&dir, limited).run().status(2).stderr_has("file too large");
+    dir.ftk(["undo", "journal"]).run().status(0);
+    assert_eq!(fs::read_dir(dir.path("t")).unwrap().count(), 100);
+    let exec = ["find", "t/1", "--exec", "sh", "-c", "yes > new; echo $?"];
+    let run = dir.ftk(exec).under(&dir, ["sh", "-c", "ulimit -f 1; exec \"$@\"", "sh"]).run().status(0);
+    run.stdout(format!("{}\n", 128 + 25));
+}
+
 /// A full disk is an error for every command and output: standard output, files, pages and stats.
 #[test]
 fn h47_write_errors_of_every_command_are_reported() {

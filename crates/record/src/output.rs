@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, fchown};
 use std::path::Path;
 
-use ftk_file::{FileType, Stat, begin_write_back};
+use ftk_file::{FileType, Stat, Symlinks, begin_write_back};
 use rustix::fs::Mode;
 #[cfg(target_os = "linux")]
 use rustix::process::geteuid;
@@ -69,8 +69,28 @@ pub enum OutputId {
     Existing(u64, u64),
     /// A name that no file has yet, in the directory with this device and inode number.
     Free((u64, u64), OsString),
-    /// A character device, such as `/dev/null`, or a descriptor of this process. Several outputs may share it.
+    /// A descriptor of this process, by its number, that is a regular file with this device and inode number.
+    Descriptor(OsString, (u64, u64)),
+    /// A character device, such as `/dev/null`, or a descriptor that is no regular file. Several outputs may share it.
     Shared,
+}
+
+impl OutputId {
+    /// Whether both lead to one file, by a name or through a descriptor. What several outputs may share is no file.
+    pub fn is_same_file(&self, other: &Self) -> bool {
+        match (self.identity(), other.identity()) {
+            (None, None) => matches!(self, Self::Free(..)) && self == other,
+            (one, other) => one == other,
+        }
+    }
+
+    fn identity(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Existing(dev, ino) => Some((*dev, *ino)),
+            Self::Descriptor(_, identity) => Some(*identity),
+            Self::Free(..) | Self::Shared => None,
+        }
+    }
 }
 
 /// Large enough to write a list of 86,000 lines in 60 calls, and small enough for the second-level cache.
@@ -87,7 +107,13 @@ impl Output {
     /// If [`create`](Self::create) would refuse the path.
     pub fn id(path: &Path) -> io::Result<OutputId> {
         Ok(match Target::find(path)? {
-            Target::Descriptor(_) => OutputId::Shared,
+            Target::Descriptor(place) => {
+                let file = Stat::at(&place.dir, &place.name, Symlinks::Follow)?;
+                match file.is_regular() {
+                    true => OutputId::Descriptor(place.name, file.identity()),
+                    false => OutputId::Shared,
+                }
+            }
             Target::Special(place) | Target::Replace(place) => match place.old {
                 Some(stat) if stat.file_type == FileType::Char => OutputId::Shared,
                 Some(stat) => OutputId::Existing(stat.dev, stat.ino),

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -286,8 +286,19 @@ fn ids_tell_whether_two_paths_lead_to_one_target() {
     assert_eq!(id("dangling"), id("sub/new"));
     assert_ne!(id("new"), id("sub/new"));
     assert_ne!(id("new"), id("New"));
-    for shared in ["/dev/null", "/dev/stdout", "/proc/self/fd/1"] {
-        assert_eq!(Output::id(Path::new(shared)).unwrap(), OutputId::Shared, "{shared}");
+    assert_eq!(Output::id(Path::new("/dev/null")).unwrap(), OutputId::Shared);
+    assert!(!OutputId::Shared.is_same_file(&OutputId::Shared));
+    assert!(id("dangling").is_same_file(&id("sub/new")) && !id("new").is_same_file(&id("sub/new")));
+
+    // Descriptors lead to their files.
+    let (pipe, _writer) = io::pipe().unwrap();
+    let file = File::open(path("old")).unwrap();
+    for directory in ["/dev/fd", "/proc/self/fd"] {
+        let id = |fd: RawFd| Output::id(Path::new(&format!("{directory}/{fd}"))).unwrap();
+        let number = file.as_raw_fd().to_string();
+        assert_eq!(id(file.as_raw_fd()), OutputId::Descriptor(number.into(), (old.dev(), old.ino())));
+        assert!(id(file.as_raw_fd()).is_same_file(&OutputId::Existing(old.dev(), old.ino())));
+        assert_eq!(id(pipe.as_raw_fd()), OutputId::Shared);
     }
     assert_eq!(listing(dir.path()), ["dangling", "hard link", "old", "sub"]);
 }
