@@ -85,6 +85,18 @@ fn h79_every_row_of_the_table() {
     }
 }
 
+/// An operator of find is named even if the parser rejects the operand after it.
+#[test]
+fn h79_operators_before_the_path() {
+    let dir = scene();
+    for (operator, hint) in [("!", "use --where 'not ...'"), ("(", "--where"), (")", "--where")] {
+        for operands in [[operator, "a"], ["a", operator]] {
+            let run = dir.ftk(["manifest", "create"]).args(operands).run().status(2).stdout("");
+            run.stderr_has(&format!("'{operator}' is GNU find syntax: ")).stderr_has(hint);
+        }
+    }
+}
+
 /// The commands of the original report: each did something else and exited with status 0.
 #[test]
 fn h79_recursive_means_recursive() {

@@ -34,9 +34,14 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
                 error.remove(ContextKind::SuggestedArg);
                 error.remove(ContextKind::Usage);
             }
-            // A superfluous operand may be the value of an option that has no value in ftk.
-            let hint = || short_of(command, line, |row| row.is_flag_here());
-            if rejected.starts_with('-') { None } else { hint() }
+            if rejected.starts_with('-') {
+                return None;
+            }
+            // A superfluous operand may be the value of an option that has no value in ftk, or follow an operator
+            // such as `!`.
+            let operands = || line.words.iter().filter(|word| word.role == Role::Operand);
+            short_of(command, line, |row| row.is_flag_here())
+                .or_else(|| operands().find_map(|word| hint(word.text.to_str()?, command)))
         }
         // The third operand of `cmp` must be a number of bytes. It too may be the value of an option that has
         // no value in ftk.
