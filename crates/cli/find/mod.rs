@@ -56,6 +56,7 @@ pub(crate) struct FindArgs {
     ///
     /// PATH is an entry below a starting point. Each rule of the options is printed with its result, in order, and the
     /// line of an ignore file with its place. If a directory above PATH is skipped or not entered, the output names it.
+    /// With --follow, a directory that several paths lead to counts as entered under each of them.
     #[arg(long, value_name = "PATH", help_heading = "Output")]
     #[arg(conflicts_with_all = ["count", "format", "exec", "exec-batch"])]
     explain: Vec<OsString>,
