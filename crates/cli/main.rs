@@ -99,8 +99,8 @@ fn exit_on_abort() {
 }
 
 /// Makes a write beyond the limit of file sizes (`ulimit -f`) fail with `EFBIG`, which is reported like a full disk.
-/// By default, `SIGXFSZ` ends the process. The commands of `--exec` do not inherit a handler, but they would inherit that
-/// the signal is ignored.
+/// By default, `SIGXFSZ` ends the process. The commands of `--exec` do not inherit a handler, but they would inherit
+/// that the signal is ignored.
 fn survive_size_limits() {
     let _ = flag::register(SIGXFSZ, Arc::default());
 }
