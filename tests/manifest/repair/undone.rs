@@ -91,3 +91,31 @@ fn the_journal_and_the_damaged_content_go_where_the_user_says() {
     run.check(run.text().contains("cannot make the directory for damaged files"), "the directory exists");
     assert_ne!(fs::read(dir.path("a")).unwrap(), b"good");
 }
+
+/// A file system may use the inode number of the damaged file again at once: the copy that an undo makes can have it. A kill
+/// after that, before the journal says that the steps are undone, changes nothing.
+#[test]
+fn a_copy_with_the_inode_number_of_the_damaged_file_is_recognised() {
+    let dir = Dir::new();
+    dir.file("a", b"good").hard_link("a", "b").file("c", b"fine").file("d", b"d").file("e", b"e");
+    keep(&dir);
+    damage(&dir.path("a"));
+    damage(&dir.path("c"));
+    let inode = |name| fs::metadata(dir.path(name)).unwrap().ino();
+    let content = |name| fs::read(dir.path(name)).unwrap();
+    let (damaged, contents) = (["a", "c"].map(inode), ["a", "b", "c"].map(content));
+    repair(&dir, &["--yes"]).status(0);
+    let journal = journal(&dir);
+    let undo = || dir.ftk(["undo"]).arg(&journal).run();
+    undo().status(0).stderr_has("  restored 3 files\n");
+    let text = fs::read_to_string(&journal).unwrap();
+    let mut text: String = text.split_inclusive('\n').filter(|line| !line.contains("\"undone\"")).collect();
+    for (name, damaged) in ["a", "c"].into_iter().zip(damaged) {
+        let member = |inode| format!("\"ino\":{inode},\"size_bytes\"");
+        text = text.replace(&member(damaged), &member(inode(name)));
+    }
+    fs::write(&journal, text).unwrap();
+    undo().status(0).stderr_has("  restored 0 files; 3 files needed nothing\n");
+    assert_eq!(["a", "b", "c"].map(content), contents);
+    assert_eq!(inode("a"), inode("b"));
+}

@@ -125,14 +125,11 @@ impl Undoing {
         now: &Stat,
         stop: &Stop,
     ) -> Result<Undone, ActError> {
-        let victim = &intent.victim.version;
         if intent.is_victim(now, || place.identity(Side::Target))? {
             return Ok(Undone::AsItWas);
         }
-        if victim.identity() == now.identity() {
-            return Err(Refusal::Changed { side: Side::Target, what: "since the run" }.into());
-        }
         if !is_made(intent, now) {
+            // A copy of an earlier undo may have the inode number that became free when the victim was removed.
             return self.is_undone(intent, place, now, stop);
         }
         let saved = self.saved(intent)?;
