@@ -13,7 +13,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::metadata::{Metadata, SET_ID, timespec};
+use crate::metadata::{Metadata, SET_ID, is_access_list, timespec};
 use crate::private::path_of;
 use crate::reach::Place;
 use crate::refusal::{ActError, Refusal, Side};
@@ -71,13 +71,18 @@ impl Entry {
 
     /// Sets owner, attributes and permissions. `new` must have no rights that the entry lacks.
     ///
-    /// Before the owner changes, the entry gets only the permissions that both the old and the new ones grant: the new group
-    /// gets nothing that only the old one was given.
+    /// Before the owner changes, the entry gets only the permissions that both the old and the new ones grant, and only those of
+    /// the owner if there is an access list: the new group gets nothing that only the old one was given.
     pub(crate) fn set_access(&self, new: &Metadata) -> Result<(), ActError> {
         let has_mode = self.stat.file_type != FileType::Symlink;
         let now = self.now(Side::Target)?;
         if (now.uid, now.gid) != (new.uid, new.gid) {
-            let both = now.mode & new.mode;
+            // With an access list, the permissions of the group are its mask.
+            let theirs = self
+                .attributes()
+                .map_err(|error| Refusal::unreadable(Side::Target, "read the attributes of", error))?;
+            let has_list = theirs.iter().chain(&new.attributes).any(is_access_list);
+            let both = now.mode & new.mode & if has_list { 0o7700 } else { 0o7777 };
             if has_mode && both & !SET_ID != now.mode & !SET_ID {
                 self.set_mode(both)?;
             }

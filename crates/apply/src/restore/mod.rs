@@ -14,7 +14,6 @@ use std::rc::Rc;
 
 use ftk_file::{Birth, Failure, File, FileType, Identity, Stat, Version, temp_name};
 use ftk_sched::Stop;
-use rustix::process::geteuid;
 
 use crate::action::ActionKind;
 use crate::copy::{Copied, Expected, copy};
@@ -435,7 +434,7 @@ impl Restorer {
 fn refuse_planted(restore: &Restore, damaged: Option<&Held>) -> Result<(), Refusal> {
     let Some(held) = damaged else { return Ok(()) };
     let (Restore { recorded, changes, .. }, stat) = (restore, &held.stat);
-    let other_owner = recorded.uid.filter(|it| ![*it, 0, geteuid().as_raw()].contains(&stat.uid));
+    let other_owner = recorded.uid.filter(|it| *it != changes.uid.unwrap_or(stat.uid));
     let mode = changes.mode.unwrap_or(stat.mode);
     let has_other_group = recorded.gid.is_some_and(|gid| gid != changes.gid.unwrap_or(stat.gid));
     let grants_more = recorded.mode.is_some_and(|recorded| mode & 0o777 & !recorded != 0)

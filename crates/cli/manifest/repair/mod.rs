@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
+use ftk_apply::ensure_safe_directory;
 use ftk_file::{Failure, Stat, now_ns};
 use ftk_inventory::Keep;
 use ftk_manifest::{Damage, Found, RepairOptions, RepairPlan, WalkedTree, Why, rewrite};
@@ -168,6 +169,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
         modified: args.modified,
         metadata: args.metadata,
         other_root: args.guard.other_root,
+        private_root: ensure_safe_directory(Path::new(&args.root)).is_ok(),
     };
     let plan = RepairPlan::new(&manifest, &tree, options, &run.budget);
     let plan = plan.with_context(name)?;
@@ -265,7 +267,7 @@ fn say_left(args: &RepairArgs, damage: &Damage, found: &[Option<Found>], printer
                 printer.say(Word::Refuse, &left.path, why);
             }
             Why::OtherEntry => {
-                let why = "is perhaps not the recorded entry: another user can change names here (--other-root accepts it)";
+                let why = "is perhaps not the recorded entry: another user can change its path, or could when it was recorded (--other-root accepts it)";
                 printer.say(Word::Refuse, &left.path, why);
             }
             Why::LacksRights => {

@@ -73,7 +73,9 @@ pub(super) fn find_directories(
             let nearest = directories_above(&name.path).find(|path| above[*path].is_some());
             let Some(path) = nearest else { return true };
             let found = above[path].as_ref().expect("it was found");
-            let is_known = plan.options.other_root || found.is_recorded || is_private(path, &above);
+            let is_known = plan.options.other_root
+                || found.is_recorded
+                || (plan.options.private_root && is_private(path, &above));
             if is_known {
                 name.directory = Some(NearestDirectory { len: path.len(), identity: found.identity });
             } else {
@@ -173,7 +175,7 @@ mod tests {
         let identity = Identity::of(std::fs::File::open(".").unwrap()).unwrap();
         let found = |uid, mode| {
             let stat = Stat { uid, mode, ..Stat::EMPTY };
-            Some(Found { stat, identity, is_recorded: false })
+            Some(Found { stat, identity, is_recorded: false, was_ours: true })
         };
         let me = geteuid().as_raw();
         for (root, a, is_expected) in [

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use ftk_file::{Birth, Stat, Version, sees_trusted};
-use ftk_inventory::{Opener, Reservation};
+use ftk_file::{Stat, TRUSTED, Version, sees_trusted};
+use ftk_inventory::Reservation;
 use ftk_walk::FileType;
 
 use crate::entry::key;
@@ -12,7 +12,6 @@ use crate::merge::merge;
 use crate::repair::damage::{Damage, Recorded, Why};
 use crate::repair::directories::{directories_above, is_ours, was_ours};
 use crate::repair::plan::RepairPlan;
-use crate::survey::lasting_difference;
 use crate::verdict::is_same_time;
 use crate::walked_tree::Seen;
 use crate::xattrs::{Hider, XattrReader};
@@ -82,7 +81,6 @@ pub(super) struct MetadataFinder<'f> {
     plan: &'f RepairPlan<'f>,
     xattrs: Option<XattrReader<'f>>,
     hider: Hider,
-    opener: Opener<'f>,
     /// The directories whose path no other user can change, nor the names in them. Only if metadata is put back.
     ours: HashSet<Vec<u8>>,
     /// Files with several names. Only if metadata is put back.
@@ -91,11 +89,11 @@ pub(super) struct MetadataFinder<'f> {
 
 impl<'f> MetadataFinder<'f> {
     pub(super) fn new(plan: &'f RepairPlan<'f>, contents: Contents<'f>) -> Self {
-        let (inventory, header) = (plan.tree.inventory, plan.manifest.header());
-        let xattrs = header.xattrs.then(|| XattrReader::new(inventory, contents));
+        let header = plan.manifest.header();
+        let xattrs = header.xattrs.then(|| XattrReader::new(plan.tree.inventory, contents));
         let hider = Hider::new([header.trusted_xattrs, sees_trusted()]);
         let (ours, linked) = (HashSet::new(), HashMap::new());
-        Self { plan, xattrs, hider, opener: Opener::new(inventory), ours, linked }
+        Self { plan, xattrs, hider, ours, linked }
     }
 
     /// Notes whether other users can change names in a directory, or could when it was recorded. Must be called before its
@@ -110,7 +108,7 @@ impl<'f> MetadataFinder<'f> {
             && seen.file_type == FileType::Directory
             && seen.metadata.as_ref().is_some_and(is_ours)
             && old.is_none_or(was_ours)
-            && (seen.is_root() || self.is_private(&seen.path))
+            && if seen.is_root() { self.plan.options.private_root } else { self.is_private(&seen.path) }
         {
             reserved.consume((seen.path.len() + size_of::<Vec<u8>>()) as u64)?;
             self.ours.insert(key(&seen.path).to_vec());
@@ -138,7 +136,14 @@ impl<'f> MetadataFinder<'f> {
         };
         let new = Entry { xattrs: xattrs.as_deref(), ..Entry::new(old.path, *now) };
         let (mut recorded, mut new) = (*old, new);
-        self.hider.hide([&mut recorded, &mut new]);
+        let mut restored = Recorded::of(old);
+        if self.hider.hide([&mut recorded, &mut new]) {
+            // The present attributes that only root sees stay.
+            let is_trusted = |xattr: &&Xattr| xattr.name.starts_with(TRUSTED);
+            let present = xattrs.iter().flatten().filter(is_trusted).cloned();
+            restored.xattrs = recorded.xattrs.map(|xattrs| xattrs.iter().cloned().chain(present).collect());
+            restored.xattrs.iter_mut().for_each(|xattrs| xattrs.sort_by(|a, b| a.name.cmp(&b.name)));
+        }
         let mut changed = changed(&recorded, &new, shift, self.plan.options.metadata);
         let lacks_rights = lacks_rights(&recorded, &new, &changed);
         if lacks_rights && is_only_rights(&recorded, &new, &changed) {
@@ -148,58 +153,42 @@ impl<'f> MetadataFinder<'f> {
             return Ok(if changed.is_empty() { Judged::AsRecorded } else { Judged::Unasked });
         }
         if now.nlink > 1 && now.file_type != FileType::Directory {
-            let recorded = Recorded::of(old);
             match self.linked.get(&now.identity()) {
-                Some(first) if first.recorded.is_alike(&recorded) => return Ok(Judged::AsRecorded),
+                Some(first) if first.recorded.is_alike(&restored) => return Ok(Judged::AsRecorded),
                 Some(first) => return Ok(Judged::Left(Why::OtherLink(first.path.clone()))),
                 None => {
                     let path = old.path.to_vec();
                     reserved.consume((size_of::<FirstName>() + path.len()) as u64)?;
-                    self.linked.insert(now.identity(), FirstName { path, recorded });
+                    self.linked.insert(now.identity(), FirstName { path, recorded: restored.clone() });
                 }
             }
         }
         if changed.is_empty() {
             return Ok(Judged::AsRecorded);
         }
-        if !self.is_known(old, seen) {
+        if !self.is_known(seen) {
             return Ok(Judged::Left(Why::OtherEntry));
         }
         reserved.consume((size_of::<OtherMetadata>() + old.path.len()) as u64)?;
         changed.shrink_to_fit();
-        let (path, recorded) = (old.path.to_vec(), Recorded::of(old));
         Ok(Judged::Differs(Box::new(OtherMetadata {
-            path,
+            path: old.path.to_vec(),
             now: *now,
             xattrs,
-            recorded,
+            recorded: restored,
             changed,
             lacks_rights,
         })))
     }
 
-    /// Returns whether this is the recorded entry, or at least one that no other user can have put there.
+    /// Returns whether no other user can have put this entry here.
     ///
     /// Another user could link or move an entry of a third user to a recorded name, and so get its owner and permissions
-    /// changed. The content of a file may be public, and that of a directory is not compared.
-    fn is_known(&mut self, old: &Entry<'_>, seen: &Seen) -> bool {
-        if self.plan.options.other_root || seen.is_root() || self.is_private(&seen.path) {
-            return true;
-        }
-        let stat = self
-            .opener
-            .open(seen.dir)
-            .ok()
-            .and_then(|dir| Stat::at_with(dir, &*seen.name, seen.symlinks(), Birth::Requested).ok());
-        let is_recorded = |now: &Stat| match lasting_difference(old, now, &self.plan.file_systems) {
-            Some(difference) => old.knows(Field::Ino) && difference.is_none(),
-            // The numbers may be those of another entry after a mount, so its owner counts as well.
-            None => {
-                let numbers = |it: &Stat| (it.dev, it.ino, it.uid);
-                old.knows_all(&[Field::Dev, Field::Ino, Field::Uid]) && numbers(&old.stat) == numbers(now)
-            }
-        };
-        stat.as_ref().is_some_and(is_recorded)
+    /// changed: even a recorded inode could be exchanged after it was examined, or its number be used again.
+    fn is_known(&self, seen: &Seen) -> bool {
+        let is_private =
+            || if seen.is_root() { self.plan.options.private_root } else { self.is_private(&seen.path) };
+        self.plan.options.other_root || is_private()
     }
 
     /// Adds the directories in which files are restored, unless they are to be changed anyway: their mtime changes. Sorts all
@@ -223,7 +212,7 @@ impl<'f> MetadataFinder<'f> {
                     && old.knows(Field::Mtime)
                     && old.stat.mtime_ns == now.mtime_ns
                     && above.contains(key(old.path))
-                    && self.is_known(&old, &new.seen)
+                    && self.is_known(&new.seen)
                 {
                     let (path, recorded) = (old.path.to_vec(), Recorded::of(&old));
                     let (xattrs, changed, lacks_rights) = (None, Vec::new(), false);

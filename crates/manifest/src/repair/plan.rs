@@ -22,6 +22,8 @@ pub struct RepairOptions {
     pub metadata: bool,
     /// Whether directories and entries that are not the recorded ones are accepted.
     pub other_root: bool,
+    /// Whether only the caller and root can change what the path of the root leads to, and the names in the root.
+    pub private_root: bool,
 }
 
 impl RepairOptions {
