@@ -226,7 +226,8 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     }
     if let Some(shift) = &updated.shift {
         let shift = describe(shift, TREE);
-        console.warning(format_args!("all times have shifted ({shift}); they are recorded now"));
+        let what = if args.append_only { "their records are kept" } else { "they are recorded now" };
+        console.warning(format_args!("all times have shifted ({shift}); {what}"));
     }
     if missing > 0 && !args.append_only {
         let paths = human::count(missing, "recorded path");

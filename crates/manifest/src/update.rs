@@ -17,7 +17,7 @@ use crate::merge::merge;
 use crate::shift::RecordedTimes;
 use crate::survey::is_same_file_system;
 use crate::trees::Trees;
-use crate::verdict::{finding, is_same_time, is_undecided, note_links};
+use crate::verdict::{finding, is_undecided, note_links};
 use crate::walked_tree::{Failed, Seen, WalkedTree};
 use crate::xattrs::Hider;
 use crate::{
@@ -385,14 +385,15 @@ impl<'u> Update<'u> {
         hider.hide([&mut before, &mut now]);
         let is_pair = old.stat.is_regular() && entry.stat.is_regular();
         let is_same = is_pair.then(|| old.digests == entry.digests);
+        // Times that have shifted keep their records, too.
         Criteria::default().changed(&before, &now, is_same, &mut changed);
-        if is_same_time(old, entry, shift) {
-            changed.retain(|field| *field != Field::Mtime);
-        }
         if let (Some(a), Some(b)) = (old.links(), entry.links())
             && let Some(first) = links.add(old.path, a.map(Into::into), b.map(Into::into))?
         {
             note_links(&mut changed, [&mut before, &mut now], first);
+        } else if old.link_group.is_some() && entry.links() == Some(None) {
+            // It may be the first name of its group, of which only a later one shows that they are separate.
+            changed.push(Field::LinkGroup);
         }
         if !changed.is_empty() {
             updated.retained += 1;

@@ -14,10 +14,10 @@ use crate::{Criteria, Entry, Field, Shift};
 pub enum Verdict {
     /// Everything that is compared is the same.
     Ok,
+    /// Only the name differs: it is in another Unicode normal form. Everything else that is compared is the same.
+    Respelled,
     /// The content is the same, as far as it was compared; other fields differ.
     Metadata,
-    /// The name is in another Unicode normal form. The content is the same, as far as it was compared.
-    Respelled,
     /// The content differs, and so does the size, the mtime or the type: a normal change.
     Modified,
     /// The content differs although size and mtime are the same: a storage error, or a concealed change.
@@ -36,8 +36,8 @@ impl Verdict {
     /// All verdicts, in the order they are listed to users.
     pub const ALL: [Self; 9] = [
         Self::Ok,
-        Self::Metadata,
         Self::Respelled,
+        Self::Metadata,
         Self::Modified,
         Self::Corrupted,
         Self::Moved,

@@ -422,11 +422,10 @@ impl<'c> Collector<'c> {
 
 /// Returns the option that excludes what is skipped at or below a path.
 fn exclude(path: &[u8], skipped: Skipped) -> Vec<u8> {
+    let path = if path == ROOT { b"" } else { path };
     let mut option = b"--exclude=".to_vec();
-    for byte in path.iter().filter(|_| path != ROOT) {
-        if option.ends_with(b"=") {
-            option.push(b'/');
-        }
+    option.extend_from_slice(if path.is_empty() { b"" } else { b"/" });
+    for byte in path {
         if byte.is_ascii_punctuation() && *byte != b'/' {
             option.push(b'\\');
         }
