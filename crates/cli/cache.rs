@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -256,8 +256,7 @@ fn print(contents: Option<Contents>, path: &Path, json: bool) -> anyhow::Result<
 /// Returns the regular files at and below these paths: the identities of their file systems, and their inode numbers.
 /// Files that are never stored are omitted.
 fn files(paths: &[OsString], console: &Console) -> anyhow::Result<(Vec<(FsId, u64)>, Outcome)> {
-    let starts = paths.iter().map(|path| CString::new(path.as_bytes())).collect::<Result<Vec<_>, _>>()?;
-    let walker = Walker::new(starts).follow(Follow::Roots);
+    let walker = Walker::new(paths).follow(Follow::Roots);
     let mut inventory = Inventory::merge(walker.run(|worker| Collect::new(worker, Keep::Sizes)))?;
     let errors = inventory.take_errors();
     errors.iter().for_each(|error| console.path_error("examine", &error.path, cause(&error.source)));

@@ -1,10 +1,8 @@
 //! `ftk calibrate`: measures the machine and saves the results for the cost model.
 
 use std::env;
-use std::ffi::CString;
 use std::fmt;
 use std::fs;
-use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -94,8 +92,7 @@ pub(crate) fn cache_file(name: &str) -> Option<PathBuf> {
 fn measure() -> anyhow::Result<Constants> {
     let tree = tempfile::tempdir()?;
     make_files(tree.path())?;
-    let root = CString::new(tree.path().as_os_str().to_owned().into_vec())?;
-    let parts = Walker::new([root]).run(|worker| Collect::new(worker, Keep::Files));
+    let parts = Walker::new([tree.path()]).run(|worker| Collect::new(worker, Keep::Files));
     Ok(ftk_process::calibrate(&Inventory::merge(parts)?, Platform::detect()))
 }
 

@@ -138,7 +138,7 @@ impl<'c> Run<'c> {
         keep: Keep,
         hint: &str,
     ) -> anyhow::Result<Scan> {
-        let walker = walker(roots, follow, self.globals);
+        let walker = walker(&roots, follow, self.globals);
         scan(walker, selection, keep, &self.budget, None, hint, self.console)
     }
 
@@ -153,7 +153,7 @@ impl<'c> Run<'c> {
         keep: Keep,
         shard: &Shard,
     ) -> anyhow::Result<Scan> {
-        let walker = walker(vec![root], Follow::Roots, self.globals);
+        let walker = walker(&[root], Follow::Roots, self.globals);
         scan(walker, selection, keep, &self.budget, Some(shard), "", self.console)
     }
 

@@ -1,7 +1,8 @@
 //! Walks the starting points of a command, builds the inventory, and reports every error.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -45,7 +46,8 @@ pub(crate) struct Scan {
 }
 
 /// Returns the walker that all commands use.
-pub(crate) fn walker(paths: Vec<CString>, follow: Follow, globals: &Globals) -> Walker {
+pub(crate) fn walker(paths: &[CString], follow: Follow, globals: &Globals) -> Walker {
+    let paths = paths.iter().map(|path| OsStr::from_bytes(path.to_bytes()));
     Walker::new(paths).follow(follow).threads(globals.workers().unwrap_or_default())
 }
 
@@ -174,12 +176,7 @@ struct Counted<'c, V> {
 impl<V: Visitor> Visitor for Counted<'_, V> {
     type Dir = V::Dir;
 
-    fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        self.all.fetch_add(1, Ordering::Relaxed);
-        self.visitor.root(root)
-    }
-
-    fn descend(&mut self, from: Option<&V::Dir>, entry: &Entry<'_>) -> V::Dir {
+    fn descend(&mut self, from: Option<&V::Dir>, entry: &mut Entry<'_>) -> V::Dir {
         self.visitor.descend(from, entry)
     }
 
@@ -187,7 +184,7 @@ impl<V: Visitor> Visitor for Counted<'_, V> {
         self.visitor.enter(tag, dir)
     }
 
-    fn entry(&mut self, tag: &V::Dir, entry: &mut Entry<'_>) -> Step {
+    fn entry(&mut self, tag: Option<&V::Dir>, entry: &mut Entry<'_>) -> Step {
         self.entries += 1;
         if asked::take() {
             (self.answer)(self.all.load(Ordering::Relaxed) + self.entries);

@@ -2,7 +2,7 @@
 //! select an entry that does not exist.
 
 use std::collections::BTreeSet;
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -110,7 +110,8 @@ pub fn ignore_files(data: &[u8]) {
 fn listed(builder: &SelectionBuilder) -> BTreeSet<Vec<u8>> {
     let roots = [root()];
     let Ok(selection) = builder.clone().build_for(&Roots::new(&roots)) else { return BTreeSet::new() };
-    let parts = Walker::new(roots).threads(1).run(|_| Filtered::new(&selection, Paths::default()));
+    let starts = roots.iter().map(|root| OsStr::from_bytes(root.as_bytes()));
+    let parts = Walker::new(starts).threads(1).run(|_| Filtered::new(&selection, Paths::default()));
     parts.into_iter().flat_map(|part| part.into_parts().visitor.0).collect()
 }
 
@@ -124,13 +125,7 @@ struct Paths(Vec<Vec<u8>>);
 impl Visitor for Paths {
     type Dir = ();
 
-    fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        self.entry(&(), root)
-    }
-
-    fn descend(&mut self, _from: Option<&()>, _entry: &Entry<'_>) {}
-
-    fn entry(&mut self, _tag: &(), entry: &mut Entry<'_>) -> Step {
+    fn entry(&mut self, _tag: Option<&()>, entry: &mut Entry<'_>) -> Step {
         let mut path = Vec::new();
         entry.push_path(&mut path);
         self.0.push(path);

@@ -45,7 +45,7 @@ pub(super) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
     let selection = args.selection.clone().without_max_depth();
     let selection = selection.compile(&Roots::new(&roots), &[], console)?;
     let budget = Budget::new(globals.memory());
-    let walker = walker(roots.clone(), args.selection.follow(Follow::Never), globals);
+    let walker = walker(&roots, args.selection.follow(Follow::Never), globals);
     let visitor = |worker| Dump::new(worker, &budget);
     let progress = console.progress.during_output();
     let Walked { visitors: mut parts, mut skipped, rules, .. } =

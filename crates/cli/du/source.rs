@@ -48,7 +48,7 @@ pub(super) fn count(
         let count = Count::new(worker, &keep, budget, follow == Follow::Always);
         count.one_file_system(args.selection.one_file_system())
     };
-    let walker = walker(roots.clone(), follow, globals);
+    let walker = walker(&roots, follow, globals);
     let walked = walk(walker, &selection, budget, console.progress, console, visitor);
     let Walked { visitors, mut skipped, rules, .. } = walked;
     let (mut parts, mut errors) = (Vec::with_capacity(visitors.len()), Vec::new());

@@ -26,7 +26,7 @@ pub(super) fn explain(paths: &[OsString], search: &Search<'_>, roots: &Roots<'_>
             continue;
         };
         let root = search.roots[number].clone();
-        let walker = walker(vec![root], search.follow, search.globals).threads(1);
+        let walker = walker(&[root], search.follow, search.globals).threads(1);
         let selection = search.selection.numbered_from(number);
         let visitors = walker.run(|_| Explain::new(&selection, roots, names.clone()));
         let mut fate = None;

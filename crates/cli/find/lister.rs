@@ -99,12 +99,6 @@ impl<'l> Lister<'l> {
 impl Visitor for Lister<'_> {
     type Dir = ();
 
-    fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        self.list(root)
-    }
-
-    fn descend(&mut self, _from: Option<&()>, _entry: &Entry<'_>) {}
-
     fn enter(&mut self, _tag: &(), dir: &Directory<'_>) -> Step {
         self.dir.clear();
         dir.push_path(&mut self.dir);
@@ -114,7 +108,7 @@ impl Visitor for Lister<'_> {
         Step::Descend
     }
 
-    fn entry(&mut self, _tag: &(), entry: &mut Entry<'_>) -> Step {
+    fn entry(&mut self, _tag: Option<&()>, entry: &mut Entry<'_>) -> Step {
         self.list(entry)
     }
 

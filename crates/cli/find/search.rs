@@ -186,7 +186,7 @@ impl Search<'_> {
     }
 
     fn walker(&self) -> Walker {
-        walker(self.roots.to_vec(), self.follow, self.globals)
+        walker(self.roots, self.follow, self.globals)
     }
 
     fn budget(&self) -> Budget {

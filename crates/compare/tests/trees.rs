@@ -1,6 +1,5 @@
 //! Compares two trees in a temporary directory, using only the library.
 
-use std::ffi::CString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -21,8 +20,8 @@ struct Walked {
 
 impl Walked {
     fn new(root: &Path) -> Self {
+        let walker = Walker::new([root]).threads(2);
         let root = root.as_os_str().as_bytes().to_vec();
-        let walker = Walker::new([CString::new(root.clone()).unwrap()]).threads(2);
         let parts = walker.run(|worker| Collect::new(worker, TreeCriteria::default().keep()));
         Self { root, inventory: Inventory::merge(parts).unwrap(), failed: Vec::new() }
     }

@@ -28,7 +28,7 @@
 //! use ftk_sched::{Constants, Limits, Model, Stop, Threads};
 //! use ftk_walk::Walker;
 //!
-//! let parts = Walker::new([c"src".into()]).run(|worker| Collect::new(worker, Keep::Sizes));
+//! let parts = Walker::new(["src"]).run(|worker| Collect::new(worker, Keep::Sizes));
 //! let inventory = Inventory::merge(parts)?;
 //! let (model, stop) = (Model::new(Constants::default()), Stop::new());
 //! let limits = Limits { threads: Threads::Auto, backend: None, ring: true, cpus: 0 };

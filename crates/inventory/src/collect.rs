@@ -35,7 +35,7 @@ pub struct Collect {
 }
 
 /// The tag of a queued directory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct DirTag {
     /// `None` if the table was full.
     found: Option<Found>,
@@ -68,6 +68,18 @@ impl Collect {
     #[must_use]
     pub fn within(self, budget: &Budget) -> Self {
         Self { budget: Some(budget.clone()), ..self }
+    }
+
+    /// Adds a starting point, or refuses one whose type is not kept.
+    fn add_root(&mut self, root: &mut Entry<'_>) -> Step {
+        match root.file_type() {
+            file_type if self.keep.matches_start(file_type) => self.add(root),
+            FileType::Directory => Step::Descend,
+            file_type => {
+                self.refused.push(Refused { path: root.name().to_vec(), file_type });
+                Step::Next
+            }
+        }
     }
 
     fn add(&mut self, entry: &mut Entry<'_>) -> Step {
@@ -195,18 +207,7 @@ fn stat(entry: &mut Entry<'_>, keep: Keep) -> Result<(Metadata, Option<CString>)
 impl Visitor for Collect {
     type Dir = DirTag;
 
-    fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        match root.file_type() {
-            file_type if self.keep.matches_start(file_type) => self.add(root),
-            FileType::Directory => Step::Descend,
-            file_type => {
-                self.refused.push(Refused { path: root.name().to_vec(), file_type });
-                Step::Next
-            }
-        }
-    }
-
-    fn descend(&mut self, from: Option<&DirTag>, entry: &Entry<'_>) -> DirTag {
+    fn descend(&mut self, from: Option<&DirTag>, entry: &mut Entry<'_>) -> DirTag {
         let up = if from.is_some() { self.shard.current() } else { ROOT };
         match self.reserve().and_then(|()| self.shard.names.push(entry.name_c())) {
             Ok(name) => DirTag { found: Some(Found { shard: self.worker, up, name }) },
@@ -227,7 +228,10 @@ impl Visitor for Collect {
         }
     }
 
-    fn entry(&mut self, _tag: &DirTag, entry: &mut Entry<'_>) -> Step {
+    fn entry(&mut self, tag: Option<&DirTag>, entry: &mut Entry<'_>) -> Step {
+        if tag.is_none() {
+            return self.add_root(entry);
+        }
         match entry.file_type() {
             file_type if self.keep.matches(file_type) => self.add(entry),
             FileType::Directory => self.step(Ok(())),

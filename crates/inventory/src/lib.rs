@@ -16,7 +16,7 @@
 //! use ftk_inventory::{Collect, Inventory, Keep};
 //! use ftk_walk::Walker;
 //!
-//! let parts = Walker::new([c"src".into()]).run(|worker| Collect::new(worker, Keep::Files));
+//! let parts = Walker::new(["src"]).run(|worker| Collect::new(worker, Keep::Files));
 //! let inventory = Inventory::merge(parts)?;
 //! let mut order = inventory.in_path_order();
 //! assert!(order.next().unwrap().path.starts_with(b"src/"));

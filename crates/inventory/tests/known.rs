@@ -1,7 +1,7 @@
 //! Metadata in tables of real trees, compared with a `stat` of each path.
 
 use std::collections::BTreeMap;
-use std::ffi::{CString, OsStr};
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
@@ -19,7 +19,6 @@ fn merge(
     follow: Follow,
     collect: impl Fn(usize) -> Collect,
 ) -> Result<Inventory, Full> {
-    let roots = roots.iter().map(|root| CString::new(root.as_os_str().as_bytes()).unwrap());
     Inventory::merge(Walker::new(roots).threads(threads).follow(follow).run(collect))
 }
 
@@ -197,16 +196,13 @@ struct Changing<'c> {
 impl Visitor for Changing<'_> {
     type Dir = <Collect as Visitor>::Dir;
 
-    fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        self.inner.root(root)
-    }
-    fn descend(&mut self, from: Option<&Self::Dir>, entry: &Entry<'_>) -> Self::Dir {
+    fn descend(&mut self, from: Option<&Self::Dir>, entry: &mut Entry<'_>) -> Self::Dir {
         self.inner.descend(from, entry)
     }
     fn enter(&mut self, tag: &Self::Dir, dir: &Directory<'_>) -> Step {
         self.inner.enter(tag, dir)
     }
-    fn entry(&mut self, tag: &Self::Dir, entry: &mut Entry<'_>) -> Step {
+    fn entry(&mut self, tag: Option<&Self::Dir>, entry: &mut Entry<'_>) -> Step {
         if entry.name() == b"victim" {
             let mut path = Vec::new();
             entry.push_path(&mut path);
@@ -240,8 +236,7 @@ fn entries_whose_stat_fails_are_errors_and_have_no_row() {
             for name in ["a", "victim", "z"] {
                 fs::write(temp.path().join(name), name).unwrap();
             }
-            let root = CString::new(temp.path().as_os_str().as_bytes()).unwrap();
-            let parts = Walker::new([root])
+            let parts = Walker::new([temp.path()])
                 .threads(1)
                 .run(|worker| Changing { inner: Collect::new(worker, keep), change });
             let mut inventory = Inventory::merge(parts.into_iter().map(|part| part.inner).collect()).unwrap();

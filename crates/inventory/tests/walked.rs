@@ -1,7 +1,7 @@
 //! Tables filled by walks of real trees.
 
 use std::collections::BTreeSet;
-use std::ffi::{CString, OsStr};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +14,6 @@ use ftk_walk::{FileType, Follow, Walker};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, statat, unlinkat};
 
 fn walk(roots: &[&Path], threads: usize, keep: Keep) -> Inventory {
-    let roots = roots.iter().map(|root| CString::new(root.as_os_str().as_bytes()).unwrap());
     let walker = Walker::new(roots).threads(threads).follow(Follow::Roots);
     Inventory::merge(walker.run(|worker| Collect::new(worker, keep))).unwrap()
 }
@@ -244,10 +243,10 @@ fn exceeding_the_budget_is_an_error() {
     let files: Vec<_> = (0..2000).map(|i| format!("d{}/{i}", i % 7)).collect();
     let root = tree(&files.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
     let merged = |bytes| {
-        let path = CString::new(root.path().as_os_str().as_bytes()).unwrap();
         let budget = Budget::new(bytes);
-        let parts =
-            Walker::new([path]).threads(1).run(|worker| Collect::new(worker, Keep::Files).within(&budget));
+        let parts = Walker::new([root.path()])
+            .threads(1)
+            .run(|worker| Collect::new(worker, Keep::Files).within(&budget));
         Inventory::merge(parts).map(|inventory| inventory.files())
     };
     assert_eq!(merged(32 << 10), Err(Full::Memory));

@@ -168,7 +168,6 @@ fn by_inode<'r>(work: &Work<'_>, jobs: impl Iterator<Item = Job<'r>>) -> impl It
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::CString;
 
     use ftk_inventory::{Collect, Inventory, Keep};
     use ftk_sched::pick;
@@ -186,8 +185,7 @@ mod tests {
             (0..if dir.ends_with("1") { 0 } else { files })
                 .for_each(|file| std::fs::write(dir.join(format!("{file}")), "").unwrap());
         }
-        let path = CString::new(root.path().to_str().unwrap()).unwrap();
-        let parts = Walker::new([path]).threads(1).run(|worker| Collect::new(worker, Keep::Files));
+        let parts = Walker::new([root.path()]).threads(1).run(|worker| Collect::new(worker, Keep::Files));
         (root, Inventory::merge(parts).unwrap())
     }
 

@@ -21,7 +21,7 @@
 //! use ftk_sched::{Constants, Limits, Model, Stop, Threads};
 //! use ftk_walk::Walker;
 //!
-//! let parts = Walker::new([c"src".into()]).run(|worker| Collect::new(worker, Keep::Files));
+//! let parts = Walker::new(["src"]).run(|worker| Collect::new(worker, Keep::Files));
 //! let inventory = Inventory::merge(parts)?;
 //!
 //! let algorithms = &[Algorithm::Sha256];

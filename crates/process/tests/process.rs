@@ -25,7 +25,6 @@ fn inventory(root: &Path) -> Inventory {
 }
 
 fn inventory_of(root: &Path, keep: Keep) -> Inventory {
-    let root = std::ffi::CString::new(root.as_os_str().as_bytes()).unwrap();
     let parts = Walker::new([root]).threads(1).run(|worker| Collect::new(worker, keep));
     Inventory::merge(parts).unwrap()
 }

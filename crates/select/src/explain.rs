@@ -74,9 +74,7 @@ struct Silent(Vec<WalkError>);
 impl Visitor for Silent {
     type Dir = ();
 
-    fn descend(&mut self, _from: Option<&()>, _entry: &Entry<'_>) {}
-
-    fn entry(&mut self, _tag: &(), _entry: &mut Entry<'_>) -> Step {
+    fn entry(&mut self, _tag: Option<&()>, _entry: &mut Entry<'_>) -> Step {
         Step::Descend
     }
 
@@ -258,13 +256,7 @@ impl<'s> Explain<'s> {
 impl Visitor for Explain<'_> {
     type Dir = Tag<()>;
 
-    fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        self.filtered.root(root);
-        let examined = self.examine(root);
-        self.or_error(examined)
-    }
-
-    fn descend(&mut self, from: Option<&Self::Dir>, entry: &Entry<'_>) -> Self::Dir {
+    fn descend(&mut self, from: Option<&Self::Dir>, entry: &mut Entry<'_>) -> Self::Dir {
         self.filtered.descend(from, entry)
     }
 
@@ -282,7 +274,12 @@ impl Visitor for Explain<'_> {
         Step::Stop
     }
 
-    fn entry(&mut self, tag: &Self::Dir, entry: &mut Entry<'_>) -> Step {
+    fn entry(&mut self, tag: Option<&Self::Dir>, entry: &mut Entry<'_>) -> Step {
+        let Some(tag) = tag else {
+            self.filtered.entry(None, entry);
+            let examined = self.examine(entry);
+            return self.or_error(examined);
+        };
         if self.names.get(entry.depth() as usize - 1).is_none_or(|name| name != entry.name()) {
             return Step::Next;
         }

@@ -69,7 +69,7 @@ pub struct Parts<V> {
 }
 
 /// The tag of a queued directory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Tag<D> {
     /// Length of the starting point and the slash after it, the prefix of every path below it.
     root_len: usize,
@@ -138,12 +138,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
     }
 
     /// Shows the entry if it is selected, and returns the next step. A starting point has no `tag`.
-    fn offer<'e>(
-        &mut self,
-        entry: &mut Entry<'e>,
-        tag: Option<&V::Dir>,
-        show: impl FnOnce(&mut V, &mut Entry<'e>) -> Step,
-    ) -> Step {
+    fn offer(&mut self, entry: &mut Entry<'_>, tag: Option<&V::Dir>) -> Step {
         let is_counted = tag.is_some() || entry.file_type() != FileType::Directory;
         let selected = match self.matches(entry, tag) {
             Ok(selected) => selected,
@@ -158,7 +153,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         };
         self.skipped.matched += u64::from(selected && is_counted);
         let step = match tag {
-            _ if selected => show(&mut self.inner, entry),
+            _ if selected => self.inner.entry(tag, entry),
             Some(tag) if entry.file_type() == FileType::Directory => self.inner.hidden(tag, entry),
             _ => Step::Descend,
         };
@@ -172,7 +167,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             self.path.extend_from_slice(entry.name());
         }
         let step = match self.pruned(tag, entry) {
-            None => self.offer(entry, Some(&tag.inner), |inner, entry| inner.entry(&tag.inner, entry)),
+            None => self.offer(entry, Some(&tag.inner)),
             Some(Prune::Stop) => Step::Stop,
             Some(reason) => {
                 match reason {
@@ -460,7 +455,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         if !self.descends && root.file_type() == FileType::Directory {
             self.skipped.filtered_others += 1;
         }
-        self.offer(root, None, V::root)
+        self.offer(root, None)
     }
 
     fn enter_dir(&mut self, tag: &Tag<V::Dir>, dir: &Directory<'_>) -> Step {
@@ -496,12 +491,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
 impl<V: Visitor> Visitor for Filtered<'_, V> {
     type Dir = Tag<V::Dir>;
 
-    fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        let step = self.show_root(root);
-        self.noted(step)
-    }
-
-    fn descend(&mut self, from: Option<&Self::Dir>, entry: &Entry<'_>) -> Self::Dir {
+    fn descend(&mut self, from: Option<&Self::Dir>, entry: &mut Entry<'_>) -> Self::Dir {
         let (root_len, rules, is_ignored) = match from {
             Some(from) => (from.root_len, self.rules.clone(), self.is_ignored),
             None => {
@@ -517,8 +507,11 @@ impl<V: Visitor> Visitor for Filtered<'_, V> {
         self.noted(step)
     }
 
-    fn entry(&mut self, tag: &Self::Dir, entry: &mut Entry<'_>) -> Step {
-        let step = self.entry_of(tag, entry);
+    fn entry(&mut self, tag: Option<&Self::Dir>, entry: &mut Entry<'_>) -> Step {
+        let step = match tag {
+            Some(tag) => self.entry_of(tag, entry),
+            None => self.show_root(entry),
+        };
         self.noted(step)
     }
 

@@ -25,8 +25,7 @@
 //! struct Count(usize);
 //! impl Visitor for Count {
 //!     type Dir = ();
-//!     fn descend(&mut self, _: Option<&()>, _: &Entry<'_>) {}
-//!     fn entry(&mut self, _: &(), _: &mut Entry<'_>) -> Step {
+//!     fn entry(&mut self, _: Option<&()>, _: &mut Entry<'_>) -> Step {
 //!         self.0 += 1;
 //!         Step::Descend
 //!     }
@@ -36,7 +35,7 @@
 //! }
 //!
 //! let selection = Selection::builder().extension("rs").size("+0".parse()?).max_depth(1).build()?;
-//! let parts = Walker::new([c"src".into()]).run(|_| Filtered::new(&selection, Count(0)));
+//! let parts = Walker::new(["src"]).run(|_| Filtered::new(&selection, Count(0)));
 //! let count: usize = parts.into_iter().map(|part| part.into_parts().visitor.0).sum();
 //! assert!(count > 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,7 +1,7 @@
 //! Selections on real trees, compared with GNU find.
 
 use std::collections::BTreeMap;
-use std::ffi::{CString, OsStr};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -30,11 +30,7 @@ impl Shown {
 
 impl Visitor for Shown {
     type Dir = ();
-    fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        self.push(root)
-    }
-    fn descend(&mut self, _from: Option<&()>, _entry: &Entry<'_>) {}
-    fn entry(&mut self, _tag: &(), entry: &mut Entry<'_>) -> Step {
+    fn entry(&mut self, _tag: Option<&()>, entry: &mut Entry<'_>) -> Step {
         self.push(entry)
     }
     fn error(&mut self, error: WalkError) -> Step {
@@ -44,7 +40,6 @@ impl Visitor for Shown {
 
 /// Returns the selected entries, sorted, and the counts of what was skipped.
 fn shown(selection: &Selection, roots: &[&Path]) -> (Vec<(u32, Vec<u8>)>, Skipped) {
-    let roots = roots.iter().map(|root| CString::new(root.as_os_str().as_bytes()).unwrap());
     let parts = Walker::new(roots).threads(2).run(|_| Filtered::new(selection, Shown::default()));
     let (mut all, mut skipped) = (Vec::new(), Skipped::default());
     for Parts { visitor: mut part, skipped: counts, .. } in parts.into_iter().map(Filtered::into_parts) {
@@ -303,7 +298,6 @@ fn own_output_is_skipped_under_every_name() {
     let selection = builder.skip_file(own.dev() + 1, fs::metadata(temp.path().join("d/x")).unwrap().ino());
     let selection = selection.build().unwrap();
     let roots = [&temp.path().join("d"), &argument, &temp.path().join("link")];
-    let roots = roots.map(|root| CString::new(root.as_os_str().as_bytes()).unwrap());
     let walker = Walker::new(roots).threads(1).follow(Follow::Always);
     let parts = walker.run(|_| Filtered::new(&selection, Shown::default())).remove(0).into_parts();
     let Parts { visitor: shown, skipped, .. } = parts;
@@ -344,8 +338,7 @@ struct Tolerant {
 
 impl Visitor for Tolerant {
     type Dir = ();
-    fn descend(&mut self, _from: Option<&()>, _entry: &Entry<'_>) {}
-    fn entry(&mut self, _tag: &(), entry: &mut Entry<'_>) -> Step {
+    fn entry(&mut self, _tag: Option<&()>, entry: &mut Entry<'_>) -> Step {
         self.shown.push(entry)
     }
     fn error(&mut self, _error: WalkError) -> Step {
@@ -359,8 +352,7 @@ fn loops_are_counted_and_reported() {
     let temp = tree(&["a/b"]);
     symlink("..", temp.path().join("a/up")).unwrap();
     let selection = Selection::builder().build().unwrap();
-    let root = CString::new(temp.path().as_os_str().as_bytes()).unwrap();
-    let walker = Walker::new([root]).threads(1).follow(Follow::Always);
+    let walker = Walker::new([temp.path()]).threads(1).follow(Follow::Always);
     let mut parts = walker.run(|_| Filtered::new(&selection, Tolerant::default()));
     let Parts { visitor: part, skipped, .. } = parts.pop().unwrap().into_parts();
     assert_eq!((skipped.loops, part.errors), (1, 1));
@@ -372,8 +364,7 @@ fn steps_of_the_inner_visitor_are_followed() {
     struct Shallow(Shown, Step);
     impl Visitor for Shallow {
         type Dir = ();
-        fn descend(&mut self, _from: Option<&()>, _entry: &Entry<'_>) {}
-        fn entry(&mut self, _tag: &(), entry: &mut Entry<'_>) -> Step {
+        fn entry(&mut self, _tag: Option<&()>, entry: &mut Entry<'_>) -> Step {
             self.0.push(entry);
             self.1
         }
@@ -382,10 +373,9 @@ fn steps_of_the_inner_visitor_are_followed() {
         }
     }
     let temp = tree(&["a/b/c", "d/e/f"]);
-    for (step, entries) in [(Step::Next, 2), (Step::Descend, 6), (Step::Stop, 1)] {
+    for (step, entries) in [(Step::Next, 1), (Step::Descend, 7), (Step::Stop, 1)] {
         let selection = Selection::builder().build().unwrap();
-        let root = CString::new(temp.path().as_os_str().as_bytes()).unwrap();
-        let walker = Walker::new([root]).threads(1);
+        let walker = Walker::new([temp.path()]).threads(1);
         let parts = walker.run(|_| Filtered::new(&selection, Shallow(Shown::default(), step)));
         let shown: usize = parts.into_iter().map(|part| part.into_parts().visitor.0.0.len()).sum();
         assert_eq!(shown, entries);

@@ -35,13 +35,7 @@ impl Shown {
 impl Visitor for Shown {
     type Dir = ();
 
-    fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        self.show(root)
-    }
-
-    fn descend(&mut self, _from: Option<&()>, _entry: &Entry<'_>) {}
-
-    fn entry(&mut self, _tag: &(), entry: &mut Entry<'_>) -> Step {
+    fn entry(&mut self, _tag: Option<&()>, entry: &mut Entry<'_>) -> Step {
         self.show(entry)
     }
 
@@ -52,7 +46,9 @@ impl Visitor for Shown {
 }
 
 fn walk(selection: &Selection, roots: &[CString], threads: usize) -> (Vec<Vec<u8>>, Skipped, Used) {
-    let walker = Walker::new(roots.iter().cloned()).threads(threads).follow(Follow::Roots);
+    let walker = Walker::new(roots.iter().map(|root| OsStr::from_bytes(root.as_bytes())))
+        .threads(threads)
+        .follow(Follow::Roots);
     let parts = walker.run(|_| Filtered::new(selection, Shown::default()));
     let (mut paths, mut skipped, mut used) = (Vec::new(), Skipped::default(), None::<Used>);
     for Parts { visitor: mut shown, skipped: by_worker, used: of_worker, .. } in
@@ -471,7 +467,7 @@ fn a_walk_that_was_stopped_is_partial() {
     tree(temp.path(), &["a", "b", "c/d"]);
     let selection = Selection::builder().exclude("nothing").build().unwrap();
     for most in [1, 2, 5] {
-        let walker = Walker::new([c(temp.path())]).threads(1);
+        let walker = Walker::new([temp.path()]).threads(1);
         let shown = || Shown { most: Some(most), ..Shown::default() };
         let parts = walker.run(|_| Filtered::new(&selection, shown())).remove(0).into_parts();
         assert!(parts.used.is_partial() && !parts.used.is_used(0));
@@ -566,7 +562,8 @@ fn a_link_to_a_starting_point_leads_to_it() {
 /// What is recorded of a walk, sorted: skipped entries with the option, and then directories that were not entered.
 fn unseen(builder: SelectionBuilder, roots: &[CString], follow: Follow) -> (Vec<String>, Vec<SkippedEntry>) {
     let selection = builder.build_for(&Roots::new(roots)).unwrap().recording_unseen();
-    let walker = Walker::new(roots.iter().cloned()).threads(2).follow(follow);
+    let walker =
+        Walker::new(roots.iter().map(|root| OsStr::from_bytes(root.as_bytes()))).threads(2).follow(follow);
     let mut unseen = Unseen::default();
     for part in walker.run(|_| Filtered::new(&selection, Shown::default())) {
         unseen.merge(part.into_parts().unseen);

@@ -50,6 +50,26 @@ impl Count {
         Self { one_file_system, ..self }
     }
 
+    /// Counts a starting point. A directory counts when the walk descends into it.
+    fn count_root(&mut self, root: &mut Entry<'_>) -> Step {
+        if self.follows && root.file_type() == FileType::Symlink {
+            let dangling = io::Error::from(Errno::NOENT);
+            return self.error(WalkError::new(Op::Stat, root.name().to_vec(), dangling));
+        }
+        let metadata = match root.metadata() {
+            Ok(metadata) => *metadata,
+            Err(error) => return self.error(error),
+        };
+        let facts = Facts::of(&metadata, self.follows);
+        if metadata.file_type == FileType::Directory {
+            self.shown = Some(facts);
+        } else {
+            let node = self.part.root(root.name(), false);
+            self.part.add_directory(node, &facts, false);
+        }
+        Step::Descend
+    }
+
     fn count(&mut self, node: Node, entry: &mut Entry<'_>) -> Result<(), WalkError> {
         let metadata = *entry.metadata()?;
         // Overlays show files with other devices than their directories.
@@ -72,27 +92,7 @@ impl Count {
 impl Visitor for Count {
     type Dir = Node;
 
-    fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        self.shown = None;
-        if self.follows && root.file_type() == FileType::Symlink {
-            let dangling = io::Error::from(Errno::NOENT);
-            return self.error(WalkError::new(Op::Stat, root.name().to_vec(), dangling));
-        }
-        let metadata = match root.metadata() {
-            Ok(metadata) => *metadata,
-            Err(error) => return self.error(error),
-        };
-        let facts = Facts::of(&metadata, self.follows);
-        if metadata.file_type == FileType::Directory {
-            self.shown = Some(facts);
-        } else {
-            let node = self.part.root(root.name(), false);
-            self.part.add_directory(node, &facts, false);
-        }
-        Step::Descend
-    }
-
-    fn descend(&mut self, from: Option<&Node>, entry: &Entry<'_>) -> Node {
+    fn descend(&mut self, from: Option<&Node>, entry: &mut Entry<'_>) -> Node {
         let node = match from {
             Some(from) => self.part.directory(*from, entry.name()),
             None => self.part.root(entry.name(), true),
@@ -115,8 +115,9 @@ impl Visitor for Count {
         Step::Descend
     }
 
-    fn entry(&mut self, node: &Node, entry: &mut Entry<'_>) -> Step {
+    fn entry(&mut self, node: Option<&Node>, entry: &mut Entry<'_>) -> Step {
         self.shown = None;
+        let Some(node) = node else { return self.count_root(entry) };
         if let Err(error) = self.count(*node, entry) {
             self.errors.push(error);
         }

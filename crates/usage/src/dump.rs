@@ -73,6 +73,17 @@ impl Dump {
             }
         }
     }
+
+    fn show_root(&mut self, root: &mut Entry<'_>) -> Step {
+        match root.metadata() {
+            Ok(metadata) => {
+                self.root_dev = metadata.dev;
+                self.shown = Some(*metadata);
+            }
+            Err(error) => self.errors.push(error),
+        }
+        Step::Descend
+    }
 }
 
 /// Appends the object of an entry. `parent_dev` is the device of the directory that contains it.
@@ -102,18 +113,7 @@ fn push(
 impl Visitor for Dump {
     type Dir = Place;
 
-    fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        match root.metadata() {
-            Ok(metadata) => {
-                self.root_dev = metadata.dev;
-                self.shown = Some(*metadata);
-            }
-            Err(error) => self.errors.push(error),
-        }
-        Step::Descend
-    }
-
-    fn descend(&mut self, from: Option<&Place>, entry: &Entry<'_>) -> Place {
+    fn descend(&mut self, from: Option<&Place>, entry: &mut Entry<'_>) -> Place {
         let place = Place::new(self.worker, self.dirs.len());
         self.dirs.push(DumpedDir {
             parent: from.copied().unwrap_or(Place::NONE),
@@ -131,7 +131,10 @@ impl Visitor for Dump {
         Step::Descend
     }
 
-    fn entry(&mut self, _place: &Place, entry: &mut Entry<'_>) -> Step {
+    fn entry(&mut self, place: Option<&Place>, entry: &mut Entry<'_>) -> Step {
+        if place.is_none() {
+            return self.show_root(entry);
+        }
         self.shown = None;
         match entry.metadata().copied() {
             Ok(metadata) if metadata.file_type == FileType::Directory => self.shown = Some(metadata),

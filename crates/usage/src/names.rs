@@ -7,6 +7,12 @@ pub struct Place(u64);
 /// Bits of the position.
 const POSITION: u32 = 48;
 
+impl Default for Place {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 impl Place {
     /// Refers to nothing.
     pub(crate) const NONE: Self = Self(u64::MAX);

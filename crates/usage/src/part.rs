@@ -8,7 +8,7 @@ use crate::names::{Names, Place};
 use crate::{Facts, Keep, Measure};
 
 /// A directory, or a starting point of another type, while it is counted. It may be passed to other workers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Node {
     pub(crate) place: Place,
     pub(crate) depth: u32,

@@ -1,11 +1,14 @@
 //! The values that a visitor is shown: entries, opened directories, and repeated directories.
 
-use std::ffi::CStr;
-use std::io;
+use std::ffi::{CStr, OsStr, OsString};
+use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use crate::node::{Id, Place};
-use crate::sys::{self, CWD};
+use crate::sys::{self, CWD, Stat};
 use crate::{Fields, FileType, Metadata, Op, WalkError};
 
 /// Returns whether `fd` is on a pseudo file system, such as proc, sysfs or cgroup.
@@ -19,11 +22,11 @@ pub fn is_pseudo(fd: impl AsFd) -> bool {
 /// An open directory that is about to be listed.
 ///
 /// [`AsFd`] gives its descriptor. Opening an entry relative to it works however long the path is.
-#[derive(Debug)]
 pub struct Directory<'a> {
     pub(crate) fd: BorrowedFd<'a>,
     pub(crate) place: &'a dyn Place,
     pub(crate) id: Id,
+    pub(crate) stat: Stat,
     pub(crate) root_dev: u64,
     pub(crate) up_dev: Option<u64>,
 }
@@ -36,6 +39,10 @@ impl Directory<'_> {
     /// Returns the inode number of this directory.
     pub fn ino(&self) -> u64 {
         self.id.ino
+    }
+    /// Returns the metadata that was read when the directory was opened. Makes no system call.
+    pub fn metadata(&self) -> Metadata {
+        sys::metadata(&self.stat)
     }
     /// Returns the device of the starting point that this directory was reached from.
     pub fn root_dev(&self) -> u64 {
@@ -59,9 +66,19 @@ impl Directory<'_> {
     pub fn is_pseudo(&self) -> bool {
         is_pseudo(self.fd)
     }
-    /// Appends the path: the starting point as given, joined with the names below it.
+    /// Returns the path: the starting point as given, joined with the names below it.
+    pub fn path(&self) -> PathBuf {
+        path_from(|path| self.push_path(path))
+    }
+    /// Appends the path as bytes. Allocates only if `path` must grow.
     pub fn push_path(&self, path: &mut Vec<u8>) {
         self.place.push_path(path);
+    }
+}
+
+impl fmt::Debug for Directory<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Directory").field(&self.place).finish()
     }
 }
 
@@ -79,6 +96,14 @@ pub struct Repeat<'a> {
 }
 
 impl Repeat<'_> {
+    /// Returns the path under which the directory is not entered again.
+    pub fn path(&self) -> PathBuf {
+        path_from(|path| self.push_path(path))
+    }
+    /// Returns the path under which the directory was entered.
+    pub fn first_path(&self) -> PathBuf {
+        path_from(|path| self.push_first_path(path))
+    }
     /// Appends the path under which the directory is not entered again.
     pub fn push_path(&self, path: &mut Vec<u8>) {
         self.place.push_path(path);
@@ -153,6 +178,46 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// Returns the last name of the path. A path without a name, such as `/` or `..`, is returned whole.
+    pub fn file_name(&self) -> &'a OsStr {
+        let name = OsStr::from_bytes(self.name());
+        if self.place.is_some() { name } else { Path::new(name).file_name().unwrap_or(name) }
+    }
+    /// Returns the path: the starting point as given, joined with the names below it.
+    pub fn path(&self) -> PathBuf {
+        path_from(|path| self.push_path(path))
+    }
+    /// Opens the regular file for reading; for a followed link, its target.
+    ///
+    /// The name is opened relative to its directory, so this works at any depth, and a directory above that was renamed
+    /// or replaced meanwhile makes no difference. A link that is not followed, and that replaced the file after it was
+    /// listed, is not followed here either. A FIFO is never opened, so this does not wait.
+    ///
+    /// # Errors
+    /// If this is not a regular file, or if it cannot be opened.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::io::Read;
+    /// use ftk_walk::{FileType, Op, Step, WalkError, Walker};
+    ///
+    /// let parts = Walker::new(["src"]).fold(String::new, |text, entry| {
+    ///     let entry = entry.expect("the tree is readable");
+    ///     if entry.file_type() == FileType::Regular && entry.file_name() == "lib.rs" {
+    ///         entry.open().expect("it is readable").read_to_string(text).expect("it is UTF-8");
+    ///     }
+    ///     Step::Descend
+    /// });
+    /// assert!(parts.concat().contains("//! A parallel directory walker"));
+    /// ```
+    pub fn open(&self) -> Result<File, WalkError> {
+        let opened = match self.file_type {
+            FileType::Regular => sys::open_file(self.fd, self.name, self.via_link),
+            _ => Err(sys::not_regular()),
+        };
+        opened.map_err(|error| self.error(Op::Open, error))
+    }
     /// Returns the name without its directory, as bytes; for a starting point the path as given.
     pub fn name(&self) -> &'a [u8] {
         self.name.to_bytes()
@@ -218,9 +283,7 @@ impl<'a> Entry<'a> {
     /// # Errors
     /// As for [`metadata`](Self::metadata).
     pub fn metadata_with(&mut self, fields: Fields) -> Result<&Metadata, WalkError> {
-        if let Some(metadata) = self.metadata
-            && self.known.contains(fields)
-        {
+        if let Some(metadata) = self.metadata.filter(|_| self.known.contains(fields)) {
             return Ok(self.metadata.insert(metadata));
         }
         let wanted = self.known | fields;
@@ -242,7 +305,7 @@ impl<'a> Entry<'a> {
     pub fn is_mount_point(&self) -> bool {
         sys::is_mount_point(self.fd, self.name, self.via_link).unwrap_or(true)
     }
-    /// Appends the path: the starting point as given, joined with the names below it.
+    /// Appends the path as bytes. Allocates only if `path` must grow.
     pub fn push_path(&self, path: &mut Vec<u8>) {
         if let Some(place) = self.place {
             place.push_path(path);
@@ -253,13 +316,23 @@ impl<'a> Entry<'a> {
         path.extend_from_slice(self.name());
     }
 
+    /// Reads these fields, if there are any.
+    pub(crate) fn prefetch(&mut self, fields: Fields) -> Result<(), WalkError> {
+        if fields.is_empty() { Ok(()) } else { self.metadata_with(fields).map(|_| ()) }
+    }
+
+    /// Returns the metadata if it was read before.
+    pub(crate) fn known_metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref().filter(|_| !self.known.is_empty())
+    }
+
     /// Returns device and inode number if the metadata was read before.
     pub(crate) fn known_id(&self) -> Option<Id> {
         self.metadata.as_ref().filter(|_| self.known.contains(Fields::INO)).map(Metadata::id)
     }
 
-    /// Makes the error for a failed operation on this entry.
-    pub(crate) fn error(&self, op: Op, source: io::Error) -> WalkError {
+    /// Makes an error with the path of this entry, for visitors that make system calls themselves.
+    pub fn error(&self, op: Op, source: io::Error) -> WalkError {
         let mut path = Vec::new();
         self.push_path(&mut path);
         WalkError { op, path, source }
@@ -274,6 +347,13 @@ impl AsFd for Entry<'_> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd
     }
+}
+
+/// Returns the path that `push` appends.
+fn path_from(push: impl FnOnce(&mut Vec<u8>)) -> PathBuf {
+    let mut path = Vec::new();
+    push(&mut path);
+    OsString::from_vec(path).into()
 }
 
 #[cfg(test)]

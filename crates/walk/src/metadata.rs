@@ -1,5 +1,7 @@
 //! File types and metadata, independent of the platform.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use rustix::fs::FileType as RawType;
 
 use crate::node::Id;
@@ -89,8 +91,50 @@ pub struct Metadata {
 }
 
 impl Metadata {
+    /// Returns the time of the last change to the content.
+    pub fn modified(&self) -> SystemTime {
+        system_time(self.mtime_ns)
+    }
+    /// Returns the time of the last access.
+    pub fn accessed(&self) -> SystemTime {
+        system_time(self.atime_ns)
+    }
+    /// Returns the time when the inode was created, if [`birth_ns`](Self::birth_ns) is known.
+    pub fn created(&self) -> Option<SystemTime> {
+        self.birth_ns.map(system_time)
+    }
     /// Returns the device and inode number, which identify the file.
     pub(crate) fn id(&self) -> Id {
         Id { dev: self.dev, ino: self.ino }
+    }
+}
+
+/// Converts nanoseconds since the Unix epoch. A `SystemTime` holds every time that `stat` reports.
+fn system_time(nanoseconds: i128) -> SystemTime {
+    let seconds = nanoseconds.div_euclid(1_000_000_000);
+    let rest = Duration::from_nanos(nanoseconds.rem_euclid(1_000_000_000) as u64);
+    let distance = Duration::from_secs(seconds.unsigned_abs() as u64);
+    match seconds < 0 {
+        true => UNIX_EPOCH - distance + rest,
+        false => UNIX_EPOCH + distance + rest,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_before_and_after_the_epoch_are_converted() {
+        let (one, half) = (Duration::from_secs(1), Duration::from_nanos(500_000_000));
+        assert_eq!(system_time(0), UNIX_EPOCH);
+        assert_eq!(system_time(1_500_000_000), UNIX_EPOCH + one + half);
+        assert_eq!(system_time(-500_000_000), UNIX_EPOCH - half);
+        assert_eq!(system_time(-1_500_000_000), UNIX_EPOCH - one - half);
+        for seconds in [i64::MIN, i64::MAX] {
+            let time = system_time(i128::from(seconds) * 1_000_000_000);
+            let distance = time.duration_since(UNIX_EPOCH).unwrap_or_else(|before| before.duration());
+            assert_eq!(distance, Duration::from_secs(seconds.unsigned_abs()));
+        }
     }
 }

@@ -11,12 +11,12 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Mode, OFlags, fstat};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
-use crate::node::{Id, Node};
-use crate::sys::{self, CWD, NO_ATIME, PATH_MAX};
+use crate::node::Node;
+use crate::sys::{self, CWD, NO_ATIME, PATH_MAX, Stat};
 
 /// Descriptors reserved for the rest of the process.
 const SPARE: u64 = 16;
@@ -80,8 +80,8 @@ impl<T> Opener<T> {
         Self { ring: VecDeque::new(), capacity, extra: NO_ATIME }
     }
 
-    /// Opens `node`, and returns its descriptor and its identity.
-    pub(crate) fn open(&mut self, node: &Node<T>) -> io::Result<(Arc<OwnedFd>, Id)> {
+    /// Opens `node`, and returns its descriptor and its metadata.
+    pub(crate) fn open(&mut self, node: &Node<T>) -> io::Result<(Arc<OwnedFd>, Stat)> {
         let fd = match node.up() {
             None => self.open_at(CWD, node.name(), node.via_link())?,
             Some(up) => {
@@ -89,8 +89,8 @@ impl<T> Opener<T> {
                 self.open_at(up.as_fd(), node.name(), node.via_link())?
             }
         };
-        let id = sys::identity(&fd)?;
-        Ok((Arc::new(fd), id))
+        let stat = fstat(&fd)?;
+        Ok((Arc::new(fd), stat))
     }
 
     /// Keeps `node` open for its children, some of which are about to be queued.
@@ -147,7 +147,7 @@ impl<T> Opener<T> {
             path.pop();
             let at = base.as_ref().map_or(CWD, |fd| fd.as_fd());
             let fd = Arc::new(self.open_at(at, path.as_slice(), node.via_link())?);
-            if node.id() != Some(sys::identity(&fd)?) {
+            if node.id() != Some(sys::identity(&fstat(&fd)?)) {
                 return Err(Errno::STALE.into());
             }
             self.keep(node, &fd);

@@ -64,9 +64,7 @@ impl Roots {
     }
 
     fn identity(&mut self, parent: &[u8]) -> Option<Id> {
-        if let Some((path, id)) = &self.parent
-            && **path == *parent
-        {
+        if let Some((_, id)) = self.parent.as_ref().filter(|(path, _)| **path == *parent) {
             return *id;
         }
         let path = CString::new(parent).ok()?;

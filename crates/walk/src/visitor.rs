@@ -15,43 +15,48 @@ pub enum Step {
 
 /// The callbacks of a walk.
 ///
-/// Each worker owns one visitor. It is made before the walk starts and returned when the walk ends. All
-/// entries of one directory go to the same visitor: `enter`, each `entry`, `leave`, with no entry of another
-/// directory in between. It is unspecified which visitor gets which directory, and in which order entries and
-/// directories come.
+/// Each worker owns one visitor. It is made before the walk starts and returned when the walk ends. It is
+/// unspecified which visitor gets which directory, and in which order entries and directories come.
+///
+/// A visitor receives the entries of a directory between one call of `enter` and one call of `leave`, with no entry
+/// of another directory in between. Starting points come first, to the visitor of worker 0, before any `enter`.
 pub trait Visitor: Send {
     /// A value that the walk keeps with each queued directory, and passes to the visitor that lists the
-    /// directory.
-    type Dir: Send + Sync;
+    /// directory. Use `()` if you need none.
+    type Dir: Default + Send + Sync;
 
-    /// Receives a starting point. The entry's name is the path as given.
+    /// Receives an entry: of the directory entered last with that directory's value, or a starting point with `None`.
     ///
-    /// Called on the calling thread for each starting point, in order, before the walk starts. By default it
-    /// returns [`Step::Descend`].
-    fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        let _ = root;
-        Step::Descend
-    }
+    /// Starting points are shown on the calling thread, in order, before the walk starts. The name of a starting point
+    /// is the path as given. `.` and `..` are not shown.
+    fn entry(&mut self, dir: Option<&Self::Dir>, entry: &mut Entry<'_>) -> Step;
 
-    /// Returns the tag of a directory that is about to be queued. `from` is the tag of its parent, `None` for
-    /// a starting point.
-    fn descend(&mut self, from: Option<&Self::Dir>, entry: &Entry<'_>) -> Self::Dir;
+    /// Receives an error: a path could not be opened, listed, statted or followed. The walk continues unless
+    /// this returns [`Step::Stop`].
+    fn error(&mut self, error: WalkError) -> Step;
+
+    /// Returns the value of a directory that is about to be queued. `parent` is the value of the directory that
+    /// contains it, `None` for a starting point. By default it is [`Default::default`].
+    ///
+    /// Called on the same visitor directly after its [`entry`](Self::entry) returned [`Step::Descend`] for this
+    /// directory, with no other call in between. Metadata that `entry` has read is not read again.
+    fn descend(&mut self, parent: Option<&Self::Dir>, entry: &mut Entry<'_>) -> Self::Dir {
+        let _ = (parent, entry);
+        Self::Dir::default()
+    }
 
     /// Receives a directory that was opened. It is listed if this returns [`Step::Descend`], the default, and
     /// skipped if this returns [`Step::Next`].
-    fn enter(&mut self, tag: &Self::Dir, dir: &Directory<'_>) -> Step {
-        let _ = (tag, dir);
+    fn enter(&mut self, dir: &Self::Dir, opened: &Directory<'_>) -> Step {
+        let _ = (dir, opened);
         Step::Descend
     }
-
-    /// Receives one entry of the directory entered last. `.` and `..` are not shown.
-    fn entry(&mut self, tag: &Self::Dir, entry: &mut Entry<'_>) -> Step;
 
     /// Ends a directory: all its entries were shown, or an error or a stop ended its listing.
     ///
     /// Called once after each `enter` that returned [`Step::Descend`], also when the walk stops in between.
-    fn leave(&mut self, tag: &Self::Dir) {
-        let _ = tag;
+    fn leave(&mut self, dir: &Self::Dir) {
+        let _ = dir;
     }
 
     /// Reports a path that is not walked because a starting point leads to the same file or directory.
@@ -81,19 +86,15 @@ pub trait Visitor: Send {
     /// Tells that an entry of the directory entered last is not shown.
     ///
     /// The walk itself shows all entries. This is for visitors that filter the entries for another visitor.
-    fn filtered(&mut self, tag: &Self::Dir) {
-        let _ = tag;
+    fn filtered(&mut self, dir: &Self::Dir) {
+        let _ = dir;
     }
 
     /// Receives a directory that a filter does not show. It is entered if this returns [`Step::Descend`], the default.
     ///
     /// The walk itself shows all entries. This is for visitors that filter the entries for another visitor.
-    fn hidden(&mut self, tag: &Self::Dir, dir: &Entry<'_>) -> Step {
-        let _ = (tag, dir);
+    fn hidden(&mut self, dir: &Self::Dir, entry: &Entry<'_>) -> Step {
+        let _ = (dir, entry);
         Step::Descend
     }
-
-    /// Receives an error: a path could not be opened, listed, statted or followed. The walk continues unless
-    /// this returns [`Step::Stop`].
-    fn error(&mut self, error: WalkError) -> Step;
 }

@@ -1,7 +1,9 @@
 //! The walk: its options, its starting points, and its threads.
 
-use std::ffi::CString;
+use std::ffi::{CString, NulError};
+use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
@@ -9,6 +11,7 @@ use std::time::{Duration, Instant};
 use crossbeam_deque::Worker as Deque;
 
 use crate::idle::Idle;
+use crate::limits::Limits;
 use crate::node::Node;
 use crate::opener::{budget, make_room, most};
 use crate::roots::{self, Roots};
@@ -44,15 +47,18 @@ pub enum Follow {
 /// A walk that is configured and can be run.
 #[derive(Clone, Debug)]
 pub struct Walker {
-    roots: Vec<CString>,
+    /// A path that contains a NUL is reported when the walk starts.
+    roots: Vec<Result<CString, NulError>>,
     threads: usize,
     follow: Follow,
+    pub(crate) limits: Limits,
 }
 
 impl Walker {
     /// Makes a walk over these starting points: directories, and files of any type.
-    pub fn new(roots: impl IntoIterator<Item = CString>) -> Self {
-        Self { roots: roots.into_iter().collect(), threads: 0, follow: Follow::Never }
+    pub fn new<P: AsRef<Path>>(roots: impl IntoIterator<Item = P>) -> Self {
+        let roots = roots.into_iter().map(|root| CString::new(root.as_ref().as_os_str().as_bytes()));
+        Self { roots: roots.collect(), threads: 0, follow: Follow::Never, limits: Limits::default() }
     }
     /// Sets the maximum number of workers, including the calling thread. `0`, the default, means one per
     /// logical CPU.
@@ -98,8 +104,10 @@ impl Walker {
         let shared = Shared {
             idle: Idle::new(workers),
             stealers: deques.iter().map(Deque::stealer).collect(),
+            examines: follows || !roots.is_empty() || self.limits.examines_entries(),
             roots,
             follow: follows,
+            limits: self.limits,
         };
         shared.idle.publish(jobs.len(), || jobs.into_iter().rev().for_each(|job| deques[0].push(job)));
         let first_panic = Mutex::new(None);
@@ -121,17 +129,15 @@ impl Walker {
             let Some(caller) = team.next() else { return };
             let helpers = team.len();
             let mut grow = |queued| {
-                if team.len() > 0
-                    && queued >= MIN_QUEUED
-                    && started.elapsed() >= HEAD_START
-                    && let Some(helper) = team.next()
-                {
-                    if team.len() + 1 == helpers {
-                        make_room(most(workers, ring));
-                    }
-                    // If it does not start, the other workers do its share.
-                    let _ = Builder::new().spawn_scoped(scope, move || helper(&mut |_| ()));
+                if team.len() == 0 || queued < MIN_QUEUED || started.elapsed() < HEAD_START {
+                    return;
                 }
+                let Some(helper) = team.next() else { return };
+                if team.len() + 1 == helpers {
+                    make_room(most(workers, ring));
+                }
+                // If it does not start, the other workers do its share.
+                let _ = Builder::new().spawn_scoped(scope, move || helper(&mut |_| ()));
             };
             caller(&mut grow);
         });
@@ -146,10 +152,16 @@ impl Walker {
         let mut roots = Roots::default();
         let mut jobs = Vec::new();
         for (number, path) in self.roots.iter().enumerate() {
-            let (metadata, via_link) = match roots::look_up(path, self.follow) {
+            let found = match path {
+                Ok(path) => roots::look_up(path, self.follow)
+                    .map(|(metadata, via_link)| (&**path, metadata, via_link)),
+                Err(nul) => Err(nul.clone().into()),
+            };
+            let (path, metadata, via_link) = match found {
                 Ok(found) => found,
                 Err(source) => {
-                    let error = WalkError { op: Op::Stat, path: path.to_bytes().into(), source };
+                    let path = path.clone().map_or_else(NulError::into_vec, CString::into_bytes);
+                    let error = WalkError { op: Op::Stat, path, source };
                     match visitor.error(error) {
                         Step::Stop => return None,
                         Step::Next | Step::Descend => continue,
@@ -161,10 +173,16 @@ impl Walker {
                 continue;
             }
             let mut entry = Entry::of_root(path, number, via_link, metadata);
-            match visitor.root(&mut entry) {
+            if let Err(error) = entry.prefetch(self.limits.prefetch) {
+                match visitor.error(error) {
+                    Step::Stop => return None,
+                    Step::Next | Step::Descend => continue,
+                }
+            }
+            match visitor.entry(None, &mut entry) {
                 Step::Stop => return None,
-                Step::Descend if metadata.file_type == FileType::Directory => {
-                    let tag = visitor.descend(None, &entry);
+                Step::Descend if metadata.file_type == FileType::Directory && self.limits.max_depth > 0 => {
+                    let tag = visitor.descend(None, &mut entry);
                     jobs.push(Arc::new(Node::root(path, via_link, number, metadata.dev, tag)));
                 }
                 Step::Descend | Step::Next => {}

@@ -3,18 +3,21 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ffi::OsStr;
 use std::io;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 
 use crate::idle::Idle;
+use crate::limits::Limits;
 use crate::node::{ByPath, Id, Node, Place};
 use crate::opener::Opener;
 use crate::roots::{Names, Roots};
-use crate::sys::Listing;
+use crate::sys::{self, Listing};
 use crate::{Directory, Entry, FileType, Op, Repeat, Step, Visitor, WalkError};
 
 /// The state that all workers of a walk share.
@@ -23,6 +26,9 @@ pub(crate) struct Shared<T> {
     pub(crate) stealers: Box<[Stealer<Arc<Node<T>>>]>,
     pub(crate) roots: Roots,
     pub(crate) follow: bool,
+    pub(crate) limits: Limits,
+    /// Whether entries are examined before they are shown: because of links, starting points or limits.
+    pub(crate) examines: bool,
 }
 
 /// What is done with an entry.
@@ -108,10 +114,11 @@ impl<'a, V: Visitor> Worker<'a, V> {
     }
 
     fn list(&mut self, node: &Arc<Node<V::Dir>>, grow: &mut dyn FnMut(usize)) -> ControlFlow<()> {
-        let (fd, id) = match self.opener.open(node) {
+        let (fd, stat) = match self.opener.open(node) {
             Ok(opened) => opened,
             Err(error) => return self.report(failure(&**node, Op::Open, error)),
         };
+        let id = sys::identity(&stat);
         if let Some(up) = node.up() {
             // For a mount point, the listing reported the inode of the covered directory. So check the opened
             // one.
@@ -127,16 +134,18 @@ impl<'a, V: Visitor> Worker<'a, V> {
             }
         }
         node.set_id(id);
+        if self.shared.limits.same_file_system && id.dev != node.root_dev() {
+            return Continue(());
+        }
         // Without a link on either path the directories differ: their file system gave both the same inode
         // number.
-        if let Some(first) = self.entered.get(&id)
-            && (node.below_link() || first.below_link())
-        {
+        let linked = |first: &&Arc<Node<V::Dir>>| node.below_link() || first.below_link();
+        if let Some(first) = self.entered.get(&id).filter(linked) {
             self.visitor.again(&Repeat { place: &**node, first: &**first });
             return Continue(());
         }
         let up_dev = node.up().and_then(|up| up.id()).map(|id| id.dev);
-        let dir = Directory { fd: fd.as_fd(), place: &**node, id, root_dev: node.root_dev(), up_dev };
+        let dir = Directory { fd: fd.as_fd(), place: &**node, id, stat, root_dev: node.root_dev(), up_dev };
         match self.visitor.enter(node.tag(), &dir) {
             Step::Next => return Continue(()),
             Step::Stop => return Break(()),
@@ -198,31 +207,27 @@ impl<'a, V: Visitor> Worker<'a, V> {
         names: Option<&Names>,
         mut entry: Entry<'_>,
     ) -> ControlFlow<()> {
-        if self.shared.follow && entry.file_type() == FileType::Symlink {
-            match entry.follow() {
-                Err(error) if error.op == Op::Loop => return self.report(error),
-                Err(error) => self.report(error)?,
-                Ok(()) => {}
+        if self.shared.examines {
+            match self.examine(node, id, names, &mut entry)? {
+                Admission::Whole => {}
+                Admission::Name => entry.is_covered = true,
+                Admission::None => return Continue(()),
             }
         }
-        let mut enters = entry.file_type() == FileType::Directory;
-        if self.shared.follow || !self.shared.roots.is_empty() {
-            match self.admits(node, id, names, &mut entry) {
-                Ok(Admission::Whole) => {}
-                Ok(Admission::Name) => (enters, entry.is_covered) = (false, true),
-                Ok(Admission::None) => return Continue(()),
-                Err(error) => return self.report(error),
-            }
-        }
-        match self.visitor.entry(node.tag(), &mut entry) {
+        let is_entered = |entry: &Entry<'_>| {
+            entry.file_type() == FileType::Directory
+                && !entry.is_covered
+                && entry.depth() < self.shared.limits.max_depth
+        };
+        match self.visitor.entry(Some(node.tag()), &mut entry) {
             Step::Stop => return Break(()),
-            Step::Descend if enters => {
+            Step::Descend if is_entered(&entry) => {
                 // Otherwise this is known when it is opened.
                 if let Some(ancestor) = entry.known_id().and_then(|id| node.find(id)) {
                     let op = if node.below_link() { Op::Loop } else { Op::Cycle };
                     return self.report(entry.error(op, leads_back_to(ancestor)));
                 }
-                let tag = self.visitor.descend(Some(node.tag()), &entry);
+                let tag = self.visitor.descend(Some(node.tag()), &mut entry);
                 self.found.push(Arc::new(Node::child(node, entry.name_c(), entry.via_link(), tag)));
             }
             Step::Descend if entry.is_covered => {
@@ -233,6 +238,40 @@ impl<'a, V: Visitor> Worker<'a, V> {
             Step::Descend | Step::Next => {}
         }
         Continue(())
+    }
+
+    /// Follows a link if all are followed, and decides what is done with an entry. Reports errors.
+    fn examine(
+        &mut self,
+        node: &Arc<Node<V::Dir>>,
+        id: Id,
+        names: Option<&Names>,
+        entry: &mut Entry<'_>,
+    ) -> ControlFlow<(), Admission> {
+        let Shared { follow, limits, .. } = self.shared;
+        if *follow && entry.file_type() == FileType::Symlink {
+            match entry.follow() {
+                Err(error) if error.op == Op::Loop => return self.refuse(error),
+                Err(error) => self.report(error)?,
+                Ok(()) => {}
+            }
+        }
+        let admission = match self.admits(node, id, names, entry) {
+            Ok(Admission::None) => return Continue(Admission::None),
+            Ok(admission) => admission,
+            Err(error) => return self.refuse(error),
+        };
+        if let Err(error) = entry.prefetch(limits.prefetch) {
+            return self.refuse(error);
+        }
+        let is_shown = limits.filter.as_ref().is_none_or(|filter| filter.accepts(entry));
+        Continue(if is_shown { admission } else { Admission::None })
+    }
+
+    /// Reports an error about an entry that is not shown.
+    fn refuse(&mut self, error: WalkError) -> ControlFlow<(), Admission> {
+        self.report(error)?;
+        Continue(Admission::None)
     }
 
     /// Decides what is done with an entry of the directory `id`, which may itself be a starting point.
@@ -255,7 +294,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         }
         // For a mount point, the listing reports the inode of the covered directory. So read the entry's own.
         let id = entry.metadata()?.id();
-        if linked && let Some(ancestor) = node.find(id) {
+        if let Some(ancestor) = Some(node).filter(|_| linked).and_then(|node| node.find(id)) {
             return Err(entry.error(Op::Loop, leads_back_to(ancestor)));
         }
         let Some(root) = other(id) else { return Ok(Admission::Whole) };
@@ -304,5 +343,5 @@ fn failure(place: &dyn Place, op: Op, source: io::Error) -> WalkError {
 fn leads_back_to(ancestor: &dyn Place) -> io::Error {
     let mut path = Vec::new();
     ancestor.push_path(&mut path);
-    io::Error::other(format!("leads back to {:?}", String::from_utf8_lossy(&path)))
+    io::Error::other(format!("leads back to {:?}", OsStr::from_bytes(&path)))
 }

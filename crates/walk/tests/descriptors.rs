@@ -16,9 +16,8 @@ struct Count {
 
 impl Visitor for Count {
     type Dir = ();
-    fn descend(&mut self, _: Option<&()>, _: &Entry<'_>) {}
-    fn entry(&mut self, _: &(), _: &mut Entry<'_>) -> Step {
-        self.entries += 1;
+    fn entry(&mut self, dir: Option<&()>, _: &mut Entry<'_>) -> Step {
+        self.entries += usize::from(dir.is_some());
         Step::Descend
     }
     fn error(&mut self, error: WalkError) -> Step {
@@ -28,7 +27,6 @@ impl Visitor for Count {
 }
 
 fn count(root: &Path, threads: usize) -> usize {
-    let root = std::ffi::CString::new(root.as_os_str().as_encoded_bytes()).unwrap();
     let counts = Walker::new([root]).threads(threads).run(|_| Count::default());
     if let Some(error) = counts.iter().flat_map(|count| &count.errors).next() {
         panic!("{error}: {}", error.source);

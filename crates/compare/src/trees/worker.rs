@@ -198,7 +198,6 @@ fn compare_unread(a: &Stat, b: &Stat, criteria: TreeCriteria, on_a: impl AsFd) -
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::CString;
     use std::fs;
     use std::os::unix::ffi::OsStrExt as _;
     use std::path::Path;
@@ -212,7 +211,6 @@ mod tests {
     use super::*;
 
     fn walk(root: &Path) -> Inventory {
-        let root = CString::new(root.as_os_str().as_bytes()).unwrap();
         let collect = |worker| Collect::new(worker, Keep::Stats { files: true });
         Inventory::merge(Walker::new([root]).threads(1).run(collect)).unwrap()
     }

@@ -427,7 +427,7 @@ mod tests {
             starts.iter().map(|it| CString::new(it.as_os_str().as_bytes()).unwrap()).collect();
         let selection = Selection::builder().exclude(glob).build_for(&Roots::new(&roots)).unwrap();
         let selection = selection.recording_unseen();
-        let walker = Walker::new(roots.iter().cloned()).follow(Follow::Always);
+        let walker = Walker::new(starts).follow(Follow::Always);
         let parts = walker.run(|worker| Filtered::new(&selection, Collect::new(worker, Keep::Sizes)));
         let (mut unseen, mut collected) = (Unseen::default(), Vec::new());
         for part in parts.into_iter().map(Filtered::into_parts) {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::ffi::{CString, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -70,8 +70,7 @@ impl Tree {
     }
 
     pub(super) fn walked(&self, follow: Follow) -> Inventory {
-        let root = CString::new(self.0.path().as_os_str().as_bytes()).unwrap();
-        let walker = Walker::new([root]).threads(1).follow(follow);
+        let walker = Walker::new([self.0.path()]).threads(1).follow(follow);
         Inventory::merge(walker.run(|worker| Collect::new(worker, Keep::Sizes))).unwrap()
     }
 

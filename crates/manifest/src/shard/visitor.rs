@@ -35,7 +35,7 @@ pub struct Listed {
 }
 
 /// The tag of a queued directory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ShardTag<D> {
     /// The path below the root, if other shards list the directory too.
     shared: Option<Vec<u8>>,
@@ -107,13 +107,7 @@ impl Listed {
 impl<V: Visitor> Visitor for Sharded<'_, V> {
     type Dir = ShardTag<V::Dir>;
 
-    fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        let Some(shard) = self.shard else { return self.inner.root(root) };
-        self.listed.expect(shard, ROOT);
-        if shard.contains(ROOT) { self.inner.root(root) } else { Step::Descend }
-    }
-
-    fn descend(&mut self, from: Option<&Self::Dir>, entry: &Entry<'_>) -> Self::Dir {
+    fn descend(&mut self, from: Option<&Self::Dir>, entry: &mut Entry<'_>) -> Self::Dir {
         let path = match (from, self.shard) {
             (_, None) => None,
             (None, Some(_)) => Some(ROOT.to_vec()),
@@ -148,16 +142,21 @@ impl<V: Visitor> Visitor for Sharded<'_, V> {
         self.inner.enter(&tag.inner, dir)
     }
 
-    fn entry(&mut self, tag: &Self::Dir, entry: &mut Entry<'_>) -> Step {
-        let (Some(shard), Some(_)) = (self.shard, &tag.shared) else {
-            return self.inner.entry(&tag.inner, entry);
+    fn entry(&mut self, tag: Option<&Self::Dir>, entry: &mut Entry<'_>) -> Step {
+        let inner = tag.map(|tag| &tag.inner);
+        let Some(shard) = self.shard.filter(|_| tag.is_none_or(|tag| tag.shared.is_some())) else {
+            return self.inner.entry(inner, entry);
         };
+        if tag.is_none() {
+            self.listed.expect(shard, ROOT);
+            return if shard.contains(ROOT) { self.inner.entry(None, entry) } else { Step::Descend };
+        }
         let (is_shown, is_needed) = self.belongs(shard, entry);
         if is_needed {
             self.listed.expect(shard, &self.path);
         }
         match (is_shown, is_needed) {
-            (true, _) => match self.inner.entry(&tag.inner, entry) {
+            (true, _) => match self.inner.entry(inner, entry) {
                 Step::Descend if !is_needed => Step::Next,
                 step => step,
             },

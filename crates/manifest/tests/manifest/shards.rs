@@ -1,7 +1,7 @@
 //! Trees that are recorded in shards and merged: the result is that of a single run.
 
 use std::collections::BTreeSet;
-use std::ffi::{CString, OsStr};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -60,8 +60,8 @@ impl Tree {
 
     fn walk(&self, shard: Option<&Shard>, keep: Keep) -> (Walked, Vec<Vec<u8>>) {
         let root = self.root().as_os_str().as_bytes().to_vec();
-        let start = CString::new(root.clone()).unwrap();
-        let visitors = Walker::new([start]).run(|worker| Sharded::new(shard, Collect::new(worker, keep)));
+        let visitors =
+            Walker::new([self.root()]).run(|worker| Sharded::new(shard, Collect::new(worker, keep)));
         let (parts, listed): (Vec<_>, Vec<_>) = visitors.into_iter().map(Sharded::into_parts).unzip();
         let mut inventory = Inventory::merge(parts).unwrap();
         let failed = inventory.take_errors().into_iter().map(|error| error.path).collect();

@@ -1,6 +1,5 @@
 //! Manifests of real trees.
 
-use std::ffi::CString;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -84,8 +83,7 @@ impl Dir {
 
     pub(crate) fn walk(&self, files: bool) -> Walked {
         let root = self.path().as_os_str().as_bytes().to_vec();
-        let start = CString::new(root.clone()).unwrap();
-        let parts = Walker::new([start]).run(|worker| Collect::new(worker, Keep::Stats { files }));
+        let parts = Walker::new([self.path()]).run(|worker| Collect::new(worker, Keep::Stats { files }));
         let mut inventory = Inventory::merge(parts).unwrap();
         let failed = inventory.take_errors().into_iter().map(|error| error.path).collect();
         Walked { inventory, root, failed }

@@ -1,10 +1,11 @@
 //! The system calls of a walk. The Linux-specific ones are in `linux`, their replacements in `portable`.
 
 use std::ffi::CStr;
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::path::Arg;
 use rustix::process::{Resource, getrlimit};
@@ -21,7 +22,7 @@ mod portable;
 pub(crate) use linux::{Listing, NO_ATIME, is_mount_point, is_pseudo, stat_with};
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
 pub(crate) use portable::{Listing, NO_ATIME, is_mount_point, is_pseudo, stat_with};
-pub(crate) use rustix::fs::CWD;
+pub(crate) use rustix::fs::{CWD, Stat};
 
 /// The size of the longest path that a system call accepts, including its terminating NUL.
 pub(crate) const PATH_MAX: usize = if cfg!(target_os = "linux") { 4096 } else { 1024 };
@@ -40,10 +41,28 @@ pub(crate) fn open_directory(
     retry_on_intr(|| openat(at, path, flags, Mode::empty()))
 }
 
-/// Returns the identity of an open directory.
-pub(crate) fn identity(fd: impl AsFd) -> io::Result<Id> {
-    let Metadata { dev, ino, .. } = metadata(&fstat(fd)?);
-    Ok(Id { dev, ino })
+/// Opens a regular file. Fails for all other types, and for a symbolic link unless `follow`. Never waits for a FIFO.
+pub(crate) fn open_file(at: BorrowedFd<'_>, path: &CStr, follow: bool) -> io::Result<File> {
+    let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    if !follow {
+        flags |= OFlags::NOFOLLOW;
+    }
+    let fd = retry_on_intr(|| openat(at, path, flags, Mode::empty()))?;
+    match metadata(&fstat(&fd)?).file_type {
+        FileType::Regular => Ok(fd.into()),
+        _ => Err(not_regular()),
+    }
+}
+
+/// The error for a file that is not opened because of its type.
+pub(crate) fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
+}
+
+/// Returns the identity of what `stat` describes.
+pub(crate) fn identity(stat: &Stat) -> Id {
+    let Metadata { dev, ino, .. } = metadata(stat);
+    Id { dev, ino }
 }
 
 /// Returns the metadata of `path`; if `path` is a link and `follow`, that of its target.
@@ -75,8 +94,9 @@ fn errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
+/// Converts the result of `stat`.
 #[allow(clippy::unnecessary_cast, reason = "the widths of these fields differ between platforms")]
-fn metadata(stat: &Stat) -> Metadata {
+pub(crate) fn metadata(stat: &Stat) -> Metadata {
     let file_type = FileType::from_mode(stat.st_mode as u32);
     Metadata {
         file_type,

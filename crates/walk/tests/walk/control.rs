@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use ftk_walk::{Directory, Entry, FileType, Follow, Op, Step, Visitor, WalkError, Walker};
 use tempfile::TempDir;
 
-use crate::support::{c, tree, walk};
+use crate::support::{tree, walk};
 
-/// A visitor made of closures.
+/// A visitor made of closures. Starting points are not shown to them.
 struct Call<E, F> {
     enter: E,
     entry: F,
@@ -24,12 +24,11 @@ where
 {
     type Dir = ();
 
-    fn descend(&mut self, _: Option<&()>, _: &Entry<'_>) {}
     fn enter(&mut self, _: &(), dir: &Directory<'_>) -> Step {
         (self.enter)(dir)
     }
-    fn entry(&mut self, _: &(), entry: &mut Entry<'_>) -> Step {
-        (self.entry)(entry)
+    fn entry(&mut self, dir: Option<&()>, entry: &mut Entry<'_>) -> Step {
+        if dir.is_some() { (self.entry)(entry) } else { Step::Descend }
     }
     fn error(&mut self, error: WalkError) -> Step {
         self.errors.push(error);
@@ -59,7 +58,7 @@ fn stop_ends_the_walk() {
     let dir = wide();
     for threads in [1, 4] {
         let (seen, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Walker::new([c(dir.path())]).threads(threads).run(|_| {
+        Walker::new([dir.path()]).threads(threads).run(|_| {
             call(|_: &mut Entry<'_>| {
                 assert!(threads > 1 || !stopped.load(SeqCst), "nothing is shown after a stop");
                 if seen.fetch_add(1, SeqCst) == 10 {
@@ -79,7 +78,7 @@ fn a_panic_is_resumed_with_its_payload() {
     for threads in [1, 4] {
         let seen = AtomicUsize::new(0);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            Walker::new([c(dir.path())]).threads(threads).run(|_| {
+            Walker::new([dir.path()]).threads(threads).run(|_| {
                 call(|_: &mut Entry<'_>| {
                     if seen.fetch_add(1, SeqCst) == 200 {
                         std::panic::resume_unwind(Box::new("two hundred"));
@@ -97,7 +96,7 @@ fn a_panic_is_resumed_with_its_payload() {
 fn all_visitors_are_made_first_and_returned() {
     let dir = tree(&["f"]);
     let mut made = Vec::new();
-    let visitors = Walker::new([c(dir.path())]).threads(3).run(|worker| {
+    let visitors = Walker::new([dir.path()]).threads(3).run(|worker| {
         made.push(worker);
         call(|_: &mut Entry<'_>| Step::Next)
     });
@@ -115,7 +114,7 @@ fn more_than_64_workers_find_everything() {
 fn next_skips_a_directory() {
     let dir = tree(&["in/", "in/f", "out/", "out/g"]);
     let names = Mutex::new(Vec::new());
-    Walker::new([c(dir.path())]).threads(1).run(|_| {
+    Walker::new([dir.path()]).threads(1).run(|_| {
         call(|entry: &mut Entry<'_>| {
             names.lock().unwrap().push(entry.name().to_vec());
             if entry.name() == b"out" { Step::Next } else { Step::Descend }
@@ -132,7 +131,7 @@ fn metadata_matches_stat() {
     let expected = fs::metadata(dir.path().join("file")).unwrap();
     for follow in [Follow::Never, Follow::Always] {
         let checked = AtomicUsize::new(0);
-        Walker::new([c(dir.path())]).threads(1).follow(follow).run(|_| {
+        Walker::new([dir.path()]).threads(1).follow(follow).run(|_| {
             call(|entry: &mut Entry<'_>| {
                 let (name, via_link) = (entry.name().to_vec(), entry.via_link());
                 let metadata = *entry.metadata().unwrap();
@@ -162,7 +161,7 @@ fn a_vanished_directory_is_an_error() {
     let dir = tree(&["gone/", "stays/", "stays/f"]);
     let gone = dir.path().join("gone");
     let shown = AtomicUsize::new(0);
-    let visitors = Walker::new([c(dir.path())]).threads(1).run(|_| {
+    let visitors = Walker::new([dir.path()]).threads(1).run(|_| {
         call(|entry: &mut Entry<'_>| {
             shown.fetch_add(1, SeqCst);
             if entry.name() == b"gone" {
@@ -181,7 +180,7 @@ fn a_vanished_directory_is_an_error() {
 fn a_vanished_file_has_no_metadata() {
     let dir = tree(&["gone"]);
     let failed = AtomicBool::new(false);
-    Walker::new([c(dir.path())]).threads(1).run(|_| {
+    Walker::new([dir.path()]).threads(1).run(|_| {
         call(|entry: &mut Entry<'_>| {
             fs::remove_file(dir.path().join("gone")).unwrap();
             failed.store(entry.metadata().is_err_and(|error| error.op == Op::Stat), SeqCst);
@@ -195,7 +194,7 @@ fn a_vanished_file_has_no_metadata() {
 fn a_directory_replaced_by_a_link_is_not_entered() {
     let dir = tree(&["outside/", "outside/secret", "root/", "root/d/"]);
     let (root, outside) = (dir.path().join("root"), dir.path().join("outside"));
-    let visitors = Walker::new([c(&root)]).threads(1).run(|_| {
+    let visitors = Walker::new([&root]).threads(1).run(|_| {
         call(|entry: &mut Entry<'_>| {
             assert_ne!(entry.name(), b"secret");
             fs::remove_dir(root.join("d")).unwrap();
@@ -214,7 +213,7 @@ fn directories_report_device_and_depth() {
         fs::metadata(dir.path()).unwrap().dev()
     };
     let depths = Mutex::new(Vec::new());
-    Walker::new([c(dir.path())]).threads(1).run(|_| Call {
+    Walker::new([dir.path()]).threads(1).run(|_| Call {
         enter: |dir: &Directory<'_>| {
             assert_eq!((dir.dev(), dir.root_dev()), (dev, dev));
             assert!(!dir.is_mount() && !dir.is_pseudo());
@@ -232,7 +231,7 @@ fn directories_report_device_and_depth() {
 fn proc_is_pseudo_and_a_mount() {
     let seen = AtomicUsize::new(0);
     for (root, depth) in [("/", 1), ("/proc", 0)] {
-        Walker::new([c(root)]).threads(1).run(|_| Call {
+        Walker::new([root]).threads(1).run(|_| Call {
             enter: |dir: &Directory<'_>| {
                 if dir.depth() == depth {
                     assert!(dir.is_pseudo());

@@ -7,8 +7,6 @@ use std::path::Path;
 use ftk_walk::{Entry, Step, Visitor, WalkError, Walker};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
 
-use crate::support::c;
-
 /// Counts entries, and keeps only the path of the deepest one. All paths together would fill the memory.
 #[derive(Default)]
 struct Deepest {
@@ -19,9 +17,8 @@ struct Deepest {
 
 impl Visitor for Deepest {
     type Dir = ();
-    fn descend(&mut self, _: Option<&()>, _: &Entry<'_>) {}
-    fn entry(&mut self, _: &(), entry: &mut Entry<'_>) -> Step {
-        self.entries += 1;
+    fn entry(&mut self, dir: Option<&()>, entry: &mut Entry<'_>) -> Step {
+        self.entries += usize::from(dir.is_some());
         if entry.depth() > self.depth {
             self.depth = entry.depth();
             if self.depth.is_multiple_of(1_000) {
@@ -38,7 +35,7 @@ impl Visitor for Deepest {
 
 /// Returns the number of entries below `root`, and the deepest one.
 fn walk(root: &Path, threads: usize) -> (usize, Deepest) {
-    let parts = Walker::new([c(root)]).threads(threads).run(|_| Deepest::default());
+    let parts = Walker::new([root]).threads(threads).run(|_| Deepest::default());
     let entries = parts.iter().map(|part| part.entries).sum();
     (entries, parts.into_iter().max_by_key(|part| part.depth).unwrap())
 }

@@ -18,14 +18,14 @@ const NAMES: [&[u8]; 6] = [b"a", b"b", b"with space", b"line\nbreak", b"\xff\xfe
 const TARGETS: [&str; 7] = [".", "..", "../..", "a", "b", "a/b", "nowhere"];
 
 #[derive(Clone, Debug)]
-enum Kind {
+pub(crate) enum Kind {
     File,
     Directory,
     Fifo,
     Link(usize),
 }
 
-fn entries() -> impl Strategy<Value = Vec<(Vec<usize>, Kind)>> {
+pub(crate) fn entries() -> impl Strategy<Value = Vec<(Vec<usize>, Kind)>> {
     let kind = prop_oneof![
         Just(Kind::File),
         Just(Kind::Directory),
@@ -37,7 +37,7 @@ fn entries() -> impl Strategy<Value = Vec<(Vec<usize>, Kind)>> {
 
 /// Makes the entries. Skips an entry whose parent is a file, and one below a link, which may lead out of the
 /// tree.
-fn make(root: &Path, entries: &[(Vec<usize>, Kind)]) {
+pub(crate) fn make(root: &Path, entries: &[(Vec<usize>, Kind)]) {
     for (names, kind) in entries {
         let mut path: PathBuf = root.into();
         path.extend(names.iter().map(|&name| OsStr::from_bytes(NAMES[name])));

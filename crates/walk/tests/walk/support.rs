@@ -1,8 +1,6 @@
 //! A visitor that records everything, and functions that make trees.
 
-use std::ffi::CString;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use ftk_walk::{Directory, Entry, FileType, Follow, Repeat, Step, Visitor, WalkError, Walker};
@@ -45,11 +43,7 @@ impl Record {
 impl Visitor for Record {
     type Dir = Vec<u8>;
 
-    fn root(&mut self, root: &mut Entry<'_>) -> Step {
-        self.remember(root)
-    }
-
-    fn descend(&mut self, from: Option<&Vec<u8>>, entry: &Entry<'_>) -> Vec<u8> {
+    fn descend(&mut self, from: Option<&Vec<u8>>, entry: &mut Entry<'_>) -> Vec<u8> {
         let mut path = Vec::new();
         entry.push_path(&mut path);
         if let Some(from) = from {
@@ -67,9 +61,9 @@ impl Visitor for Record {
         Step::Descend
     }
 
-    fn entry(&mut self, tag: &Vec<u8>, entry: &mut Entry<'_>) -> Step {
+    fn entry(&mut self, tag: Option<&Vec<u8>>, entry: &mut Entry<'_>) -> Step {
         let step = self.remember(entry);
-        assert!(self.seen[self.seen.len() - 1].0.starts_with(tag));
+        assert!(tag.is_none_or(|tag| self.seen[self.seen.len() - 1].0.starts_with(tag)));
         step
     }
 
@@ -94,14 +88,10 @@ impl Visitor for Record {
     }
 }
 
-pub(crate) fn c(path: impl AsRef<Path>) -> CString {
-    CString::new(path.as_ref().as_os_str().as_bytes()).unwrap()
-}
-
 /// Walks `roots` and returns everything that was shown, sorted by path.
 pub(crate) fn walk<P: AsRef<Path>>(roots: &[P], follow: Follow, threads: usize) -> Record {
     let mut all = Record::default();
-    for part in Walker::new(roots.iter().map(c)).follow(follow).threads(threads).run(|_| Record::default()) {
+    for part in Walker::new(roots).follow(follow).threads(threads).run(|_| Record::default()) {
         assert_eq!(part.entered, part.left, "every directory entered is left");
         all.seen.extend(part.seen);
         all.errors.extend(part.errors);

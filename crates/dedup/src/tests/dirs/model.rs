@@ -243,8 +243,7 @@ fn join(path: &Path, name: &[u8]) -> PathBuf {
 
 /// Walks the tree with everything that the comparison of directories needs.
 pub(super) fn walk(tree: &Tree) -> Inventory {
-    let root = std::ffi::CString::new(tree.0.path().as_os_str().as_bytes()).unwrap();
-    let walker = Walker::new([root]).threads(2);
+    let walker = Walker::new([tree.0.path()]).threads(2);
     Inventory::merge(walker.run(|worker| Collect::new(worker, Keep::Tree))).unwrap()
 }
 

@@ -1,0 +1,110 @@
+//! A walk that returns its entries in order.
+
+use std::mem;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use super::{Number, path_order};
+use crate::{DirEntry, Directory, Entry, Step, Visitor, WalkError, Walker};
+
+/// An entry, and the number of its own listing if it is a directory that is entered.
+type Found = (DirEntry, Option<Number>);
+
+/// The number of the listing that has the starting points.
+const STARTING_POINTS: Number = 0;
+
+/// The listings of one worker.
+struct Listings<'n> {
+    next: &'n AtomicUsize,
+    current: Vec<Found>,
+    finished: Vec<(Number, Vec<Found>)>,
+    errors: Vec<WalkError>,
+}
+
+impl Visitor for Listings<'_> {
+    type Dir = Number;
+
+    fn entry(&mut self, _: Option<&Number>, entry: &mut Entry<'_>) -> Step {
+        self.current.push((DirEntry::of(entry), None));
+        Step::Descend
+    }
+
+    fn error(&mut self, error: WalkError) -> Step {
+        self.errors.push(error);
+        Step::Next
+    }
+
+    fn descend(&mut self, _: Option<&Number>, _: &mut Entry<'_>) -> Number {
+        let number = self.next.fetch_add(1, Relaxed);
+        if let Some((_, listing)) = self.current.last_mut() {
+            *listing = Some(number);
+        }
+        number
+    }
+
+    fn enter(&mut self, _: &Number, _: &Directory<'_>) -> Step {
+        // Worker 0 still has the starting points when it enters its first directory.
+        self.finish(STARTING_POINTS);
+        Step::Descend
+    }
+
+    fn leave(&mut self, number: &Number) {
+        self.finish(*number);
+    }
+}
+
+impl Listings<'_> {
+    fn finish(&mut self, number: Number) {
+        if !self.current.is_empty() {
+            let mut listing = mem::take(&mut self.current);
+            listing.sort_unstable_by(|(a, _), (b, _)| a.file_name().cmp(b.file_name()));
+            self.finished.push((number, listing));
+        }
+    }
+}
+
+impl Walker {
+    /// Walks, and returns all entries in path order, and all errors.
+    ///
+    /// Paths are ordered component by component: `a/b` comes before `a.c`. Errors are in the same order. The entries have
+    /// metadata if [`prefetch`](Self::prefetch) asks for it. The whole list is in memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ftk_walk::{Fields, Walker};
+    ///
+    /// let (entries, errors) = Walker::new(["src"]).prefetch(Fields::SIZE | Fields::MTIME).collect_sorted();
+    /// assert!(errors.is_empty() && entries.is_sorted_by_key(|entry| entry.path().to_owned()));
+    /// let size = |entry: &ftk_walk::DirEntry| entry.metadata().map(|metadata| metadata.size);
+    /// assert!(entries.iter().all(|entry| size(entry).is_some()));
+    /// ```
+    pub fn collect_sorted(self) -> (Vec<DirEntry>, Vec<WalkError>) {
+        let next = AtomicUsize::new(STARTING_POINTS + 1);
+        let parts = self.run(|_| Listings { next: &next, current: vec![], finished: vec![], errors: vec![] });
+        let mut listings: Vec<_> = (0..next.load(Relaxed)).map(|_| Vec::new()).collect();
+        let mut errors = Vec::new();
+        for mut part in parts {
+            part.finish(STARTING_POINTS);
+            part.finished.into_iter().for_each(|(number, listing)| listings[number] = listing);
+            errors.append(&mut part.errors);
+        }
+        errors.sort_by(|a, b| path_order(&a.path, &b.path));
+        let starting_points = mem::take(&mut listings[STARTING_POINTS]);
+        let is_one_tree = starting_points.len() == 1;
+        let mut entries = Vec::new();
+        let mut open = vec![starting_points.into_iter()];
+        while let Some(listing) = open.last_mut() {
+            let Some((entry, below)) = listing.next() else {
+                open.pop();
+                continue;
+            };
+            entries.push(entry);
+            open.extend(below.map(|number| mem::take(&mut listings[number]).into_iter()));
+        }
+        if !is_one_tree {
+            // Each tree is in order. The sort only merges trees that overlap.
+            entries.sort_by(|a, b| path_order(a.path_bytes(), b.path_bytes()));
+        }
+        (entries, errors)
+    }
+}
