@@ -113,6 +113,11 @@ impl Idle {
         self.wake_all();
     }
 
+    /// Returns whether a worker sleeps. This is only a hint: it may have changed when this returns.
+    pub(crate) fn has_sleepers(&self) -> bool {
+        self.asleep.iter().any(|word| word.load(Relaxed) != 0)
+    }
+
     /// Returns whether the walk was stopped.
     pub(crate) fn stopped(&self) -> bool {
         self.stop.load(Acquire)

@@ -174,6 +174,8 @@
 //!   holds for overlapping starting points too; [`Walker::run`] explains under which path.
 //! - All entries of a directory go to the same visitor, between one [`Visitor::enter`] and one
 //!   [`Visitor::leave`], with no entry of another directory in between.
+//!   Only a visitor that asks for it ([`Visitor::shares_directories`], and all forms) shares a large directory among several
+//!   workers, each of which has its own `enter` and `leave`.
 //! - Starting points are entries. They are shown first, to the visitor of worker 0.
 //! - Every failure reaches a visitor as a [`WalkError`] with operation, path and cause, and the walk
 //!   continues. A panic in a visitor ends all workers, and [`Walker::run`] resumes it.
@@ -223,6 +225,7 @@ mod node;
 mod opener;
 mod primitive;
 mod roots;
+mod sharing;
 mod sys;
 mod visitor;
 mod walker;

@@ -109,7 +109,7 @@ impl<T> Opener<T> {
     }
 
     /// Returns the descriptor of a directory that was open before, and opens it again if necessary.
-    fn descriptor(&mut self, node: &Arc<Node<T>>) -> io::Result<Arc<OwnedFd>> {
+    pub(crate) fn descriptor(&mut self, node: &Arc<Node<T>>) -> io::Result<Arc<OwnedFd>> {
         if let Some(fd) = node.fd().clone() {
             self.touch(node);
             return Ok(fd);

@@ -59,6 +59,16 @@ pub trait Visitor: Send {
         let _ = dir;
     }
 
+    /// Returns whether several workers may share the entries of one large directory. The default is `false`.
+    ///
+    /// Return `true` if [`entry`](Self::entry) does much work, such as reading the file, so that a directory with many
+    /// files keeps all workers busy. Then `enter`, `entry` and `leave` are called by each worker that takes a part of the
+    /// directory, and several times by one worker that takes several parts. Parts may be visited at the same time and in
+    /// any order. Still each entry is shown once, and between `enter` and `leave` come only entries of one directory.
+    fn shares_directories(&self) -> bool {
+        false
+    }
+
     /// Reports a path that is not walked because a starting point leads to the same file or directory.
     ///
     /// The path is either a starting point that was given before, under this or another name, or a directory

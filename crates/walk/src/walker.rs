@@ -15,15 +15,15 @@ use crate::limits::Limits;
 use crate::node::Node;
 use crate::opener::{budget, make_room, most};
 use crate::roots::{self, Roots};
-use crate::worker::{Shared, Worker};
+use crate::worker::{Grow, Shared, Task, Worker};
 use crate::{Entry, FileType, Op, Step, Visitor, WalkError};
 
 /// Start another thread when at least this many directories are queued.
-const MIN_QUEUED: usize = 4;
+pub(crate) const MIN_QUEUED: usize = 4;
 /// How long the calling thread works alone. Most small trees are done by then.
 const HEAD_START: Duration = Duration::from_micros(200);
 
-type Jobs<T> = Vec<Arc<Node<T>>>;
+type Jobs<T> = Vec<Task<T>>;
 
 /// The symbolic links that a walk follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl Walker {
         let first_panic = Mutex::new(None);
         let mut team = visitors.iter_mut().zip(deques).enumerate().map(|(me, (visitor, deque))| {
             let (shared, first_panic) = (&shared, &first_panic);
-            move |grow: &mut dyn FnMut(usize)| {
+            move |grow: &mut Grow<'_>| {
                 let mut worker = Worker::new(me, shared, visitor, deque, ring);
                 let outcome = catch_unwind(AssertUnwindSafe(|| match follows {
                     true => worker.run_in_order(),
@@ -129,15 +129,16 @@ impl Walker {
             let Some(caller) = team.next() else { return };
             let helpers = team.len();
             let mut grow = |queued| {
-                if team.len() == 0 || queued < MIN_QUEUED || started.elapsed() < HEAD_START {
-                    return;
-                }
-                let Some(helper) = team.next() else { return };
+                let is_worth_it = queued >= MIN_QUEUED && started.elapsed() >= HEAD_START;
+                let Some(helper) = (if is_worth_it { team.next() } else { None }) else {
+                    return team.len() > 0;
+                };
                 if team.len() + 1 == helpers {
                     make_room(most(workers, ring));
                 }
                 // If it does not start, the other workers do its share.
-                let _ = Builder::new().spawn_scoped(scope, move || helper(&mut |_| ()));
+                let _ = Builder::new().spawn_scoped(scope, move || helper(&mut |_| false));
+                team.len() > 0
             };
             caller(&mut grow);
         });
@@ -183,7 +184,7 @@ impl Walker {
                 Step::Stop => return None,
                 Step::Descend if metadata.file_type == FileType::Directory && self.limits.max_depth > 0 => {
                     let tag = visitor.descend(None, &mut entry);
-                    jobs.push(Arc::new(Node::root(path, via_link, number, metadata.dev, tag)));
+                    jobs.push(Arc::new(Node::root(path, via_link, number, metadata.dev, tag)).into());
                 }
                 Step::Descend | Step::Next => {}
             }

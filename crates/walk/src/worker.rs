@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use std::io;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::os::fd::{AsFd, OwnedFd};
@@ -17,19 +17,36 @@ use crate::limits::Limits;
 use crate::node::{ByPath, Id, Node, Place};
 use crate::opener::Opener;
 use crate::roots::{Names, Roots};
-use crate::sys::{self, Listing};
+use crate::sharing::{Batch, Sharing};
+use crate::sys::{self, Listing, Stat};
+use crate::walker::MIN_QUEUED;
 use crate::{Directory, Entry, FileType, Op, Repeat, Step, Visitor, WalkError};
 
 /// The state that all workers of a walk share.
 pub(crate) struct Shared<T> {
     pub(crate) idle: Idle,
-    pub(crate) stealers: Box<[Stealer<Arc<Node<T>>>]>,
+    pub(crate) stealers: Box<[Stealer<Task<T>>]>,
     pub(crate) roots: Roots,
     pub(crate) follow: bool,
     pub(crate) limits: Limits,
     /// Whether entries are examined before they are shown: because of links, starting points or limits.
     pub(crate) examines: bool,
 }
+
+/// A job: a directory to list, or entries of a directory that another worker lists.
+pub(crate) struct Task<T> {
+    node: Arc<Node<T>>,
+    batch: Option<Box<Batch>>,
+}
+
+impl<T> From<Arc<Node<T>>> for Task<T> {
+    fn from(node: Arc<Node<T>>) -> Self {
+        Self { node, batch: None }
+    }
+}
+
+/// Called with a number of queued jobs. May start another thread, and returns whether it may do so later.
+pub(crate) type Grow<'g> = dyn FnMut(usize) -> bool + 'g;
 
 /// What is done with an entry.
 enum Admission {
@@ -43,16 +60,26 @@ enum Admission {
     None,
 }
 
+/// A directory that is open and being shown.
+struct Opened<'n, T> {
+    node: &'n Arc<Node<T>>,
+    id: Id,
+    stat: Stat,
+    fd: Arc<OwnedFd>,
+}
+
 /// One worker and the state that it owns.
 pub(crate) struct Worker<'a, V: Visitor> {
     me: usize,
     shared: &'a Shared<V::Dir>,
     visitor: &'a mut V,
-    deque: Deque<Arc<Node<V::Dir>>>,
+    deque: Deque<Task<V::Dir>>,
     opener: Opener<V::Dir>,
     buffer: Vec<u8>,
     /// Directories that were found and are not yet queued.
     found: Vec<Arc<Node<V::Dir>>>,
+    /// Whether more threads may be started.
+    may_grow: bool,
     /// The directories that were entered. Empty unless all links are followed.
     entered: BTreeMap<Id, Arc<Node<V::Dir>>>,
 }
@@ -63,23 +90,28 @@ impl<'a, V: Visitor> Worker<'a, V> {
         me: usize,
         shared: &'a Shared<V::Dir>,
         visitor: &'a mut V,
-        deque: Deque<Arc<Node<V::Dir>>>,
+        deque: Deque<Task<V::Dir>>,
         ring: usize,
     ) -> Self {
         let (opener, buffer, found) = (Opener::new(ring), Vec::new(), Vec::new());
-        Self { me, shared, visitor, deque, opener, buffer, found, entered: BTreeMap::new() }
+        Self { me, shared, visitor, deque, opener, buffer, found, may_grow: false, entered: BTreeMap::new() }
     }
 
     /// Works until the walk is over. Calls `grow` with the number of queued directories whenever it may have
     /// changed.
-    pub(crate) fn run(&mut self, grow: &mut dyn FnMut(usize)) {
-        while let Some(node) = self.next() {
+    pub(crate) fn run(&mut self, grow: &mut Grow<'_>) {
+        self.may_grow = grow(0);
+        while let Some(Task { node, batch }) = self.next() {
             let job = self.shared.idle.job();
-            if self.list(&node, grow).is_break() {
+            let flow = match batch {
+                None => self.list(&node, grow),
+                Some(batch) => self.show_batch(&node, &batch, grow),
+            };
+            if flow.is_break() {
                 self.shared.idle.stop();
             }
             job.finish();
-            grow(self.deque.len());
+            self.may_grow = grow(self.deque.len());
         }
     }
 
@@ -87,17 +119,17 @@ impl<'a, V: Visitor> Worker<'a, V> {
     pub(crate) fn run_in_order(&mut self) {
         let mut waiting = BinaryHeap::new();
         loop {
-            while let Some(node) = self.deque.pop() {
-                waiting.push(Reverse(ByPath(node)));
+            while let Some(task) = self.deque.pop() {
+                waiting.push(Reverse(ByPath(task.node)));
             }
             let Some(Reverse(ByPath(node))) = waiting.pop() else { return };
-            if self.list(&node, &mut |_| ()).is_break() {
+            if self.list(&node, &mut |_| false).is_break() {
                 return;
             }
         }
     }
 
-    fn next(&self) -> Option<Arc<Node<V::Dir>>> {
+    fn next(&self) -> Option<Task<V::Dir>> {
         let Shared { idle, stealers, .. } = self.shared;
         idle.next(self.me, || {
             self.deque.pop().or_else(|| {
@@ -113,7 +145,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         })
     }
 
-    fn list(&mut self, node: &Arc<Node<V::Dir>>, grow: &mut dyn FnMut(usize)) -> ControlFlow<()> {
+    fn list(&mut self, node: &Arc<Node<V::Dir>>, grow: &mut Grow<'_>) -> ControlFlow<()> {
         let (fd, stat) = match self.opener.open(node) {
             Ok(opened) => opened,
             Err(error) => return self.report(failure(&**node, Op::Open, error)),
@@ -144,9 +176,8 @@ impl<'a, V: Visitor> Worker<'a, V> {
             self.visitor.again(&Repeat { place: &**node, first: &**first });
             return Continue(());
         }
-        let up_dev = node.up().and_then(|up| up.id()).map(|id| id.dev);
-        let dir = Directory { fd: fd.as_fd(), place: &**node, id, stat, root_dev: node.root_dev(), up_dev };
-        match self.visitor.enter(node.tag(), &dir) {
+        let opened = Opened { node, id, stat, fd };
+        match self.enter(&opened) {
             Step::Next => return Continue(()),
             Step::Stop => return Break(()),
             Step::Descend => {}
@@ -155,26 +186,85 @@ impl<'a, V: Visitor> Worker<'a, V> {
             self.entered.entry(id).or_insert_with(|| Arc::clone(node));
         }
         let mut buffer = std::mem::take(&mut self.buffer);
-        let flow = self.entries(node, id, &fd, &mut buffer, grow);
+        let flow = self.entries(&opened, &mut buffer, grow);
         self.buffer = buffer;
-        self.publish(node, &fd, grow);
-        self.visitor.leave(node.tag());
+        self.leave(&opened, grow);
         flow
     }
 
-    fn entries(
+    /// Shows entries that another worker has listed.
+    fn show_batch(
         &mut self,
         node: &Arc<Node<V::Dir>>,
-        id: Id,
-        fd: &Arc<OwnedFd>,
+        batch: &Batch,
+        grow: &mut Grow<'_>,
+    ) -> ControlFlow<()> {
+        let fd = match self.opener.descriptor(node) {
+            Ok(fd) => fd,
+            Err(error) => return self.report(failure(&**node, Op::Open, error)),
+        };
+        let opened = Opened { node, id: sys::identity(&batch.stat), stat: batch.stat, fd };
+        match self.enter(&opened) {
+            Step::Next => return Continue(()),
+            Step::Stop => return Break(()),
+            Step::Descend => {}
+        }
+        let names = self.shared.roots.names_in(opened.id);
+        let flow = batch.entries().try_for_each(|(name, ino, file_type)| {
+            if self.shared.idle.stopped() {
+                return Break(());
+            }
+            self.show(&opened, names, name, ino, file_type)
+        });
+        self.leave(&opened, grow);
+        flow
+    }
+
+    fn enter(&mut self, opened: &Opened<'_, V::Dir>) -> Step {
+        let Opened { node, id, stat, fd } = opened;
+        let up_dev = node.up().and_then(|up| up.id()).map(|id| id.dev);
+        let (root_dev, place) = (node.root_dev(), &***node);
+        let dir = Directory { fd: fd.as_fd(), place, id: *id, stat: *stat, root_dev, up_dev };
+        self.visitor.enter(node.tag(), &dir)
+    }
+
+    fn leave(&mut self, opened: &Opened<'_, V::Dir>, grow: &mut Grow<'_>) {
+        self.publish(opened, grow);
+        self.visitor.leave(opened.node.tag());
+    }
+
+    /// Lists a directory. Shows the entries, or hands them over in batches.
+    fn entries(
+        &mut self,
+        opened: &Opened<'_, V::Dir>,
         buffer: &mut Vec<u8>,
-        grow: &mut dyn FnMut(usize),
+        grow: &mut Grow<'_>,
+    ) -> ControlFlow<()> {
+        if !self.visitor.shares_directories() || self.shared.stealers.len() == 1 {
+            return self.entries_with(opened, buffer, None, grow);
+        }
+        let mut sharing = Sharing::new(opened.stat, self.others_wait(false));
+        let flow = self.entries_with(opened, buffer, Some(&mut sharing), grow);
+        match sharing.finish() {
+            Some(batch) if flow.is_continue() => self.hand_over(opened, batch, grow),
+            _ => {}
+        }
+        flow
+    }
+
+    fn entries_with(
+        &mut self,
+        opened: &Opened<'_, V::Dir>,
+        buffer: &mut Vec<u8>,
+        mut sharing: Option<&mut Sharing>,
+        grow: &mut Grow<'_>,
     ) -> ControlFlow<()> {
         let shared = self.shared;
-        let names = shared.roots.names_in(id);
+        let Opened { node, id, fd, .. } = opened;
+        let names = shared.roots.names_in(*id);
         let mut listing = match Listing::new(fd.as_fd(), buffer) {
             Ok(listing) => listing,
-            Err(error) => return self.report(failure(&**node, Op::List, error)),
+            Err(error) => return self.report(failure(&***node, Op::List, error)),
         };
         while let Some(next) = listing.next() {
             if shared.idle.stopped() {
@@ -183,32 +273,65 @@ impl<'a, V: Visitor> Worker<'a, V> {
             match next {
                 Ok(raw) if matches!(raw.file_name().to_bytes(), b"." | b"..") => {}
                 Ok(raw) => {
-                    let file_type = FileType::from_raw(raw.file_type());
-                    match Entry::listed(raw.file_name(), raw.ino(), file_type, &**node, fd.as_fd()) {
-                        Ok(entry) => self.show(node, id, names, entry)?,
-                        Err(error) => self.report(error)?,
+                    let (name, ino, file_type) =
+                        (raw.file_name(), raw.ino(), FileType::from_raw(raw.file_type()));
+                    match &mut sharing {
+                        Some(sharing) if sharing.is_filling() => {
+                            if let Some(batch) = sharing.push(name, ino, file_type) {
+                                self.hand_over(opened, batch, grow);
+                            }
+                        }
+                        sharing => {
+                            self.show(opened, names, name, ino, file_type)?;
+                            if let Some(sharing) = sharing {
+                                sharing.shown(|has_shared| self.others_wait(has_shared));
+                            }
+                        }
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return self.report(failure(&**node, Op::List, error)),
+                Err(error) => return self.report(failure(&***node, Op::List, error)),
             }
             if listing.drained() {
-                self.publish(node, fd, grow);
+                self.publish(opened, grow);
             }
         }
         Continue(())
     }
 
+    /// Returns whether other workers have nothing to do. After entries were handed over (`has_shared`), returns whether they
+    /// are about to have nothing to do.
+    fn others_wait(&self, has_shared: bool) -> bool {
+        let Shared { idle, stealers, .. } = self.shared;
+        self.deque.len() < stealers.len() && (has_shared || self.may_grow || idle.has_sleepers())
+    }
+
+    /// Queues entries for whichever worker has time.
+    fn hand_over(&mut self, opened: &Opened<'_, V::Dir>, batch: Batch, grow: &mut Grow<'_>) {
+        self.opener.keep(opened.node, &opened.fd);
+        let task = Task { node: Arc::clone(opened.node), batch: Some(Box::new(batch)) };
+        self.shared.idle.publish(1, || self.deque.push(task));
+        // A batch is worth a thread.
+        self.may_grow = grow(self.deque.len().max(MIN_QUEUED));
+    }
+
     /// Shows an entry to the visitor, unless a starting point shows it or it is a link that leads back.
     fn show(
         &mut self,
-        node: &Arc<Node<V::Dir>>,
-        id: Id,
+        opened: &Opened<'_, V::Dir>,
         names: Option<&Names>,
-        mut entry: Entry<'_>,
+        name: &CStr,
+        ino: u64,
+        file_type: Option<FileType>,
     ) -> ControlFlow<()> {
+        let Opened { node, id, fd, .. } = opened;
+        let node = *node;
+        let mut entry = match Entry::listed(name, ino, file_type, &**node, fd.as_fd()) {
+            Ok(entry) => entry,
+            Err(error) => return self.report(error),
+        };
         if self.shared.examines {
-            match self.examine(node, id, names, &mut entry)? {
+            match self.examine(node, *id, names, &mut entry)? {
                 Admission::Whole => {}
                 Admission::Name => entry.is_covered = true,
                 Admission::None => return Continue(()),
@@ -304,15 +427,15 @@ impl<'a, V: Visitor> Worker<'a, V> {
         Ok(if path == root { Admission::None } else { Admission::Name })
     }
 
-    /// Queues the directories found in `node` so far.
-    fn publish(&mut self, node: &Arc<Node<V::Dir>>, fd: &Arc<OwnedFd>, grow: &mut dyn FnMut(usize)) {
+    /// Queues the directories found in a directory so far.
+    fn publish(&mut self, opened: &Opened<'_, V::Dir>, grow: &mut Grow<'_>) {
         if self.found.is_empty() {
             return;
         }
-        self.opener.keep(node, fd);
+        self.opener.keep(opened.node, &opened.fd);
         let (deque, found) = (&self.deque, &mut self.found);
-        self.shared.idle.publish(found.len(), || found.drain(..).for_each(|child| deque.push(child)));
-        grow(self.deque.len());
+        self.shared.idle.publish(found.len(), || found.drain(..).for_each(|child| deque.push(child.into())));
+        self.may_grow = grow(self.deque.len());
     }
 
     fn report(&mut self, error: WalkError) -> ControlFlow<()> {

@@ -58,6 +58,20 @@ fn few_descriptors_are_enough() {
         }
     }
 
+    // Parts of directories are opened again if necessary.
+    for threads in [2, 8] {
+        let counts = Walker::new([dir.path()]).threads(threads).fold(
+            || 0,
+            |count, entry| {
+                entry.unwrap();
+                std::thread::sleep(std::time::Duration::from_micros(50));
+                *count += 1;
+                Step::Descend
+            },
+        );
+        assert_eq!(counts.iter().sum::<usize>(), entries + 1);
+    }
+
     // The limit is higher, but only four descriptors are free.
     limit(100);
     let mut in_use: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();

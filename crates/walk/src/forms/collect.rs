@@ -1,5 +1,7 @@
 //! A walk that returns its entries in order.
 
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -33,6 +35,10 @@ impl Visitor for Listings<'_> {
         Step::Next
     }
 
+    fn shares_directories(&self) -> bool {
+        true
+    }
+
     fn descend(&mut self, _: Option<&Number>, _: &mut Entry<'_>) -> Number {
         let number = self.next.fetch_add(1, Relaxed);
         if let Some((_, listing)) = self.current.last_mut() {
@@ -56,10 +62,14 @@ impl Listings<'_> {
     fn finish(&mut self, number: Number) {
         if !self.current.is_empty() {
             let mut listing = mem::take(&mut self.current);
-            listing.sort_unstable_by(|(a, _), (b, _)| a.file_name().cmp(b.file_name()));
+            listing.sort_unstable_by(by_name);
             self.finished.push((number, listing));
         }
     }
+}
+
+fn by_name(a: &Found, b: &Found) -> Ordering {
+    a.0.file_name().cmp(b.0.file_name())
 }
 
 impl Walker {
@@ -82,12 +92,22 @@ impl Walker {
         let next = AtomicUsize::new(STARTING_POINTS + 1);
         let parts = self.run(|_| Listings { next: &next, current: vec![], finished: vec![], errors: vec![] });
         let mut listings: Vec<_> = (0..next.load(Relaxed)).map(|_| Vec::new()).collect();
-        let mut errors = Vec::new();
+        let (mut errors, mut in_parts) = (Vec::new(), BTreeSet::new());
         for mut part in parts {
             part.finish(STARTING_POINTS);
-            part.finished.into_iter().for_each(|(number, listing)| listings[number] = listing);
+            for (number, mut listing) in part.finished {
+                // Several workers may have listed parts of one directory.
+                let parts: &mut Vec<Found> = &mut listings[number];
+                if parts.is_empty() {
+                    mem::swap(parts, &mut listing);
+                } else {
+                    parts.append(&mut listing);
+                    in_parts.insert(number);
+                }
+            }
             errors.append(&mut part.errors);
         }
+        in_parts.into_iter().for_each(|number| listings[number].sort_by(by_name));
         errors.sort_by(|a, b| path_order(&a.path, &b.path));
         let starting_points = mem::take(&mut listings[STARTING_POINTS]);
         let is_one_tree = starting_points.len() == 1;

@@ -22,6 +22,10 @@ where
     fn error(&mut self, error: WalkError) -> Step {
         (self.each)(&mut self.state, Err(error))
     }
+
+    fn shares_directories(&self) -> bool {
+        true
+    }
 }
 
 impl Walker {

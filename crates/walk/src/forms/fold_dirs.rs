@@ -78,6 +78,10 @@ where
         Step::Descend
     }
 
+    fn shares_directories(&self) -> bool {
+        true
+    }
+
     fn descend(&mut self, parent: Option<&Number>, entry: &mut Entry<'_>) -> Number {
         let own = self.shown.take().map(|shown| shown.own).unwrap_or_default();
         self.add(parent.copied(), entry.path(), own)

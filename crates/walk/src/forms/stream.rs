@@ -58,6 +58,10 @@ impl Visitor for Sender {
         self.push(Err(error))
     }
 
+    fn shares_directories(&self) -> bool {
+        true
+    }
+
     fn enter(&mut self, _: &(), _: &Directory<'_>) -> Step {
         if self.is_dropped.load(Relaxed) { Step::Stop } else { Step::Descend }
     }

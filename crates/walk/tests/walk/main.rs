@@ -7,4 +7,5 @@ mod forms;
 mod links;
 mod oracle;
 mod roots;
+mod sharing;
 mod support;
