@@ -15,6 +15,7 @@ use crate::{Fields, FileType, Metadata, Op, WalkError};
 ///
 /// Such a file system stores no files, and the sizes it reports are synthetic. Each call makes a system call.
 /// Returns `false` if that call fails, and on systems other than Linux.
+#[doc(hidden)]
 pub fn is_pseudo(fd: impl AsFd) -> bool {
     sys::is_pseudo(fd.as_fd())
 }

@@ -212,6 +212,9 @@
 //!   added while it runs.
 #![forbid(unsafe_code)]
 
+#[cfg(not(unix))]
+compile_error!("ftk-walk supports Unix only: it opens files relative to open directories");
+
 mod dir_entry;
 mod entry;
 mod error;

@@ -57,6 +57,7 @@ pub(crate) fn most(workers: usize, ring: usize) -> usize {
 /// A new table has room for 64. When a shared table has to grow, Linux waits for an RCU grace period: for 10
 /// to 30 ms, no thread can open a file. An io_uring shares the table with kernel threads. So call this before
 /// creating a ring, and before starting threads that share the table.
+#[doc(hidden)]
 pub fn make_room(descriptors: usize) {
     let Ok(probe) = probe() else { return };
     let highest = (probe.as_raw_fd() as u64).saturating_add(descriptors as u64);

@@ -4,6 +4,7 @@ use crate::{Directory, Entry, Fields, Repeat, WalkError};
 
 /// A visitor's answer: what the walk does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Step {
     /// Continue with the next entry. If this one is a directory, skip everything below it.
     Next,
@@ -74,6 +75,7 @@ pub trait Visitor: Send {
     /// The path is either a starting point that was given before, under this or another name, or a directory
     /// found below a starting point that is itself a starting point with another name. Such a directory was
     /// shown before, as an entry. `path` is the one that is not walked.
+    #[doc(hidden)]
     fn covered(&mut self, path: &[u8]) {
         let _ = path;
     }
@@ -89,6 +91,7 @@ pub trait Visitor: Send {
     ///
     /// A visitor that filters entries for this one reads these fields together with those that it tests, by
     /// one system call. This is only a hint: [`Entry::metadata`] always works.
+    #[doc(hidden)]
     fn reads(&self) -> Fields {
         Fields::NONE
     }
@@ -96,6 +99,7 @@ pub trait Visitor: Send {
     /// Tells that an entry of the directory entered last is not shown.
     ///
     /// The walk itself shows all entries. This is for visitors that filter the entries for another visitor.
+    #[doc(hidden)]
     fn filtered(&mut self, dir: &Self::Dir) {
         let _ = dir;
     }
@@ -103,6 +107,7 @@ pub trait Visitor: Send {
     /// Receives a directory that a filter does not show. It is entered if this returns [`Step::Descend`], the default.
     ///
     /// The walk itself shows all entries. This is for visitors that filter the entries for another visitor.
+    #[doc(hidden)]
     fn hidden(&mut self, dir: &Self::Dir, entry: &Entry<'_>) -> Step {
         let _ = (dir, entry);
         Step::Descend

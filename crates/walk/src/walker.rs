@@ -27,6 +27,7 @@ type Jobs<T> = Vec<Task<T>>;
 
 /// The symbolic links that a walk follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Follow {
     /// No links.
     #[default]

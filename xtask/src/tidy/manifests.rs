@@ -17,6 +17,9 @@ const ROOT_FOLDERS: &[&str] = &["crates/cli/", "tests/"];
 /// The program that needs a newer compiler than the others.
 const QUERY: &str = "ftk-query";
 
+/// Packages with a `rust-version` of their own. The library for other programs needs an older one.
+const OWN_RUST_VERSION: &[&str] = &[QUERY, "ftk-walk"];
+
 /// Dependencies that only a program may have.
 const FOR_PROGRAMS: &[&str] = &["anstream", "anyhow", "clap", "indicatif"];
 
@@ -34,8 +37,8 @@ pub(crate) fn inherited_fields(tree: &Tree) -> Vec<Finding> {
         let in_package = |field: &str| manifest.get("package").and_then(|package| package.get(field));
         let is_unpublished = in_package("publish") == Some(&Value::Boolean(false));
         for field in INHERITED.iter().filter(|field| !(is_unpublished && **field == "version")) {
-            let is_own =
-                *field == "rust-version" && in_package("name").and_then(Value::as_str) == Some(QUERY);
+            let name = in_package("name").and_then(Value::as_str).unwrap_or_default();
+            let is_own = *field == "rust-version" && OWN_RUST_VERSION.contains(&name);
             if !is_own && !in_package(field).is_some_and(is_inherited) {
                 findings.push(Finding::file(path, format!("`{field}` is not inherited from the workspace")));
             }

@@ -40,7 +40,7 @@ impl Listing {
 
     /// Returns whether found directories are to be queued now.
     pub(crate) fn drained(&self) -> bool {
-        self.entries.is_multiple_of(BATCH)
+        self.entries % BATCH == 0
     }
 }
 
