@@ -12,7 +12,8 @@ use crate::ci;
 const LIBRARIES: &[&str] = &["walk"];
 
 /// Checks everything but `ftk-query` with the compiler that `rust-version` names, which is installed if it is missing.
-/// Libraries are checked with the older ones that they name. Then checks that the oldest versions of direct dependencies fit together.
+/// Libraries are checked with the older ones that they name. Then checks that the oldest versions of direct dependencies
+/// fit together.
 pub(crate) fn is_clean() -> Result<bool> {
     let read = |path: &str| fs::read_to_string(path).with_context(|| format!("cannot read {path}"));
     let version = rust_version(&read("Cargo.toml")?)?;

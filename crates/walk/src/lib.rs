@@ -184,8 +184,8 @@
 //! - A directory that is replaced by a symbolic link after it was listed is not entered.
 //! - A directory that is also above itself (the same device and inode) is an error, and is not entered. Bind mounts and
 //!   links lead to such directories.
-//! - Links are followed only on request ([`Follow`]). If links lead to one directory in several ways, the directory is entered once; [`Follow::Always`]
-//!   says under which path.
+//! - Links are followed only on request ([`Follow`]). If links lead to one directory in several ways, the directory
+//!   is entered once; [`Follow::Always`] says under which path.
 //!
 //! # Limits
 //!

@@ -63,13 +63,15 @@ pub(crate) struct Sharing {
     since: Option<Instant>,
     /// Whether a batch was handed over before.
     has_shared: bool,
+    /// Returns the time.
+    now: fn() -> Instant,
 }
 
 impl Sharing {
     /// Begins the listing of a directory. If others wait, the first entry is measured.
-    pub(crate) fn new(stat: Stat, others_wait: bool) -> Self {
-        let since = others_wait.then(Instant::now);
-        Self { batch: Batch::new(stat), wanted: 0, left: 1, chunk: 1, since, has_shared: false }
+    pub(crate) fn new(stat: Stat, others_wait: bool, now: fn() -> Instant) -> Self {
+        let since = others_wait.then(now);
+        Self { batch: Batch::new(stat), wanted: 0, left: 1, chunk: 1, since, has_shared: false, now }
     }
 
     /// Returns whether the next entry goes into the batch.
@@ -94,12 +96,12 @@ impl Sharing {
         let empty = Batch::new(self.batch.stat);
         self.wanted = 0;
         // Filling the batch is no work on entries.
-        self.since = self.since.map(|_| Instant::now());
+        self.since = self.since.map(|_| (self.now)());
         Some(std::mem::replace(&mut self.batch, empty)).filter(|batch| !batch.entries.is_empty())
     }
 
-    /// Notes that the worker has shown an entry itself. `others_wait` is called with whether a batch was handed over before,
-    /// and tells whether others have nothing to do.
+    /// Notes that the worker has shown an entry itself. `others_wait` is called with whether a batch was handed over
+    /// before, and tells whether others have nothing to do.
     pub(crate) fn shown(&mut self, others_wait: impl FnOnce(bool) -> bool) {
         self.left -= 1;
         if self.left > 0 {
@@ -110,7 +112,7 @@ impl Sharing {
             self.left = LOOK;
             return;
         }
-        let now = Instant::now();
+        let now = (self.now)();
         match self.since {
             None => self.chunk = 1,
             Some(since) => {
@@ -124,5 +126,112 @@ impl Sharing {
         }
         self.since = Some(now);
         self.left = self.chunk;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::ffi::CString;
+
+    use super::*;
+
+    thread_local! {
+        static NOW: Cell<Instant> = Cell::new(Instant::now());
+    }
+
+    /// What became of the entries of a directory.
+    #[derive(Debug, Default, PartialEq)]
+    struct Outcome {
+        /// Entries that the worker showed itself.
+        shown: usize,
+        /// The sizes of the batches.
+        batches: Vec<usize>,
+        names: Vec<CString>,
+    }
+
+    /// Lists a directory by a clock that moves only while an entry is shown, by its cost in nanoseconds.
+    fn list(costs: impl IntoIterator<Item = u64>, others_wait: impl Fn(bool) -> bool) -> Outcome {
+        let stat = rustix::fs::stat("/").unwrap();
+        let mut sharing = Sharing::new(stat, others_wait(false), || NOW.get());
+        let mut outcome = Outcome::default();
+        let hand_over = |outcome: &mut Outcome, batch: Batch| {
+            outcome.batches.push(batch.entries().count());
+            outcome.names.extend(batch.entries().map(|(name, ..)| name.to_owned()));
+        };
+        let mut entries = 0;
+        for (nth, cost) in costs.into_iter().enumerate() {
+            entries = nth + 1;
+            let name = CString::new(nth.to_string()).unwrap();
+            if sharing.is_filling() {
+                if let Some(batch) = sharing.push(&name, nth as u64, None) {
+                    hand_over(&mut outcome, batch);
+                }
+            } else {
+                NOW.set(NOW.get() + Duration::from_nanos(cost));
+                sharing.shown(&others_wait);
+                outcome.shown += 1;
+                outcome.names.push(name);
+            }
+        }
+        if let Some(batch) = sharing.finish() {
+            hand_over(&mut outcome, batch);
+        }
+        let names = (0..entries).map(|nth| CString::new(nth.to_string()).unwrap());
+        assert!(outcome.names.iter().cloned().eq(names), "each entry once, in order");
+        assert!(outcome.batches.iter().all(|&size| size <= MOST));
+        outcome
+    }
+
+    fn always(_: bool) -> bool {
+        true
+    }
+
+    #[test]
+    fn entries_with_little_work_are_not_handed_over() {
+        let outcome = list([300; 3000], always);
+        assert_eq!((outcome.shown, outcome.batches.len()), (3000, 0));
+    }
+
+    /// The system may interrupt a worker at any time, which looks like work.
+    #[test]
+    fn an_interrupted_worker_hands_over_one_entry() {
+        for nth in [0, 1, 10, 500] {
+            let mut costs = [300; 3000];
+            costs[nth] = 10_000_000;
+            let outcome = list(costs, always);
+            assert_eq!((outcome.shown, outcome.batches), (2999, vec![1]), "{nth}");
+        }
+    }
+
+    #[test]
+    fn entries_with_much_work_are_handed_over_one_by_one() {
+        let outcome = list([1_000_000; 201], always);
+        assert_eq!((outcome.shown, outcome.batches), (101, vec![1; 100]));
+    }
+
+    /// Batches grow until the work on one takes as long as it should.
+    #[test]
+    fn batches_of_entries_with_some_work_grow() {
+        let outcome = list([20_000; 100], always);
+        assert_eq!(outcome.batches, [2, 4, 8, 10, 10, 10, 10]);
+    }
+
+    #[test]
+    fn nothing_is_handed_over_while_no_other_waits() {
+        assert_eq!(list([1_000_000; 100], |_| false).shown, 100);
+    }
+
+    /// Once a batch was handed over, the next one is made before the others wait for it.
+    #[test]
+    fn others_that_were_given_a_batch_are_given_the_next_one() {
+        let asked = Cell::new(0);
+        let others_wait = |has_shared| {
+            asked.set(asked.get() + 1);
+            has_shared || [10, 11].contains(&asked.get())
+        };
+        let outcome = list([1_000_000; 200], others_wait);
+        // The worker shows 33 entries until it sees that others wait, and measures the next one.
+        assert_eq!((outcome.shown, outcome.batches), (34 + 83, vec![1; 83]));
     }
 }

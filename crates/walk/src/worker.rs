@@ -9,6 +9,7 @@ use std::ops::ControlFlow::{self, Break, Continue};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 
@@ -243,7 +244,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         if !self.visitor.shares_directories() || self.shared.stealers.len() == 1 {
             return self.entries_with(opened, buffer, None, grow);
         }
-        let mut sharing = Sharing::new(opened.stat, self.others_wait(false));
+        let mut sharing = Sharing::new(opened.stat, self.others_wait(false), Instant::now);
         let flow = self.entries_with(opened, buffer, Some(&mut sharing), grow);
         match sharing.finish() {
             Some(batch) if flow.is_continue() => self.hand_over(opened, batch, grow),
@@ -299,8 +300,9 @@ impl<'a, V: Visitor> Worker<'a, V> {
         Continue(())
     }
 
-    /// Returns whether other workers have nothing to do. After entries were handed over (`has_shared`), returns whether they
-    /// are about to have nothing to do.
+    /// Returns whether other workers have nothing to do. After entries were handed over (`has_shared`), returns
+    /// whether they are about to have nothing to do. A wrong answer costs time only: entries that are not handed
+    /// over are shown by this worker.
     fn others_wait(&self, has_shared: bool) -> bool {
         let Shared { idle, stealers, .. } = self.shared;
         self.deque.len() < stealers.len() && (has_shared || self.may_grow || idle.has_sleepers())

@@ -117,6 +117,19 @@ macro_rules! models {
                 assert_eq!(self.idle.next(me, || None::<usize>), None);
             }
 
+            /// Does the first job: hands a part of it over if another worker seems to sleep, and else does the part
+            /// itself.
+            fn share(&self, me: usize) {
+                let guard = self.idle.job();
+                if self.idle.has_sleepers() {
+                    self.queue(me, &[1]);
+                } else {
+                    self.done.fetch_add(1, Relaxed);
+                }
+                guard.finish();
+                self.work(me);
+            }
+
             /// Stops the walk in the middle of the first job.
             fn stop(&self, me: usize) {
                 let guard = self.idle.job();
@@ -171,6 +184,9 @@ macro_rules! models {
         pub(crate) fn three_workers() {
             check(Some(2), &[Walk::work, Walk::work, Walk::work], Some(2));
         }
+        pub(crate) fn part_for_a_sleeper() {
+            check(None, &[Walk::share, Walk::work, Walk::work], Some(1));
+        }
         pub(crate) fn stop() {
             check(None, &[Walk::stop, Walk::work], Some(0));
         }
@@ -195,6 +211,10 @@ mod sound_models {
     #[test]
     fn three_workers_end() {
         three_workers();
+    }
+    #[test]
+    fn a_part_is_done_whether_or_not_a_sleeper_is_seen() {
+        part_for_a_sleeper();
     }
     #[test]
     fn a_stop_ends_all_workers() {
@@ -224,6 +244,11 @@ mod mutated_models {
     #[should_panic = "deadlock"]
     fn without_fences_three_workers_do_not_end() {
         three_workers();
+    }
+    #[test]
+    #[should_panic = "deadlock"]
+    fn without_fences_the_end_of_a_part_wakes_no_worker() {
+        part_for_a_sleeper();
     }
     #[test]
     #[should_panic = "deadlock"]

@@ -1,8 +1,8 @@
-//! Six programs in full.
+//! Five programs in full.
 //!
 //! Each prints errors to standard error, goes on, and ends with status 2 if there was one. Each shows overlapping starting
 //! points once, and works at any depth. Run one with `cargo run --release --example lines -- PATH...` in the folder of
-//! this crate. The searcher with ignore files is the example `search` of the crate `ftk-ignore`.
+//! this crate.
 //!
 //! # Count lines
 //!

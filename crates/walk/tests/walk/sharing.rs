@@ -5,9 +5,11 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Condvar, Mutex};
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use ftk_walk::{Directory, Entry, FileType, Follow, Step, Visitor, WalkError, Walker};
+use ftk_walk::{Directory, Entry, Follow, Step, Visitor, WalkError, Walker};
 use proptest::prelude::*;
 
 /// A visitor that works on each entry, and checks the order of the calls.
@@ -76,116 +78,149 @@ fn flat(files: usize, dirs: usize) -> tempfile::TempDir {
     dir
 }
 
-fn sleep(time: Duration) -> impl Fn(&mut Entry<'_>) -> Step + Sync {
-    move |entry| {
-        if entry.depth() > 0 {
-            std::thread::sleep(time);
+/// Makes the entries of a walk with two workers so expensive that every second one is handed over, and makes the calling
+/// thread wait for the other worker. So the result does not depend on how busy the machine is.
+struct Team {
+    caller: ThreadId,
+    /// Entries below the starting point that the calling thread and the other one have begun.
+    begun: Mutex<[usize; 2]>,
+    changed: Condvar,
+}
+
+impl Team {
+    fn new() -> Self {
+        Self { caller: thread::current().id(), begun: Mutex::new([0; 2]), changed: Condvar::new() }
+    }
+
+    /// Works on an entry: on the calling thread until the other one has begun `others` entries, given how many the
+    /// calling thread has begun. Returns how many this thread has begun, and whether it is the calling one.
+    fn work(&self, entry: &Entry<'_>, others: impl Fn(usize) -> usize) -> (usize, bool) {
+        let is_caller = thread::current().id() == self.caller;
+        if entry.depth() == 0 {
+            return (0, is_caller);
         }
-        Step::Descend
+        // Much more than a batch has to be worth.
+        thread::sleep(Duration::from_millis(1));
+        let mut begun = self.begun.lock().unwrap();
+        begun[usize::from(!is_caller)] += 1;
+        self.changed.notify_all();
+        let mine = begun[usize::from(!is_caller)];
+        if is_caller {
+            let is_early = |begun: &mut [usize; 2]| begun[1] < others(mine);
+            let (_begun, wait) =
+                self.changed.wait_timeout_while(begun, Duration::from_secs(60), is_early).unwrap();
+            assert!(!wait.timed_out(), "the other worker was given nothing");
+        }
+        (mine, is_caller)
     }
 }
 
+/// The calling thread shows two entries, and hands over the one between them. So when it shows its third entry, it has
+/// handed over two, and so on.
+fn all_but_one(mine: usize) -> usize {
+    mine - 1
+}
+
+/// The other worker takes at least one part.
+fn one(mine: usize) -> usize {
+    usize::from(mine > 1)
+}
+
 /// The entries that each of two workers was shown.
-fn shares(dir: &Path, shares: bool, time: Duration) -> Vec<usize> {
-    let work = sleep(time);
+fn shares(dir: &Path, shares: bool, others: fn(usize) -> usize) -> Vec<usize> {
+    let team = Team::new();
+    let work = |entry: &mut Entry<'_>| {
+        team.work(entry, others);
+        Step::Descend
+    };
     let parts = Walker::new([dir]).threads(2).run(|_| Work::new(shares, &work));
     parts.iter().map(|part| part.seen.len()).collect()
 }
 
-/// 200 files with a millisecond of work each are done by both workers, about half by each.
+/// Files with much work are done by both workers, half by each. The calling thread is also shown the starting point.
 #[test]
 fn a_flat_directory_keeps_all_workers_busy() {
-    let dir = flat(200, 0);
-    let shown = shares(dir.path(), true, Duration::from_millis(1));
-    assert_eq!(shown.iter().sum::<usize>(), 201);
-    assert!(shown.iter().all(|&seen| seen > 60), "{shown:?}");
-    // Three files are two for one and one for the other.
-    let few = flat(3, 0);
-    let shown = shares(few.path(), true, Duration::from_millis(20));
-    assert!(shown.iter().all(|&seen| seen > 0), "{shown:?}");
+    for files in [3, 201] {
+        let dir = flat(files, 0);
+        assert_eq!(shares(dir.path(), true, all_but_one), [1 + files.div_ceil(2), files / 2]);
+    }
 }
 
 #[test]
 fn a_visitor_that_does_not_ask_gets_whole_directories() {
     let dir = flat(50, 0);
-    assert_eq!(shares(dir.path(), false, Duration::from_millis(1)), [51, 0]);
-}
-
-#[test]
-fn entries_with_little_work_are_not_handed_over() {
-    let dir = flat(3000, 0);
-    let work = |_: &mut Entry<'_>| Step::Descend;
-    let parts = Walker::new([dir.path()]).threads(2).run(|_| Work::new(true, &work));
-    // The system may interrupt a worker at any time, which looks like work.
-    let entered: usize = parts.iter().map(|part| part.entered.len()).sum();
-    assert!(entered <= 10, "{entered}");
+    assert_eq!(shares(dir.path(), false, |_| 0), [51, 0]);
 }
 
 #[test]
 fn a_flat_directory_is_collected_in_order() {
     let dir = flat(500, 20);
-    let walker = Walker::new([dir.path()]).threads(4).filter_entry(|_| {
-        std::thread::sleep(Duration::from_micros(100));
+    let team = Team::new();
+    let walker = Walker::new([dir.path()]).threads(2).filter_entry(move |entry| {
+        team.work(entry, one);
         true
     });
-    let (entries, _) = walker.collect_sorted();
-    assert_eq!(entries.len(), 541);
+    let (entries, errors) = walker.collect_sorted();
+    assert_eq!((entries.len(), errors.len()), (541, 0));
     assert!(entries.iter().map(|entry| entry.path()).is_sorted());
 }
 
 #[test]
 fn a_stop_in_a_part_ends_the_walk() {
     let dir = flat(300, 0);
-    let seen = AtomicUsize::new(0);
-    let work = |_: &mut Entry<'_>| {
-        std::thread::sleep(Duration::from_millis(1));
-        if seen.fetch_add(1, SeqCst) == 50 { Step::Stop } else { Step::Descend }
+    let team = Team::new();
+    let work = |entry: &mut Entry<'_>| match team.work(entry, one) {
+        (5, false) => Step::Stop,
+        (mine, true) if mine > 1 => {
+            // Until the other worker has told the walk.
+            thread::sleep(Duration::from_millis(100));
+            Step::Descend
+        }
+        _ => Step::Descend,
     };
-    let parts = Walker::new([dir.path()]).threads(4).run(|_| Work::new(true, &work));
-    let shown: usize = parts.iter().map(|part| part.seen.len()).sum();
-    assert!((51..=54).contains(&shown), "{shown}");
+    let parts = Walker::new([dir.path()]).threads(2).run(|_| Work::new(true, &work));
+    assert_eq!(parts[1].seen.len(), 5);
+    assert!(parts[0].seen.len() < 200, "{}", parts[0].seen.len());
 }
 
 #[test]
 fn a_panic_in_a_part_ends_the_walk() {
     let dir = flat(300, 0);
-    let seen = AtomicUsize::new(0);
+    let team = Team::new();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let work = |_: &mut Entry<'_>| {
-            std::thread::sleep(Duration::from_millis(1));
-            if seen.fetch_add(1, SeqCst) == 50 {
-                std::panic::resume_unwind(Box::new("fifty"));
-            }
-            Step::Descend
+        let work = |entry: &mut Entry<'_>| match team.work(entry, one) {
+            (1, false) => std::panic::resume_unwind(Box::new("in a part")),
+            _ => Step::Descend,
         };
-        Walker::new([dir.path()]).threads(4).run(|_| Work::new(true, &work)).len()
+        Walker::new([dir.path()]).threads(2).run(|_| Work::new(true, &work)).len()
     }));
-    assert_eq!(outcome.unwrap_err().downcast_ref(), Some(&"fifty"));
+    assert_eq!(outcome.unwrap_err().downcast_ref(), Some(&"in a part"));
 }
 
 /// A part belongs to the directory, whatever its path is now.
 #[test]
 fn files_in_parts_are_opened_relative_to_the_directory() {
-    let dir = flat(200, 0);
+    let dir = flat(0, 0);
     let (outer, moved) = (dir.path().join("d"), dir.path().join("moved"));
     fs::create_dir(&outer).unwrap();
-    for nth in 0..200 {
+    for nth in 0..201 {
         fs::write(outer.join(nth.to_string()), "x").unwrap();
     }
-    let renamed = AtomicUsize::new(0);
+    let team = Team::new();
     let work = |entry: &mut Entry<'_>| {
-        if entry.file_type() == FileType::Regular && entry.depth() == 1 {
-            std::thread::sleep(Duration::from_millis(1));
+        let begun = team.work(entry, all_but_one);
+        if entry.depth() > 0 {
             assert!(entry.open().is_ok(), "{}", entry.path().display());
-            if renamed.fetch_add(1, SeqCst) == 30 {
-                fs::rename(&outer, &moved).unwrap();
-            }
+        }
+        if begun == (30, false) {
+            fs::rename(&outer, &moved).unwrap();
         }
         Step::Descend
     };
-    let parts = Walker::new([&outer]).threads(3).run(|_| Work::new(true, &work));
+    let parts = Walker::new([&outer]).threads(2).run(|_| Work::new(true, &work));
     let seen: BTreeSet<_> = parts.iter().flat_map(|part| &part.seen).collect();
-    assert_eq!(seen.len(), 201);
+    assert_eq!(seen.len(), 202);
+    assert_eq!(parts[1].seen.len(), 100);
     assert!(parts.iter().all(|part| part.errors.is_empty()));
 }
 
@@ -206,7 +241,7 @@ proptest! {
         let work = |_: &mut Entry<'_>| {
             let cost = costs[turn.fetch_add(1, SeqCst) % costs.len()];
             if cost > 100 {
-                std::thread::sleep(Duration::from_micros(cost));
+                thread::sleep(Duration::from_micros(cost));
             }
             Step::Descend
         };
