@@ -28,11 +28,10 @@
 //!
 //! ```
 //! use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-//! use std::time::{Duration, Instant};
+//! use std::time::Duration;
 //! use ftk_walk::{Step, Walker};
 //!
 //! let cancelled = AtomicBool::new(false);
-//! let started = Instant::now();
 //! let counts = std::thread::scope(|scope| {
 //!     scope.spawn(|| {
 //!         std::thread::sleep(Duration::from_millis(20));
@@ -44,7 +43,6 @@
 //!     })
 //! });
 //! assert!(counts.iter().sum::<u64>() > 0);
-//! assert!(started.elapsed() < Duration::from_secs(10));
 //! ```
 //!
 //! A system call that hangs, as on a network file system whose server is gone, cannot be cancelled by any of this.

@@ -5,11 +5,13 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ftk_walk::{Fields, FileType, Op, Step, WalkError, Walker};
 use proptest::prelude::*;
+use tempfile::TempDir;
 
 use crate::oracle::{entries, make};
 use crate::support::tree;
@@ -226,35 +228,45 @@ fn prefetched_metadata_is_there_before_the_filter_and_failures_are_errors() {
     assert_eq!((errors.len(), errors[0].op), (1, Op::Stat));
 }
 
+/// Returns a walk over a directory with this many files, and how many of them were shown so far.
+fn counted(files: usize, threads: usize) -> (TempDir, Walker, Arc<AtomicUsize>) {
+    let dir = tempfile::tempdir().unwrap();
+    for nth in 0..files {
+        fs::write(dir.path().join(nth.to_string()), "").unwrap();
+    }
+    let shown = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&shown);
+    let walker = Walker::new([dir.path()]).threads(threads).filter_entry(move |_| {
+        counter.fetch_add(1, SeqCst);
+        true
+    });
+    (dir, walker, shown)
+}
+
 #[test]
 fn a_dropped_stream_ends_the_walk() {
-    let started = Instant::now();
     for (bound, taken) in [(0, 0), (0, 3), (5, 1), (100, 200)] {
-        let mut stream = Walker::new(["/usr", "/proc"]).threads(4).stream(bound);
+        let (_dir, walker, shown) = counted(2000, 4);
+        let mut stream = walker.stream(bound);
         assert_eq!(stream.by_ref().take(taken).count(), taken);
         drop(stream);
+        assert!(shown.load(SeqCst) < 1000, "{}", shown.load(SeqCst));
     }
-    assert!(started.elapsed() < Duration::from_secs(10));
 }
 
 /// The walk does not run ahead of its consumer by more than the bound and a batch for each worker.
 #[test]
 fn a_stream_waits_for_its_consumer() {
-    let dir = tempfile::tempdir().unwrap();
-    for nth in 0..1000 {
-        fs::write(dir.path().join(nth.to_string()), "").unwrap();
-    }
-    static SHOWN: AtomicUsize = AtomicUsize::new(0);
-    let walker = Walker::new([dir.path()]).threads(2).filter_entry(|_| {
-        SHOWN.fetch_add(1, SeqCst);
-        true
-    });
+    let (_dir, walker, shown) = counted(1000, 2);
     let mut stream = walker.stream(100);
     assert!(stream.next().is_some());
+    while shown.load(SeqCst) < 100 {
+        std::thread::yield_now();
+    }
     std::thread::sleep(Duration::from_millis(300));
-    assert!(SHOWN.load(SeqCst) <= 100 + 3 * 64, "{}", SHOWN.load(SeqCst));
+    assert!(shown.load(SeqCst) <= 100 + 3 * 64, "{}", shown.load(SeqCst));
     assert_eq!(stream.count(), 1000);
-    assert_eq!(SHOWN.load(SeqCst), 1000);
+    assert_eq!(shown.load(SeqCst), 1000);
 }
 
 #[test]
