@@ -21,7 +21,7 @@ impl Visitor for Deepest {
         self.entries += usize::from(dir.is_some());
         if entry.depth() > self.depth {
             self.depth = entry.depth();
-            if self.depth.is_multiple_of(1_000) {
+            if self.depth % 1_000 == 0 {
                 self.path.clear();
                 entry.push_path(&mut self.path);
             }
