@@ -36,7 +36,7 @@ pub(crate) fn open(path: &OsStr) -> io::Result<File> {
 /// Paths that lead to a descriptor of the caller, whatever user made it.
 const OWN_DESCRIPTORS: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
 
-/// Opens a regular file, a FIFO of the caller, a descriptor of the caller (`/dev/fd/3`) or `/dev/null`.
+/// Opens a regular file, a FIFO of the caller, or a descriptor of the caller (`/dev/fd/3`).
 ///
 /// # Errors
 /// If the file cannot be opened, is a device, or is a FIFO of another user: no process may ever write to it.
@@ -45,7 +45,7 @@ pub(crate) fn open_file(path: &OsStr) -> io::Result<File> {
     let is_own = OWN_DESCRIPTORS.iter().any(|own| path.as_bytes().starts_with(own.as_bytes()));
     let refused = |why| Err(io::Error::new(ErrorKind::InvalidInput, why));
     open_checked(CWD, path, OFlags::RDONLY | OFlags::NOCTTY, |found| match found.file_type {
-        FileType::Char | FileType::Block if path != "/dev/null" && !is_own => refused("it is a device"),
+        FileType::Char | FileType::Block if !is_own => refused("it is a device"),
         FileType::Fifo if found.uid != geteuid().as_raw() && !is_own => {
             refused("it is a FIFO of another user")
         }

@@ -1,7 +1,7 @@
 //! Starting points of a walk: arguments, and lists of paths.
 
 use std::ffi::{CStr, CString, OsStr, OsString};
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,10 @@ impl StartArgs {
         );
         for (list, end) in self.lists() {
             let shown = || quote(list.as_os_str().as_bytes());
-            let file = input::open(list.as_os_str()).with_context(|| format!("cannot open {}", shown()))?;
+            // No starting points are a usual list of them.
+            let is_null = list == Path::new("/dev/null");
+            let file = if is_null { File::open(list) } else { input::open(list.as_os_str()) };
+            let file = file.with_context(|| format!("cannot open {}", shown()))?;
             records(BufReader::new(file), end, &mut starts)
                 .with_context(|| format!("cannot read {}", shown()))?;
         }
