@@ -18,15 +18,15 @@ const AIDE: &str = "
 What AIDE compares by its group `R` is `p+ftype+i+l+n+u+g+s+m+c+md5+X`, where `X` is `acl+selinux+xattrs+caps+e2fsattrs`.
 `ftk manifest verify` and `diff` compare these by default:
 
-| AIDE | in ftk |
+| in ftk | AIDE |
 |---|---|
-| `p`, `ftype`, `u`, `g`, `l`, `s` | mode, type, owner, group, target of a link; the size of regular files |
-| `m` | the mtime, except of directories |
-| `md5` and other digests | SHA-256, or the algorithms of `--algorithm` |
-| `acl`, `selinux`, `xattrs`, `caps` | all extended attributes |
-| `n` | which paths are hard links of each other, instead of their number |
-| `i`, `c` | inode and ctime are recorded and not compared, so that a copy verifies |
-| `e2fsattrs` | attributes of `chattr` are not recorded |
+| mode, type, owner, group, target of a link; the size of regular files | `p`, `ftype`, `u`, `g`, `l`, `s` |
+| the mtime, except of directories | `m` |
+| SHA-256, or the algorithms of `--algorithm` | `md5` and other digests |
+| all extended attributes | `acl`, `selinux`, `xattrs`, `caps` |
+| which paths are hard links of each other, instead of their number | `n` |
+| inode and ctime are recorded and not compared, so that a copy verifies | `i`, `c` |
+| attributes of `chattr` are not recorded | `e2fsattrs` |
 
 A group without digests is `--mode metadata`, and `--ignore` excludes single fields.
 ";
