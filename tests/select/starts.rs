@@ -71,13 +71,16 @@ fn invalid_lists_of_paths_are_refused() {
     let dir = tree();
     fs::write(dir.aside("gap"), "c\n\nb\n").unwrap();
     fs::write(dir.aside("records"), "c\0b\0").unwrap();
+    fs::write(dir.aside("zeros"), [0; 100]).unwrap();
+    fs::write(dir.aside("long"), vec![b'x'; 1 << 20]).unwrap();
     for (args, message) in [
         (["--files-from", "../missing"], "ftk: cannot open '../missing': no such file or directory\n"),
         (["--files-from", ".."], "ftk: cannot read '..': is a directory\n"),
         (["--files-from", "../gap"], "ftk: cannot read '../gap': line 2 is empty\n"),
         (["--files-from", "../records"], "line 1 contains a NUL: if paths end with NUL, use --files0-from\n"),
-        (["--files0-from", "/dev/zero"], "ftk: cannot read '/dev/zero': record 1 is empty\n"),
-        (["--files-from", "/dev/zero"], "line 1 is longer than any path\n"),
+        (["--files0-from", "../zeros"], "ftk: cannot read '../zeros': record 1 is empty\n"),
+        (["--files-from", "../long"], "line 1 is longer than any path\n"),
+        (["--files-from", "/dev/zero"], "ftk: cannot open '/dev/zero': it is a device\n"),
     ] {
         for command in ["find", "hash"] {
             dir.ftk([command]).args(args).args(["c"]).run().status(2).stdout("").stderr_has(message);
