@@ -342,6 +342,34 @@ fn a_directory_of_root_gets_no_access_list_of_another_user() {
     }
 }
 
+/// Another user links a recorded name to a file of root that has the recorded size and mtime: all its names keep the content.
+#[test]
+fn a_file_of_root_that_is_linked_to_a_recorded_name_keeps_its_content() {
+    if !is_root() {
+        return;
+    }
+    for dir in dirs() {
+        dir.file("t/u/f", b"recorded").dir("t/r");
+        for path in ["t/u", "t/u/f"] {
+            give(&dir.path(path));
+        }
+        dir.ftk(["manifest", "create", "t", "-o", "../manifest"]).run().status(0);
+        let status = Command::new("cp").arg("-a").arg(dir.path("t")).arg(dir.aside("copy")).status();
+        assert!(status.unwrap().success());
+        let time = fs::metadata(dir.path("t/u/f")).unwrap().modified().unwrap();
+        dir.file("t/r/tool", b"of root!");
+        fs::File::options().write(true).open(dir.path("t/r/tool")).unwrap().set_modified(time).unwrap();
+        fs::remove_file(dir.path("t/u/f")).unwrap();
+        fs::hard_link(dir.path("t/r/tool"), dir.path("t/u/f")).unwrap();
+        for args in [&[][..], &["--modified", "--metadata"]] {
+            let repair = dir.ftk(["manifest", "repair", "t", "../manifest", "--from", "../copy", "--yes"]);
+            repair.args(args).run().status(2);
+            assert_eq!(fs::read(dir.path("t/r/tool")).unwrap(), b"of root!");
+            assert_eq!(fs::metadata(dir.path("t/r/tool")).unwrap().uid(), 0);
+        }
+    }
+}
+
 /// Another user puts entries of root under recorded names: a link to a file with the recorded content, and a directory. They
 /// would get the recorded owner.
 #[test]

@@ -226,13 +226,19 @@ impl Restorer {
                 return None;
             }
         };
+        // All damaged names lead to one file, so if it was planted under one of them, it is left under all.
+        let is_planted = restore.names.len() > 1
+            && restore.names.iter().filter(|name| name.damaged.is_some()).any(|name| {
+                let opened = self.open_name(name, None);
+                opened.is_ok_and(|(_, damaged)| refuse_planted(restore, damaged.as_ref()).is_err())
+            });
         let mut first: Option<(Place, Option<Held>)> = None;
         let mut accepted = Vec::new();
         for (index, name) in restore.names.iter().enumerate() {
             let victim = first.as_ref().and_then(|(_, victim)| victim.as_ref());
             let opened = self.open_name(name, victim).and_then(|opened| {
                 refuse_planted(restore, opened.1.as_ref())?;
-                Ok(opened)
+                if is_planted && opened.1.is_some() { Err(Refusal::OtherName.into()) } else { Ok(opened) }
             });
             match opened {
                 Ok(opened) => {
@@ -434,7 +440,7 @@ impl Restorer {
 fn refuse_planted(restore: &Restore, damaged: Option<&Held>) -> Result<(), Refusal> {
     let Some(held) = damaged else { return Ok(()) };
     let (Restore { recorded, changes, .. }, stat) = (restore, &held.stat);
-    let other_owner = recorded.uid.filter(|it| *it != changes.uid.unwrap_or(stat.uid));
+    let other_owner = recorded.uid.filter(|it| *it != stat.uid);
     let mode = changes.mode.unwrap_or(stat.mode);
     let has_other_group = recorded.gid.is_some_and(|gid| gid != changes.gid.unwrap_or(stat.gid));
     let grants_more = recorded.mode.is_some_and(|recorded| mode & 0o777 & !recorded != 0)
