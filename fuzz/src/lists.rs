@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::bytes::{Captures, Regex};
 
 use ftk_record::{
-    Encoding, End, Style, SumFormat, SumLine, SumReader, quote, read_path, sanitize, write_path,
+    Encoding, End, Style, SumError, SumFormat, SumLine, SumReader, quote, read_path, sanitize, write_path,
 };
 
 /// Uses the input as a list. Each line must be read as a regular expression for all formats reads it, and
@@ -15,7 +15,7 @@ pub fn sum_lists(data: &[u8]) {
     for (end, byte) in [(End::Newline, b'\n'), (End::Nul, 0)] {
         // The smallest buffer, so that every line crosses its end.
         let mut reader = SumReader::new(BufReader::with_capacity(1, data), end);
-        let mut separator = None;
+        let (mut separator, mut is_in_gap) = (None, false);
         let first = data.split_inclusive(|it| *it == byte).next().unwrap_or_default();
         let is_dos = end == End::Newline && first.ends_with(b"\r\n");
         for (nth, line) in data.split_inclusive(|it| *it == byte).enumerate() {
@@ -28,6 +28,12 @@ pub fn sum_lists(data: &[u8]) {
                 }
                 _ => line,
             };
+            let is_new_gap = line.is_empty() && end == End::Nul && !is_in_gap;
+            is_in_gap = line.is_empty();
+            if is_new_gap {
+                let record = reader.next().expect("memory can be read").expect("an error for each gap");
+                assert_eq!((record.number, record.line), (nth as u64 + 1, Err(SumError::Empty)));
+            }
             if line.is_empty() || line[0] == b'#' {
                 continue;
             }
