@@ -71,6 +71,44 @@ fn what_changed_keeps_its_record_and_is_reported_in_every_run() {
     assert_eq!(missing, 5, "{}", run.text());
 }
 
+/// The first name of a group of hard links becomes a separate file: only later names show that, and the first one would get a
+/// new record.
+#[test]
+fn a_split_hard_link_is_reported_in_every_run() {
+    let dir = Dir::new();
+    dir.file("a", b"content").hard_link("a", "b");
+    create(&dir, &[]);
+    let before = Manifest::read(&dir.aside("manifest"));
+    fs::copy(dir.path("a"), dir.path("c")).unwrap();
+    let time = fs::metadata(dir.path("a")).unwrap().modified().unwrap();
+    fs::File::options().write(true).open(dir.path("c")).unwrap().set_modified(time).unwrap();
+    fs::rename(dir.path("c"), dir.path("a")).unwrap();
+    for _ in 0..2 {
+        append(&dir).status(1).stderr_has("'a' is not as recorded: ").stderr_has("hard link of ");
+        let after = Manifest::read(&dir.aside("manifest"));
+        for name in ["a", "b"] {
+            assert_eq!(after.entry(name)["link_group"], before.entry(name)["link_group"], "{name}");
+        }
+    }
+    dir.ftk(["manifest", "verify", "."]).arg(dir.aside("manifest")).run().status(1);
+}
+
+#[test]
+fn times_that_have_shifted_keep_their_records() {
+    let dir = recorded();
+    let before = Manifest::read(&dir.aside("manifest"));
+    for name in ["gone", "edited", "mode", "became a directory", "removed/a", "removed/b", "same"] {
+        let file = fs::File::options().write(true).open(dir.path(name)).unwrap();
+        let time = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(time + std::time::Duration::from_secs(3600)).unwrap();
+    }
+    for _ in 0..2 {
+        append(&dir).status(1).stderr_has("'same' is not as recorded: mtime ");
+        let after = Manifest::read(&dir.aside("manifest"));
+        assert_eq!(after.entry("same")["mtime_ns"], before.entry("same")["mtime_ns"]);
+    }
+}
+
 /// The mount point of a disk that is not mounted is another directory. If that is ignored, too much is missing.
 #[test]
 fn an_empty_mount_point_changes_nothing() {

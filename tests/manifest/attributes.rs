@@ -178,6 +178,10 @@ fn attributes_that_only_root_sees_are_no_false_changes() {
         }
         user(&["manifest", "verify", "t", "root"]).status(1).stdout(line);
         verify("root").status(1).stdout("metadata\ttool\tcapabilities removed, trusted.p changed\n");
+        // A record by a user says nothing of them, so a repair by it keeps them.
+        set_mode(&dir.path("t/pipe"), 0o600);
+        dir.ftk(["manifest", "repair", "t", "user", "--metadata", "--yes", "--other-root"]).run();
+        shell(&t, "test $(stat -c %a pipe) != 600; getfattr -n trusted.p pipe tool");
     }
 }
 

@@ -7,6 +7,21 @@ use serde_json::json;
 use super::records::{create, json as objects, verify};
 use crate::harness::Dir;
 
+/// The name and something else differ: that something is the verdict, also with the option.
+#[test]
+fn other_metadata_of_a_respelled_name_is_no_respelling_alone() {
+    let dir = Dir::new();
+    dir.file(NFC, &[7; 200]);
+    create(&dir, &[]);
+    fs::rename(dir.path(NFC), dir.path(NFD)).unwrap();
+    crate::harness::set_mode(&dir.path(NFD), 0o600);
+    let args = ["--ignore", "mtime"];
+    let run = verify(&dir, &args).status(1);
+    run.check(run.text().contains(&format!("metadata\t{NFC}\tname NFC → NFD, mode ")), "other metadata");
+    let run = verify(&dir, &[&args[..], &["--normalize-names"]].concat()).status(1);
+    run.check(run.text().contains(&format!("metadata\t{NFC}\tmode ")), "still other metadata");
+}
+
 const NFC: &str = "caf\u{e9}";
 const NFD: &str = "cafe\u{301}";
 

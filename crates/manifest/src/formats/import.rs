@@ -535,3 +535,21 @@ impl From<Full> for ImportError {
         Self::Full(full)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_path_itself_is_excluded() {
+        for (path, whole, below) in [
+            (".", "--exclude=", "--exclude=/*"),
+            ("a", "--exclude=/a", "--exclude=/a/*"),
+            ("d=/e=0", "--exclude=/d\\=/e\\=0", "--exclude=/d\\=/e\\=0/*"),
+            ("[a]*", "--exclude=/\\[a\\]\\*", "--exclude=/\\[a\\]\\*/*"),
+        ] {
+            assert_eq!(exclude(path.as_bytes(), Skipped::Whole), whole.as_bytes());
+            assert_eq!(exclude(path.as_bytes(), Skipped::Below), below.as_bytes());
+        }
+    }
+}
