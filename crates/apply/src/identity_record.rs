@@ -3,19 +3,9 @@
 use std::fmt::Write as _;
 
 use data_encoding::HEXLOWER;
-use ftk_file::{FileType, FsId, Identity};
+use ftk_file::{FsId, Identity};
+use ftk_record::{type_name, type_of};
 use serde::Deserialize;
-
-/// The names of the types that a journal has identities of.
-const TYPES: [(FileType, &str); 7] = [
-    (FileType::Regular, "file"),
-    (FileType::Directory, "directory"),
-    (FileType::Symlink, "symlink"),
-    (FileType::Fifo, "fifo"),
-    (FileType::Socket, "socket"),
-    (FileType::Block, "block_device"),
-    (FileType::Char, "char_device"),
-];
 
 /// Appends the members of an identity, without braces.
 pub(crate) fn write_identity(out: &mut Vec<u8>, identity: &Identity) {
@@ -28,8 +18,7 @@ pub(crate) fn write_identity(out: &mut Vec<u8>, identity: &Identity) {
     if let Some(birth_ns) = birth_ns {
         write!(text, "\"birth_ns\":{birth_ns},").expect(INFALLIBLE);
     }
-    let (_, type_name) = TYPES.iter().find(|(it, _)| *it == file_type).expect("every type has a name");
-    write!(text, "\"type\":\"{type_name}\",\"uid\":{uid}").expect(INFALLIBLE);
+    write!(text, "\"type\":\"{}\",\"uid\":{uid}", type_name(file_type)).expect(INFALLIBLE);
     out.extend_from_slice(text.as_bytes());
 }
 
@@ -58,13 +47,14 @@ impl IdentityRecord {
                 Some(FsId::from_bytes(bytes.try_into().ok()?))
             }
         };
-        let file_type = TYPES.iter().find(|(_, name)| name == type_name)?.0;
+        let file_type = type_of(type_name.as_bytes())?;
         Some(Identity { fs, dev, ino, birth_ns, file_type, uid })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use ftk_file::FileType;
     use ftk_record::Object;
 
     use super::*;

@@ -7,12 +7,11 @@ use std::io::Write as _;
 use ftk_compare::Side;
 use ftk_compare::trees::{Difference, Field, What};
 use ftk_file::{AttributeDifference, Stat};
-use ftk_record::{path_member, quote, write_record};
+use ftk_record::{path_member, quote, type_name, write_record};
 use indicatif::HumanCount;
 
 use crate::attributes;
 use crate::colour::{self, Tone};
-use crate::find::json::type_name;
 use crate::human::{describe_split_links, forms, shown};
 use crate::human::{device, local_time};
 use crate::stdout::Stdout;

@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::io::Write as _;
 
 use clap::ValueEnum;
-use ftk_record::{sanitize, write_record};
+use ftk_record::{sanitize, type_name, write_record};
 use ftk_walk::{Entry, FileType, WalkError};
 use indicatif::HumanCount;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::fields::Owners;
-use super::json::type_name;
 use super::parts;
 use crate::size::Unit;
 use crate::stdout::{Lines, Stdout};

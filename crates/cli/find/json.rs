@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
-use ftk_record::write_path;
-use ftk_walk::{Entry, FileType, WalkError};
+use ftk_record::{type_name, write_path};
+use ftk_walk::{Entry, WalkError};
 
 use super::render::target;
 
@@ -34,17 +34,4 @@ pub(super) fn push(out: &mut Vec<u8>, path: &[u8], entry: &mut Entry<'_>) -> Res
     }
     out.push(b'}');
     Ok(())
-}
-
-/// Returns the value of the member `type`.
-pub(crate) fn type_name(file_type: FileType) -> &'static str {
-    match file_type {
-        FileType::Regular => "file",
-        FileType::Directory => "directory",
-        FileType::Symlink => "symlink",
-        FileType::Fifo => "fifo",
-        FileType::Socket => "socket",
-        FileType::Block => "block_device",
-        FileType::Char => "char_device",
-    }
 }

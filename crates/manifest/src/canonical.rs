@@ -7,11 +7,10 @@
 use std::borrow::Cow;
 
 use ftk_hash::{Algorithm, Digest};
-use ftk_record::read_base64;
+use ftk_record::{read_base64, type_of};
 use ftk_walk::FileType;
 use memchr::memchr;
 
-use crate::entry::type_of;
 use crate::field::each_field;
 use crate::field_set::FieldSet;
 use crate::json_line::Values;

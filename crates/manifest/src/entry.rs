@@ -105,26 +105,6 @@ pub struct Xattr {
     pub value: Vec<u8>,
 }
 
-/// The names of types in manifests.
-const TYPES: [(FileType, &str); 7] = [
-    (FileType::Regular, "file"),
-    (FileType::Directory, "directory"),
-    (FileType::Symlink, "symlink"),
-    (FileType::Fifo, "fifo"),
-    (FileType::Socket, "socket"),
-    (FileType::Block, "block_device"),
-    (FileType::Char, "char_device"),
-];
-
-/// Returns the name of a type in manifests: `file`, `directory`, `symlink`, `fifo`, `socket`, `block_device` or `char_device`.
-pub fn type_name(file_type: FileType) -> &'static str {
-    TYPES.iter().find(|(known, _)| *known == file_type).expect("every type has a name").1
-}
-
-pub(crate) fn type_of(name: &[u8]) -> Option<FileType> {
-    TYPES.iter().find(|(_, known)| known.as_bytes() == name).map(|(file_type, _)| *file_type)
-}
-
 /// Returns the sort key of a path: its bytes, except for the root, which sorts before everything else.
 pub(crate) fn key(path: &[u8]) -> &[u8] {
     if path == ROOT { b"" } else { path }

@@ -4,10 +4,9 @@
 use data_encoding::{BASE64, HEXLOWER};
 use ftk_file::FsId;
 use ftk_hash::{Algorithm, Digest};
-use ftk_record::write_path;
+use ftk_record::{type_name, type_of, write_path};
 use ftk_walk::FileType;
 
-use crate::entry::{type_name, type_of};
 use crate::json_line::Values;
 use crate::parse::{Owned, check_path, mode};
 use crate::{Entry, EntryError, Header};

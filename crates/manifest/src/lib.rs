@@ -133,7 +133,7 @@ pub use contents::Contents;
 pub use create::create;
 pub use criteria::{Criteria, Mode};
 pub use diff::diff;
-pub use entry::{Entry, Xattr, type_name};
+pub use entry::{Entry, Xattr};
 pub use error::{EntryError, Error, Which};
 pub use field::Field;
 pub use field_name::UnknownField;

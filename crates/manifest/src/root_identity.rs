@@ -5,11 +5,10 @@ use std::io;
 use std::os::fd::AsFd;
 
 use ftk_file::{FsId, Identity};
-use ftk_record::{Object, path_member, read_path};
+use ftk_record::{Object, path_member, read_path, type_name, type_of};
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::entry::{type_name, type_of};
 use crate::field::file_system;
 use crate::shard::member::hex;
 use crate::text::Text;

@@ -38,6 +38,7 @@
 mod bag;
 mod bag_tags;
 mod changes;
+mod file_type;
 mod hashdeep;
 mod json;
 mod lines;
@@ -64,6 +65,7 @@ pub use bag::{
 };
 pub use bag_tags::{FetchError, FetchLine, check_bag_declaration, check_bag_info, read_bag_tags};
 pub use changes::{Change, changes};
+pub use file_type::{type_name, type_of};
 pub use hashdeep::{
     HASHDEEP_HEADER, HashdeepError, HashdeepLine, HashdeepNameError, HashdeepReader, HashdeepRecord,
     write_hashdeep_header, write_hashdeep_line,

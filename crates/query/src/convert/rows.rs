@@ -8,7 +8,8 @@ use datafusion::arrow::array::{ArrayRef, Int64Builder, RecordBatch, StringBuilde
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::error::Result;
 use ftk_hash::Algorithm;
-use ftk_manifest::{Entry, Field, type_name};
+use ftk_manifest::{Entry, Field};
+use ftk_record::type_name;
 
 use crate::schema::Table;
 
