@@ -120,13 +120,13 @@ impl<'g, 'c, 'm> Bench<'g, 'c, 'm> {
         let messages = &self.messages;
         let mut out = vec![Digest::from_bytes(&[]); messages.len()];
 
-        algorithm.hash_many(*platform, messages, &mut out);
+        algorithm.hash_many_with(*platform, messages, &mut out);
         assert_eq!(out, self.expected, "{name}, {} bytes", self.size);
         self.group.bench_function(BenchmarkId::new(name, self.size), |bencher| {
-            bencher.iter(|| algorithm.hash_many(*platform, black_box(messages), black_box(&mut out)));
+            bencher.iter(|| algorithm.hash_many_with(*platform, black_box(messages), black_box(&mut out)));
         });
 
-        let one_by_one = |message: &&[u8]| algorithm.hash_one(*platform, black_box(message));
+        let one_by_one = |message: &&[u8]| algorithm.hash_one_with(*platform, black_box(message));
         assert!(messages.iter().map(one_by_one).eq(self.expected.iter().copied()), "{name}, {}", self.size);
         self.group.bench_function(BenchmarkId::new(format!("{name} one by one"), self.size), |bencher| {
             bencher.iter(|| {

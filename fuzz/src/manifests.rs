@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write as _;
 
 use ftk_file::{FsId, Stat};
-use ftk_hash::{Algorithm, Platform};
+use ftk_hash::Algorithm;
 use ftk_manifest::{Field, FieldSet, Header, Manifest, Writer, Xattr};
 use ftk_walk::FileType;
 
@@ -180,7 +180,7 @@ fn tree(dir: &[u8], entries: &[(Path, Owned)], algorithms: &[Algorithm]) -> Opti
         }
     }
     let digests = algorithms.iter().zip(&messages);
-    let digests = digests.map(|(algorithm, message)| algorithm.hash_one(Platform::detect(), message));
+    let digests = digests.map(|(algorithm, message)| algorithm.hash_one(message));
     Some(digests.flat_map(|digest| digest.as_bytes().to_vec()).collect())
 }
 

@@ -120,6 +120,8 @@ const STEPS: &[Step] = &[
         "portable",
         "-p ftk-walk -p ftk-read --features ftk-walk/portable,ftk-read/portable",
     ),
+    // The traits of another crate, which are off by default.
+    Step::test(Tier::Full, "digest", "-p ftk-hash --features digest --test forms"),
     // Replays the inputs of the fuzz targets.
     Step::test(Tier::Full, "fuzz", "-p ftk-query -p ftk-fuzz --test replay").with(LINTED),
     // The only step that compiles DataFusion.

@@ -57,7 +57,7 @@
 //!
 //! use ftk_cache::{Batch, Cache, Content};
 //! use ftk_file::{FsId, Stat};
-//! use ftk_hash::{Algorithm, Platform};
+//! use ftk_hash::Algorithm;
 //! use ftk_read::Span;
 //!
 //! let dir = tempfile::tempdir()?;
@@ -69,7 +69,7 @@
 //! let (fs, second) = (FsId::from_bytes([1; 16]), 1_000_000_000);
 //! let stat = Stat { ino: 7, size: 10, mtime_ns: second, ctime_ns: second, ..Stat::EMPTY };
 //! let content = Content { algorithm: Algorithm::Sha256, span: Span::Whole };
-//! let digest = content.algorithm.hash_one(Platform::detect(), b"0123456789");
+//! let digest = content.algorithm.hash_one(b"0123456789");
 //! let mut read = Batch::default();
 //! read.add(fs, &stat, now_ns, &[content], digest.as_bytes());
 //! cache.new_rows().send(read);

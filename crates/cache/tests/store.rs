@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ftk_cache::{Batch, Cache, Content, Contents, Stored, Unusable};
 use ftk_file::{FsId, Stat};
-use ftk_hash::{Algorithm, Digest, Platform};
+use ftk_hash::{Algorithm, Digest};
 use ftk_read::Span;
 use tempfile::TempDir;
 
@@ -36,7 +36,7 @@ fn stat(ino: u64) -> Stat {
 }
 
 fn digest(content: Content, ino: u64) -> Digest {
-    content.algorithm.hash_one(Platform::detect(), &ino.to_le_bytes())
+    content.algorithm.hash_one(&ino.to_le_bytes())
 }
 
 /// Adds a file that was read with these contents.

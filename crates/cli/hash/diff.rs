@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 
 use anyhow::bail;
-use ftk_hash::{Algorithm, Platform};
+use ftk_hash::Algorithm;
 use ftk_record::{Change, End, changes, quote, write_path};
 use indicatif::HumanCount;
 
@@ -116,7 +116,7 @@ pub(crate) fn both<T: Send>(
 
 /// Returns whether a file with this digest is found under another name. Lists have no sizes, but many files are empty.
 fn identifies_file(algorithm: Algorithm, digest: &[u8]) -> bool {
-    algorithm.identifies_content() && algorithm.hash_one(Platform::detect(), b"").as_bytes() != digest
+    algorithm.identifies_content() && algorithm.hash_one(b"").as_bytes() != digest
 }
 
 /// Refuses lists without a common algorithm, since no file could be compared.

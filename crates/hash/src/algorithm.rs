@@ -174,6 +174,25 @@ impl Algorithm {
         dispatch::engine(self, platform, keys)
     }
 
+    /// Returns the digest of one message in memory.
+    ///
+    /// ```
+    /// use ftk_hash::Algorithm;
+    ///
+    /// let digest = Algorithm::Crc32.hash_one(b"123456789");
+    /// assert_eq!(digest.to_string(), "cbf43926");
+    /// ```
+    pub fn hash_one(self, message: &[u8]) -> Digest {
+        self.hash_one_with(Platform::detect(), message)
+    }
+
+    /// Returns the digest of one message in memory, by the kernels that `platform` allows.
+    pub fn hash_one_with(self, platform: Platform, message: &[u8]) -> Digest {
+        let mut out = [Digest::from_bytes(&[])];
+        self.hash_many_with(platform, &[message], &mut out);
+        out[0]
+    }
+
     /// Computes the digest of each message. The digest of `messages[i]` is written to `out[i]`.
     ///
     /// Hashes many messages at once where that is faster. Messages of at most one block are the fastest, most
@@ -181,15 +200,27 @@ impl Algorithm {
     ///
     /// # Panics
     /// If `messages` and `out` differ in length.
-    pub fn hash_many(self, platform: Platform, messages: &[&[u8]], out: &mut [Digest]) {
-        dispatch::hash_many(self, platform, messages, out);
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ftk_hash::{Algorithm, Digest};
+    ///
+    /// let users: [&[u8]; 3] = [b"alice", b"bob", b"carol"];
+    /// let mut digests = [Digest::default(); 3];
+    /// Algorithm::Sha256.hash_many(&users, &mut digests);
+    /// assert_eq!(digests[1], Algorithm::Sha256.hash_one(b"bob"));
+    /// ```
+    pub fn hash_many(self, messages: &[&[u8]], out: &mut [Digest]) {
+        self.hash_many_with(Platform::detect(), messages, out);
     }
 
-    /// Returns the digest of one message in memory.
-    pub fn hash_one(self, platform: Platform, message: &[u8]) -> Digest {
-        let mut out = [Digest::from_bytes(&[])];
-        self.hash_many(platform, &[message], &mut out);
-        out[0]
+    /// Computes the digest of each message, as [`hash_many`](Self::hash_many) does, by the kernels that `platform` allows.
+    ///
+    /// # Panics
+    /// If `messages` and `out` differ in length.
+    pub fn hash_many_with(self, platform: Platform, messages: &[&[u8]], out: &mut [Digest]) {
+        dispatch::hash_many(self, platform, messages, out);
     }
 }
 
@@ -275,7 +306,7 @@ mod tests {
     #[test]
     fn digest_len_matches_the_digests() {
         for algorithm in Algorithm::ALL {
-            let digest = algorithm.hash_one(Platform::detect(), b"x");
+            let digest = algorithm.hash_one(b"x");
             assert_eq!(digest.as_bytes().len(), algorithm.digest_len(), "{algorithm}");
         }
     }

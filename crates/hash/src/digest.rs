@@ -96,6 +96,19 @@ impl Digest {
     }
 }
 
+/// The value of no bytes, a place for a digest that is computed later.
+impl Default for Digest {
+    fn default() -> Self {
+        Self::from_bytes(&[])
+    }
+}
+
+impl AsRef<[u8]> for Digest {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
 impl PartialEq for Digest {
     fn eq(&self, other: &Self) -> bool {
         self.as_bytes() == other.as_bytes()

@@ -1,12 +1,15 @@
 //! Chooses the kernel for each algorithm and CPU. No other module does.
 
+use std::marker::PhantomData;
+
 #[cfg(target_arch = "x86_64")]
 use crate::arch::{Avx2, Avx512, CPU, ShaNi};
 use crate::arch::{Kernel, Narrow, NodeKernel, Portable};
 use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
 use crate::lanes::Lanes;
+use crate::message::{Blocks, Message};
 use crate::serial::{Serial, hash_each};
-use crate::stream::{Crc32, Crc32c, RustCrypto};
+use crate::stream::{Crc32, Crc32c, RustCrypto, Stream};
 use crate::tree_engine::TreeEngine;
 use crate::xxh3::{Xxh3, Xxh128};
 use crate::{Algorithm, Digest, Engine, Platform};
@@ -108,114 +111,164 @@ pub(crate) fn engine<'d, D: AsRef<[u8]> + 'd>(
     platform: Platform,
     keys: usize,
 ) -> Box<dyn Engine<D> + 'd> {
+    make(algorithm, platform, Engines { keys, pieces: PhantomData::<fn(D) -> &'d ()> })
+}
+
+/// Creates the state of one message.
+pub(crate) fn message(algorithm: Algorithm, platform: Platform) -> Box<dyn Message> {
+    make(algorithm, platform, Messages)
+}
+
+/// Makes something of the kernels that are chosen for an algorithm.
+trait Make {
+    type Made;
+
+    /// Makes it of kernels that hash `L` messages side by side: `narrow` for up to `few` messages, `kernel` for more.
+    fn lanes<F, K, N, const L: usize, const W: usize>(self, kernel: K, narrow: N, few: u32) -> Self::Made
+    where
+        F: Function<W>,
+        K: Kernel<F, L, W>,
+        N: Narrow<F, W>;
+
+    /// Makes it of a kernel for nodes of BLAKE3.
+    fn nodes<K: NodeKernel<L>, const L: usize>(self, kernel: K) -> Self::Made;
+
+    /// Makes it of a hasher for single messages.
+    fn stream<H: Stream>(self) -> Self::Made;
+}
+
+struct Engines<'d, D> {
+    keys: usize,
+    pieces: PhantomData<fn(D) -> &'d ()>,
+}
+
+impl<'d, D: AsRef<[u8]> + 'd> Make for Engines<'d, D> {
+    type Made = Box<dyn Engine<D> + 'd>;
+
+    fn lanes<F, K, N, const L: usize, const W: usize>(self, kernel: K, narrow: N, few: u32) -> Self::Made
+    where
+        F: Function<W>,
+        K: Kernel<F, L, W>,
+        N: Narrow<F, W>,
+    {
+        Box::new(Lanes::<F, K, N, D, L, W>::new(kernel, narrow, few, self.keys))
+    }
+
+    fn nodes<K: NodeKernel<L>, const L: usize>(self, kernel: K) -> Self::Made {
+        Box::new(TreeEngine::<K, D, L>::new(kernel, self.keys))
+    }
+
+    fn stream<H: Stream>(self) -> Self::Made {
+        Box::new(Serial::<H, D>::new(self.keys))
+    }
+}
+
+struct Messages;
+
+impl Make for Messages {
+    type Made = Box<dyn Message>;
+
+    fn lanes<F, K, N, const L: usize, const W: usize>(self, _: K, narrow: N, _: u32) -> Self::Made
+    where
+        F: Function<W>,
+        K: Kernel<F, L, W>,
+        N: Narrow<F, W>,
+    {
+        Box::new(Blocks::<F, N, W>::new(narrow))
+    }
+
+    fn nodes<K: NodeKernel<L>, const L: usize>(self, _: K) -> Self::Made {
+        self.stream::<blake3::Hasher>()
+    }
+
+    fn stream<H: Stream>(self) -> Self::Made {
+        Box::new(H::new())
+    }
+}
+
+/// Chooses the kernels for an algorithm.
+fn make<M: Make>(algorithm: Algorithm, platform: Platform, make: M) -> M::Made {
     use Algorithm as A;
     let choice = Choice::of(algorithm, platform);
     let few = platform.tuning(algorithm).few.map_or_else(|| choice.few(algorithm), u32::from);
     match (choice, algorithm) {
-        (_, A::Sha256) => sha256::<32, sha2::Sha256, D>(choice, few, keys),
-        (_, A::Sha224) => sha256::<28, sha2::Sha224, D>(choice, few, keys),
-        (_, A::Sha512) => sha512::<64, sha2::Sha512, D>(choice, few, keys),
-        (_, A::Sha384) => sha512::<48, sha2::Sha384, D>(choice, few, keys),
+        (_, A::Sha256) => sha256::<32, sha2::Sha256, M>(choice, few, make),
+        (_, A::Sha224) => sha256::<28, sha2::Sha224, M>(choice, few, make),
+        (_, A::Sha512) => sha512::<64, sha2::Sha512, M>(choice, few, make),
+        (_, A::Sha384) => sha512::<48, sha2::Sha384, M>(choice, few, make),
 
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx512(wide, Some(sha_ni)), A::Sha1) => {
-            lanes::<Sha1, _, _, D, 16, 5>(wide, sha_ni, few, keys)
-        }
+        (Choice::Avx512(wide, Some(sha_ni)), A::Sha1) => make.lanes::<Sha1, _, _, 16, 5>(wide, sha_ni, few),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx512(wide, None), A::Sha1) => lanes::<Sha1, _, _, D, 16, 5>(wide, wide.avx2(), few, keys),
+        (Choice::Avx512(wide, None), A::Sha1) => make.lanes::<Sha1, _, _, 16, 5>(wide, wide.avx2(), few),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx512(wide, _), A::Md5) => lanes::<Md5, _, _, D, 16, 4>(wide, wide.avx2(), few, keys),
+        (Choice::Avx512(wide, _), A::Md5) => make.lanes::<Md5, _, _, 16, 4>(wide, wide.avx2(), few),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx512(wide, _), A::Blake2b) => lanes::<Blake2b, _, _, D, 8, 8>(wide, Portable, few, keys),
+        (Choice::Avx512(wide, _), A::Blake2b) => make.lanes::<Blake2b, _, _, 8, 8>(wide, Portable, few),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx512(wide, _), A::Blake3) => tree_engine::<_, D, 16>(wide, keys),
+        (Choice::Avx512(wide, _), A::Blake3) => make.nodes::<_, 16>(wide),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx2(wide, Some(sha_ni)), A::Sha1) => lanes::<Sha1, _, _, D, 8, 5>(wide, sha_ni, few, keys),
+        (Choice::Avx2(wide, Some(sha_ni)), A::Sha1) => make.lanes::<Sha1, _, _, 8, 5>(wide, sha_ni, few),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx2(wide, None), A::Sha1) => lanes::<Sha1, _, _, D, 8, 5>(wide, wide, few, keys),
+        (Choice::Avx2(wide, None), A::Sha1) => make.lanes::<Sha1, _, _, 8, 5>(wide, wide, few),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx2(wide, _), A::Md5) => lanes::<Md5, _, _, D, 16, 4>(wide, wide, few, keys),
+        (Choice::Avx2(wide, _), A::Md5) => make.lanes::<Md5, _, _, 16, 4>(wide, wide, few),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx2(wide, _), A::Blake2b) => lanes::<Blake2b, _, _, D, 4, 8>(wide, Portable, few, keys),
+        (Choice::Avx2(wide, _), A::Blake2b) => make.lanes::<Blake2b, _, _, 4, 8>(wide, Portable, few),
         #[cfg(target_arch = "x86_64")]
-        (Choice::Avx2(wide, _), A::Blake3) => tree_engine::<_, D, 8>(wide, keys),
+        (Choice::Avx2(wide, _), A::Blake3) => make.nodes::<_, 8>(wide),
 
-        (Choice::Portable, A::Sha1) => lanes::<Sha1, _, _, D, 1, 5>(Portable, Portable, few, keys),
-        (Choice::Portable, A::Md5) => lanes::<Md5, _, _, D, 1, 4>(Portable, Portable, few, keys),
-        (Choice::Portable, A::Blake2b) => lanes::<Blake2b, _, _, D, 1, 8>(Portable, Portable, few, keys),
-        (Choice::Portable, A::Blake3) => tree_engine::<_, D, 4>(Portable, keys),
+        (Choice::Portable, A::Sha1) => make.lanes::<Sha1, _, _, 1, 5>(Portable, Portable, few),
+        (Choice::Portable, A::Md5) => make.lanes::<Md5, _, _, 1, 4>(Portable, Portable, few),
+        (Choice::Portable, A::Blake2b) => make.lanes::<Blake2b, _, _, 1, 8>(Portable, Portable, few),
+        (Choice::Portable, A::Blake3) => make.nodes::<_, 4>(Portable),
 
-        (_, A::Sha1) => Box::new(Serial::<RustCrypto<sha1::Sha1>, D>::new(keys)),
-        (_, A::Md5) => Box::new(Serial::<RustCrypto<md5::Md5>, D>::new(keys)),
-        (_, A::Blake2b) => Box::new(Serial::<RustCrypto<blake2::Blake2b512>, D>::new(keys)),
-        (_, A::Blake3) => Box::new(Serial::<blake3::Hasher, D>::new(keys)),
-        (_, A::Sha3_256) => Box::new(Serial::<sha3::Sha3_256, D>::new(keys)),
-        (_, A::Sha3_512) => Box::new(Serial::<sha3::Sha3_512, D>::new(keys)),
-        (_, A::Xxh64) => Box::new(Serial::<twox_hash::XxHash64, D>::new(keys)),
-        (_, A::Xxh3) => Box::new(Serial::<Xxh3, D>::new(keys)),
-        (_, A::Xxh128) => Box::new(Serial::<Xxh128, D>::new(keys)),
-        (_, A::Crc32) => Box::new(Serial::<Crc32, D>::new(keys)),
-        (_, A::Crc32c) => Box::new(Serial::<Crc32c, D>::new(keys)),
+        (_, A::Sha1) => make.stream::<RustCrypto<sha1::Sha1>>(),
+        (_, A::Md5) => make.stream::<RustCrypto<md5::Md5>>(),
+        (_, A::Blake2b) => make.stream::<RustCrypto<blake2::Blake2b512>>(),
+        (_, A::Blake3) => make.stream::<blake3::Hasher>(),
+        (_, A::Sha3_256) => make.stream::<sha3::Sha3_256>(),
+        (_, A::Sha3_512) => make.stream::<sha3::Sha3_512>(),
+        (_, A::Xxh64) => make.stream::<twox_hash::XxHash64>(),
+        (_, A::Xxh3) => make.stream::<Xxh3>(),
+        (_, A::Xxh128) => make.stream::<Xxh128>(),
+        (_, A::Crc32) => make.stream::<Crc32>(),
+        (_, A::Crc32c) => make.stream::<Crc32c>(),
     }
 }
 
-/// Creates the engine for SHA-256 or SHA-224. `C` is the hasher of the external crate.
-fn sha256<'d, const LEN: usize, C, D>(choice: Choice, few: u32, keys: usize) -> Box<dyn Engine<D> + 'd>
+/// Makes SHA-256 or SHA-224. `C` is the hasher of the external crate.
+fn sha256<const LEN: usize, C, M: Make>(choice: Choice, few: u32, make: M) -> M::Made
 where
-    C: sha2::Digest + 'd,
-    D: AsRef<[u8]> + 'd,
+    RustCrypto<C>: Stream,
 {
     match choice {
         #[cfg(target_arch = "x86_64")]
-        Choice::Avx512(wide, Some(sha_ni)) => lanes::<Sha256<LEN>, _, _, D, 16, 8>(wide, sha_ni, few, keys),
+        Choice::Avx512(wide, Some(sha_ni)) => make.lanes::<Sha256<LEN>, _, _, 16, 8>(wide, sha_ni, few),
         #[cfg(target_arch = "x86_64")]
-        Choice::Avx512(wide, None) => lanes::<Sha256<LEN>, _, _, D, 16, 8>(wide, wide.avx2(), few, keys),
+        Choice::Avx512(wide, None) => make.lanes::<Sha256<LEN>, _, _, 16, 8>(wide, wide.avx2(), few),
         #[cfg(target_arch = "x86_64")]
-        Choice::ShaNi(wide) => lanes::<Sha256<LEN>, _, _, D, 2, 8>(wide, wide, few, keys),
+        Choice::ShaNi(wide) => make.lanes::<Sha256<LEN>, _, _, 2, 8>(wide, wide, few),
         #[cfg(target_arch = "x86_64")]
-        Choice::Avx2(wide, _) => lanes::<Sha256<LEN>, _, _, D, 8, 8>(wide, wide, few, keys),
-        Choice::Portable => lanes::<Sha256<LEN>, _, _, D, 1, 8>(Portable, Portable, few, keys),
-        Choice::Crate => Box::new(Serial::<RustCrypto<C>, D>::new(keys)),
+        Choice::Avx2(wide, _) => make.lanes::<Sha256<LEN>, _, _, 8, 8>(wide, wide, few),
+        Choice::Portable => make.lanes::<Sha256<LEN>, _, _, 1, 8>(Portable, Portable, few),
+        Choice::Crate => make.stream::<RustCrypto<C>>(),
     }
 }
 
-/// Creates the engine for SHA-512 or SHA-384. `C` is the hasher of the external crate.
-fn sha512<'d, const LEN: usize, C, D>(choice: Choice, few: u32, keys: usize) -> Box<dyn Engine<D> + 'd>
+/// Makes SHA-512 or SHA-384. `C` is the hasher of the external crate.
+fn sha512<const LEN: usize, C, M: Make>(choice: Choice, few: u32, make: M) -> M::Made
 where
-    C: sha2::Digest + 'd,
-    D: AsRef<[u8]> + 'd,
+    RustCrypto<C>: Stream,
 {
     match choice {
         #[cfg(target_arch = "x86_64")]
-        Choice::Avx512(wide, _) => lanes::<Sha512<LEN>, _, _, D, 8, 8>(wide, wide.avx2(), few, keys),
+        Choice::Avx512(wide, _) => make.lanes::<Sha512<LEN>, _, _, 8, 8>(wide, wide.avx2(), few),
         #[cfg(target_arch = "x86_64")]
-        Choice::Avx2(wide, _) => lanes::<Sha512<LEN>, _, _, D, 4, 8>(wide, wide, few, keys),
-        Choice::Portable => lanes::<Sha512<LEN>, _, _, D, 1, 8>(Portable, Portable, few, keys),
-        _ => Box::new(Serial::<RustCrypto<C>, D>::new(keys)),
+        Choice::Avx2(wide, _) => make.lanes::<Sha512<LEN>, _, _, 4, 8>(wide, wide, few),
+        Choice::Portable => make.lanes::<Sha512<LEN>, _, _, 1, 8>(Portable, Portable, few),
+        _ => make.stream::<RustCrypto<C>>(),
     }
-}
-
-fn lanes<'d, F, K, N, D, const L: usize, const W: usize>(
-    kernel: K,
-    narrow: N,
-    few: u32,
-    keys: usize,
-) -> Box<dyn Engine<D> + 'd>
-where
-    F: Function<W, Word: 'd> + 'd,
-    K: Kernel<F, L, W> + 'd,
-    N: Narrow<F, W> + 'd,
-    D: AsRef<[u8]> + 'd,
-{
-    Box::new(Lanes::<F, K, N, D, L, W>::new(kernel, narrow, few, keys))
-}
-
-fn tree_engine<'d, K, D, const L: usize>(kernel: K, keys: usize) -> Box<dyn Engine<D> + 'd>
-where
-    K: NodeKernel<L> + 'd,
-    D: AsRef<[u8]> + 'd,
-{
-    Box::new(TreeEngine::<K, D, L>::new(kernel, keys))
 }
 
 /// Returns the instruction set that the external crate's hasher uses. Repeats the crate's own checks.

@@ -22,9 +22,9 @@ pub(crate) const MAX_BLOCK: usize = 128;
 pub(crate) type Tail = [u8; 2 * MAX_BLOCK];
 
 /// An iterated hash function with a chaining value of `W` words and blocks of 16 words.
-pub(crate) trait Function<const W: usize> {
+pub(crate) trait Function<const W: usize>: Send + Sync + 'static {
     /// The word of the function: `u32` or `u64`.
-    type Word: Copy + Default;
+    type Word: Copy + Default + Send + Sync + 'static;
 
     /// Size of a block in bytes.
     const BLOCK: usize = 16 * size_of::<Self::Word>();

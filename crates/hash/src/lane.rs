@@ -68,9 +68,10 @@ impl<D: AsRef<[u8]>> Lane<D> {
         self.run.total.is_some()
     }
 
-    /// Returns the number of message bytes up to and including the next block.
-    pub(crate) fn count<F: Function<W>, const W: usize>(&self, carry: &Carry) -> u64 {
-        self.run.total.unwrap_or(carry.done + F::BLOCK as u64)
+    /// Returns the number of message bytes up to and including the next block, and all ones if it is the last block.
+    pub(crate) fn counter<F: Function<W>, const W: usize>(&self, carry: &Carry) -> (u64, u64) {
+        let count = self.run.total.unwrap_or(carry.done + F::BLOCK as u64);
+        (count, if self.is_last() { u64::MAX } else { 0 })
     }
 
     /// Records that the next `len` bytes of the run were compressed.

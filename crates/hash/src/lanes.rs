@@ -97,7 +97,7 @@ where
         for nth in ones(self.busy) {
             let (lane, carry) = (piece_of(lanes, nth), &carries[nth]);
             data[nth] = lane.next(carry, len);
-            (counters.count[nth], counters.last[nth]) = counter::<F, D, W>(lane, carry);
+            (counters.count[nth], counters.last[nth]) = lane.counter::<F, W>(carry);
         }
         self.kernel.compress(&mut self.state, &data, &counters, self.busy);
     }
@@ -105,7 +105,7 @@ where
     fn compress_two(&mut self, first: usize, second: usize, len: usize) {
         let (mut a, mut b) = (self.column(first), self.column(second));
         let lanes = [first, second].map(|nth| (piece_of(&self.lanes, nth), &self.carries[nth]));
-        let counters = lanes.map(|(lane, carry)| counter::<F, D, W>(lane, carry));
+        let counters = lanes.map(|(lane, carry)| lane.counter::<F, W>(carry));
         let counters = Counters { count: counters.map(|c| c.0), last: counters.map(|c| c.1) };
         self.narrow.two([&mut a, &mut b], lanes.map(|(lane, carry)| lane.next(carry, len)), &counters);
         self.set_column(first, &a);
@@ -115,7 +115,7 @@ where
     fn compress_one(&mut self, nth: usize, len: usize) {
         let mut words = self.column(nth);
         let (lane, carry) = (piece_of(&self.lanes, nth), &self.carries[nth]);
-        let (count, last) = counter::<F, D, W>(lane, carry);
+        let (count, last) = lane.counter::<F, W>(carry);
         self.narrow.one(&mut words, lane.next(carry, len), &Counters { count: [count], last: [last] });
         self.set_column(nth, &words);
     }
@@ -233,11 +233,6 @@ where
 
 fn piece_of<D>(lanes: &[Option<Lane<D>>], nth: usize) -> &Lane<D> {
     lanes[nth].as_ref().expect("a busy lane has a piece")
-}
-
-/// Returns the byte count up to the next block of a lane, and all ones if it is the last block.
-fn counter<F: Function<W>, D: AsRef<[u8]>, const W: usize>(lane: &Lane<D>, carry: &Carry) -> (u64, u64) {
-    (lane.count::<F, W>(carry), if lane.is_last() { u64::MAX } else { 0 })
 }
 
 /// Returns the positions of the one bits in `mask`, lowest first.

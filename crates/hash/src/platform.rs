@@ -2,12 +2,15 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use crate::Algorithm;
 #[cfg(target_arch = "x86_64")]
 use crate::arch::{Avx2, Avx512, ShaNi};
 
 /// The instruction sets that may be used on this CPU, detected at run time, and how each algorithm uses them.
+///
+/// It changes the speed, but no digest. Functions without this argument use [`Platform::detect`].
 #[derive(Clone, Copy, Debug)]
 pub struct Platform {
     #[cfg(target_arch = "x86_64")]
@@ -44,9 +47,9 @@ impl Default for Tuning {
 }
 
 impl Platform {
-    /// Detects the CPU.
+    /// Detects the CPU, the first time it is called.
     pub fn detect() -> Self {
-        Self {
+        static DETECTED: LazyLock<Platform> = LazyLock::new(|| Platform {
             #[cfg(target_arch = "x86_64")]
             avx2: Avx2::detect(),
             #[cfg(target_arch = "x86_64")]
@@ -55,7 +58,8 @@ impl Platform {
             avx512: Avx512::detect(),
             own_only: false,
             tunings: [Tuning::default(); Algorithm::ALL.len()],
-        }
+        });
+        *DETECTED
     }
 
     /// Returns this platform with another tuning of one algorithm. `simd` may be an instruction set that this CPU lacks:

@@ -3,7 +3,7 @@
 use crate::Digest;
 
 /// A hash function that processes one message in pieces.
-pub(crate) trait Stream: Sized {
+pub(crate) trait Stream: Clone + Send + Sync + 'static {
     /// Creates the state before the first byte.
     fn new() -> Self;
     /// Hashes the next bytes.
@@ -19,9 +19,10 @@ pub(crate) trait Stream: Sized {
 }
 
 /// A hasher of the RustCrypto family.
+#[derive(Clone)]
 pub(crate) struct RustCrypto<H>(H);
 
-impl<H: sha2::Digest> Stream for RustCrypto<H> {
+impl<H: sha2::Digest + Clone + Send + Sync + 'static> Stream for RustCrypto<H> {
     fn new() -> Self {
         Self(H::new())
     }
@@ -72,6 +73,7 @@ macro_rules! sha3 {
 sha3!(Sha3_256 Sha3_512);
 
 /// CRC-32 (ISO 3309).
+#[derive(Clone)]
 pub(crate) struct Crc32(crc32fast::Hasher);
 
 impl Stream for Crc32 {
@@ -87,6 +89,7 @@ impl Stream for Crc32 {
 }
 
 /// CRC-32C (RFC 3720).
+#[derive(Clone)]
 pub(crate) struct Crc32c(u32);
 
 impl Stream for Crc32c {

@@ -6,7 +6,7 @@
 //! chaining values.
 //!
 //! ```
-//! use ftk_hash::{Algorithm, Platform, Windows};
+//! use ftk_hash::{Algorithm, Windows};
 //!
 //! let data = vec![7; 3_500_000];
 //! let tree = Windows::new(data.len() as u64, 2).expect("more than one window");
@@ -18,7 +18,7 @@
 //!         subtree.finalize()
 //!     })
 //!     .collect();
-//! assert_eq!(tree.root(&values), Algorithm::Blake3.hash_one(Platform::detect(), &data));
+//! assert_eq!(tree.root(&values), Algorithm::Blake3.hash_one(&data));
 //! ```
 
 use std::ops::Range;

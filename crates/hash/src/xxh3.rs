@@ -16,6 +16,7 @@ mod wide_counter {
     use crate::stream::Stream;
 
     /// XXH3 with 64 bits.
+    #[derive(Clone)]
     pub(crate) struct Xxh3(xxh3::Xxh3);
 
     impl Stream for Xxh3 {
@@ -35,6 +36,7 @@ mod wide_counter {
     }
 
     /// XXH3 with 128 bits.
+    #[derive(Clone)]
     pub(crate) struct Xxh128(xxh3::Xxh3);
 
     impl Stream for Xxh128 {

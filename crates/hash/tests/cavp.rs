@@ -9,7 +9,7 @@ fn check(algorithm: Algorithm, vectors: &[(&str, &str)]) {
         let message: Vec<u8> = message.as_bytes().chunks(2).map(byte).collect();
         for platform in Simd::ALL.into_iter().filter_map(|simd| Platform::up_to(simd).ok()) {
             let mut digests = [Digest::from_bytes(&[]); 17];
-            algorithm.hash_many(platform, &[message.as_slice(); 17], &mut digests);
+            algorithm.hash_many_with(platform, &[message.as_slice(); 17], &mut digests);
             for digest in digests {
                 let kernel = algorithm.kernel_name(platform);
                 assert_eq!(digest.to_string(), *expected, "{algorithm}, {kernel}, {} bytes", message.len());

@@ -1,28 +1,19 @@
 //! Tests published digests, and digests printed by independent tools.
 
-use ftk_hash::{Algorithm, Digest, Platform, Simd};
+use ftk_hash::{Algorithm, Digest, Hasher, Platform, Simd};
 
 /// Returns the digest of `data`. Checks that full lanes of every kernel, and pieces of 1000 bytes, give the
 /// same digest.
 fn digest(algorithm: Algorithm, data: &[u8]) -> String {
-    let platform = Platform::detect();
-    let whole = algorithm.hash_one(platform, data);
+    let whole = algorithm.hash_one(data);
     for platform in Simd::ALL.into_iter().filter_map(|simd| Platform::up_to(simd).ok()) {
         let mut digests = [Digest::from_bytes(&[]); 17];
-        algorithm.hash_many(platform, &[data; 17], &mut digests);
+        algorithm.hash_many_with(platform, &[data; 17], &mut digests);
         assert_eq!(digests, [whole; 17], "{algorithm}, {}", algorithm.kernel_name(platform));
     }
-    let mut engine = algorithm.engine(platform, 1);
-    let mut events = Vec::new();
-    let n_pieces = data.chunks(1000).len();
-    for (nth, piece) in data.chunks(1000).enumerate() {
-        engine.feed(0, nth == 0, nth + 1 == n_pieces, piece);
-        engine.step(&mut events);
-    }
-    if let Some(last) = events.pop() {
-        let ftk_hash::Event::Done { digest, .. } = last else { panic!("no digest after the last piece") };
-        assert_eq!(digest, whole, "{algorithm}");
-    }
+    let mut hasher = Hasher::new(algorithm);
+    data.chunks(1000).for_each(|piece| hasher.update(piece));
+    assert_eq!(hasher.finalize(), whole, "{algorithm}");
     assert_eq!(Digest::from_hex(whole.to_string().as_bytes()), Some(whole));
     whole.to_string()
 }

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::FileExt as _;
 
-use ftk_hash::{Algorithm, Digest, Platform};
+use ftk_hash::{Algorithm, Digest};
 use ftk_record::{ZstdReader, is_zstd};
 
 use crate::Error;
@@ -19,21 +19,12 @@ use crate::Error;
 pub(crate) const BLOCK: usize = 256 << 10;
 
 /// The fingerprints of a file, block by block.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Fingerprints {
-    platform: Platform,
     blocks: Vec<Digest>,
 }
 
 impl Fingerprints {
-    pub(crate) fn new() -> Self {
-        Self { platform: Platform::detect(), blocks: Vec::new() }
-    }
-
-    fn of(&self, block: &[u8]) -> Digest {
-        Algorithm::Xxh128.hash_one(self.platform, block)
-    }
-
     /// Reads the next block of `source` again, which is block `number`, and returns its length.
     ///
     /// # Errors
@@ -49,9 +40,14 @@ impl Fingerprints {
             Err(error) if error.kind() == ErrorKind::InvalidData => return Err(Error::Changed),
             read => read?,
         };
-        let is_same = self.blocks.get(number).is_some_and(|fingerprint| *fingerprint == self.of(&block[..n]));
+        let is_same =
+            self.blocks.get(number).is_some_and(|fingerprint| *fingerprint == fingerprint_of(&block[..n]));
         if is_same { Ok(n) } else { Err(Error::Changed) }
     }
+}
+
+fn fingerprint_of(block: &[u8]) -> Digest {
+    Algorithm::Xxh128.hash_one(block)
 }
 
 /// A reader that records a fingerprint of every block.
@@ -68,7 +64,7 @@ impl Read for FirstPass<'_> {
         assert_eq!(buffer.len(), BLOCK, "callers must read whole blocks");
         let n = self.source.fill(buffer)?;
         if n > 0 {
-            self.fingerprints.blocks.push(self.fingerprints.of(&buffer[..n]));
+            self.fingerprints.blocks.push(fingerprint_of(&buffer[..n]));
         }
         Ok(n)
     }

@@ -1,6 +1,6 @@
 //! The objects of git: blobs and trees, as `git hash-object` and `git write-tree` compute their ids.
 
-use ftk_hash::{Algorithm, Digest, Platform};
+use ftk_hash::{Algorithm, Digest};
 use ftk_walk::FileType;
 
 use crate::Entry;
@@ -21,14 +21,7 @@ pub(crate) fn is_own(path: &[u8]) -> bool {
 
 /// Appends an entry that is not a directory to the content of a tree. `digest` is the id of a regular file. FIFOs, sockets
 /// and devices are skipped.
-pub(crate) fn push(
-    tree: &mut Vec<u8>,
-    name: &[u8],
-    entry: &Entry<'_>,
-    digest: &[u8],
-    algorithm: Algorithm,
-    platform: Platform,
-) {
+pub(crate) fn push(tree: &mut Vec<u8>, name: &[u8], entry: &Entry<'_>, digest: &[u8], algorithm: Algorithm) {
     let stat = &entry.stat;
     match stat.file_type {
         FileType::Regular if stat.mode & OWNER_EXECUTES != 0 => push_record(tree, "100755", name, digest),
@@ -36,7 +29,7 @@ pub(crate) fn push(
         FileType::Symlink => {
             let target = entry.target.unwrap_or_default();
             let blob = [&*git_blob(target.len() as u64), target].concat();
-            push_record(tree, "120000", name, algorithm.hash_one(platform, &blob).as_bytes());
+            push_record(tree, "120000", name, algorithm.hash_one(&blob).as_bytes());
         }
         _ => {}
     }
@@ -50,9 +43,9 @@ pub(crate) fn push_tree(tree: &mut Vec<u8>, name: &[u8], content: &[u8], digest:
 }
 
 /// Returns the id of a tree.
-pub(crate) fn tree(content: &[u8], algorithm: Algorithm, platform: Platform) -> Digest {
+pub(crate) fn tree(content: &[u8], algorithm: Algorithm) -> Digest {
     let header = format!("tree {}\0", content.len());
-    algorithm.hash_one(platform, &[header.as_bytes(), content].concat())
+    algorithm.hash_one(&[header.as_bytes(), content].concat())
 }
 
 fn push_record(tree: &mut Vec<u8>, mode: &str, name: &[u8], digest: &[u8]) {

@@ -84,7 +84,7 @@ impl Manifest {
             file = copy;
         }
         let is_compressed = is_compressed(&file)?;
-        let mut fingerprints = Fingerprints::new();
+        let mut fingerprints = Fingerprints::default();
         let source = Source::new(&file, is_compressed)?;
         let first = FirstPass { source, fingerprints: &mut fingerprints };
         let mut input = AlignedReader::new(BLOCK, first);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ftk_hash::{Algorithm, Digest, Engine, Event, Platform};
+use ftk_hash::{Algorithm, Digest, Hasher};
 use ftk_inventory::OpenDirs;
 use ftk_walk::FileType;
 
@@ -36,7 +36,6 @@ pub enum TreeForm {
 pub(crate) struct TreeDigester {
     form: TreeForm,
     algorithms: Vec<Algorithm>,
-    platform: Platform,
     open: OpenDirs<Open>,
     /// The number of directories so far.
     count: usize,
@@ -65,7 +64,7 @@ struct Message {
     /// The part that is not hashed yet.
     bytes: Vec<u8>,
     /// The state, if a part is hashed.
-    engine: Option<Box<dyn Engine<Vec<u8>>>>,
+    hasher: Option<Hasher>,
     /// The place of the digest in the message of the directory above, and its length.
     place: usize,
     digest_len: usize,
@@ -86,7 +85,6 @@ impl TreeDigester {
         Self {
             form,
             algorithms: algorithms.to_vec(),
-            platform: Platform::detect(),
             open: OpenDirs::default(),
             count: 0,
             digests: Vec::new(),
@@ -115,7 +113,7 @@ impl TreeDigester {
         if is_dir && is_whole {
             messages.extend(self.algorithms.iter().map(|algorithm| Message {
                 bytes: if self.form == TreeForm::Ftk { DOMAIN.to_vec() } else { Vec::new() },
-                engine: None,
+                hasher: None,
                 place: 0,
                 digest_len: algorithm.digest_len(),
             }));
@@ -190,14 +188,12 @@ impl TreeDigester {
             let digest = rest.split_off(..algorithm.digest_len().min(rest.len())).unwrap_or_default();
             match self.form {
                 TreeForm::Ftk => message.push(name, entry, digest, messages.get_mut(nth)),
-                TreeForm::Git => {
-                    git::push(&mut message.bytes, name, entry, digest, *algorithm, self.platform)
-                }
+                TreeForm::Git => git::push(&mut message.bytes, name, entry, digest, *algorithm),
             }
             if self.form == TreeForm::Ftk && dir.waiting == 0 && message.bytes.len() >= FLUSH {
                 // The digest of a directory is still missing.
                 if entry.stat.file_type != FileType::Directory {
-                    message.hash(*algorithm, self.platform, false);
+                    message.hash(*algorithm);
                 }
             }
         }
@@ -215,8 +211,8 @@ impl TreeDigester {
             dir.messages.iter_mut().zip(&self.algorithms).filter(|_| dir.assumed.is_none())
         {
             let digest = match self.form {
-                TreeForm::Ftk => message.finish(*algorithm, self.platform),
-                TreeForm::Git => git::tree(&message.bytes, *algorithm, self.platform),
+                TreeForm::Ftk => message.finish(*algorithm),
+                TreeForm::Git => git::tree(&message.bytes, *algorithm),
             };
             self.digests.extend_from_slice(digest.as_bytes());
         }
@@ -274,29 +270,20 @@ impl Message {
         }
     }
 
-    /// Hashes the bytes. Returns the digest if they are the last.
-    fn hash(&mut self, algorithm: Algorithm, platform: Platform, is_end: bool) -> Option<Digest> {
-        let is_start = self.engine.is_none();
-        let engine = self.engine.get_or_insert_with(|| algorithm.engine(platform, 1));
-        engine.feed(0, is_start, is_end, std::mem::take(&mut self.bytes));
-        let mut events = Vec::new();
-        while events.is_empty() {
-            engine.step(&mut events);
-        }
-        match events.pop()? {
-            Event::Dry { data, .. } => {
-                self.bytes = data;
-                self.bytes.clear();
-                None
-            }
-            Event::Done { digest, .. } => Some(digest),
-        }
+    /// Hashes the bytes.
+    fn hash(&mut self, algorithm: Algorithm) {
+        self.hasher.get_or_insert_with(|| Hasher::new(algorithm)).update(&self.bytes);
+        self.bytes.clear();
     }
 
-    fn finish(&mut self, algorithm: Algorithm, platform: Platform) -> Digest {
-        match self.engine {
-            None => algorithm.hash_one(platform, &self.bytes),
-            Some(_) => self.hash(algorithm, platform, true).expect("the message has ended"),
+    /// Returns the digest of the whole message.
+    fn finish(&mut self, algorithm: Algorithm) -> Digest {
+        match self.hasher.take() {
+            None => algorithm.hash_one(&self.bytes),
+            Some(mut hasher) => {
+                hasher.update(&self.bytes);
+                hasher.finalize()
+            }
         }
     }
 }

@@ -68,7 +68,7 @@ fn fastest(
         for ((_, tuning), took) in kernels.iter().zip(&mut took) {
             let platform = platform.tuned(algorithm, *tuning);
             let small = run(files, algorithm, platform, workers, Backend::Sync);
-            let long = timed(|| algorithm.hash_many(platform, &messages, &mut out));
+            let long = timed(|| algorithm.hash_many_with(platform, &messages, &mut out));
             took[round] = small + long;
         }
     }
@@ -85,7 +85,7 @@ fn few(algorithm: Algorithm, platform: Platform, tuning: Tuning) -> u8 {
     let mut out = [Digest::from_bytes(&[]); LANES];
     let mut took = |n: usize, few: u8| {
         let platform = platform.tuned(algorithm, Tuning { few: Some(few), ..tuning });
-        median(|| timed(|| algorithm.hash_many(platform, &messages[..n], &mut out[..n])))
+        median(|| timed(|| algorithm.hash_many_with(platform, &messages[..n], &mut out[..n])))
     };
     // Counted, so that a single disturbed measurement changes the result by one only.
     (1..=LANES).filter(|&n| took(n, u8::MAX) <= took(n, 0).mul_f64(FASTER)).count() as u8
@@ -182,7 +182,7 @@ fn memory(constants: &mut Constants) {
 /// Returns the speed of a digest on one long message, in bytes per second.
 fn digest(algorithm: Algorithm, platform: Platform) -> u64 {
     let data = vec![7; 4 << 20];
-    per_second(data.len(), median(|| timed(|| _ = black_box(algorithm.hash_one(platform, &data)))))
+    per_second(data.len(), median(|| timed(|| _ = black_box(algorithm.hash_one_with(platform, &data)))))
 }
 
 fn timed(work: impl FnOnce()) -> Duration {

@@ -3,10 +3,8 @@
 use std::io::{self, ErrorKind, Read};
 
 use ftk_file::AlignedBuf;
-use ftk_hash::{Algorithm, Digest, Event, Platform};
+use ftk_hash::{Algorithm, Digest, Hasher, Platform};
 use ftk_read::SyncReader;
-
-use crate::engines::Shared;
 
 /// Reads `input` to its end and returns one digest for each algorithm, in their order.
 ///
@@ -17,42 +15,19 @@ pub fn hash_stream(
     algorithms: &[Algorithm],
     platform: Platform,
 ) -> io::Result<Vec<Digest>> {
-    let mut engines: Vec<_> = algorithms.iter().map(|it| it.engine::<Shared<Piece>>(platform, 1)).collect();
-    let (mut events, mut digests) = (Vec::new(), Vec::new());
-    let mut piece = Piece { buf: AlignedBuf::new(SyncReader::STREAM_BUF_LEN), len: 0 };
-    let mut is_start = true;
+    let mut hashers: Vec<_> = algorithms.iter().map(|it| Hasher::with_platform(*it, platform)).collect();
+    let mut buf = AlignedBuf::new(SyncReader::STREAM_BUF_LEN);
     loop {
-        piece.len = match input.read(&mut piece.buf) {
+        let len = match input.read(&mut buf) {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             read => read?,
         };
-        let is_end = piece.len == 0;
-        let shared = Shared::new(piece);
-        for engine in &mut engines {
-            engine.feed(0, is_start, is_end, shared.clone());
-            engine.step(&mut events);
+        if len == 0 {
+            return Ok(hashers.into_iter().map(Hasher::finalize).collect());
         }
-        digests.extend(events.drain(..).filter_map(|event| match event {
-            Event::Dry { .. } => None,
-            Event::Done { digest, .. } => Some(digest),
-        }));
-        if is_end {
-            return Ok(digests);
+        for hasher in &mut hashers {
+            hasher.update(&buf[..len]);
         }
-        piece = shared.into_inner().expect("every engine has given it back");
-        is_start = false;
-    }
-}
-
-/// The bytes of one read.
-struct Piece {
-    buf: AlignedBuf,
-    len: usize,
-}
-
-impl AsRef<[u8]> for Piece {
-    fn as_ref(&self) -> &[u8] {
-        &self.buf[..self.len]
     }
 }
 
@@ -71,7 +46,7 @@ mod tests {
                     .chunks(60_001)
                     .fold(Box::new(io::empty()) as Box<dyn Read>, |all, drib| Box::new(all.chain(drib)));
                 let digests = hash_stream(dribs, algorithms, platform).expect("slices do not fail");
-                let expected = algorithms.iter().map(|it| it.hash_one(platform, &bytes[..len]));
+                let expected = algorithms.iter().map(|it| it.hash_one_with(platform, &bytes[..len]));
                 assert!(expected.eq(digests), "{algorithms:?} of {len} bytes");
             }
         }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use data_encoding::BASE64;
-use ftk_hash::{Algorithm, Platform};
+use ftk_hash::Algorithm;
 
 use crate::data::Data;
 
@@ -105,7 +105,7 @@ fn embedded(data: &Data) -> String {
 
 /// The source expression of an inline element (Content Security Policy Level 3, section 2.3.1).
 fn source(text: &str) -> String {
-    let digest = Algorithm::Sha256.hash_one(Platform::detect(), text.as_bytes());
+    let digest = Algorithm::Sha256.hash_one(text.as_bytes());
     format!("sha256-{}", BASE64.encode(digest.as_bytes()))
 }
 

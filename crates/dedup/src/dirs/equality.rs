@@ -1,7 +1,7 @@
 //! Digests of directories, and the comparison that decides.
 
 use ftk_file::FileType;
-use ftk_hash::{Algorithm, Platform};
+use ftk_hash::Algorithm;
 use ftk_inventory::{DirNo, FileNo};
 
 use crate::dirs::table::DirTable;
@@ -13,7 +13,7 @@ pub(crate) type DirDigest = u128;
 /// Returns the digest of each directory that may be equal to another one, with its number.
 pub(crate) fn digests(table: &DirTable<'_>, names: Names) -> Vec<(DirDigest, u32)> {
     let mut digests = vec![0; table.inventory.dirs() as usize];
-    let mut digester = Digester { platform: Platform::detect(), bytes: Vec::new() };
+    let mut digester = Digester { bytes: Vec::new() };
     for dir in table.dirs().rev().filter(|&dir| table.facts(dir).may_be_equal()) {
         digests[dir.0 as usize] = match names {
             Names::Compared => digester.with_names(table, dir, &digests),
@@ -25,7 +25,6 @@ pub(crate) fn digests(table: &DirTable<'_>, names: Names) -> Vec<(DirDigest, u32
 }
 
 struct Digester {
-    platform: Platform,
     bytes: Vec<u8>,
 }
 
@@ -69,7 +68,7 @@ impl Digester {
     }
 
     fn digest(&self) -> DirDigest {
-        let digest = Algorithm::Xxh128.hash_one(self.platform, &self.bytes);
+        let digest = Algorithm::Xxh128.hash_one(&self.bytes);
         DirDigest::from_be_bytes(*digest.as_bytes().first_chunk().expect("a digest of 16 bytes"))
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct Counters<const L: usize> {
 
 /// Compresses blocks of `L` messages side by side. A value of the type proves that this CPU has the
 /// instructions.
-pub(crate) trait Kernel<F: Function<W>, const L: usize, const W: usize>: Copy {
+pub(crate) trait Kernel<F: Function<W>, const L: usize, const W: usize>: Copy + 'static {
     /// Compresses all blocks of `data` into the lanes of `state`. All lanes have equally many bytes. `busy` is a bit mask
     /// of the lanes whose results are used, with at least one bit; the others may get any state.
     ///
@@ -25,7 +25,7 @@ pub(crate) trait Kernel<F: Function<W>, const L: usize, const W: usize>: Copy {
 }
 
 /// Compresses blocks of one or two messages, for engines with too few messages to fill the lanes.
-pub(crate) trait Narrow<F: Function<W>, const W: usize>: Copy {
+pub(crate) trait Narrow<F: Function<W>, const W: usize>: Copy + Send + Sync + 'static {
     /// Compresses all blocks of one message.
     fn one(self, state: &mut [F::Word; W], data: &[u8], counters: &Counters<1>);
 
@@ -63,7 +63,7 @@ impl<const L: usize> Nodes<L> {
 
 /// Hashes `L` nodes of BLAKE3 trees side by side. A value of the type proves that this CPU has the
 /// instructions.
-pub(crate) trait NodeKernel<const L: usize>: Copy {
+pub(crate) trait NodeKernel<const L: usize>: Copy + 'static {
     /// Returns the words of the chaining value of each node. The blocks of a node are at the start of its
     /// `data`, with zeros after the last byte.
     ///

@@ -1,7 +1,7 @@
 //! The member `shard` of a header: which part of a tree a manifest records.
 
 use ftk_file::FsId;
-use ftk_hash::{Algorithm, Platform};
+use ftk_hash::Algorithm;
 use ftk_record::{Object, PathError, path_member, read_path};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -110,7 +110,7 @@ fn number_of(dir: &[u8], of: u32) -> u32 {
     if dir == ROOT {
         return 1;
     }
-    let digest = Algorithm::Xxh3.hash_one(Platform::detect(), dir);
+    let digest = Algorithm::Xxh3.hash_one(dir);
     let hash = u64::from_be_bytes(*digest.as_bytes().first_chunk().expect("XXH3 has 64 bits"));
     (hash % u64::from(of)) as u32 + 1
 }

@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::sync_channel;
 use std::thread::{self, Builder};
 
-use ftk_hash::{Algorithm, Platform};
+use ftk_hash::Algorithm;
 use ftk_inventory::OpenDirs;
 use ftk_record::Seal;
 use ftk_walk::FileType;
@@ -240,6 +240,6 @@ impl NewTrees {
 
 /// Returns a hash of a path, to recognise it.
 fn hash(path: &[u8]) -> u64 {
-    let digest = Algorithm::Xxh3.hash_one(Platform::detect(), key(path));
+    let digest = Algorithm::Xxh3.hash_one(key(path));
     u64::from_be_bytes(*digest.as_bytes().first_chunk().expect("XXH3 has 64 bits"))
 }

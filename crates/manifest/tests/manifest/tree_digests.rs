@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use ftk_hash::{Algorithm, Platform};
+use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
 use ftk_manifest::{Criteria, Field, Header, Manifest, Mode, Summary, Verdict, diff, unique};
 use ftk_walk::FileType;
@@ -60,7 +60,7 @@ fn tree_of(dir: &[u8], entries: &Entries, algorithms: &[Algorithm]) -> Option<Ve
         }
     }
     let digests = algorithms.iter().zip(&messages);
-    let digests = digests.map(|(algorithm, message)| algorithm.hash_one(Platform::detect(), message));
+    let digests = digests.map(|(algorithm, message)| algorithm.hash_one(message));
     Some(digests.flat_map(|digest| digest.as_bytes().to_vec()).collect())
 }
 

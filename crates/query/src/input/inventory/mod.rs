@@ -6,12 +6,11 @@ mod object;
 mod parquet;
 
 use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use data_encoding::HEXLOWER;
-use ftk_hash::{Algorithm, Digest, Event, Platform};
+use ftk_hash::Algorithm;
 use ftk_record::Object;
 
 use super::{Input, Kind};
@@ -91,33 +90,13 @@ impl Inventory {
 impl DataFile {
     /// Checks size and MD5.
     fn check(&self) -> Result<()> {
-        let mut file = File::open(&self.path).context("cannot open")?;
+        let file = File::open(&self.path).context("cannot open")?;
         let len = file.metadata().context("cannot open")?.len();
         ensure!(len == self.size, "not the file that the manifest names: its size differs");
         let Some(md5) = &self.md5 else { return Ok(()) };
-        let digest = md5_of(&mut file).context("cannot read")?;
+        let digest = Algorithm::Md5.hash_reader(file).context("cannot read")?;
         let is_same = HEXLOWER.encode(digest.as_bytes()).eq_ignore_ascii_case(md5);
         ensure!(is_same, "not the file that the manifest names: its MD5 differs");
         Ok(())
-    }
-}
-
-/// Returns the MD5 of a file.
-fn md5_of(file: &mut File) -> std::io::Result<Digest> {
-    let mut engine = Algorithm::Md5.engine::<Vec<u8>>(Platform::detect(), 1);
-    let mut events = Vec::new();
-    let mut is_first = true;
-    loop {
-        let mut piece = Vec::new();
-        file.take(1 << 20).read_to_end(&mut piece)?;
-        let is_last = piece.is_empty();
-        engine.feed(0, is_first, is_last, piece);
-        is_first = false;
-        engine.step(&mut events);
-        for event in events.drain(..) {
-            if let Event::Done { digest, .. } = event {
-                return Ok(digest);
-            }
-        }
     }
 }
