@@ -78,7 +78,8 @@ const QUICK: &str = "FTK_TEST_QUICK";
 /// Steps with `--workspace --exclude ftk-query` get the same features of dependencies as `cargo test`, so that all of them
 /// share one build. `ftk-query` gets others, and `ftk-fuzz`, which includes sources of it, is built with it.
 const STEPS: &[Step] = &[
-    Step::cargo(Tier::Quick, "fmt", "fmt --all --check"),
+    // `cargo fmt` does not know the program of `bench walkers`, which is a workspace of its own.
+    Step::cargo(Tier::Quick, "fmt", "fmt --all --check -- benches/walkers/main.rs"),
     Step::task(Tier::Quick, "tidy", tidy::is_clean),
     Step::task(Tier::Full, "deny", deny::is_clean),
     Step::cargo(
@@ -107,6 +108,11 @@ const STEPS: &[Step] = &[
         Tier::Full,
         "package",
         "package --locked --workspace --no-verify --quiet --allow-dirty --exclude ftk-benches --exclude ftk-fuzz --exclude ftk-harness --exclude horrors --exclude xtask",
+    ),
+    Step::cargo(
+        Tier::Full,
+        "walkers",
+        "clippy --locked --manifest-path benches/walkers/Cargo.toml --target-dir target/walkers -- -D warnings",
     ),
     // Compares results with peers; a release build for times would take minutes.
     Step::cargo(

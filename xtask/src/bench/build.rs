@@ -39,6 +39,13 @@ pub(crate) fn tested() -> Result<PathBuf> {
     made("ftk", "test --no-run --test integration")
 }
 
+/// Builds the program with all walkers, which is a workspace of its own.
+pub(crate) fn walkers(profile: &str) -> Result<PathBuf> {
+    println!(" building the walkers with the profile {profile}");
+    let place = "--manifest-path benches/walkers/Cargo.toml --target-dir target/walkers";
+    made("walkers", &format!("build --locked {place} --profile {profile}"))
+}
+
 /// Builds the program `name`, which is the only one of its package, and returns its path.
 fn build(name: &str, profile: &str) -> Result<PathBuf> {
     println!("building {name} with the profile {profile}");

@@ -108,6 +108,7 @@ fn measure(options: Options) -> Result<ExitCode> {
                 name: kind.name.into(),
                 title: kind.title.into(),
                 per_file: kind.per_file,
+                shows_cpu: kind.shows_cpu,
                 machine,
                 sections,
             };

@@ -143,7 +143,8 @@ mod tests {
 
     #[test]
     fn more_memory_is_reported() {
-        let outcome = Outcome::Measured { median: 20.0, runs: vec![19.0, 21.0], memory_kib: 4096 };
+        let outcome =
+            Outcome::Measured { median: 20.0, runs: vec![19.0, 21.0], cpu_ms: None, memory_kib: 4096 };
         assert_eq!(changed(outcome), ["find: small, all files, ftk: 2.0 MiB -> 4.0 MiB (+100 %)"]);
     }
 

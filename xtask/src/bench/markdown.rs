@@ -5,13 +5,13 @@ use std::fmt::Write;
 use super::case::is_ftk;
 use super::format;
 use super::machine::Machine;
-use super::record::{Group, Outcome, Row, Section, Table, is_slower};
+use super::record::{Group, Outcome, Ratio, Row, Section, Table, is_slower};
 use super::stats::Summary;
 
 /// What the numbers in a table mean.
 pub(crate) const LEGEND: &str = "Each cell has the median time, the range of all runs in brackets, the tool's time divided by \
-ftk's (above 1.0x ftk is faster, **below** it is slower), and the peak memory of the largest process (**bold** if ftk's is more \
-than a tenth larger).";
+ftk's (above 1.0x ftk is faster, **below** it is slower), the CPU time with its ratio in some tables, and the peak memory of \
+the largest process (**bold** if ftk's is more than a tenth larger).";
 
 /// Returns the machine and the versions of a record.
 pub(crate) fn machine(machine: &Machine) -> String {
@@ -47,7 +47,10 @@ pub(crate) fn table(table: &Table, charts: Option<&str>) -> String {
             let cells: Vec<_> = groups.iter().map(|group| cell(table, group, tool)).collect();
             let _ = writeln!(text, "| {tool} | {} |", cells.join(" | "));
         }
-        let _ = writeln!(text, "\n{}", lost(section));
+        let _ = writeln!(text, "\n{}", lost(section, "Faster than ftk", Group::ratio));
+        if table.shows_cpu {
+            let _ = writeln!(text, "{}", lost(section, "Less CPU time than ftk", Group::cpu_ratio));
+        }
         for group in groups {
             if let Some(note) = &group.note {
                 let _ = writeln!(text, "- {}: {note}", group.title);
@@ -60,10 +63,10 @@ pub(crate) fn table(table: &Table, charts: Option<&str>) -> String {
     text
 }
 
-/// Lists in one line the groups in which ftk is slower.
-fn lost(section: &Section) -> String {
+/// Lists in one line the groups in which others are better than ftk by this ratio.
+fn lost(section: &Section, what: &str, ratio: Ratio) -> String {
     let mut tools: Vec<(&str, Vec<String>)> = Vec::new();
-    for (tool, group, ratio) in section.lost() {
+    for (tool, group, ratio) in section.lost(ratio) {
         let place = format!("{group} {}", format::ratio(ratio));
         match tools.iter_mut().find(|(known, _)| *known == tool) {
             Some((_, places)) => places.push(place),
@@ -72,11 +75,7 @@ fn lost(section: &Section) -> String {
     }
     let tools: Vec<_> =
         tools.iter().map(|(tool, places)| format!("{tool} ({})", places.join(", "))).collect();
-    if tools.is_empty() {
-        "- Faster than ftk: none.".into()
-    } else {
-        format!("- Faster than ftk: {}.", tools.join("; "))
-    }
+    if tools.is_empty() { format!("- {what}: none.") } else { format!("- {what}: {}.", tools.join("; ")) }
 }
 
 /// Returns one line for each group that `is_shown`: the times of ftk and of the others.
@@ -94,7 +93,7 @@ pub(crate) fn summary(tables: &[Table], is_shown: impl Fn(&Table, &Section, &Gro
                     .collect();
                 others.sort_by(|a, b| a.1.total_cmp(&b.1));
                 let others = others.into_iter().map(|(row, median)| {
-                    format!("{} {} ({})", row.tool, format::time(median), ratio(group, row))
+                    format!("{} {} ({})", row.tool, format::time(median), shown(group.ratio(row)))
                 });
                 let _ = writeln!(
                     text,
@@ -124,9 +123,13 @@ fn cell(table: &Table, group: &Group, tool: &str) -> String {
     if table.per_file && group.files > 1 {
         let _ = write!(text, ", {:.1} us per file", median / group.files as f64 * 1e3);
     }
-    let ratio = ratio(group, row);
-    if !ratio.is_empty() {
-        let _ = write!(text, " {ratio}");
+    let times = shown(group.ratio(row));
+    if !times.is_empty() {
+        let _ = write!(text, " {times}");
+    }
+    if let Some(ms) = row.outcome.cpu_ms().filter(|_| table.shows_cpu) {
+        let times = shown(group.cpu_ratio(row));
+        let _ = write!(text, ", CPU {}{}{times}", format::time(ms), if times.is_empty() { "" } else { " " });
     }
     if let Some(kib) = row.outcome.memory_kib() {
         let ftk = group.ftk().and_then(|row| row.outcome.memory_kib()).unwrap_or(0);
@@ -146,9 +149,9 @@ fn remark(group: &Group, row: &Row) -> Option<String> {
     Some(format!("- {}, {}: {what}: {why}", group.title, row.tool))
 }
 
-/// Returns the ratio to ftk's time, bold if ftk is slower; empty for ftk itself.
-fn ratio(group: &Group, row: &Row) -> String {
-    let Some(times) = group.ratio(row) else { return String::new() };
+/// Returns the text of a ratio to ftk, bold if ftk is worse; empty for ftk itself.
+fn shown(ratio: Option<f64>) -> String {
+    let Some(times) = ratio else { return String::new() };
     let shown = format::ratio(times);
     if is_slower(times) { format!("**{shown}**") } else { shown }
 }
@@ -192,6 +195,26 @@ mod tests {
         example.per_file = true;
         assert!(table(&example, None).contains("### Listing\n\n**small**"));
         assert!(table(&example, None).contains("| ftk | 20.0 ms (19.0-21.0), 20.0 us per file, 4.0 MiB |"));
+    }
+
+    #[test]
+    fn cpu_times_are_shown_with_what_was_lost() {
+        let mut example = example();
+        example.shows_cpu = true;
+        let rows = &mut example.sections[0].groups[0].rows;
+        for (row, cpu_ms) in rows.iter_mut().zip([30.0, 15.0, 60.0]) {
+            row.outcome = row.outcome.clone().with_cpu([cpu_ms].into_iter());
+        }
+        let text = table(&example, None);
+        for line in [
+            "| ftk | 20.0 ms (19.0-21.0), CPU 30.0 ms, 2.0 MiB |",
+            "| fd | 40.0 ms (38.0-45.0) 2.0x, CPU 15.0 ms **0.50x**, 2.0 MiB |",
+            "| floor | 10.0 ms (10.0-10.0) **0.50x**, CPU 60.0 ms 2.0x, 2.0 MiB |",
+            "- Faster than ftk: floor (all files 0.50x).",
+            "- Less CPU time than ftk: fd (all files 0.50x).",
+        ] {
+            assert!(text.lines().any(|it| it == line), "{line}\n{text}");
+        }
     }
 
     #[test]

@@ -83,10 +83,11 @@ impl Meter<'_> {
     }
 }
 
-/// Returns the times, and the largest memory of all runs.
+/// Returns the times, the CPU time, and the largest memory of all runs.
 fn measured(runs: &[Run]) -> Outcome {
     let memory_kib = runs.iter().map(|run| run.memory_kib).max().unwrap_or(0);
-    Outcome::measured(runs.iter().map(|run| run.milliseconds), memory_kib)
+    let outcome = Outcome::measured(runs.iter().map(|run| run.milliseconds), memory_kib);
+    outcome.with_cpu(runs.iter().map(|run| run.cpu_ms))
 }
 
 /// Returns the fault of each result, except those of lower bounds, which only must succeed. The reference is the first
@@ -168,7 +169,7 @@ mod tests {
     fn only_right_results_are_timed() {
         let folder = tempfile::tempdir().unwrap();
         let helper = folder.path().join("helper");
-        std::fs::write(&helper, "#!/bin/sh\necho 4.5 1234\n").unwrap();
+        std::fs::write(&helper, "#!/bin/sh\necho 4.5 7.25 1234\n").unwrap();
         std::fs::set_permissions(&helper, std::fs::Permissions::from_mode(0o700)).unwrap();
         let roles = Roles::default();
         let earlier = Some(["echo", "printf"].map(Path::new));
@@ -181,7 +182,8 @@ mod tests {
             earlier,
         };
         let group = meter.group("echo", 1, vec![echo("ftk", "y"), echo("a", "y"), echo("b", "z")]).unwrap();
-        let measured = Outcome::Measured { median: 4.5, runs: vec![4.5; 2], memory_kib: 1234 };
+        let measured =
+            Outcome::Measured { median: 4.5, runs: vec![4.5; 2], cpu_ms: Some(7.25), memory_kib: 1234 };
         assert_eq!(group.rows[0].outcome, measured);
         assert_eq!(group.rows[1].outcome, measured);
         assert!(matches!(group.rows[2].outcome, Outcome::Differs(_)));
@@ -197,7 +199,7 @@ mod tests {
         let helper = Path::new("");
         let (cache, earlier) = (Cache::Warm, None);
         let meter = Meter { helper, cache, runs: 2, repeats_short: true, roles: &roles, earlier };
-        let run = |milliseconds| vec![Run { milliseconds, memory_kib: 0 }];
+        let run = |milliseconds| vec![Run { milliseconds, cpu_ms: 0.0, memory_kib: 0 }];
         assert!(meter.is_short(&[run(SHORT_MS / 3.0), run(SHORT_MS / 2.0)]));
         assert!(!meter.is_short(&[run(SHORT_MS / 2.0), run(SHORT_MS / 2.0)]));
         assert!(!Meter { cache: Cache::Cold, ..meter }.is_short(&[run(1.0)]));

@@ -19,6 +19,8 @@ const BAR: &str = "|";
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Run {
     pub(crate) milliseconds: f64,
+    /// The CPU time of all processes, in user code and in the kernel.
+    pub(crate) cpu_ms: f64,
     /// The largest resident set of any one process.
     pub(crate) memory_kib: u64,
 }
@@ -41,16 +43,20 @@ pub(crate) fn measure(helper: &Path, pipeline: &Pipeline) -> Result<Run> {
         bail!("{}", said.trim().trim_start_matches("Error: "));
     }
     let said = String::from_utf8(output.stdout)?;
-    let (time, memory) = said.trim().split_once(' ').context("the helper prints two numbers")?;
-    Ok(Run { milliseconds: time.parse()?, memory_kib: memory.parse()? })
+    let said: Vec<_> = said.split_whitespace().collect();
+    let [time, cpu, memory] = said[..] else { bail!("the helper prints three numbers, not {said:?}") };
+    Ok(Run { milliseconds: time.parse()?, cpu_ms: cpu.parse()?, memory_kib: memory.parse()? })
 }
 
-/// Runs a pipeline whose processes are separated by [`BAR`]. Prints its time in milliseconds, and the largest resident
-/// set of any one process in KiB.
+/// Runs a pipeline whose processes are separated by [`BAR`]. Prints its time and its CPU time in milliseconds, and the
+/// largest resident set of any one process in KiB.
 pub(crate) fn run(status: &str, words: &[&str]) -> Result<()> {
     let stages =
         words.split(|word| *word == BAR).map(|stage| stage.iter().map(Into::into).collect()).collect();
     let time = Pipeline { stages, status: status.parse()? }.time()?;
-    println!("{} {}", time.as_secs_f64() * 1e3, getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss());
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let cpu = [usage.user_time(), usage.system_time()];
+    let cpu_ms: f64 = cpu.iter().map(|time| time.tv_sec() as f64 * 1e3 + time.tv_usec() as f64 / 1e3).sum();
+    println!("{} {cpu_ms} {}", time.as_secs_f64() * 1e3, usage.max_rss());
     Ok(())
 }

@@ -27,6 +27,9 @@ pub(crate) struct Table {
     pub(crate) title: String,
     /// Whether the cost per file is shown.
     pub(crate) per_file: bool,
+    /// Whether the CPU time is shown.
+    #[serde(default)]
+    pub(crate) shows_cpu: bool,
     pub(crate) machine: Machine,
     pub(crate) sections: Vec<Section>,
 }
@@ -70,6 +73,9 @@ pub(crate) enum Outcome {
         /// Wall time in milliseconds, as are the runs.
         median: f64,
         runs: Vec<f64>,
+        /// The median of the CPU times of all processes in milliseconds; `None` if unknown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cpu_ms: Option<f64>,
         /// The largest resident set of any process in all runs; 0 if unknown.
         #[serde(default)]
         memory_kib: u64,
@@ -108,27 +114,45 @@ impl Section {
         tools
     }
 
-    /// Returns the tools that are faster than ftk, with the group and the ratio to ftk's time.
-    pub(crate) fn lost(&self) -> impl Iterator<Item = (&str, &str, f64)> {
+    /// Returns the tools that are better than ftk by this ratio to ftk, with the group and the ratio.
+    pub(crate) fn lost(&self, ratio: Ratio) -> impl Iterator<Item = (&str, &str, f64)> {
         let rows = self.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
-        rows.filter_map(|(group, row)| Some((&*row.tool, &*group.title, group.ratio(row)?)))
+        rows.filter_map(move |(group, row)| Some((&*row.tool, &*group.title, ratio(group, row)?)))
             .filter(|(.., ratio)| is_slower(*ratio))
     }
 }
 
+/// Returns the ratio of a row to that of ftk: [`Group::ratio`] or [`Group::cpu_ratio`].
+pub(crate) type Ratio = fn(&Group, &Row) -> Option<f64>;
+
 impl Outcome {
     /// Makes the outcome of these runs in milliseconds, rounded to microseconds.
     pub(crate) fn measured(runs: impl Iterator<Item = f64>, memory_kib: u64) -> Self {
-        let rounded = |ms: f64| (ms * 1e3).round() / 1e3;
         let runs: Vec<f64> = runs.map(rounded).collect();
         let median = Summary::of(&runs).map_or(0.0, |summary| rounded(summary.median));
-        Self::Measured { median, runs, memory_kib }
+        Self::Measured { median, runs, cpu_ms: None, memory_kib }
+    }
+
+    /// Adds the median of these CPU times in milliseconds.
+    pub(crate) fn with_cpu(mut self, runs: impl Iterator<Item = f64>) -> Self {
+        if let Self::Measured { cpu_ms, .. } = &mut self {
+            *cpu_ms = Summary::of(&runs.collect::<Vec<_>>()).map(|summary| rounded(summary.median));
+        }
+        self
     }
 
     /// Summarises the times; `None` if there are no runs.
     pub(crate) fn summary(&self) -> Option<Summary> {
         match self {
             Self::Measured { runs, .. } => Summary::of(runs),
+            _ => None,
+        }
+    }
+
+    /// Returns the CPU time in milliseconds; `None` if it was not measured.
+    pub(crate) fn cpu_ms(&self) -> Option<f64> {
+        match self {
+            Self::Measured { cpu_ms, .. } => *cpu_ms,
             _ => None,
         }
     }
@@ -153,6 +177,16 @@ impl Group {
         let ftk = self.ftk().filter(|ftk| ftk.tool != row.tool)?;
         Some(row.outcome.summary()?.median / ftk.outcome.summary()?.median)
     }
+
+    /// Returns the ratio of the row's CPU time to ftk's: below 1 if ftk needs more.
+    pub(crate) fn cpu_ratio(&self, row: &Row) -> Option<f64> {
+        let ftk = self.ftk().filter(|ftk| ftk.tool != row.tool)?;
+        Some(row.outcome.cpu_ms()? / ftk.outcome.cpu_ms()?)
+    }
+}
+
+fn rounded(ms: f64) -> f64 {
+    (ms * 1e3).round() / 1e3
 }
 
 /// Moves the rows of an earlier ftk into a second table, under the names of the rows of this one.
@@ -269,6 +303,7 @@ pub(crate) mod tests {
             name: "find".into(),
             title: "Listing".into(),
             per_file: false,
+            shows_cpu: false,
             machine: super::super::machine::tests::example(),
             sections: vec![Section {
                 title: "small".into(),
@@ -329,7 +364,7 @@ pub(crate) mod tests {
         let ratios: Vec<_> = group.rows.iter().map(|row| group.ratio(row)).collect();
         assert_eq!(ratios, [None, Some(2.0), Some(0.5), None]);
         let table = example();
-        assert_eq!(table.sections[0].lost().collect::<Vec<_>>(), [("floor", "all files", 0.5)]);
+        assert_eq!(table.sections[0].lost(Group::ratio).collect::<Vec<_>>(), [("floor", "all files", 0.5)]);
         assert_eq!(table.sections[0].tools(), ["ftk", "fd", "floor", "bad"]);
         assert!(is_slower(0.5) && !is_slower(0.999) && !is_slower(2.0));
     }

@@ -130,7 +130,7 @@ fn losses(table: &Table) -> Vec<String> {
     let mut losses = Vec::new();
     for (section, group) in table.groups().filter(|(section, group)| is_charted(table, section, group)) {
         let tools: Vec<_> = section
-            .lost()
+            .lost(Group::ratio)
             .filter(|(_, title, _)| *title == group.title)
             .map(|(tool, _, ratio)| format!("{tool} {ratio:.2}x"))
             .collect();

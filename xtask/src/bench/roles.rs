@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::case::Pipeline;
 
 /// Symbolic names for paths, so that a record contains no paths of this machine.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Roles(Vec<(PathBuf, String)>);
 
 /// Maximum number of words shown of a command. In longer commands the middle is omitted.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
@@ -103,9 +104,9 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if !self.keep
-            && let Err(error) = fs::remove_dir_all(&self.folder)
+            && let Err(error) = remove(&self.folder)
         {
-            println!("cannot remove {}: {error}", self.folder.display());
+            println!("{error}");
         }
     }
 }
@@ -118,20 +119,16 @@ fn remove_left_over(parent: &Path) {
         let process = path.file_name().and_then(|name| name.to_str()?.strip_prefix(RUN)?.parse::<u32>().ok());
         if process.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
             println!("removing {}, a leftover of an earlier run", path.display());
-            let _ = fs::remove_dir_all(path);
+            let _ = remove(&path);
         }
     }
 }
 
-/// Removes a file or a tree if it exists.
-fn remove(path: &Path) -> Result<()> {
-    let result = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    match result {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot remove {}", path.display()))
-        }
-        _ => Ok(()),
-    }
+/// Removes a file, or a tree of any depth, if it exists. The standard library keeps a descriptor for each level.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    let status = Command::new("rm").arg("-rf").arg(path).status()?;
+    ensure!(status.success(), "cannot remove {}", path.display());
+    Ok(())
 }
 
 #[cfg(test)]
@@ -146,6 +143,9 @@ mod tests {
         let scratch = Scratch::new(parent, false).unwrap();
         let tree = scratch.tree(&shape::DEEP).unwrap();
         assert_eq!(fs::read_dir(&tree).unwrap().count(), 3 + 20);
+        let levels = scratch.path("levels");
+        fs::create_dir(&levels).unwrap();
+        shape::chain(&levels, 3_000, 1_000, |_| 0).unwrap();
         drop(scratch);
         assert_eq!(fs::read_dir(parent).unwrap().count(), 0);
     }

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, anyhow};
+use rustix::fs::{Mode, OFlags, mkdirat, openat};
 
 use super::interrupt;
 
@@ -63,15 +65,23 @@ pub(crate) const MIXED: Shape = flat("mixed", 100, 100, Sizes::UpTo(2 << 20));
 /// A small variant of [`MIXED`] for checking results.
 pub(crate) const MIXED_SMALL: Shape = flat("mixed-small", 10, 50, Sizes::UpTo(128 << 10));
 pub(crate) const BULK: Shape = flat("bulk", 4, 4, Sizes::All(128 << 20));
+/// One directory with files that are worth a thread each.
+pub(crate) const FLAT: Shape = flat("flat", 1, 200, Sizes::All(2_000_000));
+/// A small variant of [`FLAT`] for checking results.
+pub(crate) const FLAT_SMALL: Shape = flat("flat-small", 1, 200, Sizes::All(4096));
+/// One directory with many short files.
+pub(crate) const MAILDIR: Shape = flat("maildir", 1, 50_000, Sizes::All(4096));
 pub(crate) const HUGE: Shape = flat("huge", 1, 1, Sizes::All(1 << 30));
 
-pub(crate) const ALL: &[Shape] = &[SMALL, MEDIUM, LARGE, WIDE, DEEP, MIXED, MIXED_SMALL, BULK, HUGE];
+pub(crate) const ALL: &[Shape] =
+    &[SMALL, MEDIUM, LARGE, WIDE, DEEP, MIXED, MIXED_SMALL, FLAT, FLAT_SMALL, MAILDIR, BULK, HUGE];
 
 /// The description for records. Trees with the same description are identical.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.layout {
             Layout::Flat { dirs: 1, files: 1 } => write!(f, "one file")?,
+            Layout::Flat { dirs: 1, files } => write!(f, "one directory x {files} files")?,
             Layout::Flat { dirs, files } => write!(f, "{dirs} directories x {files} files")?,
             Layout::Deep { branching, depth, files } => {
                 write!(f, "{branching} directories in each, {depth} deep, {files} files in each")?;
@@ -217,6 +227,22 @@ pub(crate) fn in_parallel(count: usize, work: impl Fn(usize) -> Result<()> + Syn
     })
 }
 
+/// Makes a chain of nested directories below `top`, with a file every `every` levels, whose size is `size` of the level.
+pub(crate) fn chain(top: &Path, depth: u64, every: u64, size: impl Fn(u64) -> u64) -> Result<()> {
+    // Paths would become too long for the kernel.
+    let mut deepest: OwnedFd = File::open(top)?.into();
+    for level in 1..=depth {
+        interrupt::check()?;
+        mkdirat(&deepest, "d", Mode::from_raw_mode(0o755))?;
+        deepest = openat(&deepest, "d", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        if level % every == 0 {
+            let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+            File::from(openat(&deepest, "f", flags, Mode::from_raw_mode(0o644))?).set_len(size(level))?;
+        }
+    }
+    Ok(())
+}
+
 /// Number of files that [`Shape::oddities`] adds.
 const ODDITIES: u64 = 5;
 
@@ -299,6 +325,7 @@ mod tests {
         assert_eq!(SMALL.to_string(), "100 directories x 100 files, 100 bytes each");
         assert_eq!(MIXED.to_string(), "100 directories x 100 files, up to 2 MiB each, and oddities");
         assert_eq!(HUGE.to_string(), "one file, 1024 MiB each");
+        assert_eq!(FLAT.to_string(), "one directory x 200 files, 2 MB each");
     }
 
     #[test]

@@ -16,9 +16,9 @@ use super::command::Soak;
 use super::figures::Figures;
 use super::process::usable;
 use super::reused::{reused, stored};
-use super::shapes;
 use crate::bench::case::{Pipeline, words};
 use crate::bench::interrupt;
+use crate::bench::scratch;
 use crate::bench::shape::{self, Shape, mix};
 
 /// Kills of each kind of run.
@@ -81,7 +81,7 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
                     ended.collect::<Result<Vec<_>>>()
                 })?;
             }
-            lanes.iter().try_for_each(|lane| shapes::remove(&lane.place))?;
+            lanes.iter().try_for_each(|lane| scratch::remove(&lane.place))?;
         }
     }
     Ok(())
@@ -184,7 +184,7 @@ impl<'s> Lane<'s> {
         if stored < trial.due {
             trial.faults.push(format!("{} files were read ten seconds ago, {stored} are stored", trial.due));
         }
-        shapes::remove(&self.place.join("sums"))?;
+        scratch::remove(&self.place.join("sums"))?;
         self.drop_pages()?;
         let status = self.start(kind, &["--stats".into(), "stats".into()])?.wait()?;
         if !status.success() {
@@ -203,7 +203,7 @@ impl<'s> Lane<'s> {
     /// Removes the store, and what the last run wrote, and drops the pages of the tree.
     fn forget(&self) -> Result<()> {
         for name in [".cache", "sums"] {
-            shapes::remove(&self.place.join(name))?;
+            scratch::remove(&self.place.join(name))?;
         }
         self.drop_pages()
     }

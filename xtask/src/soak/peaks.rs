@@ -12,6 +12,7 @@ use super::shapes::{self, Extreme};
 use crate::bench::case::{Pipeline, words};
 use crate::bench::interrupt;
 use crate::bench::once;
+use crate::bench::scratch;
 
 /// A command of ftk with its promise: at most so many bytes per file besides its name.
 struct Case {
@@ -57,7 +58,7 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
         }
         println!("  {}", tree.name);
         let outcome = tree.make(&top).and_then(|()| measured(soak, tree, &top, figures));
-        shapes::remove(&top)?;
+        scratch::remove(&top)?;
         outcome?;
     }
     Ok(())

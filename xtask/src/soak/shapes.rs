@@ -1,15 +1,12 @@
 //! Trees of extreme shapes. Their files are short holes, which use an inode and no block.
 
 use std::fs::{self, File};
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Result, ensure};
-use rustix::fs::{Mode, OFlags, mkdirat, openat};
+use anyhow::Result;
 
 use crate::bench::interrupt;
-use crate::bench::shape::in_parallel;
+use crate::bench::shape::{chain, in_parallel};
 
 /// A tree to make, measure and remove.
 pub(super) struct Extreme {
@@ -103,16 +100,9 @@ impl Extreme {
         match self.layout {
             Layout::Flat { dirs, files, name_bytes } => flat_tree(top, dirs, files, name_bytes),
             Layout::Copies { dirs, files } => tree_with_copies(top, dirs, files),
-            Layout::Chain { depth, every } => chain(top, depth, every),
+            Layout::Chain { depth, every } => chain(top, depth, every, size),
         }
     }
-}
-
-/// Removes a tree of any depth.
-pub(super) fn remove(top: &Path) -> Result<()> {
-    let status = Command::new("rm").arg("-rf").arg(top).status()?;
-    ensure!(status.success(), "cannot remove {}", top.display());
-    Ok(())
 }
 
 fn dir(top: &Path, nth: u64) -> PathBuf {
@@ -164,23 +154,12 @@ fn in_each_dir(
     })
 }
 
-fn chain(top: &Path, depth: u64, every: u64) -> Result<()> {
-    let mut deepest: OwnedFd = File::open(top)?.into();
-    for level in 1..=depth {
-        interrupt::check()?;
-        mkdirat(&deepest, "d", Mode::from_raw_mode(0o755))?;
-        deepest = openat(&deepest, "d", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        if level % every == 0 {
-            let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
-            File::from(openat(&deepest, "f", flags, Mode::from_raw_mode(0o644))?).set_len(size(level))?;
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
+    use crate::bench::scratch::remove;
 
     #[test]
     fn trees_have_the_stated_number_of_entries() {

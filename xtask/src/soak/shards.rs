@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use super::command::Soak;
 use super::figures::Figures;
 use super::shapes::{self, Extreme};
+use crate::bench::scratch;
 
 /// The number of shards of each tree.
 const SHARDS: u32 = 8;
@@ -28,7 +29,7 @@ pub(super) fn run(soak: &Soak, figures: &mut Figures) -> Result<()> {
         }
         println!("  {}", tree.name);
         let outcome = tree.make(&top).and_then(|()| compared(soak, tree, &place, figures));
-        shapes::remove(&top)?;
+        scratch::remove(&top)?;
         outcome?;
         fs::remove_dir_all(&place).context("cannot remove the parts")?;
     }

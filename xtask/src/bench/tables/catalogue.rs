@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{cmp, dup, hash, kernels, listing, lists, manifest, reuse, scale, scaling, threads};
+use super::{cmp, dup, hash, kernels, listing, lists, manifest, reuse, scale, scaling, threads, walkers};
 use crate::bench::context::Context;
 use crate::bench::record::Section;
 
@@ -13,12 +13,14 @@ pub(crate) struct Kind {
     pub(crate) title: &'static str,
     /// Whether the cost per file is shown.
     pub(crate) per_file: bool,
+    /// Whether the CPU time is shown.
+    pub(crate) shows_cpu: bool,
     /// Measures and returns the sections. If the table is impossible on this machine, prints why and returns none.
     pub(crate) make: fn(&Context) -> Result<Vec<Section>>,
 }
 
 const fn kind(name: &'static str, title: &'static str, make: fn(&Context) -> Result<Vec<Section>>) -> Kind {
-    Kind { name, title, per_file: false, make }
+    Kind { name, title, per_file: false, shows_cpu: false, make }
 }
 
 /// Returns the names of all tables.
@@ -31,6 +33,7 @@ pub(crate) const ALL: &[Kind] = &[
     kind("find", "Listing files", listing::warm),
     kind("find-cold", "Listing files with nothing in memory", listing::cold),
     kind("expressions", "Expressions and order", listing::expressions),
+    Kind { shows_cpu: true, ..kind("walkers", "Walkers as libraries", walkers::make) },
     kind("du", "What uses the space", listing::space),
     kind("hash", "Hashing files", hash::warm),
     kind("hash-cold", "Hashing files with nothing in memory", hash::cold),

@@ -242,7 +242,7 @@ mod tests {
         // The two samples have 1 and 2 ms per MiB.
         assert_eq!(
             group.rows[0].outcome,
-            Outcome::Measured { median: 1536.0, runs: vec![1024.0, 2048.0], memory_kib: 0 }
+            Outcome::Measured { median: 1536.0, runs: vec![1024.0, 2048.0], cpu_ms: None, memory_kib: 0 }
         );
         assert_eq!(group.note.as_deref(), Some("GiB/s: ftk 0.65; ftk portable 0.22; sha2 0.33"));
         assert_eq!(group.rows[0].command, "run 'digests/sha256 (avx512)/ftk/4096'");
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(section.groups[0].title, "2 threads");
         assert_eq!(
             section.groups[0].rows[0].outcome,
-            Outcome::Measured { median: 7.5, runs: vec![5.0, 10.0], memory_kib: 0 }
+            Outcome::Measured { median: 7.5, runs: vec![5.0, 10.0], cpu_ms: None, memory_kib: 0 }
         );
     }
 

@@ -12,6 +12,7 @@ mod reuse;
 mod scale;
 mod scaling;
 mod threads;
+mod walkers;
 
 pub(crate) use catalogue::{ALL, names};
 pub(crate) use hash::algorithms;
