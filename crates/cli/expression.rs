@@ -13,7 +13,7 @@ use jiff::Zoned;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Selection by expression")]
 pub(crate) struct ExpressionArgs {
-    /// Match entries for which this expression is true
+    /// Match entries for which EXPR is true
     ///
     /// Repeatable: an entry must match all expressions and all options. Example: 'name = "*.jpg" and (size > 10M or not
     /// owner = root) and mtime < 30d'. Terms: name, iname, path, regex, extension, type, depth, hidden, ignored, size,
@@ -24,7 +24,7 @@ pub(crate) struct ExpressionArgs {
     #[arg(long = "where", value_name = "EXPR")]
     wanted: Vec<OsString>,
 
-    /// Skip entries for which this is true, and everything below them
+    /// Skip what EXPR matches, and all below it
     ///
     /// Repeatable. A directory that is skipped is not entered. Starting points are never skipped.
     #[arg(long = "exclude-where", value_name = "EXPR")]

@@ -11,10 +11,10 @@ use ftk_select::parse_bytes;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Globals {
-    /// Number of workers: auto, mono, compute, io or a number
+    /// Number of workers
     ///
-    /// `auto`: ftk chooses, using the figures of `ftk calibrate`; `mono`: 1; `compute`: one per physical core; `io`:
-    /// one per logical CPU.
+    /// A number, or a word. `auto`: ftk chooses, using the figures of `ftk calibrate`; `mono`: 1; `compute`: one per
+    /// physical core; `io`: one per logical CPU.
     #[arg(short = 'j', long, global = true, value_name = "N", default_value = "auto")]
     pub(crate) threads: ThreadsArg,
 
@@ -30,14 +30,15 @@ pub(crate) struct Globals {
     #[arg(long, alias = "memory-budget", global = true, value_name = "SIZE", value_parser = parse_bytes)]
     pub(crate) memory: Option<u64>,
 
-    /// Read at the lowest priority, and leave the page cache as it was
+    /// Read at the lowest priority
     ///
-    /// Sets the idle I/O class and the lowest CPU priority. Pages that ftk loads are dropped; pages that were
-    /// cached before stay. If the kernel does not say which pages of a file are cached, none are dropped.
+    /// The page cache stays as it was. Sets the idle I/O class and the lowest CPU priority. Pages that ftk loads are
+    /// dropped; pages that were cached before stay. If the kernel does not say which pages of a file are cached, none
+    /// are dropped.
     #[arg(long, global = true)]
     pub(crate) polite: bool,
 
-    /// Read at most this many bytes per second, such as 50M
+    /// Read at most RATE bytes per second, such as 50M
     ///
     /// The limit applies to all workers together. The units are those of sizes, and `/s` may follow.
     #[arg(long, global = true, value_name = "RATE", value_parser = parse_rate)]
@@ -56,7 +57,7 @@ pub(crate) struct Globals {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: When,
 
-    /// Print JSON on standard output, one object per line
+    /// Print JSON, one object per line
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
@@ -66,7 +67,9 @@ pub(crate) struct Globals {
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 
-    /// Explain on standard error what was decided, why, and with what result
+    /// Explain what was decided, why, with what result
+    ///
+    /// On standard error.
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 

@@ -1,8 +1,7 @@
 //! `ftk help`: help of the commands, help topics, and the arrangement of all help pages.
 //!
-//! `-h` shows a command's own options. Those that many commands share are replaced by their names and the
-//! topic that explains them ([`TOPICS`]); `--help` and the manual show everything. The names come from the
-//! definitions.
+//! `-h` shows a line for each option, those that many commands share last, with the topic that explains them
+//! ([`TOPICS`]); `--help` and the manual explain everything. The lines come from the definitions.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -68,6 +67,33 @@ const TOPICS: [Topic; 2] = [
     },
 ];
 
+/// The options of topics that come first in `-h`.
+const MOST_USED: [&str; 12] = [
+    "name",
+    "extension",
+    "types",
+    "size",
+    "changed_within",
+    "exclude",
+    "ignore_files",
+    "max_depth",
+    "quiet",
+    "json",
+    "verbose",
+    "threads",
+];
+
+/// Two options that have one line in `-h`, and what it says.
+const PAIRS: [(&str, &str, &str); 7] = [
+    ("name", "iname", "Match names against this glob"),
+    ("newer", "samefile", "Match by comparison with FILE"),
+    ("changed_within", "changed_before", "Match by the last change"),
+    ("max_depth", "min_depth", "Skip entries below or above depth N"),
+    ("wanted", "unwanted", "Match or skip by an expression"),
+    ("files_from", "files0_from", "Read more starting points from FILE"),
+    ("stats", "metrics", "Write figures of the run to FILE"),
+];
+
 impl Topic {
     /// Returns the options that the page explains.
     fn command(&self) -> Command {
@@ -80,18 +106,35 @@ impl Topic {
         self.command().render_long_help()
     }
 
-    /// Returns the names of the options of `command` that the topic explains, below a heading. `None` if it
-    /// has none.
+    /// Returns a line for each option of `command` that the topic explains, the most used first, below a heading. `None`
+    /// if it has none.
     fn block(&self, command: &Command) -> Option<String> {
         let topic = self.command();
-        let names = topic.get_arguments().filter(|arg| is_shown(command, arg)).filter_map(Arg::get_long);
-        let names: Vec<_> = names.map(|name| format!("--{name}")).collect();
-        if names.is_empty() {
-            return None;
-        }
+        let mut shown: Vec<_> = topic.get_arguments().filter(|arg| is_shown(command, arg)).collect();
+        let rank = |arg: &Arg| MOST_USED.iter().position(|id| arg.get_id() == id);
+        shown.sort_by_key(|arg| rank(arg).unwrap_or(MOST_USED.len()));
+        let find = |id: &str| shown.iter().find(|arg| arg.get_id() == id);
+        let pairs: Vec<_> =
+            PAIRS.iter().filter(|pair| find(pair.0).is_some() && find(pair.1).is_some()).collect();
+        let rows =
+            shown.iter().filter(|arg| pairs.iter().all(|pair| arg.get_id() != pair.1)).map(|arg| match pairs
+                .iter()
+                .find(|pair| arg.get_id() == pair.0)
+            {
+                Some((_, second, about)) => {
+                    (spec(arg, find(second).and_then(|it| it.get_long())), (*about).to_owned())
+                }
+                None => (spec(arg, None), arg.get_help().map(StyledStr::to_string).unwrap_or_default()),
+            });
+        let rows: Vec<_> = rows.collect();
+        // A pair is too long for the column.
+        let width = rows.iter().map(|(spec, _)| spec.len()).filter(|&length| length <= 28).max()?;
         let header = *Styles::styled().get_header();
+        let literal = *Styles::styled().get_literal();
         let heading = format!("{header}{}{header:#} (explained by `ftk help {}`):", self.heading, self.name);
-        Some(lines(&names).into_iter().fold(heading, |block, line| block + "\n  " + &line))
+        Some(rows.iter().fold(heading, |block, (spec, about)| {
+            block + &format!("\n  {literal}{spec:width$}{literal:#}  {about}")
+        }))
     }
 
     /// Returns the ids of the options that the topic explains.
@@ -107,20 +150,13 @@ fn is_shown(command: &Command, arg: &Arg) -> bool {
     own.map_or(arg.is_global_set(), |own| !own.is_hide_set() && is_same(own))
 }
 
-/// Puts words into lines that fit a terminal of 80 columns, indented by two.
-fn lines(words: &[String]) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in words {
-        let line = lines.last_mut().expect("there is a line");
-        if line.is_empty() {
-            line.push_str(word);
-        } else if line.len() + 1 + word.len() <= 78 {
-            *line += &format!(" {word}");
-        } else {
-            lines.push(word.clone());
-        }
-    }
-    lines
+/// Returns how an option is spelled: its letter, its name, that of a second option, and the name of the value.
+fn spec(arg: &Arg, second: Option<&str>) -> String {
+    let short = arg.get_short().map_or_else(|| "    ".to_owned(), |letter| format!("-{letter}, "));
+    let second = second.map(|name| format!(", --{name}")).unwrap_or_default();
+    let value = arg.get_value_names().filter(|_| arg.get_action().takes_values()).and_then(<[_]>::first);
+    let value = value.map(|name| format!(" <{name}>")).unwrap_or_default();
+    format!("{short}--{}{second}{value}", arg.get_long().unwrap_or_default())
 }
 
 /// Global options of commands that process files. Other commands have no use for them.
@@ -275,7 +311,8 @@ mod tests {
                 "with-sidecars",
             ];
             for option in hidden.filter_map(Arg::get_long).filter(|it| !unnamed.contains(it)) {
-                let is_named = short.split_whitespace().any(|word| word == format!("--{option}"));
+                let is_named =
+                    short.split_whitespace().any(|word| word.trim_end_matches(',') == format!("--{option}"));
                 assert!(is_named, "{name}: --{option}");
                 let topic = TOPICS.iter().find(|topic| short.contains(&format!("`ftk help {}`", topic.name)));
                 assert!(topic.is_some(), "{name}");

@@ -42,11 +42,15 @@ pub(crate) struct SelectionArgs {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Selection by name and type")]
 pub(crate) struct NameArgs {
-    /// Match names with this extension, ignoring case; repeatable
+    /// Match names with this extension, ignoring case
+    ///
+    /// Repeatable.
     #[arg(short, long, value_name = "EXT", action = ArgAction::Append)]
     extension: Vec<OsString>,
 
-    /// Match names against this glob; repeatable
+    /// Match names against this glob
+    ///
+    /// Repeatable.
     #[arg(short, long, value_name = "GLOB", allow_hyphen_values = true)]
     name: Vec<OsString>,
 
@@ -54,24 +58,25 @@ pub(crate) struct NameArgs {
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     iname: Vec<OsString>,
 
-    /// Match paths against this glob; repeatable
+    /// Match paths against this glob
     ///
-    /// The glob must match the whole path below the starting point, or that path after the starting point as it was
-    /// typed or its absolute path. `*` also matches `/`. A slash at the end matches directories only.
+    /// Repeatable. The glob must match the whole path below the starting point, or that path after the starting point
+    /// as it was typed or its absolute path. `*` also matches `/`. A slash at the end matches directories only.
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     path: Vec<OsString>,
 
-    /// Match paths against this regular expression; repeatable
+    /// Match paths against this regular expression
     ///
-    /// It may match anywhere in the path below the starting point. `^` matches at the beginning of that path, so
-    /// `^src/` matches everything in the directory `src` of the starting point. Matching works on bytes: `.` matches
-    /// any byte, and classes such as `\w` are ASCII.
+    /// Repeatable. It may match anywhere in the path below the starting point. `^` matches at the beginning of that
+    /// path, so `^src/` matches everything in the directory `src` of the starting point. Matching works on bytes: `.`
+    /// matches any byte; classes such as `\w` are ASCII.
     #[arg(long, value_name = "RE", allow_hyphen_values = true)]
     regex: Vec<String>,
 
-    /// Match entries of these types; repeatable
+    /// Match entries of these types
     ///
-    /// f: file, d: directory, l: symbolic link, p: FIFO (pipe), s: socket, b: block device, c: character device.
+    /// Repeatable. f: file, d: directory, l: symbolic link, p: FIFO (pipe), s: socket, b: block device, c: character
+    /// device.
     #[arg(short = 't', long = "type", value_name = "f,d,l,p,s,b,c")]
     types: Vec<Types>,
 }
@@ -79,10 +84,10 @@ pub(crate) struct NameArgs {
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Selection by metadata")]
 struct InodeArgs {
-    /// Match sizes: `+N` larger, `-N` smaller, `N` exact; repeat for a range
+    /// Match sizes: `+N` larger, `-N` smaller, `N` exact
     ///
-    /// Examples: +10M, 1.5GB. K, M, G, T, P and KiB, MiB, GiB, TiB, PiB are powers of 1,024; kB, MB, GB, TB, PB are
-    /// powers of 1,000; a number without a unit counts bytes. Decimals are exact.
+    /// Repeat it for a range. Examples: +10M, 1.5GB. K, M, G, T, P and KiB, MiB, GiB, TiB, PiB are powers of 1,024; kB,
+    /// MB, GB, TB, PB are powers of 1,000; a number without a unit counts bytes. Decimals are exact.
     #[arg(short = 'S', long, value_name = "[+-]N", allow_hyphen_values = true)]
     size: Vec<Size>,
 
@@ -104,23 +109,28 @@ struct InodeArgs {
     #[arg(long, value_name = "TIME", value_parser = time)]
     changed_before: Option<Time>,
 
-    /// Match the owner, by name or numeric id; `!` negates; repeatable
+    /// Match the owner, by name or id; `!` negates
     ///
-    /// USER, :GROUP or USER:GROUP. `!root:!root` matches entries whose user is not root and whose group is not root.
+    /// Repeatable. USER, :GROUP or USER:GROUP. `!root:!root` matches entries whose user is not root and whose group is
+    /// not root.
     #[arg(long, value_name = "[!]USER:GROUP")]
     owner: Vec<Owner>,
 
-    /// Match permission bits, in octal; repeatable
+    /// Match permission bits, in octal
     ///
-    /// `644` matches exactly these bits, `-111` at least all of these, `/222` at least one of these.
+    /// Repeatable. `644` matches exactly these bits, `-111` at least all of these, `/222` at least one of these.
     #[arg(long, value_name = "[-/]OCTAL", allow_hyphen_values = true)]
     perm: Vec<Perm>,
 
-    /// Match the number of hard links: `+N` more, `-N` fewer, `N` exact; repeat for a range
+    /// Match the number of hard links
+    ///
+    /// `+N` more, `-N` fewer, `N` exact; repeat it for a range.
     #[arg(long, value_name = "[+-]N", allow_hyphen_values = true)]
     links: Vec<Links>,
 
-    /// Match the hard links of FILE; repeatable
+    /// Match the hard links of FILE
+    ///
+    /// Repeatable.
     #[arg(long, value_name = "FILE")]
     samefile: Vec<PathBuf>,
 
@@ -132,7 +142,7 @@ struct InodeArgs {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Selection by place")]
 pub(crate) struct WalkArgs {
-    /// Skip entries that match this glob, and everything below them
+    /// Skip what matches this glob, and all below it
     ///
     /// Repeatable. A glob that contains a `/` is matched against the path below the starting point, any other against
     /// the name. A slash at the end matches directories only. A glob may begin with the starting point, as it was typed
@@ -149,11 +159,13 @@ pub(crate) struct WalkArgs {
     #[arg(long)]
     ignore_files: bool,
 
-    /// Skip names that begin with a dot, and everything below them
+    /// Skip names that begin with a dot, and all below
     #[arg(long)]
     no_hidden: bool,
 
-    /// Skip entries shallower than N (starting points are depth 0)
+    /// Skip entries above depth N
+    ///
+    /// Starting points are depth 0.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = at_least(0_u32))]
     min_depth: u32,
 

@@ -18,14 +18,16 @@ const LONGEST: u64 = 64 << 10;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Selection by place")]
 pub(crate) struct StartArgs {
-    /// Read more starting points from FILE, one per line; `-`: standard input
+    /// Read more starting points from FILE
     ///
-    /// Lines are used as they are, byte for byte. An empty line is an error. If the list is empty and there is no PATH,
-    /// nothing is searched.
+    /// One per line; `-`: standard input. Lines are used as they are, byte for byte. An empty line is an error. If the
+    /// list is empty and there is no PATH, nothing is searched.
     #[arg(long, value_name = "FILE")]
     files_from: Option<PathBuf>,
 
-    /// Like --files-from, with NUL after each path: safe for every name
+    /// Like --files-from, with NUL after each path
+    ///
+    /// This is safe for every name.
     #[arg(long, value_name = "FILE")]
     files0_from: Option<PathBuf>,
 }

@@ -33,7 +33,8 @@ use crate::undo::{self, UndoArgs};
 
 /// Find identical files; link or remove copies on request
 ///
-/// `ftk dup` prints groups of identical files, the largest waste first. It changes nothing. `ftk dup prune` prints a
+/// `ftk dup` prints groups of identical files, the largest waste first. It finds identical files only, not similar
+/// pictures. It changes nothing. `ftk dup prune` prints a
 /// plan for the surplus copies. With --yes, it carries out the plan, and compares every byte again before each step.
 ///
 /// These are never counted as copies: symbolic links, hard links of the same file (the report marks them), files that
@@ -73,8 +74,7 @@ Examples:
   ftk dup --dirs ~/Pictures         equal directories, then other files
   ftk dup --json -o dup.json a b    a report for `ftk dup apply`
   ftk dup --manifests disk1.jsonl disk2.jsonl   trees that are not mounted
-  ftk dup prune --action hardlink ~/Pictures         print the plan
-  ftk dup prune --action hardlink ~/Pictures --yes   do it; undo is possible";
+  ftk dup prune -h                  what can be done with duplicates";
 
 pub(crate) fn run(args: &DupArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     match &args.command {

@@ -104,7 +104,7 @@ impl AlgorithmArg {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct OutputArgs {
-    /// Format of the report
+    /// Format
     ///
     /// The default is `screen` on a terminal, else `fdupes`. `screen` is for people. `fdupes` prints one path per line
     /// and an empty line after each group; for hard links of one file it prints only the first. `json` is a report for

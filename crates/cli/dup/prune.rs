@@ -68,9 +68,7 @@ Examples:
   ftk dup prune --action hardlink ~/Pictures         print the plan
   ftk dup prune --action hardlink ~/Pictures --yes   carry it out
   ftk dup prune --action delete --keep oldest --quarantine /srv/.away /srv
-                          keep the oldest copy, move the others away
-  ftk dup prune --action delete --dirs --reference ~/archive ~/inbox
-                          delete what the archive contains, directories first";
+  ftk dup prune --action delete --dirs --reference ~/archive ~/inbox";
 
 pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;

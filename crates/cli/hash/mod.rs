@@ -39,14 +39,14 @@ pub(crate) struct HashArgs {
     #[arg(value_name = "PATH")]
     paths: Vec<OsString>,
 
-    /// Digest algorithm [default: sha256]
-    ///
-    /// Several algorithms, separated by commas, are computed in one read and printed as tagged lines.
+    /// Digest algorithm, such as blake3 [default: sha256]
     #[arg(
         short,
         long = "algorithm",
         value_name = "ALGO",
         value_parser = AlgorithmName,
+        hide_possible_values = true,
+        long_help = algorithms(),
         value_delimiter = ',',
         help_heading = "Output",
     )]
@@ -64,7 +64,7 @@ pub(crate) struct HashArgs {
     #[arg(long, conflicts_with_all = ["tag", "zero", "algorithms", "Mode"], help_heading = "Output")]
     sfv: bool,
 
-    /// End lines with NUL instead of newline, and escape no names
+    /// End lines with NUL, unescaped
     ///
     /// A terminal shows control characters escaped nevertheless. With --check and --diff, the lists that are read have
     /// lines that end with NUL, too.
@@ -159,6 +159,15 @@ struct Mode {
         conflicts_with = "special",
     )]
     tree: Option<TreeArg>,
+}
+
+/// The explanation of `--algorithm`. The short help has no room for all names.
+fn algorithms() -> String {
+    let names = Algorithm::ALL.map(Algorithm::name).join(", ");
+    format!(
+        "Digest algorithm [default: sha256]\n\nSeveral algorithms, separated by commas, are computed in one read and \
+         printed as tagged lines. Algorithms: {names}."
+    )
 }
 
 const EXAMPLES: &str = "\
