@@ -18,7 +18,7 @@ use crate::foreign;
 use crate::globals::{Globals, When};
 use crate::hash::HashArgs;
 use crate::help::{self, HelpArgs};
-use crate::line::CommandLine;
+use crate::line::{CommandLine, WITH_EQUALS};
 use crate::man::ManArgs;
 use crate::manifest::ManifestArgs;
 use crate::query::QueryArgs;
@@ -60,6 +60,9 @@ impl Args {
                 return Err(Refused::Foreign(hint));
             }
             words = line.into_words();
+        }
+        if words.iter().any(|word| WITH_EQUALS.iter().any(|(option, _)| word == option)) {
+            words = CommandLine::new(words).with_values_attached();
         }
         if let [_, word] = &*words
             && (word == "--version" || word == "-V")

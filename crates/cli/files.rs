@@ -66,7 +66,7 @@ fn role(command: &str, argument: &str) -> Option<Role> {
         (_, "output" | "stats" | "metrics") => Role::Output,
         ("undo" | "dup undo", "journal") => Role::Tree,
         (_, "journal") => Role::NewFile,
-        (_, "quarantine" | "action") | ("man", "dir") => Role::NewDirectory,
+        (_, "quarantine" | "action") | ("man", "install") => Role::NewDirectory,
         (_, "files_from" | "files0_from" | "plan") => Role::Input,
         (_, "newer" | "samefile" | "explain") => Role::Examined,
         (_, "references" | "keep_one_per") => Role::Tree,
@@ -314,6 +314,7 @@ mod tests {
 
     /// The names of values that are no files.
     const OTHER_VALUES: &[&str] = &[
+        "COMMAND",
         "ALGO",
         "ARGUMENT",
         "CMD",

@@ -5,6 +5,7 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use clap::builder::Str;
@@ -83,6 +84,27 @@ impl CommandLine {
         self.words.into_iter().map(text).collect()
     }
 
+    /// Returns the words for the parser, where a value after an option of [`WITH_EQUALS`] is attached to it.
+    pub(crate) fn with_values_attached(self) -> Vec<OsString> {
+        let mut words: Vec<OsString> = Vec::with_capacity(self.words.len());
+        let mut before = Role::Other;
+        for Word { text, role } in self.words {
+            let attached =
+                words.last().filter(|_| before == Role::Option && role == Role::Operand).and_then(|option| {
+                    let (_, keys) = WITH_EQUALS.iter().find(|(name, _)| option == name)?;
+                    let is_key =
+                        keys.iter().any(|key| text == *key) && Path::new(&text).symlink_metadata().is_err();
+                    is_key.then(|| [&**option, OsStr::new("="), &*text].into_iter().collect::<OsString>())
+                });
+            match (attached, words.last_mut()) {
+                (Some(attached), Some(option)) => *option = attached,
+                _ => words.push(text),
+            }
+            before = role;
+        }
+        words
+    }
+
     /// Returns the first value of an option whose id is its long name.
     pub(crate) fn value(&self, long: &str) -> Option<&str> {
         self.words.iter().find_map(|word| match &word.role {
@@ -92,6 +114,15 @@ impl CommandLine {
         })
     }
 }
+
+/// The options whose value must follow `=`, because they can stand alone, and their values. A word after such an option
+/// is a starting point; but if it is one of these values, and no file has this name, the value was meant.
+pub(crate) const WITH_EQUALS: [(&str, &[&str]); 4] = [
+    ("--sort", &["path", "name", "size", "mtime", "extension"]),
+    ("--hyperlink", &["auto", "always", "never"]),
+    ("--tree", &["ftk", "git"]),
+    ("--modify-window", &[]),
+];
 
 /// The state between two words. The rules are those of clap's parser.
 struct Reader<'d> {
@@ -228,6 +259,49 @@ mod tests {
         for text in ["ftk find -n --color=never", "ftk find -- --color never", "ftk find --colors=never"] {
             assert_eq!(line(text).value("color"), None, "{text}");
         }
+    }
+
+    #[test]
+    fn values_are_attached_to_options_that_need_an_equals_sign() {
+        let attached =
+            |text: &str| line(text).with_values_attached().join(OsStr::new(" ")).into_string().unwrap();
+        for (text, meant) in [
+            ("ftk find --sort size .", "ftk find --sort=size ."),
+            ("ftk find . --hyperlink always --sort mtime", "ftk find . --hyperlink=always --sort=mtime"),
+            ("ftk hash --tree git src", "ftk hash --tree=git src"),
+        ] {
+            assert_eq!(attached(text), meant);
+        }
+        for text in [
+            "ftk find --sort sizes",
+            "ftk find --sort=size name",
+            "ftk find -n --sort size",
+            "ftk find -- --sort size",
+            "ftk find --sort -- size",
+            "ftk find --exec ls --sort size ;",
+        ] {
+            assert_eq!(attached(text), text);
+        }
+    }
+
+    /// The table has every option of this kind, with the values that the parser accepts.
+    #[test]
+    fn every_option_that_needs_an_equals_sign_is_in_the_table() {
+        let mut definition = Args::command();
+        definition.build();
+        let mut found = Vec::new();
+        for command in definition.get_subcommands() {
+            for arg in command.get_arguments().filter(|arg| arg.is_require_equals_set()) {
+                let keys: Vec<_> =
+                    arg.get_possible_values().iter().map(|key| key.get_name().to_owned()).collect();
+                found.push((format!("--{}", arg.get_long().unwrap()), keys));
+            }
+        }
+        found.sort();
+        let mut table =
+            WITH_EQUALS.map(|(name, keys)| (name.to_owned(), keys.iter().map(|&it| it.to_owned()).collect()));
+        table.sort();
+        assert_eq!(found, table);
     }
 
     /// Words from which the test below makes up command lines.

@@ -106,9 +106,11 @@ fn survive_size_limits() {
 }
 
 fn run() -> Outcome {
-    if let Some(error) = query::exec_if_asked() {
-        Console::complain(error);
-        return Outcome::Error;
+    if let Some(result) = query::exec_if_asked() {
+        return result.unwrap_or_else(|error| {
+            Console::complain(error);
+            Outcome::Error
+        });
     }
     let args = match Args::of_process() {
         Ok(args) => args,

@@ -1,10 +1,11 @@
-//! `ftk man`: writes the manual, one page per command, from the definition of the command line.
+//! `ftk man`: shows or installs the manual, one page per command, from the definition of the command line.
 
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::process::{Command as Process, Stdio};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::{Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, roman};
@@ -12,33 +13,75 @@ use ftk_record::{Output, quote};
 
 use crate::args;
 use crate::console::{Console, Outcome};
-use crate::help::End;
+use crate::help::{self, End};
 use crate::human;
 
-/// Write the manual pages, one per command
+/// Show the manual page of a command, or install all pages
+///
+/// The program `man` shows the page. Where it is not installed, the help of the command is printed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ManArgs {
-    /// Directory for the pages; created if missing
-    #[arg(value_name = "DIR")]
-    dir: PathBuf,
+    /// A command, such as `dup prune` [default: ftk itself]
+    #[arg(value_name = "COMMAND", conflicts_with = "install")]
+    words: Vec<String>,
+
+    /// Write all pages to DIR, which is created if missing
+    #[arg(long, value_name = "DIR")]
+    install: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
 Exit status: 0: success; 2: any error
 
 Examples:
-  ftk man ~/.local/share/man/man1    install them; then: man ftk-hash
-  ftk man . && man -l ftk.1          read one without installing it";
+  ftk man find                                 read the page of a command
+  ftk man --install ~/.local/share/man/man1    install all; then: man ftk-hash";
 
 pub(crate) fn run(args: &ManArgs, console: &Console) -> anyhow::Result<Outcome> {
-    fs::create_dir_all(&args.dir).with_context(|| format!("cannot make {}", shown(&args.dir)))?;
+    match &args.install {
+        Some(dir) => install(dir, console),
+        None => show(&args.words),
+    }
+}
+
+/// Writes every page to `dir`.
+fn install(dir: &Path, console: &Console) -> anyhow::Result<Outcome> {
+    fs::create_dir_all(dir).with_context(|| format!("cannot make {}", shown(dir)))?;
     let definition = args::definition();
     let commands = commands(&definition);
-    commands.iter().try_for_each(|command| write(command, &args.dir))?;
+    commands.iter().try_for_each(|command| write(command, dir))?;
     let pages = human::count(commands.len() as u64, "page");
-    console.summary(format_args!("{pages} in {}", shown(&args.dir)));
+    console.summary(format_args!("{pages} in {}", shown(dir)));
     Ok(Outcome::Success)
+}
+
+/// Shows the page of a command with the program `man`.
+fn show(words: &[String]) -> anyhow::Result<Outcome> {
+    let definition = args::definition();
+    let mut command = &definition;
+    for word in words {
+        let Some(below) = command.find_subcommand(word).filter(|it| !it.is_hide_set()) else {
+            bail!(
+                "there is no command '{}'; to write all pages: ftk man --install DIR",
+                words.join(" ").escape_debug()
+            );
+        };
+        command = below;
+    }
+    let page = page(command, &manual(command))?;
+    // `-l -` reads the page from standard input.
+    match Process::new("man").args(["-l", "-"]).stdin(Stdio::piped()).spawn() {
+        Ok(mut shown) => {
+            // A user who leaves the pager early closes the pipe.
+            let _ = shown.stdin.take().map(|mut pipe| pipe.write_all(&page));
+            let status = shown.wait().context("cannot wait for man")?;
+            if status.success() { Ok(Outcome::Success) } else { bail!("man has failed ({status})") }
+        }
+        Err(_) => {
+            help::help_of(&words.iter().map(String::as_str).collect::<Vec<_>>()).map(|()| Outcome::Success)
+        }
+    }
 }
 
 /// Returns every page that is written to `dir`.
@@ -58,8 +101,7 @@ fn commands(command: &Command) -> Vec<&Command> {
 
 /// Writes the page of a command.
 fn write(command: &Command, dir: &Path) -> anyhow::Result<()> {
-    let man =
-        Man::new(command.clone()).source(concat!("ftk ", env!("CARGO_PKG_VERSION"))).manual("ftk manual");
+    let man = manual(command);
     let path = dir.join(man.get_filename());
     page(command, &man)
         .and_then(|page| {
@@ -68,6 +110,10 @@ fn write(command: &Command, dir: &Path) -> anyhow::Result<()> {
             output.commit()
         })
         .with_context(|| format!("cannot write {}", shown(&path)))
+}
+
+fn manual(command: &Command) -> Man {
+    Man::new(command.clone()).source(concat!("ftk ", env!("CARGO_PKG_VERSION"))).manual("ftk manual")
 }
 
 /// Renders a page. The examples keep their lines and come last.

@@ -9,6 +9,8 @@ use anyhow::bail;
 use clap::Args;
 
 use crate::console::{Outcome, cause};
+use crate::help;
+use crate::stdout::Stdout;
 
 /// Ask questions about manifests, reports and S3 Inventory with SQL
 ///
@@ -33,10 +35,10 @@ Examples:
 const PROGRAM: &str = "ftk-query";
 
 /// Becomes the program if the first word of this process is `query`, so that it gets every option as it was typed.
-/// Returns only if it cannot.
-pub(crate) fn exec_if_asked() -> Option<anyhow::Error> {
+/// Returns only if it cannot: then, help is printed if it was asked for.
+pub(crate) fn exec_if_asked() -> Option<anyhow::Result<Outcome>> {
     let mut words = std::env::args_os().skip(1);
-    (words.next().as_deref() == Some(OsStr::new("query"))).then(|| exec(words))
+    (words.next().as_deref() == Some(OsStr::new("query"))).then(|| exec(words.collect()))
 }
 
 /// Refuses options before the word `query`, which would not reach the program.
@@ -44,16 +46,52 @@ pub(crate) fn run(_: &QueryArgs) -> anyhow::Result<Outcome> {
     bail!("the options of `ftk query` follow the word `query`")
 }
 
-fn exec(arguments: impl Iterator<Item = OsString>) -> anyhow::Error {
+/// The named questions, which work only with the program. A test compares them with its own.
+const QUESTIONS: &str = "\
+Questions that ftk-query answers:
+  duplicates             files with equal content, the most waste first
+  duplicate-directories  directories with equal trees
+  missing-in             files of one tree whose content is not in another
+  changed                entries that differ between two records of a tree
+  rotten                 files that are marked as damaged
+  unverified-since       files that no run has verified since a given time
+  largest                files by size
+  oldest                 files by time of modification
+  by-owner               files and bytes of each owner
+  by-extension           files and bytes of each extension
+  growth                 directories that grew or shrank
+  zero-size              empty files
+  versions-of            files with the same name but different content
+
+ftk-query is not installed here: run
+  cargo install --profile query --path crates/query
+in the source of ftk.
+";
+
+/// Whether the arguments ask for help or for the questions, which ftk itself can print.
+fn asks_for_help(arguments: &[OsString]) -> bool {
+    match arguments {
+        [] => true,
+        [word] => ["-h", "--help", "list"].iter().any(|asked| word == asked),
+        _ => false,
+    }
+}
+
+fn exec(arguments: Vec<OsString>) -> anyhow::Result<Outcome> {
     let sibling = std::env::current_exe().ok().map(|ftk| ftk.with_file_name(PROGRAM));
     let program = sibling.filter(|program| program.is_file()).unwrap_or_else(|| PROGRAM.into());
     // Returns only if the program cannot be run.
-    let error = Command::new(program).args(arguments).exec();
+    let error = Command::new(program).args(&arguments).exec();
     match error.kind() {
-        ErrorKind::NotFound => anyhow::anyhow!(
+        ErrorKind::NotFound if asks_for_help(&arguments) => {
+            help::help_of(&["query"])?;
+            Stdout::print(format!("\n{QUESTIONS}").as_bytes())?;
+            Ok(Outcome::Success)
+        }
+        ErrorKind::NotFound => bail!(
             "`ftk query` needs the program {PROGRAM}, which is not installed: run `cargo install --profile query --path \
              crates/query` in the source of ftk"
         ),
-        _ => anyhow::anyhow!("cannot run {PROGRAM}: {}", cause(&error)),
+        _ => bail!("cannot run {PROGRAM}: {}", cause(&error)),
     }
 }

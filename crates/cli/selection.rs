@@ -309,7 +309,14 @@ impl SelectionArgs {
         builder = inode.changed_within.iter().fold(builder, |builder, &time| builder.changed_since(time));
         builder = inode.changed_before.iter().fold(builder, |builder, &time| builder.changed_before(time));
         if let Some(file) = &inode.newer {
-            let than = self.metadata(file)?;
+            let than = self.metadata(file).map_err(|error| {
+                let is_time = file.to_str().is_some_and(|text| time(text).is_ok());
+                if is_time {
+                    error.context("--newer needs a file; for a time use --changed-within")
+                } else {
+                    error
+                }
+            })?;
             let mtime = i128::from(than.mtime()) * 1_000_000_000 + i128::from(than.mtime_nsec());
             builder = builder.changed_since(Time(mtime + 1));
         }

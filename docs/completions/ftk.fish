@@ -57,7 +57,7 @@ complete -c ftk -n "__fish_ftk_needs_command" -f -a "undo" -d 'Undo a run of `du
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "cache" -d 'Show, trim and clear the store of digests that --cache uses'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "calibrate" -d 'Measure this machine, so that ftk chooses its workers well'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "completions" -d 'Print a script that completes ftk\'s arguments in a shell'
-complete -c ftk -n "__fish_ftk_needs_command" -f -a "man" -d 'Write the manual pages, one per command'
+complete -c ftk -n "__fish_ftk_needs_command" -f -a "man" -d 'Show the manual page of a command, or install all pages'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "help" -d 'Print the help of a command, or a help topic'
 complete -c ftk -n "__fish_ftk_needs_command" -f -a "describe" -d 'Print all commands and options as JSON, for tools'
 complete -c ftk -n "__fish_ftk_using_subcommand find" -l explain -d 'Print which rules select PATH or not, instead of listing; repeatable' -r
@@ -1193,6 +1193,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand completions" -l json -d 'Print J
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -s q -l quiet -d 'Print no summary'
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -s v -l verbose -d 'Explain what was decided, why, with what result'
 complete -c ftk -n "__fish_ftk_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ftk -n "__fish_ftk_using_subcommand man" -l install -d 'Write all pages to DIR, which is created if missing' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand man" -s j -l threads -d 'Number of workers' -r
 complete -c ftk -n "__fish_ftk_using_subcommand man" -l io -d 'How to read files' -r -f -a "auto\t''
 sync\t''

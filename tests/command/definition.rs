@@ -53,7 +53,11 @@ fn every_shell_has_its_script() {
 #[test]
 fn the_manual_has_a_page_for_each_command() {
     let dir = Dir::new();
-    dir.ftk(["man", "made/pages"]).run().status(0).stdout("").stderr("  33 pages in 'made/pages'\n");
+    dir.ftk(["man", "--install", "made/pages"])
+        .run()
+        .status(0)
+        .stdout("")
+        .stderr("  33 pages in 'made/pages'\n");
     let mut names: Vec<_> =
         fs::read_dir(dir.path("made/pages")).unwrap().map(|it| it.unwrap().file_name()).collect();
     names.sort();
@@ -70,7 +74,19 @@ fn the_manual_has_a_page_for_each_command() {
             assert!(page.lines().any(|line| line == format!(".SH {section}")), "{name:?} lacks {section}");
         }
     }
-    dir.file("file", b"").ftk(["man", "file"]).run().status(2).stderr_has("ftk: cannot make 'file'");
+    dir.file("file", b"")
+        .ftk(["man", "--install", "file"])
+        .run()
+        .status(2)
+        .stderr_has("ftk: cannot make 'file'");
+    assert!(!dir.path("find").exists());
+    dir.ftk(["man", "pages"])
+        .run()
+        .status(2)
+        .stderr_has("ftk: there is no command 'pages'; to write all pages: ftk man --install DIR");
+    // Without the program `man`, the help is shown.
+    let help = dir.ftk(["dup", "prune", "--help"]).run().text().to_owned();
+    dir.ftk(["man", "dup", "prune"]).under(&dir, ["env", "PATH="]).run().status(0).stdout(help);
 }
 
 /// Returns all long options that the help of a command shows.

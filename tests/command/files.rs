@@ -235,8 +235,8 @@ fn no_two_outputs_are_one_file() {
     }
     let moved = dir.ftk(["dup", "prune", "--action", "move=away", "--yes", "t", "--stats", "away"]);
     moved.run().status(2).stderr_has("name the same file");
-    let page = dir.ftk(["man", "out", "--stats", "out/ftk-hash.1"]).run().status(2);
-    page.stderr("ftk: 'out' and --stats name the same file\n");
+    let page = dir.ftk(["man", "--install", "out", "--stats", "out/ftk-hash.1"]).run().status(2);
+    page.stderr("ftk: --install and --stats name the same file\n");
     let bag = ["manifest", "export", "--format", "bagit", "m", "-o", "out", "--metrics", "out/bagit.txt"];
     dir.ftk(bag).run().status(2).stderr_has("name the same file");
     assert_eq!(fs::read_dir(dir.path("out")).unwrap().count(), 1, "only data");

@@ -45,6 +45,27 @@ fn a_missing_program_is_explained() {
 }
 
 #[test]
+fn help_and_questions_need_no_program() {
+    let dir = Dir::new();
+    let sql = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/query/sql");
+    let questions: Vec<_> = fs::read_dir(sql).unwrap().map(|it| it.unwrap().path()).collect();
+    for args in [&["query"][..], &["query", "-h"], &["query", "--help"], &["query", "list"]] {
+        let run = ftk(&dir, &dir.path("empty"), args);
+        assert_eq!((run.status.code(), text(&run.stderr)), (Some(0), String::new()), "{args:?}");
+        let page = text(&run.stdout);
+        assert!(page.contains("Usage: ftk query") && page.contains("cargo install"), "{page}");
+        assert!(page.lines().all(|line| line.len() <= 80), "{page}");
+        let listed = page.split("answers:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+        let mut names: Vec<_> = listed.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
+        let mut expected: Vec<_> =
+            questions.iter().map(|it| it.file_stem().unwrap().to_str().unwrap()).collect();
+        names.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(names, expected);
+    }
+}
+
+#[test]
 fn the_program_gets_every_word_and_gives_the_status() {
     let dir = Dir::new();
     program(&dir, "path");

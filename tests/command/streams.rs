@@ -163,7 +163,7 @@ fn only_a_path_with_a_slash_names_a_file_called_dash() {
         &["du", "-"],
         &["dup", "-"],
         &["undo", "-"],
-        &["man", "-"],
+        &["man", "--install", "-"],
         &["manifest", "create", "-"],
         &["cache", "forget", "-"],
     ] {

@@ -43,6 +43,40 @@ fn names_of_options_and_values_are_in_the_message() {
     dir.ftk(["find", "-n", "[a"]).run().status(2).stderr_has("[a");
 }
 
+/// What users of other tools type is answered with what to type here.
+#[test]
+fn guesses_are_answered_with_what_ftk_calls_it() {
+    let dir = Dir::new();
+    dir.file("a", b"");
+    for (args, answer) in [
+        (&["find", "--gitignore"][..], "there is no option '--gitignore': use --ignore-files"),
+        (&["find", "--user", "root"], "use --owner root"),
+        (&["find", "--newer", "1 week"], "--newer needs a file; for a time use --changed-within"),
+        (&["find", "-lh"], "'-h' prints help in ftk; for readable sizes: ftk find -l --human-readable"),
+        (&["find", "--sort", "sizes", "."], "a value of --sort follows an equals sign: --sort=sizes"),
+        (&["find", "--modify"], "unexpected argument '--modify' found; see `ftk find -h`"),
+        (&["find", "--format", "help"], "the fields are path, name, dir"),
+        (&["find", "a", "--exec", "gzip -k {}"], "each word is one argument"),
+        (&["find", "a", "--exec-batch", "gzip -k"], "each word is one argument"),
+        (&["df"], "there is no command 'df': use ftk du"),
+        (&["sha256sum", "a"], "use ftk hash"),
+        (&["hash", "--md5", "a"], "use --algorithm, such as -a md5"),
+        (&["dup", "--yes"], "ftk dup only reports; ftk dup prune acts"),
+    ] {
+        dir.ftk(args).run().status(2).stderr_has(answer);
+    }
+    // A value after an option that could stand alone.
+    dir.file("b", b"bb");
+    dir.ftk(["find", "--sort", "size", "-t", "f"]).run().status(0).stdout("./a\n./b\n");
+    dir.ftk(["hash", "--tree", "git", "."]).run().status(0).stderr_has("sha1");
+    // A file of that name is a starting point.
+    dir.file("size", b"").ftk(["find", "--sort", "size"]).run().status(0).stdout("size\n");
+    // The names of JSON.
+    let names =
+        dir.ftk(["find", "--where", "size_bytes = 2 and nlink = 1", "--format", "{size_bytes} {nlink}"]);
+    names.run().status(0).stdout("2 1\n");
+}
+
 /// A misspelled word is answered with the right one, an invalid value with the valid ones.
 #[test]
 fn misspelled_words_are_answered_with_suggestions() {
@@ -69,7 +103,7 @@ fn misspelled_words_are_answered_with_suggestions() {
 #[test]
 fn other_tools_get_no_suggestion() {
     let dir = Dir::new();
-    for tool in ["df", "cp", "mv"] {
+    for tool in ["dd", "cp", "mv"] {
         let expected = format!("ftk: unknown command '{tool}'; see `ftk -h`\n");
         dir.ftk([tool, "x"]).run().status(2).stdout("").stderr(&expected);
     }

@@ -57,7 +57,7 @@ fn generate() -> Result<BTreeMap<PathBuf, String>> {
     let ftk = |args: &[&str]| output(&program, args);
     let mut files = BTreeMap::new();
     let folder = empty_folder()?;
-    ftk(&["man", "-q", folder.to_str().context("the target directory is not UTF-8")?])?;
+    ftk(&["man", "-q", "--install", folder.to_str().context("the target directory is not UTF-8")?])?;
     for page in fs::read_dir(&folder)? {
         let page = page?;
         files.insert(Path::new(MANUAL).join(page.file_name()), fs::read_to_string(page.path())?);

@@ -152,7 +152,7 @@ pub(crate) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
         1 => "1 directory".to_owned(),
         n => format!("{} directories", HumanCount(n)),
     };
-    let sum = Unit::Decimal.format(total.bytes(args.measure()));
+    let sum = unit.unwrap_or(Unit::Decimal).format(total.bytes(args.measure()));
     let unreadable = match unreadable {
         0 => String::new(),
         n => format!("; {} unreadable (status 2)", HumanCount(n)),

@@ -76,12 +76,22 @@ const NAMES: [(&str, Field); 27] = [
     ("atime_ns", Field::AtimeNs),
 ];
 
+/// Names of members of `find --json` that differ from those of the fields.
+const ALIASES: [(&str, Field); 4] =
+    [("size_bytes", Field::Size), ("nlink", Field::Links), ("ino", Field::Inode), ("dev", Field::Device)];
+
 impl TextFormat {
     /// Parses `text`: fields in braces, `{{` and `}}` for braces, and the escapes `\n \t \r \0 \\`.
     ///
     /// # Errors
     /// A message with the problem and the position of its first byte, counted from 1.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
+        if text == "help" {
+            return Err(format!(
+                "write fields in braces, such as '{{size}} {{path}}'; the fields are {}",
+                names()
+            ));
+        }
         let mut parts = Vec::new();
         let mut literal = Vec::new();
         let mut rest = text;
@@ -103,7 +113,8 @@ impl TextFormat {
                         return wrong("unclosed `{`: write `{{` for a literal brace".into());
                     };
                     let name = &rest[1..end];
-                    let Some((_, field)) = NAMES.iter().find(|(known, _)| *known == name) else {
+                    let Some((_, field)) = NAMES.iter().chain(&ALIASES).find(|(known, _)| *known == name)
+                    else {
                         return wrong(format!(
                             "unknown field `{}`, expected one of {}",
                             name.escape_debug(),

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::table::{NO_DELETE, TABLE};
+use super::table::{COMMANDS, NO_DELETE, OPTIONS, TABLE};
 use super::{Row, command_of, hint, plain, see};
-use crate::line::{CommandLine, Role, Word};
+use crate::line::{CommandLine, Role, WITH_EQUALS, Word};
 
 /// Returns the hint for the argument of `line` that the parser rejected, if it is an option of another tool.
 ///
@@ -17,13 +17,30 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
         Some(ContextValue::String(text)) => Some(text.clone()),
         _ => None,
     };
-    let argument = string(error, ContextKind::InvalidArg)?;
+    if error.kind() == ErrorKind::InvalidSubcommand {
+        return other_command(&string(error, ContextKind::InvalidSubcommand)?, line);
+    }
     let command = command_of(line)?;
+    if error.kind() == ErrorKind::DisplayHelp {
+        return readable_sizes(command, line);
+    }
+    let argument = string(error, ContextKind::InvalidArg)?;
     match error.kind() {
         ErrorKind::UnknownArgument => {
             let rejected = argument.split('=').next().unwrap_or_default();
-            if let Some(hint) = hint(rejected, command) {
+            // GNU find has one dash, and some of its users type two.
+            let with_one_dash = || rejected.strip_prefix("--").and_then(|_| hint(&rejected[1..], command));
+            if let Some(hint) = hint(rejected, command).or_else(with_one_dash) {
                 return Some(hint);
+            }
+            if let Some((_, _, here)) =
+                OPTIONS.iter().find(|(words, of, _)| words.contains(&rejected) && of.contains(&command))
+            {
+                return Some(format!("there is no option '{rejected}': {}", plain(here)));
+            }
+            // How to name a file that looks like this option; most are typing errors.
+            if !Path::new(rejected).exists() {
+                error.remove(ContextKind::Suggested);
             }
             if (rejected, command) == ("--delete", "find") {
                 return Some(format!("there is no --delete: {}", plain(NO_DELETE)));
@@ -56,6 +73,19 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
         }
         _ => None,
     }
+}
+
+/// Returns the hint for a word in place of a command that other tools have.
+fn other_command(typed: &str, line: &CommandLine) -> Option<String> {
+    let (_, here) = COMMANDS.iter().find(|(words, _)| line.command.is_empty() && words.contains(&typed))?;
+    Some(format!("there is no command '{typed}': {}", plain(here)))
+}
+
+/// Returns the hint for `find -lh`: in ftk, `-h` of this cluster asks for help.
+fn readable_sizes(command: &str, line: &CommandLine) -> Option<String> {
+    let is_long = |word: &Word| cluster_has(word, 'l') && cluster_has(word, 'h');
+    let is_meant = command == "find" && line.words.iter().any(is_long);
+    is_meant.then(|| "'-h' prints help in ftk; for readable sizes: ftk find -l --human-readable".to_owned())
 }
 
 /// Whether a rejected value was probably not meant for the option: it is missing, another option, a number or
@@ -101,6 +131,10 @@ pub(crate) fn operand_hint(path: &[u8], line: &CommandLine) -> Option<String> {
     }
     // The path may come from a list of starting points, not from the command line.
     let at = line.words.iter().position(|word| word.role == Role::Operand && word.text == path)?;
+    if let Some((option, keys)) = WITH_EQUALS.iter().find(|(option, _)| line.words[at - 1].text == *option) {
+        let keys = if keys.is_empty() { String::new() } else { format!(", with one of {}", keys.join(", ")) };
+        return Some(format!("a value of {option} follows an equals sign: {option}={path}{keys}"));
+    }
     if command == "find" && line.words[at - 1].text == "-x" {
         return Some("-x is --one-file-system in ftk; to run a command: ftk find --exec".into());
     }

@@ -107,6 +107,80 @@ const fn differs(
     Row { tool, there, commands, here, differs: Some(ours) }
 }
 
+/// Words that users of other tools type in place of a command, and what to type in ftk.
+pub(super) const COMMANDS: &[(&[&str], &str)] = &[
+    (&["ls", "list", "search", "locate", "fd", "files"], "use `ftk find`"),
+    (&["tree", "size", "sizes", "usage", "ncdu", "dust"], "use `ftk du`"),
+    (&["df", "free"], "use `ftk du`, which shows what uses the space"),
+    (
+        &[
+            "checksum",
+            "checksums",
+            "sum",
+            "md5",
+            "md5sum",
+            "sha1sum",
+            "sha256",
+            "sha256sum",
+            "b3sum",
+            "hashdeep",
+        ],
+        "use `ftk hash`, with `-a` for another algorithm",
+    ),
+    (&["check", "audit"], "use `ftk hash --check` for a list, or `ftk manifest verify` for a manifest"),
+    (&["verify", "scan"], "use `ftk manifest verify`, or `ftk hash --check` for a list"),
+    (&["scrub", "repair", "create", "snapshot"], "it belongs to `ftk manifest`"),
+    (&["diff", "compare"], "use `ftk cmp` for files and trees, or `ftk manifest diff`"),
+    (&["dedup", "dedupe", "dupes", "duplicates", "fdupes", "jdupes", "prune"], "use `ftk dup`"),
+    (&["restore", "revert"], "use `ftk undo` after a run of `dup`, or `ftk manifest repair`"),
+    (&["rm", "remove", "delete"], "use `ftk dup prune` for copies, or `ftk find --exec-batch`"),
+];
+
+/// Options that users guess, the commands for which they do, and what to type in ftk.
+pub(super) const OPTIONS: &[(&[&str], Commands, &str)] = &[
+    (
+        &["--gitignore", "--respect-gitignore", "--git-ignore", "--vcs-ignore"],
+        BY_NAME,
+        "use `--ignore-files`",
+    ),
+    (
+        &["--newer-than", "--modified-within", "--modified-since", "--since", "--after"],
+        WALKERS,
+        "use `--changed-within`",
+    ),
+    (&["--older-than", "--modified-before", "--before", "--until"], WALKERS, "use `--changed-before`"),
+    (&["--min-size", "--minsize", "--larger"], &["find", "du", "hash", "cmp"], "use `--size +10M`"),
+    (&["--max-size", "--maxsize", "--smaller"], &["find", "du", "hash", "cmp"], "use `--size -10M`"),
+    (&["--pattern", "--filename"], BY_NAME, "use `--name`"),
+    (&["--include"], BY_NAME, "use `--name` or `--path`"),
+    (&["--ignore", "--skip"], WALKERS, "use `--exclude`"),
+    (&["--sort-by", "--order-by"], F, "use `--sort=size`"),
+    (
+        &["--sort", "--order"],
+        &["du", "hash", "dup"],
+        "`ftk find --sort` sorts; other commands have one order",
+    ),
+    (&["--human", "--readable-sizes"], F, "use `--long` and `--human-readable`"),
+    (
+        &["--sha1", "--sha224", "--sha256", "--sha384", "--sha512", "--md5", "--blake3"],
+        HASH,
+        "use `--algorithm`, such as -a md5",
+    ),
+    (&["--verify", "--validate", "--test"], HASH, "use `--check`"),
+    (&["--hash", "--checksum"], &["dup", "dup prune", "manifest create"], "use `--algorithm`"),
+    (&["--link", "--hardlink"], DUP, "use `ftk dup prune --action hardlink`"),
+    (
+        &["--keep", "--yes", "--action", "--quarantine"],
+        REPORT,
+        "`ftk dup` only reports; `ftk dup prune` acts",
+    ),
+    (
+        &["--dry-run", "-n"],
+        &["dup prune", "dup apply", "manifest repair", "undo"],
+        "omit it: without `--yes` nothing is changed",
+    ),
+];
+
 pub(super) const TABLE: &[Row] = &[
     find("-name GLOB", BY_NAME, "use `--name`"),
     find("-iname GLOB", BY_NAME, "use `--iname`"),

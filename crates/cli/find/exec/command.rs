@@ -83,8 +83,15 @@ impl<'r> Runner<'r> {
             Err(error) => {
                 let never =
                     is_fixed && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied);
-                if !(self.cannot_start.swap(true, Ordering::Relaxed) && never) {
+                let is_first = !self.cannot_start.swap(true, Ordering::Relaxed);
+                if is_first || !never {
                     self.console.path_error("run", command[0].as_encoded_bytes(), cause(&error));
+                    let has_blank = command[0].as_encoded_bytes().contains(&b' ');
+                    if is_first && has_blank && error.kind() == ErrorKind::NotFound {
+                        Console::line(
+                            "     each word is one argument: --exec CMD WORD {}; or --exec sh -c 'CMD WORD \"$1\"' sh {}",
+                        );
+                    }
                 }
                 if never {
                     self.stop.raise();

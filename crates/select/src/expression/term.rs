@@ -103,8 +103,19 @@ static PROPERTIES: [Property; 24] = [
     flag("readable", Term::Readable),
 ];
 
+/// Names of members of `ftk find --json` that differ from those of the terms.
+const ALIASES: [(&[u8], &[u8]); 5] = [
+    (b"size_bytes", b"size"),
+    (b"nlink", b"links"),
+    (b"mode", b"perm"),
+    (b"uid", b"user"),
+    (b"gid", b"group"),
+];
+
 /// Returns the term with this name, in upper or lower case.
 pub(super) fn find(name: &[u8]) -> Option<&'static Property> {
+    let alias = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
+    let name = alias.map_or(name, |(_, name)| name);
     PROPERTIES.iter().find(|property| property.name.as_bytes().eq_ignore_ascii_case(name))
 }
 
