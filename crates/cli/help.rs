@@ -106,8 +106,8 @@ impl Topic {
         self.command().render_long_help()
     }
 
-    /// Returns a heading, and below it a line for each option of `command` that the topic explains, the most used first.
-    /// `None` if it has none.
+    /// Returns a heading, and below it a line for each option of `command` that the topic explains, the most used
+    /// first. `None` if it has none.
     fn block(&self, command: &Command) -> Option<String> {
         let topic = self.command();
         let mut shown: Vec<_> = topic.get_arguments().filter(|arg| is_shown(command, arg)).collect();
