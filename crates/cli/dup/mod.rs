@@ -33,9 +33,10 @@ use crate::undo::{self, UndoArgs};
 
 /// Find identical files; link or remove copies on request
 ///
-/// `ftk dup` prints groups of identical files, the largest waste first. It finds identical files only, not similar
-/// pictures. It changes nothing. `ftk dup prune` prints a
+/// `ftk dup` prints groups of identical files, the largest waste first. It changes nothing. `ftk dup prune` prints a
 /// plan for the surplus copies. With --yes, it carries out the plan, and compares every byte again before each step.
+///
+/// Only identical files are found, not similar pictures.
 ///
 /// These are never counted as copies: symbolic links, hard links of the same file (the report marks them), files that
 /// could not be read, and files that changed while being read. Empty files are skipped unless --min-size is 0.
