@@ -371,7 +371,7 @@ fn h24_the_digest_is_the_first_field() {
     let run = dir.ftk(["hash", "t/new\nline"]).run().status(0).stdout(format!("\\{digest}  t/new\\nline\n"));
     run.stderr_lacks("ftk: ");
     let help = dir.ftk(["hash", "--help"]).run().status(0);
-    help.check(help.text().contains("escape no name"), "the help says how to do without");
+    help.check(help.text().contains("with NUL, unescaped"), "the help says how to do without");
 }
 
 /// Arguments are names, not patterns, for every command.
