@@ -266,6 +266,11 @@ impl Restorer {
         for (index, name) in accepted {
             let proof = match self.proof(name, victim.as_ref()) {
                 Ok(proof) => proof,
+                // The new file would be made at the place of this name, and get another one.
+                Err(refusal) if names.is_empty() => {
+                    fail(outcomes, refusal.into());
+                    return None;
+                }
                 Err(refusal) => {
                     outcomes[index] = Some(Err(refusal.into()));
                     continue;
