@@ -170,7 +170,10 @@ fn meaning<'l>(line: &'l [u8], found: &Captures<'l>, end: End) -> Option<SumLine
     let is_escaped = part("escaped").is_some();
     let is_text =
         encoding == Encoding::Base64 && data_encoding::BASE64_NOPAD.decode(unpadded(digest)).is_err();
-    let is_bad = is_text || end == End::Nul && is_escaped || end == End::Newline && line.ends_with(b"\r");
+    // Then a digit of a hexadecimal digest is missing.
+    let is_odd = digest.len() % 2 == 1 && digest.iter().all(u8::is_ascii_hexdigit);
+    let is_bad =
+        is_text || is_odd || end == End::Nul && is_escaped || end == End::Newline && line.ends_with(b"\r");
     if is_bad || name.contains(&0) {
         return None;
     }
