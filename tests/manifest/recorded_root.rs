@@ -154,6 +154,13 @@ fn a_manifest_without_an_absolute_root_needs_root() {
 }
 
 #[test]
+fn without_arguments_only_the_manifest_is_asked_for() {
+    let said =
+        "ftk: the following required argument was not provided: <FILE>; see `ftk manifest verify -h`\n";
+    Dir::new().ftk(["manifest", "verify"]).run().status(2).stderr(said);
+}
+
+#[test]
 fn commands_that_write_need_root() {
     let (dir, manifest) = recorded();
     let before = fs::read(&manifest).unwrap();

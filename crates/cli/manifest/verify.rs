@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_inventory::Keep;
 use ftk_manifest::{Criteria, Field, Finding, Mode, Sample, Summary, Verdict, VerifyPlan, WalkedTree};
@@ -57,7 +57,8 @@ use crate::stdout::Stdout;
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 #[command(override_usage = "ftk manifest verify [OPTIONS] [ROOT] <FILE>")]
 pub(super) struct VerifyArgs {
-    // clap's `allow_missing_positional` would take ROOT for FILE if an option follows it.
+    // clap's `allow_missing_positional` would take ROOT for FILE if an option follows it. Its message about a
+    // missing FILE would name ROOT, too.
     /// The directory to check; a symbolic link is followed
     ///
     /// Without ROOT, the directory is the one whose absolute path FILE records, and another directory at this path is
@@ -66,7 +67,7 @@ pub(super) struct VerifyArgs {
     root: Option<OsString>,
 
     /// The manifest, that of one shard, or a directory with the parts of all shards; `-`: standard input
-    #[arg(value_name = "FILE", required_unless_present = "root")]
+    #[arg(value_name = "FILE")]
     manifest: Option<OsString>,
 
     #[command(flatten)]
@@ -120,6 +121,10 @@ impl VerifyArgs {
 }
 
 pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    ensure!(
+        args.root.is_some(),
+        "the following required argument was not provided: <FILE>; see `ftk manifest verify -h`"
+    );
     let (given, file) = args.paths();
     if let Some(given) = given {
         refuse_swapped(given, file)?;
