@@ -121,7 +121,7 @@ fn of_findings() {
     let update = [("corrupted", 1.0), ("missing", 1.0), ("kept", 0.0)];
     run("manifest update", &["in", "m.jsonl", "-o", "n.jsonl"], 1, &update);
     let scrub = [("ok", 1.0), ("corrupted", 1.0), ("unreadable", 0.0), ("never_read", 0.0), ("new", 1.0)];
-    let left = [("changed", 0.0), ("missing", 1.0)];
+    let left = [("changed", 0.0), ("missing", 1.0), ("respelled", 0.0)];
     let start = now();
     run("manifest scrub", &["in", "m.jsonl"], 1, &[&scrub[..], &left].concat());
     let values = metrics(&dir, "m.prom", "task=\"m\",command=\"manifest scrub\"");

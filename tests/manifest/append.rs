@@ -93,6 +93,29 @@ fn a_split_hard_link_is_reported_in_every_run() {
     dir.ftk(["manifest", "verify", "."]).arg(dir.aside("manifest")).run().status(1);
 }
 
+/// The record of the changed file has one name, and is kept. So the links of the new names cannot be recorded.
+#[test]
+fn a_new_name_of_a_changed_file_is_added_and_not_reported() {
+    let dir = recorded();
+    dir.file("edited", b"other content").hard_link("edited", "a new name").hard_link("edited", "z");
+    let mut before = None;
+    for _ in 0..3 {
+        let run = append(&dir).status(1).stderr_has("'edited' is not as recorded: size 6 ");
+        run.stderr_lacks("hard link of").stderr_has("1 entry missing or changed");
+        let after = Manifest::read(&dir.aside("manifest")).untimed().entries;
+        assert!(before.is_none_or(|before| before == after), "the same records");
+        before = Some(after);
+    }
+    let verify = dir.ftk(["manifest", "verify", "."]).arg(dir.aside("manifest")).run().status(1);
+    verify.stderr_has("1 modified   (status 1)");
+    // The links are recorded when the file is as recorded again.
+    let manifest = dir.aside("manifest");
+    dir.ftk(["manifest", "update", "."]).arg(&manifest).arg("-o").arg(&manifest).run().status(0);
+    for name in ["a new name", "edited", "z"] {
+        assert_eq!(Manifest::read(&manifest).entry(name)["link_group"], "a new name");
+    }
+}
+
 #[test]
 fn times_that_have_shifted_keep_their_records() {
     let dir = recorded();

@@ -37,6 +37,37 @@ fn a_faithful_copy_has_the_same_links() {
     dir.ftk(["manifest", "diff", "m", "n"]).run().status(0).stdout("");
 }
 
+/// The entry is modified. Its other names are not separate files because of that.
+#[test]
+fn a_name_that_has_another_type_is_no_split() {
+    for kind in ["directory", "fifo", "symlink"] {
+        let dir = Dir::new();
+        for tree in ["t", "copy"] {
+            dir.file(format!("{tree}/a"), b"same").hard_link(&format!("{tree}/a"), &format!("{tree}/b"));
+        }
+        let files = ["t/a", "copy/a"].map(|path| dir.path(path));
+        assert!(Command::new("touch").args(["-d", "@1000000000"]).args(files).status().unwrap().success());
+        dir.ftk(["manifest", "create", "t", "-o", "m"]).run().status(0);
+        fs::remove_file(dir.path("copy/b")).unwrap();
+        match kind {
+            "directory" => _ = dir.dir("copy/b"),
+            "fifo" => _ = dir.fifo("copy/b"),
+            _ => _ = dir.symlink("a", "copy/b"),
+        }
+        dir.ftk(["manifest", "create", "copy", "-o", "n"]).run().status(0);
+        let ignored = ["--ignore", "mtime,mode"];
+        let verify = dir.ftk(VERIFY).args(ignored).run().status(1);
+        let diff = dir.ftk(["manifest", "diff", "m", "n"]).args(ignored).run().status(1);
+        for run in [&verify, &diff] {
+            let text = run.text();
+            assert!(text.starts_with("modified\tb\ttype file ") && text.lines().count() == 1, "{text}");
+        }
+        assert_eq!(verify.text(), diff.text());
+        let cmp = dir.ftk(["cmp", "--metadata", "t", "copy"]).run().status(1);
+        assert!(!cmp.text().contains("unlinked"), "{}", cmp.text());
+    }
+}
+
 #[test]
 fn a_copy_without_links_is_reported_once() {
     let dir = recorded();

@@ -281,6 +281,13 @@ fn a_scrub_that_verified_nothing_is_no_success() {
     );
     let run = scrub(&["--json"]).status(1);
     run.check(run.text().contains("\"recorded_files\":12,\"files\":0,"), "the number");
+    // All files are missing.
+    for nth in 0..12 {
+        let _ = fs::remove_file(dir.path(format!("d/{nth:02}")));
+    }
+    scrub(&["--max-missing", "100%"])
+        .status(1)
+        .stderr_has("  nothing was verified: 12 recorded files, and all of them are missing   (status 1)\n");
     // A tree without files has nothing to verify.
     let empty = Dir::new();
     create(&empty, &[]);
@@ -300,4 +307,32 @@ fn some_files_with_other_times_are_no_shift() {
         run.text().lines().count() == 6 && run.text().starts_with("metadata\td/00\tmtime "),
         "six files",
     );
+}
+
+/// One inode is one file, whatever its number of names.
+#[test]
+fn names_of_one_file_show_no_shift() {
+    let dir = Dir::new();
+    dir.file("k", b"k").file("x00", b"x");
+    (1..12).for_each(|nth| _ = dir.hard_link("x00", &format!("x{nth:02}")));
+    let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(1_700_000_000_123_456_700);
+    ["k", "x00"].iter().for_each(|name| set(&dir.path(name), time));
+    fs::copy(create(&dir, &[]), dir.aside("old")).unwrap();
+    // A new time, as after a copy without times; one hour; and one that is not a multiple of 100 ns.
+    for new in [SystemTime::now(), time + HOUR, time + Duration::from_nanos(1)] {
+        set(&dir.path("x00"), new);
+        let run = verify(&dir, &[]).status(1).stderr_has("2 of 14 as recorded; 12 metadata");
+        run.check(!run.text().contains("shifted"), "no shift");
+        // An edit in the same moment is an edit.
+        dir.file("k", b"K");
+        set(&dir.path("k"), new);
+        let run = verify(&dir, &["--status-corrupted", "9"]).status(1);
+        run.check(run.text().contains("modified\tk\t"), "an edit");
+        let now = dir.aside("now");
+        dir.ftk(["manifest", "create", ".", "--force", "-o"]).arg(&now).run().status(0);
+        let diff = dir.ftk(["manifest", "diff"]).args([dir.aside("old"), now]).run().status(1);
+        diff.check(diff.text().contains("modified\tk\t") && !diff.text().contains("shifted"), "an edit");
+        dir.file("k", b"k");
+        set(&dir.path("k"), time);
+    }
 }

@@ -88,6 +88,15 @@ fn diff_tells_damage_from_other_differences() {
     diff(&["--mode", "content"]).status(7);
 }
 
+/// A manifest without digests cannot show damage.
+#[test]
+fn an_update_without_content_is_refused() {
+    let dir = Dir::new();
+    dir.file("a", b"abc");
+    create(&dir, &["--no-content"]);
+    update(&dir, &[]).status(2).stderr_has("--status-corrupted needs a comparison of content");
+}
+
 /// In a plan, all damage is left; a run that repairs everything leaves none.
 #[test]
 fn repair_tells_damage_that_is_left() {

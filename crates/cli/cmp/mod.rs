@@ -169,7 +169,8 @@ struct TreeArgs {
     /// Accept names in another Unicode normal form
     ///
     /// Names that differ only in their normal form, such as those of a copy on HFS+, are one name. By default, they are
-    /// a difference, and what is below them is compared in any case.
+    /// a difference, and what is below them is compared in any case. Selection options match names exactly: `-E é`
+    /// skips one spelling.
     #[arg(long)]
     normalize_names: bool,
 

@@ -227,6 +227,17 @@ fn size_of_lone_file(finding: &Finding<'_>) -> Option<u64> {
     entry.size()
 }
 
+/// Returns the normal forms of the name, if they differ.
+fn forms_of(finding: &Finding<'_>) -> Option<[&'static str; 2]> {
+    let new_path = finding.new_path.filter(|_| finding.is_respelled)?;
+    Some(forms([finding.path, new_path]))
+}
+
+/// Returns `name NFC → NFD` if the name is in another normal form.
+pub(super) fn respelling(finding: &Finding<'_>) -> Option<String> {
+    forms_of(finding).map(|[old, new]| format!("name {old} {ARROW} {new}"))
+}
+
 /// A finding to print.
 struct Record<'r> {
     word: &'static str,
@@ -250,12 +261,6 @@ impl Record<'_> {
         out.extend_from_slice(line.as_bytes());
     }
 
-    /// Returns the normal forms of the name, if they differ.
-    fn forms(&self) -> Option<[&'static str; 2]> {
-        let new_path = self.finding.new_path.filter(|_| self.finding.is_respelled)?;
-        Some(forms([self.finding.path, new_path]))
-    }
-
     /// Returns the third column: error, new path, size and changed fields.
     fn details(&self) -> String {
         let Finding { verdict, new_path, changed, .. } = *self.finding;
@@ -264,7 +269,7 @@ impl Record<'_> {
             new_path.filter(|_| verdict == Verdict::Moved).map(|path| format!("{ARROW} {}", shown(path))),
         );
         parts.extend(self.size.map(|size| format!("size {size}")));
-        parts.extend(self.forms().map(|[old, new]| format!("name {old} {ARROW} {new}")));
+        parts.extend(respelling(self.finding));
         if let (Some(old), Some(new)) = (&self.finding.old, &self.finding.new) {
             if verdict == Verdict::Corrupted {
                 let is_same_time = old.stat.mtime_ns == new.stat.mtime_ns;
@@ -285,7 +290,7 @@ impl Record<'_> {
             out.push(b',');
             write_path(out, "new_path", path);
         }
-        if let Some([old, new]) = self.forms() {
+        if let Some([old, new]) = forms_of(self.finding) {
             out.extend_from_slice(format!(",\"old_form\":\"{old}\",\"new_form\":\"{new}\"").as_bytes());
         }
         if let Some(size) = self.size {

@@ -56,9 +56,12 @@ pub(super) fn say(
     }
     if scrubbed.is_nothing {
         let files = human::count(scrubbed.recorded, "recorded file");
+        let why = match left.changed {
+            0 => "all of them are missing",
+            _ => "none has its size and mtime: `ftk manifest verify` reads all of them",
+        };
         console.summary(format_args!(
-            "nothing was verified: {files}, and none has its size and mtime: \
-             `ftk manifest verify` reads all of them   (status {})",
+            "nothing was verified: {files}, and {why}   (status {})",
             outcome.status()
         ));
     }
@@ -92,7 +95,12 @@ pub(super) fn say(
     if let Some(round_ns) = scrubbed.round_ns {
         console.summary(format_args!("a full round takes {} at this pace", human::age(round_ns)));
     }
-    let kinds = [(left.new, "new"), (left.changed, "changed"), (left.missing, "missing")];
+    let kinds = [
+        (left.new, "new"),
+        (left.changed, "changed"),
+        (left.missing, "missing"),
+        (left.respelled, "respelled"),
+    ];
     let kinds: Vec<_> = kinds.into_iter().filter(|(n, _)| *n > 0).collect();
     if !kinds.is_empty() {
         let kinds: Vec<_> = kinds.iter().map(|(n, what)| format!("{} {what}", HumanCount(*n))).collect();
@@ -111,6 +119,7 @@ pub(super) fn record(scrubbed: &Scrubbed, left: &ForUpdate, damaged: u64, stats:
         ("new", left.new),
         ("changed", left.changed + scrubbed.undecided),
         ("missing", left.missing),
+        ("respelled", left.respelled),
     ] {
         stats.result(kind, n);
     }
@@ -132,7 +141,7 @@ pub(super) fn push_json(out: &mut Vec<u8>, scrubbed: &Scrubbed, left: &ForUpdate
         round_ns,
         ..
     } = scrubbed;
-    let ForUpdate { new, changed, missing } = *left;
+    let ForUpdate { new, changed, missing, respelled } = *left;
     let damaged = damaged + lost;
     write_record(out, |record| {
         record
@@ -148,7 +157,8 @@ pub(super) fn push_json(out: &mut Vec<u8>, scrubbed: &Scrubbed, left: &ForUpdate
             .member("round_ns", round_ns)
             .member("new", new)
             .member("changed", changed)
-            .member("missing", missing);
+            .member("missing", missing)
+            .member("respelled", respelled);
         rules.write(record);
     });
 }

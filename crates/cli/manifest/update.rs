@@ -11,7 +11,9 @@ use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_file::now_ns;
 use ftk_inventory::Keep;
-use ftk_manifest::{Field, Finding, Header, Sample, Shard, Update, Updated, Verdict, WalkedTree};
+use ftk_manifest::{
+    Criteria, Field, Finding, Header, Sample, Shard, Update, UpdateOptions, Updated, Verdict, WalkedTree,
+};
 use ftk_record::quote;
 
 use crate::console::{Console, Outcome};
@@ -25,6 +27,7 @@ use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
 use crate::manifest::input::Input;
 use crate::manifest::lock::Lock;
 use crate::manifest::reading;
+use crate::manifest::record::respelling;
 use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shard::ShardArgs;
@@ -135,6 +138,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     }
     let scope = ScopeArgs::of_words(&old.header().options).with_context(name)?;
     let algorithms = &old.header().algorithms;
+    args.corrupted.check(&Criteria::default(), &[algorithms])?;
     let now_ns = now_ns();
     let stdout = Stdout::default();
     let list = List::create(named(args.output.as_deref()), &stdout)?;
@@ -147,11 +151,9 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let scan = reading::walk(&run, &root, &scope, keep, &list.own(), header.shard.as_ref())?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let accept = args.accept.iter().map(|path| below(path.as_bytes())).collect::<BTreeSet<_>>();
-    let update = Update::new(&old, &tree, args.check.as_ref(), &accept, &run.budget);
-    let mut update = update.with_context(name)?;
-    if args.append_only {
-        update = update.append_only();
-    }
+    let options =
+        UpdateOptions { check: args.check.as_ref(), accept: &accept, append_only: args.append_only };
+    let update = Update::new(&old, &tree, &options, &run.budget).with_context(name)?;
     args.guard.check(old.header(), &update.survey, &root)?;
     if let Some(path) = update.unknown.first() {
         let (path, old) = (quote(path), name());
@@ -174,8 +176,8 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
             console.warning(format_args!("{} is missing", quote(finding.path)));
         }
         (None, Some(old), Some(new)) if args.append_only && finding.changed != [Field::Digests] => {
-            let changes: Vec<_> =
-                finding.changed.iter().map(|field| change(*field, [&old, &new], [algorithms; 2])).collect();
+            let changed = finding.changed.iter().map(|field| change(*field, [&old, &new], [algorithms; 2]));
+            let changes: Vec<_> = respelling(finding).into_iter().chain(changed).collect();
             let (path, changes) = (quote(finding.path), changes.join(", "));
             console.warning(format_args!("{path} is not as recorded: {changes}"));
         }
@@ -232,6 +234,10 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     if missing > 0 && !args.append_only {
         let paths = human::count(missing, "recorded path");
         console.summary(format_args!("{paths} not found (removed or moved)"));
+    }
+    if update.respelled() > 0 && !args.append_only {
+        let names = human::count(update.respelled(), "name");
+        console.summary(format_args!("{names} in another Unicode normal form, recorded as they are now"));
     }
     reading::say_done(&run, updated.entries, read.done, read.failed.len() as u64, None, algorithms);
     Ok(scan

@@ -120,6 +120,41 @@ impl<A: Eq + Hash, B: Eq + Hash> LinkSplits<A, B> {
     }
 }
 
+/// Lets each file with several names count once, in either of two trees.
+#[derive(Debug)]
+pub struct LinkOnce<A, B> {
+    a: HashSet<A>,
+    b: HashSet<B>,
+    reserved: Reservation,
+}
+
+impl<A: Eq + Hash, B: Eq + Hash> LinkOnce<A, B> {
+    /// Creates a set without files.
+    pub fn new(budget: &Budget) -> Self {
+        Self { a: HashSet::new(), b: HashSet::new(), reserved: Reservation::new(budget) }
+    }
+
+    /// Adds a path that both trees have, as in [`LinkPairs::add`]. Returns whether it is the first path of its file in both
+    /// trees.
+    ///
+    /// # Errors
+    /// When the budget is used up.
+    pub fn add(&mut self, a: Option<A>, b: Option<B>) -> Result<bool, Full> {
+        if a.is_none() && b.is_none() {
+            return Ok(true);
+        }
+        self.reserved.consume((2 * (size_of::<A>() + size_of::<B>())) as u64)?;
+        let is_first_a = a.is_none_or(|a| self.a.insert(a));
+        let is_first_b = b.is_none_or(|b| self.b.insert(b));
+        Ok(is_first_a && is_first_b)
+    }
+
+    /// Returns the memory to the budget.
+    pub fn release(self) {
+        self.reserved.release();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -149,6 +184,11 @@ mod tests {
             prop_assert_eq!(found, same);
             let groups = (0..3).filter(|file| a.iter().filter(|it| **it == Some(*file)).count() > 1).count();
             let is_split = !pairs().any(|(i, j)| is_pair(&b, i, j));
+            let mut once = LinkOnce::new(&budget);
+            for nth in 0..7 {
+                let is_first = !(0..nth).any(|i| is_pair(&a, i, nth) || is_pair(&b, i, nth));
+                prop_assert_eq!(once.add(a[nth], b[nth]).unwrap(), is_first);
+            }
             prop_assert_eq!(splits.separate(), (groups > 0 && is_split).then_some(groups as u64));
         }
     }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use ftk_inventory::{Budget, LinkPairs, LinkSplits, Reservation, Unpaired};
+use ftk_inventory::{Budget, Full, LinkPairs, LinkSplits, Reservation, Unpaired};
 
 use crate::common::Common;
 use crate::entry::{LinkGroup, key};
@@ -12,7 +12,7 @@ use crate::moves::Evidence;
 use crate::pairs::{Pass, merge_manifests};
 use crate::respelled::Respelled;
 use crate::shift::TimeSample;
-use crate::verdict::{is_same_time, note_links};
+use crate::verdict::{compares_links, is_same_time, note_links};
 use crate::xattrs::Hider;
 use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Shift, Summary, Verdict};
 
@@ -50,9 +50,9 @@ pub fn diff(
     };
     let is_compared = !common.is_empty();
     let trees = Some(&common).filter(|_| common.identifies_content() && criteria.is_covered_by_trees());
-    let compares_links = criteria.compares(Field::LinkGroup);
+    let has_links = criteria.compares(Field::LinkGroup);
     let first = |respelled: Option<&Respelled>| {
-        let mut first = First::new(compares_links, budget);
+        let mut first = First::new(has_links, budget);
         match common.identifies_content() {
             true => first.find_moves((old, new), &common, trees, respelled, budget)?,
             false => first.survey((old, new), respelled)?,
@@ -65,12 +65,14 @@ pub fn diff(
         respelled = Respelled::find((old, new), candidates, budget)?;
         if respelled.is_some() {
             found.moves.release();
+            found.times.into_inner().sample.release();
             found = first(respelled.as_ref())?;
         }
     }
     let respelled = respelled.as_ref();
     let First { moves, times, links, .. } = found;
-    let shift = times.into_inner().shift((old, new), respelled, &common, trees.is_none(), criteria)?;
+    let shift =
+        times.into_inner().shift((old, new), respelled, &common, trees.is_none(), criteria, budget)?;
     let mut links = links.filter(|links| links.has_any);
     let (mut changed, mut summary) = (Vec::new(), Summary::default());
     summary.split_links = links.as_ref().and_then(|links| links.splits.separate()).unwrap_or(0);
@@ -101,6 +103,7 @@ pub fn diff(
                     changed.retain(|field| *field != Field::Mtime);
                 }
                 if let Some(Links { pairs, .. }) = links.as_mut().filter(|_| summary.split_links == 0)
+                    && compares_links(old, new.stat.file_type)
                     && let (Some(a), Some(b)) = (old.links(), new.links())
                     && let Some(first) = pairs.add(old.path, a.map(Into::into), b.map(Into::into))?
                 {
@@ -163,11 +166,11 @@ struct First {
 }
 
 impl First {
-    fn new(compares_links: bool, budget: &Budget) -> Self {
+    fn new(has_links: bool, budget: &Budget) -> Self {
         Self {
             moves: Moves::default(),
-            times: RefCell::default(),
-            links: compares_links.then(|| Links::new(budget)),
+            times: RefCell::new(Times::new(budget)),
+            links: has_links.then(|| Links::new(budget)),
             unpaired: Unpaired::new(budget),
         }
     }
@@ -214,14 +217,18 @@ impl First {
     ) -> Result<(), Error> {
         let (mut missing, mut added) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
         let mut reserved = Reservation::new(budget);
-        let (times, links) = (std::mem::take(&mut self.times), self.links.is_some());
+        let times = std::mem::replace(&mut self.times, RefCell::new(Times::new(budget)));
+        let (links, mut added_same) = (self.links.is_some(), Ok(()));
         merge_manifests(
             manifests,
             Pass::First,
             trees,
             respelled,
             links,
-            |_, same| same.into_iter().for_each(|entry| times.borrow_mut().add(entry, entry, common)),
+            |_, same| {
+                let add = |entry: &Entry<'_>| times.borrow_mut().add(entry, entry, common);
+                added_same = added_same.and_then(|()| same.map_or(Ok(()), add));
+            },
             |old, new, spelled| {
                 self.note(old, new)?;
                 let is_regular = |entry: &Entry<'_>| entry.stat.is_regular();
@@ -238,12 +245,13 @@ impl First {
                         let evidence = Evidence::recorded(&new);
                         added.push_file(common.in_new(new.digests), new.size(), evidence)?;
                     }
-                    (Some(old), Some(new)) => times.borrow_mut().add(&old, &new, common),
+                    (Some(old), Some(new)) => times.borrow_mut().add(&old, &new, common)?,
                     _ => {}
                 }
                 Ok(ControlFlow::Continue(()))
             },
         )?;
+        added_same?;
         self.times = times;
         let moves = &mut self.moves;
         moves.to = pair(&missing, &added);
@@ -257,7 +265,7 @@ impl First {
 }
 
 /// What the first pass finds out about times.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Times {
     sample: TimeSample,
     /// Whether the times of a file differ.
@@ -267,11 +275,16 @@ struct Times {
 }
 
 impl Times {
-    fn add(&mut self, old: &Entry<'_>, new: &Entry<'_>, common: &Common) {
-        if self.sample.add(old, new) {
+    fn new(budget: &Budget) -> Self {
+        Self { sample: TimeSample::new(budget), differ: false, are_doubtful: false }
+    }
+
+    fn add(&mut self, old: &Entry<'_>, new: &Entry<'_>, common: &Common) -> Result<(), Full> {
+        if self.sample.add(old, new)? {
             self.differ = true;
             self.are_doubtful |= !common.is_same(old.digests, new.digests);
         }
+        Ok(())
     }
 
     /// Finds out whether the times have shifted, if that matters. `is_whole`: whether the first pass has read all entries.
@@ -282,6 +295,7 @@ impl Times {
         common: &Common,
         is_whole: bool,
         criteria: &Criteria,
+        budget: &Budget,
     ) -> Result<Option<Shift>, Error> {
         let is_timed = criteria.compares(Field::Mtime);
         let was_read = common.identifies_content();
@@ -289,7 +303,8 @@ impl Times {
         if !matters {
             return Ok(None);
         }
-        Shift::between(old, new, respelled, common, Some(self.sample).filter(|_| was_read && is_whole))
+        let sample = Some(self.sample).filter(|_| was_read && is_whole);
+        Shift::between(old, new, respelled, common, sample, budget)
     }
 }
 
@@ -309,7 +324,10 @@ impl Links {
     /// Looks at two entries before any are compared.
     fn survey(&mut self, old: Option<Entry<'_>>, new: Option<Entry<'_>>) -> Result<(), Error> {
         let (Some(old), Some(new)) = (old, new) else { return Ok(()) };
-        if let (Some(old), Some(new)) = (old.links(), new.links()) {
+        let is_compared = compares_links(&old, new.stat.file_type);
+        if let (Some(old), Some(new)) = (old.links(), new.links())
+            && is_compared
+        {
             self.has_any |= old.is_some() || new.is_some();
             self.splits.add(old.map(Into::into), new.map(Into::into))?;
         }

@@ -1,5 +1,7 @@
 //! One entry of a tree, and its metadata.
 
+use std::hash::{DefaultHasher, Hasher as _};
+
 use ftk_file::{FsId, Inode, Stat};
 use ftk_walk::FileType;
 
@@ -81,6 +83,15 @@ impl<'e> Entry<'e> {
             None if self.stat.file_type == FileType::Directory => None,
             None => (self.knows(Field::Nlink) && self.stat.nlink == 1).then_some(None),
         }
+    }
+
+    /// Returns a number for the group of hard links that the entry belongs to.
+    pub(crate) fn group_hash(&self) -> Option<u64> {
+        self.link_group.map(|group| {
+            let mut hasher = DefaultHasher::new();
+            hasher.write(group);
+            hasher.finish()
+        })
     }
 
     /// Returns when a run last read the content. `start_ns` is that in the manifest's header, a time before the files were

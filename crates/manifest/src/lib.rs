@@ -80,6 +80,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod aligned;
 mod blocks;
 mod canonical;
 mod common;
@@ -159,7 +160,7 @@ pub use start::start_ns;
 pub use survey::Survey;
 pub use tree_digest::TreeForm;
 pub use unique::unique;
-pub use update::{Update, Updated};
+pub use update::{Update, UpdateOptions, Updated};
 pub use verdict::{Finding, Summary, Verdict};
 pub use verify::{Batch, VerifyPlan};
 pub use walked_digest::{TreeDigest, tree_digest, tree_digest_files};

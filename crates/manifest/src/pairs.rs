@@ -8,7 +8,7 @@ use memchr::memmem::Finder;
 use crate::common::Common;
 use crate::entry::{key, path_of_key};
 use crate::merge::{Side as _, merge, merge_by};
-use crate::respelled::{Respelled, Spelled};
+use crate::respelled::{AlignedEntries, Respelled, Spelled};
 use crate::{Entries, Entry, EntryError, Error, Field, Manifest, Which};
 
 /// Whether an earlier pass has read both manifests to the end, which proves that their entries are valid and
@@ -39,8 +39,10 @@ pub(crate) fn merge_manifests(
         Option<Spelled<'_>>,
     ) -> Result<ControlFlow<()>, Error>,
 ) -> Result<(), Error> {
-    if let Some(respelled) = respelled {
-        let (mut old, mut new) = (old.entries_of(Which::First)?, respelled.entries(new)?);
+    if respelled.is_some() {
+        let entries = new.entries_of(Some(Which::Second))?;
+        let mut old = old.entries_of(Some(Which::First))?;
+        let mut new = AlignedEntries::new(entries, new, respelled);
         // The pass that found these entries has checked the tree digests.
         old.trust_trees();
         return merge(&mut old, &mut new, |old, new| {
@@ -101,7 +103,7 @@ pub(crate) fn merge_manifests(
             same(1 + skipped, None);
         }
     };
-    let (mut old, mut new) = (old.entries_of(Which::First)?, new.entries_of(Which::Second)?);
+    let (mut old, mut new) = (old.entries_of(Some(Which::First))?, new.entries_of(Some(Which::Second))?);
     if pass == Pass::Again {
         // The first pass has compared the tree digests of everything that this one reads.
         old.trust_trees();

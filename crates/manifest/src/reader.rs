@@ -170,10 +170,10 @@ impl Manifest {
         &self.parts
     }
 
-    /// Like [`entries`](Self::entries), for one of two manifests: errors report which one.
-    pub(crate) fn entries_of(&self, which: Which) -> Result<Entries<'_>, Error> {
-        let entries = self.entries().map_err(|error| error.of(Some(which)))?;
-        Ok(Entries { which: Some(which), ..entries })
+    /// Like [`entries`](Self::entries). For one of two manifests, errors report which one.
+    pub(crate) fn entries_of(&self, which: Option<Which>) -> Result<Entries<'_>, Error> {
+        let entries = self.entries().map_err(|error| error.of(which))?;
+        Ok(Entries { which, ..entries })
     }
 
     /// Reads the digests of all regular files into memory, to compare them with a checksum list.

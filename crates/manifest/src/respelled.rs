@@ -1,4 +1,4 @@
-//! The entries of a manifest whose paths another manifest spells in another Unicode normal form.
+//! The entries of a manifest whose paths another manifest or a tree spells in another Unicode normal form.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write as _};
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
 
-use ftk_inventory::{Budget, Candidates, Full, Relocated, RelocatedMerge};
+use ftk_inventory::{Budget, Candidates, Full, Relocated, RelocatedMerge, Spellings};
 
 use crate::entry::{key, path_of_key};
 use crate::merge::Side;
@@ -15,7 +15,7 @@ use crate::parse::Owned;
 use crate::write::push_entry;
 use crate::{Entries, Entry, Error, Manifest, Which};
 
-/// The entries of the newer of two manifests whose paths the older one spells differently.
+/// The entries of a manifest, the newer of two, whose paths the other side spells differently.
 ///
 /// Their lines are in an unnamed temporary file. Their paths are in memory.
 #[derive(Debug)]
@@ -53,19 +53,30 @@ impl Respelled {
         })?;
         added?;
         let spellings = candidates.into_inner().pair()?;
-        if spellings.is_empty() {
-            return Ok(None);
+        match spellings.is_empty() {
+            true => Ok(None),
+            false => Self::new(manifests.1, Some(Which::Second), &spellings, budget).map(Some),
         }
+    }
+
+    /// Finds the entries of a manifest that get another spelling. An earlier pass must have read all of it. `which` is for
+    /// errors.
+    pub(crate) fn new(
+        manifest: &Manifest,
+        which: Option<Which>,
+        spellings: &Spellings,
+        budget: &Budget,
+    ) -> Result<Self, Error> {
         let (mut entries, mut aligner) = (Relocated::new(budget), spellings.aligner(budget));
         let (mut file, mut offset, mut line) = (BufWriter::new(tempfile::tempfile()?), 0, Vec::new());
-        let mut all = manifests.1.entries_of(Which::Second)?;
+        let mut all = manifest.entries_of(which)?;
         all.trust_trees();
         let mut position = 0;
         while all.advance()? {
             let entry = all.entry();
             if let Some(aligned) = aligner.align(key(entry.path))? {
                 line.clear();
-                push_entry(&mut line, &entry, &manifests.1.header().algorithms);
+                push_entry(&mut line, &entry, &manifest.header().algorithms);
                 line.truncate(line.len() - 1); // the newline
                 file.write_all(&line)?;
                 entries.add(
@@ -80,25 +91,12 @@ impl Respelled {
         }
         entries.sort();
         let lines = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-        Ok(Some(Self { lines, entries }))
+        Ok(Self { lines, entries })
     }
 
-    /// Returns all entries of the manifest, in the order of the paths in the older one.
-    pub(crate) fn entries<'m>(&'m self, manifest: &'m Manifest) -> Result<AlignedEntries<'m>, Error> {
-        let mut own = manifest.entries_of(Which::Second)?;
-        // An earlier pass has checked them.
-        own.trust_trees();
-        Ok(AlignedEntries {
-            own,
-            has_own: true,
-            merge: self.entries.merge(),
-            lines: &self.lines,
-            line: Vec::new(),
-            current: Owned::new(),
-            own_path: Vec::new(),
-            respelled: None,
-            manifest,
-        })
+    /// Returns the number of names that are spelled differently.
+    pub(crate) fn names(&self) -> u64 {
+        self.entries.respelled()
     }
 }
 
@@ -111,13 +109,13 @@ pub(crate) struct Spelled<'s> {
     pub(crate) is_respelled: bool,
 }
 
-/// The entries of a manifest in the order of their paths in another one.
+/// The entries of a manifest in the order of their paths on the other side.
 #[derive(Debug)]
 pub(crate) struct AlignedEntries<'m> {
     own: Entries<'m>,
     has_own: bool,
-    merge: RelocatedMerge<'m, Line>,
-    lines: &'m File,
+    /// The entries that get another spelling, and the file with their lines.
+    others: Option<(RelocatedMerge<'m, Line>, &'m File)>,
     line: Vec<u8>,
     /// The current entry, if it is spelled differently.
     current: Owned,
@@ -126,7 +124,28 @@ pub(crate) struct AlignedEntries<'m> {
     manifest: &'m Manifest,
 }
 
-impl AlignedEntries<'_> {
+impl<'m> AlignedEntries<'m> {
+    /// Gives entries of the manifest the spelling of `respelled`, if there is one: then an earlier pass has read them all.
+    pub(crate) fn new(
+        mut own: Entries<'m>,
+        manifest: &'m Manifest,
+        respelled: Option<&'m Respelled>,
+    ) -> Self {
+        if respelled.is_some() {
+            own.trust_trees();
+        }
+        Self {
+            own,
+            has_own: true,
+            others: respelled.map(|respelled| (respelled.entries.merge(), &respelled.lines)),
+            line: Vec::new(),
+            current: Owned::new(),
+            own_path: Vec::new(),
+            respelled: None,
+            manifest,
+        }
+    }
+
     /// Returns the current entry, with its path in the other manifest.
     pub(crate) fn entry(&self) -> Entry<'_> {
         if self.respelled.is_some() { self.current.entry() } else { self.own.entry() }
@@ -140,19 +159,20 @@ impl AlignedEntries<'_> {
 
 impl Side for AlignedEntries<'_> {
     fn advance(&mut self) -> Result<bool, Error> {
-        if self.merge.needs_advance() {
+        let Some((merge, lines)) = &mut self.others else { return self.own.advance() };
+        if merge.needs_advance() {
             self.has_own = self.own.advance()?;
-            while self.has_own && self.merge.passes_relocated() {
+            while self.has_own && merge.passes_relocated() {
                 self.has_own = self.own.advance()?;
             }
         }
         let own = self.has_own.then(|| key(self.own.path()));
-        let Some((path, is_respelled, line)) = self.merge.next(own) else {
+        let Some((path, is_respelled, line)) = merge.next(own) else {
             self.respelled = None;
             return Ok(self.has_own);
         };
         self.line.resize(line.len, 0);
-        self.lines.read_exact_at(&mut self.line, line.offset)?;
+        lines.read_exact_at(&mut self.line, line.offset)?;
         let read = self.current.read(&self.line, self.manifest.header());
         read.map_err(|what| Error::Line { number: 0, what })?;
         self.current.swap_path(&mut self.own_path);

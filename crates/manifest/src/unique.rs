@@ -32,7 +32,7 @@ pub fn unique(
         return Err(Error::NoCommonAlgorithm { old, new });
     }
     let (mut keys, mut trees) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
-    let mut entries = elsewhere.entries_of(Which::Second)?;
+    let mut entries = elsewhere.entries_of(Some(Which::Second))?;
     while let Some(entry) = entries.next()? {
         if entry.stat.is_regular() {
             keys.push(common.in_new(entry.digests), entry.size())?;
@@ -42,7 +42,7 @@ pub fn unique(
     }
     let (ranked, ranked_trees) = (keys.ranked(), trees.ranked());
     let mut equal = OpenDirs::default();
-    let (mut entries, mut content, mut found) = (of.entries_of(Which::First)?, Vec::new(), 0);
+    let (mut entries, mut content, mut found) = (of.entries_of(Some(Which::First))?, Vec::new(), 0);
     while entries.advance()? {
         if let Some(dir) = equal.go_to(key(entries.path())) {
             entries.skip_below(dir)?;

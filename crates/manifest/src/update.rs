@@ -1,6 +1,6 @@
 //! A new manifest from an old one, reading only files that may have changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::ops::ControlFlow;
 
@@ -9,16 +9,16 @@ use ftk_inventory::{Budget, FileNo, LinkNames, LinkPairs, OpenDirs, Reservation}
 use ftk_process::{FileSystems, Rows, file_systems};
 use ftk_walk::FileType;
 
+use crate::aligned::{Aligned, Spelling};
 use crate::contents::Content;
 use crate::create::{Made, Maker};
 use crate::damaged_inodes::DamagedInodes;
 use crate::entry::{LinkGroup, key};
-use crate::merge::merge;
 use crate::shift::RecordedTimes;
 use crate::survey::is_same_file_system;
 use crate::trees::Trees;
-use crate::verdict::{finding, is_undecided, note_links};
-use crate::walked_tree::{Failed, Seen, WalkedTree};
+use crate::verdict::{compares_links, finding, is_undecided, note_links};
+use crate::walked_tree::{Seen, WalkedTree};
 use crate::xattrs::Hider;
 use crate::{
     Contents, Criteria, Entry, Error, Field, Finding, Manifest, Sample, Shift, Survey, Verdict, Writer,
@@ -41,11 +41,11 @@ pub struct Update<'u> {
     pub survey: Survey,
     /// Paths in `accept` that are not regular files with digests in both the manifest and the tree.
     pub unknown: BTreeSet<Vec<u8>>,
-    old: &'u Manifest,
-    tree: WalkedTree<'u>,
+    /// The manifest and the tree, in the spelling of the tree. An append-only update keeps the recorded one.
+    aligned: Aligned<'u>,
     file_systems: FileSystems,
-    failed: Failed,
-    accept: &'u BTreeSet<Vec<u8>>,
+    /// Paths of damaged files that are recorded as they are now.
+    accept: BTreeSet<Vec<u8>>,
     /// Files to be read whose old records may be out of date without a change of size and times: see
     /// [`Stat::is_recent`].
     recent: Vec<FileNo>,
@@ -55,11 +55,21 @@ pub struct Update<'u> {
     /// Whether the new manifest keeps such an old record because the directory of its file could not be
     /// listed.
     keeps_recent: bool,
-    /// Whether such a file is missing.
-    misses_recent: bool,
     append_only: bool,
     /// Whether the old manifest has attributes that only root sees, and whether this process sees them.
     see_trusted: [bool; 2],
+}
+
+/// What an update does besides recording what has changed.
+#[derive(Clone, Copy, Debug)]
+pub struct UpdateOptions<'o> {
+    /// Selects files to be read although they count as unchanged.
+    pub check: Option<&'o Sample>,
+    /// Recorded paths of damaged files that are recorded as they are now.
+    pub accept: &'o BTreeSet<Vec<u8>>,
+    /// Only adds new entries. Entries that are missing, or differ in what a verification compares, keep their records. These
+    /// are passed to the callback of [`write`](Update::write) with their verdicts, and counted in [`Updated::retained`].
+    pub append_only: bool,
 }
 
 /// Statistics of a new manifest.
@@ -78,7 +88,7 @@ pub struct Updated {
     /// read.
     pub failed: u64,
     /// How many of them keep the old record of an entry that is missing or has changed, in an
-    /// [append-only](Update::append_only) update.
+    /// [append-only](UpdateOptions::append_only) update.
     pub retained: u64,
     /// A shift of nearly all times. Files whose content changed under it are corrupted.
     pub shift: Option<Shift>,
@@ -86,9 +96,6 @@ pub struct Updated {
 
 impl<'u> Update<'u> {
     /// Goes through the old manifest and the tree. The walk must have kept the metadata of all entries.
-    ///
-    /// `check` selects files to be read although they count as unchanged. Damaged files whose paths are in
-    /// `accept` are recorded as they are now.
     ///
     /// # Errors
     /// When the manifest cannot be read or has an invalid line, or the list of files does not fit into the
@@ -99,60 +106,29 @@ impl<'u> Update<'u> {
     pub fn new(
         old: &'u Manifest,
         tree: &WalkedTree<'u>,
-        check: Option<&Sample>,
-        accept: &'u BTreeSet<Vec<u8>>,
+        options: &UpdateOptions<'_>,
         budget: &Budget,
     ) -> Result<Self, Error> {
-        let header = old.header();
-        let reads = !header.algorithms.is_empty();
-        let mut reserved = Reservation::new(budget);
-        let mut update = Self {
-            files: Vec::new(),
-            survey: Survey::of(header),
-            unknown: accept.clone(),
-            old,
-            tree: *tree,
-            file_systems: file_systems(tree.inventory),
-            failed: Failed::of(tree),
-            accept,
-            recent: Vec::new(),
-            times: RecordedTimes::default(),
-            has_links: false,
-            keeps_recent: false,
-            misses_recent: false,
-            append_only: false,
-            see_trusted: [header.trusted_xattrs, sees_trusted()],
-        };
-        merge(&mut old.entries()?, &mut tree.walk(), |old, new| {
-            let (old, new) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
-            if let Some(old) = &old {
-                update.survey.note(old, new, &update.failed, &update.file_systems);
-            }
-            let Some(seen) = new else {
-                if let Some(old) = old {
-                    update.note_missing(&old);
-                }
-                return Ok(ControlFlow::Continue(()));
-            };
-            let old = old.filter(|old| old.stat.is_regular());
-            if let Some(old) = &old {
-                update.times.add(old, seen);
-            }
-            if let Some(file) = seen.file.filter(|_| reads)
-                && old.is_none_or(|old| update.has_to_read(&old, seen, check))
-            {
-                reserved.consume(size_of::<FileNo>() as u64)?;
-                update.files.push(file);
-                update.has_links |= seen.metadata.is_some_and(|stat| stat.nlink > 1);
-                if old.is_some_and(|old| old.stat.is_recent(header.start_ns)) {
-                    reserved.consume(size_of::<FileNo>() as u64)?;
-                    update.recent.push(file);
-                }
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        update.files.sort_unstable();
-        Ok(update)
+        let file_systems = file_systems(tree.inventory);
+        let spelling = if options.append_only { Spelling::Manifest } else { Spelling::Tree };
+        let pass = |aligned: &Aligned<'_>| Lists::new(aligned, options, &file_systems, budget);
+        let (aligned, lists) = Aligned::new(old, tree, spelling, budget, pass, Lists::release)?;
+        let Lists { survey, files, recent, times, unknown, has_links, keeps_recent, misses_recent, .. } =
+            lists;
+        Ok(Self {
+            files,
+            survey,
+            unknown,
+            accept: aligned.recorded(options.accept, budget)?,
+            aligned,
+            file_systems,
+            recent,
+            times,
+            has_links,
+            keeps_recent: keeps_recent || options.append_only && misses_recent,
+            append_only: options.append_only,
+            see_trusted: [old.header().trusted_xattrs, sees_trusted()],
+        })
     }
 
     /// Returns whether this process records the attributes that only root sees.
@@ -160,32 +136,9 @@ impl<'u> Update<'u> {
         self.see_trusted[1]
     }
 
-    /// Only adds new entries. Entries that are missing, or differ in what a verification compares, keep their records. These
-    /// are passed to the callback of [`write`](Self::write) with their verdicts, and counted in [`Updated::retained`].
-    #[must_use]
-    pub fn append_only(self) -> Self {
-        let keeps_recent = self.keeps_recent || self.misses_recent;
-        Self { append_only: true, keeps_recent, ..self }
-    }
-
-    /// Notes a recorded entry that the walk did not find.
-    fn note_missing(&mut self, old: &Entry<'_>) {
-        let is_recent = old.stat.is_regular() && old.stat.is_recent(self.old.header().start_ns);
-        self.misses_recent |= is_recent;
-        if self.failed.covers(old.path) {
-            self.keeps_recent |= is_recent;
-        } else if old.damaged_ns.is_some() {
-            self.unknown.remove(old.path);
-        }
-    }
-
-    /// Returns whether a recorded regular file has to be read.
-    fn has_to_read(&mut self, old: &Entry<'_>, seen: &Seen, check: Option<&Sample>) -> bool {
-        let is_accepted = self.unknown.remove(old.path);
-        is_accepted
-            || old.damaged_ns.is_some()
-            || !self.is_unchanged(old, &seen.stat())
-            || check.is_some_and(|check| check.matches(old.path))
+    /// Returns the number of names that the old manifest spells in another normal form.
+    pub fn respelled(&self) -> u64 {
+        self.aligned.respelled()
     }
 
     /// Returns the start time to record in the new manifest, given the rows of the files that were read.
@@ -197,7 +150,7 @@ impl<'u> Update<'u> {
         let contents = self.contents(rows);
         let is_kept = |file: &FileNo| contents.of(*file) == Content::Failed;
         if self.keeps_recent || self.recent.iter().any(is_kept) {
-            self.old.header().start_ns
+            self.aligned.manifest.header().start_ns
         } else {
             start_ns
         }
@@ -218,50 +171,63 @@ impl<'u> Update<'u> {
         budget: &Budget,
         each: &mut dyn FnMut(&Finding<'_>),
     ) -> Result<Updated, Error> {
-        let xattrs = self.old.header().xattrs;
+        let xattrs = self.aligned.manifest.header().xattrs;
         let contents = self.contents(rows);
-        let shift = Shift::find(&self.times, self.old, self.tree.walk(), &contents)?;
+        let shift = Shift::find(&self.times, &self.aligned, &contents, budget)?;
         let damaged = self.damaged_inodes(&contents, shift.as_ref(), now_ns, budget)?;
         let wanted = [xattrs, writer.header().shard.is_none()];
-        let mut maker = Maker::new(&self.tree, &self.file_systems, contents, wanted, Some(now_ns), budget);
+        let mut maker =
+            Maker::new(&self.aligned.tree, &self.file_systems, contents, wanted, Some(now_ns), budget);
         let mut trees = Trees::new(writer.header());
-        if trees.is_needed() {
-            self.make(&mut maker, &damaged, shift, (now_ns, budget), &mut |_| (), &mut |made| {
-                match made {
-                    New::Entry(entry, is_whole) => trees.add(entry, is_whole),
-                    New::Unreadable(path) => trees.omit(path),
-                }
-                Ok(())
-            })?;
-            trees.finish();
-            trees.say_incomplete(&self.failed, writer.header_mut());
+        let (has_trees, mut changed) = (trees.is_needed(), HashSet::new());
+        if has_trees || self.append_only {
+            self.make(
+                &mut maker,
+                &damaged,
+                &mut changed,
+                (shift, now_ns, budget),
+                &mut |_| (),
+                &mut |made| {
+                    match made {
+                        _ if !has_trees => {}
+                        New::Entry(entry, is_whole) => trees.add(entry, is_whole),
+                        New::Unreadable(path) => trees.omit(path),
+                    }
+                    Ok(())
+                },
+            )?;
+            if has_trees {
+                trees.finish();
+                trees.say_incomplete(&self.aligned.failed, writer.header_mut());
+            }
             maker.make_again();
         }
-        self.make(&mut maker, &damaged, shift, (now_ns, budget), each, &mut |made| match made {
+        self.make(&mut maker, &damaged, &mut changed, (shift, now_ns, budget), each, &mut |made| match made {
             New::Entry(entry, _) => Ok(writer.trusted_entry(&trees.with_tree(*entry))?),
             New::Unreadable(_) => Ok(()),
         })
     }
 
-    /// Makes the entries of the new manifest and passes them to `sink`.
+    /// Makes the entries of the new manifest and passes them to `sink`. Adds the inodes with several names that an append-only
+    /// update does not record to `changed`: a new name of one is recorded without links if a former pass has added it.
     fn make(
         &self,
         maker: &mut Maker<'_>,
         damaged: &DamagedInodes,
-        shift: Option<Shift>,
-        (now_ns, budget): (i128, &Budget),
+        changed: &mut HashSet<(u64, u64)>,
+        (shift, now_ns, budget): (Option<Shift>, i128, &Budget),
         each: &mut dyn FnMut(&Finding<'_>),
         sink: &mut dyn FnMut(New<'_>) -> Result<(), Error>,
     ) -> Result<Updated, Error> {
-        let start_ns = self.old.header().start_ns;
+        let start_ns = self.aligned.manifest.header().start_ns;
         let (mut updated, mut pending) = (Updated { shift, ..Updated::default() }, 0);
         // Directories of which the walk saw nothing: what is below them keeps its records, and they their tree digests.
         let mut kept_dirs = OpenDirs::default();
         let mut groups = LinkNames::new(budget);
-        let mut links = LinkPairs::new(budget);
+        let (mut links, mut reserved) = (LinkPairs::new(budget), Reservation::new(budget));
         // Paths that were no directories. What is below them now is not recorded: their old records stay.
         let mut replaced = OpenDirs::default();
-        merge(&mut self.old.entries()?, &mut self.tree.walk(), |old, new| {
+        self.aligned.merge(|old, new| {
             let old = old.map(|old| verified_since(old.entry(), start_ns));
             let new = new.map(|new| &new.seen);
             let path = old.map_or_else(|| new.map_or(&[][..], |seen| &seen.path), |old| old.path);
@@ -273,7 +239,7 @@ impl<'u> Update<'u> {
             let mut is_seen = matches!(made, Some(Made::Entry(_) | Made::WithoutXattrs(..)));
             let mut entry = match made {
                 None => match old {
-                    Some(old) if self.failed.covers(old.path) => {
+                    Some(old) if self.aligned.failed.covers(old.path) => {
                         updated.kept += 1;
                         if kept_dirs.go_to(key(old.path)).is_none() {
                             sink(New::Unreadable(old.path))?;
@@ -302,9 +268,12 @@ impl<'u> Update<'u> {
                     _ => None,
                 },
                 Some(Made::Entry(entry))
-                    if self.retains(&old, &entry, &mut links, &mut updated, now_ns, each)? =>
+                    if self.retains(&old, (&entry, new), &mut links, &mut updated, now_ns, each)? =>
                 {
                     is_seen = false;
+                    if let Some(inode) = entry.stat.linked_identity().filter(|it| changed.insert(*it)) {
+                        reserved.consume(2 * size_of_val(&inode) as u64)?;
+                    }
                     if let (Some(old), Some(seen)) = (&old, new) {
                         match (old.stat.file_type, seen.file_type) {
                             (_, FileType::Directory) if old.stat.file_type != seen.file_type => {
@@ -328,7 +297,14 @@ impl<'u> Update<'u> {
                     pending += 1;
                     None
                 }
-                Some(Made::Entry(entry)) => Some(self.judge(old, entry, damaged, now_ns, &mut updated, each)),
+                Some(Made::Entry(entry)) => {
+                    // The record of another name is kept, so a link to it cannot be recorded.
+                    let was_linked = old.is_some_and(|old| old.links().is_some());
+                    let is_of_changed = |inode| !was_linked && changed.contains(&inode);
+                    let has_links = !entry.stat.linked_identity().is_some_and(is_of_changed);
+                    let entry = Entry { link_group: entry.link_group.filter(|_| has_links), ..entry };
+                    Some(self.judge(old, entry, damaged, now_ns, &mut updated, each))
+                }
                 Some(Made::WithoutXattrs(entry, error)) => {
                     is_read = false;
                     each(&Finding { error: Some(&error), ..finding(Verdict::Unreadable, &entry) });
@@ -369,7 +345,7 @@ impl<'u> Update<'u> {
     fn retains(
         &self,
         old: &Option<Entry<'_>>,
-        entry: &Entry<'_>,
+        (entry, seen): (&Entry<'_>, Option<&Seen>),
         links: &mut LinkPairs<LinkGroup, LinkGroup>,
         updated: &mut Updated,
         now_ns: i128,
@@ -388,6 +364,7 @@ impl<'u> Update<'u> {
         // Times that have shifted keep their records, too.
         Criteria::default().changed(&before, &now, is_same, &mut changed);
         if let (Some(a), Some(b)) = (old.links(), entry.links())
+            && compares_links(old, entry.stat.file_type)
             && let Some(first) = links.add(old.path, a.map(Into::into), b.map(Into::into))?
         {
             note_links(&mut changed, [&mut before, &mut now], first);
@@ -395,12 +372,16 @@ impl<'u> Update<'u> {
             // It may be the first name of its group, of which only a later one shows that they are separate.
             changed.push(Field::LinkGroup);
         }
-        if !changed.is_empty() {
+        let spelled = seen.filter(|seen| seen.is_respelled);
+        let is_retained = !changed.is_empty() || spelled.is_some();
+        if is_retained {
             updated.retained += 1;
             let verdict = Verdict::of(old, entry, &changed, shift);
-            each(&Finding { new: Some(now), changed: &changed, ..finding(verdict, &before) });
+            let finding = Finding { new: Some(now), changed: &changed, ..finding(verdict, &before) };
+            let own_path = spelled.and_then(|seen| seen.own_path.as_deref());
+            each(&finding.spelled(own_path, spelled.is_some(), &Criteria::default()));
         }
-        Ok(!changed.is_empty())
+        Ok(is_retained)
     }
 
     /// Returns the record to write: the old one, if the file is or may be corrupted and that is not accepted.
@@ -448,8 +429,8 @@ impl<'u> Update<'u> {
         if !self.has_links {
             return Ok(damaged);
         }
-        let (start_ns, mut digests) = (self.old.header().start_ns, Vec::new());
-        merge(&mut self.old.entries()?, &mut self.tree.walk(), |old, new| {
+        let (start_ns, mut digests) = (self.aligned.manifest.header().start_ns, Vec::new());
+        self.aligned.merge(|old, new| {
             if let (Some(old), Some(new)) = (old, new)
                 && let Some(file) = new.seen.file
                 && let Content::Read(row, stat) = contents.of(file)
@@ -467,12 +448,96 @@ impl<'u> Update<'u> {
         Ok(damaged)
     }
 
-    fn is_unchanged(&self, old: &Entry<'_>, new: &Stat) -> bool {
-        is_unchanged(old, new, self.old.header().start_ns, &self.file_systems)
-    }
-
     fn contents<'c>(&'c self, rows: &'c Rows) -> Contents<'c> {
         Contents::read(Some(&self.files), rows)
+    }
+}
+
+/// What a pass over a manifest and a tree finds.
+struct Lists {
+    survey: Survey,
+    files: Vec<FileNo>,
+    recent: Vec<FileNo>,
+    times: RecordedTimes,
+    /// Paths to accept that were not found.
+    unknown: BTreeSet<Vec<u8>>,
+    has_links: bool,
+    keeps_recent: bool,
+    /// Whether a file is missing whose old record may be out of date without a change of size and times.
+    misses_recent: bool,
+    reserved: Reservation,
+}
+
+impl Lists {
+    /// Goes through both.
+    fn new(
+        aligned: &Aligned<'_>,
+        options: &UpdateOptions<'_>,
+        file_systems: &FileSystems,
+        budget: &Budget,
+    ) -> Result<Self, Error> {
+        let header = aligned.manifest.header();
+        let (reads, start_ns) = (!header.algorithms.is_empty(), header.start_ns);
+        let mut lists = Self {
+            survey: Survey::of(header),
+            files: Vec::new(),
+            recent: Vec::new(),
+            times: RecordedTimes::new(budget),
+            unknown: aligned.recorded(options.accept, budget)?,
+            has_links: false,
+            keeps_recent: false,
+            misses_recent: false,
+            reserved: Reservation::new(budget),
+        };
+        aligned.merge(|old, new| {
+            let (old, new) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
+            if let Some(old) = &old {
+                lists.survey.note(old, new, &aligned.failed, file_systems);
+            }
+            let Some(seen) = new else {
+                if let Some(old) = old {
+                    let is_recent = old.stat.is_regular() && old.stat.is_recent(start_ns);
+                    lists.misses_recent |= is_recent;
+                    if aligned.failed.covers(old.path) {
+                        lists.keeps_recent |= is_recent;
+                    } else if old.damaged_ns.is_some() {
+                        lists.unknown.remove(old.path);
+                    }
+                }
+                return Ok(ControlFlow::Continue(()));
+            };
+            let old = old.filter(|old| old.stat.is_regular());
+            if let Some(old) = &old {
+                lists.times.add(old, seen)?;
+            }
+            let has_to_read = |old: Entry<'_>| {
+                let is_accepted = lists.unknown.remove(old.path);
+                is_accepted
+                    || old.damaged_ns.is_some()
+                    || !is_unchanged(&old, &seen.stat(), start_ns, file_systems)
+                    || options.check.is_some_and(|check| check.matches(old.path))
+            };
+            if let Some(file) = seen.file.filter(|_| reads)
+                && old.is_none_or(has_to_read)
+            {
+                lists.reserved.consume(size_of::<FileNo>() as u64)?;
+                lists.files.push(file);
+                lists.has_links |= seen.metadata.is_some_and(|stat| stat.nlink > 1);
+                if old.is_some_and(|old| old.stat.is_recent(start_ns)) {
+                    lists.reserved.consume(size_of::<FileNo>() as u64)?;
+                    lists.recent.push(file);
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        lists.files.sort_unstable();
+        Ok(lists)
+    }
+
+    /// Returns the memory to the budget.
+    fn release(self) {
+        self.times.release();
+        self.reserved.release();
     }
 }
 

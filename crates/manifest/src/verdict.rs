@@ -103,6 +103,11 @@ pub(crate) fn is_same_time(old: &Entry<'_>, new: &Entry<'_>, shift: Option<&Shif
     old_ns == new_ns || shift.is_some_and(|shift| shift.explains(old_ns, new_ns))
 }
 
+/// Returns whether the hard links of an entry are compared: it is no directory, and has the recorded type.
+pub(crate) fn compares_links(old: &Entry<'_>, new: FileType) -> bool {
+    old.stat.file_type == new && new != FileType::Directory
+}
+
 /// Notes in `changed` that an entry is a hard link of different paths. `first`: the first path of its file among those that
 /// were compared, in the record and now.
 pub(crate) fn note_links<'e>(

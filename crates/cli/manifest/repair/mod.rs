@@ -209,6 +209,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let mut printer = Printer::new(&stdout, globals.json, args.yes);
     printer.shift(damage.shift.as_ref());
     say_left(args, &damage, &found, &mut printer);
+    printer.respelled(plan.respelled());
     let repairs = Repairs { args, root: &root, damage: &damage, found: &found, algorithms };
     repairs.check_space()?;
     let mut healed = healed(&damage);
@@ -223,6 +224,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
         acted.hints.iter().for_each(|hint| console.summary(hint));
         repaired.append(&mut healed);
         if let Some(mut rewritten) = rewritten.filter(|_| !repaired.is_empty()) {
+            let repaired = plan.recorded_paths(repaired).with_context(name)?;
             let write = rewritten.replace(manifest.header(), |writer| {
                 rewrite(&manifest, &repaired, &plan.file_systems, start_ns, writer).map(drop)
             });

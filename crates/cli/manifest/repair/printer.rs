@@ -91,6 +91,7 @@ struct Summary {
     refused: u64,
     failed: u64,
     not_done: u64,
+    respelled: u64,
     unasked: UnaskedCounts,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unused_rules: UnusedRules,
@@ -113,6 +114,7 @@ pub(super) struct Printer<'o> {
     counts: [u64; Word::COUNT],
     bytes: u64,
     others: u64,
+    respelled: u64,
     unasked: Unasked,
     outcome: Outcome,
 }
@@ -125,6 +127,7 @@ impl<'o> Printer<'o> {
             counts: [0; Word::COUNT],
             bytes: 0,
             others: 0,
+            respelled: 0,
             unasked: Unasked::default(),
             outcome: Outcome::Success,
         }
@@ -218,6 +221,14 @@ impl<'o> Printer<'o> {
         }
     }
 
+    /// Counts names in another normal form than the recorded ones. They stay as they are.
+    pub(super) fn respelled(&mut self, names: u64) {
+        self.respelled = names;
+        if names > 0 {
+            self.outcome = self.outcome.max(Outcome::Negative);
+        }
+    }
+
     /// Counts what could be restored with other options.
     pub(super) fn unasked(&mut self, unasked: Unasked) {
         self.unasked = unasked;
@@ -263,6 +274,7 @@ impl<'o> Printer<'o> {
             refused: self.sum(&[Word::Refuse]),
             failed: self.sum(&[Word::Fail]),
             not_done: self.sum(&[Word::NotDone]),
+            respelled: self.respelled,
             unasked: UnaskedCounts {
                 missing: self.unasked.missing,
                 modified: self.unasked.modified,
@@ -277,6 +289,12 @@ impl<'o> Printer<'o> {
                 n => format!("{} missing links, special files or empty directories", HumanCount(n)),
             };
             console.summary(format_args!("{others} cannot be restored by repair"));
+        }
+        if self.respelled > 0 {
+            let names = human::count(self.respelled, "name");
+            console.summary(format_args!(
+                "{names} in another Unicode normal form than recorded: repair renames nothing, update records them"
+            ));
         }
         self.outcome
     }
@@ -302,7 +320,9 @@ impl<'o> Printer<'o> {
         let is_damaged =
             self.sum(&[Word::NoCopy, Word::Missing, Word::Unreadable, Word::Refuse, Word::Fail]) > 0;
         let mut text = match &parts[..] {
-            [] if unasked.is_empty() && self.others == 0 || is_damaged => "nothing to do".to_owned(),
+            [] if unasked.is_empty() && self.others + self.respelled == 0 || is_damaged => {
+                "nothing to do".to_owned()
+            }
             [] => "no damage".to_owned(),
             [first, rest @ ..] => {
                 let would = if self.acts { "" } else { "would " };

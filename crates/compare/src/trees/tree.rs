@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use ftk_file::{EvenSample, TimeAgreement, TimeCensus};
-use ftk_inventory::{Budget, Full, Inventory, Unpaired};
+use ftk_inventory::{Budget, Full, Inventory, LinkOnce, Unpaired};
 use ftk_sched::{Run, RunPlan};
 
 use super::attributes::{Attributes, Differences};
@@ -39,10 +39,10 @@ pub struct Trees<'t> {
 
 impl Trees<'_> {
     /// Finds out how the mtimes of the two trees agree: whether one of them is a copy that rounds or shifts times. Also
-    /// returns the number of files whose times differ by this. This reads no file.
+    /// returns the number of files whose times differ by this. A file with several names counts once. This reads no file.
     ///
     /// # Errors
-    /// If names that differ in their normal form do not fit into the budget.
+    /// If names that differ in their normal form, or files with several names, do not fit into the budget.
     ///
     /// # Panics
     /// If an inventory does not keep the metadata of regular files.
@@ -53,6 +53,7 @@ impl Trees<'_> {
         }
         let names = Names::find(unpaired, &self.a, &self.b, budget)?;
         let each_pair = |each: &mut dyn FnMut(i128, i128)| {
+            let mut once = LinkOnce::new(budget);
             let mut merge = Merge::new(&self.a, &self.b, &names);
             while let Some(step) = merge.next() {
                 if let Step::Both(a, b) = step
@@ -60,15 +61,18 @@ impl Trees<'_> {
                     && a.is_regular()
                     && b.is_regular()
                     && a.size == b.size
+                    && once.add(a.linked_identity(), b.linked_identity())?
                 {
                     each(a.mtime_ns, b.mtime_ns);
                 }
             }
+            once.release();
+            Ok(())
         };
         let mut sample = EvenSample::default();
-        each_pair(&mut |a_ns, b_ns| sample.add((a_ns, b_ns)));
+        each_pair(&mut |a_ns, b_ns| sample.add((a_ns, b_ns)))?;
         let Some(mut census) = TimeCensus::new(sample.items()) else { return Ok(None) };
-        each_pair(&mut |a_ns, b_ns| census.add(a_ns, b_ns, None));
+        each_pair(&mut |a_ns, b_ns| census.add(a_ns, b_ns, None))?;
         Ok(census.agreement())
     }
 

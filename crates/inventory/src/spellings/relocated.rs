@@ -60,6 +60,11 @@ impl<P: Copy> Relocated<P> {
         self.entries.sort_unstable_by_key(|entry| &paths[entry.start..][..entry.len]);
     }
 
+    /// Returns the number of entries whose own names are spelled differently.
+    pub fn respelled(&self) -> u64 {
+        self.entries.iter().filter(|entry| entry.is_respelled).count() as u64
+    }
+
     /// Starts to merge the entries with the others of their tree.
     pub fn merge(&self) -> RelocatedMerge<'_, P> {
         RelocatedMerge { entries: self, returned: 0, passed: 0, position: 0, is_current: false }

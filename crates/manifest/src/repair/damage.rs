@@ -10,7 +10,6 @@ use ftk_process::Rows;
 use ftk_walk::FileType;
 
 use crate::contents::Content;
-use crate::merge::merge;
 use crate::moves::Evidence;
 use crate::repair::RepairPlan;
 use crate::repair::directories::{NearestDirectory, directories_above, find_directories};
@@ -194,14 +193,14 @@ impl RepairPlan<'_> {
             unrecorded: HashMap::new(),
             pending: 0,
         };
-        finder.damage.shift = Shift::find(&self.times, self.manifest, self.tree.walk(), &finder.contents)?;
+        finder.damage.shift = Shift::find(&self.times, &self.aligned, &finder.contents, self.budget)?;
         if finder.damage.is_undecided() && !self.options.metadata {
             return Ok(finder.damage);
         }
         if self.finds_moved {
             finder.find_unrecorded()?;
         }
-        merge(&mut self.manifest.entries()?, &mut self.tree.walk(), |old, new| {
+        self.aligned.merge(|old, new| {
             let (old, seen) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
             if let Some(seen) = seen {
                 finder.metadata.note_directory(old.as_ref(), seen, &mut finder.reserved)?;
@@ -237,7 +236,7 @@ impl Finder<'_> {
     /// Collects the contents of files that are not recorded: missing files may have moved there.
     fn find_unrecorded(&mut self) -> Result<(), Error> {
         let (mut digests, mut found) = (Vec::new(), Vec::new());
-        merge(&mut self.plan.manifest.entries()?, &mut self.plan.tree.walk(), |old, new| {
+        self.plan.aligned.merge(|old, new| {
             if let (None, Some(new)) = (old, new)
                 && let Some(file) = new.seen.file
                 && !is_temp_name(&new.seen.name)
@@ -386,7 +385,7 @@ impl Finder<'_> {
 
     /// Judges an entry that is recorded and missing.
     fn only_old(&mut self, old: &Entry<'_>) -> Result<(), Error> {
-        if self.plan.failed.covers(old.path) {
+        if self.plan.aligned.failed.covers(old.path) {
             if old.damaged_ns.is_some() {
                 self.leave(old, Why::Unreadable);
             }
@@ -436,7 +435,7 @@ impl Finder<'_> {
         if self.damaged.is_empty() {
             return Ok(());
         }
-        merge(&mut self.plan.manifest.entries()?, &mut self.plan.tree.walk(), |old, new| {
+        self.plan.aligned.merge(|old, new| {
             if let Some(seen) = new.map(|new| &new.seen)
                 && let Some(stat) = seen.metadata.filter(|stat| stat.is_regular() && stat.nlink > 1)
                 && let Some(&at) = self.damaged.get(&stat.identity())

@@ -8,6 +8,7 @@ use ftk_walk::FileType;
 use rustix::process::geteuid;
 
 use crate::entry::key;
+use crate::merge::Side as _;
 use crate::repair::damage::{Damage, Left, Why};
 use crate::repair::plan::RepairPlan;
 use crate::survey::is_other_directory;
@@ -90,7 +91,7 @@ pub(super) fn find_directories(
 
 /// Examines the directories that the walk found.
 fn find_walked(plan: &RepairPlan<'_>, above: &mut Above) {
-    let (tree, mut path) = (&plan.tree, Vec::new());
+    let (tree, mut path) = (&plan.aligned.tree, Vec::new());
     let mut opener = Opener::new(tree.inventory);
     for dir in (0..tree.inventory.dirs()).map(DirNo) {
         if tree.inventory.has_starting_points(dir) {
@@ -111,8 +112,9 @@ fn find_walked(plan: &RepairPlan<'_>, above: &mut Above) {
 
 /// Compares the directories with their records.
 fn find_recorded(plan: &RepairPlan<'_>, above: &mut Above) -> Result<(), Error> {
-    let mut entries = plan.manifest.entries()?;
-    while let Some(old) = entries.next()? {
+    let mut entries = plan.aligned.entries()?;
+    while entries.advance()? {
+        let old = entries.entry();
         if old.stat.file_type == FileType::Directory
             && let Some(Some(found)) = above.get_mut(key(old.path))
         {

@@ -8,7 +8,6 @@ use ftk_inventory::Reservation;
 use ftk_walk::FileType;
 
 use crate::entry::key;
-use crate::merge::merge;
 use crate::repair::damage::{Damage, Recorded, Why};
 use crate::repair::directories::{directories_above, is_ours, was_ours};
 use crate::repair::plan::RepairPlan;
@@ -89,8 +88,8 @@ pub(super) struct MetadataFinder<'f> {
 
 impl<'f> MetadataFinder<'f> {
     pub(super) fn new(plan: &'f RepairPlan<'f>, contents: Contents<'f>) -> Self {
-        let header = plan.manifest.header();
-        let xattrs = header.xattrs.then(|| XattrReader::new(plan.tree.inventory, contents));
+        let header = plan.aligned.manifest.header();
+        let xattrs = header.xattrs.then(|| XattrReader::new(plan.aligned.tree.inventory, contents));
         let hider = Hider::new([header.trusted_xattrs, sees_trusted()]);
         let (ours, linked) = (HashSet::new(), HashMap::new());
         Self { plan, xattrs, hider, ours, linked }
@@ -206,7 +205,7 @@ impl<'f> MetadataFinder<'f> {
             above.remove(key(&other.path));
         }
         if !above.is_empty() {
-            merge(&mut self.plan.manifest.entries()?, &mut self.plan.tree.walk(), |old, new| {
+            self.plan.aligned.merge(|old, new| {
                 if let (Some(old), Some(new)) = (old.map(|old| old.entry()), new)
                     && let Some(now) = new.seen.metadata.filter(|now| now.file_type == FileType::Directory)
                     && old.knows(Field::Mtime)

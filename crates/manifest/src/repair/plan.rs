@@ -1,14 +1,14 @@
 //! Which files must be read to repair a tree.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use ftk_inventory::{Budget, FileNo, Reservation};
 use ftk_process::{FileSystems, file_systems};
 
-use crate::merge::merge;
+use crate::aligned::{Aligned, Spelling};
 use crate::shift::RecordedTimes;
-use crate::walked_tree::{Failed, WalkedTree};
+use crate::walked_tree::WalkedTree;
 use crate::{Error, Manifest, Survey};
 
 /// What a repair restores besides damaged files.
@@ -50,9 +50,8 @@ pub struct RepairPlan<'r> {
     pub survey: Survey,
     /// The file systems of the tree.
     pub file_systems: FileSystems,
-    pub(super) manifest: &'r Manifest,
-    pub(super) tree: WalkedTree<'r>,
-    pub(super) failed: Failed,
+    /// The manifest and the tree, in the spelling of the tree: restored names get that of the directories above them.
+    pub(super) aligned: Aligned<'r>,
     pub(super) times: RecordedTimes,
     pub(super) options: RepairOptions,
     /// Whether files that are not recorded were read, to find missing files.
@@ -80,17 +79,71 @@ impl<'r> RepairPlan<'r> {
         }
         let reads_all = !has_marks || !options.is_limited();
         let finds_moved = reads_all || options.missing;
-        let failed = Failed::of(tree);
-        let mut reserved = Reservation::new(budget);
-        let mut files = Vec::new();
-        let (mut sizes, mut candidates) = (BTreeSet::new(), Vec::new());
-        let (mut survey, file_systems) = (Survey::of(manifest.header()), file_systems(tree.inventory));
-        let mut times = RecordedTimes::default();
-        merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
+        let file_systems = file_systems(tree.inventory);
+        let pass = |aligned: &Aligned<'_>| Lists::new(aligned, reads_all, finds_moved, &file_systems, budget);
+        let (aligned, lists) = Aligned::new(manifest, tree, Spelling::Tree, budget, pass, Lists::release)?;
+        let Lists { mut files, sizes, candidates, survey, times, .. } = lists;
+        let is_candidate = |size: Option<u64>| size.is_none_or(|size| sizes.contains(&size));
+        files.extend(candidates.iter().filter(|(_, size)| is_candidate(*size)).map(|(file, _)| *file));
+        files.sort_unstable();
+        Ok(Self {
+            files,
+            has_marks,
+            has_sizes,
+            survey,
+            file_systems,
+            aligned,
+            times,
+            options,
+            finds_moved,
+            budget,
+        })
+    }
+
+    /// Returns the number of names that the manifest spells in another normal form. They are not changed.
+    pub fn respelled(&self) -> u64 {
+        self.aligned.respelled()
+    }
+
+    /// Returns paths of the tree, such as those of repaired files, in the spelling of the manifest.
+    ///
+    /// # Errors
+    /// When the manifest cannot be read or has changed meanwhile.
+    pub fn recorded_paths<T>(&self, paths: BTreeMap<Vec<u8>, T>) -> Result<BTreeMap<Vec<u8>, T>, Error> {
+        self.aligned.recorded_paths(paths)
+    }
+}
+
+/// What a pass over a manifest and a tree finds.
+struct Lists {
+    files: Vec<FileNo>,
+    /// The sizes of missing files.
+    sizes: BTreeSet<u64>,
+    /// Files that are not recorded.
+    candidates: Vec<(FileNo, Option<u64>)>,
+    survey: Survey,
+    times: RecordedTimes,
+    reserved: Reservation,
+}
+
+impl Lists {
+    /// Goes through both.
+    fn new(
+        aligned: &Aligned<'_>,
+        reads_all: bool,
+        finds_moved: bool,
+        file_systems: &FileSystems,
+        budget: &Budget,
+    ) -> Result<Self, Error> {
+        let (mut reserved, failed) = (Reservation::new(budget), &aligned.failed);
+        let (mut files, mut sizes, mut candidates) = (Vec::new(), BTreeSet::new(), Vec::new());
+        let mut survey = Survey::of(aligned.manifest.header());
+        let mut times = RecordedTimes::new(budget);
+        aligned.merge(|old, new| {
             let (old, seen) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
             if let Some(old) = &old {
-                survey.note(old, seen, &failed, &file_systems);
-                seen.into_iter().for_each(|seen| times.add(old, seen));
+                survey.note(old, seen, failed, file_systems);
+                seen.map_or(Ok(()), |seen| times.add(old, seen))?;
             }
             let old = old.filter(|old| old.stat.is_regular());
             match (old, seen.and_then(|seen| seen.file)) {
@@ -110,22 +163,12 @@ impl<'r> RepairPlan<'r> {
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        let is_candidate = |size: Option<u64>| size.is_none_or(|size| sizes.contains(&size));
-        files.extend(candidates.iter().filter(|(_, size)| is_candidate(*size)).map(|(file, _)| *file));
-        files.sort_unstable();
-        Ok(Self {
-            files,
-            has_marks,
-            has_sizes,
-            survey,
-            file_systems,
-            manifest,
-            tree: *tree,
-            failed,
-            times,
-            options,
-            finds_moved,
-            budget,
-        })
+        Ok(Self { files, sizes, candidates, survey, times, reserved })
+    }
+
+    /// Returns the memory to the budget.
+    fn release(self) {
+        self.times.release();
+        self.reserved.release();
     }
 }

@@ -59,7 +59,7 @@ impl Scrub<'_> {
                 State::Failed | State::Changed => {
                     self.done.unreadable += 1;
                     self.marks[item.record as usize] = Mark::FAILED;
-                    let path = self.tree.path_of(item.file);
+                    let path = self.path_of(item.file);
                     each(&Finding { file: Some(item.file), ..Finding::new(Verdict::Unreadable, &path) });
                     continue;
                 }
@@ -76,7 +76,7 @@ impl Scrub<'_> {
                     *mark = Mark::CHANGED;
                     self.left.changed += 1;
                     if item.is_damaged() {
-                        let path = self.tree.path_of(item.file);
+                        let path = self.path_of(item.file);
                         each(&Finding::new(Verdict::Modified, &path));
                         self.edited.push(path);
                     }
@@ -92,7 +92,7 @@ impl Scrub<'_> {
                         Verdict::Modified
                     };
                     let stat = rows.stat(row).expect("the row is Ok");
-                    let path = self.tree.path_of(item.file);
+                    let path = self.path_of(item.file);
                     let entry = |digests| Entry { digests, ..Entry::new(&path, stat) };
                     each(&Finding {
                         old: Some(entry(&self.digests[self.digests_of(item)])),

@@ -1,16 +1,17 @@
 //! Which files a scrub reads.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use ftk_inventory::{Budget, Full, Reservation};
+use ftk_inventory::{Budget, FileNo, Full, Reservation};
 use ftk_process::file_systems;
 
 use super::progress::Done;
 use super::queue::{Batch, DAMAGED, Item, Queue, UNKNOWN};
 use super::write::Mark;
-use crate::merge::merge;
+use crate::aligned::{Aligned, Spelling};
 use crate::shift::RecordedTimes;
-use crate::walked_tree::{Failed, Seen, WalkedTree};
+use crate::walked_tree::{Seen, WalkedTree};
 use crate::{Contents, Entry, Error, Field, Manifest, Shift, Survey};
 
 /// Reads a part of a tree, compares it with the manifest, and records when each file was last verified.
@@ -35,6 +36,8 @@ pub struct Scrub<'s> {
     pub edited: Vec<Vec<u8>>,
     pub(super) manifest: &'s Manifest,
     pub(super) tree: WalkedTree<'s>,
+    /// The recorded paths of files whose paths in the tree are spelled differently.
+    recorded: HashMap<FileNo, Vec<u8>>,
     pub(super) now_ns: i128,
     pub(super) queue: Queue,
     /// The limit for the bytes of undamaged files.
@@ -57,6 +60,8 @@ pub struct ForUpdate {
     pub changed: u64,
     /// Recorded entries that are missing.
     pub missing: u64,
+    /// Entries whose names are in another Unicode normal form. They are read like the others.
+    pub respelled: u64,
 }
 
 impl<'s> Scrub<'s> {
@@ -74,27 +79,33 @@ impl<'s> Scrub<'s> {
         now_ns: i128,
         budget: &Budget,
     ) -> Result<Self, Error> {
-        let (scrub, times) = Self::with_shift(manifest, tree, now_ns, budget, None)?;
+        let pass = |aligned: &Aligned<'s>| Self::with_shift(aligned, now_ns, budget, None);
+        let release = |(_, times, reserved): (Self, RecordedTimes, Reservation)| {
+            times.release();
+            reserved.release();
+        };
+        let (aligned, (scrub, times, reserved)) =
+            Aligned::new(manifest, tree, Spelling::Manifest, budget, pass, release)?;
         // Contents are not known yet, so only a shift of all times by one amount can be found.
-        match Shift::find(&times, manifest, tree.walk(), &Contents::none())? {
+        match Shift::find(&times, &aligned, &Contents::none(), budget)? {
             None => Ok(scrub),
             shift => {
-                drop(scrub);
-                Ok(Self::with_shift(manifest, tree, now_ns, budget, shift)?.0)
+                release((scrub, times, reserved));
+                Ok(Self::with_shift(&aligned, now_ns, budget, shift)?.0)
             }
         }
     }
 
     fn with_shift(
-        manifest: &'s Manifest,
-        tree: &WalkedTree<'s>,
+        aligned: &Aligned<'s>,
         now_ns: i128,
         budget: &Budget,
         shift: Option<Shift>,
-    ) -> Result<(Self, RecordedTimes), Error> {
-        let (failed, file_systems) = (Failed::of(tree), file_systems(tree.inventory));
+    ) -> Result<(Self, RecordedTimes, Reservation), Error> {
+        let &Aligned { manifest, tree, ref failed, .. } = aligned;
+        let file_systems = file_systems(tree.inventory);
         let start_ns = manifest.header().start_ns;
-        let (mut reserved, mut times) = (Reservation::new(budget), RecordedTimes::default());
+        let (mut reserved, mut times) = (Reservation::new(budget), RecordedTimes::new(budget));
         let mut items = Vec::new();
         let mut scrub = Self {
             survey: Survey::of(manifest.header()),
@@ -103,7 +114,8 @@ impl<'s> Scrub<'s> {
             lost: Vec::new(),
             edited: Vec::new(),
             manifest,
-            tree: *tree,
+            tree,
+            recorded: HashMap::new(),
             now_ns,
             queue: Queue::default(),
             limit: None,
@@ -112,15 +124,15 @@ impl<'s> Scrub<'s> {
             begun_ns: Vec::new(),
             done: Done::default(),
         };
-        merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
+        aligned.merge(|old, new| {
             let seen = new.map(|new| &new.seen);
             let Some(old) = old.map(|old| old.entry()) else {
                 scrub.left.new += u64::from(!seen.is_some_and(Seen::is_root));
                 return Ok(ControlFlow::Continue(()));
             };
-            scrub.survey.note(&old, seen, &failed, &file_systems);
+            scrub.survey.note(&old, seen, failed, &file_systems);
             if let Some(seen) = seen {
-                times.add(&old, seen);
+                times.add(&old, seen)?;
             }
             if old.digests.is_empty() {
                 return Ok(ControlFlow::Continue(()));
@@ -134,6 +146,11 @@ impl<'s> Scrub<'s> {
                     Some(file) => {
                         let verified_ns = verified_ns(&old, start_ns, now_ns);
                         let is_timed = old.knows_all(&[Field::Size, Field::Mtime]);
+                        if seen.own_path.is_some() {
+                            let bytes = 2 * size_of::<(FileNo, Vec<u8>)>() + old.path.len();
+                            reserved.consume(bytes as u64)?;
+                            scrub.recorded.insert(file, old.path.to_vec());
+                        }
                         items.push(Item { verified_ns, record, file, size: seen.stat().size, is_timed });
                     }
                     None => {
@@ -150,8 +167,14 @@ impl<'s> Scrub<'s> {
             Ok(ControlFlow::Continue(()))
         })?;
         scrub.left.missing = scrub.survey.missing;
+        scrub.left.respelled = aligned.respelled();
         scrub.queue = Queue::new(items);
-        Ok((scrub, times))
+        Ok((scrub, times, reserved))
+    }
+
+    /// Returns the recorded path of a file that is read.
+    pub(super) fn path_of(&self, file: FileNo) -> Vec<u8> {
+        self.recorded.get(&file).cloned().unwrap_or_else(|| self.tree.path_of(file))
     }
 
     /// Returns the bytes of all files that can be read, except damaged ones.

@@ -53,7 +53,7 @@ pub struct Scrubbed {
     pub unreadable: u64,
     /// All files with recorded digests, also those that are missing or have another size or time.
     pub recorded: u64,
-    /// Whether this run has read no file because all of them have another size or time, apart from missing ones.
+    /// Whether this run has read none of the recorded files, because they have another size or time or are missing.
     pub is_nothing: bool,
     /// Files with their recorded size and time, except damaged, undecided and unreadable ones.
     pub files: u64,
@@ -82,7 +82,7 @@ impl Scrub<'_> {
             undecided: done.undecided,
             unreadable: done.unreadable,
             recorded: self.marks.len() as u64,
-            is_nothing: self.left.changed > 0
+            is_nothing: !self.marks.is_empty()
                 && done.verified + done.damaged + done.undecided + done.unreadable == 0,
             ..Scrubbed::default()
         };

@@ -8,15 +8,15 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use ftk_file::{EvenSample, TimeAgreement, TimeCensus};
+use ftk_inventory::{Budget, Full, LinkOnce};
 
 pub(crate) use recorded::RecordedTimes;
 
+use crate::aligned::Aligned;
 use crate::common::Common;
-use crate::merge::merge;
 use crate::pairs::{Pass, merge_manifests};
 use crate::respelled::Respelled;
 use crate::shift::census::ResetCensus;
-use crate::walked_tree::Walk;
 use crate::{Contents, Entry, Error, Field, Manifest};
 
 /// A change of the mtimes of nearly all files that edits do not explain.
@@ -47,15 +47,15 @@ pub enum ShiftKind {
 
 impl Shift {
     /// Finds out whether the times of a tree have shifted, after its files were read. `recorded` are times of
-    /// some files.
+    /// some files. A file with several names counts once.
     ///
     /// # Errors
-    /// When the manifest cannot be read or has changed.
+    /// When the manifest cannot be read or has changed, or the files with several names do not fit into the budget.
     pub(crate) fn find(
         recorded: &RecordedTimes,
-        manifest: &Manifest,
-        mut walk: Walk<'_>,
+        aligned: &Aligned<'_>,
         contents: &Contents<'_>,
+        budget: &Budget,
     ) -> Result<Option<Self>, Error> {
         // Nearly every tree has its recorded times, which the sample shows without another pass.
         let sample = recorded.changes(contents);
@@ -64,15 +64,16 @@ impl Shift {
         if census.is_none() && changed * 2 <= sample.len() {
             return Ok(None);
         }
-        let mut reset = ResetCensus::new(manifest.header().start_ns);
-        let mut digests = Vec::new();
-        merge(&mut manifest.entries()?, &mut walk, |old, new| {
+        let mut reset = ResetCensus::new(aligned.manifest.header().start_ns);
+        let (mut digests, mut once) = (Vec::new(), LinkOnce::new(budget));
+        aligned.merge(|old, new| {
             if let (Some(old), Some(new)) = (old, new)
                 && let Some(file) = new.seen.file
                 && let old = old.entry()
                 && is_timed(&old)
                 && let Some((stat, row)) = contents.stat(file, new.seen.metadata)
                 && stat.size == old.stat.size
+                && once.add(old.group_hash(), stat.linked_identity())?
             {
                 let is_same = row.map(|row| {
                     contents.digests(row, &mut digests);
@@ -84,6 +85,7 @@ impl Shift {
             }
             Ok(ControlFlow::Continue(()))
         })?;
+        once.release();
         let agreeing = census.as_ref().and_then(TimeCensus::agreement);
         // A fast copy without times of files that all have one recorded time looks shifted and rounded, too.
         let is_certain = agreeing.is_some_and(|(it, _)| it.shift_ns() == 0 || it.rounding().is_none());
@@ -95,27 +97,34 @@ impl Shift {
     /// them.
     ///
     /// # Errors
-    /// When a manifest cannot be read or has changed.
+    /// When a manifest cannot be read or has changed, or the files with several names do not fit into the budget.
     pub(crate) fn between(
         old: &Manifest,
         new: &Manifest,
         respelled: Option<&Respelled>,
         common: &Common,
         sample: Option<TimeSample>,
+        budget: &Budget,
     ) -> Result<Option<Self>, Error> {
         let sample = match sample {
             Some(sample) => sample,
             None => {
-                let mut sample = TimeSample::default();
-                each_pair(old, new, respelled, |old, new| _ = sample.add(old, new))?;
+                let mut sample = TimeSample::new(budget);
+                each_pair(old, new, respelled, |old, new| sample.add(old, new).map(drop))?;
                 sample
             }
         };
         let Some(mut census) = TimeCensus::new(sample.times.items()) else { return Ok(None) };
+        sample.release();
+        let mut once = LinkOnce::new(budget);
         each_pair(old, new, respelled, |old, new| {
-            let is_same = (!common.is_empty()).then(|| common.is_same(old.digests, new.digests));
-            census.add(old.stat.mtime_ns, new.stat.mtime_ns, is_same);
+            if once.add(old.group_hash(), new.group_hash())? {
+                let is_same = (!common.is_empty()).then(|| common.is_same(old.digests, new.digests));
+                census.add(old.stat.mtime_ns, new.stat.mtime_ns, is_same);
+            }
+            Ok(())
         })?;
+        once.release();
         Ok(census.agreement().map(Self::agreeing))
     }
 
@@ -132,20 +141,36 @@ impl Shift {
     }
 }
 
-/// Old and new times of some files of equal size in two manifests.
-#[derive(Debug, Default)]
+/// Old and new times of some files of equal size in two manifests. A file with several names counts once.
+#[derive(Debug)]
 pub(crate) struct TimeSample {
     times: EvenSample<(i128, i128)>,
+    once: LinkOnce<u64, u64>,
 }
 
 impl TimeSample {
+    pub(crate) fn new(budget: &Budget) -> Self {
+        Self { times: EvenSample::default(), once: LinkOnce::new(budget) }
+    }
+
+    /// Returns the memory to the budget.
+    pub(crate) fn release(self) {
+        self.once.release();
+    }
+
     /// Adds two entries, if they are files that count. Returns whether they do and their times differ.
-    pub(crate) fn add(&mut self, old: &Entry<'_>, new: &Entry<'_>) -> bool {
+    ///
+    /// # Errors
+    /// When the budget is used up.
+    pub(crate) fn add(&mut self, old: &Entry<'_>, new: &Entry<'_>) -> Result<bool, Full> {
+        if !is_counted(old, new) {
+            return Ok(false);
+        }
         let (old_ns, new_ns) = (old.stat.mtime_ns, new.stat.mtime_ns);
-        if is_counted(old, new) {
+        if self.once.add(old.group_hash(), new.group_hash())? {
             self.times.add((old_ns, new_ns));
         }
-        is_counted(old, new) && old_ns != new_ns
+        Ok(old_ns != new_ns)
     }
 }
 
@@ -154,28 +179,29 @@ fn each_pair(
     old: &Manifest,
     new: &Manifest,
     respelled: Option<&Respelled>,
-    each: impl FnMut(&Entry<'_>, &Entry<'_>),
+    each: impl FnMut(&Entry<'_>, &Entry<'_>) -> Result<(), Full>,
 ) -> Result<(), Error> {
     let each = RefCell::new(each);
-    let pair = |old: &Entry<'_>, new: &Entry<'_>| {
-        if is_counted(old, new) {
-            each.borrow_mut()(old, new);
-        }
+    let pair = |old: &Entry<'_>, new: &Entry<'_>| match is_counted(old, new) {
+        true => each.borrow_mut()(old, new),
+        false => Ok(()),
     };
+    let mut same = Ok(());
     merge_manifests(
         (old, new),
         Pass::First,
         None,
         respelled,
         false,
-        |_, same| same.into_iter().for_each(|entry| pair(entry, entry)),
+        |_, entry| same = same.and_then(|()| entry.map_or(Ok(()), |entry| pair(entry, entry))),
         |old, new, _| {
             if let (Some(old), Some(new)) = (old, new) {
-                pair(&old, &new);
+                pair(&old, &new)?;
             }
             Ok(ControlFlow::Continue(()))
         },
-    )
+    )?;
+    Ok(same?)
 }
 
 /// Returns whether two entries are files of equal size with known times.

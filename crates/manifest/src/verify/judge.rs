@@ -6,15 +6,13 @@ use std::ops::ControlFlow;
 use ftk_file::{Stat, sees_trusted};
 use ftk_inventory::{FileNo, Opener};
 use ftk_process::{FileSystems, Rows, file_systems};
-use ftk_walk::FileType;
 
 use super::plan::{Batch, VerifyPlan};
 use crate::contents::Content;
 use crate::keys::{Keys, pair};
-use crate::merge::merge;
 use crate::moves::Evidence;
-use crate::verdict::{finding, is_same_time, note_links};
-use crate::walked_tree::{Seen, Walk};
+use crate::verdict::{compares_links, finding, is_same_time, note_links};
+use crate::walked_tree::Seen;
 use crate::xattrs::{Hider, XattrReader};
 use crate::{Contents, Entry, Error, Field, Finding, Shift, Summary, Verdict, Xattr};
 
@@ -40,8 +38,8 @@ impl VerifyPlan<'_> {
         let mut summary = Summary::default();
         summary.shift = shift.filter(|_| self.criteria.compares(Field::Mtime));
         summary.split_links = self.split_links(batch, &contents)?;
-        let inventory = self.tree.inventory;
-        let needs_xattrs = self.manifest.header().xattrs && self.criteria.compares(Field::Xattrs);
+        let inventory = self.aligned.tree.inventory;
+        let needs_xattrs = self.aligned.manifest.header().xattrs && self.criteria.compares(Field::Xattrs);
         let mut judge = Judge {
             plan: self,
             batch,
@@ -49,7 +47,7 @@ impl VerifyPlan<'_> {
             moves,
             opener: Opener::new(inventory),
             xattrs: needs_xattrs.then(|| XattrReader::new(inventory, contents)),
-            hider: Hider::new([self.manifest.header().trusted_xattrs, sees_trusted()]),
+            hider: Hider::new([self.aligned.manifest.header().trusted_xattrs, sees_trusted()]),
             missing_seen: 0,
             candidates_seen: 0,
             digests: Vec::new(),
@@ -59,11 +57,11 @@ impl VerifyPlan<'_> {
             pending: 0,
             each,
         };
-        merge(&mut self.manifest.entries()?, &mut self.walk(), |old, new| {
+        self.aligned.merge(|old, new| {
             Ok(match (old, new) {
                 (Some(old), Some(new)) => return judge.both(&old.entry(), &new.seen),
                 (Some(old), None) => judge.only_old(&old.entry()),
-                (None, Some(new)) => judge.only_new(new),
+                (None, Some(new)) => judge.only_new(&new.seen),
                 (None, None) => ControlFlow::Continue(()),
             })
         })?;
@@ -73,10 +71,10 @@ impl VerifyPlan<'_> {
     /// Finds the new files that are missing files at a new path.
     fn moves(&self, contents: &Contents<'_>) -> Result<Moves, Error> {
         let file_systems = match self.missing.needs_inodes() && !self.candidates.is_empty() {
-            true => file_systems(self.tree.inventory),
+            true => file_systems(self.aligned.tree.inventory),
             false => FileSystems::default(),
         };
-        let mut found = Keys::new(self.manifest.header().digests_len(), self.budget);
+        let mut found = Keys::new(self.aligned.manifest.header().digests_len(), self.budget);
         let (mut files, mut digests) = (Vec::new(), Vec::new());
         for &file in &self.candidates {
             if let Content::Read(row, stat) = contents.of(file) {
@@ -163,7 +161,7 @@ impl Judge<'_> {
         self.plan.criteria.changed(&old, &new, is_same, &mut self.changed);
         let mut links = self.plan.links.borrow_mut();
         let is_compared = self.plan.criteria.compares(Field::LinkGroup)
-            && seen.file_type != FileType::Directory
+            && compares_links(&old, seen.file_type)
             && self.summary.split_links == 0;
         if let Some(group) = old.links().filter(|_| is_compared)
             && let Some(first) = links.add(old.path, group.map(Into::into), stat.linked_identity())?
@@ -216,7 +214,7 @@ impl Judge<'_> {
     }
 
     fn only_old(&mut self, old: &Entry<'_>) -> ControlFlow<()> {
-        let is_covered = self.plan.failed.covers(old.path);
+        let is_covered = self.plan.aligned.failed.covers(old.path);
         let is_file = self.plan.reads && old.stat.is_regular() && !is_covered;
         self.missing_seen += usize::from(is_file);
         if !(if is_file { self.batch.has_moves } else { self.batch.is_first }) {
@@ -226,14 +224,13 @@ impl Judge<'_> {
             return self.unreadable(old, None, None);
         }
         let moved = if is_file { self.moves.to.get(self.missing_seen - 1).copied().flatten() } else { None };
-        let path = moved.map(|file| self.plan.tree.path_of(file));
+        let path = moved.map(|file| self.plan.aligned.tree.path_of(file));
         let verdict = if moved.is_some() { Verdict::Moved } else { Verdict::Missing };
         self.summary.add(verdict);
         (self.each)(&Finding { new_path: path.as_deref(), ..finding(verdict, old) })
     }
 
-    fn only_new(&mut self, new: &Walk<'_>) -> ControlFlow<()> {
-        let seen = &new.seen;
+    fn only_new(&mut self, seen: &Seen) -> ControlFlow<()> {
         let is_candidate =
             seen.file.is_some() && self.plan.candidates.get(self.candidates_seen).copied() == seen.file;
         self.candidates_seen += usize::from(is_candidate);

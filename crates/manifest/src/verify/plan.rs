@@ -3,16 +3,15 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use ftk_inventory::{
-    Budget, Candidates, FileNo, LinkPairs, LinkSplits, MovedEntries, Opener, Reservation, Unpaired,
-};
+use ftk_inventory::{Budget, FileNo, LinkPairs, LinkSplits, Opener, Reservation};
 
-use crate::entry::{LinkGroup, key, path_of_key};
+use crate::aligned::{Aligned, Spelling};
+use crate::entry::LinkGroup;
 use crate::keys::Keys;
-use crate::merge::{Side as _, merge};
 use crate::moves::Evidence;
 use crate::shift::RecordedTimes;
-use crate::walked_tree::{Failed, Walk, WalkedTree};
+use crate::verdict::compares_links;
+use crate::walked_tree::WalkedTree;
 use crate::{Contents, Criteria, Error, Field, Manifest, Shift};
 
 /// The files that must be read to verify a tree, and the files that are missing.
@@ -22,12 +21,9 @@ use crate::{Contents, Criteria, Error, Field, Manifest, Shift};
 /// recorded path that the walk did not find is missing.
 #[derive(Debug)]
 pub struct VerifyPlan<'p> {
-    pub(super) manifest: &'p Manifest,
-    pub(super) tree: WalkedTree<'p>,
-    /// The entries of the tree whose paths the manifest spells in another normal form.
-    pub(super) moved: Option<MovedEntries>,
+    /// The manifest and the tree, in the spelling of the manifest.
+    pub(super) aligned: Aligned<'p>,
     pub(super) criteria: &'p Criteria,
-    pub(super) failed: Failed,
     /// Whether contents are compared at all.
     pub(super) reads: bool,
     /// Files to be read that are regular files in the manifest and in the tree, ascending.
@@ -81,19 +77,9 @@ impl<'p> VerifyPlan<'p> {
     ) -> Result<Self, Error> {
         let header = manifest.header();
         let reads = criteria.compares(Field::Digests) && !header.algorithms.is_empty();
-        let tree = *tree;
-        let (mut failed, mut moved) = (Failed::of(&tree), None);
-        let mut unpaired = Unpaired::new(budget);
-        let mut lists =
-            Lists::new(manifest, &mut tree.walk(), criteria, &failed, Some(&mut unpaired), budget)?;
-        if let Some(candidates) = unpaired.candidates(budget)
-            && let Some(respelled) = Respelled::find(manifest, &tree, candidates, budget)?
-        {
-            (failed, moved) = (Failed::new(respelled.failed), Some(respelled.entries));
-            lists.release();
-            lists =
-                Lists::new(manifest, &mut tree.walk_with(moved.as_ref()), criteria, &failed, None, budget)?;
-        }
+        let pass = |aligned: &Aligned<'_>| Lists::new(aligned, criteria, budget);
+        let (aligned, lists) =
+            Aligned::new(manifest, tree, Spelling::Manifest, budget, pass, Lists::release)?;
         let Lists { mut pairs, missing, mut candidates, times, has_links, .. } = lists;
         pairs.sort_unstable();
         let (inventory, mut opener) = (tree.inventory, Opener::new(tree.inventory));
@@ -110,32 +96,13 @@ impl<'p> VerifyPlan<'p> {
             });
         }
         let links = RefCell::new(LinkPairs::new(budget));
-        Ok(Self {
-            manifest,
-            tree,
-            moved,
-            criteria,
-            failed,
-            reads,
-            pairs,
-            missing,
-            candidates,
-            times,
-            has_links,
-            links,
-            budget,
-        })
-    }
-
-    /// Returns the entries of the tree, with paths in the spelling of the manifest.
-    pub(super) fn walk(&self) -> Walk<'_> {
-        self.tree.walk_with(self.moved.as_ref())
+        Ok(Self { aligned, criteria, reads, pairs, missing, candidates, times, has_links, links, budget })
     }
 
     /// Finds out whether the times have shifted, if this batch has all files. A part of them does not show it.
     pub(super) fn shift(&self, batch: &Batch, contents: &Contents<'_>) -> Result<Option<Shift>, Error> {
         match self.has_all(batch) {
-            true => Shift::find(&self.times, self.manifest, self.walk(), contents),
+            true => Shift::find(&self.times, &self.aligned, contents, self.budget),
             false => Ok(None),
         }
     }
@@ -147,8 +114,9 @@ impl<'p> VerifyPlan<'p> {
             return Ok(0);
         }
         let mut splits = LinkSplits::new(self.budget);
-        merge(&mut self.manifest.entries()?, &mut self.walk(), |old, new| {
+        self.aligned.merge(|old, new| {
             if let (Some(old), Some(new)) = (old, new)
+                && compares_links(&old.entry(), new.seen.file_type)
                 && let Some(group) = old.entry().links()
                 && let Some(stat) = contents.stat_of(&new.seen)
             {
@@ -203,35 +171,21 @@ struct Lists {
 }
 
 impl Lists {
-    /// Goes through both. Paths that only one of them has are added to `unpaired`.
-    fn new(
-        manifest: &Manifest,
-        walk: &mut Walk<'_>,
-        criteria: &Criteria,
-        failed: &Failed,
-        mut unpaired: Option<&mut Unpaired>,
-        budget: &Budget,
-    ) -> Result<Self, Error> {
-        let header = manifest.header();
+    /// Goes through both.
+    fn new(aligned: &Aligned<'_>, criteria: &Criteria, budget: &Budget) -> Result<Self, Error> {
+        let header = aligned.manifest.header();
         let reads = criteria.compares(Field::Digests) && !header.algorithms.is_empty();
         let mut lists = Self {
             pairs: Vec::new(),
             missing: Keys::new(header.digests_len(), budget),
             candidates: Vec::new(),
-            times: RecordedTimes::default(),
+            times: RecordedTimes::new(budget),
             has_links: false,
             reserved: Reservation::new(budget),
         };
-        merge(&mut manifest.entries()?, walk, |old, new| {
-            if let Some(unpaired) = &mut unpaired {
-                match (&old, &new) {
-                    (Some(old), None) => unpaired.add(0, key(old.path()))?,
-                    (None, Some(new)) => unpaired.add(1, key(new.path()))?,
-                    _ => {}
-                }
-            }
+        aligned.merge(|old, new| {
             if let (Some(old), Some(new)) = (&old, &new) {
-                lists.times.add(&old.entry(), &new.seen);
+                lists.times.add(&old.entry(), &new.seen)?;
             }
             lists.has_links |= old.as_ref().is_some_and(|old| old.entry().link_group.is_some());
             let file = new.as_ref().and_then(|new| new.seen.file);
@@ -246,7 +200,7 @@ impl Lists {
                 }
                 (Some(old), None) => {
                     let old = old.entry();
-                    if new.is_none() && old.stat.is_regular() && !failed.covers(old.path) {
+                    if new.is_none() && old.stat.is_regular() && !aligned.failed.covers(old.path) {
                         lists.missing.push_file([old.digests], old.size(), Evidence::recorded(&old))?;
                     }
                 }
@@ -264,40 +218,7 @@ impl Lists {
     /// Returns the memory to the budget.
     fn release(self) {
         self.missing.release();
+        self.times.release();
         self.reserved.release();
-    }
-}
-
-/// What a manifest spells in another normal form than the tree.
-struct Respelled {
-    /// The entries of the tree.
-    entries: MovedEntries,
-    /// All paths that could not be read, in the spelling of the manifest.
-    failed: Vec<Vec<u8>>,
-}
-
-impl Respelled {
-    /// Returns `None` if there are no such entries.
-    fn find(
-        manifest: &Manifest,
-        tree: &WalkedTree<'_>,
-        mut candidates: Candidates,
-        budget: &Budget,
-    ) -> Result<Option<Self>, Error> {
-        merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
-            let sides = [old.is_some(), new.is_some()];
-            let path = old.as_ref().map(|old| old.path()).or(new.as_ref().map(|new| new.path()));
-            candidates.add(sides, key(path.unwrap_or_default()))?;
-            Ok(ControlFlow::Continue(()))
-        })?;
-        let spellings = candidates.pair()?;
-        if spellings.is_empty() {
-            return Ok(None);
-        }
-        let entries = tree.inventory.relocate(&spellings, |path| key(tree.relative(path)), budget)?;
-        let mut failed: Vec<_> = tree.failed.iter().map(|path| key(tree.relative(path)).to_vec()).collect();
-        spellings.align_all(&mut failed, budget)?;
-        let failed = failed.iter().map(|path| path_of_key(path).to_vec()).collect();
-        Ok(Some(Self { entries, failed }))
     }
 }

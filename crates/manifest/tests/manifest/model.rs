@@ -423,7 +423,10 @@ fn linked<'e>(old: &'e Entries, new: &Entries) -> Vec<&'e Path> {
             group => Some(group.clone()),
         }
     };
-    let known = |(path, entry)| Some((path, [group(entry)?, group(new.get(path)?)?]));
+    let known = |(path, entry): (&'e Path, &Owned)| {
+        let now = new.get(path).filter(|now| now.stat.file_type == entry.stat.file_type)?;
+        Some((path, [group(entry)?, group(now)?]))
+    };
     let both: Vec<(&Path, [Option<Vec<u8>>; 2])> = old.iter().filter_map(known).collect();
     let is_linked =
         |a: usize, b: usize, side: usize| both[a].1[side].is_some() && both[a].1[side] == both[b].1[side];

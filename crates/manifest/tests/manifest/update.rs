@@ -8,7 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use ftk_file::FsId;
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Field, Finding, Header, Manifest, OtherRoot, Sample, Update, Updated, Verdict, Writer};
+use ftk_manifest::{
+    Field, Finding, Header, Manifest, OtherRoot, Sample, Update, UpdateOptions, Updated, Verdict, Writer,
+};
 
 use crate::model::{Entries, Path, header, manifest, open, read, version_1};
 use crate::tree_digests::with_trees;
@@ -18,7 +20,7 @@ const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
 
 /// The files that an update read, the corrupted files it found, and the new manifest.
 pub(crate) struct Run {
-    read: Vec<Vec<u8>>,
+    pub(crate) read: Vec<Vec<u8>>,
     pub(crate) corrupted: Vec<Vec<u8>>,
     updated: Updated,
     pub(crate) new: Manifest,
@@ -35,7 +37,8 @@ fn update_walked(walked: &Walked, old: &Manifest, check: Option<f64>, accept: &[
     let (tree, budget) = (walked.tree(), Budget::new(1 << 20));
     let check = check.map(Sample::new);
     let accept: BTreeSet<_> = accept.iter().map(|path| path.as_bytes().to_vec()).collect();
-    let update = Update::new(old, &tree, check.as_ref(), &accept, &budget).unwrap();
+    let options = UpdateOptions { check: check.as_ref(), accept: &accept, append_only: false };
+    let update = Update::new(old, &tree, &options, &budget).unwrap();
     let header = old.header();
     let rows = walked.read(Some(&update.files), &header.algorithms);
     let path = |file: &_| walked.inventory.path(*file)[walked.root.len() + 1..].to_vec();
@@ -208,7 +211,8 @@ fn missing_entries_are_counted_without_the_root() {
     let recorded = read(&old).unwrap().len() as u64 - 1;
     let walked = dir.walk(true);
     let accept = ["file", "a", "nowhere"].map(|path| path.as_bytes().to_vec()).into();
-    let update = Update::new(&old, &walked.tree(), None, &accept, &Budget::new(1 << 20)).unwrap();
+    let options = UpdateOptions { check: None, accept: &accept, append_only: false };
+    let update = Update::new(&old, &walked.tree(), &options, &Budget::new(1 << 20)).unwrap();
     assert_eq!(
         (update.survey.recorded, update.survey.missing, update.survey.other_root),
         (recorded, 0, None)
@@ -216,7 +220,7 @@ fn missing_entries_are_counted_without_the_root() {
     assert_eq!(update.unknown, [b"a".to_vec(), b"nowhere".to_vec()].into());
     fs::remove_dir_all(dir.at("a")).unwrap();
     let walked = dir.walk(true);
-    let update = Update::new(&old, &walked.tree(), None, &accept, &Budget::new(1 << 20)).unwrap();
+    let update = Update::new(&old, &walked.tree(), &options, &Budget::new(1 << 20)).unwrap();
     assert_eq!((update.survey.recorded, update.survey.missing), (recorded, 6));
 }
 
@@ -246,7 +250,8 @@ fn another_root_is_another_file_system_or_inode() {
         let root = entries.get_mut(&Path::new(".")).unwrap();
         (root.fs, root.stat.dev, root.stat.ino) = (fs, root.stat.dev + dev, root.stat.ino + ino);
         let (old, walked, none) = (manifest(&header, &entries), dir.walk(true), BTreeSet::new());
-        let update = Update::new(&old, &walked.tree(), None, &none, &Budget::new(1 << 20)).unwrap();
+        let options = UpdateOptions { check: None, accept: &none, append_only: false };
+        let update = Update::new(&old, &walked.tree(), &options, &Budget::new(1 << 20)).unwrap();
         assert_eq!(update.survey.other_root, expected, "{fs:?} {dev} {ino}");
     }
 }

@@ -13,6 +13,7 @@ use proptest::prelude::*;
 
 use crate::model::{Entries, Owned, Path, Said, all_versions, entry, expected, header, manifest, read};
 use crate::trees::{Dir, Walked};
+use crate::update::update;
 
 const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
 
@@ -606,6 +607,12 @@ proptest! {
             let other: Entries = recorded.iter().map(|(path, entry)| (composed(path), entry.clone())).collect();
             let expected = verified(&recorded, true);
             prop_assert_eq!(&verified(&other, true), &expected);
+            // An update has the paths of the tree, whatever the manifest has.
+            let updated = |recorded: &Entries| {
+                let run = update(dir, &manifest(&header(XXH3, false), recorded), None, &[]);
+                (run.read, run.corrupted, read(&run.new).unwrap())
+            };
+            prop_assert_eq!(updated(&other), updated(&recorded));
             let (mut said, respelled, _) = verified(&other, false);
             for it in &mut said {
                 let before = expected.0.iter().find(|before| before.0 == it.0).map(|it| it.1);
