@@ -21,8 +21,12 @@ fn path_order(a: &[u8], b: &[u8]) -> Ordering {
 
 /// Compares paths component by component, but a directory comes after everything below it.
 fn post_order(a: &[u8], b: &[u8]) -> Ordering {
-    let key = |&byte: &u8| if byte == b'/' { 0 } else { u16::from(byte) + 1 };
-    a.iter().map(key).chain([1]).cmp(b.iter().map(key).chain([1]))
+    fn key(path: &[u8]) -> impl Iterator<Item = u16> {
+        // Only a starting point can end in slashes.
+        let end = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+        path[..end].iter().map(|&byte| if byte == b'/' { 0 } else { u16::from(byte) + 1 }).chain([1])
+    }
+    key(a).cmp(key(b))
 }
 
 #[cfg(test)]
@@ -31,7 +35,8 @@ mod tests {
 
     use super::*;
 
-    const PATHS: [&str; 8] = ["a", "a-b", "a/b", "a/b/c", "a/b-c", "a0", "a\u{1}", "b/a"];
+    const PATHS: [&str; 12] =
+        ["a", "a-b", "a/b", "a/b/c", "a/b-c", "a0", "a\u{1}", "b/a", "c/", "c/a", "/", "/a"];
 
     #[test]
     fn paths_are_ordered_as_the_standard_library_orders_them() {
