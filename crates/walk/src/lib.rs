@@ -192,7 +192,8 @@
 //! - Entries and directories come in no particular order. [`collect_sorted`](Walker::collect_sorted) sorts them.
 //! - A walk is not a snapshot. Entries that are created, removed or renamed during the walk may be seen or
 //!   missed.
-//! - The crate has no globs and no ignore files.
+//! - The crate has no globs. Ignore files are a [filter](Walker::filter_with) of the crate
+//!   [ftk-ignore](https://docs.rs/ftk-ignore).
 //! - Visitors run at the same time. To print during the walk, let each visitor collect whole lines, and write
 //!   them under a lock in [`Visitor::leave`].
 //! - There is no Windows support. On Unixes other than Linux the walk uses `readdir`, needs more descriptors,
@@ -219,6 +220,7 @@ mod dir_entry;
 mod entry;
 mod error;
 mod fields;
+mod filter;
 mod forms;
 pub mod guide;
 mod idle;
@@ -238,6 +240,7 @@ pub use dir_entry::DirEntry;
 pub use entry::{Directory, Entry, Repeat, is_pseudo};
 pub use error::{Op, WalkError};
 pub use fields::Fields;
+pub use filter::{Filter, Unfiltered};
 pub use forms::Stream;
 pub use metadata::{FileType, Metadata};
 pub use opener::make_room;

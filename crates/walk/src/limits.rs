@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Entry, Fields, Walker};
+use crate::{Entry, Fields, Filter, Walker};
 
 /// The limits of a walk. By default there are none.
 #[derive(Clone, Debug)]
@@ -11,22 +11,22 @@ pub(crate) struct Limits {
     pub(crate) max_depth: u32,
     pub(crate) same_file_system: bool,
     pub(crate) prefetch: Fields,
-    pub(crate) filter: Option<Filter>,
+    pub(crate) filter: Option<Predicate>,
 }
 
 /// A predicate for entries.
 #[derive(Clone)]
-pub(crate) struct Filter(Arc<dyn Fn(&mut Entry<'_>) -> bool + Send + Sync>);
+pub(crate) struct Predicate(Arc<dyn Fn(&mut Entry<'_>) -> bool + Send + Sync>);
 
-impl Filter {
+impl Predicate {
     pub(crate) fn accepts(&self, entry: &mut Entry<'_>) -> bool {
         (self.0)(entry)
     }
 }
 
-impl fmt::Debug for Filter {
+impl fmt::Debug for Predicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Filter")
+        f.write_str("Predicate")
     }
 }
 
@@ -44,7 +44,7 @@ impl Limits {
 }
 
 /// Limits hold for every form of the walk, [`run`](Walker::run) included.
-impl Walker {
+impl<F: Filter> Walker<F> {
     /// Sets the depth of the deepest entries that are shown. `0` shows only the starting points, `1` also what is directly
     /// in them. Directories at this depth are shown and not opened. There is no limit by default.
     #[must_use]
@@ -75,7 +75,8 @@ impl Walker {
     /// everything below it.
     ///
     /// `filter` is not called for starting points: what was asked for by its path is always walked. It is called on the
-    /// worker that lists the directory, after [`prefetch`](Self::prefetch). A second filter replaces the first.
+    /// worker that lists the directory, after [`prefetch`](Self::prefetch). A second
+    /// predicate replaces the first. Filters that need more than the entry itself are for [`filter_with`](Walker::filter_with).
     ///
     /// # Examples
     ///
@@ -91,7 +92,7 @@ impl Walker {
     /// ```
     #[must_use]
     pub fn filter_entry(mut self, filter: impl Fn(&mut Entry<'_>) -> bool + Send + Sync + 'static) -> Self {
-        self.limits.filter = Some(Filter(Arc::new(filter)));
+        self.limits.filter = Some(Predicate(Arc::new(filter)));
         self
     }
 }

@@ -16,7 +16,7 @@ use crate::node::Node;
 use crate::opener::{budget, make_room, most};
 use crate::roots::{self, Roots};
 use crate::worker::{Grow, Shared, Task, Worker};
-use crate::{Entry, FileType, Op, Step, Visitor, WalkError};
+use crate::{Entry, FileType, Filter, Op, Step, Unfiltered, Visitor, WalkError};
 
 /// Start another thread when at least this many directories are queued.
 pub(crate) const MIN_QUEUED: usize = 4;
@@ -46,21 +46,36 @@ pub enum Follow {
 }
 
 /// A walk that is configured and can be run.
+///
+/// `F` is the [`Filter`] that [`filter_with`](Self::filter_with) sets. By default there is none.
 #[derive(Clone, Debug)]
-pub struct Walker {
+pub struct Walker<F = Unfiltered> {
     /// A path that contains a NUL is reported when the walk starts.
     roots: Vec<Result<CString, NulError>>,
     threads: usize,
     follow: Follow,
     pub(crate) limits: Limits,
+    filter: F,
 }
 
 impl Walker {
     /// Makes a walk over these starting points: directories, and files of any type.
     pub fn new<P: AsRef<Path>>(roots: impl IntoIterator<Item = P>) -> Self {
         let roots = roots.into_iter().map(|root| CString::new(root.as_ref().as_os_str().as_bytes()));
-        Self { roots: roots.collect(), threads: 0, follow: Follow::Never, limits: Limits::default() }
+        let (follow, limits) = (Follow::Never, Limits::default());
+        Self { roots: roots.collect(), threads: 0, follow, limits, filter: Unfiltered }
     }
+    /// Sets a filter that keeps state for workers and directories, such as `IgnoreFiles` of the crate
+    /// [ftk-ignore](https://docs.rs/ftk-ignore), which skips what git ignores.
+    ///
+    /// It sees the entries that [`filter_entry`](Self::filter_entry) leaves, in every form of the walk.
+    pub fn filter_with<F: Filter>(self, filter: F) -> Walker<F> {
+        let Self { roots, threads, follow, limits, filter: Unfiltered } = self;
+        Walker { roots, threads, follow, limits, filter }
+    }
+}
+
+impl<F: Filter> Walker<F> {
     /// Sets the maximum number of workers, including the calling thread. `0`, the default, means one per
     /// logical CPU.
     #[must_use]
@@ -88,6 +103,12 @@ impl Walker {
     /// # Panics
     /// If a visitor panics. All workers end first; then the panic of the first such visitor is resumed.
     pub fn run<V: Visitor>(self, mut make: impl FnMut(usize) -> V) -> Vec<V> {
+        let visitors = self.walk(|number| self.filter.wrap(make(number)));
+        visitors.into_iter().map(F::unwrap).collect()
+    }
+
+    /// Walks with visitors that are already wrapped in the filter.
+    fn walk<V: Visitor>(&self, mut make: impl FnMut(usize) -> V) -> Vec<V> {
         let mut visitors = vec![make(0)];
         let Some((roots, jobs)) = self.start(&mut visitors[0]) else { return visitors };
         if jobs.is_empty() {
@@ -108,7 +129,7 @@ impl Walker {
             examines: follows || !roots.is_empty() || self.limits.examines_entries(),
             roots,
             follow: follows,
-            limits: self.limits,
+            limits: self.limits.clone(),
         };
         shared.idle.publish(jobs.len(), || jobs.into_iter().rev().for_each(|job| deques[0].push(job)));
         let first_panic = Mutex::new(None);

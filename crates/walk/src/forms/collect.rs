@@ -6,7 +6,7 @@ use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::{Number, path_order};
-use crate::{DirEntry, Directory, Entry, Step, Visitor, WalkError, Walker};
+use crate::{DirEntry, Directory, Entry, Filter, Step, Visitor, WalkError, Walker};
 
 /// An entry, and the number of its own listing if it is a directory that is entered.
 type Found = (DirEntry, Option<Number>);
@@ -72,7 +72,7 @@ fn by_name(a: &Found, b: &Found) -> Ordering {
     a.0.file_name().cmp(b.0.file_name())
 }
 
-impl Walker {
+impl<F: Filter> Walker<F> {
     /// Walks, and returns all entries in path order, and all errors.
     ///
     /// Paths are ordered component by component: `a/b` comes before `a.c`. Errors are in the same order. The entries have

@@ -1,6 +1,6 @@
 //! A walk with one closure.
 
-use crate::{Entry, Step, Visitor, WalkError, Walker};
+use crate::{Entry, Filter, Step, Visitor, WalkError, Walker};
 
 /// One worker's state, and the closure that all workers call.
 struct Fold<'f, S, F> {
@@ -28,7 +28,7 @@ where
     }
 }
 
-impl Walker {
+impl<W: Filter> Walker<W> {
     /// Walks, calls `each` for every entry and every error with the state of its worker, and returns the states.
     ///
     /// `new` makes the state of a worker. Entries are starting points and everything below them; the closure decides for

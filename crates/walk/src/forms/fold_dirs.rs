@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::{Number, path_order, post_order};
-use crate::{Directory, Entry, FileType, Step, Visitor, WalkError, Walker};
+use crate::{Directory, Entry, FileType, Filter, Step, Visitor, WalkError, Walker};
 
 /// A directory that is entered, or another starting point.
 struct Dir<S> {
@@ -99,7 +99,7 @@ where
     }
 }
 
-impl Walker {
+impl<W: Filter> Walker<W> {
     /// Walks, and returns for each directory a state that includes everything below it, and all errors.
     ///
     /// `each` is called for every entry with the state of the directory that contains it; for a directory that is entered

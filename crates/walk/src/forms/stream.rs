@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::vec;
 
-use crate::{DirEntry, Directory, Entry, Step, Visitor, WalkError, Walker};
+use crate::{DirEntry, Directory, Entry, Filter, Step, Visitor, WalkError, Walker};
 
 type Item = Result<DirEntry, WalkError>;
 
@@ -72,7 +72,7 @@ impl Visitor for Sender {
     }
 }
 
-impl Walker {
+impl<F: Filter + Send + 'static> Walker<F> {
     /// Starts the walk on threads of its own, and returns an iterator over its entries and errors in no particular order.
     ///
     /// About `bound` entries wait for the consumer, and up to 64 more at each worker. Then the workers sleep until the
