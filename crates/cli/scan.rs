@@ -1,7 +1,7 @@
 //! Walks the starting points of a command, builds the inventory, and reports every error.
 
 use std::ffi::{CString, OsStr};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -115,8 +115,9 @@ pub(crate) struct Walked<V> {
 struct OfBudget(Budget);
 
 impl IgnoreMemory for OfBudget {
-    fn reserve(&self, bytes: u64) -> bool {
-        self.0.reserve(bytes).is_ok()
+    fn reserve(&self, bytes: u64) -> io::Result<()> {
+        let too_much = |_| io::Error::other("its patterns need too much memory (raise --memory)");
+        self.0.reserve(bytes).map_err(too_much)
     }
 
     fn release(&self, bytes: u64) {

@@ -9,6 +9,7 @@ mod digests;
 mod engines;
 mod formats;
 mod globs;
+mod ignore_files;
 mod journals;
 mod json;
 mod lists;
@@ -29,6 +30,7 @@ pub use digests::digests;
 pub use engines::engines;
 pub use formats::formats;
 pub use globs::globs;
+pub use ignore_files::ignore_files;
 pub use journals::journals;
 pub use lists::{json_paths, names, sum_lists};
 pub use manifests::manifests;
@@ -40,7 +42,7 @@ pub use plans::plans;
 pub use reports::reports;
 pub use s3_inventories::s3_inventories;
 pub use sealed::sealed;
-pub use selections::{expressions, ignore_files, selections};
+pub use selections::{expressions, selections};
 pub use values::{constants, values};
 
 /// A target: a function that is run on each input.

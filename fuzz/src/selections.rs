@@ -1,4 +1,4 @@
-//! Globs, regular expressions, expressions and ignore files must be refused or accepted without a panic, and must never
+//! Globs, regular expressions and expressions must be refused or accepted without a panic, and must never
 //! select an entry that does not exist.
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 const ENTRIES: &[&str] = &["a", "b.c", "d/a", "d/B.C", "d/e/[x]", "d/e/f\n", "d/e/ä", ".h/{a,b}", "z*"];
 
 thread_local! {
-    static TREE: TempDir = tree();
+    pub(crate) static TREE: TempDir = tree();
 }
 
 fn tree() -> TempDir {
@@ -91,19 +91,6 @@ pub fn expressions(data: &[u8]) {
     }
     let left = listed(&Selection::builder().exclude_expression(expression));
     assert!(left.is_subset(&both));
-}
-
-/// Uses the input as the `.gitignore` of a tree.
-pub fn ignore_files(data: &[u8]) {
-    TREE.with(|tree| fs::write(tree.path().join(".gitignore"), data)).expect("an ignore file");
-    let all = listed(&Selection::builder());
-    let left = listed(&Selection::builder().ignore_files(true));
-    TREE.with(|tree| fs::remove_file(tree.path().join(".gitignore"))).expect("it is there");
-    assert!(left.is_subset(&all));
-    let asks_for_nothing = |line: &[u8]| line.is_empty() || line.starts_with(b"#");
-    if data.split(|&byte| byte == b'\n').all(asks_for_nothing) {
-        assert_eq!(left, all);
-    }
 }
 
 /// Returns the paths that the selection matches, or none if it is refused.

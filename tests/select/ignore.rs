@@ -1,188 +1,31 @@
-//! `--ignore-files`, compared with git.
+//! `--ignore-files`. The tests of `ftk-ignore` compare all patterns with git.
 
-use std::ffi::OsStr;
-use std::fs;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
 use std::process::Command;
 
-use proptest::collection::vec;
-use proptest::prelude::*;
-use proptest::sample::select;
-use proptest::string::bytes_regex;
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 
 use crate::harness::{Dir, needs, records, sorted};
 
-/// Runs git in the tree, without the user's settings, and returns its output.
-fn git(dir: &Dir, args: &[&str]) -> Vec<u8> {
-    let mut command = Command::new("git");
-    command.args(args).current_dir(dir.path(""));
-    command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("HOME", "/nonexistent");
-    let output = command.env("LC_ALL", "C").env_remove("GIT_DIR").output().unwrap();
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    output.stdout
-}
-
-/// Checks that ftk and git list the same files, for several numbers of workers.
-fn same_as_git(dir: &Dir) {
-    let files = records(&git(dir, &["ls-files", "--others", "--exclude-standard", "-z"]), 0);
-    let expected = sorted(files.into_iter().map(|path| [b"./", &*path].concat()).collect());
-    for threads in ["mono", "2"] {
-        let args = ["find", "-0", "--ignore-files", "-E", "/.git", "-t", "f", "-j", threads];
-        let run = dir.ftk(args).run().status(0);
-        let all = sorted(records(&run.out, 0));
-        let shown = |paths: &[Vec<u8>]| String::from_utf8_lossy(&paths.concat()).into_owned();
-        run.check(all == expected, &format!("git lists {:?}, we {:?}", shown(&expected), shown(&all)));
-    }
-}
-
 #[test]
 fn files_that_git_ignores_are_skipped() {
     needs!("git");
-    let names = || select(NAMES.to_vec());
-    let files = vec((vec(names(), 0..4), names()), 1..24);
-    let lines = || bytes_regex(LINE).unwrap();
-    let ignores = vec((vec(names(), 0..3), vec(lines(), 1..5)), 1..5);
-    let exclude = vec(lines(), 0..3);
-    let below = |dir: &Dir, names: &[&[u8]]| {
-        names.iter().fold(dir.path(""), |path: PathBuf, name| path.join(OsStr::from_bytes(name)))
+    let dir = Dir::new();
+    dir.file(".gitignore", b"*.o\n!keep.o\n/build/\na/**/x\n").file("a/.gitignore", b"!*.o\n/b/*.[ch]\n");
+    for path in ["x.o", "keep.o", "build/x", "a/x.o", "a/build/y", "a/b/c.c", "a/b/c.d", "a/b/x", "a/c.c"] {
+        dir.file(path, b"");
+    }
+    let git = |args: &[&str]| {
+        let output = Command::new("git").args(args).current_dir(dir.path("")).output().unwrap();
+        assert!(output.status.success());
+        output.stdout
     };
-    let config = ProptestConfig::with_cases(32);
-    proptest!(config, |(files in files, ignores in ignores, exclude in exclude)| {
-        let dir = Dir::new();
-        git(&dir, &["init", "-q"]);
-        fs::write(dir.path(".git/info/exclude"), exclude.join(&b'\n')).unwrap();
-        // Names of existing directories, or below files, are not created.
-        for (dirs, name) in &files {
-            let path = below(&dir, dirs);
-            if fs::create_dir_all(&path).is_ok() {
-                _ = fs::write(path.join(OsStr::from_bytes(name)), b"");
-            }
-        }
-        for (dirs, lines) in &ignores {
-            let path = below(&dir, dirs);
-            if fs::create_dir_all(&path).is_ok() {
-                fs::write(path.join(".gitignore"), lines.join(&b'\n')).unwrap();
-            }
-        }
-        same_as_git(&dir);
-    });
-}
-
-const NAMES: [&[u8]; 18] = [
-    b"a",
-    b"b",
-    b"c",
-    b"ab",
-    b"abc",
-    b"a.c",
-    b"b.c",
-    b".h",
-    b"a b",
-    b"a ",
-    b"{a,b}",
-    b"[a]",
-    b"*",
-    b"\\a",
-    b"a\\",
-    b"c\xc3\xa9",
-    b"a\xff",
-    b"\xff",
-];
-
-/// Every construct of a pattern, and some patterns that never match.
-const LINE: &str = concat!(
-    r"(?s-u)!?/?(?:[abc*?.]|\*\*|\*\*/|/\*\*/|/\*\*|\[[!^]?[]]?[a-c]{1,2}\]|\[a-c\]|\[\[:alpha:\]\]|\[[-!^:\\]",
-    r"|\[[!^]?[\xfe\xff\-a]{1,3}\]|\[[!^]?\[:(?:space|graph|no)?:?\]|\\[abc*!\[ /\\]|\{a,b\}|/|#| |\t|\x00",
-    r"|\xff|\xc3\xa9|\xc3|a/b|\*/b|ab\*\*/c){1,5}/?[ ]{0,2}\\{0,2}/?\r?"
-);
-
-#[test]
-fn special_patterns_of_git() {
-    needs!("git");
-    for lines in [
-        "a\n!a",
-        "*\n!*/\n!*.c",
-        "/a",
-        "a/",
-        "a/b",
-        "**/b",
-        "a/**",
-        "a/**/b",
-        "*.c\n!/a/*.c",
-        "# a\n\\#a",
-        "\\!a\n!b",
-        "a \nb\\ ",
-        "a\\ ",
-        "a\t",
-        "\u{feff}a",
-        "a\r\nb\r",
-        "{a,b}",
-        "[[:alpha:]]",
-        "[!a]",
-        "[]a]",
-        "[a-]",
-        "[z-a]",
-        "[a",
-        "a\\",
-        "[[:nonsense:]]",
-        "\\a",
-        "a[/]b",
-        "a[!x]b",
-        "a?b",
-        "/",
-        "!",
-        "//",
-        "/*",
-        "**",
-        "*",
-        "a//b",
-        "*/b",
-        "./a",
-        "a/./b",
-        "**a",
-        "a**",
-        "a**b",
-        "**/",
-        "/**",
-        "[\\]a]",
-        "[^a-c]",
-        "[[a]",
-        "[[:a]",
-        "[--a]",
-        "[a\\-c]",
-        "\\[a]",
-        "a\\\\/",
-        "a\\/",
-        "\\\\a/",
-        "ab**/c",
-        "d/a**/x",
-        "d/[a]**/x",
-        "files/sub**",
-        "files/s*b**/a",
-        "**\\/a",
-        "files/**\\/b.c",
-        "a\0b",
-        "[[:space:]]",
-        "[a-\\c]",
-        "[!a-]",
-        "[[:digit:]-a]",
-    ] {
-        let dir = Dir::new();
-        git(&dir, &["init", "-q"]);
-        for name in [
-            "a", "b", "c", "#a", "!a", "a ", "b ", "a\t", "{a,b}", "[a", "]", "-", "a\\", "\\a", "a.c", "axb",
-        ] {
-            dir.file(format!("files/{name}"), b"").file(format!("d/{name}/b/x"), b"");
-        }
-        dir.file("files/sub/a", b"")
-            .file("files/sub/b.c", b"")
-            .file("a/b/c", b"")
-            .file("a/c.c", b"")
-            .file("b", b"");
-        dir.file(".gitignore", lines.as_bytes()).file("files/.gitignore", lines.as_bytes());
-        same_as_git(&dir);
+    git(&["init", "-q"]);
+    let files = git(&["ls-files", "--others", "--exclude-standard", "-z"]);
+    let expected = sorted(records(&files, 0).into_iter().map(|path| [b"./", &*path].concat()).collect());
+    for threads in ["mono", "2"] {
+        let args = ["find", "-0", "--ignore-files", "-E", "/.git", "-t", "f", "-j", threads];
+        let run = dir.ftk(args).run().status(0);
+        assert_eq!(sorted(records(&run.out, 0)), expected);
     }
 }
 
@@ -203,55 +46,6 @@ fn ignored_paths_are_counted_and_need_the_option() {
     let run = dir.ftk(["hash", "--ignore-files", "."]).run().status(0);
     run.check(records(&run.out, b'\n').len() == 6, "the same files");
     run.stderr_has("skipped: 3 ignored paths");
-}
-
-/// `.ignore` files take precedence over `.gitignore` files, even over deeper ones.
-#[test]
-fn ignore_files_take_precedence_over_gitignore() {
-    let dir = Dir::new();
-    dir.file(".ignore", b"a\n!b\n").file("d/.gitignore", b"!a\nb\nc\n");
-    dir.file("d/a", b"").file("d/b", b"").file("d/c", b"");
-    let run = dir.ftk(["find", "--sort", "-t", "f", "--ignore-files", "d"]).run().status(0);
-    // Ignore files above a root count only within a repository.
-    run.stdout("d/.gitignore\nd/a\n");
-    dir.ftk(["find", "--sort", "-t", "f", "--ignore-files"])
-        .run()
-        .status(0)
-        .stdout("./.ignore\n./d/.gitignore\n./d/b\n");
-}
-
-#[test]
-fn patterns_of_a_repository_apply_in_all_of_it_only() {
-    needs!("git");
-    let dir = Dir::new();
-    dir.file("outer/.gitignore", b"a\n").file("outer/.ignore", b"c\n");
-    dir.file("outer/repo/.gitignore", b"/x/y/b\n*.o\n");
-    for name in ["a", "b", "c", "z.o"] {
-        dir.file(format!("outer/repo/x/y/{name}"), b"");
-    }
-    let repo = dir.path("outer/repo");
-    let status = Command::new("git").args(["init", "-q"]).arg(&repo).status().unwrap();
-    assert!(status.success());
-    fs::write(repo.join(".git/info/exclude"), "*.x\n!z.o\n").unwrap();
-    // A .gitignore above the repository does not count in it; an .ignore in the walked tree does.
-    let run = dir.ftk(["find", "--sort", "-t", "f", "--ignore-files", "-E", ".git", "outer"]).run().status(0);
-    run.stdout("outer/.gitignore\nouter/.ignore\nouter/repo/.gitignore\nouter/repo/x/y/a\n");
-    // From inside, the patterns are relative to the top of the repository, for every spelling of the root.
-    for root in ["outer/repo/x", "outer/repo/x/y", "./outer/repo/x/y/", "outer/repo/x/../x"] {
-        let run = dir.ftk(["find", "--sort", "-t", "f", "-c", "--ignore-files", root]).run().status(0);
-        run.stdout("2\n").stderr_has("skipped: 2 ignored paths");
-    }
-    dir.symlink("outer/repo/x/y", "link");
-    dir.ftk(["find", "--sort", "-t", "f", "--ignore-files", "link/"])
-        .run()
-        .status(0)
-        .stdout("link/a\nlink/c\n");
-    // Starting points are never skipped.
-    dir.ftk(["find", "--ignore-files", "outer/repo/x/y/b"])
-        .run()
-        .status(0)
-        .stdout("outer/repo/x/y/b\n")
-        .stderr("");
 }
 
 #[test]

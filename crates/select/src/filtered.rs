@@ -1,13 +1,13 @@
 //! A visitor that applies a selection.
 
+use std::mem;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
-use std::{io, mem};
 
+use ftk_ignore::{IgnoreFiles, IgnoreMemory, IgnoreRules, Loaded};
 use ftk_walk::{Directory, Entry, Fields, FileType, Op, Repeat, Step, Visitor, WalkError};
 use rustix::fs::{AtFlags, statat};
 
-use crate::ignoring::{IgnoreMemory, IgnoreRules, MAX_NAME, Memory};
 use crate::paths::Excluded;
 use crate::selection::last_part;
 use crate::test::{Node, Seen};
@@ -51,8 +51,7 @@ pub struct Filtered<'s, V> {
     pub(crate) rules: Option<Arc<IgnoreRules>>,
     /// Whether the current entry is ignored, or is in an ignored directory.
     pub(crate) is_ignored: bool,
-    /// The limit of the memory for ignore files.
-    memory: Option<Memory>,
+    ignore_files: IgnoreFiles,
 }
 
 /// The results of one worker.
@@ -117,14 +116,14 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             above_root: 0,
             rules: None,
             is_ignored: false,
-            memory: None,
+            ignore_files: IgnoreFiles::new(),
         }
     }
 
     /// Takes the memory for ignore files from a limit. A file that does not fit is an error, as one that cannot be read.
     #[must_use]
     pub fn within(self, memory: Arc<dyn IgnoreMemory>) -> Self {
-        Self { memory: Some(Memory(memory)), ..self }
+        Self { ignore_files: self.ignore_files.within(memory), ..self }
     }
 
     /// Returns the inner visitor, the counts of what was skipped, and which rules have matched.
@@ -400,34 +399,20 @@ impl<'s, V: Visitor> Filtered<'s, V> {
     /// Returns whether ignore files ignore the entry, or a directory above it.
     pub(crate) fn ignores(&self, tag: &Tag<V::Dir>, entry: &Entry<'_>) -> bool {
         let is_dir = entry.file_type() == FileType::Directory;
-        tag.is_ignored || self.rules.as_ref().is_some_and(|rules| rules.ignore(&self.path, is_dir))
+        tag.is_ignored || self.rules.as_ref().is_some_and(|rules| rules.ignores(&self.path, is_dir))
     }
 
     /// Sets `path` to the path of a directory, and reads its ignore files.
     fn look_into(&mut self, tag: &Tag<V::Dir>, dir: &Directory<'_>) -> Step {
-        self.path.clear();
-        dir.push_path(&mut self.path);
-        if !self.path.ends_with(b"/") {
-            self.path.push(b'/');
-        }
-        let above = tag.rules.as_ref().map_or(&b""[..], |rules| rules.above_root());
-        self.above_root = above.len();
-        self.path.splice(..tag.root_len, above.iter().copied());
+        let up = tag.rules.as_ref();
+        self.above_root = IgnoreRules::set_path(up, dir, tag.root_len, &mut self.path);
         if !self.selection.reads_ignore_files() {
             return Step::Descend;
         }
-        let (rules, errors) = IgnoreRules::of(dir, tag.rules.as_ref(), self.path.len(), self.memory.as_ref());
-        let is_slow = rules.as_ref().is_some_and(|rules| rules.are_slow(self.path.len() + MAX_NAME));
+        let Loaded { rules, errors, are_slow } = self.ignore_files.of(dir, up, self.path.len());
         self.rules = rules;
         let step = self.report(errors);
-        if step == Step::Stop || !is_slow {
-            return step;
-        }
-        let mut path = Vec::new();
-        dir.push_path(&mut path);
-        let error = io::Error::other("matching its long paths against the ignore files would take too long");
-        let error = WalkError::new(Op::Read, path, error);
-        if self.inner.error(error) == Step::Stop { Step::Stop } else { Step::Next }
+        if step == Step::Descend && are_slow { Step::Next } else { step }
     }
 
     fn report(&mut self, errors: Vec<WalkError>) -> Step {
@@ -446,7 +431,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
     fn show_root(&mut self, root: &mut Entry<'_>) -> Step {
         self.set_depth(0);
         if self.selection.reads_ignore_files() && root.file_type() == FileType::Directory {
-            let (rules, errors) = IgnoreRules::above(root.name_c(), self.memory.as_ref());
+            let Loaded { rules, errors, .. } = self.ignore_files.above(root);
             self.rules = rules;
             if self.report(errors) == Step::Stop {
                 return Step::Stop;

@@ -1,4 +1,4 @@
-//! The programs in `examples/`, compared with `wc`, `find`, `du` and `grep`.
+//! The programs in `examples/`, compared with `wc`, `find` and `du`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -83,17 +83,6 @@ fn index_is_find_in_path_order() {
 }
 
 #[test]
-fn search_is_grep_without_hidden_entries() {
-    let dir = tree();
-    let output = run(dir.path(), "search", ["needle", "."]);
-    let command = "grep -rlF --exclude='.?*' --exclude-dir='.?*' -D skip needle .";
-    assert_eq!(sorted(&output.stdout), reference(dir.path(), command));
-    assert!(output.status.success() && output.stderr.is_empty());
-    // A hidden starting point is searched.
-    assert_eq!(sorted(&run(dir.path(), "search", ["needle", ".hidden"]).stdout), [".hidden/five"]);
-}
-
-#[test]
 fn streams_count_as_find_does() {
     let dir = tree();
     for example in ["stream", "async_count"] {
@@ -125,16 +114,8 @@ fn sums_is_du_of_files() {
 #[test]
 fn errors_are_reported_and_the_status_is_2() {
     let dir = tree();
-    let none: [&str; 0] = [];
-    for (example, first) in [
-        ("lines", &none[..]),
-        ("index", &none),
-        ("search", &["needle"]),
-        ("stream", &none),
-        ("sums", &none),
-        ("async_count", &none),
-    ] {
-        let with = |paths: &[&str]| run(dir.path(), example, [first, paths].concat());
+    for example in ["lines", "index", "stream", "sums", "async_count"] {
+        let with = |paths: &[&str]| run(dir.path(), example, paths);
         let (good, bad) = (with(&["a"]), with(&["missing", "a"]));
         assert_eq!((good.status.code(), bad.status.code()), (Some(0), Some(2)), "{example}");
         assert_eq!(sorted(&good.stdout), sorted(&bad.stdout), "{example}: the rest is done");

@@ -17,8 +17,8 @@ const ROOT_FOLDERS: &[&str] = &["crates/cli/", "tests/"];
 /// The program that needs a newer compiler than the others.
 const QUERY: &str = "ftk-query";
 
-/// Packages with a `rust-version` of their own. The library for other programs needs an older one.
-const OWN_RUST_VERSION: &[&str] = &[QUERY, "ftk-walk"];
+/// Packages with a `rust-version` of their own. The libraries for other programs need an older one.
+const OWN_RUST_VERSION: &[&str] = &[QUERY, "ftk-ignore", "ftk-walk"];
 
 /// Dependencies that only a program may have.
 const FOR_PROGRAMS: &[&str] = &["anstream", "anyhow", "clap", "indicatif"];

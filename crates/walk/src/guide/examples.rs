@@ -1,4 +1,5 @@
-//! Five programs in full.
+//! Four programs in full. A fifth, a searcher that obeys `.gitignore`, is in the documentation of
+//! [ftk-ignore](https://docs.rs/ftk-ignore).
 //!
 //! Each prints errors to standard error, goes on, and ends with status 2 if there was one. Each shows overlapping starting
 //! points once, and works at any depth. Run one with `cargo run --release --example lines -- PATH...` in the folder of
@@ -17,12 +18,6 @@
 //! [`collect_sorted`](crate::Walker::collect_sorted) returns the list in path order, component by component.
 //!
 #![doc = concat!("```no_run\n", include_str!("../../examples/index.rs"), "```")]
-//!
-//! # Search
-//!
-//! A searcher that reads every file and skips hidden entries:
-//!
-#![doc = concat!("```no_run\n", include_str!("../../examples/search.rs"), "```")]
 //!
 //! # Stream to a consumer
 //!

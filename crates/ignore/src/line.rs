@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::brackets::Brackets;
-use super::tokens::{Cost, Token, matches_name, matches_path};
+use crate::brackets::Brackets;
+use crate::tokens::{Cost, Token, matches_name, matches_path};
 
 /// A pattern of an ignore file and its flags.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,15 +1,17 @@
 //! One ignore file.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::BorrowedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::line::{Line, MAX_NAME, Patterns, is_special};
-use super::memory::{Held, Memory};
+use crate::line::{Line, MAX_NAME, Patterns, is_special};
+use crate::memory::{Held, Memory};
 
 /// Larger ignore files are errors. They are not written by hand.
 const MAX_LEN: u64 = 4 << 20;
@@ -17,9 +19,23 @@ const MAX_LEN: u64 = 4 << 20;
 /// Ignore files that need more steps to match one entry are errors. A step takes one to two nanoseconds.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
 
-/// The lines of one ignore file.
+/// The lines of one ignore file, for programs that have its content and ask for paths. Nothing is read.
+///
+/// # Examples
+///
+/// ```
+/// use ftk_ignore::IgnoreFile;
+///
+/// let file = IgnoreFile::parse("# results\n*.o\n/target/\n!keep.o\n")?;
+/// let ignores = |path: &str, is_dir| file.find(path, is_dir).is_some_and(|line| line.ignores);
+/// assert!(ignores("src/main.o", false) && !ignores("src/keep.o", false));
+/// assert!(ignores("target", true) && !ignores("target", false) && !ignores("src/target", true));
+/// let line = file.find("src/keep.o", false).expect("a line matches");
+/// assert_eq!((line.number, line.text, line.ignores), (4, &b"!keep.o"[..], false));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub struct IgnoreFile {
     content: Box<[u8]>,
     lines: Box<[Numbered]>,
     patterns: Patterns,
@@ -39,16 +55,33 @@ struct Numbered {
 
 /// A line that matches an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Match<'l> {
+#[non_exhaustive]
+pub struct Match<'l> {
     /// The number of the line in its file, from 1.
-    pub(crate) number: usize,
+    pub number: usize,
     /// The line as it is written.
-    pub(crate) text: &'l [u8],
-    /// Whether the entry is ignored.
-    pub(crate) ignores: bool,
+    pub text: &'l [u8],
+    /// Whether the entry is ignored. `false` if the line begins with `!`.
+    pub ignores: bool,
 }
 
-impl Lines {
+impl IgnoreFile {
+    /// Parses the content of an ignore file. A line that is not a valid pattern matches nothing, as in git.
+    ///
+    /// # Errors
+    /// If the content is larger than 4 MiB, or if matching a name of 255 bytes could take more than ten million steps.
+    pub fn parse(content: impl Into<Vec<u8>>) -> io::Result<Self> {
+        Self::parse_within(content.into(), None)
+    }
+
+    /// Returns the last line that matches a path, or `None` if no line does.
+    ///
+    /// `path` is relative to the directory of the file, without `./` and without a slash at the end. An entry is ignored too
+    /// if a directory above it is. This does not look at those: a walk does not enter them.
+    pub fn find(&self, path: impl AsRef<OsStr>, is_dir: bool) -> Option<Match<'_>> {
+        self.find_bytes(path.as_ref().as_bytes(), is_dir)
+    }
+
     /// Reads the file `path`, relative to `at`. If that fails, returns no lines, and the error.
     ///
     /// A file that does not exist or is not a regular file has no lines, and is not an error.
@@ -57,15 +90,18 @@ impl Lines {
         path: &Path,
         memory: Option<&Memory>,
     ) -> (Self, Option<io::Error>) {
-        match content(at, path).and_then(|content| Self::parse(content, memory)) {
+        match content(at, path).and_then(|content| Self::parse_within(content, memory)) {
             Ok(lines) => (lines, None),
             Err(error) => (Self::default(), Some(error)),
         }
     }
 
-    fn parse(content: Vec<u8>, memory: Option<&Memory>) -> io::Result<Self> {
+    fn parse_within(content: Vec<u8>, memory: Option<&Memory>) -> io::Result<Self> {
         if content.is_empty() {
             return Ok(Self::default());
+        }
+        if content.len() as u64 > MAX_LEN {
+            return Err(io::Error::other(format!("the file is larger than {} MiB", MAX_LEN >> 20)));
         }
         let mut held = Held::reserve(memory, Self::bytes_for(&content))?;
         let (mut lines, mut patterns) = (Vec::new(), Patterns::default());
@@ -107,7 +143,7 @@ impl Lines {
     }
 
     /// Returns the last line that matches. `path` is relative to the directory of the file.
-    pub(super) fn find(&self, path: &[u8], is_dir: bool) -> Option<Match<'_>> {
+    pub(crate) fn find_bytes(&self, path: &[u8], is_dir: bool) -> Option<Match<'_>> {
         let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
         let file = (&*self.content, &self.patterns);
         let found = self.lines.iter().rev().find(|it| it.line.matches(file, path, name, is_dir))?;
@@ -135,9 +171,6 @@ fn content(at: BorrowedFd<'_>, path: &Path) -> io::Result<Vec<u8>> {
     if FileType::from_raw_mode(fstat(&fd)?.st_mode) == FileType::RegularFile {
         File::from(fd).take(MAX_LEN + 1).read_to_end(&mut content)?;
     }
-    if content.len() as u64 > MAX_LEN {
-        return Err(io::Error::other(format!("the file is larger than {} MiB", MAX_LEN >> 20)));
-    }
     Ok(content)
 }
 
@@ -145,8 +178,8 @@ fn content(at: BorrowedFd<'_>, path: &Path) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn parse(content: &[u8]) -> io::Result<Lines> {
-        Lines::parse(content.to_vec(), None)
+    fn parse(content: &[u8]) -> io::Result<IgnoreFile> {
+        IgnoreFile::parse(content)
     }
 
     fn repeated(line: &str, len: usize) -> Vec<u8> {
@@ -161,7 +194,7 @@ mod tests {
         for line in ["*a?b\n", "a*b?\n", "a\n", "*.o\n", "a/**\n", "/d/e?.o\n", "[a-c]\n", "???\n"] {
             let lines = parse(&repeated(line, LEN)).expect(line);
             assert!(lines.steps(MAX_NAME) <= MAX_STEPS, "{line}");
-            assert!(lines.find(deep.as_bytes(), false).is_none(), "{line}");
+            assert!(lines.find(&deep, false).is_none(), "{line}");
         }
         for line in ["*a?b*\n", "*a*b*c\n", "/d/*.o\n", "**/abc\n", "**/a*b*c\n", "/*aa*aa*\n"] {
             assert!(parse(&repeated(line, LEN)).is_err(), "{line}");
@@ -176,14 +209,14 @@ mod tests {
             let lines = parse(&content).unwrap();
             let held = lines.content.len() + size_of_val(&*lines.lines) + lines.patterns.bytes();
             assert!(held <= 20 * content.len(), "{line}: {held}");
-            assert!(held as u64 <= Lines::bytes_for(&content), "{line}");
+            assert!(held as u64 <= IgnoreFile::bytes_for(&content), "{line}");
         }
     }
 
     #[test]
     fn the_last_line_that_matches_is_found_with_its_text() {
         let lines = parse("\u{feff}x\r\n# no\n!*.c\r\n/a/*.o\nx".as_bytes()).unwrap();
-        let found = |path: &[u8]| lines.find(path, false).map(|it| (it.number, it.text, it.ignores));
+        let found = |path: &[u8]| lines.find_bytes(path, false).map(|it| (it.number, it.text, it.ignores));
         assert_eq!(found(b"x"), Some((5, &b"x"[..], true)));
         assert_eq!(found(b"d/b.c"), Some((3, &b"!*.c"[..], false)));
         assert_eq!(found(b"a/b.o"), Some((4, &b"/a/*.o"[..], true)));

@@ -4,10 +4,14 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-/// A limit of the memory for ignore files, which the program may share with other data.
+/// A limit of the memory for ignore files, which a program may share with other data. For
+/// [`IgnoreFiles::within`](crate::IgnoreFiles::within).
 pub trait IgnoreMemory: Send + Sync {
-    /// Reserves `bytes`. Returns `false` if fewer are left; then nothing is reserved.
-    fn reserve(&self, bytes: u64) -> bool;
+    /// Reserves `bytes`.
+    ///
+    /// # Errors
+    /// If fewer are left. Then nothing is reserved, and this becomes the error of the ignore file.
+    fn reserve(&self, bytes: u64) -> io::Result<()>;
     /// Returns `bytes` that were reserved and are no longer used.
     fn release(&self, bytes: u64);
 }
@@ -35,12 +39,10 @@ impl Held {
     /// # Errors
     /// If fewer are left.
     pub(super) fn reserve(memory: Option<&Memory>, bytes: u64) -> io::Result<Self> {
-        match memory {
-            Some(Memory(limit)) if !limit.reserve(bytes) => {
-                Err(io::Error::other("its patterns need too much memory (raise --memory)"))
-            }
-            _ => Ok(Self { memory: memory.cloned(), bytes }),
+        if let Some(Memory(limit)) = memory {
+            limit.reserve(bytes)?;
         }
+        Ok(Self { memory: memory.cloned(), bytes })
     }
 
     /// Releases what exceeds `bytes`.
@@ -68,11 +70,10 @@ mod tests {
     struct Limit(Mutex<u64>);
 
     impl IgnoreMemory for Limit {
-        fn reserve(&self, bytes: u64) -> bool {
+        fn reserve(&self, bytes: u64) -> io::Result<()> {
             let mut left = self.0.lock().unwrap();
-            let rest = left.checked_sub(bytes);
-            *left = rest.unwrap_or(*left);
-            rest.is_some()
+            *left = left.checked_sub(bytes).ok_or(io::ErrorKind::OutOfMemory)?;
+            Ok(())
         }
         fn release(&self, bytes: u64) {
             *self.0.lock().unwrap() += bytes;

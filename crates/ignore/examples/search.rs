@@ -1,4 +1,4 @@
-//! Prints the paths of regular files that contain a text, and skips hidden entries: `search TEXT PATH...`
+//! Prints the paths of regular files that contain a text, but not of hidden or ignored ones: `search TEXT PATH...`
 #![expect(clippy::print_stderr, reason = "an example of a program")]
 
 use std::ffi::OsString;
@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::ExitCode;
 
+use ftk_ignore::IgnoreFiles;
 use ftk_walk::{Entry, FileType, Op, Step, WalkError, Walker};
 
 fn search(text: &[u8], entry: &Entry<'_>) -> Result<(), WalkError> {
@@ -24,7 +25,9 @@ fn search(text: &[u8], entry: &Entry<'_>) -> Result<(), WalkError> {
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     let text = args.next().map(OsString::into_vec).unwrap_or_default();
-    let walker = Walker::new(args).filter_entry(|entry| !entry.file_name().as_bytes().starts_with(b"."));
+    let walker = Walker::new(args)
+        .filter_entry(|entry| !entry.name().starts_with(b"."))
+        .filter_with(IgnoreFiles::new());
     let failures = walker.fold(
         || 0,
         |failures, entry| {

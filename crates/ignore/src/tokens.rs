@@ -1,6 +1,6 @@
 //! The tokens of a pattern, and the matchers.
 
-use super::brackets::Brackets;
+use crate::brackets::Brackets;
 
 /// A token of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

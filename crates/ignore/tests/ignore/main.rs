@@ -1,0 +1,5 @@
+//! Walks with ignore files.
+
+mod git;
+mod search;
+mod walks;
