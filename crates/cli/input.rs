@@ -49,7 +49,14 @@ pub(crate) fn open_file(path: &OsStr) -> io::Result<File> {
         FileType::Fifo if found.uid != geteuid().as_raw() && !is_own => {
             refused("it is a FIFO of another user")
         }
-        _ => Ok(()),
+        FileType::Regular
+        | FileType::Directory
+        | FileType::Symlink
+        | FileType::Fifo
+        | FileType::Socket
+        | FileType::Block
+        | FileType::Char => Ok(()),
+        _ => refused("its type is not known"),
     })
 }
 

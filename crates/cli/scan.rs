@@ -293,5 +293,6 @@ fn a_file_type(file_type: FileType) -> &'static str {
         FileType::Fifo => "a FIFO",
         FileType::Socket => "a socket",
         FileType::Block | FileType::Char => "a device",
+        _ => "a special file",
     }
 }

@@ -164,6 +164,7 @@ fn tree(dir: &[u8], entries: &[(Path, Owned)], algorithms: &[Algorithm]) -> Opti
             FileType::Symlink => (b'l', None),
             FileType::Fifo => (b'p', None),
             FileType::Socket => (b's', None),
+            _ => return None,
         };
         let mut digests = match entry.stat.file_type {
             FileType::Directory => tree(&path.0, entries, algorithms)?,

@@ -72,6 +72,7 @@ impl Colours {
             FileType::Socket => Indicator::Socket,
             FileType::Block => Indicator::BlockDevice,
             FileType::Char => Indicator::CharacterDevice,
+            _ => Indicator::Normal,
         }
     }
 

@@ -163,6 +163,7 @@ fn letter(file_type: FileType) -> u8 {
         FileType::Socket => b's',
         FileType::Block => b'b',
         FileType::Char => b'c',
+        _ => b'U', // as GNU find
     }
 }
 

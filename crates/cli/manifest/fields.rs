@@ -58,6 +58,7 @@ fn type_name(file_type: FileType) -> &'static str {
         FileType::Socket => "socket",
         FileType::Block => "block device",
         FileType::Char => "character device",
+        _ => "special file",
     }
 }
 

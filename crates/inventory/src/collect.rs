@@ -166,6 +166,7 @@ fn content(metadata: &Metadata, target: Option<CString>) -> Option<CString> {
         FileType::Block | FileType::Char => {
             Some(CString::new(metadata.rdev.to_string()).expect("digits contain no NUL"))
         }
+        // Any future type has neither, until this is changed.
         _ => Some(target.unwrap_or_default()),
     }
 }

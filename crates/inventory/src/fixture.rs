@@ -33,23 +33,20 @@ pub(crate) type Line = (Vec<u8>, FileType, u64);
 
 /// Returns the metadata of the entry with this inode number. It is different for each entry.
 pub(crate) fn metadata(ino: u64, file_type: FileType) -> Metadata {
-    Metadata {
-        file_type,
-        mode: ino as u32 * 7 % 0o10000,
-        uid: ino as u32 + 1,
-        gid: ino as u32 + 2,
-        dev: DEV + u64::from(ino.is_multiple_of(3)),
-        rdev: ino << 40,
-        ino,
-        nlink: 1 + ino % 2,
-        size: ino * 1_000 + 3,
-        blocks: ino * 2,
-        mtime_ns: i128::from(ino) * -123_456_789_123,
-        ctime_ns: i128::from(ino) * 123_456_789_123,
-        atime_ns: 0,
-        birth_ns: (!ino.is_multiple_of(4)).then_some(i128::from(ino) * -987_654_321),
-        mount: None,
-    }
+    let mut metadata = Metadata::new(file_type);
+    metadata.mode = ino as u32 * 7 % 0o10000;
+    metadata.uid = ino as u32 + 1;
+    metadata.gid = ino as u32 + 2;
+    metadata.dev = DEV + u64::from(ino.is_multiple_of(3));
+    metadata.rdev = ino << 40;
+    metadata.ino = ino;
+    metadata.nlink = 1 + ino % 2;
+    metadata.size = ino * 1_000 + 3;
+    metadata.blocks = ino * 2;
+    metadata.mtime_ns = i128::from(ino) * -123_456_789_123;
+    metadata.ctime_ns = i128::from(ino) * 123_456_789_123;
+    metadata.birth_ns = (!ino.is_multiple_of(4)).then_some(i128::from(ino) * -987_654_321);
+    metadata
 }
 
 /// Returns the target of the symbolic link with this inode number.

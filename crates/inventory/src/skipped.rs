@@ -31,6 +31,7 @@ impl Skipped {
             FileType::Fifo => self.fifos += 1,
             FileType::Socket => self.sockets += 1,
             FileType::Block | FileType::Char => self.devices += 1,
+            _ => self.devices += 1, // as `FileType::from_mode` does with what it does not know
         }
     }
 }

@@ -31,6 +31,7 @@ pub(crate) fn push(tree: &mut Vec<u8>, name: &[u8], entry: &Entry<'_>, digest: &
             let blob = [&*git_blob(target.len() as u64), target].concat();
             push_record(tree, "120000", name, algorithm.hash_one(&blob).as_bytes());
         }
+        // Git knows neither the other types nor any future type.
         _ => {}
     }
 }

@@ -267,6 +267,7 @@ impl Message {
                 }
             }
             FileType::Fifo | FileType::Socket => {}
+            _ => {} // `has_all` keeps it from having a digest
         }
     }
 
@@ -300,7 +301,8 @@ fn has_all(entry: &Entry<'_>, form: TreeForm) -> bool {
         FileType::Regular => !entry.digests.is_empty() && entry.knows_all(&[Field::Mode, Field::Size]),
         FileType::Symlink => entry.target.is_some(),
         FileType::Block | FileType::Char => form == TreeForm::Git || entry.knows(Field::Rdev),
-        _ => true,
+        FileType::Directory | FileType::Fifo | FileType::Socket => true,
+        _ => false,
     }
 }
 
@@ -315,6 +317,7 @@ fn letter(entry: &Entry<'_>) -> u8 {
         FileType::Socket => b's',
         FileType::Block => b'b',
         FileType::Char => b'c',
+        _ => b'?', // `has_all` keeps it from having a digest
     }
 }
 

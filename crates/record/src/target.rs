@@ -240,7 +240,13 @@ fn refuse_planted(dir: &Stat, entry: &Stat) -> io::Result<()> {
         FileType::Symlink if is_sticky && entry.uid != 0 => {
             "it leads through another user's link in a directory where all users can make links"
         }
-        _ => return Ok(()),
+        FileType::Regular
+        | FileType::Directory
+        | FileType::Symlink
+        | FileType::Socket
+        | FileType::Block
+        | FileType::Char => return Ok(()),
+        _ => "its type is not known",
     };
     Err(io::Error::new(ErrorKind::PermissionDenied, why))
 }

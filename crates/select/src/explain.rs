@@ -111,6 +111,7 @@ impl<'s> Explain<'s> {
             FileType::Directory if self.filtered.descends => return Ok(Step::Descend),
             FileType::Directory => "--max-depth",
             FileType::Symlink => "a symbolic link, followed only with --follow",
+            // Any future type is not one either.
             _ => "not a directory",
         };
         self.explanation.fate = Fate::NotEntered(path, obstacle);

@@ -4,6 +4,7 @@
 
 mod architecture;
 mod documents;
+mod file_types;
 mod guarantees;
 mod horrors;
 mod manifests;

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::tree::{Finding, Tree};
-use super::{architecture, documents, guarantees, horrors, manifests, repository, sources, words};
+use super::{
+    architecture, documents, file_types, guarantees, horrors, manifests, repository, sources, words,
+};
 
 /// All rules.
 const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
@@ -14,6 +16,7 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     sources::tree_changes,
     sources::file_length,
     sources::comment_width,
+    file_types::new_types_are_noticed,
     manifests::inherited_fields,
     manifests::library_dependencies,
     manifests::default_members,

@@ -148,6 +148,7 @@ fn not_ours(file_type: FileType) -> Refusal {
     match file_type {
         FileType::Symlink => Refusal::Link(Side::Target),
         FileType::Directory => Refusal::Replaced(Side::Target),
+        // Any future type is no directory either.
         _ => Refusal::unreadable(Side::Target, "open the directory of", Errno::NOTDIR),
     }
 }

@@ -227,6 +227,7 @@ impl Lister<'_> {
             FileType::Regular => return self.file(&path, &stat),
             _ if !self.removes => {}
             FileType::Symlink => self.link(place, &path, &stat)?,
+            // Any future type is refused too.
             _ => return Err(Refusal::NotRegular(Side::Victim)),
         }
         Ok(())

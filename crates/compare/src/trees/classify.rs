@@ -78,7 +78,14 @@ pub(crate) fn classify(a: &Entry, b: &Entry, criteria: TreeCriteria) -> Relation
         FileType::Regular => files(a, b, criteria),
         FileType::Symlink if targets_differ => Relation::Target,
         FileType::Block | FileType::Char if a.metadata().rdev != b.metadata().rdev => Relation::Device,
-        _ => Relation::Same,
+        FileType::Directory
+        | FileType::Symlink
+        | FileType::Fifo
+        | FileType::Socket
+        | FileType::Block
+        | FileType::Char => Relation::Same,
+        // Nothing is known about what such entries contain.
+        _ => Relation::Type,
     }
 }
 

@@ -128,6 +128,7 @@ fn counts_mtime(file_type: FileType, relation: Relation, criteria: TreeCriteria)
         FileType::Directory => false,
         // Without reading the content, the mtime decides whether it is the same.
         FileType::Regular if criteria.quick && relation == Relation::Same => true,
+        // The mtime of any future type is metadata too.
         _ => criteria.metadata,
     }
 }

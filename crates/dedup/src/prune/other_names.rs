@@ -202,6 +202,7 @@ impl OtherNames {
                 let (directory, identity) = (directory_of(&path)?, stat.identity());
                 Some(SkippedFile { directory, identity, is_unique: stat.nlink == 1 || is_mounted })
             }
+            // No other type, nor any future type, is a duplicate.
             _ => return None,
         };
         Some(SkippedName { path, option, is_directory: file.is_none(), file, is_part })

@@ -169,6 +169,7 @@ impl<'m> Export<'m> {
                     described(other)
                 ));
             }
+            // Any future type has no digest either.
             _ => return Ok(()),
         }
         name.clear();
@@ -190,7 +191,9 @@ fn described(file_type: FileType) -> &'static str {
         FileType::Symlink => "symbolic link",
         FileType::Fifo => "FIFO",
         FileType::Socket => "socket",
-        _ => "device",
+        FileType::Block | FileType::Char => "device",
+        // Any future type.
+        _ => "special file",
     }
 }
 

@@ -39,6 +39,7 @@ fn type_bits(file_type: FileType) -> u32 {
         FileType::Regular => 0o100_000,
         FileType::Symlink => 0o120_000,
         FileType::Socket => 0o140_000,
+        _ => 0,
     }
 }
 

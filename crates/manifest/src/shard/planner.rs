@@ -171,6 +171,7 @@ impl Planner {
                 let entry = match file_type {
                     FileType::Regular => self.cost.file,
                     FileType::Directory => self.cost.dir,
+                    // Any future type is not read either.
                     _ => self.cost.link,
                 };
                 u128::from(entry) + u128::from(self.cost.byte) * u128::from(bytes)

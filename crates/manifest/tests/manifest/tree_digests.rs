@@ -53,6 +53,7 @@ fn tree_of(dir: &[u8], entries: &Entries, algorithms: &[Algorithm]) -> Option<Ve
                 _ if !is_known(Field::Rdev) => return None,
                 FileType::Block => (b'b', netstring(entry.stat.rdev.to_string().as_bytes())),
                 FileType::Char => (b'c', netstring(entry.stat.rdev.to_string().as_bytes())),
+                other => panic!("{other:?}"),
             };
             message.push(letter);
             message.extend(netstring(name));

@@ -75,6 +75,7 @@ impl Test {
             Self::Empty => match seen.file_type {
                 FileType::Regular => of(seen, Fields::SIZE, |metadata| (metadata.size == 0).into()),
                 FileType::Directory => Verdict::call(),
+                // Only these, and no future type, can be empty.
                 _ => Verdict::No,
             },
             Self::Readable => Verdict::call(),

@@ -35,22 +35,13 @@ fn facts() -> impl Strategy<Value = Facts> {
             file_type,
             depth,
             is_ignored,
-            metadata: Metadata {
-                file_type,
-                mode,
-                uid: id,
-                gid: 2 - id,
-                dev: 1,
-                rdev: 0,
-                ino: size,
-                nlink,
-                size,
-                blocks: 0,
-                mtime_ns: time,
-                ctime_ns: -time,
-                atime_ns: 0,
-                birth_ns: Some(time + 1),
-                mount: None,
+            metadata: {
+                let mut metadata = Metadata::new(file_type);
+                (metadata.mode, metadata.uid, metadata.gid) = (mode, id, 2 - id);
+                (metadata.dev, metadata.ino, metadata.nlink) = (1, size, nlink);
+                (metadata.size, metadata.mtime_ns, metadata.ctime_ns) = (size, time, -time);
+                metadata.birth_ns = Some(time + 1);
+                metadata
             },
         },
     )
@@ -216,19 +207,11 @@ fn a_megabyte_is_parsed_and_compiled_or_refused() {
 
 /// Returns metadata in which only these fields have their value.
 fn only(metadata: &Metadata, fields: Fields) -> Metadata {
-    let mut known = Metadata {
-        mode: 0o1234,
-        uid: 77,
-        gid: 77,
-        ino: 77,
-        nlink: 77,
-        size: 77,
-        mtime_ns: 77,
-        ctime_ns: 77,
-        atime_ns: 77,
-        birth_ns: Some(77),
-        ..*metadata
-    };
+    let mut known = *metadata;
+    (known.mode, known.uid, known.gid) = (0o1234, 77, 77);
+    (known.ino, known.nlink, known.size) = (77, 77, 77);
+    (known.mtime_ns, known.ctime_ns, known.atime_ns) = (77, 77, 77);
+    known.birth_ns = Some(77);
     let mut copy = |field, copy: fn(&mut Metadata, &Metadata)| {
         if fields.contains(field) {
             copy(&mut known, metadata);
