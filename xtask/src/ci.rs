@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{codegen, deny, fuzz, oldest, spark, tidy};
+use crate::{codegen, deny, fuzz, oldest, semver, spark, tidy};
 
 /// One step of CI.
 struct Step {
@@ -142,6 +142,8 @@ const STEPS: &[Step] = &[
         "doc --locked --package ftk-query --no-deps --document-private-items",
     )
     .with(STRICT_DOC),
+    // Says that nothing was compared until the first release.
+    Step::task(Tier::Nightly, "semver", semver::is_clean),
     Step::task(Tier::Nightly, "spark-cluster", spark::cluster_is_clean),
     // Searches for inputs that fail, one minute for each target, with another build of the libraries.
     Step::task(Tier::Nightly, "fuzz-search", fuzz::is_clean),

@@ -9,6 +9,7 @@ mod fuzz;
 mod horrors;
 mod oldest;
 mod scale;
+mod semver;
 mod soak;
 mod spark;
 mod tidy;
