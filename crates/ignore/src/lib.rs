@@ -39,7 +39,8 @@
 //!   files, even over deeper ones.
 //! - `.git/info/exclude` is read at the top of each repository. `.gitignore` files outside a repository do not apply in it.
 //! - `.gitignore` files apply in directories that are not in a repository too.
-//! - If a starting point is inside a repository, the ignore files above it apply, up to the top of the repository.
+//! - If a starting point is inside a repository, the ignore files above it apply, up to the top of the repository. What is
+//!   above it is found in its canonical path, so for a link that is followed it is what is above the target.
 //! - Starting points are never ignored.
 //! - Names are bytes. They need not be UTF-8.
 //!

@@ -63,6 +63,8 @@ impl<F: Filter> Walker<F> {
 
     /// Reads these fields of the metadata of every entry before it is shown, by one system call.
     ///
+    /// They are read before filters see the entry, also for entries that those skip.
+    ///
     /// An entry whose metadata cannot be read is reported as an error and not shown. A [`DirEntry`](crate::DirEntry) has
     /// metadata only with this option. The default is no field.
     #[must_use]

@@ -68,7 +68,8 @@ impl Walker {
     /// Sets a filter that keeps state for workers and directories, such as `IgnoreFiles` of the crate
     /// [ftk-ignore](https://docs.rs/ftk-ignore), which skips what git ignores.
     ///
-    /// It sees the entries that [`filter_entry`](Self::filter_entry) leaves, in every form of the walk.
+    /// It sees the entries that [`filter_entry`](Self::filter_entry) leaves, in every form of the walk, whichever of the two
+    /// options is set first. A walk has one such filter: a second call does not compile.
     pub fn filter_with<F: Filter>(self, filter: F) -> Walker<F> {
         let Self { roots, threads, follow, limits, filter: Unfiltered } = self;
         Walker { roots, threads, follow, limits, filter }

@@ -75,7 +75,7 @@ fn by_name(a: &Found, b: &Found) -> Ordering {
 impl<F: Filter> Walker<F> {
     /// Walks, and returns all entries in path order, and all errors.
     ///
-    /// Paths are ordered component by component: `a/b` comes before `a.c`. Errors are in the same order. The entries have
+    /// Paths are ordered component by component, as [`Path`](std::path::Path) orders them: `a/b` comes before `a.c`. Errors are in the same order. The entries have
     /// metadata if [`prefetch`](Self::prefetch) asks for it. The whole list is in memory.
     ///
     /// # Examples
