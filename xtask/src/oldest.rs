@@ -9,7 +9,7 @@ use toml::Table;
 use crate::ci;
 
 /// Libraries for other programs, which need less than the program.
-pub(crate) const LIBRARIES: &[&str] = &["walk", "ignore"];
+const LIBRARIES: &[&str] = &["walk", "ignore"];
 
 /// Checks everything but `ftk-query` with the compiler that `rust-version` names, which is installed if it is missing.
 /// Libraries are checked with the older ones that they name. Then checks that the oldest versions of direct dependencies

@@ -6,7 +6,9 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 
 use crate::ci;
-use crate::oldest::LIBRARIES;
+
+/// The libraries for other programs.
+const LIBRARIES: &[&str] = &["ftk-hash", "ftk-ignore", "ftk-walk"];
 
 /// Fails if a library changed its interface more than its version says, since the last release that `CHANGELOG.md` lists.
 ///
@@ -25,8 +27,7 @@ pub(crate) fn is_clean() -> Result<bool> {
     );
     let mut check = ci::cargo("semver-checks --baseline-rev");
     check.arg(&release);
-    let packages = LIBRARIES.iter().flat_map(|library| ["--package".to_owned(), format!("ftk-{library}")]);
-    check.args(packages);
+    check.args(LIBRARIES.iter().flat_map(|library| ["--package", library]));
     println!(
         "comparing with {release} (`cargo install --locked cargo-semver-checks` installs what is needed)"
     );
