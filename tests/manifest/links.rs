@@ -136,3 +136,31 @@ fn update_keeps_the_links_of_records_that_it_keeps() {
     fs::set_permissions(dir.path("t/two/sub"), Permissions::from_mode(0o755)).unwrap();
     dir.ftk(["manifest", "verify", "--ignore", "mode", "t", "n"]).run().status(0).stdout("");
 }
+
+/// The record of a damaged file stays, and so does its group, also if its name is a separate file now.
+#[test]
+fn update_keeps_the_group_of_a_damaged_file_that_was_separated() {
+    for name in ["x", "y", "z"] {
+        let dir = Dir::new();
+        dir.file("t/x", b"content").hard_link("t/x", "t/y").hard_link("t/x", "t/z").file("t/k", b"k");
+        dir.ftk(["manifest", "create", "t", "-o", "m"]).run().status(0);
+        let update =
+            || dir.ftk(["manifest", "update", "--check", "100%", "t", "m", "-o", "m"]).run().status(1);
+        super::repair::damage(&dir.path("t/x"));
+        update();
+        let status =
+            Command::new("cp").arg("-p").arg(dir.path("t").join(name)).arg(dir.path("copy")).status();
+        assert!(status.unwrap().success());
+        fs::rename(dir.path("copy"), dir.path("t").join(name)).unwrap();
+        let separate = || {
+            let run = dir.ftk(["manifest", "verify", "t", "m"]).run().status(1);
+            run.text().lines().filter(|line| line.contains("hard link of")).count()
+        };
+        let before = separate();
+        assert!(before > 0, "{name}");
+        for _ in 0..2 {
+            update();
+            assert_eq!(separate(), before, "{name}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! A new manifest from an old one, reading only files that may have changed.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::ops::ControlFlow;
 
@@ -225,6 +225,8 @@ impl<'u> Update<'u> {
         let mut kept_dirs = OpenDirs::default();
         let mut groups = LinkNames::new(budget);
         let (mut links, mut reserved) = (LinkPairs::new(budget), Reservation::new(budget));
+        // The old groups of kept records, and the names that their other names have in the new manifest.
+        let (mut kept_groups, mut renamed) = (HashSet::new(), HashMap::new());
         // Paths that were no directories. What is below them now is not recorded: their old records stay.
         let mut replaced = OpenDirs::default();
         self.aligned.merge(|old, new| {
@@ -303,7 +305,10 @@ impl<'u> Update<'u> {
                     let is_of_changed = |inode| !was_linked && changed.contains(&inode);
                     let has_links = !entry.stat.linked_identity().is_some_and(is_of_changed);
                     let entry = Entry { link_group: entry.link_group.filter(|_| has_links), ..entry };
-                    Some(self.judge(old, entry, damaged, now_ns, &mut updated, each))
+                    let judged = self.judge(old, entry, damaged, now_ns, &mut updated, each);
+                    // A record that is kept stays in its group, also if its name is a separate file now.
+                    is_seen = judged.link_group == entry.link_group;
+                    Some(judged)
                 }
                 Some(Made::WithoutXattrs(entry, error)) => {
                     is_read = false;
@@ -330,7 +335,16 @@ impl<'u> Update<'u> {
                 let first = groups.first(group, Some(LinkGroup::from(old)))?;
                 if !is_seen {
                     entry.link_group = Some(first);
+                    kept_groups.insert(LinkGroup::from(old));
+                } else if first != group && kept_groups.contains(old) {
+                    renamed.insert(LinkGroup::from(group), LinkGroup::from(first));
                 }
+            }
+            if is_seen
+                && let Some(entry) = &mut entry
+                && let Some(name) = entry.link_group.and_then(|group| renamed.get(group))
+            {
+                entry.link_group = Some(name);
             }
             if let Some(entry) = entry {
                 sink(New::Entry(&entry, is_whole))?;
@@ -413,8 +427,7 @@ impl<'u> Update<'u> {
         };
         *(if verdict == Verdict::Corrupted { &mut updated.corrupted } else { &mut updated.undecided }) += 1;
         each(&Finding { new: Some(entry), changed: &[Field::Digests], ..finding(verdict, &old) });
-        // The path is in the tree, so its present links are known.
-        Entry { link_group: entry.link_group, ..kept }
+        Entry { link_group: entry.link_group.or(old.link_group), ..kept }
     }
 
     /// Finds the files that keep their records although they were read: new names of them get the same content.
