@@ -712,7 +712,7 @@ complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcom
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l metrics -d 'Write the result of the run to FILE, for Prometheus' -r -F
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l missing -d 'Also restore recorded files that are missing'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l modified -d 'Also restore edited, overwritten or truncated files'
-complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l metadata -d 'Also put back owner, permissions, times and attributes'
+complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l metadata -d 'Also put back metadata and hard links'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l yes -d 'Carry out the plan instead of only printing it'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l discard -d 'Do not keep the damaged content for undo'
 complete -c ftk -n "__fish_ftk_using_subcommand manifest; and __fish_seen_subcommand_from repair" -l other-root -d 'Accept a ROOT that is not the recorded directory'

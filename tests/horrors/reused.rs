@@ -104,6 +104,27 @@ fn without_a_time_of_birth_no_directories_are_made_where_others_write() {
     assert_eq!(fs::read(dir.path("m/t/mine/gone/f")).unwrap(), b"f");
 }
 
+/// Directories that undo gives back to another user come last: this user could exchange what is in them.
+#[test]
+fn without_a_time_of_birth_metadata_is_undone() {
+    if !is_root() {
+        return;
+    }
+    let dir = Dir::on_disk();
+    let Some(_mounted) = overlay(&dir) else { return };
+    dir.file("m/t/u/d/f", b"f").file("m/t/k", b"k");
+    keep(&dir, "m/t");
+    let names = ["m/t/u/d/f", "m/t/u/d", "m/t/u"];
+    names.iter().for_each(|name| give(&dir.path(name)));
+    let owners = || names.map(|name| fs::metadata(dir.path(name)).unwrap().uid());
+    let given = owners();
+    let repair = dir.ftk(["manifest", "repair", "m/t", "../manifest", "--metadata", "--other-root", "--yes"]);
+    repair.args(["--journal", "../j"]).run().status(0);
+    assert_eq!(owners(), [0; 3]);
+    undo(&dir).run().status(0);
+    assert_eq!(owners(), given);
+}
+
 /// XFS lists an inherited access control list under two names, and both are gone with one of them.
 #[test]
 fn files_are_restored_where_they_inherit_an_access_control_list() {

@@ -242,7 +242,7 @@ fn rounding_hides_no_damage_in_either_direction() {
             let line = format!("{{\"verdict\":\"shifted\",\"path\":\".\",{shifted}");
             run.check(run.text().contains(&line), "JSON");
             let run = repair_from(&dir, &["exact"], &["--json"]).status(0);
-            run.check(run.text().starts_with(&line.replace("verdict", "do")), "JSON");
+            run.check(run.text().starts_with(&line.replace("verdict", "action")), "JSON");
             let run = update(&dir).status(1).stderr_has("'d/05' is corrupted");
             run.stderr_has(&format!("ftk: all times have shifted ({said}); they are recorded now\n"));
             let run = verify(&dir, &[]).status(1);

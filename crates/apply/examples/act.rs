@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let recorded = RecordedMetadata { mode, mtime_ns, ..RecordedMetadata::default() };
             let restore = Restore {
                 source: seen(source)?,
+                links: false,
                 names: vec![name],
                 recorded,
                 changes: RecordedMetadata::default(),
@@ -53,6 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     Err(error) => failed = Some(error),
                 }
             })?;
+            restorer.finish_directories()?;
             journal.finish()?;
         }
         ["metadata", source, file, journal] => {
@@ -67,13 +69,14 @@ fn main() -> Result<(), Box<dyn Error>> {
                 attributes: fgetxattr(note, "user.note", &mut value[..])
                     .is_ok()
                     .then(|| vec![(b"user.note".to_vec(), value.to_vec())]),
+                keeps_trusted: false,
             };
             let file_type = Stat::at(CWD, file, Symlinks::NoFollow)?.file_type;
             let put_back = PutBack { entry: seen(file)?, file_type, recorded };
             let mut restorer = Restorer::new(None, BTreeMap::new());
             let mut journal = Journal::create(journal.as_ref())?;
             restorer.set_metadata(&[put_back], &mut journal, &Stop::new(), |_, outcome| match outcome {
-                Ok(()) => println!("done"),
+                Ok(_) => println!("done"),
                 Err(error) => failed = Some(error),
             })?;
             journal.finish()?;

@@ -127,6 +127,13 @@ impl Engine {
         })
     }
 
+    /// Expects that the starting point with this path is this directory.
+    #[must_use]
+    pub fn expecting(mut self, path: &[u8], identity: Identity) -> Self {
+        self.reach.expect_start(path, identity);
+        self
+    }
+
     /// Returns an engine that remembers the directories from which it removes entries, for
     /// [`remove_emptied`](Self::remove_emptied).
     #[must_use]
@@ -436,7 +443,6 @@ impl Engine {
             saved: None,
             made: None,
             set: None,
-            made_birth_ns: None,
             proof: Some(proof),
         };
         Ok((proven, intent))

@@ -274,7 +274,7 @@ impl History {
                 if !intent.kind.makes_a_file() {
                     return Err(malformed());
                 }
-                (intent.made, intent.made_birth_ns) = (Some(record.version()), record.birth_ns);
+                intent.made = Some(record.made().ok_or_else(malformed)?);
                 let digest = record.digest().ok_or_else(malformed)?;
                 if let (Some(proof), Some(digest)) = (&mut intent.proof, digest) {
                     proof.digest = Some(digest);
@@ -488,7 +488,7 @@ mod tests {
             journal.replacen("{\"step\":0,\"outcome\"", &format!("{made}\n{{\"step\":0,\"outcome\""), 1)
         };
         let steps = History::read(with_made(&restore).as_bytes(), u64::MAX).unwrap().steps;
-        assert_eq!(steps[0].made.map(|made| made.identity()), Some((1, 7)));
+        assert_eq!(steps[0].made.as_ref().map(|made| made.version.identity()), Some((1, 7)));
         assert_eq!(History::read(restore.as_bytes(), u64::MAX).unwrap().steps[0].made, None);
         assert!(History::read(with_made(JOURNAL).as_bytes(), u64::MAX).is_err(), "a link makes no file");
         let other = with_made(&restore).replace("{\"step\":0,\"made\"", "{\"step\":1,\"made\"");

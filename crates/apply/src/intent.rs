@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::action::ActionKind;
 use crate::identity_record::{IdentityRecord, write_identity};
 use crate::journal::MAX_RECORD;
-use crate::metadata::{KeeperAccess, Metadata};
+use crate::metadata::{Access, KeeperAccess, Metadata};
 use crate::reach::Place;
 use crate::refusal::{Refusal, Side};
 use crate::seen::Seen;
@@ -35,13 +35,21 @@ pub(crate) struct Intent {
     /// Where the content of a damaged file is saved.
     pub(crate) saved: Option<To>,
     /// The new file of a restore, which a later record of the journal describes. `None` until it is complete.
-    pub(crate) made: Option<Version>,
+    pub(crate) made: Option<Made>,
     /// The metadata that the victim gets. `None` if the step does something else.
     pub(crate) set: Option<Metadata>,
-    /// When that file was created. `None` if the file system does not tell.
-    pub(crate) made_birth_ns: Option<i128>,
     /// What undo compares and checks. `None` in a journal of version 1.
     pub(crate) proof: Option<Proof>,
+}
+
+/// The new file of a restore when it was about to get its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Made {
+    pub(crate) version: Version,
+    /// When it was created. `None` if the file system does not tell.
+    pub(crate) birth_ns: Option<i128>,
+    /// Who may do what with it. `None` in a journal of an earlier ftk.
+    pub(crate) access: Option<Access>,
 }
 
 /// What undo compares and checks before it changes anything.
@@ -224,12 +232,19 @@ fn write_digest(out: &mut Vec<u8>, digest: &blake3::Hash) {
 
 /// Appends the record of a new file that is complete and is about to get its name, with the digest of the content that
 /// was saved before.
-pub(crate) fn write_made(out: &mut Vec<u8>, step: u64, made: &Stat, saved: Option<&blake3::Hash>) {
+pub(crate) fn write_made(out: &mut Vec<u8>, step: u64, made: &Made, saved: Option<&blake3::Hash>) {
+    let Made { version, birth_ns, access } = made;
     out.extend_from_slice(format!("{{\"step\":{step},\"made\":{{").as_bytes());
-    write_version(out, &made.version());
+    write_version(out, version);
     out.push(b'}');
-    if let Some(birth_ns) = made.birth_ns {
+    if let Some(birth_ns) = birth_ns {
         out.extend_from_slice(format!(",\"birth_ns\":{birth_ns}").as_bytes());
+    }
+    if let Some(Access { mode, uid, gid, acl }) = access {
+        let text = format!(",\"access\":{{\"mode\":\"{mode:04o}\",\"uid\":{uid},\"gid\":{gid},\"acl_b64\":");
+        out.extend_from_slice(text.as_bytes());
+        write_string(out, &BASE64.encode(acl));
+        out.push(b'}');
     }
     if let Some(digest) = saved {
         write_digest(out, digest);
@@ -355,14 +370,31 @@ impl ToRecord {
 pub(crate) struct MadeRecord {
     pub(crate) step: u64,
     made: Object<VersionRecord>,
-    pub(crate) birth_ns: Option<i128>,
+    birth_ns: Option<i128>,
+    access: Option<Object<AccessRecord>>,
     blake3: Option<String>,
 }
 
+#[derive(Debug, Deserialize)]
+struct AccessRecord {
+    mode: String,
+    uid: u32,
+    gid: u32,
+    acl_b64: String,
+}
+
 impl MadeRecord {
-    pub(crate) fn version(&self) -> Version {
+    /// Returns the new file. `None`: the record is malformed.
+    pub(crate) fn made(&self) -> Option<Made> {
         let &VersionRecord { dev, ino, size_bytes: size, mtime_ns, ctime_ns } = &self.made.0;
-        Version { dev, ino, size, mtime_ns, ctime_ns }
+        let access = match &self.access {
+            None => None,
+            Some(Object(AccessRecord { mode, uid, gid, acl_b64 })) => {
+                Some(Access { mode: octal(mode)?, uid: *uid, gid: *gid, acl: read_base64(acl_b64)? })
+            }
+        };
+        let version = Version { dev, ino, size, mtime_ns, ctime_ns };
+        Some(Made { version, birth_ns: self.birth_ns, access })
     }
 
     /// Returns the digest of the saved content, if there is any. `None`: the record is malformed.
@@ -560,7 +592,6 @@ impl IntentRecord {
             saved,
             made: None,
             set,
-            made_birth_ns: None,
             proof,
         })
     }
@@ -683,7 +714,6 @@ mod tests {
                     mtime_ns: atime.into(),
                     ..metadata.clone()
                 }),
-                made_birth_ns: None,
                 proof: (id % 3 > 0).then(|| Proof {
                     directory: identity(id.into(), FileType::Directory),
                     victim: (id % 3 == 2).then(|| identity(step, FileType::Regular)),
@@ -714,14 +744,13 @@ mod tests {
             prop_assert_eq!(read_back(&line), Some(intent.clone()));
             line.clear();
             let digest = intent.proof.as_ref().and_then(|proof| proof.digest);
-            let Version { dev, ino, size, mtime_ns, ctime_ns } = intent.victim.version;
             let birth_ns = intent.proof.as_ref().and_then(|proof| proof.keeper_birth_ns);
-            let stat = Stat { dev, ino, size, mtime_ns, ctime_ns, birth_ns, ..Stat::EMPTY };
-            write_made(&mut line, intent.step, &stat, digest.as_ref());
-            let made: MadeRecord = serde_json::from_slice(&line).unwrap();
-            prop_assert_eq!((made.step, made.version()), (intent.step, intent.victim.version));
-            prop_assert_eq!(made.birth_ns, birth_ns);
-            prop_assert_eq!(made.digest(), Some(digest));
+            let access = birth_ns.map(|_| Access::in_metadata(&intent.metadata));
+            let made = Made { version: intent.victim.version, birth_ns, access };
+            write_made(&mut line, intent.step, &made, digest.as_ref());
+            let read: MadeRecord = serde_json::from_slice(&line).unwrap();
+            prop_assert_eq!((read.step, read.made()), (intent.step, Some(made)));
+            prop_assert_eq!(read.digest(), Some(digest));
             line.clear();
             let Seen { path, root_len, .. } = intent.victim.clone();
             let making = Making { path, root_len, temp: intent.temp.clone() };

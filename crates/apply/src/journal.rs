@@ -8,13 +8,13 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ftk_file::{Identity, Stat, now_ns};
+use ftk_file::{Identity, now_ns};
 use ftk_record::{write_path, write_record};
 use rustix::fs::{CWD, Mode, openat};
 
 use crate::action::Freed;
 use crate::identity_record::write_identity;
-use crate::intent::{Intent, Making, write_copies, write_made, write_making, write_start};
+use crate::intent::{Intent, Made, Making, write_copies, write_made, write_making, write_start};
 use crate::reach::{DIRECTORY, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::{Copies, Seen};
@@ -164,7 +164,7 @@ impl Journal {
 
     /// Adds the new file of a step, and the digest of the damaged content that was saved. This must be
     /// [synced](Journal::sync) before the file gets its name.
-    pub(crate) fn made(&mut self, step: u64, made: &Stat, saved: Option<&blake3::Hash>) {
+    pub(crate) fn made(&mut self, step: u64, made: &Made, saved: Option<&blake3::Hash>) {
         write_made(&mut self.lines, step, made, saved);
     }
 

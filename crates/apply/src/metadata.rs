@@ -258,8 +258,13 @@ pub(crate) struct Access {
 impl Access {
     /// Reads who may do what with an open file.
     pub(crate) fn of(held: &Held) -> io::Result<Self> {
-        let Stat { mode, uid, gid, .. } = held.stat;
-        Ok(Self { mode, uid, gid, acl: acl(&attributes(&held.file)?) })
+        Self::at(&held.stat, &held.file)
+    }
+
+    /// Reads who may do what with an open file, of which `stat` is the state.
+    pub(crate) fn at(stat: &Stat, file: impl AsFd) -> io::Result<Self> {
+        let &Stat { mode, uid, gid, .. } = stat;
+        Ok(Self { mode, uid, gid, acl: acl(&attributes(file)?) })
     }
 
     /// Returns what `metadata` grants.

@@ -18,6 +18,11 @@ impl OwnChanges {
             || before.is_same_except_ctime(now) && self.0.get(&now.identity()) == Some(&now.ctime_ns)
     }
 
+    /// Returns the version of a file that was seen before, with the ctime that this run has caused.
+    pub(crate) fn current(&self, seen: Version) -> Version {
+        Version { ctime_ns: *self.0.get(&seen.identity()).unwrap_or(&seen.ctime_ns), ..seen }
+    }
+
     /// Records the ctime of an inode after an action, unless its content has changed.
     pub(crate) fn note(&mut self, before: &Stat, after: &Stat) {
         if before.version().is_same_except_ctime(after) && after.nlink > 0 {

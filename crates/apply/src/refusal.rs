@@ -123,6 +123,8 @@ pub enum Refusal {
     NameExists,
     /// The damaged file grants more than is recorded, and another user could have put it there.
     GrantsMore,
+    /// The file that names are to be linked to has other metadata than recorded, or set-ID bits or capabilities.
+    OtherMetadata,
     /// A damaged file has another owner than the recorded one, who may have put it there.
     OtherOwner {
         /// Its owner.
@@ -388,6 +390,9 @@ impl fmt::Display for Refusal {
             Self::GrantsMore => f.write_str(
                 "its permissions, group or access list grant more than recorded, and another user could have put it there: \
                  --metadata restores them too",
+            ),
+            Self::OtherMetadata => f.write_str(
+                "its other name has no longer the recorded metadata, or has set-ID bits or capabilities",
             ),
             Self::OtherOwner { owner, recorded } => write!(
                 f,

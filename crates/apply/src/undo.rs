@@ -130,6 +130,7 @@ impl Shortfall {
 ///   file that was created is removed; directories created for it stay.
 /// - An entry whose recorded metadata was put back gets that which it had, if it still has what the run gave it. It gets no
 ///   rights that it lacks. Its content is not compared: a file that was written to has another mtime, and is refused.
+///   Directories come last, those below first, so that they keep their old times and the path of each is still that of the run.
 /// - A directory that was removed is made again, with its owner, permissions, times and attributes, which are set
 ///   when everything in it is restored. If that fails, `report` gets the directory a second time. A symbolic link
 ///   that was removed with its directory is made again.
@@ -195,6 +196,7 @@ pub fn undo_after(
         changed: Vec::new(),
         set: Vec::new(),
         made: Vec::new(),
+        untouched: HashSet::new(),
         log: Log::new(journal, history.len),
         new: Vec::new(),
         undone: Vec::new(),
@@ -202,7 +204,11 @@ pub fn undo_after(
     let max_unsynced = max_batch(RESERVED_DESCRIPTORS + MAX_HELD as u64);
     undoing.remember_present(&steps);
     let mut has_failed = false;
-    for intent in steps.iter().rev() {
+    let (directories, others): (Vec<_>, Vec<_>) = steps.iter().partition(|intent| is_set_directory(intent));
+    directories.iter().rev().for_each(|intent| undoing.begin_directory(intent));
+    // The run has set directories last, those below first. In this order, no step changes a time that is brought back, and none
+    // is below a directory that is another user's again.
+    for intent in others.into_iter().rev().chain(directories) {
         let outcome = if stop.is_raised() {
             Err(ActError::Stopped)
         } else if let Some(&lacks_rights) = history.undone.get(&intent.step)
@@ -215,6 +221,8 @@ pub fn undo_after(
         has_failed |= outcome.is_err();
         if let Ok(undone) = &outcome
             && !undoing.is_unfinished(intent.step)
+            // The next undo changes names in it once more.
+            && !(has_failed && is_set_directory(intent))
         {
             undoing.undone.push((intent.step, undone.lacks_rights()));
         }
@@ -286,11 +294,19 @@ struct Undoing {
     set: Vec<Rc<OwnedFd>>,
     /// The directories that were made again and are not finished, those above first.
     made: Vec<Made>,
+    /// The steps that have set the metadata of directories whose times nothing else has changed before this undo.
+    untouched: HashSet<u64>,
     log: Log,
     /// Files that were made, which is recorded after the next sync, and the steps that removed the old ones.
     new: Vec<(u64, Identity)>,
     /// Steps that are undone, which is recorded after the next sync, and whether the file lacks rights.
     undone: Vec<(u64, bool)>,
+}
+
+/// Returns whether a step has put back the recorded metadata of a directory.
+fn is_set_directory(intent: &Intent) -> bool {
+    let victim = intent.proof.as_ref().and_then(|proof| proof.victim);
+    intent.kind == ActionKind::SetMetadata && victim.is_some_and(|it| it.file_type == FileType::Directory)
 }
 
 /// Returns the directories to which the steps gave another owner, with that owner.
@@ -328,7 +344,7 @@ fn present_devices(steps: &mut [Intent], reach: &mut Reach) {
         }
     }
     for intent in steps {
-        let made = intent.made.as_mut();
+        let made = intent.made.as_mut().map(|made| &mut made.version);
         let versions = [&mut intent.victim.version, &mut intent.keeper.version].into_iter().chain(made);
         let victim = intent.proof.as_mut().and_then(|proof| proof.victim.as_mut());
         for dev in versions.map(|version| &mut version.dev).chain(victim.map(|victim| &mut victim.dev)) {

@@ -144,8 +144,8 @@ pub use git::git_blob;
 pub use header::{Header, OPTIONS};
 pub use reader::{Entries, Manifest};
 pub use repair::{
-    Damage, Found, Left, Name, NearestDirectory, OtherMetadata, Recorded, RepairOptions, RepairPlan, Search,
-    Unasked, Wanted, Why, has_content, rewrite,
+    Damage, Found, Joined, Left, LinkTo, Name, NearestDirectory, OtherMetadata, Recorded, RepairOptions,
+    RepairPlan, Search, Unasked, Wanted, Why, has_content, rewrite,
 };
 pub use root_identity::{OtherRoot, RootIdentity};
 pub use sample::Sample;

@@ -405,3 +405,62 @@ fn entries_of_root_in_place_of_recorded_ones_get_no_metadata() {
         assert_eq!(state(&dir.path("h/t/d")).0, USER);
     }
 }
+
+/// The file of another user has the recorded content. It does not become a file under a name that this user cannot reach.
+#[test]
+fn names_that_another_user_could_have_put_there_are_not_joined() {
+    if !is_root() {
+        return;
+    }
+    for owner in [0, USER] {
+        let dir = Dir::on_disk();
+        dir.file("t/u/f", b"recorded")
+            .dir("t/r")
+            .hard_link("t/u/f", "t/r/f")
+            .file("t/k", b"k")
+            .file("t/l", b"l");
+        give(&dir.path("t/u"));
+        chown(dir.path("t/u/f"), Some(owner), Some(owner)).unwrap();
+        dir.ftk(["manifest", "create", "t", "-o", "../manifest"]).run().status(0);
+        copy_tree(&dir.path("t"), &dir.aside("copy"));
+        let repair = |args: &[&str]| {
+            let ftk = dir.ftk(["manifest", "repair", "t", "../manifest", "--from", "../copy", "--yes"]);
+            ftk.args(args).run()
+        };
+        let of = |name: &str| fs::metadata(dir.path(name)).unwrap();
+        // A missing name becomes a link of the recorded inode, also where another user can change names.
+        let recorded = of("t/u/f").ino();
+        fs::remove_file(dir.path("t/r/f")).unwrap();
+        repair(&["--missing"]).status(0);
+        assert_eq!(of("t/r/f").ino(), recorded);
+        for name in ["t/r/f", "t/u/f"] {
+            fs::remove_file(dir.path(name)).unwrap();
+        }
+        assert!(as_user(&dir, "printf recorded > t/u/f && chmod 644 t/u/f"));
+        let time = fs::metadata(dir.aside("copy/u/f")).unwrap().modified().unwrap();
+        fs::File::options().write(true).open(dir.path("t/u/f")).unwrap().set_modified(time).unwrap();
+        let is_apart = || {
+            let (of_user, of_root) = (of("t/u/f"), of("t/r/f"));
+            assert_eq!((of_user.uid(), of_user.nlink()), (USER, 1));
+            assert_eq!((of_root.uid(), of_root.nlink()), (owner, 1));
+            assert_eq!(fs::read(dir.path("t/r/f")).unwrap(), b"recorded");
+        };
+        repair(&["--missing"]).status(1).stderr_has("1 whose hard links are separate files");
+        is_apart();
+        let run = repair(&["--metadata"]);
+        let apart = |name, first| {
+            format!(
+                "leave {name} is recorded as a hard link of {first}, and is a separate file: another user can change a path, or \
+                 could (--other-root joins them)"
+            )
+        };
+        let lines = said(&run);
+        run.check(
+            [apart("u/f", "r/f"), apart("r/f", "u/f")].iter().any(|it| lines.contains(it)),
+            "it is listed",
+        );
+        is_apart();
+        repair(&["--metadata", "--other-root"]).status(0);
+        assert_eq!((of("t/u/f").ino(), of("t/u/f").uid()), (of("t/r/f").ino(), owner));
+    }
+}

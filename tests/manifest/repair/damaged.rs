@@ -70,9 +70,9 @@ fn a_plan_changes_nothing() {
     assert_eq!((&records[0]["action"], &records[0]["path"]), (&"repair".into(), &"a".into()));
     assert_eq!(records[0]["from"], dir.aside("copy").join("a").to_str().unwrap());
     assert_eq!((&records[1]["action"], &records[1]["size_bytes"]), (&"restore".into(), &4.into()));
-    let summary = serde_json::json!({"is_plan": true, "repaired": 1, "restored": 1, "replaced": 0, "metadata": 0, "bytes": 8, "healed": 0,
+    let summary = serde_json::json!({"is_plan": true, "repaired": 1, "restored": 1, "replaced": 0, "metadata": 0, "joined": 0, "bytes": 8, "healed": 0,
         "without_copy": 0, "left": 0, "refused": 0, "failed": 0, "not_done": 0,
-        "respelled": 0, "unasked": {"missing": 0, "modified": 0, "metadata": 0}});
+        "respelled": 0, "unasked": {"missing": 0, "modified": 0, "metadata": 0, "links": 0}});
     assert_eq!(records[2]["summary"], summary);
     assert_eq!(names(&dir.path("")), ["a"]);
     assert_ne!(fs::read(dir.path("a")).unwrap(), b"good");
@@ -131,8 +131,12 @@ fn edited_files_are_never_replaced() {
     fs::remove_file(dir.path("type")).unwrap();
     dir.dir("type");
     let run = repair(&dir, &["--yes", "--missing"]).status(1);
-    let left = |name| format!("leave {name} changed since it was recorded: see update");
-    run.check(said(&run) == ["size", "time", "type"].map(left), "all are listed");
+    let edited = |name| {
+        format!("leave {name} marked as damaged, and changed since: --modified restores it, or see update")
+    };
+    let other_type = "leave type changed since it was recorded: see update".into();
+    run.check(said(&run) == [edited("size"), edited("time"), other_type], "all are listed");
+    run.stderr_has("  nothing to do; 3 left; 2 modified (--modified restores it)\n");
     assert_eq!(fs::read(dir.path("size")).unwrap(), b"edited");
     assert_eq!(fs::read(dir.path("time")).unwrap(), b"edit");
     assert!(dir.path("type").is_dir());

@@ -284,6 +284,9 @@ fn the_times_of_a_copy_without_times_are_put_back() {
     let copied = dir.aside("without");
     assert!(Command::new("cp").arg("-r").arg(dir.path(".")).arg(&copied).status().unwrap().success());
     fs::write(copied.join("f07"), "CONTENT 7").unwrap();
+    // Its time is one of those that the copy made.
+    let time = fs::metadata(copied.join("f08")).unwrap().modified().unwrap();
+    File::options().write(true).open(copied.join("f07")).unwrap().set_modified(time).unwrap();
     let run = |args: &[&str]| {
         let ftk = dir.ftk(["manifest", "repair", "--other-root"]).arg(&copied).arg(dir.aside("manifest"));
         ftk.args(args).run()
@@ -346,4 +349,113 @@ fn what_changed_since_the_run_is_not_undone() {
     // A new entry of a directory changes its time, which stays.
     assert_eq!((mode(&dir, "as-it-was"), mode(&dir, "d")), (0o700, 0o700));
     assert_eq!(fs::metadata(dir.path("d")).unwrap().modified().unwrap(), time);
+}
+
+/// Root sees and sets these attributes, and other users do neither.
+#[test]
+fn attributes_that_only_root_sees_are_not_lost() {
+    const USER: u32 = 65534;
+    if !is_root() {
+        return;
+    }
+    let has = |path: &Path, name: &str| getxattr(path, name, &mut [0; 9][..]).is_ok();
+    let stage = || {
+        let dir = Dir::on_disk();
+        dir.file("kept", b"kept").file("hurt", b"content").file("cut", b"content").file("gone", b"content");
+        for name in ["kept", "hurt", "cut", "gone"] {
+            setxattr(dir.path(name), "trusted.k", b"v", XattrFlags::empty()).unwrap();
+            setxattr(dir.path(name), "user.k", b"v", XattrFlags::empty()).unwrap();
+        }
+        for name in ["", "kept", "hurt", "cut", "gone"] {
+            chown(dir.path(name), Some(USER), Some(USER)).unwrap();
+        }
+        for name in ["own", "state"] {
+            fs::create_dir(dir.aside(name)).unwrap();
+            chown(dir.aside(name), Some(USER), Some(USER)).unwrap();
+        }
+        dir
+    };
+    let spoil = |dir: &Dir| {
+        copy(dir, "copy");
+        super::damage(&dir.path("hurt"));
+        fs::write(dir.path("cut"), "").unwrap();
+        fs::remove_file(dir.path("gone")).unwrap();
+    };
+    let repair = |dir: &Dir, args: &[&str]| {
+        let ftk = dir.ftk(["manifest", "repair", ".", "--missing", "--modified", "--yes", "--other-root"]);
+        ftk.arg(dir.aside("own/manifest")).arg("--from").arg(dir.aside("copy")).args(args)
+    };
+    let create = |dir: &Dir| dir.ftk(["manifest", "create", ".", "-o"]).arg(dir.aside("own/manifest"));
+    for metadata in [&[][..], &["--metadata"]] {
+        // Root's manifest records them, and the user does not see them.
+        let dir = stage();
+        create(&dir).run().status(0);
+        chown(dir.aside("own/manifest"), Some(USER), Some(USER)).unwrap();
+        spoil(&dir);
+        let run = repair(&dir, metadata).unprivileged(&dir).run().status(2);
+        let lines = said(&run);
+        for name in ["hurt", "cut"] {
+            let refused = format!(
+                "refuse {name} has recorded attributes named trusted.*, which would be lost: repair it as root"
+            );
+            run.check(lines.contains(&refused), "it is refused");
+            assert!(has(&dir.path(name), "trusted.k"));
+        }
+        let left = "leave gone lacks recorded attributes named trusted.*, which only root can set".to_owned();
+        run.check(lines.contains(&left), "it is listed");
+        assert_eq!(fs::read(dir.path("gone")).unwrap(), b"content");
+        assert!(has(&dir.path("gone"), "user.k") && !has(&dir.path("gone"), "trusted.k"));
+        // Root repairs all.
+        fs::remove_file(dir.path("gone")).unwrap();
+        let journal = dir.aside("second.jsonl");
+        let code = repair(&dir, metadata).arg("--journal").arg(journal).run().code();
+        assert_eq!((code, has(&dir.path("gone"), "trusted.k")), (0, !metadata.is_empty()));
+        for name in ["hurt", "cut", "kept"] {
+            assert!(has(&dir.path(name), "trusted.k") && has(&dir.path(name), "user.k"), "{name}");
+        }
+
+        // The user's manifest does not tell whether there are any.
+        let dir = stage();
+        create(&dir).unprivileged(&dir).run().status(0);
+        spoil(&dir);
+        setxattr(dir.path("kept"), "user.k", b"else", XattrFlags::empty()).unwrap();
+        repair(&dir, metadata).run();
+        for name in ["hurt", "cut", "kept"] {
+            assert!(has(&dir.path(name), "trusted.k") && has(&dir.path(name), "user.k"), "{name}");
+        }
+        assert_eq!(fs::read(dir.path("cut")).unwrap(), b"content");
+    }
+}
+
+/// A program that was written to lacks the bits and capabilities that it had. Its recorded content does not bring them back.
+#[test]
+fn rights_that_a_replaced_file_lacks_are_listed() {
+    if !is_root() {
+        return;
+    }
+    const CAPABILITY: &str = "security.capability";
+    let mut raw = [0; 20];
+    (raw[0], raw[3], raw[5]) = (1, 2, 0x20);
+    let dir = Dir::on_disk();
+    dir.file("bits", b"program").file("capable", b"program").file("kept", b"program").file("k", b"k");
+    set_mode(&dir, "bits", 0o4755);
+    set_mode(&dir, "kept", 0o4755);
+    setxattr(dir.path("capable"), CAPABILITY, &raw, XattrFlags::empty()).unwrap();
+    keep(&dir);
+    for (name, mode) in [("bits", 0o755), ("capable", 0o644), ("kept", 0o4755)] {
+        fs::write(dir.path(name), "edited").unwrap();
+        set_mode(&dir, name, mode);
+    }
+    let left =
+        |name: &str| format!("leave {name} lacks recorded set-ID bits or capabilities: set them yourself");
+    for args in [&["--modified"][..], &["--modified", "--metadata"]] {
+        let run = repair_from(&dir, &["copy"], args).status(1);
+        let lines = said(&run);
+        run.check(["bits", "capable"].iter().all(|name| lines.contains(&left(name))), "both are listed");
+        let loses = "leave kept loses its set-ID bits and capabilities".to_owned();
+        run.check(lines.contains(&loses) && !lines.contains(&left("kept")), "it has the bits");
+    }
+    let run = repair_from(&dir, &["copy"], &["--modified", "--yes"]).status(2);
+    run.stderr_has("'kept' is repaired without its set-ID bits and capabilities: set them yourself");
+    assert_eq!(["bits", "capable", "kept"].map(|name| mode(&dir, name)), [0o755, 0o644, 0o755]);
 }

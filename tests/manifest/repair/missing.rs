@@ -64,7 +64,11 @@ fn set_id_bits_of_missing_files_are_not_restored() {
     fs::set_permissions(dir.path("a"), Permissions::from_mode(0o6755)).unwrap();
     keep(&dir);
     fs::remove_file(dir.path("a")).unwrap();
-    repair(&dir, &["--missing", "--yes"]).status(0);
+    for args in [&["--missing"][..], &["--missing", "--yes"]] {
+        let run = repair(&dir, args).status(1);
+        let left = "leave a lacks recorded set-ID bits or capabilities: set them yourself";
+        run.check(said(&run)[0] == left, "it is listed");
+    }
     assert_eq!(mode(&dir, "a"), 0o755);
 }
 
@@ -131,7 +135,7 @@ fn an_ordinary_user_restores_own_files() {
     fs::remove_dir_all(dir.path("d")).unwrap();
     let ftk = dir.ftk(["manifest", "repair", ".", "--missing", "--max-missing", "100%", "--yes"]);
     let ftk = ftk.arg(dir.aside("own").join("manifest")).arg("--from").arg(dir.aside("copy"));
-    ftk.unprivileged(&dir).run().status(0);
+    ftk.unprivileged(&dir).run().status(1).stderr_has("; 1 left\n");
     for (name, mode) in [("d/a", 0o644), ("d/b", 0o755)] {
         let metadata = fs::metadata(dir.path(name)).unwrap();
         assert_eq!(

@@ -35,7 +35,10 @@ fn what_could_be_restored_is_counted() {
         repair(&dir, args).status(1).stdout("").stderr_has(said);
     }
     let summary = &json(&repair(&dir, &["--json"]).status(1))[0]["summary"];
-    assert_eq!(summary["unasked"], serde_json::json!({"missing": 1, "modified": 1, "metadata": 3}));
+    assert_eq!(
+        summary["unasked"],
+        serde_json::json!({"missing": 1, "modified": 1, "metadata": 3, "links": 0})
+    );
     // What is asked for is not counted, and what is left still is.
     let run = repair(&dir, &["--missing", "--modified", "--yes"]).status(1);
     run.stderr_has("  replaced 1 modified file and restored 1 missing file, 11 B; 3 with other metadata (");
@@ -149,8 +152,9 @@ fn a_marked_file_that_was_edited_is_restored_on_request() {
     mark(&dir);
     dir.file("a", b"edited").file("b", b"cut");
     let run = repair(&dir, &["--yes"]).status(1);
-    run.check(said(&run) == ["leave a changed since it was recorded: see update"], "it is left");
-    run.stderr_has("; 1 modified (--modified restores it)\n");
+    let left = "leave a marked as damaged, and changed since: --modified restores it, or see update";
+    run.check(said(&run) == [left], "it is left");
+    run.stderr_has("; 2 modified (--modified restores it)\n");
     repair(&dir, &["--modified", "--yes"]).status(0);
     verify(&dir, &[]).status(0);
     assert!(Manifest::read(&dir.aside("manifest")).entry("a")["damaged_ns"].is_null());

@@ -1,11 +1,16 @@
 //! `ftk undo` of a repair.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, UNIX_EPOCH};
 
-use super::super::records::{json, verdicts};
+use rustix::fs::getxattr;
+
+use super::super::records::{json, verdicts, verify};
 use super::{damage, journal, keep, names, repair, said};
-use crate::harness::Dir;
+use crate::harness::{Dir, Ftk, has, is_root};
 
 #[test]
 fn undo_brings_the_damaged_content_back() {
@@ -118,4 +123,103 @@ fn a_copy_with_the_inode_number_of_the_damaged_file_is_recognised() {
     undo().status(0).stderr_has("  restored 0 files; 3 files needed nothing\n");
     assert_eq!(["a", "b", "c"].map(content), contents);
     assert_eq!(inode("a"), inode("b"));
+}
+
+/// The new file has got the recorded owner, permissions and list from the run itself: nothing was revoked.
+#[test]
+fn undo_brings_owner_permissions_and_list_of_a_replaced_file_back() {
+    if !is_root() || !has("setfacl") {
+        return;
+    }
+    let dir = Dir::on_disk();
+    let names = ["owner", "group", "list", "revoked"];
+    names.iter().for_each(|name| _ = dir.file(name, b"recorded"));
+    chown(dir.path("owner"), Some(12), Some(34)).unwrap();
+    keep(&dir);
+    let list = |args: &[&str]| {
+        let status = Command::new("setfacl").args(args).current_dir(dir.path("")).status();
+        assert!(status.unwrap().success());
+    };
+    names.iter().for_each(|name| fs::write(dir.path(name), "newer content").unwrap());
+    chown(dir.path("owner"), Some(56), Some(78)).unwrap();
+    chown(dir.path("group"), None, Some(1)).unwrap();
+    list(&["-m", "u:77:rw", "list"]);
+    for (name, mode) in [("owner", 0o640), ("group", 0o664), ("revoked", 0o666)] {
+        fs::set_permissions(dir.path(name), Permissions::from_mode(mode)).unwrap();
+    }
+    let state = |name: &&str| {
+        let it = fs::metadata(dir.path(name)).unwrap();
+        let mut list = [0; 99];
+        let len = getxattr(dir.path(name), "system.posix_acl_access", &mut list[..]).unwrap_or(0);
+        (it.mode() & 0o7777, it.uid(), it.gid(), it.mtime_nsec(), list[..len].to_vec())
+    };
+    let before: Vec<_> = names.iter().map(state).collect();
+    repair(&dir, &["--modified", "--metadata", "--yes"]).status(0);
+    verify(&dir, &[]).status(0);
+    fs::set_permissions(dir.path("revoked"), Permissions::from_mode(0o600)).unwrap();
+    let run = dir.ftk(["undo"]).arg(journal(&dir)).run().status(0);
+    let lines = said(&run);
+    let reduced: Vec<_> = lines.iter().filter(|line| line.contains("access was changed")).collect();
+    let is_expected =
+        reduced.len() == 1 && reduced[0].starts_with("restore ./revoked with permissions 0600; ");
+    run.check(is_expected, "it is said");
+    let after: Vec<_> = names.iter().map(state).collect();
+    assert_eq!(after[..3], before[..3]);
+    assert_eq!(after[3].0, 0o600);
+    names.iter().for_each(|name| assert_eq!(fs::read(dir.path(name)).unwrap(), b"newer content"));
+}
+
+/// The run and the undo change names in directories, and both set the times of these last. A caller who is not root gets the
+/// permissions back before that.
+#[test]
+fn undo_brings_the_times_of_directories_back() {
+    for is_user in [false, true] {
+        if is_user && !is_root() {
+            continue;
+        }
+        let dir = Dir::new();
+        dir.file("d/e/gone", b"gone").file("d/cut", b"content").file("k", b"k").file("d/e/k", b"k");
+        fs::set_permissions(dir.path("d/e"), Permissions::from_mode(0o555)).unwrap();
+        let give = |paths: &[PathBuf]| {
+            if is_user {
+                let status = Command::new("chown").args(["-Rh", "65534:65534"]).args(paths).status();
+                assert!(status.unwrap().success());
+            }
+        };
+        give(&[dir.path("")]);
+        keep(&dir);
+        fs::set_permissions(dir.path("d/e"), Permissions::from_mode(0o755)).unwrap();
+        fs::remove_file(dir.path("d/e/gone")).unwrap();
+        fs::write(dir.path("d/cut"), "").unwrap();
+        for (nth, name) in ["d/e", "d", ""].into_iter().enumerate() {
+            let time = UNIX_EPOCH + Duration::from_secs(1000 + nth as u64);
+            fs::File::open(dir.path(name)).unwrap().set_modified(time).unwrap();
+        }
+        let state = || {
+            ["d/e", "d", ""].map(|name| {
+                let it = fs::metadata(dir.path(name)).unwrap();
+                (it.mode(), it.mtime())
+            })
+        };
+        let before = state();
+        let ftk = |ftk: Ftk| if is_user { ftk.unprivileged(&dir) } else { ftk };
+        if is_user {
+            fs::create_dir(dir.aside("state")).unwrap();
+            fs::create_dir(dir.aside("own")).unwrap();
+            fs::rename(dir.aside("manifest"), dir.aside("own/manifest")).unwrap();
+            give(&["state", "own"].map(|name| dir.aside(name)));
+        }
+        let manifest = dir.aside(if is_user { "own/manifest" } else { "manifest" });
+        let args =
+            ["manifest", "repair", ".", "--missing", "--modified", "--metadata", "--yes", "--other-root"];
+        let run = ftk(dir.ftk(args).arg(manifest).arg("--from").arg(dir.aside("copy"))).run();
+        assert_eq!(fs::read(dir.path("d/e/gone")).unwrap(), b"gone", "{}{}", run.text(), run.err);
+        assert_eq!(fs::metadata(dir.path("d/e")).unwrap().mode() & 0o7777, 0o555);
+        let undo = || ftk(dir.ftk(["undo"]).arg(journal(&dir))).run().status(0);
+        undo();
+        assert!(!dir.path("d/e/gone").exists());
+        assert_eq!(state(), before, "{is_user}");
+        undo();
+        assert_eq!(state(), before, "it is repeated");
+    }
 }

@@ -8,7 +8,7 @@ mod saved;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -16,20 +16,22 @@ use ftk_file::{Birth, Failure, File, FileType, Identity, Stat, Version, temp_nam
 use ftk_sched::Stop;
 
 use crate::action::ActionKind;
-use crate::copy::{Copied, Expected, copy};
+use crate::copy::{Check, Copied, Expected, copy};
 use crate::durable::sync_names;
 use crate::engine::{BATCH_BYTES, max_batch};
 use crate::exposed::is_exposed;
-use crate::intent::{Intent, Proof};
+use crate::intent::{Intent, Made, Proof};
 use crate::journal::Journal;
-use crate::metadata::{KeeperAccess, Metadata, is_access_list};
+use crate::metadata::{Access, KeeperAccess, Metadata, is_access_list};
 use crate::own_changes::OwnChanges;
 use crate::reach::{Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::restore::directories::Directories;
-use crate::restore::ready::{Name, Ready};
+use crate::restore::ready::{Name, Naming, Ready};
 use crate::restore::saved::SavedFiles;
 use crate::seen::Seen;
+use crate::stat::fstat_now;
+use crate::temp::Temp;
 
 pub use directories::NearestDirectory;
 pub use put_back::PutBack;
@@ -39,11 +41,14 @@ pub use recorded::RecordedMetadata;
 /// directory for damaged content, and what the caller has open.
 const RESERVED_DESCRIPTORS: u64 = 20;
 
-/// A file to restore: one content, and one or more names that all become hard links of one new file.
+/// A file to restore: one content, and one or more names that all become hard links of one file.
 #[derive(Clone, Debug)]
 pub struct Restore {
     /// The file that has the content.
     pub source: Seen,
+    /// Whether the names become hard links of the source itself. Otherwise they get a new file. The source must then have the
+    /// recorded metadata except times, and no set-ID bits or capabilities. What a damaged file has is not kept.
+    pub links: bool,
     /// The names. If some exist, they must be hard links of one damaged file and come first.
     pub names: Vec<RestoreName>,
     /// The metadata of the new file if no name exists. Otherwise the damaged file determines what is not in
@@ -81,7 +86,7 @@ pub struct Restored {
 /// position of the [`Restore`] in its run.
 pub type HasContent<'c> = &'c mut dyn FnMut(usize, &File) -> Result<bool, Failure>;
 
-/// Restores damaged and missing files from copies.
+/// Restores damaged and missing files from copies, or as hard links of files in the tree.
 ///
 /// The engine makes a new file next to the damaged one, under a private name. It reads the bytes back from
 /// the disk, compares them with the copy, and lets the caller check them: the new file gets its name only if
@@ -97,6 +102,7 @@ pub struct Restorer {
     reach: Reach,
     saved: Option<SavedFiles>,
     directories: Directories,
+    own_changes: OwnChanges,
     /// The maximal number of files in a batch, limited by the descriptors they need.
     max_files: usize,
 }
@@ -117,6 +123,7 @@ impl Restorer {
             reach: Reach::new(),
             saved: save_in.map(SavedFiles::new),
             directories: Directories::new(directories),
+            own_changes: OwnChanges::default(),
             max_files: max_batch(RESERVED_DESCRIPTORS),
         }
     }
@@ -131,6 +138,12 @@ impl Restorer {
     /// Returns the paths of the directories that were made, and their state.
     pub fn directories(&self) -> impl Iterator<Item = (&[u8], Stat)> {
         self.directories.made()
+    }
+
+    /// Returns the version of a file that was seen before the run, as the steps so far have left it. Names that they have added or
+    /// removed change its ctime.
+    pub fn current(&self, seen: Version) -> Version {
+        self.own_changes.current(seen)
     }
 
     /// Restores the files in order, and calls `report` with the outcome for each name, by its index. An error
@@ -174,8 +187,15 @@ impl Restorer {
                 break;
             }
         }
-        let finished = self.directories.finish(&mut self.reach);
-        outcome.and(finished)
+        outcome
+    }
+
+    /// Sets the recorded metadata of the directories that were made. Must be called when all their files are restored.
+    ///
+    /// # Errors
+    /// If it cannot be set.
+    pub fn finish_directories(&mut self) -> io::Result<()> {
+        self.directories.finish(&mut self.reach)
     }
 
     /// Opens and checks the files of the next batch, makes their missing directories, and adds their intents to the
@@ -219,7 +239,8 @@ impl Restorer {
         journal: &mut Journal,
         outcomes: &mut [Option<Result<Restored, ActError>>],
     ) -> Option<Ready> {
-        let source = match self.reach.hold(Side::Source, &restore.source, &OwnChanges::default()) {
+        let held = self.reach.hold(Side::Source, &restore.source, &self.own_changes);
+        let source = match held.and_then(|source| refuse_other_metadata(restore, &source).map(|()| source)) {
             Ok(source) => source,
             Err(refusal) => {
                 fail(outcomes, refusal.into());
@@ -257,8 +278,9 @@ impl Restorer {
             }
         };
         let metadata = match &old {
+            _ if restore.links => Metadata::of_stat(&source),
             Some(old) => restore.changes.over(&old.without_rights(), FileType::Regular),
-            None => restore.recorded.metadata(&source),
+            None => restore.recorded.metadata(&source, restore.changes.attributes.is_some()),
         };
         let lacks_rights = old.as_ref().is_some_and(|old| *old != old.without_rights());
         let mut saved = None;
@@ -294,7 +316,6 @@ impl Restorer {
                 saved: saved.clone().filter(|_| name.damaged.is_some()),
                 made: None,
                 set: None,
-                made_birth_ns: None,
                 proof: Some(proof),
             };
             if let Err(refusal) = journal.intend(&mut intent, &self.reach) {
@@ -309,8 +330,8 @@ impl Restorer {
         if names.is_empty() {
             return None;
         }
-        let source = Some(source);
-        Some(Ready { number, source, place, victim, names, metadata, lacks_rights, new: None })
+        let (source, links) = (Some(source), restore.links);
+        Some(Ready { number, source, links, place, victim, names, metadata, lacks_rights, new: None })
     }
 
     /// Identifies the directory of a name, and the damaged file.
@@ -343,7 +364,7 @@ impl Restorer {
             return Ok((place, None));
         };
         let seen = Seen { path: name.path.clone(), root_len: name.root_len, version };
-        let held = self.reach.hold(Side::Target, &seen, &OwnChanges::default())?;
+        let held = self.reach.hold(Side::Target, &seen, &self.own_changes)?;
         // All names must lead to one file.
         if victim.is_some_and(|victim| victim.identity() != held.identity()) {
             return Err(Refusal::Replaced(Side::Target).into());
@@ -387,8 +408,13 @@ impl Restorer {
         for item in batch.iter_mut() {
             match item.ready.take() {
                 Some(ready) if named.is_ok() => {
-                    named =
-                        ready.give_names(&mut self.reach, stop, &mut item.outcomes, &mut changed, journal);
+                    let mut run = Naming {
+                        reach: &mut self.reach,
+                        own_changes: &mut self.own_changes,
+                        journal: &mut *journal,
+                        changed: &mut changed,
+                    };
+                    named = ready.give_names(&mut run, stop, &mut item.outcomes);
                 }
                 Some(ready) => ready.discard(),
                 None => {}
@@ -409,7 +435,7 @@ impl Restorer {
         journal: &mut Journal,
         stop: &Stop,
         has_content: HasContent<'_>,
-    ) -> Result<(Stat, Option<blake3::Hash>), ActError> {
+    ) -> Result<(Made, Option<blake3::Hash>), ActError> {
         let number = ready.number;
         let mut check = |file: &File| match has_content(number, file) {
             Ok(true) => Ok(()),
@@ -419,14 +445,29 @@ impl Restorer {
         };
         let first = &ready.names[0].intent;
         let aside = ready.place.sibling(&first.temp);
-        let expected = Expected::Checked(&mut check);
         // Closes the source: its descriptor is needed for the new file.
         let source = ready.source.take().expect("a file is made once");
-        let copied = copy(&source, aside, &ready.metadata, expected, stop);
-        let Copied { temp, file, .. } = copied.map_err(|error| error.with_source(Side::Source))?;
-        let made = match Stat::of_with(&file, Birth::Requested) {
-            Ok(stat) => stat,
-            Err(errno) => return Err(temp.discard(ActError::failed("stat the copy", errno))),
+        let (temp, file) = match ready.links {
+            true => {
+                // An earlier step may have linked it too.
+                drop(source);
+                let source = self.reach.hold(Side::Source, &first.keeper, &self.own_changes)?;
+                let (temp, file) = link(&source, aside, &mut check)?;
+                if let Ok(now) = fstat_now(&file) {
+                    self.own_changes.note(&source.stat, &now);
+                }
+                (temp, file)
+            }
+            false => {
+                let expected = Expected::Checked(&mut check);
+                let copied = copy(&source, aside, &ready.metadata, expected, stop);
+                let Copied { temp, file, .. } = copied.map_err(|error| error.with_source(Side::Source))?;
+                (temp, file)
+            }
+        };
+        let made = match made_of(&file) {
+            Ok(made) => made,
+            Err(error) => return Err(temp.discard(error)),
         };
         let mut digest = None;
         if let (Some(saved), Some(victim)) = (&mut self.saved, &ready.victim) {
@@ -438,6 +479,44 @@ impl Restorer {
         ready.new = Some((file, temp));
         Ok((made, digest))
     }
+}
+
+/// Gives a file a further, private name, if its content passes the check.
+fn link(source: &Held, aside: Place, check: Check<'_>) -> Result<(Temp, OwnedFd), ActError> {
+    check(&source.file)?;
+    let now = fstat_now(&source.file).map_err(|errno| Refusal::unreadable(Side::Source, "stat", errno))?;
+    // A link to it that was made meanwhile changes its ctime.
+    if !source.stat.version().is_same_except_ctime(&now) {
+        return Err(Refusal::Changed { side: Side::Source, what: "while it was read" }.into());
+    }
+    let file = source.file.as_fd().try_clone_to_owned();
+    let file = file.map_err(|error| ActError::failed("open the file to be linked", error))?;
+    let temp = Temp::linked(&file, aside);
+    Ok((temp.map_err(|errno| ActError::of_naming("link the other name", errno))?, file))
+}
+
+/// Refuses to link names to a file that has other metadata than recorded, or gives rights: the names would get these.
+fn refuse_other_metadata(restore: &Restore, source: &Held) -> Result<(), Refusal> {
+    if !restore.links {
+        return Ok(());
+    }
+    let now = Metadata::of(source)
+        .map_err(|error| Refusal::unreadable(Side::Source, "read the attributes of", error))?;
+    let recorded = restore.recorded.over(&now, FileType::Regular);
+    let recorded = Metadata { mtime_ns: now.mtime_ns, ..recorded };
+    match now == now.without_rights() && recorded.is_same(&now) {
+        true => Ok(()),
+        false => Err(Refusal::OtherMetadata),
+    }
+}
+
+/// Describes a new file.
+fn made_of(file: &OwnedFd) -> Result<Made, ActError> {
+    let stat = Stat::of_with(file, Birth::Requested);
+    let stat = stat.map_err(|errno| ActError::failed("stat the copy", errno))?;
+    let access = Access::at(&stat, file);
+    let access = access.map_err(|error| ActError::failed("read the attributes of the copy", error))?;
+    Ok(Made { version: stat.version(), birth_ns: stat.birth_ns, access: Some(access) })
 }
 
 /// Refuses a damaged file that another user may have put there and whose owner, permissions or access list let others than

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use ftk_file::{FileType, Stat, is_temp_name, temp_name};
+use ftk_file::{FileType, Stat, Version, is_temp_name, temp_name};
 use ftk_sched::Stop;
 use rustix::process::{getegid, geteuid, getgroups};
 
@@ -39,8 +39,8 @@ struct Ready {
 }
 
 impl Restorer {
-    /// Sets the recorded metadata of entries, in this order, and calls `report` with the outcome of each. The caller names
-    /// directories after everything in them, since later steps would change their times.
+    /// Sets the recorded metadata of entries, in this order, and calls `report` with the outcome of each: the entry as it is
+    /// then, if it can be queried. The caller names directories after everything in them, since later steps would change their times.
     ///
     /// Each entry is reached by a descriptor, and changed only if it is the one that the caller saw: a file or link with the
     /// same size, mtime and ctime, a directory with the same inode. No entry gets set-user-ID or set-group-ID bits or
@@ -54,26 +54,32 @@ impl Restorer {
         entries: &[PutBack],
         journal: &mut Journal,
         stop: &Stop,
-        mut report: impl FnMut(usize, Result<(), ActError>),
+        mut report: impl FnMut(usize, Result<Option<Version>, ActError>),
     ) -> io::Result<()> {
         let mut number = 0;
         for batch in entries.chunks(self.max_files) {
             let ready: Vec<_> = batch.iter().map(|it| self.ready_metadata(it, journal, stop)).collect();
-            if ready.iter().any(|ready| matches!(ready, Ok(Some(_)))) {
+            if ready.iter().any(|ready| matches!(ready, Ok(Ok(_)))) {
                 journal.sync()?;
             }
             let mut changed: Vec<Rc<OwnedFd>> = Vec::new();
             let mut outcomes = Vec::new();
             for ready in ready {
                 outcomes.push(ready.and_then(|ready| {
-                    let Some(ready) = ready else { return Ok(()) };
+                    let ready = match ready {
+                        Ok(ready) => ready,
+                        Err(unchanged) => return Ok(Some(unchanged)),
+                    };
                     let done = if stop.is_raised() { Err(ActError::Stopped) } else { ready.set() };
                     match &done {
-                        Ok(()) => journal.note_done(ready.step, Freed(0)),
+                        Ok(_) => journal.note_done(ready.step, Freed(0)),
                         Err(error) => journal.note_error(ready.step, error),
                     }
+                    if let Ok(Some(now)) = &done {
+                        self.own_changes.note(&ready.entry.stat, now);
+                    }
                     changed.push(ready.entry.place.dir);
-                    done
+                    done.map(|now| now.map(|now| now.version()))
                 }));
             }
             // A step that the journal calls done must still be done after a power failure.
@@ -87,13 +93,14 @@ impl Restorer {
         Ok(())
     }
 
-    /// Opens and checks an entry, and adds its intent to the journal. Returns `None` if it has everything that it may get.
+    /// Opens and checks an entry, and adds its intent to the journal. The inner `Err` is an entry that has everything that it may
+    /// get.
     fn ready_metadata(
         &mut self,
         PutBack { entry: seen, file_type, recorded }: &PutBack,
         journal: &mut Journal,
         stop: &Stop,
-    ) -> Result<Option<Ready>, ActError> {
+    ) -> Result<Result<Ready, Version>, ActError> {
         if stop.is_raised() {
             return Err(ActError::Stopped);
         }
@@ -107,13 +114,19 @@ impl Restorer {
         if entry.stat.file_type != *file_type || version.identity() != seen.version.identity() {
             return Err(Refusal::Replaced(Side::Target).into());
         }
-        if !is_directory && version != seen.version {
+        if !is_directory && !self.own_changes.is_unchanged(&seen.version, &entry.stat) {
             return Err(Refusal::Changed { side: Side::Target, what: "since it was read" }.into());
         }
-        let old = entry.metadata(Side::Target)?;
+        let mut old = entry.metadata(Side::Target)?;
         let new = recorded.over(&old, *file_type);
         if new.is_same(&old) {
-            return Ok(None);
+            return Ok(Err(version));
+        }
+        let mut version = version;
+        if is_directory {
+            // The run has changed names in it. Undo brings back the time before that.
+            version.mtime_ns = seen.version.mtime_ns;
+            old.mtime_ns = version.mtime_ns;
         }
         ensure_permitted(&old, &new)?;
         let identity = entry.identity(Side::Target)?;
@@ -139,36 +152,37 @@ impl Restorer {
             to: None,
             saved: None,
             made: None,
-            made_birth_ns: None,
             set: Some(new.clone()),
             proof: Some(proof),
         };
         journal.intend(&mut intent, &self.reach)?;
-        Ok(Some(Ready { step: intent.step, entry, old, new }))
+        Ok(Ok(Ready { step: intent.step, entry, old, new }))
     }
 }
 
 impl Ready {
-    /// Sets the new metadata, or leaves the old one.
-    fn set(&self) -> Result<(), ActError> {
+    /// Sets the new metadata, or leaves the old one. Returns the entry as it is then, if it can be queried.
+    fn set(&self) -> Result<Option<Stat>, ActError> {
         self.recheck(|now| now.version() == self.entry.stat.version())?;
         let set = self.entry.set_access(&self.new).and_then(|()| {
             // A write since the check must keep its new time: with the recorded one, it would look like damage.
             self.recheck(|now| (now.size, now.mtime_ns) == (self.entry.stat.size, self.entry.stat.mtime_ns))?;
-            if self.new.mtime_ns == self.old.mtime_ns {
+            if self.new.mtime_ns == self.entry.stat.mtime_ns {
                 return Ok(());
             }
             self.entry.set_time(self.new.mtime_ns)
         });
-        set.map_err(|error| match self.entry.set_access(&self.old) {
-            Ok(()) => error,
-            Err(_) => match error {
-                ActError::Failed { source, .. } => ActError::failed(
-                    "restore all of the metadata, nor set it back (undo tries again)",
-                    source,
-                ),
-                error => error,
-            },
+        set.map(|()| self.entry.now(Side::Target).ok()).map_err(|error| {
+            match self.entry.set_access(&self.old) {
+                Ok(()) => error,
+                Err(_) => match error {
+                    ActError::Failed { source, .. } => ActError::failed(
+                        "restore all of the metadata, nor set it back (undo tries again)",
+                        source,
+                    ),
+                    error => error,
+                },
+            }
         })
     }
 

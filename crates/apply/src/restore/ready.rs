@@ -12,6 +12,7 @@ use crate::durable::sync_names;
 use crate::intent::Intent;
 use crate::journal::Journal;
 use crate::metadata::Metadata;
+use crate::own_changes::OwnChanges;
 use crate::reach::{Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::restore::{Restored, fail};
@@ -26,6 +27,8 @@ pub(super) struct Ready {
     pub(super) number: usize,
     /// The file that has the content. It is closed when the new file is made.
     pub(super) source: Option<Held>,
+    /// Whether the names become links of the source.
+    pub(super) links: bool,
     /// The first name, which gets the new file.
     pub(super) place: Place,
     /// The damaged file. `None` if it is missing.
@@ -44,6 +47,15 @@ pub(super) struct Name {
     /// Its index in the [`Restore`](crate::Restore).
     pub(super) index: usize,
     pub(super) intent: Intent,
+}
+
+/// What a run keeps while it gives files their names.
+pub(super) struct Naming<'r> {
+    pub(super) reach: &'r mut Reach,
+    pub(super) own_changes: &'r mut OwnChanges,
+    pub(super) journal: &'r mut Journal,
+    /// The directories to be synced.
+    pub(super) changed: &'r mut Vec<Rc<OwnedFd>>,
 }
 
 /// The number of directories that may wait for a sync.
@@ -74,19 +86,18 @@ impl Ready {
         }
     }
 
-    /// Gives the new file all its names, adds the outcomes to the journal, and the directories to `changed`.
+    /// Gives the new file all its names, adds the outcomes to the journal, and the directories to those that are to be synced.
     ///
     /// # Errors
     /// If directories cannot be synced.
     pub(super) fn give_names(
         mut self,
-        reach: &mut Reach,
+        Naming { reach, own_changes, journal, changed }: &mut Naming<'_>,
         stop: &Stop,
         outcomes: &mut [Option<Result<Restored, ActError>>],
-        changed: &mut Vec<Rc<OwnedFd>>,
-        journal: &mut Journal,
     ) -> Result<(), Errno> {
         let (file, temp) = self.new.take().expect("the new file was made");
+        let before = Stat::of(&file).ok();
         let unchanged = if stop.is_raised() { Err(ActError::Stopped) } else { self.recheck() };
         let named = match unchanged {
             Ok(()) => self.swap_in(&self.place, self.names[0].intent.kind, temp),
@@ -108,6 +119,15 @@ impl Ready {
         }
         // The last link changes the ctime and the number of links of the new file.
         let stat = fstat_now(&file).ok();
+        if let (true, Some(before), Some(now)) = (self.links, &before, &stat) {
+            own_changes.note(before, now);
+        }
+        // Further names of the damaged file may be kept.
+        if let Some(victim) = &self.victim
+            && let Ok(now) = fstat_now(&victim.file)
+        {
+            own_changes.note(&victim.stat, &now);
+        }
         let lacks_rights = self.lacks_rights;
         for (name, linked) in self.names.into_iter().zip(linked) {
             match &linked {

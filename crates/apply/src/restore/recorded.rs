@@ -1,6 +1,6 @@
 //! The recorded metadata of an entry.
 
-use ftk_file::{Attribute, FileType, now_ns};
+use ftk_file::{Attribute, FileType, TRUSTED, now_ns};
 use rustix::process::{getegid, geteuid, getgroups};
 
 use crate::metadata::Metadata;
@@ -29,13 +29,17 @@ pub struct RecordedMetadata {
     pub gid: Option<u32>,
     /// The time of the last change to the content, in nanoseconds since the Unix epoch.
     pub mtime_ns: Option<i128>,
-    /// Extended attributes by name. A missing file gets only those of users and access control lists.
+    /// Extended attributes by name. A missing file gets only those of users and access control lists, unless
+    /// [`changes`](crate::Restore::changes) has attributes.
     pub attributes: Option<Vec<Attribute>>,
+    /// Whether the attributes that only root sees stay as they are. Those of the record are then ignored.
+    pub keeps_trusted: bool,
 }
 
 impl RecordedMetadata {
-    /// Returns the metadata of a new file with the content of `source`.
-    pub(super) fn metadata(&self, source: &Held) -> Metadata {
+    /// Returns the metadata of a new file with the content of `source`. `with_all`: it gets all recorded attributes except
+    /// capabilities.
+    pub(super) fn metadata(&self, source: &Held, with_all: bool) -> Metadata {
         let (uid, gid) = self.owner();
         Metadata {
             mode: self.permissions().unwrap_or(PRIVATE),
@@ -43,8 +47,9 @@ impl RecordedMetadata {
             gid,
             atime_ns: now_ns(),
             mtime_ns: self.mtime_ns.unwrap_or(source.stat.mtime_ns),
-            attributes: self.safe_attributes(),
+            attributes: self.safe_attributes(with_all),
         }
+        .without_rights()
     }
 
     /// Returns `now`, the metadata of an entry, with everything that is known in its place, except rights that the entry
@@ -59,7 +64,10 @@ impl RecordedMetadata {
             new.mode = mode & !UNKNOWN;
         }
         if let Some(attributes) = &self.attributes {
-            new.attributes.clone_from(attributes);
+            let stays = |(name, _): &&Attribute| self.keeps_trusted && name.starts_with(TRUSTED);
+            new.attributes = now.attributes.iter().filter(stays).cloned().collect();
+            let is_set = |(name, _): &&Attribute| !self.keeps_trusted || !name.starts_with(TRUSTED);
+            new.attributes.extend(attributes.iter().filter(is_set).cloned());
             new.attributes.sort();
         }
         new.without_gained_rights(now, file_type)
@@ -83,10 +91,12 @@ impl RecordedMetadata {
         (euid.as_raw(), if has_group { gid } else { egid })
     }
 
-    /// Returns the attributes that give no rights, sorted by name.
-    fn safe_attributes(&self) -> Vec<Attribute> {
-        let is_safe =
-            |(name, _): &&Attribute| name.starts_with(b"user.") || name.starts_with(b"system.posix_acl_");
+    /// Returns the attributes of users and access control lists, or all of them, sorted by name.
+    fn safe_attributes(&self, with_all: bool) -> Vec<Attribute> {
+        let is_safe = |(name, _): &&Attribute| {
+            let is_of_users = name.starts_with(b"user.") || name.starts_with(b"system.posix_acl_");
+            is_of_users || with_all && !(self.keeps_trusted && name.starts_with(TRUSTED))
+        };
         let mut safe: Vec<_> = self.attributes.iter().flatten().filter(is_safe).cloned().collect();
         safe.sort();
         safe

@@ -256,20 +256,5 @@ fn intent(kind: ActionKind, step: Step, metadata: Metadata, proof: Proof) -> Int
     let Step { victim, keeper, .. } = step;
     let (temp, proof) = (temp_name(), Some(proof));
     let (step, target, to, saved, made) = Default::default(); // numbered when it is added to the journal
-    let made_birth_ns = None;
-    Intent {
-        step,
-        kind,
-        temp,
-        victim,
-        metadata,
-        keeper,
-        target,
-        to,
-        saved,
-        made,
-        made_birth_ns,
-        set: None,
-        proof,
-    }
+    Intent { step, kind, temp, victim, metadata, keeper, target, to, saved, made, set: None, proof }
 }

@@ -111,6 +111,7 @@ impl Undoing {
         if !is_copy {
             return Err(Refusal::Changed { side: Side::Target, what: "since the run" }.into());
         }
+        ensure_other_name(intent, &left)?;
         let removed = remove(&aside, left.identity());
         removed.map_err(|errno| ActError::failed("remove a file that a killed run left", errno))?;
         remove_private(&outside)?;
@@ -132,6 +133,7 @@ impl Undoing {
             // A copy of an earlier undo may have the inode number that became free when the victim was removed.
             return self.is_undone(intent, place, now, stop);
         }
+        ensure_other_name(intent, now)?;
         let saved = self.saved(intent)?;
         let change = change_of_made(intent, place)?;
         let (metadata, shortfall) = safe_metadata(intent, &saved, &change)?;
@@ -181,13 +183,14 @@ fn remove_created(intent: &Intent, place: &Place, now: &Stat) -> Result<Undone, 
     let Some(made) = &intent.made else {
         return Err(Refusal::Replaced(Side::Target).into()); // the step was never performed
     };
-    if made.identity() != now.identity() {
+    if made.version.identity() != now.identity() {
         return Err(Refusal::Replaced(Side::Target).into());
     }
     if !is_made(intent, now) {
         return Err(Refusal::Changed { side: Side::Target, what: "since the run" }.into());
     }
-    delete(place, made.identity(), &place.sibling(&intent.temp), || {
+    ensure_other_name(intent, now)?;
+    delete(place, made.version.identity(), &place.sibling(&intent.temp), || {
         match place.sibling(&intent.temp).stat() {
             Ok(now) if !is_made(intent, &now) => {
                 Err(Refusal::Changed { side: Side::Target, what: "since the run" })
@@ -198,7 +201,17 @@ fn remove_created(intent: &Intent, place: &Place, now: &Stat) -> Result<Undone, 
     Ok(Undone::Removed)
 }
 
+/// Refuses to remove a name that is a link of a file of the tree, if that file has lost its other names since the run.
+fn ensure_other_name(intent: &Intent, now: &Stat) -> Result<(), Refusal> {
+    let is_linked = now.identity() == intent.keeper.version.identity();
+    match is_linked && now.nlink == 1 {
+        true => Err(Refusal::Changed { side: Side::Target, what: "it has no other name any more" }),
+        false => Ok(()),
+    }
+}
+
 /// Returns whether this is the file that the step made, with the same content.
 fn is_made(intent: &Intent, now: &Stat) -> bool {
-    intent.made.as_ref().is_some_and(|made| now.is_regular() && made.is_same_except_ctime(now))
+    let made = intent.made.as_ref();
+    made.is_some_and(|made| now.is_regular() && made.version.is_same_except_ctime(now))
 }

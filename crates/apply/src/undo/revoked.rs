@@ -69,13 +69,17 @@ impl Undoing {
     }
 }
 
-/// Finds out what was revoked from the new file after the run.
+/// Finds out what was revoked from the new file after the run. An earlier ftk did not record what the file granted when it got
+/// its name: then that is what the damaged file granted.
 pub(super) fn change_of_made(intent: &Intent, place: &Place) -> Result<Change, ActError> {
-    let before = Access::in_metadata(&intent.metadata.without_rights());
+    let made = intent.made.as_ref();
+    let access_of_made = made.and_then(|made| made.access.clone());
+    let before = access_of_made.unwrap_or_else(|| Access::in_metadata(&intent.metadata.without_rights()));
     let held = open(Side::Target, place.clone())?;
     let birth_ns = birth_of(&held.file);
     let birth_ns = birth_ns.map_err(|errno| Refusal::unreadable(Side::Target, "identify", errno))?;
-    let is_known = birth_ns.is_some() && birth_ns == intent.made_birth_ns || !is_exposed(&place.dir)?;
+    let is_known =
+        birth_ns.is_some() && birth_ns == made.and_then(|made| made.birth_ns) || !is_exposed(&place.dir)?;
     let now = is_known.then(|| access(Side::Target, &held)).transpose()?;
     Ok(Change { before, now })
 }

@@ -25,7 +25,9 @@ fn run(tree: &Tree, entries: &[PutBack], stop: &Stop) -> Vec<Result<(), ActError
     let mut journal = Journal::create(&tree.journal()).unwrap();
     let mut outcomes = Vec::new();
     let mut restorer = Restorer::new(None, Default::default());
-    restorer.set_metadata(entries, &mut journal, stop, |_, outcome| outcomes.push(outcome)).unwrap();
+    restorer
+        .set_metadata(entries, &mut journal, stop, |_, outcome| outcomes.push(outcome.map(drop)))
+        .unwrap();
     journal.finish().unwrap();
     outcomes
 }

@@ -43,6 +43,7 @@ fn name(tree: &Tree, below: &str, exists: bool) -> RestoreName {
 fn restore(tree: &Tree, names: Vec<RestoreName>) -> Restore {
     Restore {
         source: tree.seen("s"),
+        links: false,
         names,
         recorded: RecordedMetadata::default(),
         changes: RecordedMetadata::default(),
@@ -69,6 +70,7 @@ fn run_by(
     let mut journal = Journal::create(&tree.journal()).unwrap();
     let report = |_: &Restore, _, outcome| outcomes.push(outcome);
     restorer.run(restores, &mut journal, &Stop::new(), &mut |_, file| check(file), report).unwrap();
+    restorer.finish_directories().unwrap();
     journal.finish().unwrap();
     outcomes
 }
@@ -211,8 +213,7 @@ fn missing_directories_get_their_recorded_metadata() {
         ..recorded(0o6711)
     };
     let names = vec![name(&tree, "a/b/new", false)];
-    let restores =
-        vec![Restore { source: tree.seen("s"), names, recorded: file, changes: RecordedMetadata::default() }];
+    let restores = vec![Restore { recorded: file, ..restore(&tree, names) }];
     let outcomes = run(&tree, restores, directories, &mut has_good);
     assert!(outcomes[0].is_ok(), "{outcomes:?}");
     for (below, mode) in [("a", 0o1555), ("a/b", 0o750), ("a/b/new", 0o711)] {
@@ -380,5 +381,83 @@ fn no_name_becomes_a_link_of_a_later_file() {
         assert_eq!(content(&tree, "dir/v"), if has_birth { DAMAGED } else { GOOD }, "{undone:?}");
         assert_eq!(content(&tree, "w"), "evil content");
         assert_eq!(fs::metadata(tree.path("w")).unwrap().nlink(), 1);
+    }
+}
+
+/// A name becomes a link only of a file that has the recorded content and metadata, and gives no rights.
+#[test]
+fn names_are_linked_only_to_recorded_files() {
+    type Change = fn(&Tree);
+    let evil: Change = |tree| _ = tree.file("s", "evil content");
+    let cases: [(Option<Change>, Option<Change>, &str); 5] = [
+        (None, Some(evil), "the copy no longer has the recorded content"),
+        (Some(evil), None, "the copy changed (its time of"),
+        (Some(|tree| set_mode(&tree.path("s"), 0o666)), None, "the copy changed (its time of change)"),
+        (
+            None,
+            Some(|tree| fs::rename(tree.file("new", GOOD), tree.path("dir/v")).unwrap()),
+            "the file changed (",
+        ),
+        (None, Some(|tree| _ = tree.file("dir/v", "edited file!")), "the file changed ("),
+    ];
+    for (before, meanwhile, expected) in cases {
+        let tree = damaged();
+        let recorded = RecordedMetadata { mode: Some(0o644), ..RecordedMetadata::default() };
+        let restores = vec![Restore {
+            links: true,
+            recorded: recorded.clone(),
+            changes: recorded,
+            ..restore(&tree, vec![name(&tree, "dir/v", true)])
+        }];
+        before.iter().for_each(|change| change(&tree));
+        let content = [fs::read(tree.path("s")).unwrap(), fs::read(tree.path("dir/v")).unwrap()];
+        let outcomes = run(&tree, restores, BTreeMap::new(), &mut |file| {
+            meanwhile.iter().for_each(|change| change(&tree));
+            has_good(file)
+        });
+        let [Err(error)] = &outcomes[..] else { panic!("{expected}: {outcomes:?}") };
+        assert!(error.to_string().starts_with(expected), "{expected}: {error}");
+        assert_ne!(ino(&tree.path("s")), ino(&tree.path("dir/v")));
+        if meanwhile.is_none() {
+            assert_eq!([fs::read(tree.path("s")).unwrap(), fs::read(tree.path("dir/v")).unwrap()], content);
+        }
+        assert!(tree.names().iter().all(|name| !name.contains(".ftk-")), "{:?}", tree.names());
+    }
+    for (mode, recorded, is_linked) in
+        [(0o644, 0o644, true), (0o640, 0o644, false), (0o666, 0o644, false), (0o4755, 0o4755, false)]
+    {
+        for exists in [true, false] {
+            let tree = damaged();
+            set_mode(&tree.path("s"), mode);
+            if !exists {
+                fs::remove_file(tree.path("dir/v")).unwrap();
+            }
+            let recorded = RecordedMetadata { mode: Some(recorded), ..RecordedMetadata::default() };
+            let names = vec![name(&tree, "dir/v", exists)];
+            let restores = vec![Restore {
+                links: true,
+                recorded: recorded.clone(),
+                changes: recorded,
+                ..restore(&tree, names)
+            }];
+            let outcomes = run(&tree, restores, BTreeMap::new(), &mut has_good);
+            if is_linked {
+                assert!(outcomes[0].is_ok(), "{outcomes:?}");
+                assert_eq!(ino(&tree.path("s")), ino(&tree.path("dir/v")));
+                let undone = tree.undo();
+                assert!(undone.iter().all(Result::is_ok), "{undone:?}");
+            } else {
+                let is_refused = matches!(outcomes[..], [Err(ActError::Refused(Refusal::OtherMetadata))]);
+                assert!(is_refused, "{mode:o}: {outcomes:?}");
+            }
+            assert_eq!(tree.path("dir/v").exists(), exists);
+            if exists {
+                assert_eq!(content(&tree, "dir/v"), DAMAGED);
+            }
+            assert_eq!(
+                (content(&tree, "s").as_str(), fs::metadata(tree.path("s")).unwrap().nlink()),
+                (GOOD, 1)
+            );
+        }
     }
 }

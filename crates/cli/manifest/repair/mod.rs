@@ -6,7 +6,7 @@ mod copies;
 mod printer;
 mod space;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -17,7 +17,7 @@ use clap::Args;
 use ftk_apply::ensure_safe_directory;
 use ftk_file::{Failure, Stat, now_ns};
 use ftk_inventory::Keep;
-use ftk_manifest::{Damage, Found, RepairOptions, RepairPlan, WalkedTree, Why, rewrite};
+use ftk_manifest::{Damage, Found, LinkTo, RepairOptions, RepairPlan, WalkedTree, Why, rewrite};
 use ftk_record::quote;
 use rustix::io::Errno;
 
@@ -70,26 +70,27 @@ pub(super) struct RepairArgs {
     /// Also restore recorded files that are missing
     ///
     /// They get the recorded permissions and mtime, and the recorded owner if that is you or you are root. Missing
-    /// directories are created for them. A file that was renamed is not restored. Links and special files are not
-    /// restored.
+    /// directories are created for them. If another recorded hard link of the file is there, they become links of it.
+    /// A file that was renamed is not restored. Links and special files are not restored.
     #[arg(long)]
     missing: bool,
 
     /// Also restore edited, overwritten or truncated files
     ///
     /// The plan lists them last, the newest first, with the size and time that each has now and had. `ftk undo` brings
-    /// the newer content back. The files get the recorded mtime, and keep their owner and permissions. All files are
-    /// read.
+    /// the newer content back. The files get the recorded mtime, and keep their owner and permissions. If these are the
+    /// recorded ones, they become links of another recorded hard link that is there.
     #[arg(long)]
     modified: bool,
 
-    /// Also put back owner, permissions, times and attributes
+    /// Also put back metadata and hard links
     ///
-    /// For files with the recorded content, links, directories and special files. This needs no COPY, but all files are
-    /// read. Attributes are put back if FILE records them. An entry never gets set-ID bits or capabilities that it
-    /// lacks, and a file whose owner or permissions are put back loses set-ID bits. Use only a FILE that you trust.
-    /// Where other users can change names, only recorded entries are changed (--other-root: any). Only root can give a
-    /// file to another user.
+    /// Puts back owner, permissions, times and attributes of files with the recorded content, links, directories and
+    /// special files. Recorded hard links that are separate files with the recorded content become links again. This
+    /// needs no COPY, but files are read. Attributes are put back if FILE records them. An entry never gets set-ID bits
+    /// or capabilities that it lacks, and a file whose owner or permissions are put back loses set-ID bits. Use only a
+    /// FILE that you trust. Where other users can change names, entries are changed only with --other-root. Only root
+    /// can give a file to another user.
     #[arg(long)]
     metadata: bool,
 
@@ -208,13 +209,15 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
 
     let mut printer = Printer::new(&stdout, globals.json, args.yes);
     printer.shift(damage.shift.as_ref());
-    say_left(args, &damage, &found, &mut printer);
+    let sources = sources(&damage, &found);
+    say_left(args, &damage, &sources, &mut printer);
     printer.respelled(plan.respelled());
-    let repairs = Repairs { args, root: &root, damage: &damage, found: &found, algorithms };
+    let header = manifest.header();
+    let repairs = Repairs { args, root: &root, damage: &damage, sources: &sources, header };
     repairs.check_space()?;
     let mut healed = healed(&damage);
     let mut outcome = scan.outcome.max(copied).max(unread);
-    if leaves_damage(&damage, &found, args.yes) {
+    if leaves_damage(&damage, &sources, args.yes) {
         outcome = outcome.max(args.corrupted.outcome_or(Outcome::Success));
     }
     if args.yes {
@@ -241,18 +244,45 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     Ok(outcome)
 }
 
+/// Where the content of a file comes from.
+#[derive(Clone, Copy, Debug)]
+enum Source<'s> {
+    /// A file of a copy.
+    Copy(&'s Found),
+    /// Another name in the tree.
+    Link(&'s LinkTo),
+}
+
+/// Returns the source of each wanted content, if there is one.
+fn sources<'s>(damage: &'s Damage, found: &'s [Option<Found>]) -> Vec<Option<Source<'s>>> {
+    let pairs = || damage.wanted.iter().zip(found);
+    let restored = pairs().filter(|(_, found)| found.is_some()).flat_map(|(wanted, _)| &wanted.names);
+    let restored: HashSet<_> = restored.map(|name| &name.path).collect();
+    let is_there = |to: &&LinkTo| to.version.is_some() || restored.contains(&to.path);
+    pairs()
+        .map(|(wanted, found)| match &wanted.link_to {
+            Some(to) => Some(to).filter(is_there).map(Source::Link),
+            None => found.as_ref().map(Source::Copy),
+        })
+        .collect()
+}
+
 /// Returns whether a device, or a file system that keeps checksums, could not return the content of a file.
 fn is_device_error(error: &io::Error) -> bool {
     Errno::from_io_error(error) == Some(Errno::IO)
 }
 
 /// Prints the entries that are not repaired.
-fn say_left(args: &RepairArgs, damage: &Damage, found: &[Option<Found>], printer: &mut Printer<'_>) {
+fn say_left(args: &RepairArgs, damage: &Damage, sources: &[Option<Source<'_>>], printer: &mut Printer<'_>) {
     for left in &damage.left {
         match &left.why {
             Why::Healed => printer.say(Word::Healed, &left.path, "has its recorded content again"),
             Why::Changed => {
                 printer.say(Word::Changed, &left.path, "changed since it was recorded: see update")
+            }
+            Why::Edited => {
+                let why = "marked as damaged, and changed since: --modified restores it, or see update";
+                printer.say(Word::Changed, &left.path, why);
             }
             Why::Undecided => {
                 printer.say(Word::Changed, &left.path, "content differs, and the record has no time")
@@ -276,6 +306,29 @@ fn say_left(args: &RepairArgs, damage: &Damage, found: &[Option<Found>], printer
                 let why = "lacks recorded set-ID bits or capabilities: set them yourself";
                 printer.say(Word::LacksRights, &left.path, why);
             }
+            Why::LacksTrusted => {
+                let why = "lacks recorded attributes named trusted.*, which only root can set";
+                printer.say(Word::LacksRights, &left.path, why);
+            }
+            Why::HidesTrusted => {
+                let why = "has recorded attributes named trusted.*, which would be lost: repair it as root";
+                printer.say(Word::Refuse, &left.path, why);
+            }
+            Why::Apart { first, is_exposed } => {
+                let why = match is_exposed {
+                    true => "another user can change a path, or could (--other-root joins them)",
+                    false => "they cannot be joined",
+                };
+                let first = human::shown(first);
+                let why =
+                    format_args!("is recorded as a hard link of {first}, and is a separate file: {why}");
+                printer.say(Word::Conflict, &left.path, why);
+            }
+            Why::Joined(path) => {
+                let path = human::shown(path);
+                let why = format_args!("is a hard link of {path}, and recorded as a separate file");
+                printer.say(Word::Conflict, &left.path, why);
+            }
             Why::OtherLink(path) => {
                 let path = human::shown(path);
                 let why = format_args!("is a hard link of {path}, with other recorded metadata");
@@ -288,7 +341,7 @@ fn say_left(args: &RepairArgs, damage: &Damage, found: &[Option<Found>], printer
             }
         }
     }
-    for (wanted, _) in damage.wanted.iter().zip(found).filter(|(_, found)| found.is_none()) {
+    for (wanted, _) in damage.wanted.iter().zip(sources).filter(|(_, source)| source.is_none()) {
         for name in &wanted.names {
             let why = match args.from.is_empty() {
                 true => "damaged: name a copy with --from",
@@ -302,12 +355,15 @@ fn say_left(args: &RepairArgs, damage: &Damage, found: &[Option<Found>], printer
 }
 
 /// Returns whether files stay damaged, or perhaps damaged, unless a step fails. `acts`: the plan is carried out.
-fn leaves_damage(damage: &Damage, found: &[Option<Found>], acts: bool) -> bool {
-    let is_damage = |why: &Why| matches!(why, Why::Changed | Why::Undecided | Why::Missing | Why::LinkOf(_));
+fn leaves_damage(damage: &Damage, sources: &[Option<Source<'_>>], acts: bool) -> bool {
+    let is_damage = |why: &Why| match why {
+        Why::Changed | Why::Edited | Why::Undecided | Why::Missing | Why::LinkOf(_) => true,
+        why => *why == Why::HidesTrusted,
+    };
     damage.left.iter().any(|left| is_damage(&left.why))
-        || damage.wanted.iter().zip(found).any(|(wanted, found)| {
+        || damage.wanted.iter().zip(sources).any(|(wanted, source)| {
             let is_damaged = wanted.names.iter().any(|name| name.damaged.is_some());
-            is_damaged && (!acts || found.is_none() || wanted.other_links > 0)
+            is_damaged && (!acts || source.is_none() || wanted.other_links > 0)
         })
 }
 

@@ -32,6 +32,8 @@ pub(super) enum Word {
     Replace,
     /// Recorded metadata is put back.
     Metadata,
+    /// A name becomes a hard link again.
+    Join,
     /// The file has its recorded content again.
     Healed,
     /// The file was changed since it was marked.
@@ -41,9 +43,9 @@ pub(super) enum Word {
     /// The file was renamed.
     Moved,
     Unreadable,
-    /// Nothing differs but rights, which are never given.
+    /// The file lacks rights, which are never given, or attributes that only root can set.
     LacksRights,
-    /// Two contents, or two kinds of metadata, are recorded for one file.
+    /// The names of a recorded file lead to several, or those of several to one.
     Conflict,
     /// No copy has the content.
     NoCopy,
@@ -63,6 +65,7 @@ impl Word {
             Self::Restore => ("restore", Tone::Good, Outcome::Success),
             Self::Replace => ("replace", Tone::Good, Outcome::Success),
             Self::Metadata => ("metadata", Tone::Good, Outcome::Success),
+            Self::Join => ("join", Tone::Good, Outcome::Success),
             Self::Healed => ("healed", Tone::Good, Outcome::Success),
             Self::Moved => ("leave", Tone::Notable, Outcome::Success),
             Self::Changed | Self::Missing | Self::LacksRights => ("leave", Tone::Notable, Outcome::Negative),
@@ -84,6 +87,7 @@ struct Summary {
     restored: u64,
     replaced: u64,
     metadata: u64,
+    joined: u64,
     bytes: u64,
     healed: u64,
     without_copy: u64,
@@ -103,6 +107,7 @@ struct UnaskedCounts {
     missing: u64,
     modified: u64,
     metadata: u64,
+    links: u64,
 }
 
 /// Prints lines and counts them.
@@ -136,7 +141,7 @@ impl<'o> Printer<'o> {
     /// Prints a shift of nearly all times as JSON.
     pub(super) fn shift(&mut self, shift: Option<&Shift>) {
         if let Some(shift) = shift {
-            self.lines.object(|out| push_json(out, "do", shift));
+            self.lines.object(|out| push_json(out, "action", shift));
         }
     }
 
@@ -156,19 +161,29 @@ impl<'o> Printer<'o> {
 
     /// Prints a modified file that is or would be replaced: `replace  a.txt    0 B of 2026-11-26T10:00:00+00:00
     /// → 812 B of 2026-01-02T03:04:05+00:00 from /backup/a.txt`
-    pub(super) fn modified(&mut self, path: &[u8], from: &[u8], now: &Version, recorded: &Recorded) {
+    pub(super) fn modified(&mut self, path: &[u8], from: From<'_>, now: &Version, recorded: &Recorded) {
         let (size, mtime_ns) = (recorded.stat.size, recorded.stat.mtime_ns);
         let mtime_ns = recorded.knows(Field::Mtime).then_some(mtime_ns);
-        self.bytes += size;
+        let from_shown = match from {
+            From::Copy(from) => {
+                self.bytes += size;
+                format!("from {}", human::shown(from))
+            }
+            From::Link(to) => link_text(to),
+        };
         let shown = |size, time: Option<i128>| match time {
             Some(time) => format!("{} of {}", DecimalBytes(size), human::local_time(time)),
             None => DecimalBytes(size).to_string(),
         };
         let (now_shown, then) = (shown(now.size, Some(now.mtime_ns)), shown(size, mtime_ns));
-        let why = format!("{now_shown} {} {then} from {}", human::ARROW, human::shown(from));
+        let why = format!("{now_shown} {} {then} {from_shown}", human::ARROW);
         let done = self.count(Word::Replace, path);
         self.lines.print(done, why, |record| {
-            record.path("from", from).member("size_bytes", size).member("mtime_ns", mtime_ns);
+            match from {
+                From::Copy(from) => record.path("from", from),
+                From::Link(to) => record.path("link_of", to),
+            };
+            record.member("size_bytes", size).member("mtime_ns", mtime_ns);
             record.member("now_size_bytes", now.size).member("now_mtime_ns", now.mtime_ns);
         });
     }
@@ -198,11 +213,10 @@ impl<'o> Printer<'o> {
         });
     }
 
-    /// Prints a further hard link of a file that is or would be restored.
+    /// Prints a name that is or would be a hard link of another one.
     pub(super) fn link(&mut self, word: Word, path: &[u8], to: &[u8]) {
-        let why = format!("as a hard link of {}", human::shown(to));
         let done = self.count(word, path);
-        self.lines.print(done, why, |record| _ = record.path("link_of", to));
+        self.lines.print(done, link_text(to), |record| _ = record.path("link_of", to));
     }
 
     /// Counts a line.
@@ -248,7 +262,9 @@ impl<'o> Printer<'o> {
         Phase {
             phase: "repair",
             elapsed_ns: nanos(elapsed),
-            files: Some(self.sum(&[Word::Repair, Word::Restore, Word::Replace, Word::Metadata]) + failed),
+            files: Some(
+                self.sum(&[Word::Repair, Word::Restore, Word::Replace, Word::Metadata, Word::Join]) + failed,
+            ),
             failed: Some(failed),
             bytes: Some(self.bytes),
             ..Phase::default()
@@ -267,6 +283,7 @@ impl<'o> Printer<'o> {
             restored: self.sum(&[Word::Restore]),
             replaced: self.sum(&[Word::Replace]),
             metadata: self.sum(&[Word::Metadata]),
+            joined: self.sum(&[Word::Join]),
             bytes: self.bytes,
             healed: self.sum(&[Word::Healed]),
             without_copy: self.sum(&[Word::NoCopy]),
@@ -279,6 +296,7 @@ impl<'o> Printer<'o> {
                 missing: self.unasked.missing,
                 modified: self.unasked.modified,
                 metadata: self.unasked.metadata,
+                links: self.unasked.links,
             },
             unused_rules: rules.unused_json(),
         });
@@ -307,6 +325,7 @@ impl<'o> Printer<'o> {
             (Word::Replace, "replace", "replaced", "modified file"),
             (Word::Restore, "restore", "restored", "missing file"),
             (Word::Metadata, "put back the metadata of", "put back the metadata of", "entry"),
+            (Word::Join, "join", "joined", "hard link"),
         ];
         let parts = parts.into_iter().map(|(word, plan, done, what)| (self.sum(&[word]), plan, done, what));
         let parts: Vec<_> = parts
@@ -317,8 +336,14 @@ impl<'o> Printer<'o> {
             })
             .collect();
         let unasked = self.unasked_text();
-        let is_damaged =
-            self.sum(&[Word::NoCopy, Word::Missing, Word::Unreadable, Word::Refuse, Word::Fail]) > 0;
+        let is_damaged = self.sum(&[
+            Word::Changed,
+            Word::NoCopy,
+            Word::Missing,
+            Word::Unreadable,
+            Word::Refuse,
+            Word::Fail,
+        ]) > 0;
         let mut text = match &parts[..] {
             [] if unasked.is_empty() && self.others + self.respelled == 0 || is_damaged => {
                 "nothing to do".to_owned()
@@ -328,8 +353,8 @@ impl<'o> Printer<'o> {
                 let would = if self.acts { "" } else { "would " };
                 let rest: String = rest.iter().map(|part| format!(" and {part}")).collect();
                 let bytes = format!(", {}", DecimalBytes(self.bytes));
-                let has_content = self.sum(&[Word::Repair, Word::Replace, Word::Restore]) > 0;
-                format!("{would}{first}{rest}{}", if has_content { &bytes } else { "" })
+                // Names that become hard links need no bytes.
+                format!("{would}{first}{rest}{}", if self.bytes > 0 { &bytes } else { "" })
             }
         };
         let others = [
@@ -352,15 +377,29 @@ impl<'o> Printer<'o> {
 
     /// Returns `1 missing (--missing restores it), 3 with other metadata (--metadata restores it)`.
     fn unasked_text(&self) -> String {
-        let Unasked { missing, modified, metadata } = self.unasked;
+        let Unasked { missing, modified, metadata, links } = self.unasked;
         let counts = [
             (missing, "missing (--missing restores it)"),
             (modified, "modified (--modified restores it)"),
             (metadata, "with other metadata (--metadata restores it)"),
+            (links, "whose hard links are separate files (--metadata joins them)"),
         ];
         let counts = counts.iter().filter(|(n, _)| *n > 0);
         counts.map(|(n, what)| format!("{} {what}", HumanCount(*n))).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Where the content of a file comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum From<'f> {
+    /// A file of a copy.
+    Copy(&'f [u8]),
+    /// Another name in the tree.
+    Link(&'f [u8]),
+}
+
+fn link_text(to: &[u8]) -> String {
+    format!("as a hard link of {}", human::shown(to))
 }
 
 /// The words for files that are deliberately not repaired.

@@ -6,14 +6,16 @@ use std::ops::ControlFlow;
 
 use ftk_file::{Stat, Version, is_temp_name};
 use ftk_inventory::{FileNo, Reservation};
-use ftk_process::Rows;
+use ftk_process::{FileSystems, Rows};
 use ftk_walk::FileType;
 
 use crate::contents::Content;
 use crate::moves::Evidence;
 use crate::repair::RepairPlan;
 use crate::repair::directories::{NearestDirectory, directories_above, find_directories};
-use crate::repair::metadata::{Judged, MetadataFinder, OtherMetadata};
+use crate::repair::links::{Intact, Joined, LinkTo, Links, RecordedFile};
+use crate::repair::metadata::{Judged, MetadataFinder, OtherMetadata, records_rights};
+use crate::survey::lasting_difference;
 use crate::verdict::{self, is_same_time};
 use crate::walked_tree::Seen;
 use crate::{Contents, Entry, Error, Field, FieldSet, Shift, ShiftKind, Verdict, Xattr};
@@ -69,6 +71,12 @@ pub struct Wanted {
     pub is_modified: bool,
     /// How many hard links of the damaged file are not in the tree. They keep the damaged content.
     pub other_links: u64,
+    /// The bytes of disk space that the damaged file uses.
+    pub allocated: u64,
+    /// The file of which the names become hard links. `None` if they get a new file with the content of a copy.
+    pub link_to: Option<LinkTo>,
+    /// Whether the damaged file has set-ID bits or capabilities, which it loses.
+    pub loses_rights: bool,
 }
 
 /// Why an entry is not repaired.
@@ -76,8 +84,10 @@ pub struct Wanted {
 pub enum Why {
     /// It is marked as damaged and has its recorded content again.
     Healed,
-    /// It is marked as damaged and was changed since, or nothing can restore it: its type, link target or device differs.
+    /// Its type, link target or device differs, and nothing can restore it.
     Changed,
+    /// It is marked as damaged and was changed since. It is restored with the modified files.
+    Edited,
     /// Its content differs, and nothing shows whether that is an edit: its size or time is not recorded.
     Undecided,
     /// It is marked as damaged and is missing, and missing files are not restored.
@@ -95,8 +105,21 @@ pub enum Why {
     /// Its metadata differs, and neither is it known to be the recorded entry, nor can only the caller and root have put it
     /// there.
     OtherEntry,
-    /// It lacks recorded set-ID bits or capabilities, which are never given, and nothing else.
+    /// It lacks recorded set-ID bits or capabilities, which are never given, and nothing else that is put back.
     LacksRights,
+    /// It lacks recorded attributes that only root can set.
+    LacksTrusted,
+    /// It would lose attributes that this process does not see.
+    HidesTrusted,
+    /// It is recorded as a hard link of this file, and stays a file of its own.
+    Apart {
+        /// The path of the other file.
+        first: Vec<u8>,
+        /// Whether another user could have put one of them there.
+        is_exposed: bool,
+    },
+    /// It is a hard link of this file, and recorded as another one.
+    Joined(Vec<u8>),
 }
 
 /// An entry that is not repaired.
@@ -117,6 +140,8 @@ pub struct Unasked {
     pub modified: u64,
     /// Entries with other metadata. A file that was not read counts by its size and metadata alone.
     pub metadata: u64,
+    /// Recorded files with several names that are separate files.
+    pub links: u64,
 }
 
 /// The result of comparing a tree with its manifest for a repair.
@@ -126,6 +151,8 @@ pub struct Damage {
     pub wanted: Vec<Wanted>,
     /// The entries whose recorded metadata is put back. Directories come last, those below first.
     pub metadata: Vec<OtherMetadata>,
+    /// The names that become hard links again, after the metadata is put back.
+    pub joins: Vec<Joined>,
     /// What is not restored because it was not asked for.
     pub unasked: Unasked,
     /// What is not repaired, in path order.
@@ -160,11 +187,26 @@ struct Finder<'f> {
     reserved: Reservation,
     /// The wanted content by the inode of the damaged file.
     damaged: HashMap<(u64, u64), usize>,
-    /// The wanted content by the recorded inode.
-    linked: HashMap<(u64, u64), usize>,
+    /// The wanted content by the recorded file.
+    linked: HashMap<RecordedFile, usize>,
+    /// What is recorded of the names of each wanted content.
+    origins: Vec<Origin>,
+    links: Links,
     /// The paths of files that are not recorded, by their digests and what shows that one of them is a missing file.
     unrecorded: HashMap<(Vec<u8>, Evidence), Vec<Vec<u8>>>,
     pending: u64,
+}
+
+/// What is recorded of the names of a wanted content.
+struct Origin {
+    /// The recorded file, if it had other names.
+    file: Option<RecordedFile>,
+    /// Whether its names may become links of another name of that file.
+    may_join: bool,
+    /// Whether it will lack recorded set-ID bits or capabilities.
+    lacks_rights: bool,
+    /// Whether it will lack recorded attributes that only root can set.
+    lacks_trusted: bool,
 }
 
 impl RepairPlan<'_> {
@@ -190,6 +232,8 @@ impl RepairPlan<'_> {
             reserved: Reservation::new(self.budget),
             damaged: HashMap::new(),
             linked: HashMap::new(),
+            origins: Vec::new(),
+            links: Links::default(),
             unrecorded: HashMap::new(),
             pending: 0,
         };
@@ -215,12 +259,29 @@ impl RepairPlan<'_> {
         finder.find_links()?;
         finder.damage.others += finder.empty.len() as u64;
         find_directories(self, &mut finder.damage, &mut finder.reserved)?;
+        finder.join();
         finder.metadata.add_directories_of(&mut finder.damage)?;
         if finder.pending > 0 {
             return Err(Error::Unprocessed(finder.pending));
         }
         let mut damage = finder.damage;
+        damage.wanted.retain(|wanted| !wanted.names.is_empty());
+        damage.joins.sort_by(|a, b| a.path.cmp(&b.path));
+        damage.left.sort_by_key(|left| matches!(left.why, Why::Joined(_)));
         damage.left.sort_by(|a, b| a.path.cmp(&b.path));
+        let replaced = damage.wanted.iter().enumerate().flat_map(|(at, wanted)| {
+            wanted.names.iter().filter(|name| name.damaged.is_some()).map(move |name| (&name.path, at))
+        });
+        let replaced: HashMap<_, _> = replaced.collect();
+        // A name that gets another file than the other one is no longer a link of it.
+        damage.left.retain(|left| match &left.why {
+            Why::Joined(first) => replaced.get(&left.path) == replaced.get(first),
+            _ => true,
+        });
+        // That two contents or two kinds of metadata are recorded for one file says more.
+        let says_more = |why: &Why| matches!(why, Why::LinkOf(_) | Why::OtherLink(_));
+        let is_joined = |why: &Why| matches!(why, Why::Joined(_));
+        damage.left.dedup_by(|b, a| a.path == b.path && says_more(&a.why) && is_joined(&b.why));
         for wanted in &mut damage.wanted {
             wanted.names.sort_by_key(|name| name.damaged.is_none()); // stable: path order otherwise
         }
@@ -271,9 +332,10 @@ impl Finder<'_> {
             self.leave(old, Why::Changed);
             return Ok(());
         }
+        self.links.note_present(old, &now, &mut self.damage.left, &mut self.reserved)?;
         match seen.file.filter(|_| old.stat.is_regular()) {
             Some(file) => self.file(old, seen, file),
-            None => self.metadata(old, seen, &now),
+            None => self.metadata(old, seen, &now, true),
         }
     }
 
@@ -285,10 +347,9 @@ impl Finder<'_> {
             Content::Unread => {
                 let now = seen.stat();
                 if old.size().is_none_or(|size| size == now.size) {
-                    return self.metadata(old, seen, &now);
+                    return self.metadata(old, seen, &now, false);
                 }
-                self.damage.unasked.modified += 1;
-                return Ok(());
+                return self.modified(old, seen, &now);
             }
             Content::Pending => {
                 self.pending += 1;
@@ -298,7 +359,7 @@ impl Finder<'_> {
                 let stat = seen.stat();
                 if is_like(old, &stat, self.damage.shift.as_ref()) && (self.is_lost)(file) {
                     self.damage.lost += 1;
-                    return self.damaged(old, &stat, false);
+                    return self.damaged(old, seen, &stat, false);
                 }
                 self.leave(old, Why::Unreadable);
                 return Ok(());
@@ -310,7 +371,7 @@ impl Finder<'_> {
             if is_marked {
                 self.leave(old, Why::Healed);
             }
-            return self.metadata(old, seen, &stat);
+            return self.metadata(old, seen, &stat, true);
         }
         let new = Entry { digests: &digests, ..Entry::new(old.path, stat) };
         let shift = self.damage.shift.as_ref();
@@ -318,20 +379,53 @@ impl Finder<'_> {
         let is_undecided = self.damage.is_undecided();
         match () {
             () if is_undecided && verdict == Verdict::Corrupted => self.leave(old, Why::Undecided),
-            () if verdict == Verdict::Corrupted => self.damaged(old, &stat, false)?,
-            () if self.plan.options.modified && !is_undecided => self.damaged(old, &stat, true)?,
-            () if is_marked => self.leave(old, Why::Changed),
-            () if verdict::is_undecided(old, &new, shift) => self.leave(old, Why::Undecided),
-            () => self.damage.unasked.modified += 1,
+            () if verdict == Verdict::Corrupted => self.damaged(old, seen, &stat, false)?,
+            () if !self.restores_modified() && !is_marked && verdict::is_undecided(old, &new, shift) => {
+                self.leave(old, Why::Undecided);
+            }
+            () => self.modified(old, seen, &stat)?,
         }
         Ok(())
     }
 
-    /// Judges the metadata of an entry that has the recorded content, as far as it was read.
-    fn metadata(&mut self, old: &Entry<'_>, seen: &Seen, now: &Stat) -> Result<(), Error> {
+    /// Returns whether edited files are restored. In a copy without times, nothing tells them from damaged ones.
+    fn restores_modified(&self) -> bool {
+        self.plan.options.modified && !self.damage.is_undecided()
+    }
+
+    /// Judges a file with other content that does not look like damage.
+    fn modified(&mut self, old: &Entry<'_>, seen: &Seen, stat: &Stat) -> Result<(), Error> {
+        if self.restores_modified() {
+            return self.damaged(old, seen, stat, true);
+        }
+        if old.damaged_ns.is_some() {
+            self.leave(old, Why::Edited);
+        }
+        self.damage.unasked.modified += 1;
+        Ok(())
+    }
+
+    /// Judges the metadata and the hard links of an entry that has the recorded content, as far as it was read.
+    fn metadata(&mut self, old: &Entry<'_>, seen: &Seen, now: &Stat, is_read: bool) -> Result<(), Error> {
         // In a copy without times, the recorded ones are put back.
         let shift = self.damage.shift.as_ref().filter(|_| !self.damage.is_undecided());
-        match self.metadata.judge(old, seen, now, shift, &mut self.reserved)? {
+        let judged = self.metadata.judge(old, seen, now, shift, &mut self.reserved)?;
+        if let Some(group) = old.link_group {
+            let is_as_recorded = matches!(judged, Judged::AsRecorded);
+            let intact = Intact {
+                path: old.path.to_vec(),
+                now: *now,
+                is_read,
+                is_as_recorded,
+                gets_metadata: is_as_recorded
+                    || matches!(judged, Judged::Differs(_) | Judged::Left(Why::LacksRights)),
+                is_known: self.metadata.is_known(seen),
+                is_recorded_inode: is_recorded_inode(old, now, &self.plan.file_systems),
+                has_rights: self.metadata.has_rights(seen, now),
+            };
+            self.links.add_intact(group, intact, &mut self.reserved)?;
+        }
+        match judged {
             Judged::AsRecorded => {}
             Judged::Unasked => self.damage.unasked.metadata += 1,
             Judged::Left(why) => self.leave(old, why),
@@ -341,11 +435,21 @@ impl Finder<'_> {
     }
 
     /// Adds a file with other content. All its names in the tree are found in the second pass.
-    fn damaged(&mut self, old: &Entry<'_>, stat: &Stat, is_modified: bool) -> Result<(), Error> {
+    fn damaged(&mut self, old: &Entry<'_>, seen: &Seen, stat: &Stat, is_modified: bool) -> Result<(), Error> {
         // Without other names the inode number does not matter, and some file systems make it up.
         if stat.nlink > 1 && self.damaged.contains_key(&stat.identity()) {
             return Ok(());
         }
+        if self.metadata.hides_trusted(old) {
+            self.leave(old, Why::HidesTrusted);
+            return Ok(());
+        }
+        let Ok(replaced) = self.metadata.compare_replaced(old, seen, stat) else {
+            self.leave(old, Why::Unreadable);
+            return Ok(());
+        };
+        let gets_metadata = self.plan.options.metadata || replaced.is_as_recorded;
+        self.damage.unasked.metadata += u64::from(!gets_metadata);
         let is_missing = |at: &usize| self.damage.wanted[*at].names.iter().all(|name| name.damaged.is_none());
         let at = match self.linked_to(old).filter(is_missing) {
             Some(at) => at,
@@ -356,9 +460,16 @@ impl Finder<'_> {
         }
         let (path, damaged) = (old.path.to_vec(), Some(stat.version()));
         let name = Name { path, damaged, directory: None, is_recorded: true };
+        // Names of damaged files are joined with others only on request.
+        let origin = &mut self.origins[at];
+        origin.may_join &= gets_metadata && (is_modified || self.plan.options.metadata);
+        origin.lacks_rights = replaced.lacks_rights;
+        origin.lacks_trusted = false;
         let wanted = &mut self.damage.wanted[at];
         wanted.other_links = stat.nlink - 1;
         wanted.is_modified |= is_modified;
+        wanted.allocated = stat.blocks * BLOCK;
+        wanted.loses_rights = replaced.has_rights;
         wanted.names.push(name);
         Ok(())
     }
@@ -367,19 +478,33 @@ impl Finder<'_> {
     fn want(&mut self, old: &Entry<'_>) -> Result<usize, Error> {
         let bytes = size_of::<Wanted>() + 2 * size_of::<Name>() + 2 * old.path.len() + old.digests.len();
         self.reserved.consume(bytes as u64)?;
-        let digests = old.digests.to_vec();
-        let (names, recorded) = (Vec::new(), Recorded::of(old));
-        self.damage.wanted.push(Wanted { names, digests, recorded, is_modified: false, other_links: 0 });
+        self.damage.wanted.push(Wanted {
+            names: Vec::new(),
+            digests: old.digests.to_vec(),
+            recorded: Recorded::of(old),
+            is_modified: false,
+            other_links: 0,
+            allocated: 0,
+            link_to: None,
+            loses_rights: false,
+        });
         let at = self.damage.wanted.len() - 1;
-        if is_linked(old) {
-            self.linked.insert(old.stat.identity(), at);
+        let file = RecordedFile::of(old);
+        if let Some(file) = file.clone() {
+            self.linked.insert(file, at);
         }
+        self.origins.push(Origin {
+            file,
+            may_join: true,
+            lacks_rights: records_rights(old),
+            lacks_trusted: self.metadata.hides_trusted(old),
+        });
         Ok(at)
     }
 
     /// Returns the wanted content of which an entry was a hard link when it was recorded.
     fn linked_to(&self, old: &Entry<'_>) -> Option<usize> {
-        let at = *self.linked.get(&old.stat.identity()).filter(|_| is_linked(old))?;
+        let at = *self.linked.get(&RecordedFile::of(old)?)?;
         (self.damage.wanted[at].digests == old.digests).then_some(at)
     }
 
@@ -448,11 +573,14 @@ impl Finder<'_> {
                 let is_recorded = |old: &Entry<'_>| {
                     old.stat.is_regular() && wanted.is_modified || is_like(old, &stat, shift)
                 };
-                let recorded = old.map(|old| old.entry()).filter(is_recorded);
+                let old = old.map(|old| old.entry());
+                let is_same_file =
+                    old.as_ref().is_some_and(|old| RecordedFile::of(old) == self.origins[at].file);
+                let recorded = old.filter(is_recorded);
                 let path = seen.path.clone();
                 if is_temp_name(&seen.name) {
                     // A killed run has left it. Undo of its journal removes it.
-                } else if recorded.is_some_and(|old| old.digests != wanted.digests) {
+                } else if old.is_some_and(|old| old.stat.is_regular() && old.digests != wanted.digests) {
                     let why = Why::LinkOf(wanted.names[0].path.clone());
                     self.damage.left.push(Left { path, why });
                 } else if recorded.is_none() && wanted.is_modified {
@@ -460,12 +588,43 @@ impl Finder<'_> {
                 } else {
                     let damaged = wanted.names.iter().find_map(|name| name.damaged);
                     let is_recorded = recorded.is_some();
+                    self.origins[at].may_join &= is_same_file;
                     wanted.names.push(Name { path, damaged, directory: None, is_recorded });
                 }
             }
             Ok(ControlFlow::Continue(()))
         })
     }
+}
+
+impl Finder<'_> {
+    /// Decides which names become hard links of others, and lists what the restored files will lack.
+    fn join(&mut self) {
+        let mut links = std::mem::take(&mut self.links);
+        for (at, Origin { file, may_join, .. }) in self.origins.iter().enumerate() {
+            if let Some(file) = file {
+                links.add_wanted(file, at, *may_join);
+            }
+        }
+        links.join(self.plan.options.metadata, &mut self.damage);
+        for (Wanted { names, link_to, .. }, origin) in self.damage.wanted.iter().zip(&self.origins) {
+            let Some(name) = names.first() else { continue };
+            let mut leave = |why| self.damage.left.push(Left { path: name.path.clone(), why });
+            if origin.lacks_rights {
+                leave(Why::LacksRights);
+            }
+            // A file that exists has them.
+            if origin.lacks_trusted && link_to.as_ref().is_none_or(|to| to.version.is_none()) {
+                leave(Why::LacksTrusted);
+            }
+        }
+    }
+}
+
+/// Returns whether a file is the recorded inode, which needs a time of birth.
+fn is_recorded_inode(old: &Entry<'_>, now: &Stat, file_systems: &FileSystems) -> bool {
+    let has_birth = old.stat.birth_ns.is_some() && old.stat.birth_ns == now.birth_ns;
+    has_birth && old.knows(Field::Ino) && lasting_difference(old, now, file_systems) == Some(None)
 }
 
 /// Returns whether an entry records a regular file with the size and mtime of this one, apart from a shift.
@@ -476,7 +635,5 @@ fn is_like(old: &Entry<'_>, now: &Stat, shift: Option<&Shift>) -> bool {
         && is_same_time(old, &Entry::new(old.path, *now), shift)
 }
 
-/// Returns whether a recorded file had other names.
-fn is_linked(old: &Entry<'_>) -> bool {
-    old.stat.nlink > 1 && old.knows_all(&[Field::Dev, Field::Ino, Field::Nlink])
-}
+/// The unit of `st_blocks` in bytes.
+pub(super) const BLOCK: u64 = 512;

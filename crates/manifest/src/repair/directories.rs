@@ -85,7 +85,6 @@ pub(super) fn find_directories(
             is_known
         });
     }
-    wanted.retain(|wanted| !wanted.names.is_empty());
     Ok(())
 }
 

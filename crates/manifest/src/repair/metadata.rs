@@ -1,6 +1,7 @@
 //! Entries whose content is as recorded and whose metadata is not.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::ops::ControlFlow;
 
 use ftk_file::{Stat, TRUSTED, Version, sees_trusted};
@@ -69,6 +70,16 @@ pub(super) enum Judged {
     Differs(Box<OtherMetadata>),
 }
 
+/// In what a file that is replaced differs from its record besides content and time.
+pub(super) struct Replaced {
+    /// Whether it has the recorded owner, permissions and attributes, apart from set-ID bits and capabilities that it lacks.
+    pub(super) is_as_recorded: bool,
+    /// Whether it lacks recorded set-ID bits or capabilities.
+    pub(super) lacks_rights: bool,
+    /// Whether it has set-ID bits or capabilities.
+    pub(super) has_rights: bool,
+}
+
 /// What is recorded for the first name of a file with several names.
 struct FirstName {
     path: Vec<u8>,
@@ -80,7 +91,9 @@ pub(super) struct MetadataFinder<'f> {
     plan: &'f RepairPlan<'f>,
     xattrs: Option<XattrReader<'f>>,
     hider: Hider,
-    /// The directories whose path no other user can change, nor the names in them. Only if metadata is put back.
+    /// Whether this process does not see attributes of root that the record has.
+    is_blind: bool,
+    /// The directories whose path no other user can change, nor the names in them. Only if more than damage is repaired.
     ours: HashSet<Vec<u8>>,
     /// Files with several names. Only if metadata is put back.
     linked: HashMap<(u64, u64), FirstName>,
@@ -91,8 +104,9 @@ impl<'f> MetadataFinder<'f> {
         let header = plan.aligned.manifest.header();
         let xattrs = header.xattrs.then(|| XattrReader::new(plan.aligned.tree.inventory, contents));
         let hider = Hider::new([header.trusted_xattrs, sees_trusted()]);
+        let is_blind = header.trusted_xattrs && !sees_trusted();
         let (ours, linked) = (HashSet::new(), HashMap::new());
-        Self { plan, xattrs, hider, ours, linked }
+        Self { plan, xattrs, hider, is_blind, ours, linked }
     }
 
     /// Notes whether other users can change names in a directory, or could when it was recorded. Must be called before its
@@ -103,7 +117,7 @@ impl<'f> MetadataFinder<'f> {
         seen: &Seen,
         reserved: &mut Reservation,
     ) -> Result<(), Error> {
-        if self.plan.options.metadata
+        if self.plan.options.puts_back()
             && seen.file_type == FileType::Directory
             && seen.metadata.as_ref().is_some_and(is_ours)
             && old.is_none_or(was_ours)
@@ -120,6 +134,45 @@ impl<'f> MetadataFinder<'f> {
         directories_above(path).next().is_some_and(|above| self.ours.contains(above))
     }
 
+    /// Returns the present attributes of an entry, if they are recorded.
+    fn read(&mut self, seen: &Seen) -> io::Result<Option<Vec<Xattr>>> {
+        let xattrs = self.xattrs.as_mut().map(|reader| reader.read(seen)).transpose();
+        xattrs.map(|xattrs| xattrs.map(<[Xattr]>::to_vec))
+    }
+
+    /// Returns whether an entry has set-ID bits or, as far as attributes are recorded, capabilities.
+    pub(super) fn has_rights(&mut self, seen: &Seen, now: &Stat) -> bool {
+        let xattrs = self.read(seen).ok().flatten();
+        has_rights(&Entry { xattrs: xattrs.as_deref(), ..Entry::new(&seen.path, *now) })
+    }
+
+    /// Returns whether the record has attributes that only root sees, and this process does not see them: a new file would lack
+    /// them.
+    pub(super) fn hides_trusted(&self, old: &Entry<'_>) -> bool {
+        self.is_blind && old.xattrs.is_some_and(|all| all.iter().any(|it| it.name.starts_with(TRUSTED)))
+    }
+
+    /// Compares the metadata of a file that is replaced with its record.
+    ///
+    /// # Errors
+    /// If its attributes cannot be read.
+    pub(super) fn compare_replaced(
+        &mut self,
+        old: &Entry<'_>,
+        seen: &Seen,
+        now: &Stat,
+    ) -> io::Result<Replaced> {
+        let xattrs = self.read(seen)?;
+        let (mut old, mut new) = (*old, Entry { xattrs: xattrs.as_deref(), ..Entry::new(&seen.path, *now) });
+        self.hider.hide([&mut old, &mut new]);
+        let mut changed = changed(&old, &new, None, false);
+        changed.retain(|field| *field != Field::Mtime);
+        let has_rights = has_rights(&new);
+        let lacks_rights = !has_rights && records_rights(&old);
+        let is_as_recorded = changed.is_empty() || lacks_rights && is_only_rights(&old, &new, &changed);
+        Ok(Replaced { is_as_recorded, lacks_rights, has_rights })
+    }
+
     /// Compares an entry with its record. Its content is as recorded, as far as it was read.
     pub(super) fn judge(
         &mut self,
@@ -129,10 +182,7 @@ impl<'f> MetadataFinder<'f> {
         shift: Option<&Shift>,
         reserved: &mut Reservation,
     ) -> Result<Judged, Error> {
-        let xattrs = match self.xattrs.as_mut().map(|reader| reader.read(seen)).transpose() {
-            Ok(xattrs) => xattrs.map(<[Xattr]>::to_vec),
-            Err(_) => return Ok(Judged::Left(Why::Unreadable)),
-        };
+        let Ok(xattrs) = self.read(seen) else { return Ok(Judged::Left(Why::Unreadable)) };
         let new = Entry { xattrs: xattrs.as_deref(), ..Entry::new(old.path, *now) };
         let (mut recorded, mut new) = (*old, new);
         let mut restored = Recorded::of(old);
@@ -184,13 +234,13 @@ impl<'f> MetadataFinder<'f> {
     ///
     /// Another user could link or move an entry of a third user to a recorded name, and so get its owner and permissions
     /// changed: even a recorded inode could be exchanged after it was examined, or its number be used again.
-    fn is_known(&self, seen: &Seen) -> bool {
+    pub(super) fn is_known(&self, seen: &Seen) -> bool {
         let is_private =
             || if seen.is_root() { self.plan.options.private_root } else { self.is_private(&seen.path) };
         self.plan.options.other_root || is_private()
     }
 
-    /// Adds the directories in which files are restored, unless they are to be changed anyway: their mtime changes. Sorts all
+    /// Adds the directories in which files are restored or joined, unless they are to be changed anyway: their mtime changes. Sorts all
     /// entries in the order in which they are set.
     pub(super) fn add_directories_of(&mut self, damage: &mut Damage) -> Result<(), Error> {
         if !self.plan.options.metadata {
@@ -201,6 +251,9 @@ impl<'f> MetadataFinder<'f> {
             let nearest = name.directory.map(|nearest| &name.path[..nearest.len]);
             above.extend(nearest.or_else(|| directories_above(&name.path).next()).map(<[u8]>::to_vec));
         }
+        above.extend(
+            damage.joins.iter().filter_map(|it| directories_above(&it.path).next()).map(<[u8]>::to_vec),
+        );
         for other in &damage.metadata {
             above.remove(key(&other.path));
         }
@@ -287,6 +340,20 @@ fn lacks_rights(old: &Entry<'_>, new: &Entry<'_>, changed: &[Field]) -> bool {
         |it: &Entry<'_>| it.xattrs.and_then(|all| all.iter().find(|it| it.name == CAPABILITIES).cloned());
     let recorded = capability(if old.xattrs.is_some() { old } else { new });
     lacks_bits || recorded.is_some() && (is_owner_set || recorded != capability(new))
+}
+
+/// Returns whether set-ID bits or capabilities are recorded for an entry.
+pub(super) fn records_rights(old: &Entry<'_>) -> bool {
+    has_rights(&Entry {
+        stat: Stat { mode: if old.knows(Field::Mode) { old.stat.mode } else { 0 }, ..old.stat },
+        ..*old
+    })
+}
+
+/// Returns whether an entry has set-ID bits or capabilities.
+fn has_rights(entry: &Entry<'_>) -> bool {
+    let has_capabilities = |all: &[Xattr]| all.iter().any(|it| it.name == CAPABILITIES);
+    entry.stat.mode & SET_ID != 0 || entry.xattrs.is_some_and(has_capabilities)
 }
 
 /// The attribute that holds the access control list.

@@ -4,6 +4,7 @@
 mod damage;
 mod directories;
 mod has_content;
+mod links;
 mod metadata;
 mod plan;
 mod rewrite;
@@ -12,6 +13,7 @@ mod search;
 pub use damage::{Damage, Left, Name, Recorded, Unasked, Wanted, Why};
 pub use directories::NearestDirectory;
 pub use has_content::has_content;
+pub use links::{Joined, LinkTo};
 pub use metadata::OtherMetadata;
 pub use plan::{RepairOptions, RepairPlan};
 pub use rewrite::rewrite;

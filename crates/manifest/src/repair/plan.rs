@@ -1,15 +1,16 @@
 //! Which files must be read to repair a tree.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 use ftk_inventory::{Budget, FileNo, Reservation};
 use ftk_process::{FileSystems, file_systems};
 
 use crate::aligned::{Aligned, Spelling};
+use crate::entry::LinkGroup;
 use crate::shift::RecordedTimes;
-use crate::walked_tree::WalkedTree;
-use crate::{Error, Manifest, Survey};
+use crate::walked_tree::{Seen, WalkedTree};
+use crate::{Entry, Error, Manifest, Survey};
 
 /// What a repair restores besides damaged files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,12 +32,22 @@ impl RepairOptions {
     fn is_limited(&self) -> bool {
         !self.modified && !self.metadata
     }
+
+    /// Returns whether more than damage is repaired.
+    pub(super) fn puts_back(&self) -> bool {
+        self.missing || self.modified || self.metadata
+    }
+}
+
+/// Returns whether a file has another size than recorded.
+fn has_other_size(old: &Entry<'_>, seen: &Seen) -> bool {
+    old.size().zip(seen.metadata).is_some_and(|(size, now)| size != now.size)
 }
 
 /// The files that must be read to find what is damaged in a tree, or missing from it.
 ///
-/// If the manifest marks files as damaged, and only damaged and missing files are restored, only these are read. Otherwise all
-/// recorded files are. To find missing files at a new path, files that are not recorded are read if their size is that of a missing file.
+/// Files with another size than recorded are not read. If the manifest marks files as damaged, and only damaged and missing files are restored, only these are read, and files of
+/// which another name is missing. Otherwise all other recorded files are. To find missing files at a new path, files that are not recorded are read if their size is that of a missing file.
 #[derive(Debug)]
 pub struct RepairPlan<'r> {
     /// The files to be read, ascending: with [`Rows::with_stats`](ftk_process::Rows::with_stats) and the
@@ -80,7 +91,8 @@ impl<'r> RepairPlan<'r> {
         let reads_all = !has_marks || !options.is_limited();
         let finds_moved = reads_all || options.missing;
         let file_systems = file_systems(tree.inventory);
-        let pass = |aligned: &Aligned<'_>| Lists::new(aligned, reads_all, finds_moved, &file_systems, budget);
+        let pass =
+            |aligned: &Aligned<'_>| Lists::new(aligned, reads_all, options.missing, &file_systems, budget);
         let (aligned, lists) = Aligned::new(manifest, tree, Spelling::Tree, budget, pass, Lists::release)?;
         let Lists { mut files, sizes, candidates, survey, times, .. } = lists;
         let is_candidate = |size: Option<u64>| size.is_none_or(|size| sizes.contains(&size));
@@ -131,12 +143,15 @@ impl Lists {
     fn new(
         aligned: &Aligned<'_>,
         reads_all: bool,
-        finds_moved: bool,
+        restores_missing: bool,
         file_systems: &FileSystems,
         budget: &Budget,
     ) -> Result<Self, Error> {
+        let finds_moved = reads_all || restores_missing;
         let (mut reserved, failed) = (Reservation::new(budget), &aligned.failed);
         let (mut files, mut sizes, mut candidates) = (Vec::new(), BTreeSet::new(), Vec::new());
+        // Further names of files, which are read only if another name is missing.
+        let (mut others, mut gone) = (Vec::new(), HashSet::new());
         let mut survey = Survey::of(aligned.manifest.header());
         let mut times = RecordedTimes::new(budget);
         aligned.merge(|old, new| {
@@ -147,12 +162,19 @@ impl Lists {
             }
             let old = old.filter(|old| old.stat.is_regular());
             match (old, seen.and_then(|seen| seen.file)) {
+                // The size alone shows that the content differs.
+                (Some(old), Some(_)) if seen.is_some_and(|seen| has_other_size(&old, seen)) => {}
                 (Some(old), Some(file)) if reads_all || old.damaged_ns.is_some() => {
                     reserved.consume(size_of::<FileNo>() as u64)?;
                     files.push(file);
                 }
+                (Some(Entry { link_group: Some(group), .. }), Some(file)) if restores_missing => {
+                    reserved.consume((size_of::<(FileNo, LinkGroup)>() + group.len()) as u64)?;
+                    others.push((file, LinkGroup::from(group)));
+                }
                 (Some(old), None) if seen.is_none() && finds_moved && !failed.covers(old.path) => {
                     sizes.insert(old.stat.size);
+                    gone.extend(old.link_group.map(LinkGroup::from));
                 }
                 (None, Some(file)) if finds_moved => {
                     let size = seen.and_then(|seen| seen.metadata).map(|stat| stat.size);
@@ -163,6 +185,7 @@ impl Lists {
             }
             Ok(ControlFlow::Continue(()))
         })?;
+        files.extend(others.iter().filter(|(_, group)| gone.contains(group)).map(|(file, _)| *file));
         Ok(Self { files, sizes, candidates, survey, times, reserved })
     }
 

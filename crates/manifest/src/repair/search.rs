@@ -7,6 +7,7 @@ use ftk_inventory::FileNo;
 use ftk_process::Rows;
 
 use crate::contents::Content;
+use crate::repair::damage::BLOCK;
 use crate::walked_tree::WalkedTree;
 use crate::{Contents, Wanted};
 
@@ -24,7 +25,7 @@ pub struct Found {
 }
 
 /// Finds wanted contents in copies: first at the same path, then anywhere. Only files that were read are
-/// used.
+/// used. Names that become hard links of a file in the tree need no copy.
 #[derive(Debug)]
 pub struct Search<'s> {
     wanted: &'s [Wanted],
@@ -42,11 +43,12 @@ impl<'s> Search<'s> {
 
     /// Returns whether every content was found.
     pub fn is_over(&self) -> bool {
-        self.found.iter().all(Option::is_some)
+        self.missing().next().is_none()
     }
 
     fn missing(&self) -> impl Iterator<Item = &Wanted> {
-        self.wanted.iter().zip(&self.found).filter(|(_, found)| found.is_none()).map(|(wanted, _)| wanted)
+        let all = self.wanted.iter().zip(&self.found);
+        all.filter(|(wanted, found)| wanted.link_to.is_none() && found.is_none()).map(|(wanted, _)| wanted)
     }
 
     /// Returns the files of a copy that have the path and the size of a content that was not found yet,
@@ -78,8 +80,10 @@ impl<'s> Search<'s> {
     pub fn note(&mut self, copy: &WalkedTree<'_>, files: &[FileNo], rows: &Rows) {
         let contents = Contents::read(Some(files), rows);
         let mut waiting: HashMap<&[u8], Vec<usize>> = HashMap::new();
-        for (at, wanted) in self.wanted.iter().enumerate().filter(|(at, _)| self.found[*at].is_none()) {
-            waiting.entry(&wanted.digests).or_default().push(at);
+        for (at, wanted) in self.wanted.iter().enumerate() {
+            if wanted.link_to.is_none() && self.found[at].is_none() {
+                waiting.entry(&wanted.digests).or_default().push(at);
+            }
         }
         let mut digests = Vec::new();
         for &file in files {
@@ -104,6 +108,3 @@ impl<'s> Search<'s> {
         }
     }
 }
-
-/// The unit of `st_blocks` in bytes.
-const BLOCK: u64 = 512;
