@@ -1,4 +1,4 @@
-//! The program `examples/sums.rs`, compared with the tools of coreutils, and with others where they are installed.
+//! The program `examples/checksums.rs`, compared with the tools of coreutils, and with others where they are installed.
 
 use std::fs;
 use std::io::Write as _;
@@ -24,7 +24,7 @@ const TOOLS: &[(&str, &str, &[&str])] = &[
 /// Runs the example below `dir`.
 fn sums(dir: &Path, args: &[&str]) -> Output {
     let tests = std::env::current_exe().unwrap();
-    let program = tests.parent().unwrap().parent().unwrap().join("examples/sums");
+    let program = tests.parent().unwrap().parent().unwrap().join("examples/checksums");
     assert!(program.is_file(), "cargo test without --test builds {}", program.display());
     Command::new(program).args(args).current_dir(dir).output().unwrap()
 }

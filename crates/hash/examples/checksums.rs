@@ -1,4 +1,4 @@
-//! Prints the digest of each file, as `sha256sum` and similar tools do: `sums ALGORITHM FILE...`
+//! Prints the digest of each file, as `sha256sum` and similar tools do: `checksums ALGORITHM FILE...`
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "an example of a program")]
 
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ fn main() -> ExitCode {
     let algorithm: Algorithm = match name.to_string_lossy().parse() {
         Ok(algorithm) => algorithm,
         Err(error) => {
-            eprintln!("sums: {error}");
+            eprintln!("checksums: {error}");
             return ExitCode::from(2);
         }
     };
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         match algorithm.hash_file(&path) {
             Ok(digest) => println!("{digest}  {}", path.display()),
             Err(error) => {
-                eprintln!("sums: cannot read {}: {error}", path.display());
+                eprintln!("checksums: cannot read {}: {error}", path.display());
                 status = 2;
             }
         }
