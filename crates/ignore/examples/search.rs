@@ -2,24 +2,20 @@
 #![expect(clippy::print_stderr, reason = "an example of a program")]
 
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write, stdout};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::ExitCode;
 
 use ftk_ignore::IgnoreFiles;
 use ftk_walk::{Entry, FileType, Op, Step, WalkError, Walker};
 
-fn search(text: &[u8], entry: &Entry<'_>) -> Result<(), WalkError> {
+fn contains(text: &[u8], entry: &Entry<'_>) -> Result<bool, WalkError> {
     if entry.file_type() != FileType::Regular {
-        return Ok(());
+        return Ok(false);
     }
     let mut content = Vec::new();
     entry.open()?.read_to_end(&mut content).map_err(|error| entry.error(Op::Read, error))?;
-    if text.is_empty() || content.windows(text.len()).any(|part| part == text) {
-        let line = [entry.path().as_os_str().as_bytes(), b"\n"].concat();
-        io::stdout().write_all(&line).map_err(|error| entry.error(Op::Read, error))?;
-    }
-    Ok(())
+    Ok(text.is_empty() || content.windows(text.len()).any(|part| part == text))
 }
 
 fn main() -> ExitCode {
@@ -31,10 +27,13 @@ fn main() -> ExitCode {
     let failures = walker.fold(
         || 0,
         |failures, entry| {
-            if let Err(error) = entry.and_then(|entry| search(&text, entry)) {
-                eprintln!("{error:#}");
-                *failures += 1;
-            }
+            let found = entry.and_then(|entry| Ok(contains(&text, entry)?.then(|| entry.path())));
+            let written = match found.map_err(|error| format!("{error:#}")) {
+                Ok(Some(path)) => stdout().write_all(&[path.as_os_str().as_bytes(), b"\n"].concat()),
+                Ok(None) => Ok(()),
+                Err(error) => Err(std::io::Error::other(error)),
+            };
+            *failures += usize::from(written.inspect_err(|error| eprintln!("{error}")).is_err());
             Step::Descend
         },
     );

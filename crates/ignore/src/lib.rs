@@ -37,21 +37,25 @@
 //!   [gitignore](https://git-scm.com/docs/gitignore). Files in deeper directories take precedence, and later lines.
 //! - `.ignore` files have the same language and are not read by git. All of them take precedence over all `.gitignore`
 //!   files, even over deeper ones.
-//! - `.git/info/exclude` is read at the top of each repository. `.gitignore` files outside a repository do not apply in it.
+//! - A repository is a directory that has an entry `.git`, whatever that is. `.git/info/exclude` is read there.
+//!   `.gitignore` files outside a repository do not apply in it. [`filter_entry`](ftk_walk::Walker::filter_entry) does not
+//!   hide `.git` from this search.
 //! - `.gitignore` files apply in directories that are not in a repository too.
 //! - If a starting point is inside a repository, the ignore files above it apply, up to the top of the repository. What is
 //!   above it is found in its canonical path, so for a link that is followed it is what is above the target.
-//! - Starting points are never ignored.
+//! - Starting points are never ignored, even below an ignored directory: `build` is walked, although a walk of `.` skips it.
 //! - Names are bytes. They need not be UTF-8.
 //!
 //! An ignored directory is not entered, so nothing in it can be included again with `!`, as in git.
 //!
 //! # Errors
 //!
+//! Only regular files are ignore files, and links to them. Anything else with such a name is no ignore file, without an error.
+//!
 //! An ignore file that cannot be read is an error of the walk with its path, and the walk continues without it. The same holds
 //! for a file of more than 4 MiB, and for one with so many wildcards that matching a name could take more than about ten
-//! milliseconds. No pattern takes exponential time. A directory whose path is too long for its rules is an error and is not
-//! listed.
+//! milliseconds. No pattern takes exponential time. A directory whose path is so long that matching
+//! below it could take longer is an error too, and is not listed. Without such patterns, any length is accepted.
 //!
 //! # Cost
 //!
@@ -62,6 +66,9 @@
 //!
 //! - The index of git is not read: a file that git tracks although a pattern matches it is ignored here.
 //! - The configuration of git is not read: no `core.excludesFile`, no `core.ignoreCase`.
+//! - Where `.git` is a file, as in a linked worktree or a submodule, the `info/exclude` that it leads to is not read.
+//! - Git does not follow an ignore file that is a symbolic link. This crate does.
+//! - `.ignore` files are always read.
 //! - The directory `.git` is an entry like any other. Skip it, or all hidden entries, with
 //!   [`filter_entry`](ftk_walk::Walker::filter_entry).
 //! - It supports Unix only, as ftk-walk does.

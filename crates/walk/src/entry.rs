@@ -195,7 +195,8 @@ impl<'a> Entry<'a> {
     /// listed, is not followed here either. A FIFO is never opened, so this does not wait.
     ///
     /// # Errors
-    /// If this is not a regular file, or if it cannot be opened.
+    /// If this is not a regular file, or no longer one ([`InvalidInput`](io::ErrorKind::InvalidInput)), or if it cannot be
+    /// opened.
     ///
     /// # Examples
     ///

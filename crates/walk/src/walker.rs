@@ -29,7 +29,7 @@ type Jobs<T> = Vec<Task<T>>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Follow {
-    /// No links.
+    /// No links. A starting point that ends in a slash is still the target of a link: the kernel follows it.
     #[default]
     Never,
     /// Links given as starting points.
