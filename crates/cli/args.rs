@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
+use std::sync::LazyLock;
 
 use clap::{Arg, ArgAction, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
@@ -29,7 +30,7 @@ use crate::undo::UndoArgs;
 ///
 /// Every file is included by default, hidden and ignored ones too. The summary counts everything that was skipped.
 #[derive(Debug, Parser)]
-#[command(name = "ftk", version, max_term_width = 80, disable_help_subcommand = true)]
+#[command(name = "ftk", version = version(), max_term_width = 80, disable_help_subcommand = true)]
 #[command(help_template = one_screen(), after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -179,8 +180,19 @@ struct OneCommand<T: clap::Args> {
 
 /// Answers `--version` without defining anything else.
 #[derive(Parser)]
-#[command(name = "ftk", version)]
+#[command(name = "ftk", version = version())]
 struct NoCommand;
+
+/// Returns the version. The programs of a release add the commit from which they were built, and its date.
+fn version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| version_of(option_env!("FTK_COMMIT")));
+    &VERSION
+}
+
+fn version_of(commit: Option<&str>) -> String {
+    let commit = commit.map(|commit| format!(" ({commit})")).unwrap_or_default();
+    env!("CARGO_PKG_VERSION").to_owned() + &commit
+}
 
 const EXAMPLES: &str = "\
 Options: ftk <COMMAND> -h; with details: --help; as JSON: ftk --describe
@@ -251,6 +263,16 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn the_version_names_the_commit_of_a_release() {
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(version_of(None), version);
+        assert_eq!(
+            version_of(Some("0123456789ab 2026-11-26")),
+            format!("{version} (0123456789ab 2026-11-26)")
+        );
     }
 
     fn words(line: &str) -> Vec<OsString> {

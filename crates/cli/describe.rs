@@ -27,7 +27,7 @@ pub(crate) fn run() -> anyhow::Result<Outcome> {
 struct Described {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    version: Option<String>,
+    version: Option<&'static str>,
     about: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
@@ -55,7 +55,7 @@ impl From<&Command> for Described {
         let end = End::of(command);
         Self {
             name: command.get_name().into(),
-            version: command.get_version().map(Into::into),
+            version: is_top.then_some(env!("CARGO_PKG_VERSION")),
             about: plain(command.get_about()).unwrap_or_default(),
             description: plain(command.get_long_about()),
             usage: command.clone().render_usage().to_string().trim_start_matches("Usage: ").into(),

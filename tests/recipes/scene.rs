@@ -32,6 +32,11 @@ const STAND_INS: &[(&str, &str)] = &[
     ),
 ];
 
+/// The program that is installed: the one of this build, or one of a release.
+fn program() -> PathBuf {
+    std::env::var_os("FTK_TEST_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_ftk").into()).into()
+}
+
 /// A home directory.
 pub(super) struct Scene(Dir);
 
@@ -44,7 +49,7 @@ impl Scene {
             scene.stand_in(name, &format!("#!/bin/sh\n{text}"));
         }
         scene.0.dir(".cargo/bin");
-        symlink(env!("CARGO_BIN_EXE_ftk"), scene.0.path(".cargo/bin/ftk")).unwrap();
+        symlink(program(), scene.0.path(".cargo/bin/ftk")).unwrap();
         scene
     }
 

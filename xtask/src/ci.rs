@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{codegen, deny, fuzz, oldest, semver, spark, tidy};
+use crate::{codegen, deny, dist, fuzz, oldest, semver, spark, tidy};
 
 /// One step of CI.
 struct Step {
@@ -147,6 +147,8 @@ const STEPS: &[Step] = &[
     Step::task(Tier::Nightly, "spark-cluster", spark::cluster_is_clean),
     // Searches for inputs that fail, one minute for each target, with another build of the libraries.
     Step::task(Tier::Nightly, "fuzz-search", fuzz::is_clean),
+    // Builds a release twice, compares the files, and installs them in fresh systems.
+    Step::task(Tier::Nightly, "dist", dist::is_clean),
     // The tests that take too long for every change. `child` is not a test: others run it as a child process.
     Step::test(Tier::Nightly, "ignored", "--no-fail-fast -- --ignored --skip output::tests::child"),
 ];

@@ -5,6 +5,7 @@ mod bench;
 mod ci;
 mod codegen;
 mod deny;
+mod dist;
 mod fuzz;
 mod horrors;
 mod oldest;
@@ -47,6 +48,7 @@ enum Task {
         check: bool,
     },
     Bench(bench::Args),
+    Dist(dist::Options),
     Soak(soak::Options),
     Horrors(horrors::Options),
     /// Model many hosts that record one tree
@@ -72,6 +74,7 @@ fn main() -> Result<ExitCode> {
         Task::Tidy => tidy::run(),
         Task::Codegen { check } => codegen::run(check),
         Task::Bench(args) => bench::run(args),
+        Task::Dist(options) => dist::run(&options),
         Task::Soak(options) => soak::run(options),
         Task::Horrors(options) => horrors::run(&options),
         Task::Scale { write } => scale::run(write),
@@ -123,6 +126,7 @@ mod tests {
             ("soak sleep", "'sleep'"),
             ("soak --minutes few", "'few'"),
             ("soak --kills -1", "'-1'"),
+            ("dist --profile fast", "'fast'"),
             ("horrors --only x", "'x'"),
             ("horrors --write", "--peers"),
             ("horrors --write --peers --only 1", "--only"),
@@ -142,6 +146,9 @@ mod tests {
             "bench report --check",
             "bench compare a b",
             "soak races --minutes 2 --ftk x/ftk stress --quick",
+            "dist --profile dev --clone x --tools y",
+            "dist --twice --profile dev",
+            "dist --check",
             "horrors --peers --only 1,22",
             "horrors --peers /opt -v --write",
             "scale --write",

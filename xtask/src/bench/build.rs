@@ -53,7 +53,7 @@ fn build(name: &str, profile: &str) -> Result<PathBuf> {
 }
 
 /// Runs cargo with these arguments, and returns the path of the program `name` that it makes.
-fn made(name: &str, args: &str) -> Result<PathBuf> {
+pub(crate) fn made(name: &str, args: &str) -> Result<PathBuf> {
     let output = ci::cargo(args)
         .args(["--quiet", "--message-format=json-render-diagnostics"])
         .stderr(Stdio::inherit())

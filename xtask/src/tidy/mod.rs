@@ -8,6 +8,7 @@ mod file_types;
 mod guarantees;
 mod horrors;
 mod manifests;
+mod release;
 mod repository;
 mod run;
 mod sources;

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::tree::{Finding, Tree};
 use super::{
-    architecture, documents, file_types, guarantees, horrors, manifests, repository, sources, words,
+    architecture, documents, file_types, guarantees, horrors, manifests, release, repository, sources, words,
 };
 
 /// All rules.
@@ -21,6 +21,8 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     manifests::library_dependencies,
     manifests::default_members,
     manifests::unused_dependencies,
+    release::internal_packages,
+    release::versions,
     architecture::every_edge_is_listed,
     documents::index_is_complete,
     documents::links_lead_somewhere,

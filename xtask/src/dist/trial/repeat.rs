@@ -1,0 +1,58 @@
+//! Makes a release twice, in folders with names of different lengths.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::install::install;
+use crate::ci;
+use crate::dist::source::git;
+use crate::dist::tools::{self, succeed};
+
+/// Clones the commit twice, makes a release in both clones, and compares them. Then installs the files of one.
+pub(in crate::dist) fn is_same(profile: &str) -> Result<bool> {
+    let parent = std::path::absolute(ci::target_dir().join("dist-trial"))?;
+    if parent.exists() {
+        fs::remove_dir_all(&parent)?;
+    }
+    fs::create_dir_all(&parent)?;
+    let clones = ["a", "another-place"].map(|name| parent.join(name));
+    let mut releases = Vec::new();
+    for clone in &clones {
+        let release = clone.join("target/dist");
+        make(clone, profile)?;
+        releases.push(list(&release)?);
+    }
+    let [one, other] = &releases[..] else { unreachable!("there are two clones") };
+    let different: Vec<_> = one.lines().filter(|line| !other.lines().any(|it| it == *line)).collect();
+    for line in &different {
+        println!("a second build makes another file: {line}");
+    }
+    if one != other {
+        return Ok(false);
+    }
+    install(&clones[0].join("target/dist"))?;
+    fs::remove_dir_all(&parent)?;
+    Ok(true)
+}
+
+/// Clones the repository, and makes a release there. Both clones use the same tools.
+fn make(clone: &Path, profile: &str) -> Result<()> {
+    let path = clone.to_str().context("the target directory is not UTF-8")?;
+    git(&["clone", "--quiet", ".", path])?;
+    let mut dist = Command::new(std::env::current_exe()?);
+    let tools = std::path::absolute(ci::target_dir().join(tools::FOLDER))?;
+    dist.args(["dist", "--profile", profile, "--clone", path, "--tools"])
+        .arg(tools)
+        .env_remove("CARGO_TARGET_DIR");
+    succeed(&mut dist)
+}
+
+/// Returns the digests of a release, after checking them with another program.
+fn list(release: &Path) -> Result<String> {
+    let mut check = Command::new("sha256sum");
+    succeed(check.args(["--check", "--strict", "--quiet", "SHA256SUMS"]).current_dir(release))?;
+    Ok(fs::read_to_string(release.join("SHA256SUMS"))?)
+}
