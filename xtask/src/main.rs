@@ -147,7 +147,7 @@ mod tests {
             "bench compare a b",
             "soak races --minutes 2 --ftk x/ftk stress --quick",
             "dist --profile dev --clone x --tools y",
-            "dist --twice --profile dev",
+            "dist --twice --profile dev --target x86_64",
             "dist --check",
             "horrors --peers --only 1,22",
             "horrors --peers /opt -v --write",

@@ -3,8 +3,9 @@
 use crate::deny;
 
 /// A system, and its names in the worlds of the packages. Programs for it are static, and run on any Linux.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Target {
+    #[value(name = "x86_64")]
     X86_64,
     Aarch64,
 }

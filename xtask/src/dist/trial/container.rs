@@ -20,7 +20,7 @@ pub(super) fn runs(image: &Path, scratch: &Path) -> Result<()> {
     let index = json(&layout.join("index.json"))?;
     let index = json(&blob(&layout, &index["manifests"][0])?)?;
     let manifests = index["manifests"].as_array().context("the index lists manifests")?;
-    ensure!(manifests.len() == Target::ALL.len(), "{} images", manifests.len());
+    ensure!(!manifests.is_empty(), "the image is for no processor");
     for descriptor in manifests {
         let processor = descriptor["platform"]["architecture"].as_str().context("a processor")?;
         let root = scratch.join(processor);

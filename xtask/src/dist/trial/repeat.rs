@@ -9,10 +9,11 @@ use anyhow::{Context, Result};
 use super::install::install;
 use crate::ci;
 use crate::dist::source::git;
+use crate::dist::target::Target;
 use crate::dist::tools::{self, succeed};
 
 /// Clones the commit twice, makes a release in both clones, and compares them. Then installs the files of one.
-pub(in crate::dist) fn is_same(profile: &str) -> Result<bool> {
+pub(in crate::dist) fn is_same(profile: &str, target: Option<Target>) -> Result<bool> {
     let parent = std::path::absolute(ci::target_dir().join("dist-trial"))?;
     if parent.exists() {
         fs::remove_dir_all(&parent)?;
@@ -22,7 +23,7 @@ pub(in crate::dist) fn is_same(profile: &str) -> Result<bool> {
     let mut releases = Vec::new();
     for clone in &clones {
         let release = clone.join("target/dist");
-        make(clone, profile)?;
+        make(clone, profile, target)?;
         releases.push(list(&release)?);
     }
     let [one, other] = &releases[..] else { unreachable!("there are two clones") };
@@ -39,7 +40,7 @@ pub(in crate::dist) fn is_same(profile: &str) -> Result<bool> {
 }
 
 /// Clones the repository, and makes a release there. Both clones use the same tools.
-fn make(clone: &Path, profile: &str) -> Result<()> {
+fn make(clone: &Path, profile: &str, target: Option<Target>) -> Result<()> {
     let path = clone.to_str().context("the target directory is not UTF-8")?;
     git(&["clone", "--quiet", ".", path])?;
     let mut dist = Command::new(std::env::current_exe()?);
@@ -47,6 +48,9 @@ fn make(clone: &Path, profile: &str) -> Result<()> {
     dist.args(["dist", "--profile", profile, "--clone", path, "--tools"])
         .arg(tools)
         .env_remove("CARGO_TARGET_DIR");
+    if let Some(target) = target {
+        dist.args(["--target", target.machine()]);
+    }
     succeed(&mut dist)
 }
 
