@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use rustix::process::geteuid;
 
-use super::{container, debian, venv};
+use super::{container, debian, fedora, venv};
 use crate::ci;
 use crate::dist::target::Target;
 
@@ -25,6 +25,7 @@ pub(in crate::dist) fn install(release: &Path) -> Result<()> {
     venv::installs(&file(release, &format!("{}.whl", native.machine()))?, &scratch)?;
     if geteuid().is_root() {
         container::runs(&file(release, "-oci.tar.gz")?, &scratch)?;
+        fedora::installs(&file(release, &format!(".{}.rpm", native.machine()))?, &scratch)?;
         debian::installs(&file(release, &format!("_{}.deb", native.debian()))?, &scratch)?;
     } else if std::env::var_os("CI").is_some() {
         bail!("only root can enter the fresh systems");

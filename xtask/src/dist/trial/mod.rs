@@ -2,6 +2,7 @@
 
 mod container;
 mod debian;
+mod fedora;
 mod install;
 mod repeat;
 mod venv;
