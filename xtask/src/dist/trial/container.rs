@@ -42,8 +42,9 @@ pub(super) fn runs(image: &Path, scratch: &Path) -> Result<()> {
             fs::copy(EMULATOR, root.join("emulator"))?;
             chroot.arg("/emulator");
         }
-        // No variables, as in a container.
-        let said = output(chroot.env_clear().args([program, "hash", "/tmp/text"]))?;
+        // The only variable of a container.
+        chroot.env_clear().env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+        let said = output(chroot.args([program, "hash", "/tmp/text"]))?;
         let expected = output(Command::new("sha256sum").arg(&text))?;
         let digest = expected.split(' ').next().unwrap_or_default();
         ensure!(said == format!("{digest}  /tmp/text\n"), "ftk in the image of {processor} says {said:?}");
