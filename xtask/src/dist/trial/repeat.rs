@@ -20,6 +20,10 @@ pub(in crate::dist) fn is_same(profile: &str, target: Option<Target>) -> Result<
     }
     fs::create_dir_all(&parent)?;
     let clones = ["a", "another-place"].map(|name| parent.join(name));
+    // Both at once: a commit during the first build would be in the second one only.
+    for clone in &clones {
+        git(&["clone", "--quiet", ".", text(clone)?])?;
+    }
     let mut releases = Vec::new();
     for clone in &clones {
         let release = clone.join("target/dist");
@@ -39,13 +43,11 @@ pub(in crate::dist) fn is_same(profile: &str, target: Option<Target>) -> Result<
     Ok(true)
 }
 
-/// Clones the repository, and makes a release there. Both clones use the same tools.
+/// Makes a release in a clone. All clones use the same tools.
 fn make(clone: &Path, profile: &str, target: Option<Target>) -> Result<()> {
-    let path = clone.to_str().context("the target directory is not UTF-8")?;
-    git(&["clone", "--quiet", ".", path])?;
     let mut dist = Command::new(std::env::current_exe()?);
     let tools = std::path::absolute(ci::target_dir().join(tools::FOLDER))?;
-    dist.args(["dist", "--profile", profile, "--clone", path, "--tools"])
+    dist.args(["dist", "--profile", profile, "--clone", text(clone)?, "--tools"])
         .arg(tools)
         .env_remove("CARGO_TARGET_DIR");
     if let Some(target) = target {
@@ -59,4 +61,8 @@ fn list(release: &Path) -> Result<String> {
     let mut check = Command::new("sha256sum");
     succeed(check.args(["--check", "--strict", "--quiet", "SHA256SUMS"]).current_dir(release))?;
     Ok(fs::read_to_string(release.join("SHA256SUMS"))?)
+}
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().context("the target directory is not UTF-8")
 }
