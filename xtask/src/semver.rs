@@ -6,9 +6,10 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 
 use crate::ci;
+use crate::dist::notes;
 
 /// The libraries for other programs.
-const LIBRARIES: &[&str] = &["ftk-hash", "ftk-ignore", "ftk-walk"];
+pub(crate) const LIBRARIES: &[&str] = &["ftk-hash", "ftk-ignore", "ftk-walk"];
 
 /// Fails if a library changed its interface more than its version says, since the last release that `CHANGELOG.md` lists.
 ///
@@ -37,8 +38,9 @@ pub(crate) fn is_clean() -> Result<bool> {
 /// Returns the tag of the newest release that the changelog lists and that is not the current commit itself.
 fn last_release(changelog: &str, is_head: impl Fn(&str) -> Result<bool>) -> Result<Option<String>> {
     let headings = changelog.lines().filter_map(|line| line.strip_prefix("## "));
-    let versions = headings.filter_map(|heading| heading.split(' ').next());
-    for version in versions.filter(|version| version.starts_with(|first: char| first.is_ascii_digit())) {
+    // A version without a day is not released.
+    let released = headings.filter(|heading| notes::day(heading).is_some());
+    for version in released.filter_map(|heading| heading.split(' ').next()) {
         let tag = format!("v{version}");
         if !is_head(&tag)? {
             return Ok(Some(tag));
@@ -67,9 +69,10 @@ mod tests {
         let first = "## Unreleased\n\n## 0.1.0 (2026-12-01)\n";
         assert_eq!(of(first, ""), Some("v0.1.0".to_owned()));
         assert_eq!(of(first, "v0.1.0"), None, "the first release itself");
-        let second = "## Unreleased\n\n### Added\n\n## 0.2.0\n\n## 0.1.0 (2026-12-01)\n";
+        let second = "## Unreleased\n\n## 0.2.0 (2027-01-31)\n\n## 0.1.0 (2026-12-01)\n";
         assert_eq!(of(second, ""), Some("v0.2.0".to_owned()));
         assert_eq!(of(second, "v0.2.0"), Some("v0.1.0".to_owned()));
+        assert_eq!(of("## Unreleased\n\n## 0.1.0 (not released yet)\n", ""), None);
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn missing(version: &str, changelog: &str, changes: &str, here: &str, anywhere: 
 mod tests {
     use super::*;
 
-    const READY: &str = "# Changelog\n\n## Unreleased\n\n## 0.2.0 - 2027-01-02\n\n- new\n";
+    const READY: &str = "# Changelog\n\n## Unreleased\n\n## 0.2.0 (2027-01-02)\n\n- new\n";
 
     #[test]
     fn a_version_that_can_be_released_has_no_findings() {
@@ -64,7 +64,7 @@ mod tests {
         for (changelog, changes, tag, part) in [
             ("# Changelog\n\n## Unreleased\n", "", "", "has no section 0.2.0"),
             (&*READY.replace("- new\n", ""), "", "", "says nothing"),
-            (&READY.replace(" - 2027-01-02", ""), "", "", "does not say when"),
+            (&READY.replace(" (2027-01-02)", ""), "", "", "does not say when"),
             (&READY.replace("## 0.2.0", "- more\n\n## 0.2.0"), "", "", "unreleased changes"),
             (READY, " M README.md\n", "", "not committed"),
             (READY, "", "v0.2.0\n", "raise the version"),

@@ -7,7 +7,7 @@ mod command;
 mod graph;
 mod image;
 mod licences;
-mod notes;
+pub(crate) mod notes;
 mod packages;
 mod sbom;
 mod source;

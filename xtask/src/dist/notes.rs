@@ -14,9 +14,9 @@ pub(crate) fn section<'t>(changelog: &'t str, version: &str) -> Option<(&'t str,
     }
 }
 
-/// Returns the day in a heading such as `0.1.0 - 2026-12-01`.
+/// Returns the day in a heading such as `0.1.0 (2026-12-01)`.
 pub(crate) fn day(heading: &str) -> Option<&str> {
-    let (_, day) = heading.split_once(" - ")?;
+    let (_, day) = heading.strip_suffix(')')?.split_once(" (")?;
     let is_day = day.len() == 10
         && day.bytes().enumerate().all(|(at, byte)| match at {
             4 | 7 => byte == b'-',
@@ -31,16 +31,16 @@ mod tests {
 
     #[test]
     fn a_section_ends_at_the_next_one() {
-        let text = "# Changelog\n\n## Unreleased\n\n- new\n\n## 0.1.10 - 2027-01-02\n\n- ten\n\n### Fixed\n\n- it\n\n## 0.1.1\n\n- one\n";
+        let text = "# Changelog\n\n## Unreleased\n\n- new\n\n## 0.1.10 (2027-01-02)\n\n- ten\n\n### Fixed\n\n- it\n\n## 0.1.1\n\n- one\n";
         assert_eq!(section(text, "0.1.1"), Some(("0.1.1", "- one")));
-        assert_eq!(section(text, "0.1.10"), Some(("0.1.10 - 2027-01-02", "- ten\n\n### Fixed\n\n- it")));
+        assert_eq!(section(text, "0.1.10"), Some(("0.1.10 (2027-01-02)", "- ten\n\n### Fixed\n\n- it")));
         assert_eq!(section(text, "0.1"), None);
     }
 
     #[test]
     fn a_day_has_a_year_first() {
-        assert_eq!(day("0.1.0 - 2026-12-01"), Some("2026-12-01"));
-        for bad in ["0.1.0", "0.1.0 - soon", "0.1.0 - 01.12.2026", "0.1.0 2026-12-01"] {
+        assert_eq!(day("0.1.0 (2026-12-01)"), Some("2026-12-01"));
+        for bad in ["0.1.0", "0.1.0 (soon)", "0.1.0 (01.12.2026)", "0.1.0 2026-12-01"] {
             assert_eq!(day(bad), None, "{bad}");
         }
     }

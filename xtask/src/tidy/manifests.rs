@@ -15,7 +15,7 @@ const ROOT: &str = "Cargo.toml";
 const ROOT_FOLDERS: &[&str] = &["crates/cli/", "tests/"];
 
 /// The program that needs a newer compiler than the others.
-const QUERY: &str = "ftk-query";
+pub(super) const QUERY: &str = "ftk-query";
 
 /// Packages with a `rust-version` of their own. The libraries for other programs need an older one.
 const OWN_RUST_VERSION: &[&str] = &[QUERY, "ftk-ignore", "ftk-walk"];

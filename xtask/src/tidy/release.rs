@@ -2,10 +2,9 @@
 
 use toml::{Table, Value};
 
+use super::manifests::QUERY;
 use super::tree::{Finding, Tree};
-
-/// Packages for other programs, and programs. Their interfaces keep semantic versions.
-const FOR_OTHERS: &[&str] = &["ftk-hash", "ftk-ignore", "ftk-query", "ftk-walk"];
+use crate::semver::LIBRARIES;
 
 /// How the description of any other package ends.
 const INTERNAL: &str = "(internal to ftk)";
@@ -18,11 +17,12 @@ pub(crate) fn internal_packages(tree: &Tree) -> Vec<Finding> {
         let text = |key| manifest.get("package")?.get(key)?.as_str().map(str::to_owned);
         Some((path, text("name")?, text("description").unwrap_or_default()))
     });
+    let is_internal = |name: &str| !LIBRARIES.contains(&name) && name != QUERY;
     let is_wrong = |(_, name, description): &(&str, String, String)| {
-        FOR_OTHERS.contains(&&**name) == description.ends_with(INTERNAL)
+        is_internal(name) != description.ends_with(INTERNAL)
     };
     let what = |(path, name, _): (&str, String, String)| {
-        let rule = if FOR_OTHERS.contains(&&*name) { "must not end" } else { "does not end" };
+        let rule = if is_internal(&name) { "does not end" } else { "must not end" };
         Finding::file(path, format!("the description of `{name}` {rule} with {INTERNAL:?}"))
     };
     described.filter(is_wrong).map(what).collect()
