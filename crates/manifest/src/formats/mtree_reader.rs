@@ -306,6 +306,12 @@ const FIELDS: [(&[u8], Field); 7] = [
 /// Reads a keyword. Unknown ones are ignored.
 fn keyword(keywords: &mut Keywords, word: &[u8]) -> Result<(), String> {
     let Some(at) = memchr::memchr(b'=', word) else {
+        let has_value = matches!(word, b"type" | b"link")
+            || FIELDS.iter().any(|(name, _)| *name == word)
+            || algorithm(word).is_some();
+        if has_value {
+            return Err(format!("{} has no value", String::from_utf8_lossy(word)));
+        }
         if let Some(flag) = keywords.flag(word) {
             *flag = true;
         }
