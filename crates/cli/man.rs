@@ -159,7 +159,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("XDG_STATE_HOME, HOME", "Where ftk dup stores its journals."),
     (
         "FTK_SIMD",
-        "portable, avx2, sha-ni or avx512: the fastest CPU feature that digests may use, for comparisons and tests.",
+        "portable, neon, avx2, sha-ni or avx512: the fastest CPU feature that digests may use, for comparisons and tests.",
     ),
 ];
 

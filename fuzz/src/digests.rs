@@ -18,7 +18,7 @@ pub fn digests(data: &[u8]) {
     let portable = Platform::up_to(Simd::Portable).expect("every CPU can do without");
     let expected: Vec<_> =
         messages.iter().map(|message| algorithm.hash_one_with(portable, message)).collect();
-    for simd in [Simd::Portable, Simd::Avx2, Simd::ShaNi, Simd::Avx512] {
+    for simd in Simd::ALL {
         if let Ok(platform) = Platform::up_to(simd) {
             let mut digests = vec![Digest::from_bytes(&[]); messages.len()];
             algorithm.hash_many_with(platform, &messages, &mut digests);

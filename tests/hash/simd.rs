@@ -9,8 +9,9 @@ const ALGORITHMS: [&str; 15] = [
 ];
 
 /// The bounds, lowest first, and the names that Linux has for their instructions.
-const BOUNDS: [(&str, &[&str]); 4] = [
+const BOUNDS: [(&str, &[&str]); 5] = [
     ("portable", &[]),
+    ("neon", &["asimd"]),
     ("avx2", &["avx2", "bmi1", "bmi2"]),
     ("sha-ni", &["sha_ni", "sse4_1"]),
     ("avx512", &["avx512f", "avx512bw", "avx512vl", "avx2", "bmi1", "bmi2"]),
@@ -19,7 +20,8 @@ const BOUNDS: [(&str, &[&str]); 4] = [
 /// Returns whether the CPU lacks one of these flags according to the kernel.
 fn lacks(flags: &[&str]) -> bool {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap();
-    let line = info.lines().find(|line| line.starts_with("flags")).unwrap_or("");
+    let line =
+        info.lines().find(|line| line.starts_with("flags") || line.starts_with("Features")).unwrap_or("");
     flags.iter().any(|flag| line.split_whitespace().all(|has| has != *flag))
 }
 
@@ -97,8 +99,8 @@ fn an_unknown_bound_is_an_error() {
     for args in [&["hash", "a"][..], &["hash", "--lines", "a"], &["hash", "--check", "list"]] {
         let run = dir.ftk(args).under(&dir, ["env", "FTK_SIMD=sse9"]).run().status(2).stdout("");
         run.stderr(
-            "ftk: bad value of FTK_SIMD: unknown instruction set \"sse9\", expected one of portable, avx2, \
-             sha-ni, avx512\n",
+            "ftk: bad value of FTK_SIMD: unknown instruction set \"sse9\", expected one of portable, neon, \
+             avx2, sha-ni, avx512\n",
         );
     }
 }

@@ -4,18 +4,22 @@
 //! for an instruction set provide these operations. [`portable`] provides them for single words: it runs
 //! everywhere, and the tests compare the others with it.
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 mod generic;
 mod kernel;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 mod pair;
 mod portable;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+#[cfg(target_arch = "aarch64")]
+pub(crate) use aarch64::Neon;
 pub(crate) use kernel::{Counters, Kernel, Narrow, NodeKernel, Nodes};
-#[cfg(target_arch = "x86_64")]
-pub(crate) use pair::Pair;
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+pub(crate) use pair::{Pair, compress_busy_half};
 pub(crate) use portable::Portable;
 pub(crate) use vector::Vector;
 #[cfg(target_arch = "x86_64")]

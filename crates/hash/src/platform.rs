@@ -5,6 +5,8 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use crate::Algorithm;
+#[cfg(target_arch = "aarch64")]
+use crate::arch::Neon;
 #[cfg(target_arch = "x86_64")]
 use crate::arch::{Avx2, Avx512, ShaNi};
 
@@ -13,6 +15,8 @@ use crate::arch::{Avx2, Avx512, ShaNi};
 /// It changes the speed, but no digest. Functions without this argument use [`Platform::detect`].
 #[derive(Clone, Copy, Debug)]
 pub struct Platform {
+    #[cfg(target_arch = "aarch64")]
+    pub(crate) neon: Option<Neon>,
     #[cfg(target_arch = "x86_64")]
     pub(crate) avx2: Option<Avx2>,
     #[cfg(target_arch = "x86_64")]
@@ -50,6 +54,8 @@ impl Platform {
     /// Detects the CPU, the first time it is called.
     pub fn detect() -> Self {
         static DETECTED: LazyLock<Platform> = LazyLock::new(|| Platform {
+            #[cfg(target_arch = "aarch64")]
+            neon: Neon::detect(),
             #[cfg(target_arch = "x86_64")]
             avx2: Avx2::detect(),
             #[cfg(target_arch = "x86_64")]
@@ -91,24 +97,30 @@ impl Platform {
         Ok(Self { own_only: most < Simd::ShaNi, ..detected.limited(most) })
     }
 
-    #[cfg(target_arch = "x86_64")]
     fn has(&self, simd: Simd) -> bool {
         match simd {
             Simd::Portable => true,
+            #[cfg(target_arch = "aarch64")]
+            Simd::Neon => self.neon.is_some(),
+            #[cfg(target_arch = "x86_64")]
             Simd::Avx2 => self.avx2.is_some(),
+            #[cfg(target_arch = "x86_64")]
             Simd::ShaNi => self.sha_ni.is_some(),
+            #[cfg(target_arch = "x86_64")]
             Simd::Avx512 => self.avx512.is_some(),
+            #[allow(unreachable_patterns, reason = "those of other CPUs")]
+            _ => false,
         }
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
-    fn has(&self, simd: Simd) -> bool {
-        simd == Simd::Portable
-    }
-
     /// Returns this platform without the instruction sets beyond `most`.
-    pub(crate) fn limited(self, #[cfg_attr(not(target_arch = "x86_64"), expect(unused))] most: Simd) -> Self {
+    pub(crate) fn limited(
+        self,
+        #[cfg_attr(not(any(target_arch = "aarch64", target_arch = "x86_64")), expect(unused))] most: Simd,
+    ) -> Self {
         Self {
+            #[cfg(target_arch = "aarch64")]
+            neon: self.neon.filter(|_| most >= Simd::Neon),
             #[cfg(target_arch = "x86_64")]
             avx2: self.avx2.filter(|_| most >= Simd::Avx2),
             #[cfg(target_arch = "x86_64")]
@@ -120,11 +132,13 @@ impl Platform {
     }
 }
 
-/// Instruction sets, smallest first. As the limit of [`Platform::up_to`], each allows those before it too.
+/// Instruction sets of all architectures, smallest first. As the limit of [`Platform::up_to`], each allows those before it too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Simd {
-    /// The instructions that every CPU of the architecture has.
+    /// No vectors.
     Portable,
+    /// The vectors of aarch64.
+    Neon,
     /// AVX2, with BMI1 and BMI2.
     Avx2,
     /// The SHA extensions of x86-64.
@@ -135,12 +149,13 @@ pub enum Simd {
 
 impl Simd {
     /// All instruction sets, smallest first.
-    pub const ALL: [Self; 4] = [Self::Portable, Self::Avx2, Self::ShaNi, Self::Avx512];
+    pub const ALL: [Self; 5] = [Self::Portable, Self::Neon, Self::Avx2, Self::ShaNi, Self::Avx512];
 
     /// Returns the name, such as `sha-ni`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
+            Self::Neon => "neon",
             Self::Avx2 => "avx2",
             Self::ShaNi => "sha-ni",
             Self::Avx512 => "avx512",

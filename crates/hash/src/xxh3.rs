@@ -1,14 +1,15 @@
 //! The hashers of XXH3.
 //!
-//! `twox-hash` is the fastest, but counts the bytes of a message in a `usize`. Where that has 32 bits, digests of messages
-//! over 4 GiB would be wrong. `xxhash-rust` always counts in 64 bits.
+//! On x86-64, `twox-hash` is the fastest: it finds out at run time which vectors the CPU has. Elsewhere it has none but on
+//! aarch64, and counts the bytes of a message in a `usize`: where that has 32 bits, digests of messages over 4 GiB would be
+//! wrong. `xxhash-rust` always counts in 64 bits, and uses the vectors that every CPU of a target has, as NEON on aarch64.
 
-#[cfg(target_pointer_width = "64")]
+#[cfg(target_arch = "x86_64")]
 pub(crate) use twox_hash::{XxHash3_64 as Xxh3, XxHash3_128 as Xxh128};
-#[cfg(not(target_pointer_width = "64"))]
+#[cfg(not(target_arch = "x86_64"))]
 pub(crate) use wide_counter::{Xxh3, Xxh128};
 
-#[cfg(any(test, not(target_pointer_width = "64")))]
+#[cfg(any(test, not(target_arch = "x86_64")))]
 mod wide_counter {
     use xxhash_rust::xxh3;
 

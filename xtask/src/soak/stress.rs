@@ -19,7 +19,7 @@ const QUICK_RUNS: u64 = 5;
 
 const WORKERS: &[&str] = &["mono", "2", "3", "4", "8", "16", "auto"];
 const READERS: &[&str] = &["auto", "sync", "uring"];
-const KERNELS: &[&str] = &["portable", "avx2", "sha-ni", "avx512"];
+const KERNELS: &[&str] = &["portable", "neon", "avx2", "sha-ni", "avx512"];
 /// Algorithms, each with a tool that prints the same lines as ftk.
 const ALGORITHMS: &[(&str, &[&str])] = &[
     ("sha256", &["sha256sum"]),

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{CPU, kernels, node_kernel};
-use crate::arch::{Counters, Kernel, NodeKernel, Nodes, Pair, Vector, generic};
+use crate::arch::{Counters, Kernel, NodeKernel, Nodes, Pair, Vector, compress_busy_half, generic};
 use crate::function::{Blake2b, Md5, Sha1, Sha256, Sha512};
 
 /// Proof that this CPU has AVX2, BMI1 and BMI2, which came together. Only [`Avx2::detect`] creates a value.
@@ -37,23 +37,9 @@ impl Kernel<Md5, 16, 4> for Avx2 {
         fn run(v: Avx2, state: &mut [[u32; 16]; 4], data: &[&[u8]; 16], counters: &Counters<16>) {
             generic::md5(Pair(v), state, data, counters);
         }
-        let idle = [busy & 0xff, busy >> 8].iter().position(|half| *half == 0);
-        let Some(idle) = idle else {
+        if !compress_busy_half(self, state, data, busy) {
             // SAFETY: an `Avx2` exists only if its `detect` found this feature on this CPU.
-            return unsafe { run(self, state, data, counters) };
-        };
-        let half = 1 - idle;
-        let mut words: [[u32; 8]; 4] = state.each_ref().map(|row| row.as_chunks().0[half]);
-        let counters = Counters { count: [0; 8], last: [0; 8] };
-        Kernel::<Md5, 8, 4>::compress(
-            self,
-            &mut words,
-            &data.as_chunks().0[half],
-            &counters,
-            busy >> (8 * half),
-        );
-        for (row, words) in state.iter_mut().zip(words) {
-            row.as_chunks_mut().0[half] = words;
+            unsafe { run(self, state, data, counters) }
         }
     }
 }
