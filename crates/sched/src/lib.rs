@@ -39,6 +39,7 @@
 //! assert_eq!(counts.iter().sum::<usize>(), 10_000);
 //! ```
 #![forbid(unsafe_code)]
+#![cfg(unix)] // ftk-walk reports other systems
 
 mod claims;
 mod constants;

@@ -214,35 +214,65 @@
 #![forbid(unsafe_code)]
 
 #[cfg(not(unix))]
-compile_error!("ftk-walk supports Unix only: it opens files relative to open directories");
+// The only error there: everything else is for Unix, and the other crates need this one.
+compile_error!("ftk needs a Unix");
 
+#[cfg(unix)]
 mod dir_entry;
+#[cfg(unix)]
 mod entry;
+#[cfg(unix)]
 mod error;
+#[cfg(unix)]
 mod fields;
+#[cfg(unix)]
 mod filter;
+#[cfg(unix)]
 mod forms;
+#[cfg(unix)]
 pub mod guide;
+#[cfg(unix)]
 mod idle;
+#[cfg(unix)]
 mod limits;
+#[cfg(unix)]
 mod metadata;
+#[cfg(unix)]
 mod node;
+#[cfg(unix)]
 mod opener;
+#[cfg(unix)]
 mod primitive;
+#[cfg(unix)]
 mod roots;
+#[cfg(unix)]
 mod sharing;
+#[cfg(unix)]
 mod sys;
+#[cfg(unix)]
 mod visitor;
+#[cfg(unix)]
 mod walker;
+#[cfg(unix)]
 mod worker;
 
+#[cfg(unix)]
 pub use dir_entry::DirEntry;
+#[cfg(unix)]
 pub use entry::{Directory, Entry, Repeat, is_pseudo};
+#[cfg(unix)]
 pub use error::{Op, WalkError};
+#[cfg(unix)]
 pub use fields::Fields;
+#[cfg(unix)]
 pub use filter::{Filter, Unfiltered};
+#[cfg(unix)]
 pub use forms::Stream;
+#[cfg(unix)]
 pub use metadata::{FileType, Metadata};
+#[cfg(unix)]
 pub use opener::make_room;
+#[cfg(unix)]
 pub use visitor::{Step, Visitor};
+#[cfg(unix)]
 pub use walker::{Follow, Walker};

@@ -25,6 +25,12 @@ const HEAD_START: Duration = Duration::from_micros(200);
 
 type Jobs<T> = Vec<Task<T>>;
 
+/// One worker per logical CPU. The kernel of macOS lists directories under a lock, so more than four wait for each other.
+fn default_workers() -> usize {
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
+    if cfg!(target_vendor = "apple") { cpus.min(4) } else { cpus }
+}
+
 /// The symbolic links that a walk follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -78,7 +84,7 @@ impl Walker {
 
 impl<F: Filter> Walker<F> {
     /// Sets the maximum number of workers, including the calling thread. `0`, the default, means one per
-    /// logical CPU.
+    /// logical CPU, and on macOS at most four: more of them wait for a lock in the kernel.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self { threads, ..self }
@@ -118,7 +124,7 @@ impl<F: Filter> Walker<F> {
         let follows = self.follow == Follow::Always;
         let (workers, ring) = budget(match self.threads {
             _ if follows => 1,
-            0 => thread::available_parallelism().map_or(1, usize::from),
+            0 => default_workers(),
             threads => threads,
         });
         visitors.extend((1..workers).map(make));
