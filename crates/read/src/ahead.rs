@@ -287,7 +287,7 @@ mod tests {
         tree.file("file", &content(9 * BUF + 5, 1));
         let mut reader = Ahead::new(BUF);
         // No address space has room for this stack, so that no thread can start.
-        reader.stack = 1 << 60;
+        reader.stack = usize::MAX / 4 * 3;
         start(&mut reader, 0, &tree.open(), c"file");
         reader.poll(true).unwrap();
         assert!(matches!(reader.state, State::Out(_)), "a thread was started");

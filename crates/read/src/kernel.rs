@@ -7,19 +7,16 @@ use io_uring::{IoUring, opcode, types};
 
 use crate::ring::{Completion, Op, Ring};
 
+/// Opens a ring with room for `depth` queued operations. The kernel makes room for twice as many completions.
+pub(crate) fn open(depth: u32) -> io::Result<Box<dyn Ring>> {
+    Ok(Box::new(Kernel(IoUring::new(depth)?)))
+}
+
 /// An io_uring.
 ///
 /// It is set up without options. Those meant to save time (single issuer, deferred task work) gained nothing
 /// measurable and need newer kernels; a polling kernel thread slows down machines with few cores.
-pub(crate) struct Kernel(IoUring);
-
-impl Kernel {
-    /// Creates a ring with room for `depth` queued operations. The kernel makes room for twice as many
-    /// completions.
-    pub(crate) fn new(depth: u32) -> io::Result<Self> {
-        IoUring::new(depth).map(Self)
-    }
-}
+struct Kernel(IoUring);
 
 impl Ring for Kernel {
     unsafe fn push(&mut self, key: u64, op: Op) -> io::Result<()> {

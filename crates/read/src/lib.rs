@@ -63,7 +63,20 @@ mod extents;
 #[cfg(target_os = "linux")]
 mod file_system;
 mod guard;
-#[cfg(all(target_os = "linux", not(feature = "portable")))]
+#[cfg_attr(
+    any(
+        not(target_os = "linux"),
+        not(any(
+            target_arch = "aarch64",
+            target_arch = "loongarch64",
+            target_arch = "powerpc64",
+            target_arch = "riscv64",
+            target_arch = "x86_64"
+        )),
+        feature = "portable"
+    ),
+    path = "kernel_none.rs"
+)]
 mod kernel;
 mod map;
 mod name;

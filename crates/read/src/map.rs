@@ -14,9 +14,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use libc::{SA_ONSTACK, SA_SIGINFO, SIG_DFL, SIG_IGN, SIGBUS, c_int, c_void, siginfo_t};
+use rustix::mm::{MapFlags, ProtFlags};
 #[cfg(target_os = "linux")]
-use rustix::fs::SeekFrom;
-use rustix::mm::{Advice, MapFlags, ProtFlags};
+use rustix::{fs::SeekFrom, mm::Advice};
 
 use ftk_file::File;
 

@@ -9,6 +9,11 @@ use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::ptr;
 use std::slice;
 
+#[cfg(not(target_env = "gnu"))]
+use libc::preadv2;
+#[cfg(target_env = "gnu")]
+use libc::preadv64v2 as preadv2; // the other one has offsets of 32 bits on such CPUs
+
 use ftk_file::{PageCacheCalls, preserve_page_cache};
 use rustix::mm::{MapFlags, ProtFlags};
 
@@ -54,7 +59,7 @@ fn read<'r>(
     loop {
         // SAFETY: the kernel writes only to the memory that `part` describes, which is borrowed mutably.
         let got = unsafe {
-            libc::preadv2(file.as_raw_fd(), &raw const part, 1, offset.cast_signed(), flags.cast_signed())
+            preadv2(file.as_raw_fd(), &raw const part, 1, offset.cast_signed(), flags.cast_signed())
         };
         match usize::try_from(got) {
             Ok(got) => {

@@ -1,10 +1,6 @@
 //! The submission and completion queues of the io_uring reader, reduced to the operations it uses. They are a
 //! trait, so that tests can substitute a ring that fails, misreports and delays.
 #![expect(unsafe_code, reason = "the kernel receives pointers")]
-#![cfg_attr(
-    any(not(target_os = "linux"), feature = "portable"),
-    allow(dead_code, reason = "only the kernel reads the fields of operations")
-)]
 
 use std::ffi::c_char;
 use std::io;
@@ -14,6 +10,7 @@ use rustix::fs::OFlags;
 
 /// An operation that the kernel performs.
 #[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "only the ring of the kernel reads the fields")]
 pub(crate) enum Op {
     /// `openat`. The result is a descriptor.
     Open { dir: RawFd, name: *const c_char, flags: OFlags },
@@ -52,11 +49,5 @@ pub(crate) trait Ring {
 
 /// Opens a ring of the kernel with room for `depth` queued operations and twice as many completions.
 pub(crate) fn open(depth: u32) -> io::Result<Box<dyn Ring>> {
-    #[cfg(all(target_os = "linux", not(feature = "portable")))]
-    return Ok(Box::new(crate::kernel::Kernel::new(depth)?));
-    #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
-    return Err(io::Error::new(
-        io::ErrorKind::Unsupported,
-        format!("no io_uring on this platform (asked for {depth} entries)"),
-    ));
+    crate::kernel::open(depth)
 }
