@@ -97,7 +97,8 @@ fn in_zone(ns: i128, zone: TimeZone) -> String {
 
 /// Formats the number of a device like `ls` and `stat`: `8:1`.
 pub(crate) fn device(rdev: u64) -> String {
-    format!("{}:{}", rustix::fs::major(rdev), rustix::fs::minor(rdev))
+    let (major, minor) = ftk_file::device_parts(rdev);
+    format!("{major}:{minor}")
 }
 
 /// Stands between the old and the new value.

@@ -5,6 +5,7 @@ use ftk_read::be_polite;
 
 use crate::console::{Console, cause};
 use crate::globals::Globals;
+use crate::human::device;
 
 /// Applies the options to this process. It must not have started threads yet.
 pub(crate) fn begin(globals: &Globals, console: &Console) {
@@ -43,24 +44,23 @@ pub(crate) fn say_methods(globals: &Globals, console: &Console) {
 
 /// Returns the type of the file system with this device number, such as `ext4`.
 fn file_system(dev: u64, mounts: &[Mount]) -> String {
-    mounts.iter().find(|mount| mount.dev == dev).map_or_else(
-        || format!("device {}:{}", rustix::fs::major(dev), rustix::fs::minor(dev)),
-        |mount| mount.kind.clone(),
-    )
+    let known = mounts.iter().find(|mount| mount.dev == dev);
+    known.map_or_else(|| format!("device {}", device(dev)), |mount| mount.kind.clone())
 }
 
 #[cfg(test)]
 mod tests {
+    use ftk_file::device_of;
+
     use super::*;
 
     #[test]
     fn file_systems_are_found_by_their_number() {
         let mount =
             |dev, kind: &str| Mount { number: 1, dev, root: "/".into(), at: "/".into(), kind: kind.into() };
-        let mounts =
-            &[mount(rustix::fs::makedev(254, 0), "ext4"), mount(rustix::fs::makedev(0, 27), "tmpfs")];
-        assert_eq!(file_system(rustix::fs::makedev(254, 0), mounts), "ext4");
-        assert_eq!(file_system(rustix::fs::makedev(0, 27), mounts), "tmpfs");
-        assert_eq!(file_system(rustix::fs::makedev(0, 2), mounts), "device 0:2");
+        let mounts = &[mount(device_of(254, 0), "ext4"), mount(device_of(0, 27), "tmpfs")];
+        assert_eq!(file_system(device_of(254, 0), mounts), "ext4");
+        assert_eq!(file_system(device_of(0, 27), mounts), "tmpfs");
+        assert_eq!(file_system(device_of(0, 2), mounts), "device 0:2");
     }
 }

@@ -228,6 +228,9 @@ fn cpu_ns() -> u64 {
 /// Returns the peak of resident memory of this program alone. `getrusage` would include the process that
 /// started it.
 fn peak_memory() -> Option<u64> {
+    if !cfg!(target_os = "linux") {
+        return None;
+    }
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)

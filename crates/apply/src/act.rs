@@ -1,10 +1,8 @@
 //! The actions on proven pairs of files.
 
-use std::os::fd::{AsFd, AsRawFd};
-
 use ftk_file::{Stat, Symlinks};
 use ftk_sched::Stop;
-use rustix::fs::{AtFlags, CWD, linkat, readlinkat, symlinkat};
+use rustix::fs::{AtFlags, CWD, linkat, symlinkat};
 
 use crate::action::{Freed, OpenAction};
 use crate::alias_check::AliasCheck;
@@ -16,6 +14,7 @@ use crate::reach::Held;
 use crate::refusal::{ActError, Refusal, Side};
 use crate::share::{share, shared_bytes};
 use crate::swap::{delete, displace, replace};
+use crate::sys::path_of;
 use crate::temp::Temp;
 
 /// Performs the action, of which `intent` is in the journal. After an error, the victim has its name and content, unless
@@ -97,13 +96,12 @@ fn relocate(proven: &Proven, intent: &Intent, destination: &Destination) -> Resu
 /// Returns the target for a symbolic link to a file: an absolute path, so that the link works from
 /// everywhere, and without links, which could change later.
 pub(crate) fn absolute_path(held: &Held) -> Result<Vec<u8>, ActError> {
-    let of_descriptor = format!("/proc/thread-self/fd/{}", held.file.as_fd().as_raw_fd());
-    let path = readlinkat(CWD, of_descriptor, Vec::new())
+    let path = path_of(&held.file)
         .map_err(|errno| ActError::failed("find the absolute path of the keeper", errno))?;
     // If the file has lost its name or is outside the process's root directory, the link text is not a path
     // to it.
-    match Stat::at(CWD, &path, Symlinks::NoFollow) {
-        Ok(stat) if stat.identity() == held.identity() => Ok(path.into_bytes()),
+    match Stat::at(CWD, &*path, Symlinks::NoFollow) {
+        Ok(stat) if stat.identity() == held.identity() => Ok(path),
         Ok(_) => Err(Refusal::Replaced(Side::Keeper).into()),
         Err(errno) => Err(ActError::failed("find the keeper by its absolute path", errno)),
     }

@@ -22,8 +22,9 @@ use std::collections::HashSet;
 use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
 
+use ftk_file::xattr::fgetxattr;
 use ftk_file::{Failure, PATH_MAX, Stat, is_trusted};
-use rustix::fs::{AtFlags, Dir, Mode, OFlags, fgetxattr, fstatfs, openat, unlinkat};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, fstatfs, openat, unlinkat};
 use rustix::io::Errno;
 
 use crate::reach::{Held, Place};

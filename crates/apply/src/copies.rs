@@ -13,13 +13,13 @@ use std::collections::HashMap;
 use ftk_compare::same_content;
 use ftk_file::{Version, is_trusted, now_ns};
 use ftk_sched::Stop;
-use rustix::fs::{Advice, fadvise};
 
 use crate::own_changes::OwnChanges;
 use crate::prove::Proven;
 use crate::reach::{Held, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::{Copies, Seen};
+use crate::sys::drop_cached_pages;
 
 /// The age of a file's mtime from which any later write changes it, in nanoseconds. The coarsest clock is that of ext3,
 /// with one tick a second.
@@ -54,7 +54,7 @@ impl CopyProofs {
             let is_reliable = is_trusted(&copy.file) && is_trusted(&keeper.file);
             if !is_reliable {
                 // On FUSE, the kernel may have cached pages of a file that has changed since.
-                _ = fadvise(&copy.file, 0, None, Advice::DontNeed);
+                drop_cached_pages(&copy.file);
             }
             let begun_ns = now_ns();
             let same = same_content(&copy.file, &keeper.file, stop).map_err(|(side, failure)| {

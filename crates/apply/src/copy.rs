@@ -9,12 +9,12 @@ use std::os::unix::fs::FileExt;
 use ftk_compare::same_content_with;
 use ftk_file::{AlignedBuf, Birth, Holes, drop_pages_of_new_file};
 use ftk_sched::Stop;
-use rustix::fs::{Advice, fadvise, fsync, ioctl_ficlone};
 
 use crate::metadata::{Metadata, restore, restore_permitted};
 use crate::private::NewFile;
 use crate::reach::{Held, Place};
 use crate::refusal::{ActError, Refusal, Side};
+use crate::sys::{drop_cached_pages, share_content, sync};
 use crate::temp::Temp;
 
 /// Bytes copied at a time.
@@ -73,13 +73,13 @@ fn fill(
     stop: &Stop,
 ) -> Result<(blake3::Hash, bool), ActError> {
     // A reflink uses no space for shared blocks, and keeps holes.
-    if ioctl_ficlone(file, &source.file).is_err() {
+    if !share_content(file, &source.file) {
         copy_bytes(source, file, stop)?;
     }
     if matches!(expected, Expected::Checked(_)) {
         // Written and unused pages leave the cache, so the next reads come from the disk.
-        fsync(file).map_err(|errno| ActError::failed("sync the copy", errno))?;
-        _ = fadvise(file, 0, None, Advice::DontNeed);
+        sync(file).map_err(|errno| ActError::failed("sync the copy", errno))?;
+        drop_cached_pages(file);
     }
     let again = file.try_clone().map_err(|error| ActError::failed("open the copy", error))?;
     let copied = ftk_file::File::from_fd(again.into(), Birth::Unknown)
@@ -106,7 +106,7 @@ fn fill(
         }
     };
     let is_complete = restored.map_err(|(op, errno)| ActError::failed(op, errno))?;
-    fsync(file).map_err(|errno| ActError::failed("sync the copy", errno))?;
+    sync(file).map_err(|errno| ActError::failed("sync the copy", errno))?;
     drop_pages_of_new_file(file.as_fd());
     Ok((digest, is_complete))
 }

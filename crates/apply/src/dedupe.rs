@@ -34,6 +34,9 @@ struct DedupeRange {
 /// `EOPNOTSUPP` or `EINVAL` if the file system cannot share blocks, `EXDEV` if the files are on different
 /// file systems, `EPERM` if the caller neither owns `to` nor may write to it.
 pub(crate) fn dedupe(from: impl AsFd, to: impl AsFd, offset: u64, len: u64) -> io::Result<Option<u64>> {
+    if !cfg!(target_os = "linux") {
+        return Err(Errno::OPNOTSUPP.into()); // only Linux compares the blocks before it shares them
+    }
     let mut range = DedupeRange {
         src_offset: offset,
         src_length: len,
@@ -56,7 +59,7 @@ pub(crate) fn dedupe(from: impl AsFd, to: impl AsFd, offset: u64, len: u64) -> i
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 

@@ -4,10 +4,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 use ftk_file::{Stat, Version};
-use rustix::fs::{Mode, OFlags, fsync, openat, syncfs};
+use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 
 use crate::reach::Held;
+use crate::sys;
 
 /// Up to this many keepers of a run, and directories of a batch, are synced one by one. Beyond that, one sync
 /// of the whole file system is faster, although it also writes the data of other processes.
@@ -33,10 +34,10 @@ impl Keepers {
             return Ok(());
         }
         if self.synced.len() < MAX_SINGLE_SYNCS {
-            ignore_unsupported(fsync(&keeper.file))?;
+            ignore_unsupported(sys::sync(&keeper.file))?;
             self.synced.push((dev, ino));
         } else {
-            ignore_unsupported(syncfs(&keeper.file))?;
+            ignore_unsupported(sys::sync_file_system(&keeper.file))?;
             self.file_systems.push(dev);
         }
         Ok(())
@@ -58,7 +59,7 @@ pub(crate) fn sync_names(directories: &[Rc<OwnedFd>]) -> Result<(), Errno> {
         distinct.dedup_by_key(|((dev, _), _)| *dev);
     }
     for (_, directory) in distinct {
-        sync(directory.as_fd(), if one_by_one { fsync } else { syncfs })?;
+        sync(directory.as_fd(), if one_by_one { sys::sync } else { sys::sync_file_system })?;
     }
     Ok(())
 }
@@ -78,7 +79,7 @@ pub(crate) fn sync_file_systems(directories: &[Rc<OwnedFd>]) -> Result<(), Errno
 
 /// Waits until all data of a directory's file system is on the disk.
 pub(crate) fn sync_file_system(directory: BorrowedFd<'_>) -> Result<(), Errno> {
-    sync(directory, syncfs)
+    sync(directory, sys::sync_file_system)
 }
 
 fn sync(directory: BorrowedFd<'_>, how: fn(OwnedFd) -> Result<(), Errno>) -> Result<(), Errno> {

@@ -1,23 +1,19 @@
 //! Entries of any type, opened only for look-ups: their metadata is read and set through the descriptor.
 //!
-//! Such a descriptor needs no permission on the entry itself, has no effects on devices and FIFOs, and can lead to a symbolic
-//! link. Where no system call accepts it, its path in `/proc` leads to the same entry and no further.
+//! The descriptor can lead to a symbolic link. The module `sys` has the calls that accept it.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 
-use ftk_file::{AttributeReader, FileType, Identity, Stat};
-use rustix::fs::{
-    AtFlags, CWD, Gid, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT, Uid, XattrFlags, chmodat, chownat,
-    getxattr, listxattr, openat, removexattr, setxattr, utimensat,
-};
-use rustix::io::Errno;
+use ftk_file::xattr::NO_ATTRIBUTE;
+use ftk_file::{FileType, Identity, Stat};
+use rustix::fs::{Timespec, Timestamps, UTIME_OMIT};
 
 use crate::metadata::{Metadata, SET_ID, is_access_list, timespec};
-use crate::private::path_of;
 use crate::reach::Place;
 use crate::refusal::{ActError, Refusal, Side};
 use crate::stat::fstat_now;
+use crate::sys::{attributes, open_entry, remove_attribute, set_attribute, set_mode, set_owner, set_times};
 
 /// An entry that was opened only for look-ups.
 #[derive(Debug)]
@@ -28,14 +24,10 @@ pub(crate) struct Entry {
     pub(crate) stat: Stat,
 }
 
-/// The path of the entry itself for calls that take a descriptor as well.
-const ITSELF: &std::ffi::CStr = c"";
-
 impl Entry {
     /// Opens the entry at a place. A symbolic link is not followed.
     pub(crate) fn open(side: Side, place: Place) -> Result<Self, Refusal> {
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = openat(&place.dir, &place.name, flags, Mode::empty());
+        let fd = open_entry(&place.dir, &place.name);
         let fd = fd.map_err(|errno| Refusal::unreadable(side, "open", errno))?;
         let stat = fstat_now(&fd).map_err(|errno| Refusal::unreadable(side, "stat", errno))?;
         Ok(Self { place, fd, stat })
@@ -53,20 +45,10 @@ impl Entry {
     /// Reads all present metadata. The access time is unknown: nothing sets it.
     pub(crate) fn metadata(&self, side: Side) -> Result<Metadata, Refusal> {
         let Stat { mode, uid, gid, mtime_ns, .. } = self.now(side)?;
-        let attributes = self.attributes();
+        let attributes = attributes(self.fd.as_fd());
         let attributes =
             attributes.map_err(|error| Refusal::unreadable(side, "read the attributes of", error))?;
         Ok(Metadata { mode, uid, gid, atime_ns: mtime_ns, mtime_ns, attributes })
-    }
-
-    fn path(&self) -> String {
-        path_of(self.fd.as_fd())
-    }
-
-    fn attributes(&self) -> io::Result<Vec<ftk_file::Attribute>> {
-        let path = self.path();
-        let list = |names: &mut [u8]| listxattr(&*path, names);
-        Ok(AttributeReader::default().read(list, |name, value| getxattr(&*path, name, value))?)
     }
 
     /// Sets owner, attributes and permissions. `new` must have no rights that the entry lacks.
@@ -78,16 +60,14 @@ impl Entry {
         let now = self.now(Side::Target)?;
         if (now.uid, now.gid) != (new.uid, new.gid) {
             // With an access list, the permissions of the group are its mask.
-            let theirs = self
-                .attributes()
+            let theirs = attributes(self.fd.as_fd())
                 .map_err(|error| Refusal::unreadable(Side::Target, "read the attributes of", error))?;
             let has_list = theirs.iter().chain(&new.attributes).any(is_access_list);
             let both = now.mode & new.mode & if has_list { 0o7700 } else { 0o7777 };
             if has_mode && both & !SET_ID != now.mode & !SET_ID {
                 self.set_mode(both)?;
             }
-            let (uid, gid) = (Uid::from_raw(new.uid), Gid::from_raw(new.gid));
-            chownat(&self.fd, ITSELF, Some(uid), Some(gid), AtFlags::EMPTY_PATH)
+            set_owner(self.fd.as_fd(), new.uid, new.gid)
                 .map_err(|errno| ActError::failed("restore the owner", errno))?;
         }
         // A change of the owner removes capabilities, and the access control list changes the permissions of the group.
@@ -102,20 +82,20 @@ impl Entry {
     fn set_mode(&self, mode: u32) -> Result<(), ActError> {
         let is_directory = self.stat.file_type == FileType::Directory;
         let mode = if is_directory { mode } else { mode & !SET_ID };
-        let set = chmodat(CWD, self.path(), Mode::from_raw_mode(mode), AtFlags::empty());
-        set.map_err(|errno| ActError::failed("restore the permissions", errno))
+        set_mode(self.fd.as_fd(), mode).map_err(|errno| ActError::failed("restore the permissions", errno))
     }
 
     fn set_attributes(&self, new: &Metadata) -> io::Result<()> {
-        let (path, theirs) = (self.path(), self.attributes()?);
+        let entry = self.fd.as_fd();
+        let theirs = attributes(entry)?;
         for (name, _) in theirs.iter().filter(|(name, _)| !new.attributes.iter().any(|(n, _)| n == name)) {
-            match removexattr(&*path, &name[..]) {
-                Ok(()) | Err(Errno::NODATA) => {}
+            match remove_attribute(entry, name) {
+                Ok(()) | Err(NO_ATTRIBUTE) => {}
                 Err(errno) => return Err(errno.into()),
             }
         }
         for (name, value) in new.attributes.iter().filter(|attribute| !theirs.contains(attribute)) {
-            setxattr(&*path, &name[..], value, XattrFlags::empty())?;
+            set_attribute(entry, name, value)?;
         }
         Ok(())
     }
@@ -124,11 +104,6 @@ impl Entry {
     pub(crate) fn set_time(&self, mtime_ns: i128) -> Result<(), ActError> {
         let unchanged = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
         let times = Timestamps { last_access: unchanged, last_modification: timespec(mtime_ns) };
-        let set = match utimensat(&self.fd, ITSELF, &times, AtFlags::EMPTY_PATH) {
-            // Linux before 5.8.
-            Err(Errno::INVAL | Errno::NOENT) => utimensat(CWD, self.path(), &times, AtFlags::empty()),
-            set => set,
-        };
-        set.map_err(|errno| ActError::failed("restore the times", errno))
+        set_times(self.fd.as_fd(), &times).map_err(|errno| ActError::failed("restore the times", errno))
     }
 }

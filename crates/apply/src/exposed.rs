@@ -3,16 +3,17 @@
 //! A symbolic link gives the users of one file the content of another. So the other file must be one that only trusted
 //! users can change or replace: root, the caller and, if root is the caller, the owner of the file that is replaced.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-use ftk_file::Stat;
-use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
+use ftk_file::{HiddenAccess, Stat};
+use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::reach::{DIRECTORY, Held};
 use crate::refusal::{Refusal, Side};
+use crate::sys::path_of;
 use crate::trust::WRITABLE_BY_OTHERS;
 
 /// In such a directory, only the owner of an entry or of the directory can remove or rename the entry.
@@ -107,7 +108,7 @@ fn first_unsafe(
     let mut dir: Rc<OwnedFd> = dir.clone();
     let mut stat = Stat::of(&dir).map_err(unreadable)?;
     loop {
-        if !is_safe(&stat) {
+        if !is_safe(&stat) || HiddenAccess::of(&dir).map_err(unreadable)? == HiddenAccess::Granted {
             return Ok(Some((path_of(&dir).map_err(unreadable)?, stat)));
         }
         let above = openat(&dir, "..", DIRECTORY, Mode::empty()).map_err(unreadable)?;
@@ -117,12 +118,6 @@ fn first_unsafe(
         }
         (dir, stat) = (above.into(), of_above);
     }
-}
-
-/// Returns the path of an open directory.
-pub(crate) fn path_of(dir: impl AsFd) -> Result<Vec<u8>, Errno> {
-    let descriptor = format!("/proc/thread-self/fd/{}", dir.as_fd().as_raw_fd());
-    Ok(readlinkat(CWD, descriptor, Vec::new())?.into_bytes())
 }
 
 #[cfg(test)]

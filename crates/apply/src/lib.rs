@@ -39,7 +39,8 @@
 //!
 //! The times of directories change when names in them change.
 //!
-//! This crate needs Linux.
+//! On macOS, what the system cannot prove or restore is refused, as access control lists and reflinks. On other systems, all
+//! actions are. The module `sys` has what differs.
 //!
 //! # Example
 //!
@@ -115,6 +116,7 @@ mod share;
 mod sharing;
 mod stat;
 mod swap;
+mod sys;
 mod temp;
 mod tree;
 mod trust;

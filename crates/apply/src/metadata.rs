@@ -4,11 +4,9 @@ use std::cell::Cell;
 use std::io;
 use std::os::fd::AsFd;
 
-use ftk_file::{Attribute, AttributeReader, FileType, Stat, remove_attribute};
-use rustix::fs::{
-    Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, fchmod, fchown, fgetxattr, flistxattr, fsetxattr,
-    futimens,
-};
+use ftk_file::xattr::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
+use ftk_file::{Attribute, AttributeReader, FileType, HiddenAccess, Stat, permissions, remove_attribute};
+use rustix::fs::{Gid, Timespec, Timestamps, Uid, fchmod, fchown, futimens};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -360,8 +358,12 @@ fn differing<'a>(a: &'a [Attribute], b: &'a [Attribute]) -> Option<&'a [u8]> {
 }
 
 /// Returns all extended attributes that the caller may list, sorted by name. It is an error if they need more memory than
-/// the record of a step may: on some file systems, a file may have any number of them.
+/// the record of a step may: on some file systems, a file may have any number of them. So it is if there is an access control
+/// list that no attribute shows: it could not be compared or restored.
 pub(crate) fn attributes(file: impl AsFd) -> io::Result<Vec<Attribute>> {
+    if HiddenAccess::of(&file)? != HiddenAccess::None {
+        return Err(io::Error::other("it has an access control list that ftk cannot restore"));
+    }
     let list = |names: &mut [u8]| flistxattr(&file, names);
     let total = Cell::new(0);
     let get = |name: &[u8], value: &mut [u8]| {
@@ -393,7 +395,7 @@ pub(crate) fn restore(file: impl AsFd, metadata: &Metadata) -> Result<(), (&'sta
         set.map_err(|errno| ("restore extended attributes", errno))?;
     }
     // The permissions are set after the access control list, which changes the bits of the group.
-    fchmod(file, Mode::from_raw_mode(metadata.mode)).map_err(|errno| ("restore the permissions", errno))?;
+    fchmod(file, permissions(metadata.mode)).map_err(|errno| ("restore the permissions", errno))?;
     set_times(file, metadata.atime_ns, metadata.mtime_ns).map_err(|errno| ("restore the times", errno))
 }
 

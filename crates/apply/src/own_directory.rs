@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use ftk_file::{Stat, temp_name};
+use ftk_file::{Stat, permissions, temp_name};
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -24,7 +24,7 @@ pub(crate) fn make_directory(place: &Place, mode: u32) -> Result<Option<OwnedFd>
             made => made.map(Some),
         };
     }
-    match mkdirat(&place.dir, &place.name, Mode::from_raw_mode(mode)) {
+    match mkdirat(&place.dir, &place.name, permissions(mode)) {
         Ok(()) => {}
         Err(Errno::EXIST) => return Ok(None),
         Err(errno) => return Err(ActError::of_naming("make the directory", errno)),

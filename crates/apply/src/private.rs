@@ -9,22 +9,20 @@
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-use ftk_file::{FileType, Identity, Stat, Symlinks, remove_access_lists};
-use rustix::fs::{
-    AtFlags, CWD, Gid, Mode, OFlags, Timestamps, Uid, chownat, linkat, mkdirat, openat, symlinkat, unlinkat,
-    utimensat,
-};
+use ftk_file::{FileType, Identity, Stat, permissions, remove_access_lists};
+use rustix::fs::{AtFlags, Mode, OFlags, Timestamps, mkdirat, openat, symlinkat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::metadata::{Metadata, timespec};
 use crate::own_directory::is_private;
-use crate::reach::{DIRECTORY, Place};
+use crate::reach::{Place, READABLE};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::swap::rename_to_free;
+use crate::sys::{file_without_name, open_entry, set_owner, set_times};
 use crate::temp::Temp;
 
 /// The permissions of a private directory, and of a new directory in it.
@@ -46,7 +44,7 @@ impl Unnamed {
     /// it will get its name.
     pub(crate) fn directory(aside: Place) -> Result<Self, ActError> {
         Self::new(aside, "make the directory", |entry| {
-            mkdirat(&entry.dir, &entry.name, Mode::from_raw_mode(PRIVATE))?;
+            mkdirat(&entry.dir, &entry.name, permissions(PRIVATE))?;
             let fd = openat(&entry.dir, &entry.name, READABLE, Mode::empty())?;
             remove_access_lists(&fd, true)?;
             Ok(fd)
@@ -57,8 +55,7 @@ impl Unnamed {
     pub(crate) fn link(aside: Place, target: &[u8], metadata: &Metadata) -> Result<Self, ActError> {
         let made = Self::new(aside, "make the link", |entry| {
             symlinkat(target, &entry.dir, &entry.name)?;
-            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            openat(&entry.dir, &entry.name, flags, Mode::empty())
+            open_entry(&entry.dir, &entry.name)
         })?;
         match set_link_metadata(made.fd.as_fd(), metadata) {
             Ok(()) => Ok(made),
@@ -125,8 +122,7 @@ impl Unnamed {
 
 /// Makes and opens a private directory.
 pub(crate) fn make_private(aside: &Place, op: &'static str) -> Result<OwnedFd, ActError> {
-    mkdirat(&aside.dir, &aside.name, Mode::from_raw_mode(PRIVATE))
-        .map_err(|errno| ActError::of_naming(op, errno))?;
+    mkdirat(&aside.dir, &aside.name, permissions(PRIVATE)).map_err(|errno| ActError::of_naming(op, errno))?;
     match open_private(aside) {
         Ok(Some(private)) => Ok(private),
         // Another user has exchanged the directory.
@@ -166,7 +162,7 @@ pub(crate) struct NewFile {
 impl NewFile {
     /// Makes a file with mode 0600. `aside`: a free private name in the directory in which it will get its name.
     pub(crate) fn new(aside: Place) -> Result<Self, ActError> {
-        match without_name(&aside.dir) {
+        match file_without_name(&aside.dir, OWN) {
             Some(file) => Ok(Self { file, aside, named: None }),
             None => Self::with_name(aside),
         }
@@ -218,29 +214,6 @@ impl NewFile {
 /// The permissions of a new file.
 const OWN: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// Makes a file without a name. Returns `None` if the file system does not support that, or if the file could not be named
-/// later because `/proc` is not available.
-fn without_name(dir: impl AsFd) -> Option<File> {
-    let file = openat(dir, ".", OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, OWN).ok()?;
-    let through_proc = Stat::at(CWD, path_of(file.as_fd()), Symlinks::Follow).ok()?;
-    (through_proc.identity() == Stat::of(&file).ok()?.identity()).then(|| file.into())
-}
-
-/// Gives an open file another name, which must be free.
-pub(crate) fn link_file(file: impl AsFd, place: &Place) -> Result<(), Errno> {
-    let file = file.as_fd();
-    match linkat(CWD, path_of(file), &place.dir, &place.name, AtFlags::SYMLINK_FOLLOW) {
-        // Without /proc. This needs a capability on kernels before 6.10.
-        Err(Errno::NOENT) => linkat(file, c"", &place.dir, &place.name, AtFlags::EMPTY_PATH),
-        linked => linked,
-    }
-}
-
-/// Returns a path to an open file that contains no name of it.
-pub(crate) fn path_of(fd: BorrowedFd<'_>) -> String {
-    format!("/proc/thread-self/fd/{}", fd.as_raw_fd())
-}
-
 /// Returns the file in the private directory that a killed undo has left under this name, or the place itself if there
 /// is no such directory.
 pub(crate) fn inside_private(aside: &Place) -> Result<Place, ActError> {
@@ -267,9 +240,6 @@ pub(crate) fn left_inside(aside: &Place, name: &CStr) -> Result<Option<Place>, A
         Err(errno) => Err(failed(errno)),
     }
 }
-
-/// Opens a directory through which metadata can be set.
-const READABLE: OFlags = DIRECTORY.difference(OFlags::PATH).union(OFlags::NOFOLLOW);
 
 /// Opens the directory at a place if it is private: it belongs to the caller, and no other user may look into it.
 fn open_private(place: &Place) -> Result<Option<OwnedFd>, Errno> {
@@ -305,17 +275,11 @@ fn set_link_metadata(link: BorrowedFd<'_>, metadata: &Metadata) -> Result<(), Er
     if stat.file_type != FileType::Symlink {
         return Err(Errno::STALE);
     }
-    const OF_DESCRIPTOR: &CStr = c"";
     if (stat.uid, stat.gid) != (uid, gid) {
-        let (uid, gid) = (Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)));
-        chownat(link, OF_DESCRIPTOR, uid, gid, AtFlags::EMPTY_PATH)?;
+        set_owner(link, uid, gid)?;
     }
     let times = Timestamps { last_access: timespec(atime_ns), last_modification: timespec(mtime_ns) };
-    match utimensat(link, OF_DESCRIPTOR, &times, AtFlags::EMPTY_PATH) {
-        // Linux before 5.8. This path leads to the link itself, and no further.
-        Err(Errno::INVAL | Errno::NOENT) => utimensat(CWD, path_of(link), &times, AtFlags::empty()),
-        set => set,
-    }
+    set_times(link, &times)
 }
 
 #[cfg(test)]
@@ -324,7 +288,10 @@ mod tests {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
     use std::path::Path;
 
+    use rustix::fs::CWD;
+
     use super::*;
+    use crate::reach::DIRECTORY;
 
     fn place(dir: &Path, name: &CStr) -> Place {
         let fd = openat(CWD, dir, DIRECTORY, Mode::empty()).unwrap();

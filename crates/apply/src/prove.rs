@@ -3,7 +3,6 @@
 use ftk_compare::same_content_with;
 use ftk_file::{Stat, is_trusted};
 use ftk_sched::Stop;
-use rustix::fs::{Advice, fadvise};
 
 use crate::action::{ActionKind, ActionOptions};
 use crate::exposed::ensure_only_trusted_change;
@@ -12,6 +11,7 @@ use crate::own_changes::OwnChanges;
 use crate::reach::Held;
 use crate::refusal::{ActError, Refusal, Side};
 use crate::stat::fstat_now;
+use crate::sys::drop_cached_pages;
 
 /// Two files that are proven to be interchangeable. Only [`prove`] creates this.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(crate) fn prove(
         // On FUSE, the kernel may have cached pages of a file that has changed since.
         for held in [&victim, &keeper] {
             if !is_trusted(&held.file) {
-                _ = fadvise(&held.file, 0, None, Advice::DontNeed);
+                drop_cached_pages(&held.file);
             }
         }
         let mut hasher = blake3::Hasher::new();

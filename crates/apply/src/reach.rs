@@ -10,7 +10,9 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-use ftk_file::{Failure, File, Identity, IdentityDifference, Stat, Symlinks, descend, is_temp_name};
+use ftk_file::{
+    Failure, File, HiddenAccess, Identity, IdentityDifference, LOOKUP, Stat, Symlinks, descend, is_temp_name,
+};
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, accessat, fstatvfs, openat};
 use rustix::io::Errno;
 
@@ -18,6 +20,7 @@ use crate::own_changes::OwnChanges;
 use crate::refusal::{Refusal, Side};
 use crate::seen::Seen;
 use crate::stat::stat_now;
+use crate::sys::{CAN_ACT, open_entry};
 
 /// The number of starting points that stay open. Usually there are fewer, but the user may have named every
 /// file.
@@ -162,6 +165,9 @@ impl Reach {
 
     /// Opens the directory of a path.
     pub(crate) fn locate(&mut self, side: Side, path: &[u8], root_len: usize) -> Result<Place, Refusal> {
+        if !CAN_ACT {
+            return Err(Refusal::System);
+        }
         let parts = split(path, root_len).ok_or(Refusal::Path(side))?;
         let name = CString::new(parts.name).map_err(|_| Refusal::Path(side))?;
         let root = self.root(side, parts.root)?;
@@ -173,7 +179,10 @@ impl Reach {
                 Rc::new(dir.map_err(|error| unopened(side, error))?)
             }
         };
-        Ok(Place { dir, name })
+        match HiddenAccess::of(&dir).map_err(|errno| unopened(side, errno.into()))? {
+            HiddenAccess::Granted => Err(Refusal::AccessList(side)),
+            HiddenAccess::None | HiddenAccess::Denied => Ok(Place { dir, name }),
+        }
     }
 
     /// Opens the directory of an entry of any type. A path that ends with `/.` is that of the starting point itself.
@@ -230,7 +239,10 @@ fn unopened(side: Side, error: io::Error) -> Refusal {
 }
 
 /// The directory is used only to look up names, which needs no permission to list it.
-pub(crate) const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+pub(crate) const DIRECTORY: OFlags = LOOKUP;
+
+/// Opens a directory that can be listed, and through which metadata can be set.
+pub(crate) const READABLE: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl Place {
     /// Returns the identity of the directory.
@@ -241,8 +253,7 @@ impl Place {
 
     /// Returns the identity of the present file. Links are not followed.
     pub(crate) fn identity(&self, side: Side) -> Result<Identity, Refusal> {
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = openat(&self.dir, &self.name, flags, Mode::empty()).map_err(io::Error::from);
+        let file = open_entry(&self.dir, &self.name).map_err(io::Error::from);
         file.and_then(Identity::of).map_err(|error| Refusal::unreadable(side, "identify", error))
     }
 

@@ -115,6 +115,11 @@ pub enum Refusal {
     Snapshot,
     /// The file system does not support the action.
     Unsupported,
+    /// No action is safe on this operating system.
+    System,
+    /// The directory of the file has an access control list that its permissions do not show, and that lets others change
+    /// it.
+    AccessList(Side),
     /// The keeper has the maximal number of hard links. Another keeper may work.
     TooManyLinks,
     /// The record of the step in the journal would be too long.
@@ -382,6 +387,12 @@ impl fmt::Display for Refusal {
                 "the victim is in a read-only subvolume, such as a snapshot: --into-snapshots permits to clone it",
             ),
             Self::Unsupported => f.write_str("the file system does not support this action on these files"),
+            Self::System => f.write_str(
+                "ftk changes no files on this operating system: it cannot read their access control lists here",
+            ),
+            Self::AccessList(side) => {
+                write!(f, "the directory of {side} has an access control list that may let others change it")
+            }
             Self::TooManyLinks => f.write_str("the keeper has as many hard links as the file system allows"),
             Self::LongRecord => f.write_str(
                 "its record in the journal would be longer than 1 MiB: its path is too long, or its attributes are too large",

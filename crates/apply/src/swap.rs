@@ -4,13 +4,14 @@ use std::ffi::CStr;
 use std::rc::Rc;
 
 use ftk_file::Stat;
-use rustix::fs::{AtFlags, RenameFlags, linkat, renameat, renameat_with, unlinkat};
+use rustix::fs::{AtFlags, linkat, renameat, unlinkat};
 use rustix::io::Errno;
 
 use crate::own_directory::is_trusted_owner;
 use crate::private::make_private;
 use crate::reach::Place;
 use crate::refusal::{ActError, Refusal, Side};
+use crate::sys::{exchange, rename_new};
 use crate::temp::{Temp, remove};
 use crate::trust::WRITABLE_BY_OTHERS;
 
@@ -26,9 +27,7 @@ pub(crate) fn replace(
     temp: Temp,
     check: impl Fn() -> Result<(), Refusal>,
 ) -> Result<(), ActError> {
-    let exchange =
-        || renameat_with(&place.dir, &place.name, &temp.place.dir, temp.name(), RenameFlags::EXCHANGE);
-    match exchange() {
+    match exchange(place, &temp.place) {
         Ok(()) => {}
         Err(errno) if is_unsupported(errno) => return replace_plainly(place, expected, temp, check),
         Err(errno) => return Err(temp.discard(vanished_or("exchange the names", errno))),
@@ -37,7 +36,7 @@ pub(crate) fn replace(
         .and_then(|()| check())
         .map_err(ActError::from)
         .and_then(|()| remove(&temp.place, expected).map_err(|e| ActError::failed("remove the old file", e)));
-    outcome.map_err(|error| match exchange() {
+    outcome.map_err(|error| match exchange(place, &temp.place) {
         Ok(()) => temp.discard(error),
         // The name leads to the keeper's content, and the old file still exists.
         Err(_) => error.leaving(temp.name().to_bytes()),
@@ -136,14 +135,13 @@ pub(crate) fn displace(
         Stat::of(&place.dir).map_err(|errno| ActError::failed("examine the directory", errno))
     };
     if !is_changed_by_strangers(&around(place)?, &around(to)?) {
-        return rename_checked(place, expected, to, || check(to), rename_strictly);
+        return rename_checked(place, expected, to, || check(to), rename_new);
     }
     let aside = to.sibling(temp);
     let private = make_private(&aside, "make a private directory")?;
     let inside = Place { dir: Rc::new(private), name: to.name.clone() };
-    let moved = rename_checked(place, expected, &inside, || check(&inside), rename_to_free).and_then(|()| {
-        rename_strictly(&inside, to).map_err(|errno| put_back(place, &inside, not_renamed(errno)))
-    });
+    let moved = rename_checked(place, expected, &inside, || check(&inside), rename_to_free)
+        .and_then(|()| rename_new(&inside, to).map_err(|errno| put_back(place, &inside, not_renamed(errno))));
     let cleared = match unlinkat(&aside.dir, &aside.name, AtFlags::REMOVEDIR) {
         // It is not empty if something could not be renamed back. Another user may have renamed it.
         Ok(()) | Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOENT | Errno::NOTDIR) => Ok(()),
@@ -183,16 +181,11 @@ fn not_renamed(errno: Errno) -> ActError {
     }
 }
 
-/// Renames only if the new name is free, without a race.
-fn rename_strictly(from: &Place, to: &Place) -> Result<(), Errno> {
-    renameat_with(&from.dir, &from.name, &to.dir, &to.name, RenameFlags::NOREPLACE)
-}
-
 /// Renames to a free name: a private one, or one that the file had until a moment ago. On file systems that
 /// cannot refuse to overwrite (NFS, many FUSE file systems), there is a short window between the check of the
 /// name and the rename.
 pub(crate) fn rename_to_free(from: &Place, to: &Place) -> Result<(), Errno> {
-    match rename_strictly(from, to) {
+    match rename_new(from, to) {
         Err(errno) if is_unsupported(errno) => match to.stat() {
             Err(Errno::NOENT) => renameat(&from.dir, &from.name, &to.dir, &to.name),
             Err(errno) => Err(errno),

@@ -7,9 +7,9 @@ use ftk_file::Stat;
 use rustix::fs::{AtFlags, unlinkat};
 use rustix::io::Errno;
 
-use crate::private::link_file;
 use crate::reach::Place;
 use crate::refusal::ActError;
+use crate::sys::link_file;
 
 /// A replacement that is not in place yet.
 #[derive(Debug)]

@@ -22,9 +22,10 @@ use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat, readlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::exposed::{first_replaceable, path_of};
+use crate::exposed::first_replaceable;
 use crate::history::JournalError;
 use crate::reach::DIRECTORY;
+use crate::sys::path_of;
 
 /// Permissions that let users other than the owner write.
 pub(crate) const WRITABLE_BY_OTHERS: u32 = 0o022;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
+use ftk_file::xattr::HAS_ATTRIBUTES;
 use ftk_file::{now_ns, sees_trusted};
 use ftk_hash::Algorithm;
 use ftk_inventory::Keep;
@@ -107,6 +108,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         "a manifest needs an algorithm that identifies contents besides {}, such as xxh3",
         algorithms[0],
     );
+    ensure!(args.no_xattrs || HAS_ATTRIBUTES, "ftk cannot read extended attributes here: use --no-xattrs");
     let mut header = Header {
         version: Header::VERSION,
         root: args.root.as_bytes().to_vec(),

@@ -2,12 +2,12 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_file::{Stat, Symlinks, descend};
+use ftk_file::{Stat, Symlinks, current_path, descend};
 use ftk_inventory::{DirNo, Inventory};
 use ftk_manifest::{Header, RootIdentity};
 use ftk_record::quote;
@@ -86,10 +86,8 @@ impl Root {
 
 /// Returns the absolute path of an open directory, without symbolic links.
 fn path_of(dir: &OwnedFd, given: &OsStr) -> std::io::Result<Vec<u8>> {
-    let link = format!("/proc/thread-self/fd/{}", dir.as_raw_fd());
     // Where there is no procfs, the path is resolved again.
-    let path = fs::read_link(link).or_else(|_| fs::canonicalize(given))?;
-    Ok(path.into_os_string().into_vec())
+    current_path(dir.as_fd()).or_else(|_| Ok(fs::canonicalize(given)?.into_os_string().into_vec()))
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@ use std::os::fd::AsFd;
 
 #[cfg(target_os = "linux")]
 use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::fs::{fgetxattr, flistxattr, fremovexattr};
 use rustix::io::{Errno, Result};
+
+use crate::xattr::{HAS_ATTRIBUTES, NO_ATTRIBUTE, fgetxattr, flistxattr, fremovexattr};
 
 /// Enough for the names of most files.
 const INITIAL_LIST_LEN: usize = 256;
@@ -38,12 +39,15 @@ impl AttributeReader {
     /// none. `list` and `get` are calls such as `flistxattr` and `fgetxattr`.
     ///
     /// # Errors
-    /// Any other error of `list` and `get`.
+    /// Any other error of `list` and `get`, and `EOPNOTSUPP` on systems [without these calls](HAS_ATTRIBUTES).
     pub fn read(
         &mut self,
         list: impl Fn(&mut [u8]) -> Result<usize>,
         get: impl Fn(&[u8], &mut [u8]) -> Result<usize>,
     ) -> Result<Vec<Attribute>> {
+        if !HAS_ATTRIBUTES {
+            return Err(Errno::OPNOTSUPP);
+        }
         self.names.resize(self.names.len().max(INITIAL_LIST_LEN), 0);
         let listed = match list(&mut self.names) {
             Err(Errno::RANGE) => {
@@ -61,7 +65,7 @@ impl AttributeReader {
             self.value.resize(MAX_LEN, 0);
             match get(name, &mut self.value) {
                 // Some file systems list attributes that do not exist, or the attribute was removed meanwhile.
-                Err(Errno::NODATA) => {}
+                Err(NO_ATTRIBUTE) => {}
                 got => found.push((name.to_vec(), self.value[..got?].to_vec())),
             }
         }
@@ -122,25 +126,9 @@ pub fn sees_trusted() -> bool {
 /// Any other error of `fremovexattr`.
 pub fn remove_attribute(file: impl AsFd, name: &[u8]) -> Result<()> {
     match fremovexattr(file, name) {
-        Ok(()) | Err(Errno::NODATA) => Ok(()),
+        Ok(()) | Err(NO_ATTRIBUTE) => Ok(()),
         Err(errno) => Err(errno),
     }
-}
-
-/// Removes the access control list that a new file or directory inherits from its directory: permissions that it gets
-/// later would let the users of that list in. A directory also has the list for new entries in it.
-///
-/// # Errors
-/// Any error of `fremovexattr`, unless there is no list or the file system has none.
-pub fn remove_access_lists(file: impl AsFd, is_directory: bool) -> Result<()> {
-    let lists: [&[u8]; 2] = [b"system.posix_acl_access", b"system.posix_acl_default"];
-    for list in &lists[..1 + usize::from(is_directory)] {
-        match remove_attribute(&file, list) {
-            Ok(()) | Err(Errno::OPNOTSUPP) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -166,7 +154,7 @@ mod tests {
             Ok(bytes.len())
         };
         let get = |name: &[u8], value: &mut [u8]| match name {
-            b"user.07" => Err(Errno::NODATA),
+            b"user.07" => Err(NO_ATTRIBUTE),
             name => copy(name, value),
         };
         let mut reader = AttributeReader::default();

@@ -3,10 +3,6 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use rustix::fs::{Mode, OFlags, openat};
-
-use crate::Stat;
-
 /// File systems that stamp files with the clock of this host, by their numbers in `linux/magic.h`.
 ///
 /// All others are asked. overlayfs must not be: it copies a directory before it creates a file in it.
@@ -39,9 +35,11 @@ pub fn has_own_clock(_: impl AsFd) -> bool {
 /// If no file may be created there, or the file system has no unnamed files, as NFS.
 #[cfg(target_os = "linux")]
 pub fn clock_ns(dir: impl AsFd) -> io::Result<i128> {
+    use rustix::fs::{Mode, OFlags, openat};
+
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     let file = openat(dir, ".", flags, Mode::from_raw_mode(0o600))?;
-    Ok(Stat::of(&file)?.ctime_ns)
+    Ok(crate::Stat::of(&file)?.ctime_ns)
 }
 
 /// Unnamed files do not exist on this platform.
@@ -58,7 +56,7 @@ mod tests {
     use std::fs::{self, File};
 
     use super::*;
-    use crate::now_ns;
+    use crate::{Stat, now_ns};
 
     #[test]
     fn asking_for_the_time_leaves_no_file() {

@@ -12,11 +12,13 @@ use crate::Symlinks;
 /// The size of the longest path that a system call accepts, including its terminating NUL.
 pub const PATH_MAX: usize = 4096;
 
-/// `O_PATH` where the system has it: it needs no permission to list the directory.
+/// Opens a directory only to look up names in it. With `O_PATH`, where the system has it, this needs no permission to list
+/// the directory.
 #[cfg(target_os = "linux")]
-const ACCESS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+pub const LOOKUP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// Opens a directory only to look up names in it. On this system, it needs permission to list the directory.
 #[cfg(not(target_os = "linux"))]
-const ACCESS: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+pub const LOOKUP: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
 /// Opens a directory below `base`, in as few calls as the length of its path allows. The path consists of
 /// `names`, each of which is one name or a path.
@@ -56,7 +58,7 @@ fn open(base: BorrowedFd<'_>, path: &mut Vec<u8>, symlinks: Symlinks) -> io::Res
     path.push(0);
     let path = CStr::from_bytes_with_nul(path).expect("names contain no NUL");
     match symlinks {
-        Symlinks::Follow => Ok(openat(base, path, ACCESS, Mode::empty())?),
+        Symlinks::Follow => Ok(openat(base, path, LOOKUP, Mode::empty())?),
         Symlinks::NoFollow => beneath(base, path),
     }
 }
@@ -76,7 +78,7 @@ fn by_kernel(base: BorrowedFd<'_>, path: &CStr) -> Option<io::Result<OwnedFd>> {
     use rustix::fs::{ResolveFlags, openat2};
 
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-    match openat2(base, path, ACCESS, Mode::empty(), resolve) {
+    match openat2(base, path, LOOKUP, Mode::empty(), resolve) {
         // EAGAIN means that the kernel cannot be sure because of a rename elsewhere.
         Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => None,
         opened => Some(opened.map_err(io::Error::from)),
@@ -86,7 +88,7 @@ fn by_kernel(base: BorrowedFd<'_>, path: &CStr) -> Option<io::Result<OwnedFd>> {
 /// Opens the directory name by name.
 fn by_hand(base: BorrowedFd<'_>, path: &CStr) -> io::Result<OwnedFd> {
     let mut dir: Option<OwnedFd> = None;
-    let flags = ACCESS | OFlags::NOFOLLOW;
+    let flags = LOOKUP | OFlags::NOFOLLOW;
     let bytes = path.to_bytes();
     let names = bytes.split(|&byte| byte == b'/').filter(|name| !name.is_empty());
     for name in names.chain(bytes.is_empty().then_some(&b""[..])) {

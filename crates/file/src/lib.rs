@@ -43,14 +43,16 @@
 //! assert_eq!(file.stat().size, bytes);
 //! # Ok::<(), std::io::Error>(())
 //! ```
+mod access_lists;
 mod aligned_buf;
 mod aligned_reader;
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 mod attributes;
 mod clock;
 mod closed_streams;
 mod cursor;
 mod descend;
+mod descriptor_path;
+mod device;
 mod drop_method;
 mod failure;
 mod file;
@@ -77,18 +79,21 @@ mod trusted;
 mod uncached;
 mod version;
 mod write_back;
+pub mod xattr;
 
+pub use access_lists::{HiddenAccess, remove_access_lists};
 pub use aligned_buf::{ALIGNMENT_SPARE, AlignedBuf, aligned_start};
 pub use aligned_reader::AlignedReader;
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub use attributes::{
-    Attribute, AttributeDifference, AttributeReader, TRUSTED, attribute_differences, remove_access_lists,
-    remove_attribute, sees_trusted,
+    Attribute, AttributeDifference, AttributeReader, TRUSTED, attribute_differences, remove_attribute,
+    sees_trusted,
 };
 pub use clock::{clock_ns, has_own_clock};
 pub use closed_streams::StandardStream;
 pub use cursor::Cursor;
-pub use descend::{PATH_MAX, descend};
+pub use descend::{LOOKUP, PATH_MAX, descend};
+pub use descriptor_path::{current_path, descriptor_path};
+pub use device::{device_of, device_parts};
 pub use drop_method::{DropMethod, drop_methods};
 pub use failure::{Failure, is_out_of_descriptors};
 pub use file::File;
@@ -104,7 +109,7 @@ pub use packed_stat::PackedStat;
 pub use page_cache::{PageCacheCalls, ReadCall, drop_pages_of_new_file, preserve_page_cache};
 pub use read_state::ReadState;
 pub use reopen::open_checked;
-pub use stat::{Birth, Stat};
+pub use stat::{Birth, Stat, permissions};
 pub use stream::Stream;
 pub use symlinks::Symlinks;
 pub use temp_name::{is_temp_name, temp_name};

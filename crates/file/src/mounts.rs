@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
-use rustix::fs::makedev;
+use crate::device_of;
 
 /// A mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,9 +22,11 @@ pub struct Mount {
     pub kind: String,
 }
 
-/// Returns the mounted file systems that this process can see; none where there is no `/proc`.
+/// Returns the mounted file systems that this process can see; none where there is no `/proc`, and
+/// on systems other than Linux.
 pub fn mounts() -> impl Iterator<Item = Mount> {
-    parse(fs::read("/proc/self/mountinfo").unwrap_or_default())
+    let table = if cfg!(target_os = "linux") { fs::read("/proc/self/mountinfo") } else { Ok(Vec::new()) };
+    parse(table.unwrap_or_default())
 }
 
 /// Parses the table of `proc_pid_mountinfo(5)`: the first field of a line is the number, the third the device, the fourth the
@@ -35,7 +37,7 @@ fn parse(table: Vec<u8>) -> impl Iterator<Item = Mount> {
         let number = str::from_utf8(fields.next()?).ok()?.parse().ok()?;
         let dev = str::from_utf8(fields.nth(1)?).ok()?;
         let (major, minor) = dev.split_once(':')?;
-        let dev = makedev(major.parse().ok()?, minor.parse().ok()?);
+        let dev = device_of(major.parse().ok()?, minor.parse().ok()?);
         let (root, at) = (unescape(fields.next()?), unescape(fields.next()?));
         let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
         Some(Mount { number, dev, root, at, kind: String::from_utf8_lossy(kind).into_owned() })
@@ -78,7 +80,7 @@ mod tests {
         let mounts: Vec<_> =
             parse(TABLE.into()).map(|it| (it.number, it.dev, it.root, it.at, it.kind)).collect();
         let expected = |number, major, minor, root: &str, at: &str, kind: &str| {
-            (number, makedev(major, minor), PathBuf::from(root), PathBuf::from(at), kind.to_owned())
+            (number, device_of(major, minor), PathBuf::from(root), PathBuf::from(at), kind.to_owned())
         };
         assert_eq!(
             mounts,

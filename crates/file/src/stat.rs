@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 
 use ftk_walk::{FileType, Metadata};
-use rustix::fs::{AtFlags, fstat, statat};
+use rustix::fs::{AtFlags, Mode, RawMode, fstat, statat};
 use rustix::path::Arg;
 
 use crate::{Symlinks, Version};
@@ -169,6 +169,12 @@ impl From<&Metadata> for Stat {
         let &Metadata { mtime_ns, ctime_ns, birth_ns, .. } = walked;
         Self { file_type, mode, uid, gid, dev, rdev, ino, nlink, size, blocks, mtime_ns, ctime_ns, birth_ns }
     }
+}
+
+/// Converts permission bits, as in [`Stat::mode`], to those that system calls accept.
+#[allow(clippy::unnecessary_cast, reason = "the width differs between systems")]
+pub fn permissions(mode: u32) -> Mode {
+    Mode::from_bits_truncate(mode as RawMode)
 }
 
 /// Whether the time of birth is requested too. Only `statx` returns it, and `fstat` costs less.

@@ -1,11 +1,12 @@
 //! Opens the directories of a table again.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-use ftk_file::{Attribute, AttributeReader, Birth, Failure, File, Stat, Symlinks, descend};
-use rustix::fs::{Access, AtFlags, CWD, accessat, getxattr, lgetxattr, listxattr, llistxattr};
+use ftk_file::xattr::{getxattr, lgetxattr, listxattr, llistxattr};
+use ftk_file::{Attribute, AttributeReader, Birth, Failure, File, Stat, Symlinks, descend, descriptor_path};
+use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
@@ -143,12 +144,12 @@ impl<'i> Opener<'i> {
     /// Returns the extended attributes of any entry of the table, by its name in its directory, sorted by name.
     ///
     /// Before Linux 6.13, no system call reads them for a name in an open directory. Opening the entry itself would
-    /// have side effects on a FIFO or a device, and fails on a link. So the directory is addressed through its
-    /// descriptor in `/proc`.
+    /// have side effects on a FIFO or a device, and fails on a link. So the directory is addressed through
+    /// [`descriptor_path`].
     ///
     /// # Errors
     /// Those of [`open`](Self::open), and any error of reading attributes. A file system without attributes has an
-    /// empty list.
+    /// empty list. `ESTALE` if the path has led to another directory.
     pub fn attributes(
         &mut self,
         dir: DirNo,
@@ -157,16 +158,23 @@ impl<'i> Opener<'i> {
         reader: &mut AttributeReader,
     ) -> io::Result<Vec<Attribute>> {
         let dir = self.open(dir)?;
-        let path = path_in(dir.as_raw_fd(), name);
+        let (path, at) = path_in(dir.as_fd(), name)?;
         let path = path.as_slice();
-        Ok(match symlinks {
+        let found = match symlinks {
             Symlinks::Follow => {
                 reader.read(|names| listxattr(path, names), |name, value| getxattr(path, name, value))
             }
             Symlinks::NoFollow => {
                 reader.read(|names| llistxattr(path, names), |name, value| lgetxattr(path, name, value))
             }
-        }?)
+        };
+        if !cfg!(target_os = "linux")
+            && at > 0
+            && Stat::at(CWD, &path[..at], Symlinks::NoFollow)?.identity() != Stat::of(&dir)?.identity()
+        {
+            return Err(Errno::STALE.into());
+        }
+        Ok(found?)
     }
 
     /// Returns whether this process may read a file of the table now, with its effective user and groups. If the kernel
@@ -229,13 +237,15 @@ impl<'i> Opener<'i> {
         descend(base, names, symlinks, &mut self.path)
     }
 }
-/// Returns the path of `name` in the directory `dir`. It uses this thread's descriptor table, which may differ from that
-/// of the process.
-fn path_in(dir: RawFd, name: &[u8]) -> Vec<u8> {
+
+/// Returns the path of `name` in the directory `dir`, and the length of the path of the directory.
+fn path_in(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<(Vec<u8>, usize)> {
     if name.starts_with(b"/") {
-        return name.to_vec();
+        return Ok((name.to_vec(), 0));
     }
-    let mut path = format!("/proc/thread-self/fd/{dir}/").into_bytes();
+    let mut path = descriptor_path(dir)?;
+    let len = path.len();
+    path.push(b'/');
     path.extend_from_slice(name);
-    path
+    Ok((path, len))
 }

@@ -7,9 +7,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, fchown};
 use std::path::Path;
 
-use ftk_file::{FileType, Stat, Symlinks, begin_write_back};
+use ftk_file::{FileType, Stat, Symlinks, begin_write_back, permissions};
 use rustix::fs::Mode;
-#[cfg(target_os = "linux")]
 use rustix::process::geteuid;
 
 use crate::target::{Opened, Place, Target};
@@ -141,7 +140,7 @@ impl Output {
                     Some(old) if old.uid == geteuid().as_raw() => 0o600,
                     Some(old) => old.mode & 0o666,
                 };
-                let (temp, file) = make(dir, Mode::from_raw_mode(mode))?;
+                let (temp, file) = make(dir, permissions(mode))?;
                 (file, Some(Box::new(Pending { temp, name, old })))
             }
         };
@@ -214,7 +213,6 @@ impl Write for Output {
 
 /// Gives a file that belongs to the caller the permissions of the old file, or fewer.
 fn copy_permissions(old: &Stat, file: &File) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
     ftk_file::remove_access_lists(file, false)?;
     let now = Stat::of(file)?;
     let mut mode = old.mode & 0o777;

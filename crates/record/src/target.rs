@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use ftk_file::{FileType, Stat, Symlinks, open_checked};
+use ftk_file::{FileType, LOOKUP, Stat, Symlinks, open_checked};
 use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -129,12 +129,6 @@ fn replaced() -> io::Error {
     io::Error::other("the file has been replaced by something else")
 }
 
-/// The directory is used only to look up names, which needs no permission to read it.
-#[cfg(target_os = "linux")]
-const DIR_ACCESS: OFlags = OFlags::PATH;
-#[cfg(not(target_os = "linux"))]
-const DIR_ACCESS: OFlags = OFlags::RDONLY;
-
 /// The number of links that Linux follows before it returns `ELOOP`.
 const MAX_LINKS: usize = 40;
 
@@ -169,7 +163,7 @@ fn walk(path: &[u8]) -> io::Result<Found> {
             };
             match (after, found) {
                 (Some(after), Some(found)) if found.file_type != FileType::Symlink => {
-                    let flags = OFlags::DIRECTORY | DIR_ACCESS | OFlags::CLOEXEC | symlinks.open_flags();
+                    let flags = LOOKUP | symlinks.open_flags();
                     dir = openat(&dir, OsStr::from_bytes(&name), flags, Mode::empty())?;
                     rest = after;
                 }
@@ -200,7 +194,7 @@ fn walk(path: &[u8]) -> io::Result<Found> {
 /// Opens the directory where a path begins.
 fn start(path: &[u8]) -> io::Result<OwnedFd> {
     let dir = if path.starts_with(b"/") { "/" } else { "." };
-    Ok(openat(CWD, dir, OFlags::DIRECTORY | DIR_ACCESS | OFlags::CLOEXEC, Mode::empty())?)
+    Ok(openat(CWD, dir, LOOKUP, Mode::empty())?)
 }
 
 /// Returns the first name of a path, and the rest of the path if that has another name.

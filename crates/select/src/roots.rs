@@ -7,7 +7,8 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path;
 use std::sync::OnceLock;
 
-use rustix::fs::{AtFlags, CWD, FileType, statat};
+use ftk_file::{FileType, Stat, Symlinks};
+use rustix::fs::CWD;
 
 use crate::PatternError;
 use crate::glob::{Glob, Globs, Pattern};
@@ -111,7 +112,7 @@ impl<'r> Roots<'r> {
     fn may_exist(&self, glob: &Spelling) -> bool {
         let (place, _) = glob.place();
         let root = self.paths.first().map_or(&b"."[..], |root| root.to_bytes());
-        statat(CWD, [root, b"/", &place].concat(), AtFlags::SYMLINK_NOFOLLOW).is_ok()
+        Stat::at(CWD, [root, b"/", &place].concat(), Symlinks::NoFollow).is_ok()
     }
 
     /// Returns whether a glob is the path of a starting point.
@@ -253,9 +254,8 @@ fn absolute(path: &[u8]) -> Vec<u8> {
 
 /// Returns the identity of the directory that a path leads to, or `None` if there is no such directory.
 fn directory(path: &[u8]) -> Option<Id> {
-    let stat = statat(CWD, path, AtFlags::empty()).ok()?;
-    let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-    is_directory.then_some((stat.st_dev, stat.st_ino))
+    let stat = Stat::at(CWD, path, Symlinks::Follow).ok()?;
+    (stat.file_type == FileType::Directory).then(|| stat.identity())
 }
 
 /// A value for each starting point. Most have the same one.

@@ -5,8 +5,8 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use ftk_file::{FileType, Identity, Stat, temp_name};
-use rustix::fs::{Gid, Mode, OFlags, Uid, fchmod, fchown, fsync, openat};
+use ftk_file::{FileType, Identity, Stat, permissions, temp_name};
+use rustix::fs::{Gid, Mode, Uid, fchmod, fchown, openat};
 use rustix::io::Errno;
 
 use crate::durable::sync_names;
@@ -15,10 +15,11 @@ use crate::intent::Making;
 use crate::journal::Journal;
 use crate::metadata::set_times;
 use crate::private::Unnamed;
-use crate::reach::{DIRECTORY, Place, Reach};
+use crate::reach::{Place, READABLE, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::restore::RestoreName;
 use crate::restore::recorded::RecordedMetadata;
+use crate::sys::sync;
 
 /// The permissions of a directory whose record has none, and of all while files are restored in them.
 const PRIVATE: u32 = 0o700;
@@ -124,7 +125,7 @@ impl Directories {
         let (uid, gid) = recorded.owner();
         fchown(&dir, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))).map_err(failed)?;
         let mode = recorded.permissions().unwrap_or(PRIVATE) | PRIVATE;
-        fchmod(&dir, Mode::from_raw_mode(mode)).map_err(failed)
+        fchmod(&dir, permissions(mode)).map_err(failed)
     }
 
     /// Sets the recorded permissions and times of all directories that were made, when all files are restored.
@@ -188,21 +189,20 @@ fn finish(
     }
     if let Some(recorded) = recorded {
         if let Some(mode) = recorded.permissions() {
-            fchmod(&dir, Mode::from_raw_mode(mode))?;
+            fchmod(&dir, permissions(mode))?;
         }
         if let Some(mtime_ns) = recorded.mtime_ns {
             set_times(&dir, mtime_ns, mtime_ns)?;
         }
     }
     made.finished = Some(Stat::of(&dir)?);
-    fsync(&dir)?;
+    sync(&dir)?;
     Ok(sync_names(&[place.dir])?)
 }
 
 /// Opens a directory for a change of its metadata, which a descriptor for look-ups does not permit.
 fn open(place: &Place) -> Result<OwnedFd, Errno> {
-    let flags = (DIRECTORY - OFlags::PATH) | OFlags::NOFOLLOW;
-    openat(&place.dir, &place.name, flags, Mode::empty())
+    openat(&place.dir, &place.name, READABLE, Mode::empty())
 }
 
 #[cfg(test)]

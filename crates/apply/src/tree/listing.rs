@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use crate::action::ActionKind;
 use crate::copies::too_few;
 use crate::metadata::{Metadata, attributes};
-use crate::reach::{DIRECTORY, Place, Reach};
+use crate::reach::{Place, READABLE, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::{Copies, Need, Seen, Step};
 
@@ -342,9 +342,8 @@ impl Lister<'_> {
 
 /// Opens a directory for listing, and reads its metadata.
 pub(crate) fn open(place: &Place) -> Result<(OwnedFd, Stat, Metadata), Refusal> {
-    let flags = (DIRECTORY - OFlags::PATH) | OFlags::NOFOLLOW;
     let unreadable = |op| move |errno: Errno| Refusal::unreadable(Side::Victim, op, errno);
-    let fd = match openat(&place.dir, &place.name, flags, Mode::empty()) {
+    let fd = match openat(&place.dir, &place.name, READABLE, Mode::empty()) {
         Err(Errno::LOOP | Errno::NOTDIR) => return Err(Refusal::Link(Side::Victim)),
         fd => fd.map_err(unreadable("open"))?,
     };

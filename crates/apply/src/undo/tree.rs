@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use ftk_file::{FileType, Identity, Stat};
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{Mode, openat};
 use rustix::process::geteuid;
 
 use crate::action::ActionKind;
@@ -13,7 +13,7 @@ use crate::history::{inode, removed};
 use crate::intent::Intent;
 use crate::metadata::{Metadata, restore};
 use crate::private::{Unnamed, left_inside, may_be_ours, remove_private};
-use crate::reach::{DIRECTORY, Place};
+use crate::reach::{Place, READABLE};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::swap::{displace, restore_name};
 use crate::temp::remove;
@@ -238,6 +238,3 @@ fn has_birth(intent: &Intent, aside: &Place) -> Result<bool, Refusal> {
     let has_recorded = recorded.is_some_and(|recorded| recorded.birth_ns.is_some());
     Ok(has_recorded && aside.identity(Side::Victim)?.birth_ns.is_some())
 }
-
-/// Opens a directory through which metadata can be set.
-const READABLE: OFlags = DIRECTORY.difference(OFlags::PATH).union(OFlags::NOFOLLOW);

@@ -2,7 +2,7 @@
 //!
 //! In the form with full paths, the directories around a single entry would take quadratic space.
 
-use ftk_file::Stat;
+use ftk_file::{Stat, device_parts};
 use ftk_hash::Digest;
 use ftk_inventory::{Budget, Full, OpenDirs, Reservation};
 use ftk_walk::FileType;
@@ -152,9 +152,10 @@ fn push_time(out: &mut Vec<u8>, time_ns: i128) {
 }
 
 fn push_device(out: &mut Vec<u8>, stat: &Stat) {
+    let (major, minor) = device_parts(stat.rdev);
     let mut buffer = itoa::Buffer::new();
     out.extend_from_slice(b" device=native,");
-    out.extend_from_slice(buffer.format(rustix::fs::major(stat.rdev)).as_bytes());
+    out.extend_from_slice(buffer.format(major).as_bytes());
     out.push(b',');
-    out.extend_from_slice(buffer.format(rustix::fs::minor(stat.rdev)).as_bytes());
+    out.extend_from_slice(buffer.format(minor).as_bytes());
 }

@@ -6,7 +6,7 @@
 
 use std::io::BufRead;
 
-use ftk_file::Stat;
+use ftk_file::{Stat, device_of};
 use ftk_hash::{Algorithm, Digest};
 use ftk_record::{MAX_LINE, MAX_NESTED_PATH, read_line};
 use ftk_walk::FileType;
@@ -408,7 +408,7 @@ fn device(value: &[u8]) -> Option<Option<u64>> {
         return Some(None);
     }
     let (major, minor) = (number(parts.next()?)?, number(parts.next()?)?);
-    parts.next().is_none().then(|| Some(rustix::fs::makedev(major, minor)))
+    parts.next().is_none().then(|| Some(device_of(major, minor)))
 }
 
 #[cfg(test)]
@@ -442,7 +442,7 @@ mod tests {
         }
         assert_eq!(device(b"0x103"), Some(Some(0x103)));
         assert_eq!(device(b"259"), Some(Some(259)));
-        assert_eq!(device(b"native,1,3"), Some(Some(rustix::fs::makedev(1, 3))));
+        assert_eq!(device(b"native,1,3"), Some(Some(device_of(1, 3))));
         assert_eq!(device(b"freebsd,1,3"), Some(None));
         for bad in [&b"native"[..], b"native,1", b"native,1,2,3", b"native,x,1", b"0x", b"0x+1", b"-1,"] {
             assert!(!matches!(device(bad), Some(Some(_))), "{}", bad.escape_ascii());
