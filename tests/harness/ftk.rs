@@ -13,8 +13,12 @@ use std::time::Duration;
 
 use super::{Dir, is_root};
 
-/// The program that cargo built: it is in the directory above that of the tests.
+/// The program that cargo built: it is in the directory above that of the tests. `FTK_TEST_PROGRAM` names another one, which is
+/// for another CPU or C library.
 static FTK: LazyLock<PathBuf> = LazyLock::new(|| {
+    if let Some(program) = std::env::var_os("FTK_TEST_PROGRAM") {
+        return program.into();
+    }
     let test = std::env::current_exe().expect("a test has a path");
     test.ancestors().nth(2).expect("a test is in `deps`").join("ftk")
 });

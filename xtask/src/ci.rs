@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{codegen, deny, dist, fuzz, oldest, semver, spark, tidy};
+use crate::{codegen, deny, dist, fuzz, oldest, semver, spark, targets, tidy};
 
 /// One step of CI.
 struct Step {
@@ -95,6 +95,8 @@ const STEPS: &[Step] = &[
     .with(STRICT_DOC),
     // Without the code of tests. The other compiler shares the target directory, and builds everything for itself once.
     Step::task(Tier::Full, "msrv", oldest::is_clean),
+    // Other systems and CPUs, without linking.
+    Step::task(Tier::Full, "targets", targets::compile),
     // All interleavings of the walk's idle protocol, of a comparison's search, and of a mapping's guard. Other compiler
     // flags get a separate target directory, or each run would build everything again.
     Step::test(Tier::Full, "loom", "-p ftk-walk -p ftk-compare -p ftk-read --test loom --profile loom")
@@ -149,6 +151,8 @@ const STEPS: &[Step] = &[
     Step::task(Tier::Nightly, "fuzz-search", fuzz::is_clean),
     // Builds a release twice, compares the files, and installs them in fresh systems.
     Step::task(Tier::Nightly, "dist", dist::is_clean),
+    // Tests on another CPU, in an emulator.
+    Step::task(Tier::Nightly, "arm64", targets::arm_is_clean),
     // The tests that take too long for every change. `child` is not a test: others run it as a child process.
     Step::test(Tier::Nightly, "ignored", "--no-fail-fast -- --ignored --skip output::tests::child"),
 ];

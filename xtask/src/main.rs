@@ -13,6 +13,7 @@ mod scale;
 mod semver;
 mod soak;
 mod spark;
+mod targets;
 mod tidy;
 
 use std::path::Path;
