@@ -7,6 +7,7 @@ mod files;
 mod help;
 mod messages;
 mod metrics;
+mod old_kernels;
 mod output;
 mod polite;
 mod progress;
