@@ -9,9 +9,8 @@ const ALGORITHMS: [&str; 15] = [
 ];
 
 /// The bounds, lowest first, and the names that Linux has for their instructions.
-const BOUNDS: [(&str, &[&str]); 5] = [
+const BOUNDS: [(&str, &[&str]); 4] = [
     ("portable", &[]),
-    ("neon", &["asimd"]),
     ("avx2", &["avx2", "bmi1", "bmi2"]),
     ("sha-ni", &["sha_ni", "sse4_1"]),
     ("avx512", &["avx512f", "avx512bw", "avx512vl", "avx2", "bmi1", "bmi2"]),
@@ -20,8 +19,7 @@ const BOUNDS: [(&str, &[&str]); 5] = [
 /// Returns whether the CPU lacks one of these flags according to the kernel.
 fn lacks(flags: &[&str]) -> bool {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap();
-    let line =
-        info.lines().find(|line| line.starts_with("flags") || line.starts_with("Features")).unwrap_or("");
+    let line = info.lines().find(|line| line.starts_with("flags")).unwrap_or("");
     flags.iter().any(|flag| line.split_whitespace().all(|has| has != *flag))
 }
 

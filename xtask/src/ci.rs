@@ -153,6 +153,8 @@ const STEPS: &[Step] = &[
     Step::task(Tier::Nightly, "dist", dist::is_clean),
     // Tests on another CPU, in an emulator.
     Step::task(Tier::Nightly, "arm64", targets::arm_is_clean),
+    // The program with musl instead of glibc.
+    Step::task(Tier::Nightly, "static", targets::static_is_clean),
     // The tests that take too long for every change. `child` is not a test: others run it as a child process.
     Step::test(Tier::Nightly, "ignored", "--no-fail-fast -- --ignored --skip output::tests::child"),
 ];

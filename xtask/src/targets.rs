@@ -16,8 +16,12 @@ const CHECKED: &[&str] = &[
     "i686-unknown-linux-gnu",
     "x86_64-apple-darwin",
     "x86_64-unknown-freebsd",
-    "x86_64-unknown-linux-musl",
+    STATIC,
 ];
+
+/// The target of the static program, and its compiler for C.
+const STATIC: &str = "x86_64-unknown-linux-musl";
+const STATIC_CC: &str = "musl-gcc";
 
 /// The target whose tests run in an emulator.
 const ARM: &str = "aarch64-unknown-linux-gnu";
@@ -51,9 +55,20 @@ const LIBRARIES: &[&str] = &[
     "walk",
 ];
 
-/// The integration tests that run with an emulated program: digests, names, comparison, and changes of a tree.
-const CORE: &[&str] =
-    &["hash::algorithms", "hash::names", "find::gnu", "cmp::gnu", "cmp::trees_gnu", "dup::oracles"];
+/// The integration tests that run with a program for another CPU or C library: digests, names of files and owners,
+/// comparison, and duplicates.
+const CORE: &[&str] = &[
+    "hash::algorithms",
+    "hash::names",
+    "find::gnu",
+    "find::long",
+    "cmp::gnu",
+    "cmp::trees_gnu",
+    "dup::oracles",
+];
+
+/// Further ones with the static program: changes of a tree, and old kernels.
+const CHANGES: &[&str] = &["dup::undo", "command::old_kernels"];
 
 /// Tests that fail because of the emulator, and why.
 const FAULTS: &[(&str, &str)] = &[];
@@ -62,7 +77,7 @@ const FAULTS: &[(&str, &str)] = &[];
 pub(crate) fn compile() -> Result<bool> {
     add(CHECKED)?;
     let mut check = ci::cargo("check --locked --package ftk");
-    check.env("CARGO_TARGET_DIR", ci::target_dir().join("targets")).env("RUSTFLAGS", "-D warnings");
+    check.env("CARGO_TARGET_DIR", target_dir()).env("RUSTFLAGS", "-D warnings");
     for target in CHECKED {
         check.args(["--target", target]);
         // A check reads no library of C. So these are not compiled, which would need a compiler for each target.
@@ -84,11 +99,33 @@ pub(crate) fn arm_is_clean() -> Result<bool> {
     if !libraries.status()?.success() || !kernels.status()?.success() || !program.status()?.success() {
         return Ok(false);
     }
-    // The tests are programs of this machine.
-    let mut core = ci::cargo("test --locked --no-fail-fast --test integration --");
-    core.env("FTK_TEST_PROGRAM", emulated(&target_dir().join(ARM).join("debug/ftk"))?);
-    core.args(CORE).args(skipped());
-    Ok(core.status()?.success())
+    let mut core = integration(&emulated(&program_in(ARM))?);
+    Ok(core.args(CORE).args(skipped()).status()?.success())
+}
+
+/// Runs a core of the integration tests with the static program.
+pub(crate) fn static_is_clean() -> Result<bool> {
+    add(&[STATIC])?;
+    let mut build = ci::cargo("build --locked --package ftk --target");
+    build.arg(STATIC).env("CARGO_TARGET_DIR", target_dir());
+    build.env(format!("CC_{}", STATIC.replace('-', "_")), STATIC_CC);
+    if !build.status()?.success() {
+        return Ok(false);
+    }
+    let mut tests = integration(&std::path::absolute(program_in(STATIC))?);
+    Ok(tests.args(CORE).args(CHANGES).status()?.success())
+}
+
+/// Returns the command of the integration tests, which are programs of this machine, with another program.
+fn integration(program: &Path) -> Command {
+    let mut command = ci::cargo("test --locked --no-fail-fast --test integration --");
+    command.env("FTK_TEST_PROGRAM", program);
+    command
+}
+
+/// Returns the path of the program that was built for a target.
+fn program_in(target: &str) -> PathBuf {
+    target_dir().join(target).join("debug/ftk")
 }
 
 /// Returns a command of cargo for ARM.
@@ -102,9 +139,9 @@ fn arm(args: &str, emulator: &str) -> Command {
     command
 }
 
-/// Other flags and compilers would rebuild what other steps share.
+/// The steps that are not for this machine share nothing with others.
 fn target_dir() -> PathBuf {
-    ci::target_dir().join("arm64")
+    ci::target_dir().join("targets")
 }
 
 /// Returns the arguments of the test programs that skip the faults of the emulator, and prints these.
