@@ -88,6 +88,11 @@ fn role(command: &str, argument: &str) -> Option<Role> {
     })
 }
 
+/// Whether an argument of `command` names a file.
+pub(crate) fn is_path(command: &str, argument: &str) -> bool {
+    role(command, argument).is_some()
+}
+
 /// The files that the arguments of a run name, as far as they must be looked at.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
@@ -347,6 +352,7 @@ mod tests {
         "TIME",
         "WHAT",
         "WHEN",
+        "WORD",
         "[!]USER:GROUP",
         "[+-]N",
         "[-/]OCTAL",

@@ -94,6 +94,18 @@ const PAIRS: [(&str, &str, &str); 7] = [
     ("stats", "metrics", "Write figures of the run to FILE"),
 ];
 
+/// The topic without options.
+const COMING_FROM: &str = "coming-from";
+
+/// Returns the names of all topics, each with what it explains.
+pub(crate) fn topics() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let first_line = |topic: &Topic| (topic.name, topic.about.lines().next().unwrap_or_default());
+    TOPICS
+        .iter()
+        .map(first_line)
+        .chain([(COMING_FROM, "Options of other tools, and their equivalents in ftk")])
+}
+
 impl Topic {
     /// Returns the options that the page explains.
     fn command(&self) -> Command {
@@ -218,8 +230,8 @@ fn arranged_below(command: Command, explained: &BTreeSet<Id>) -> Command {
 pub(crate) fn run(args: &HelpArgs) -> anyhow::Result<Outcome> {
     let words: Vec<_> = args.words.iter().map(String::as_str).collect();
     match words[..] {
-        ["coming-from"] => Stdout::print(foreign::page(None).unwrap_or_default().as_bytes())?,
-        ["coming-from", tool] => match foreign::page(Some(tool)) {
+        [COMING_FROM] => Stdout::print(foreign::page(None).unwrap_or_default().as_bytes())?,
+        [COMING_FROM, tool] => match foreign::page(Some(tool)) {
             Some(page) => Stdout::print(page.as_bytes())?,
             None => bail!("no page about '{}': ftk help coming-from lists all tools", tool.escape_debug()),
         },

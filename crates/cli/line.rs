@@ -63,19 +63,8 @@ impl CommandLine {
     pub(crate) fn new(words: Vec<OsString>) -> Self {
         let mut definition = Args::command();
         definition.build();
-        let mut reader = Reader {
-            at: &definition,
-            names: Vec::new(),
-            open: None,
-            has_arguments: false,
-            is_trailing: false,
-        };
-        let mut line: Vec<Word> = Vec::with_capacity(words.len());
-        for text in words {
-            let role = line.last().map_or(Role::Other, |before| reader.role(&text, before));
-            line.push(Word { text, role });
-        }
-        Self { command: reader.names.join(" "), words: line }
+        let (reader, words) = Reader::read(&definition, words);
+        Self { command: reader.names.join(" "), words }
     }
 
     /// Returns the words for the parser, with `;` in place of every `+` that ends a list of values.
@@ -124,6 +113,56 @@ pub(crate) const WITH_EQUALS: [(&str, &[&str]); 4] = [
     ("--modify-window", &[]),
 ];
 
+/// What may follow the words of a command line.
+#[derive(Debug)]
+pub(crate) struct Place<'d> {
+    pub(crate) command: &'d Command,
+    /// The command, such as `dup prune`; empty if none is given.
+    pub(crate) name: String,
+    /// The option whose value may be next.
+    pub(crate) option: Option<&'d Arg>,
+    pub(crate) may_be_command: bool,
+    pub(crate) may_be_option: bool,
+    pub(crate) operands: Vec<OsString>,
+}
+
+impl<'d> Place<'d> {
+    /// Returns the place after these words, the first of which is the program. `definition` is built.
+    pub(crate) fn after(definition: &'d Command, words: Vec<OsString>) -> Self {
+        let (reader, words) = Reader::read(definition, words);
+        let is_over = reader.has_arguments && reader.at.is_args_conflicts_with_subcommands_set();
+        Self {
+            command: reader.at,
+            name: reader.names.join(" "),
+            option: reader.open.map(|(arg, _)| arg),
+            may_be_command: !is_over && !reader.is_trailing,
+            may_be_option: !reader.is_trailing,
+            operands: words
+                .into_iter()
+                .filter(|word| word.role == Role::Operand)
+                .map(|word| word.text)
+                .collect(),
+        }
+    }
+}
+
+/// Returns the option with this long name or alias.
+pub(crate) fn option_named<'d>(command: &'d Command, name: &str) -> Option<&'d Arg> {
+    let has_name = |arg: &&Arg| {
+        arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|all| all.contains(&name))
+    };
+    command.get_arguments().find(has_name)
+}
+
+/// Returns the option with this letter.
+pub(crate) fn option_with_letter(command: &Command, letter: char) -> Option<&Arg> {
+    let has_letter = |arg: &&Arg| {
+        arg.get_short() == Some(letter)
+            || arg.get_all_short_aliases().is_some_and(|all| all.contains(&letter))
+    };
+    command.get_arguments().find(has_letter)
+}
+
 /// The state between two words. The rules are those of clap's parser.
 struct Reader<'d> {
     at: &'d Command,
@@ -137,6 +176,18 @@ struct Reader<'d> {
 }
 
 impl<'d> Reader<'d> {
+    /// Classifies words, the first of which is the program. Returns the state after the last one, too.
+    fn read(definition: &'d Command, words: Vec<OsString>) -> (Self, Vec<Word>) {
+        let mut reader =
+            Self { at: definition, names: Vec::new(), open: None, has_arguments: false, is_trailing: false };
+        let mut line: Vec<Word> = Vec::with_capacity(words.len());
+        for text in words {
+            let role = line.last().map_or(Role::Other, |before| reader.role(&text, before));
+            line.push(Word { text, role });
+        }
+        (reader, line)
+    }
+
     fn role(&mut self, text: &OsStr, before: &Word) -> Role {
         let text = &*text.to_string_lossy();
         let is_option = text.len() > 1 && text.starts_with('-');
@@ -154,19 +205,12 @@ impl<'d> Reader<'d> {
             Role::Other
         } else if let Some(long) = text.strip_prefix("--") {
             let name = long.split('=').next().unwrap_or_default();
-            let has_name = |arg: &&Arg| {
-                arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|all| all.contains(&name))
-            };
-            self.option(self.at.get_arguments().find(has_name), long.contains('=')).unwrap_or(Role::Flags)
+            self.option(option_named(self.at, name), long.contains('=')).unwrap_or(Role::Flags)
         } else if is_option {
             let mut letters = text.char_indices().skip(1);
             let role = letters.find_map(|(at, letter)| {
-                let has_letter = |arg: &&Arg| {
-                    arg.get_short() == Some(letter)
-                        || arg.get_all_short_aliases().is_some_and(|all| all.contains(&letter))
-                };
                 let is_last = at + letter.len_utf8() == text.len();
-                self.option(self.at.get_arguments().find(has_letter), !is_last)
+                self.option(option_with_letter(self.at, letter), !is_last)
             });
             role.unwrap_or(Role::Flags)
         } else {

@@ -24,6 +24,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("diff", "diffutils"),
     ("du", "coreutils"),
     ("find", "findutils"),
+    ("fish", "fish"),
     ("gdu", "gdu"),
     ("getfattr", "attr"),
     ("git", "git"),
@@ -53,6 +54,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("xargs", "findutils"),
     ("xxhsum", "xxhash"),
     ("yaml", "python3-yaml"),
+    ("zsh", "zsh"),
     ("zstd", "zstd"),
 ];
 

@@ -1,5 +1,5 @@
-//! Generates the files that follow from the definition of the command line and are committed: manual pages, completion
-//! scripts and `docs/coming-from.md`. Packagers take them from the source and do not need to run ftk.
+//! Generates the files that follow from the definition of the command line and are committed: manual pages and
+//! `docs/coming-from.md`. Packagers take them from the source and do not need to run ftk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,12 +11,8 @@ use anyhow::{Context, Result, bail};
 use crate::bench::build::tested;
 use crate::{bench, ci};
 
-/// Folders that contain only generated files, so that the files of a removed command are found.
+/// The folder contains only generated files, so that the files of a removed command are found.
 const MANUAL: &str = "docs/man";
-const COMPLETIONS: &str = "docs/completions";
-
-/// Each shell, and the file name that it expects for its script.
-const SHELLS: &[(&str, &str)] = &[("bash", "ftk"), ("fish", "ftk.fish"), ("zsh", "_ftk")];
 
 /// What `ftk help coming-from` prints.
 const COMING_FROM: &str = "docs/coming-from.md";
@@ -63,9 +59,6 @@ fn generate() -> Result<BTreeMap<PathBuf, String>> {
         files.insert(Path::new(MANUAL).join(page.file_name()), fs::read_to_string(page.path())?);
     }
     fs::remove_dir_all(&folder)?;
-    for (shell, name) in SHELLS {
-        files.insert(Path::new(COMPLETIONS).join(name), ftk(&["completions", shell])?);
-    }
     files.insert(COMING_FROM.into(), ftk(&["help", "coming-from"])?);
     Ok(files)
 }
@@ -87,11 +80,11 @@ fn output(ftk: &Path, args: &[&str]) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Returns the files in the generated folders that are no longer generated.
+/// Returns the pages of the manual that are no longer generated.
 fn stale(wanted: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>> {
     let mut stale = Vec::new();
-    for folder in [MANUAL, COMPLETIONS].map(Path::new).into_iter().filter(|folder| folder.exists()) {
-        for file in fs::read_dir(folder)? {
+    if Path::new(MANUAL).exists() {
+        for file in fs::read_dir(MANUAL)? {
             let path = file?.path();
             if !wanted.contains_key(&path) {
                 stale.push(path);

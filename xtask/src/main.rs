@@ -42,7 +42,7 @@ enum Task {
     },
     /// Check the conventions of the project
     Tidy,
-    /// Generate manual, completions and docs/coming-from.md
+    /// Generate the manual and docs/coming-from.md
     Codegen {
         /// Write nothing, and fail if a file is outdated
         #[arg(long)]

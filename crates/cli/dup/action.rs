@@ -92,6 +92,9 @@ fn extension(value: &str) -> Result<String, String> {
     is_one.then(|| extension.to_owned()).ok_or("expected extensions such as xmp,thm".into())
 }
 
+/// The values of `--action`; a directory follows `move=`.
+pub(crate) const ACTIONS: [&str; 5] = ["hardlink", "reflink", "symlink", "delete", "move="];
+
 fn parse(value: OsString) -> Result<Action, String> {
     match value.as_bytes() {
         b"hardlink" => Ok(Action::Hardlink),

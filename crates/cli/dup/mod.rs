@@ -20,6 +20,7 @@ mod tally;
 
 use clap::{Args, Subcommand};
 
+pub(crate) use self::action::ACTIONS;
 pub(crate) use self::page::TreeDuplicates;
 
 use crate::console::{Console, Outcome};

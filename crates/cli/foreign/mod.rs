@@ -13,6 +13,7 @@ use std::ffi::OsStr;
 pub(crate) use dup::{refuse_in_search, refuse_output};
 pub(crate) use explain::{explain, keep_slips, operand_hint};
 pub(crate) use page::page;
+pub(crate) use table::TOOLS;
 
 use self::table::{FIND, Row, TABLE};
 use crate::line::{CommandLine, Role};

@@ -51,7 +51,7 @@ pub(super) const NO_DELETE: &str = "ftk find never deletes, because a wrong filt
     once: check the list, then use `--exec-batch rm --`; for copies use `ftk dup prune`";
 
 /// The sections of the page, in order.
-pub(super) const TOOLS: [&str; 14] = [
+pub(crate) const TOOLS: [&str; 14] = [
     "find",
     "fd",
     "du",
