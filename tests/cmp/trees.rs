@@ -279,6 +279,34 @@ fn rounded_times_are_accepted_on_request() {
     files.status(2).stderr_has("--modify-window is for two trees");
 }
 
+/// One inode with many names is one file, and each of these names is one if a copy has made it a separate file.
+#[test]
+fn the_times_of_each_pair_of_files_count_once() {
+    for is_linked in [true, false] {
+        let dir = Dir::new();
+        for (tree, hours) in [("a", 0), ("b", 1)] {
+            for nth in 0..12_u32 {
+                let (path, group) = (format!("{tree}/{nth:02}"), nth % 3);
+                if nth > 2 && (tree == "a" || is_linked) {
+                    dir.hard_link(&format!("{tree}/{group:02}"), &path);
+                    continue;
+                }
+                dir.file(&path, &bytes(group.into(), 100));
+                // One of three files was touched; or all names but the first ones are shifted.
+                let is_shifted = if is_linked { group == 2 } else { nth > 2 };
+                let seconds =
+                    1_700_000_000 + 86_400 * u64::from(group) + u64::from(is_shifted) * 3600 * hours;
+                let time = SystemTime::UNIX_EPOCH + Duration::new(seconds, 5 + group);
+                File::open(dir.path(&path)).unwrap().set_modified(time).unwrap();
+            }
+        }
+        let run = dir.ftk(["cmp", "--quick", "--modify-window", "a", "b"]).run();
+        let shift = "mtimes of 9 files: +1 h 0 min";
+        let run = if is_linked { run.stderr_lacks("mtimes of") } else { run.stderr_has(shift) };
+        run.check(run.text().contains("\t05\tmtime ") == is_linked, "another time");
+    }
+}
+
 #[test]
 fn quick_reads_nothing() {
     let dir = Dir::new();

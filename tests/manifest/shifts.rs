@@ -309,6 +309,85 @@ fn some_files_with_other_times_are_no_shift() {
     );
 }
 
+/// Returns a directory with a tree `t` of hard links, recorded in `m`, and their copies in `copy`, which are separate files
+/// without times. `name` gives the nth file its kth name.
+fn split(files: usize, names: usize, name: impl Fn(usize, usize) -> String) -> Dir {
+    let dir = Dir::new();
+    let paths: Vec<_> = (0..names).flat_map(|k| (0..files).map(move |nth| (k, nth))).collect();
+    for &(k, nth) in &paths {
+        let [path, first] = [k, 0].map(|k| format!("t/{}", name(nth, k)));
+        if k == 0 {
+            dir.file(&path, &bytes(nth as u64, 100));
+            let seconds = 1_600_000_000 + 86_400 * nth as u64;
+            set(
+                &dir.path(&path),
+                SystemTime::UNIX_EPOCH + Duration::new(seconds, 123_456_789 + 7001 * nth as u32),
+            );
+        } else {
+            fs::create_dir_all(dir.path(&path).parent().unwrap()).unwrap();
+            dir.hard_link(&first, &path);
+        }
+    }
+    dir.ftk(["manifest", "create", "t", "-o", "m"]).run().status(0);
+    // The copy begins after the manifest, also for a clock with coarse steps.
+    std::thread::sleep(Duration::from_millis(20));
+    let mut names: Vec<_> = paths.iter().map(|&(k, nth)| (name(nth, k), nth)).collect();
+    names.sort();
+    for (name, nth) in names {
+        dir.file(format!("copy/{name}"), &bytes(nth as u64, 100));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    dir
+}
+
+/// Checks that each command reports exactly these files in the copy as damaged, and that none is recorded.
+fn check_damage(dir: &Dir, damaged: &[&str]) {
+    let check = |manifest: &str| {
+        let run = dir.ftk(["manifest", "verify", "copy", manifest]).run().status(1);
+        let lines = run
+            .text()
+            .lines()
+            .filter(|line| !line.starts_with("shifted\t") && !line.starts_with("unlinked\t"));
+        let paths: Vec<_> = lines.map(|line| line.strip_prefix("corrupted\t").unwrap_or(line)).collect();
+        let paths: Vec<_> = paths.iter().map(|line| line.split('\t').next().unwrap()).collect();
+        run.check(paths == damaged, "the damaged files");
+    };
+    check("m");
+    dir.ftk(["manifest", "update", "--other-root", "copy", "m", "-o", "u"]).run().status(1);
+    check("u");
+}
+
+/// All hard links are separate files in the copy, so each of them shows how the times have changed.
+#[test]
+fn every_file_of_a_copy_without_links_is_a_witness() {
+    let snapshots = |nth, k| format!("daily.{k}/{nth:02}");
+    let alphabet = |nth: usize, k| format!("{}{k:02}", char::from(b'a' + nth as u8));
+    for damaged in [&["daily.2/03"][..], &["daily.0/03"], &["daily.0/02", "daily.3/01"]] {
+        let dir = split(6, 4, snapshots);
+        damaged.iter().for_each(|path| flip(&dir.path(format!("copy/{path}"))));
+        check_damage(&dir, damaged);
+    }
+    for damaged in [&["c00"][..], &["c03"], &["b00", "d00"], &["b02", "d02"]] {
+        let dir = split(5, 8, alphabet);
+        damaged.iter().for_each(|path| flip(&dir.path(format!("copy/{path}"))));
+        check_damage(&dir, damaged);
+    }
+    // Two files with rounded times.
+    let dir = split(2, 10, alphabet);
+    flip(&dir.path("copy/a05"));
+    for path in (0..2).flat_map(|nth| (0..10).map(move |k| alphabet(nth, k))) {
+        let time = fs::metadata(dir.path(format!("t/{path}"))).unwrap().modified().unwrap();
+        let ns = time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos() as u64;
+        set(
+            &dir.path(format!("copy/{path}")),
+            SystemTime::UNIX_EPOCH + Duration::from_nanos(ns / 1000 * 1000),
+        );
+    }
+    check_damage(&dir, &["a05"]);
+    let run = dir.ftk(["manifest", "verify", "copy", "m"]).run().status(1);
+    run.check(run.text().contains("shifted\t.\tmtimes of 20 files: "), "the rounding");
+}
+
 /// One inode is one file, whatever its number of names.
 #[test]
 fn names_of_one_file_show_no_shift() {
@@ -318,6 +397,20 @@ fn names_of_one_file_show_no_shift() {
     let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(1_700_000_000_123_456_700);
     ["k", "x00"].iter().for_each(|name| set(&dir.path(name), time));
     fs::copy(create(&dir, &[]), dir.aside("old")).unwrap();
+    // Merged manifests have no groups of links.
+    let merged = |name: &str| {
+        let parts = ["1", "2"].map(|number| dir.aside(&format!("part {number}")));
+        for (nth, part) in (1..).zip(&parts) {
+            let shard = format!("{nth}/2");
+            let create =
+                dir.ftk(["manifest", "create", ".", "--force", "--shard", &shard, "-o"]).arg(part).run();
+            create.status(0);
+        }
+        let path = dir.aside(name);
+        dir.ftk(["manifest", "merge", "--force"]).args(parts).arg("-o").arg(&path).run().status(0);
+        path
+    };
+    let old_merged = merged("old merged");
     // A new time, as after a copy without times; one hour; and one that is not a multiple of 100 ns.
     for new in [SystemTime::now(), time + HOUR, time + Duration::from_nanos(1)] {
         set(&dir.path("x00"), new);
@@ -330,8 +423,12 @@ fn names_of_one_file_show_no_shift() {
         run.check(run.text().contains("modified\tk\t"), "an edit");
         let now = dir.aside("now");
         dir.ftk(["manifest", "create", ".", "--force", "-o"]).arg(&now).run().status(0);
-        let diff = dir.ftk(["manifest", "diff"]).args([dir.aside("old"), now]).run().status(1);
-        diff.check(diff.text().contains("modified\tk\t") && !diff.text().contains("shifted"), "an edit");
+        for [old, new] in [[dir.aside("old"), now], [old_merged.clone(), merged("now merged")]] {
+            let diff = dir.ftk(["manifest", "diff"]).args([old, new]).run().status(1);
+            diff.check(diff.text().contains("modified\tk\t") && !diff.text().contains("shifted"), "an edit");
+        }
+        let run = dir.ftk(["manifest", "verify", "."]).arg(&old_merged).run().status(1);
+        run.check(run.text().contains("modified\tk\t") && !run.text().contains("shifted"), "an edit");
         dir.file("k", b"k");
         set(&dir.path("k"), time);
     }

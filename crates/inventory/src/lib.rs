@@ -59,7 +59,7 @@ pub use collect::Collect;
 pub use ftk_walk::is_pseudo;
 pub use full::Full;
 pub use keep::Keep;
-pub use links::{LinkNames, LinkOnce, LinkPairs, LinkSplits};
+pub use links::{LinkNames, LinkPairs, LinkSplits, Witnesses};
 pub use list::{PathList, Unlisted};
 pub use normal_form::NormalForm;
 pub use open_dirs::OpenDirs;

@@ -120,33 +120,46 @@ impl<A: Eq + Hash, B: Eq + Hash> LinkSplits<A, B> {
     }
 }
 
-/// Lets each file with several names count once, in either of two trees.
+/// Finds out which paths that two trees have are witnesses of a change of both trees, such as a shift of all times.
+///
+/// A witness is a pair of a file in the first tree and a file in the second one. So the names of a file that has them in both
+/// trees are one witness, and each name is one if a copy has made it a separate file. If only one file is known, it counts
+/// alone. Uses memory for each pair of which a file has several names.
 #[derive(Debug)]
-pub struct LinkOnce<A, B> {
-    a: HashSet<A>,
-    b: HashSet<B>,
+pub struct Witnesses<A, B> {
+    seen: HashSet<Witness<A, B>>,
     reserved: Reservation,
 }
 
-impl<A: Eq + Hash, B: Eq + Hash> LinkOnce<A, B> {
-    /// Creates a set without files.
+/// The known files of a pair, and whether their contents differ.
+type Witness<A, B> = (Option<A>, Option<B>, bool);
+
+impl<A: Eq + Hash, B: Eq + Hash> Witnesses<A, B> {
+    /// Creates a set without witnesses.
     pub fn new(budget: &Budget) -> Self {
-        Self { a: HashSet::new(), b: HashSet::new(), reserved: Reservation::new(budget) }
+        Self { seen: HashSet::new(), reserved: Reservation::new(budget) }
     }
 
-    /// Adds a path that both trees have, as in [`LinkPairs::add`]. Returns whether it is the first path of its file in both
-    /// trees.
+    /// Adds a path that both trees have, and returns whether it is a new witness. `a` and `b` identify its file in each tree:
+    /// `None` if that is not known, `Some(None)` if the file has no other names.
+    ///
+    /// `is_same`: whether the contents are the same, if that is known. A path whose contents differ does not stand for the
+    /// other names.
     ///
     /// # Errors
     /// When the budget is used up.
-    pub fn add(&mut self, a: Option<A>, b: Option<B>) -> Result<bool, Full> {
-        if a.is_none() && b.is_none() {
-            return Ok(true);
+    pub fn add(
+        &mut self,
+        a: Option<Option<A>>,
+        b: Option<Option<B>>,
+        is_same: Option<bool>,
+    ) -> Result<bool, Full> {
+        let is_alone = matches!(a, Some(None)) || matches!(b, Some(None)) || a.is_none() && b.is_none();
+        let is_new = is_alone || self.seen.insert((a.flatten(), b.flatten(), is_same == Some(false)));
+        if is_new && !is_alone {
+            self.reserved.consume(2 * size_of::<Witness<A, B>>() as u64)?;
         }
-        self.reserved.consume((2 * (size_of::<A>() + size_of::<B>())) as u64)?;
-        let is_first_a = a.is_none_or(|a| self.a.insert(a));
-        let is_first_b = b.is_none_or(|b| self.b.insert(b));
-        Ok(is_first_a && is_first_b)
+        Ok(is_new)
     }
 
     /// Returns the memory to the budget.
@@ -184,12 +197,27 @@ mod tests {
             prop_assert_eq!(found, same);
             let groups = (0..3).filter(|file| a.iter().filter(|it| **it == Some(*file)).count() > 1).count();
             let is_split = !pairs().any(|(i, j)| is_pair(&b, i, j));
-            let mut once = LinkOnce::new(&budget);
-            for nth in 0..7 {
-                let is_first = !(0..nth).any(|i| is_pair(&a, i, nth) || is_pair(&b, i, nth));
-                prop_assert_eq!(once.add(a[nth], b[nth]).unwrap(), is_first);
-            }
             prop_assert_eq!(splits.separate(), (groups > 0 && is_split).then_some(groups as u64));
+        }
+
+        /// Two paths are one witness if they lead to the same files, as far as these are known, and their contents are the same
+        /// or not in both cases.
+        #[test]
+        fn a_witness_is_a_pair_of_files(
+            paths in prop::collection::vec(
+                [prop::option::of(prop::option::of(0..3_u8)), prop::option::of(prop::option::of(0..3_u8))],
+                0..30,
+            ),
+            same in prop::collection::vec(prop::option::of(any::<bool>()), 30),
+        ) {
+            let budget = Budget::new(1 << 24);
+            let mut witnesses = Witnesses::new(&budget);
+            let is_linked = |nth: usize| paths[nth].iter().all(|file| *file != Some(None)) && paths[nth] != [None, None];
+            let differ = |nth: usize| same[nth] == Some(false);
+            for (nth, [a, b]) in paths.iter().enumerate() {
+                let is_seen = |i: &usize| is_linked(*i) && paths[*i] == paths[nth] && differ(*i) == differ(nth);
+                prop_assert_eq!(witnesses.add(*a, *b, same[nth]).unwrap(), !(0..nth).any(|i| is_seen(&i)));
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One entry of a tree, and its metadata.
 
-use std::hash::{DefaultHasher, Hasher as _};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use ftk_file::{FsId, Inode, Stat};
 use ftk_walk::FileType;
@@ -85,13 +85,17 @@ impl<'e> Entry<'e> {
         }
     }
 
-    /// Returns a number for the group of hard links that the entry belongs to.
-    pub(crate) fn group_hash(&self) -> Option<u64> {
-        self.link_group.map(|group| {
-            let mut hasher = DefaultHasher::new();
-            hasher.write(group);
-            hasher.finish()
-        })
+    /// Returns a number for the file that the entry is a name of, `Some(None)` if it has no other names. `None` if this is
+    /// not known. Merged manifests have no groups of links, so their inodes are used.
+    pub(crate) fn linked_identity(&self) -> Option<Option<u64>> {
+        let mut hasher = DefaultHasher::new();
+        match self.link_group {
+            Some(group) => hasher.write(group),
+            None if !self.knows(Field::Nlink) => return None,
+            None if self.stat.nlink <= 1 => return Some(None),
+            None => self.inode()?.hash(&mut hasher),
+        }
+        Some(Some(hasher.finish()))
     }
 
     /// Returns when a run last read the content. `start_ns` is that in the manifest's header, a time before the files were

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use ftk_file::{EvenSample, TimeAgreement, TimeCensus};
-use ftk_inventory::{Budget, Full, Inventory, LinkOnce, Unpaired};
+use ftk_inventory::{Budget, Full, Inventory, Unpaired, Witnesses};
 use ftk_sched::{Run, RunPlan};
 
 use super::attributes::{Attributes, Differences};
@@ -39,7 +39,8 @@ pub struct Trees<'t> {
 
 impl Trees<'_> {
     /// Finds out how the mtimes of the two trees agree: whether one of them is a copy that rounds or shifts times. Also
-    /// returns the number of files whose times differ by this. A file with several names counts once. This reads no file.
+    /// returns the number of files whose times differ by this. Each pair of files counts once, whatever its number of names. This reads no
+    /// file.
     ///
     /// # Errors
     /// If names that differ in their normal form, or files with several names, do not fit into the budget.
@@ -53,7 +54,7 @@ impl Trees<'_> {
         }
         let names = Names::find(unpaired, &self.a, &self.b, budget)?;
         let each_pair = |each: &mut dyn FnMut(i128, i128)| {
-            let mut once = LinkOnce::new(budget);
+            let mut witnesses = Witnesses::new(budget);
             let mut merge = Merge::new(&self.a, &self.b, &names);
             while let Some(step) = merge.next() {
                 if let Step::Both(a, b) = step
@@ -61,12 +62,12 @@ impl Trees<'_> {
                     && a.is_regular()
                     && b.is_regular()
                     && a.size == b.size
-                    && once.add(a.linked_identity(), b.linked_identity())?
+                    && witnesses.add(Some(a.linked_identity()), Some(b.linked_identity()), None)?
                 {
                     each(a.mtime_ns, b.mtime_ns);
                 }
             }
-            once.release();
+            witnesses.release();
             Ok(())
         };
         let mut sample = EvenSample::default();

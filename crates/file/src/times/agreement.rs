@@ -73,6 +73,15 @@ impl TimeAgreement {
         self.shift_ns
     }
 
+    /// Returns whether the shift is, to two seconds, a difference between the clocks of two time zones: a multiple of 15
+    /// minutes, of at most 14 hours.
+    pub(super) fn is_of_time_zones(&self) -> bool {
+        const QUARTER: i128 = 15 * 60 * SECOND;
+        let off = self.shift_ns.saturating_add(QUARTER / 2).rem_euclid(QUARTER) - QUARTER / 2;
+        let most = 14 * 3600 * SECOND + 2 * SECOND;
+        off.abs() < 2 * SECOND && (QUARTER / 2..most).contains(&self.shift_ns.saturating_abs())
+    }
+
     /// Returns how times are rounded, and which ones. `None` if they are exact.
     pub fn rounding(&self) -> Option<(RoundedSide, Rounding)> {
         let rounding = match self.grid {

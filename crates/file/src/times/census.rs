@@ -2,11 +2,9 @@
 
 use crate::times::TimeAgreement;
 use crate::times::agreement::sides;
+use crate::times::distinct::{Distinct, FEWEST};
 use crate::times::estimate::{Fit, estimate};
-use crate::times::grid::{FINE, SECOND};
-
-/// Fewer files than this show no shift, and no rounding to steps that an edit may meet by chance.
-const FEWEST: u64 = 3;
+use crate::times::grid::FINE;
 
 /// Counts how the times of all files differ between two trees, and decides whether they agree.
 ///
@@ -24,7 +22,7 @@ pub struct TimeCensus {
     /// Those of them whose times differ by less than [`FINE`].
     close: u64,
     /// Some of the exact and of the rounded times that the agreement explains.
-    distinct: [Vec<i128>; 2],
+    distinct: [Distinct; 2],
     /// Files with the same content, as far as it is known.
     alike: u64,
     /// Those of them whose times, also equal ones, the agreement explains.
@@ -71,9 +69,7 @@ impl TimeCensus {
         if is_explained {
             let (rounded, exact) = sides(self.agreement.rounded, (old_ns, new_ns));
             for (distinct, ns) in self.distinct.iter_mut().zip([exact, rounded]) {
-                if (distinct.len() as u64) < FEWEST && !distinct.contains(&ns) {
-                    distinct.push(ns);
-                }
+                distinct.add(ns);
             }
         }
     }
@@ -81,8 +77,7 @@ impl TimeCensus {
     /// Returns how the times agree, and the number of files whose times differ by this. `None` if they do not agree.
     pub fn agreement(&self) -> Option<(TimeAgreement, u64)> {
         let &Self { agreement, is_known, changed, .. } = self;
-        let [are_exact_distinct, are_rounded_distinct] =
-            self.distinct.each_ref().map(|distinct| distinct.len() as u64 >= FEWEST);
+        let [are_exact_distinct, are_rounded_distinct] = self.distinct.each_ref().map(Distinct::are_enough);
         let is_most = changed * 2 > self.files;
         let is_nearly_all = self.alike_explained * 10 >= self.alike * 9;
         // An unknown step must explain more, and is not one time that a program sets for all files.
@@ -93,7 +88,7 @@ impl TimeCensus {
         let agrees = if agreement.shift_ns() != 0 {
             // A program that sets one time for all files shifts them all by one amount when it runs again. Files of
             // several times cannot shift by one amount through writes.
-            is_most && is_step && (are_exact_distinct || is_of_a_time_zone(agreement.shift_ns()))
+            is_most && is_step && (are_exact_distinct || agreement.is_of_time_zones())
         } else if is_known && is_fine && changed * 10 >= self.close * 9 {
             // Some files of the tree may come from a copy. No edit comes so close to the old time.
             true
@@ -112,12 +107,4 @@ impl TimeCensus {
 /// Returns whether times are only rounded, with errors that are too small for an edit.
 fn is_fine(agreement: &TimeAgreement) -> bool {
     agreement.shift_ns() == 0 && agreement.width < FINE
-}
-
-/// Returns whether an amount is, to two seconds, a difference between the clocks of two time zones: a multiple of 15
-/// minutes, of at most 14 hours.
-fn is_of_a_time_zone(ns: i128) -> bool {
-    const QUARTER: i128 = 15 * 60 * SECOND;
-    let off = ns.saturating_add(QUARTER / 2).rem_euclid(QUARTER) - QUARTER / 2;
-    off.abs() < 2 * SECOND && (QUARTER / 2..14 * 3600 * SECOND + 2 * SECOND).contains(&ns.saturating_abs())
 }

@@ -1,6 +1,7 @@
 //! Estimates an agreement from a sample.
 
 use crate::times::agreement::{RoundedSide, TimeAgreement, sides};
+use crate::times::distinct::Distinct;
 use crate::times::grid::{FINE, Grid, MICRO, MILLI, SECOND, is_plausible, through_double};
 
 /// The largest step that is estimated: a day. One time that was set for all files is no rounding.
@@ -25,23 +26,34 @@ pub(super) struct Fit {
     pub(super) explained: usize,
     /// Pairs that it explains, and pairs of equal times.
     same: usize,
+    /// Some of the exact times that it explains.
+    exact: Distinct,
 }
 
 impl Fit {
     fn new(pairs: &[(i128, i128)], agreement: TimeAgreement, is_known: bool) -> Self {
-        let mut fit = Self { agreement, is_known, changed: 0, explained: 0, same: 0 };
+        let mut fit =
+            Self { agreement, is_known, changed: 0, explained: 0, same: 0, exact: Distinct::default() };
         for (old_ns, new_ns) in pairs {
             let (is_equal, is_explained) = (old_ns == new_ns, agreement.explains(*old_ns, *new_ns));
             fit.changed += usize::from(is_explained && !is_equal);
             fit.explained += usize::from(is_explained);
             fit.same += usize::from(is_explained || is_equal);
+            if is_explained {
+                fit.exact.add(sides(agreement.rounded, (*old_ns, *new_ns)).1);
+            }
         }
         fit
     }
 
-    /// Returns whether it is better: it explains more, or the same with smaller errors. A shift needs several files.
+    /// Returns whether it is better: it explains more, or the same with smaller errors. A shift needs several files, with
+    /// several times.
     fn is_better(&self, other: &Self) -> bool {
-        let is_plain = |it: &Self| it.agreement.shift_ns() == 0 || it.changed > 2;
+        let is_plain = |it: &Self| {
+            let agreement = &it.agreement;
+            agreement.shift_ns() == 0
+                || it.changed > 2 && (it.exact.are_enough() || agreement.is_of_time_zones())
+        };
         let key = |it: &Self| (it.same, it.explained, is_plain(it), -it.agreement.width);
         key(self) > key(other)
     }

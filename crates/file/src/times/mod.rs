@@ -2,6 +2,7 @@
 
 mod agreement;
 mod census;
+mod distinct;
 mod estimate;
 mod grid;
 mod sample;

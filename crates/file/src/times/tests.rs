@@ -110,6 +110,20 @@ fn known_roundings_are_named() {
     }
 }
 
+/// Files of few times look shifted by one amount, too.
+#[test]
+fn a_rounding_of_few_times_is_no_shift() {
+    for times in 1..=2_i128 {
+        for apart in [1, SECOND + 1, 17 * SECOND + 234_567] {
+            let ns = |nth: i128| 1_600_000_000_123_456_789 + nth % times * apart;
+            let tree: Vec<_> = (0..20).map(ns).map(|ns| (ns, ns - ns % MICRO, Some(true))).collect();
+            let (found, files) = agreement(&tree).unwrap();
+            let rounding = Some((RoundedSide::New, Rounding::Step(MICRO)));
+            assert_eq!((found.rounding(), found.shift_ns(), files), (rounding, 0, 20), "{times} {apart}");
+        }
+    }
+}
+
 /// A part of the files may come from a copy.
 #[test]
 fn roundings_too_fine_for_edits_need_few_files() {

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use ftk_file::{EvenSample, TimeAgreement, TimeCensus};
-use ftk_inventory::{Budget, Full, LinkOnce};
+use ftk_inventory::{Budget, Full, Witnesses};
 
 pub(crate) use recorded::RecordedTimes;
 
@@ -47,7 +47,7 @@ pub enum ShiftKind {
 
 impl Shift {
     /// Finds out whether the times of a tree have shifted, after its files were read. `recorded` are times of
-    /// some files. A file with several names counts once.
+    /// some files.
     ///
     /// # Errors
     /// When the manifest cannot be read or has changed, or the files with several names do not fit into the budget.
@@ -57,35 +57,29 @@ impl Shift {
         contents: &Contents<'_>,
         budget: &Budget,
     ) -> Result<Option<Self>, Error> {
-        // Nearly every tree has its recorded times, which the sample shows without another pass.
-        let sample = recorded.changes(contents);
-        let changed = sample.iter().filter(|(old_ns, new_ns)| old_ns != new_ns).count();
-        let mut census = TimeCensus::new(&sample);
-        if census.is_none() && changed * 2 <= sample.len() {
+        // Nearly every tree has its recorded times, which the samples show without another pass. Other names of linked files
+        // may be witnesses or not.
+        let [files, names] = recorded.changes(contents);
+        let is_changed = |(old_ns, new_ns): &&(i128, i128)| old_ns != new_ns;
+        let is_possible = |sample: &[_], part: usize| {
+            sample.iter().filter(is_changed).count() * part > sample.len()
+                || TimeCensus::new(sample).is_some()
+        };
+        if !is_possible(&files, 2) && !is_possible(&names, 10) {
+            return Ok(None);
+        }
+        let mut sample = EvenSample::default();
+        each_witness(aligned, contents, budget, |old_ns, new_ns, _| sample.add((old_ns, new_ns)))?;
+        let sample = sample.items();
+        let mut census = TimeCensus::new(sample);
+        if census.is_none() && sample.iter().filter(is_changed).count() * 2 <= sample.len() {
             return Ok(None);
         }
         let mut reset = ResetCensus::new(aligned.manifest.header().start_ns);
-        let (mut digests, mut once) = (Vec::new(), LinkOnce::new(budget));
-        aligned.merge(|old, new| {
-            if let (Some(old), Some(new)) = (old, new)
-                && let Some(file) = new.seen.file
-                && let old = old.entry()
-                && is_timed(&old)
-                && let Some((stat, row)) = contents.stat(file, new.seen.metadata)
-                && stat.size == old.stat.size
-                && once.add(old.group_hash(), stat.linked_identity())?
-            {
-                let is_same = row.map(|row| {
-                    contents.digests(row, &mut digests);
-                    digests == old.digests
-                });
-                let (old_ns, new_ns) = (old.stat.mtime_ns, stat.mtime_ns);
-                census.iter_mut().for_each(|census| census.add(old_ns, new_ns, is_same));
-                reset.add(old_ns, new_ns, is_same == Some(true));
-            }
-            Ok(ControlFlow::Continue(()))
+        each_witness(aligned, contents, budget, |old_ns, new_ns, is_same| {
+            census.iter_mut().for_each(|census| census.add(old_ns, new_ns, is_same));
+            reset.add(old_ns, new_ns, is_same == Some(true));
         })?;
-        once.release();
         let agreeing = census.as_ref().and_then(TimeCensus::agreement);
         // A fast copy without times of files that all have one recorded time looks shifted and rounded, too.
         let is_certain = agreeing.is_some_and(|(it, _)| it.shift_ns() == 0 || it.rounding().is_none());
@@ -116,15 +110,15 @@ impl Shift {
         };
         let Some(mut census) = TimeCensus::new(sample.times.items()) else { return Ok(None) };
         sample.release();
-        let mut once = LinkOnce::new(budget);
+        let mut witnesses = Witnesses::new(budget);
         each_pair(old, new, respelled, |old, new| {
-            if once.add(old.group_hash(), new.group_hash())? {
-                let is_same = (!common.is_empty()).then(|| common.is_same(old.digests, new.digests));
+            let is_same = (!common.is_empty()).then(|| common.is_same(old.digests, new.digests));
+            if witnesses.add(old.linked_identity(), new.linked_identity(), is_same)? {
                 census.add(old.stat.mtime_ns, new.stat.mtime_ns, is_same);
             }
             Ok(())
         })?;
-        once.release();
+        witnesses.release();
         Ok(census.agreement().map(Self::agreeing))
     }
 
@@ -141,21 +135,21 @@ impl Shift {
     }
 }
 
-/// Old and new times of some files of equal size in two manifests. A file with several names counts once.
+/// Old and new times of some files of equal size in two manifests, one of each [witness](Witnesses).
 #[derive(Debug)]
 pub(crate) struct TimeSample {
     times: EvenSample<(i128, i128)>,
-    once: LinkOnce<u64, u64>,
+    witnesses: Witnesses<u64, u64>,
 }
 
 impl TimeSample {
     pub(crate) fn new(budget: &Budget) -> Self {
-        Self { times: EvenSample::default(), once: LinkOnce::new(budget) }
+        Self { times: EvenSample::default(), witnesses: Witnesses::new(budget) }
     }
 
     /// Returns the memory to the budget.
     pub(crate) fn release(self) {
-        self.once.release();
+        self.witnesses.release();
     }
 
     /// Adds two entries, if they are files that count. Returns whether they do and their times differ.
@@ -167,11 +161,42 @@ impl TimeSample {
             return Ok(false);
         }
         let (old_ns, new_ns) = (old.stat.mtime_ns, new.stat.mtime_ns);
-        if self.once.add(old.group_hash(), new.group_hash())? {
+        if self.witnesses.add(old.linked_identity(), new.linked_identity(), None)? {
             self.times.add((old_ns, new_ns));
         }
         Ok(old_ns != new_ns)
     }
+}
+
+/// Passes the recorded and the present time of each [witness](Witnesses) in a tree to `each`, and whether its content is the
+/// recorded one, if it was read.
+fn each_witness(
+    aligned: &Aligned<'_>,
+    contents: &Contents<'_>,
+    budget: &Budget,
+    mut each: impl FnMut(i128, i128, Option<bool>),
+) -> Result<(), Error> {
+    let (mut digests, mut witnesses) = (Vec::new(), Witnesses::new(budget));
+    aligned.merge(|old, new| {
+        if let (Some(old), Some(new)) = (old, new)
+            && let Some(file) = new.seen.file
+            && let old = old.entry()
+            && is_timed(&old)
+            && let Some((stat, row)) = contents.stat(file, new.seen.metadata)
+            && stat.size == old.stat.size
+        {
+            let is_same = row.map(|row| {
+                contents.digests(row, &mut digests);
+                digests == old.digests
+            });
+            if witnesses.add(old.linked_identity(), Some(stat.linked_identity()), is_same)? {
+                each(old.stat.mtime_ns, stat.mtime_ns, is_same);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    witnesses.release();
+    Ok(())
 }
 
 /// Passes the entries of all files of equal size with known times to `each`.
