@@ -71,8 +71,7 @@ fn what_changed_keeps_its_record_and_is_reported_in_every_run() {
     assert_eq!(missing, 5, "{}", run.text());
 }
 
-/// The first name of a group of hard links becomes a separate file: only later names show that, and the first one would get a
-/// new record.
+/// The first name of a group of hard links becomes a separate file. Only the later name shows that.
 #[test]
 fn a_split_hard_link_is_reported_in_every_run() {
     let dir = Dir::new();
@@ -84,13 +83,41 @@ fn a_split_hard_link_is_reported_in_every_run() {
     fs::File::options().write(true).open(dir.path("c")).unwrap().set_modified(time).unwrap();
     fs::rename(dir.path("c"), dir.path("a")).unwrap();
     for _ in 0..2 {
-        append(&dir).status(1).stderr_has("'a' is not as recorded: ").stderr_has("hard link of ");
+        append(&dir).status(1).stderr_has("'b' is not as recorded: hard link of 'a' → none\n");
         let after = Manifest::read(&dir.aside("manifest"));
         for name in ["a", "b"] {
             assert_eq!(after.entry(name)["link_group"], before.entry(name)["link_group"], "{name}");
         }
     }
     dir.ftk(["manifest", "verify", "."]).arg(dir.aside("manifest")).run().status(1);
+}
+
+/// The record of the moved name is kept, and so is the name of its group.
+#[test]
+fn a_moved_hard_link_joins_the_recorded_group() {
+    let dir = Dir::new();
+    dir.file("x", &[7; 100]).hard_link("x", "z");
+    create(&dir, &[]);
+    fs::rename(dir.path("x"), dir.path("y")).unwrap();
+    for _ in 0..3 {
+        append(&dir)
+            .status(1)
+            .stderr_has("'x' is missing\n")
+            .stderr_has("1 entry missing")
+            .stderr_lacks("'z'");
+        let after = Manifest::read(&dir.aside("manifest"));
+        assert_eq!(["x", "y", "z"].map(|name| after.entry(name)["link_group"].clone()), ["x"; 3]);
+    }
+}
+
+#[test]
+fn hard_links_that_were_not_recorded_may_go() {
+    let dir = Dir::new();
+    dir.file("a", b"content").file("b", b"other").hard_link("a", "../snapshot");
+    create(&dir, &[]);
+    fs::remove_file(dir.aside("snapshot")).unwrap();
+    append(&dir).status(0).stderr_lacks("not as recorded");
+    dir.ftk(["manifest", "verify", "."]).arg(dir.aside("manifest")).run().status(0);
 }
 
 /// The record of the changed file has one name, and is kept. So the links of the new names cannot be recorded.
@@ -129,6 +156,55 @@ fn times_that_have_shifted_keep_their_records() {
         append(&dir).status(1).stderr_has("'same' is not as recorded: mtime ");
         let after = Manifest::read(&dir.aside("manifest"));
         assert_eq!(after.entry("same")["mtime_ns"], before.entry("same")["mtime_ns"]);
+    }
+}
+
+/// The damaged file keeps its time, too.
+#[test]
+fn a_healed_file_is_as_recorded_after_a_shift() {
+    let dir = recorded();
+    let names = ["gone", "edited", "mode", "became a directory", "removed/a", "removed/b", "same"];
+    let shift = |hours: i64| {
+        for name in names {
+            let file = fs::File::options().write(true).open(dir.path(name)).unwrap();
+            let time = file.metadata().unwrap().modified().unwrap();
+            let by = std::time::Duration::from_secs(3600);
+            file.set_modified(if hours > 0 { time + by } else { time - by }).unwrap();
+        }
+    };
+    let content = |content: &[u8]| {
+        let time = fs::metadata(dir.path("same")).unwrap().modified().unwrap();
+        fs::write(dir.path("same"), content).unwrap();
+        fs::File::options().write(true).open(dir.path("same")).unwrap().set_modified(time).unwrap();
+    };
+    let before = Manifest::read(&dir.aside("manifest"));
+    content(b"rots");
+    shift(1);
+    for _ in 0..2 {
+        append(&dir).status(1).stderr_has("'same' is corrupted: size is unchanged, mtime shifted");
+        let after = Manifest::read(&dir.aside("manifest"));
+        assert_eq!(after.entry("same")["mtime_ns"], before.entry("same")["mtime_ns"]);
+    }
+    content(b"same");
+    shift(-1);
+    dir.ftk(["manifest", "verify", "."]).arg(dir.aside("manifest")).run().status(0);
+    append(&dir).status(0);
+}
+
+/// Records of damaged and of missing names do not hide that others were separated.
+#[test]
+fn a_damaged_name_that_was_separated_hides_no_split() {
+    let dir = Dir::new();
+    dir.file("x", b"content").hard_link("x", "y").hard_link("x", "z");
+    create(&dir, &[]);
+    let time = fs::metadata(dir.path("x")).unwrap().modified().unwrap();
+    fs::remove_file(dir.path("x")).unwrap();
+    dir.file("x", b"c0ntent");
+    fs::File::options().write(true).open(dir.path("x")).unwrap().set_modified(time).unwrap();
+    for _ in 0..2 {
+        let run = append(&dir).status(1).stderr_has("'x' is corrupted: ");
+        let run = run.stderr_has("'y' is not as recorded: hard link of 'x' → none\n");
+        run.stderr_has("'z' is not as recorded: hard link of 'x' → 'y'\n");
     }
 }
 

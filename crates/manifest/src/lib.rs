@@ -81,6 +81,7 @@
 #![forbid(unsafe_code)]
 
 mod aligned;
+mod appended_links;
 mod blocks;
 mod canonical;
 mod common;

@@ -5,11 +5,12 @@ use std::io;
 use std::ops::ControlFlow;
 
 use ftk_file::{Stat, sees_trusted};
-use ftk_inventory::{Budget, FileNo, LinkNames, LinkPairs, OpenDirs, Reservation};
+use ftk_inventory::{Budget, FileNo, LinkNames, OpenDirs, Reservation};
 use ftk_process::{FileSystems, Rows, file_systems};
 use ftk_walk::FileType;
 
 use crate::aligned::{Aligned, Spelling};
+use crate::appended_links::AppendedLinks;
 use crate::contents::Content;
 use crate::create::{Made, Maker};
 use crate::damaged_inodes::DamagedInodes;
@@ -17,7 +18,7 @@ use crate::entry::{LinkGroup, key};
 use crate::shift::RecordedTimes;
 use crate::survey::is_same_file_system;
 use crate::trees::Trees;
-use crate::verdict::{compares_links, finding, is_undecided, note_links};
+use crate::verdict::{finding, is_undecided, note_links};
 use crate::walked_tree::{Seen, WalkedTree};
 use crate::xattrs::Hider;
 use crate::{
@@ -179,42 +180,35 @@ impl<'u> Update<'u> {
         let mut maker =
             Maker::new(&self.aligned.tree, &self.file_systems, contents, wanted, Some(now_ns), budget);
         let mut trees = Trees::new(writer.header());
-        let (has_trees, mut changed) = (trees.is_needed(), HashSet::new());
+        let (has_trees, mut links) = (trees.is_needed(), AppendedLinks::new(budget));
         if has_trees || self.append_only {
-            self.make(
-                &mut maker,
-                &damaged,
-                &mut changed,
-                (shift, now_ns, budget),
-                &mut |_| (),
-                &mut |made| {
-                    match made {
-                        _ if !has_trees => {}
-                        New::Entry(entry, is_whole) => trees.add(entry, is_whole),
-                        New::Unreadable(path) => trees.omit(path),
-                    }
-                    Ok(())
-                },
-            )?;
+            self.make(&mut maker, &damaged, &mut links, (shift, now_ns, budget), &mut |_| (), &mut |made| {
+                match made {
+                    _ if !has_trees => {}
+                    New::Entry(entry, is_whole) => trees.add(entry, is_whole),
+                    New::Unreadable(path) => trees.omit(path),
+                }
+                Ok(())
+            })?;
             if has_trees {
                 trees.finish();
                 trees.say_incomplete(&self.aligned.failed, writer.header_mut());
             }
             maker.make_again();
         }
-        self.make(&mut maker, &damaged, &mut changed, (shift, now_ns, budget), each, &mut |made| match made {
+        self.make(&mut maker, &damaged, &mut links, (shift, now_ns, budget), each, &mut |made| match made {
             New::Entry(entry, _) => Ok(writer.trusted_entry(&trees.with_tree(*entry))?),
             New::Unreadable(_) => Ok(()),
         })
     }
 
-    /// Makes the entries of the new manifest and passes them to `sink`. Adds the inodes with several names that an append-only
-    /// update does not record to `changed`: a new name of one is recorded without links if a former pass has added it.
+    /// Makes the entries of the new manifest and passes them to `sink`. Adds the hard links to `links` in an append-only update,
+    /// which needs them from a former pass.
     fn make(
         &self,
         maker: &mut Maker<'_>,
         damaged: &DamagedInodes,
-        changed: &mut HashSet<(u64, u64)>,
+        links: &mut AppendedLinks,
         (shift, now_ns, budget): (Option<Shift>, i128, &Budget),
         each: &mut dyn FnMut(&Finding<'_>),
         sink: &mut dyn FnMut(New<'_>) -> Result<(), Error>,
@@ -224,7 +218,6 @@ impl<'u> Update<'u> {
         // Directories of which the walk saw nothing: what is below them keeps its records, and they their tree digests.
         let mut kept_dirs = OpenDirs::default();
         let mut groups = LinkNames::new(budget);
-        let (mut links, mut reserved) = (LinkPairs::new(budget), Reservation::new(budget));
         // The old groups of kept records, and the names that their other names have in the new manifest.
         let (mut kept_groups, mut renamed) = (HashSet::new(), HashMap::new());
         // Paths that were no directories. What is below them now is not recorded: their old records stay.
@@ -237,6 +230,15 @@ impl<'u> Update<'u> {
                 return Ok(ControlFlow::Continue(()));
             }
             let (mut is_whole, mut is_read) = (new.is_some_and(|seen| seen.is_whole), true);
+            if let Some(old) = old.filter(|_| self.append_only) {
+                links.record(&old)?;
+                match (old.stat.file_type, new.map_or(old.stat.file_type, |seen| seen.file_type)) {
+                    (a, b) if a == b => {}
+                    (_, FileType::Directory) => replaced.push(key(old.path), ()),
+                    (FileType::Directory, _) => is_whole = !old.tree.is_empty(),
+                    _ => {}
+                }
+            }
             let made = new.map(|seen| maker.make(seen, old.as_ref())).transpose()?;
             let mut is_seen = matches!(made, Some(Made::Entry(_) | Made::WithoutXattrs(..)));
             let mut entry = match made {
@@ -270,28 +272,16 @@ impl<'u> Update<'u> {
                     _ => None,
                 },
                 Some(Made::Entry(entry))
-                    if self.retains(&old, (&entry, new), &mut links, &mut updated, now_ns, each)? =>
+                    if self.retains(&old, (&entry, new), links, &mut updated, now_ns, each)? =>
                 {
-                    is_seen = false;
-                    if let Some(inode) = entry.stat.linked_identity().filter(|it| changed.insert(*it)) {
-                        reserved.consume(2 * size_of_val(&inode) as u64)?;
-                    }
-                    if let (Some(old), Some(seen)) = (&old, new) {
-                        match (old.stat.file_type, seen.file_type) {
-                            (_, FileType::Directory) if old.stat.file_type != seen.file_type => {
-                                replaced.push(key(old.path), ());
-                            }
-                            (FileType::Directory, _) if old.stat.file_type != seen.file_type => {
-                                is_whole = !old.tree.is_empty();
-                            }
-                            _ => {}
-                        }
-                    }
                     old
                 }
                 Some(Made::Unread) => {
                     is_read = false;
-                    let old = old.filter(|old| old.stat.is_regular());
+                    if let Some(stat) = new.and_then(|seen| seen.metadata) {
+                        links.exclude(&stat)?;
+                    }
+                    let old = old.filter(|old| self.append_only || old.stat.is_regular());
                     updated.keep(old.is_some());
                     old
                 }
@@ -300,11 +290,7 @@ impl<'u> Update<'u> {
                     None
                 }
                 Some(Made::Entry(entry)) => {
-                    // The record of another name is kept, so a link to it cannot be recorded.
-                    let was_linked = old.is_some_and(|old| old.links().is_some());
-                    let is_of_changed = |inode| !was_linked && changed.contains(&inode);
-                    let has_links = !entry.stat.linked_identity().is_some_and(is_of_changed);
-                    let entry = Entry { link_group: entry.link_group.filter(|_| has_links), ..entry };
+                    let entry = if self.append_only { links.link(old.as_ref(), entry) } else { entry };
                     let judged = self.judge(old, entry, damaged, now_ns, &mut updated, each);
                     // A record that is kept stays in its group, also if its name is a separate file now.
                     is_seen = judged.link_group == entry.link_group;
@@ -313,7 +299,10 @@ impl<'u> Update<'u> {
                 Some(Made::WithoutXattrs(entry, error)) => {
                     is_read = false;
                     each(&Finding { error: Some(&error), ..finding(Verdict::Unreadable, &entry) });
-                    let old = old.filter(|old| old.stat.file_type == entry.stat.file_type);
+                    links.exclude(&entry.stat)?;
+                    let is_kept =
+                        |old: &Entry<'_>| self.append_only || old.stat.file_type == entry.stat.file_type;
+                    let old = old.filter(is_kept);
                     updated.keep(old.is_some());
                     let entry = Entry { xattrs: old.and_then(|old| old.xattrs), ..entry };
                     match self.append_only {
@@ -328,7 +317,7 @@ impl<'u> Update<'u> {
                 sink(New::Unreadable(&seen.path))?;
             }
             // A group may have another name now. A record that is kept gets that name too.
-            let old_group = old.and_then(|old| old.link_group);
+            let old_group = old.and_then(|old| old.link_group).filter(|_| !self.append_only);
             if let Some(entry) = &mut entry
                 && let (Some(old), Some(group)) = (old_group, entry.link_group)
             {
@@ -360,14 +349,16 @@ impl<'u> Update<'u> {
         &self,
         old: &Option<Entry<'_>>,
         (entry, seen): (&Entry<'_>, Option<&Seen>),
-        links: &mut LinkPairs<LinkGroup, LinkGroup>,
+        links: &mut AppendedLinks,
         updated: &mut Updated,
         now_ns: i128,
         each: &mut dyn FnMut(&Finding<'_>),
     ) -> Result<bool, Error> {
         let Some(old) = old.as_ref().filter(|_| self.append_only) else { return Ok(false) };
         let shift = updated.shift.as_ref();
+        links.add(old, &entry.stat)?;
         if kept(old, entry, shift, now_ns).is_some() {
+            links.keep(old, &entry.stat)?;
             return Ok(false);
         }
         let (mut before, mut now, mut changed) = (*old, *entry, Vec::new());
@@ -377,14 +368,8 @@ impl<'u> Update<'u> {
         let is_same = is_pair.then(|| old.digests == entry.digests);
         // Times that have shifted keep their records, too.
         Criteria::default().changed(&before, &now, is_same, &mut changed);
-        if let (Some(a), Some(b)) = (old.links(), entry.links())
-            && compares_links(old, entry.stat.file_type)
-            && let Some(first) = links.add(old.path, a.map(Into::into), b.map(Into::into))?
-        {
+        if let Some(first) = links.find(old, &entry.stat) {
             note_links(&mut changed, [&mut before, &mut now], first);
-        } else if old.link_group.is_some() && entry.links() == Some(None) {
-            // It may be the first name of its group, of which only a later one shows that they are separate.
-            changed.push(Field::LinkGroup);
         }
         let spelled = seen.filter(|seen| seen.is_respelled);
         let is_retained = !changed.is_empty() || spelled.is_some();
@@ -394,6 +379,7 @@ impl<'u> Update<'u> {
             let finding = Finding { new: Some(now), changed: &changed, ..finding(verdict, &before) };
             let own_path = spelled.and_then(|seen| seen.own_path.as_deref());
             each(&finding.spelled(own_path, spelled.is_some(), &Criteria::default()));
+            links.keep(old, &entry.stat)?;
         }
         Ok(is_retained)
     }
@@ -427,7 +413,14 @@ impl<'u> Update<'u> {
         };
         *(if verdict == Verdict::Corrupted { &mut updated.corrupted } else { &mut updated.undecided }) += 1;
         each(&Finding { new: Some(entry), changed: &[Field::Digests], ..finding(verdict, &old) });
-        Entry { link_group: entry.link_group.or(old.link_group), ..kept }
+        if self.append_only {
+            return kept;
+        }
+        // With the old time, the next run would take the damage for an edit if the times have shifted.
+        let is_corrupted = verdict == Verdict::Corrupted;
+        let mtime_ns = if is_corrupted { entry.stat.mtime_ns } else { old.stat.mtime_ns };
+        let stat = Stat { mtime_ns, ..kept.stat };
+        Entry { stat, link_group: entry.link_group.or(old.link_group), ..kept }
     }
 
     /// Finds the files that keep their records although they were read: new names of them get the same content.
@@ -586,10 +579,8 @@ fn kept<'e>(
     if is_undecided(old, new, shift) {
         return Some((Verdict::Modified, *old));
     }
-    // With the old time, the next run would take the damage for an edit if the times have shifted.
-    let stat = Stat { mtime_ns: new.stat.mtime_ns, ..old.stat };
     let damaged_ns = old.damaged_ns.or(Some(now_ns));
-    is_corrupted(old, new, shift).then_some((Verdict::Corrupted, Entry { stat, damaged_ns, ..*old }))
+    is_corrupted(old, new, shift).then_some((Verdict::Corrupted, Entry { damaged_ns, ..*old }))
 }
 
 /// Returns whether the content of a file differs although size and mtime are the same, apart from a shift of all

@@ -1,5 +1,6 @@
 //! Manifests compared with a slow and simple model.
 
+mod append;
 mod changed;
 mod compressed;
 mod diff;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path as FsPath;
@@ -82,8 +82,13 @@ impl Dir {
     }
 
     pub(crate) fn walk(&self, files: bool) -> Walked {
-        let root = self.path().as_os_str().as_bytes().to_vec();
-        let parts = Walker::new([self.path()]).run(|worker| Collect::new(worker, Keep::Stats { files }));
+        self.walk_below(".", files)
+    }
+
+    /// Walks a directory of it.
+    pub(crate) fn walk_below(&self, name: &str, files: bool) -> Walked {
+        let root = self.at(name).into_os_string().into_vec();
+        let parts = Walker::new([self.at(name)]).run(|worker| Collect::new(worker, Keep::Stats { files }));
         let mut inventory = Inventory::merge(parts).unwrap();
         let failed = inventory.take_errors().into_iter().map(|error| error.path).collect();
         Walked { inventory, root, failed }

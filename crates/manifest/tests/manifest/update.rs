@@ -12,15 +12,16 @@ use ftk_manifest::{
     Field, Finding, Header, Manifest, OtherRoot, Sample, Update, UpdateOptions, Updated, Verdict, Writer,
 };
 
-use crate::model::{Entries, Path, header, manifest, open, read, version_1};
+use crate::model::{Entries, Path, Said, header, manifest, open, read, version_1};
 use crate::tree_digests::with_trees;
 use crate::trees::{Dir, Walked};
 
 const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
 
-/// The files that an update read, the corrupted files it found, and the new manifest.
+/// The files that an update read, what it reported, the corrupted files among these, and the new manifest.
 pub(crate) struct Run {
     pub(crate) read: Vec<Vec<u8>>,
+    pub(crate) said: Vec<Said>,
     pub(crate) corrupted: Vec<Vec<u8>>,
     updated: Updated,
     pub(crate) new: Manifest,
@@ -34,16 +35,25 @@ pub(crate) fn update(dir: &Dir, old: &Manifest, check: Option<f64>, accept: &[&s
 }
 
 fn update_walked(walked: &Walked, old: &Manifest, check: Option<f64>, accept: &[&str]) -> Run {
-    let (tree, budget) = (walked.tree(), Budget::new(1 << 20));
     let check = check.map(Sample::new);
     let accept: BTreeSet<_> = accept.iter().map(|path| path.as_bytes().to_vec()).collect();
-    let options = UpdateOptions { check: check.as_ref(), accept: &accept, append_only: false };
-    let update = Update::new(old, &tree, &options, &budget).unwrap();
+    run(walked, old, &UpdateOptions { check: check.as_ref(), accept: &accept, append_only: false })
+}
+
+/// Runs an append-only update.
+pub(crate) fn append(walked: &Walked, old: &Manifest) -> Run {
+    run(walked, old, &UpdateOptions { check: None, accept: &BTreeSet::new(), append_only: true })
+}
+
+fn run(walked: &Walked, old: &Manifest, options: &UpdateOptions<'_>) -> Run {
+    let (tree, budget) = (walked.tree(), Budget::new(1 << 20));
+    let update = Update::new(old, &tree, options, &budget).unwrap();
     let header = old.header();
     let rows = walked.read(Some(&update.files), &header.algorithms);
     let path = |file: &_| walked.inventory.path(*file)[walked.root.len() + 1..].to_vec();
-    let (mut bytes, mut corrupted) = (Vec::new(), Vec::new());
+    let (mut bytes, mut said, mut corrupted) = (Vec::new(), Vec::new(), Vec::new());
     let mut each = |finding: &Finding<'_>| {
+        said.push(Said::of(finding));
         if finding.verdict == Verdict::Corrupted {
             corrupted.push(finding.path.to_vec());
         }
@@ -51,7 +61,8 @@ fn update_walked(walked: &Walked, old: &Manifest, check: Option<f64>, accept: &[
     let mut writer = Writer::new(header, |line: &[u8]| bytes.write_all(line));
     let updated = update.write(&rows, NOW, &mut writer, &Budget::new(u64::MAX), &mut each).unwrap();
     writer.finish().unwrap();
-    Run { read: update.files.iter().map(path).collect(), corrupted, updated, new: open(&bytes).unwrap() }
+    let read = update.files.iter().map(path).collect();
+    Run { read, said, corrupted, updated, new: open(&bytes).unwrap() }
 }
 
 /// Returns the header of a run that begins long after everything was written.
