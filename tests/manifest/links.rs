@@ -4,6 +4,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
+use super::records::Manifest;
+use super::repair::damage;
 use crate::harness::Dir;
 
 /// Makes a tree with two groups of links, and its manifest.
@@ -162,5 +164,72 @@ fn update_keeps_the_group_of_a_damaged_file_that_was_separated() {
             update();
             assert_eq!(separate(), before, "{name}");
         }
+    }
+}
+
+/// Makes a name a separate file with the same content and metadata.
+fn separate(dir: &Dir, name: &str) {
+    let path = dir.path("t").join(name);
+    let cp = Command::new("cp").arg("-p").arg(&path).arg(dir.path("split")).status();
+    assert!(cp.unwrap().success());
+    fs::rename(dir.path("split"), path).unwrap();
+}
+
+/// A record that is kept shares its group only with the same records, also in later updates.
+#[test]
+fn different_records_share_no_group() {
+    let update =
+        |dir: &Dir| dir.ftk(["manifest", "update", "--check", "100%", "t", "m", "-o", "m"]).run().code();
+    let groups = |dir: &Dir, names: &[&str]| {
+        let manifest = Manifest::read(&dir.path("m"));
+        let group = |name: &&str| manifest.entry(name)["link_group"].as_str().unwrap_or("").to_owned();
+        names.iter().map(group).collect::<Vec<_>>()
+    };
+    let make = |first: &str, others: &[&str]| {
+        let dir = Dir::new();
+        dir.file("t/k", b"k").file("t/l", b"l").file(format!("t/{first}"), b"content");
+        others.iter().for_each(|name| _ = dir.hard_link(&format!("t/{first}"), &format!("t/{name}")));
+        dir.ftk(["manifest", "create", "t", "-o", "m"]).run().status(0);
+        dir
+    };
+    // The other names were edited, or got other permissions.
+    for (damaged, other, edits) in [("x", "y", true), ("z", "x", true), ("x", "y", false), ("z", "x", false)]
+    {
+        let dir = make("x", &["y", "z"]);
+        separate(&dir, damaged);
+        damage(&dir.path("t").join(damaged));
+        match edits {
+            true => fs::write(dir.path("t").join(other), "edited content").unwrap(),
+            false => {
+                fs::set_permissions(dir.path("t").join(other), Permissions::from_mode(0o600)).unwrap();
+            }
+        }
+        for _ in 0..2 {
+            assert_eq!(update(&dir), 1);
+            let expected = if damaged == "x" { ["x", "y", "y"] } else { ["x", "x", "z"] };
+            assert_eq!(groups(&dir, &["x", "y", "z"]), expected, "{damaged} {edits}");
+        }
+    }
+    // The first name is gone, and a new file takes it.
+    let dir = make("w", &["x", "y", "z"]);
+    fs::remove_file(dir.path("t/w")).unwrap();
+    separate(&dir, "x");
+    damage(&dir.path("t/x"));
+    assert_eq!(update(&dir), 1);
+    dir.file("t/w", b"new").hard_link("t/w", "t/ww");
+    for _ in 0..2 {
+        assert_eq!(update(&dir), 1);
+        assert_eq!(groups(&dir, &["w", "ww", "x", "y", "z"]), ["w", "w", "x", "x", "x"]);
+    }
+    // A new name of a damaged file comes before the recorded ones.
+    let dir = make("x", &["y"]);
+    separate(&dir, "y");
+    damage(&dir.path("t/y"));
+    dir.hard_link("t/y", "t/b");
+    for _ in 0..2 {
+        assert_eq!(update(&dir), 1);
+        assert_eq!(groups(&dir, &["b", "x", "y"]), ["b", "b", "b"]);
+        let run = dir.ftk(["manifest", "verify", "t", "m"]).run().status(1);
+        run.check(run.text().contains("hard link of 'b'"), "they are separate files");
     }
 }

@@ -103,6 +103,7 @@ mod json_line;
 mod kept_xattrs;
 mod keys;
 mod lines;
+mod link_groups;
 mod merge;
 mod moves;
 mod pairs;

@@ -1,11 +1,11 @@
 //! A new manifest from an old one, reading only files that may have changed.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::ops::ControlFlow;
 
 use ftk_file::{Stat, sees_trusted};
-use ftk_inventory::{Budget, FileNo, LinkNames, OpenDirs, Reservation};
+use ftk_inventory::{Budget, FileNo, OpenDirs, Reservation};
 use ftk_process::{FileSystems, Rows, file_systems};
 use ftk_walk::FileType;
 
@@ -15,6 +15,7 @@ use crate::contents::Content;
 use crate::create::{Made, Maker};
 use crate::damaged_inodes::DamagedInodes;
 use crate::entry::{LinkGroup, key};
+use crate::link_groups::LinkGroups;
 use crate::shift::RecordedTimes;
 use crate::survey::is_same_file_system;
 use crate::trees::Trees;
@@ -51,7 +52,7 @@ pub struct Update<'u> {
     /// [`Stat::is_recent`].
     recent: Vec<FileNo>,
     times: RecordedTimes,
-    /// Whether a file to be read has several names.
+    /// Whether a file to be read has or had several names.
     has_links: bool,
     /// Whether the new manifest keeps such an old record because the directory of its file could not be
     /// listed.
@@ -217,9 +218,7 @@ impl<'u> Update<'u> {
         let (mut updated, mut pending) = (Updated { shift, ..Updated::default() }, 0);
         // Directories of which the walk saw nothing: what is below them keeps its records, and they their tree digests.
         let mut kept_dirs = OpenDirs::default();
-        let mut groups = LinkNames::new(budget);
-        // The old groups of kept records, and the names that their other names have in the new manifest.
-        let (mut kept_groups, mut renamed) = (HashSet::new(), HashMap::new());
+        let mut groups = LinkGroups::new(damaged, budget);
         // Paths that were no directories. What is below them now is not recorded: their old records stay.
         let mut replaced = OpenDirs::default();
         self.aligned.merge(|old, new| {
@@ -240,8 +239,8 @@ impl<'u> Update<'u> {
                 }
             }
             let made = new.map(|seen| maker.make(seen, old.as_ref())).transpose()?;
-            let mut is_seen = matches!(made, Some(Made::Entry(_) | Made::WithoutXattrs(..)));
-            let mut entry = match made {
+            let is_seen = matches!(made, Some(Made::Entry(_) | Made::WithoutXattrs(..)));
+            let entry = match made {
                 None => match old {
                     Some(old) if self.aligned.failed.covers(old.path) => {
                         updated.kept += 1;
@@ -291,10 +290,7 @@ impl<'u> Update<'u> {
                 }
                 Some(Made::Entry(entry)) => {
                     let entry = if self.append_only { links.link(old.as_ref(), entry) } else { entry };
-                    let judged = self.judge(old, entry, damaged, now_ns, &mut updated, each);
-                    // A record that is kept stays in its group, also if its name is a separate file now.
-                    is_seen = judged.link_group == entry.link_group;
-                    Some(judged)
+                    Some(self.judge(old, entry, damaged, now_ns, &mut updated, each))
                 }
                 Some(Made::WithoutXattrs(entry, error)) => {
                     is_read = false;
@@ -316,26 +312,16 @@ impl<'u> Update<'u> {
             if let Some(seen) = new.filter(|_| !is_read) {
                 sink(New::Unreadable(&seen.path))?;
             }
-            // A group may have another name now. A record that is kept gets that name too.
-            let old_group = old.and_then(|old| old.link_group).filter(|_| !self.append_only);
-            if let Some(entry) = &mut entry
-                && let (Some(old), Some(group)) = (old_group, entry.link_group)
-            {
-                let first = groups.first(group, Some(LinkGroup::from(old)))?;
-                if !is_seen {
-                    entry.link_group = Some(first);
-                    kept_groups.insert(LinkGroup::from(old));
-                } else if first != group && kept_groups.contains(old) {
-                    renamed.insert(LinkGroup::from(group), LinkGroup::from(first));
+            // An append-only update has decided about the links of its entries already.
+            let group = match &entry {
+                Some(entry) if !self.append_only => {
+                    groups.of(entry, old.as_ref(), new.filter(|_| is_seen).map(Seen::stat).as_ref())?
                 }
-            }
-            if is_seen
-                && let Some(entry) = &mut entry
-                && let Some(name) = entry.link_group.and_then(|group| renamed.get(group))
-            {
-                entry.link_group = Some(name);
-            }
+                _ => None,
+            };
             if let Some(entry) = entry {
+                let link_group = if self.append_only { entry.link_group } else { group.as_deref() };
+                let entry = Entry { link_group, ..entry };
                 sink(New::Entry(&entry, is_whole))?;
                 updated.entries += 1;
             }
@@ -419,8 +405,8 @@ impl<'u> Update<'u> {
         // With the old time, the next run would take the damage for an edit if the times have shifted.
         let is_corrupted = verdict == Verdict::Corrupted;
         let mtime_ns = if is_corrupted { entry.stat.mtime_ns } else { old.stat.mtime_ns };
-        let stat = Stat { mtime_ns, ..kept.stat };
-        Entry { stat, link_group: entry.link_group.or(old.link_group), ..kept }
+        // The path is in the tree, so its present links are known.
+        Entry { stat: Stat { mtime_ns, ..kept.stat }, link_group: entry.link_group, ..kept }
     }
 
     /// Finds the files that keep their records although they were read: new names of them get the same content.
@@ -528,7 +514,8 @@ impl Lists {
             {
                 lists.reserved.consume(size_of::<FileNo>() as u64)?;
                 lists.files.push(file);
-                lists.has_links |= seen.metadata.is_some_and(|stat| stat.nlink > 1);
+                lists.has_links |= seen.metadata.is_some_and(|stat| stat.nlink > 1)
+                    || old.is_some_and(|old| old.link_group.is_some());
                 if old.is_some_and(|old| old.stat.is_recent(start_ns)) {
                     lists.reserved.consume(size_of::<FileNo>() as u64)?;
                     lists.recent.push(file);
