@@ -238,7 +238,7 @@ impl Metadata {
 }
 
 /// The attribute that holds a program's capabilities.
-const CAPABILITIES: &[u8] = b"security.capability";
+pub(crate) const CAPABILITIES: &[u8] = b"security.capability";
 
 /// The attribute that holds the access control list.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
@@ -386,17 +386,23 @@ pub(crate) fn restore(file: impl AsFd, metadata: &Metadata) -> Result<(), (&'sta
         fchown(file, Some(uid), Some(gid)).map_err(|errno| ("restore the owner", errno))?;
     }
     // Attributes are set after the owner, since a change of the owner removes capabilities.
-    let theirs = attributes(file).map_err(|error| ("list attributes of the copy", errno_of(&error)))?;
-    for (name, _) in theirs.iter().filter(|(name, _)| !metadata.attributes.iter().any(|(n, _)| n == name)) {
-        remove_attribute(file, name).map_err(|errno| ("restore extended attributes", errno))?;
-    }
-    for (name, value) in metadata.attributes.iter().filter(|attribute| !theirs.contains(attribute)) {
-        let set = fsetxattr(file, &name[..], value, XattrFlags::empty());
-        set.map_err(|errno| ("restore extended attributes", errno))?;
-    }
+    set_attributes(file, &metadata.attributes).map_err(|errno| ("restore extended attributes", errno))?;
     // The permissions are set after the access control list, which changes the bits of the group.
     fchmod(file, permissions(metadata.mode)).map_err(|errno| ("restore the permissions", errno))?;
     set_times(file, metadata.atime_ns, metadata.mtime_ns).map_err(|errno| ("restore the times", errno))
+}
+
+/// Gives an open file or directory these extended attributes and no others.
+pub(crate) fn set_attributes(file: impl AsFd, all: &[Attribute]) -> Result<(), Errno> {
+    let file = file.as_fd();
+    let theirs = attributes(file).map_err(|error| errno_of(&error))?;
+    for (name, _) in theirs.iter().filter(|(name, _)| !all.iter().any(|(n, _)| n == name)) {
+        remove_attribute(file, name)?;
+    }
+    for (name, value) in all.iter().filter(|attribute| !theirs.contains(attribute)) {
+        fsetxattr(file, &name[..], value, XattrFlags::empty())?;
+    }
+    Ok(())
 }
 
 /// Sets what the caller may set of `metadata` on `file`, which was just created. Returns whether that is everything.

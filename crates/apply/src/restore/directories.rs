@@ -13,7 +13,7 @@ use crate::durable::sync_names;
 use crate::exposed::ensure_trusted_above;
 use crate::intent::Making;
 use crate::journal::Journal;
-use crate::metadata::set_times;
+use crate::metadata::{is_access_list, set_attributes, set_times};
 use crate::private::Unnamed;
 use crate::reach::{Place, READABLE, Reach};
 use crate::refusal::{ActError, Refusal, Side};
@@ -188,6 +188,16 @@ fn finish(
         return Ok(()); // it was renamed or replaced, and is no longer ours
     }
     if let Some(recorded) = recorded {
+        if recorded.attributes.is_some() {
+            let (now, mut all) = (Stat::of(&dir)?, recorded.safe_attributes(true));
+            // For another owner or group, a list would hold for other users.
+            if recorded.uid.is_some_and(|uid| uid != now.uid)
+                || recorded.gid.is_some_and(|gid| gid != now.gid)
+            {
+                all.retain(|attribute| !is_access_list(attribute));
+            }
+            set_attributes(&dir, &all)?;
+        }
         if let Some(mode) = recorded.permissions() {
             fchmod(&dir, permissions(mode))?;
         }

@@ -117,16 +117,16 @@ impl Restorer {
         if !is_directory && !self.own_changes.is_unchanged(&seen.version, &entry.stat) {
             return Err(Refusal::Changed { side: Side::Target, what: "since it was read" }.into());
         }
-        let mut old = entry.metadata(Side::Target)?;
-        let new = recorded.over(&old, *file_type);
-        if new.is_same(&old) {
-            return Ok(Err(version));
-        }
-        let mut version = version;
+        let now = entry.metadata(Side::Target)?;
+        let (mut old, mut version) = (now.clone(), version);
         if is_directory {
-            // The run has changed names in it. Undo brings back the time before that.
+            // The run has changed names in it. It keeps the time before that, which undo brings back too.
             version.mtime_ns = seen.version.mtime_ns;
             old.mtime_ns = version.mtime_ns;
+        }
+        let new = recorded.over(&old, *file_type);
+        if new.is_same(&now) {
+            return Ok(Err(version));
         }
         ensure_permitted(&old, &new)?;
         let identity = entry.identity(Side::Target)?;

@@ -3,7 +3,7 @@
 use ftk_file::{Attribute, FileType, TRUSTED, now_ns};
 use rustix::process::{getegid, geteuid, getgroups};
 
-use crate::metadata::Metadata;
+use crate::metadata::{CAPABILITIES, Metadata};
 use crate::reach::Held;
 
 /// The permissions that a record may give: all but set-user-ID and set-group-ID.
@@ -91,11 +91,12 @@ impl RecordedMetadata {
         (euid.as_raw(), if has_group { gid } else { egid })
     }
 
-    /// Returns the attributes of users and access control lists, or all of them, sorted by name.
-    fn safe_attributes(&self, with_all: bool) -> Vec<Attribute> {
+    /// Returns the attributes of users and access control lists, or all of them but capabilities, sorted by name.
+    pub(super) fn safe_attributes(&self, with_all: bool) -> Vec<Attribute> {
         let is_safe = |(name, _): &&Attribute| {
             let is_of_users = name.starts_with(b"user.") || name.starts_with(b"system.posix_acl_");
-            is_of_users || with_all && !(self.keeps_trusted && name.starts_with(TRUSTED))
+            let is_other = name != CAPABILITIES && !(self.keeps_trusted && name.starts_with(TRUSTED));
+            is_of_users || with_all && is_other
         };
         let mut safe: Vec<_> = self.attributes.iter().flatten().filter(is_safe).cloned().collect();
         safe.sort();

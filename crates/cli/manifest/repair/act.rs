@@ -150,7 +150,10 @@ impl<'r> Repairs<'r> {
         let saved = Self::saved(&path);
         let directories = self.damage.directories.iter();
         let directories = directories
-            .map(|(path, recorded)| (self.path(path), self.recorded(recorded, |_| true)))
+            .map(|(path, recorded)| {
+                let sets = |field| field != Field::Xattrs || self.args.metadata;
+                (self.path(path), self.recorded(recorded, sets))
+            })
             .collect();
         let restorer = Restorer::new((!self.args.discard).then_some(&*saved), directories)
             .expecting(self.args.root.as_bytes(), self.root.identity().identity);
