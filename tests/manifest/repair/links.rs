@@ -1,13 +1,15 @@
 //! Hard links are repaired together.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::process::Command;
 use std::time::UNIX_EPOCH;
 
-use super::super::records::{Manifest, json, verify};
-use super::{damage, journal, keep, mark, names, repair, said};
-use crate::harness::{Dir, Run, sha256};
+use rustix::fs::{XattrFlags, getxattr, setxattr};
+
+use super::super::records::{Manifest, create, json, verify};
+use super::{copy, damage, journal, keep, mark, names, repair, said};
+use crate::harness::{Dir, Mounted, Run, has, is_root, sha256};
 
 fn inode(dir: &Dir, path: &str) -> (u64, u64) {
     let metadata = fs::metadata(dir.path(path)).unwrap();
@@ -436,4 +438,197 @@ fn several_files_become_links_of_one() {
     assert_eq!((content(&dir, "x"), content(&dir, "y")), (b"first edit".into(), b"second".into()));
     assert!(!dir.path("gone").exists());
     assert_eq!(inode(&dir, "z").1, 1);
+}
+
+/// The manifest does not tell what a link would give or take away.
+#[test]
+fn attributes_that_are_not_recorded_are_neither_lost_nor_gained() {
+    let state = |dir: &Dir| {
+        let all = ["user.note", "trusted.k", "security.capability", "system.posix_acl_access"];
+        let get = |path: &str, name| getxattr(dir.path(path), name, &mut [0; 99][..]).ok();
+        ["x", "y"].map(|path| all.map(|name| get(path, name)))
+    };
+    if !is_root() || !has("setfacl") {
+        return;
+    }
+    // cap_net_raw+ep, in revision 2.
+    let mut capability = [0; 20];
+    (capability[0], capability[3], capability[5]) = (1, 2, 0x20);
+    // The attribute, its file, and whether an ordinary user made the manifest.
+    for (attribute, name, is_of_user) in [
+        ("list", "x", false),
+        ("list", "y", false),
+        ("user.note", "x", false),
+        ("user.note", "y", false),
+        ("security.capability", "y", false),
+        ("trusted.k", "x", true),
+        ("trusted.k", "y", true),
+    ] {
+        let dir = Dir::on_disk();
+        dir.file("x", b"content").hard_link("x", "y").file("k", b"k").file("l", b"l");
+        match is_of_user {
+            true => {
+                fs::set_permissions(dir.path(""), Permissions::from_mode(0o755)).unwrap();
+                let own = dir.aside("own");
+                fs::create_dir(&own).unwrap();
+                fs::set_permissions(&own, Permissions::from_mode(0o777)).unwrap();
+                let made = dir.ftk(["manifest", "create", ".", "-o"]).arg(own.join("manifest"));
+                made.unprivileged(&dir).run().status(0);
+                fs::copy(own.join("manifest"), dir.aside("manifest")).unwrap();
+            }
+            false => _ = create(&dir, &["--no-xattrs"]),
+        }
+        copy(&dir, "copy");
+        split(&dir, "x");
+        if attribute == "list" {
+            let set = Command::new("setfacl").args(["-m", "u:77:r"]).arg(dir.path(name)).status();
+            assert!(set.unwrap().success());
+        } else {
+            let value: &[u8] = if attribute.starts_with("security") { &capability } else { b"mine" };
+            setxattr(dir.path(name), attribute, value, XattrFlags::empty()).unwrap();
+        }
+        let before = state(&dir);
+        let run = repair(&dir, &["--metadata", "--yes"]).status(1);
+        let left = "leave x is recorded as a hard link of y, and is a separate file: they cannot be joined";
+        run.check(said(&run).contains(&left.into()), "it is listed");
+        assert_eq!((inode(&dir, "x").1, state(&dir)), (1, before), "{attribute} {name}");
+        // The copy is used.
+        fs::write(dir.path("x"), "newer content").unwrap();
+        let journal = dir.aside("second.jsonl");
+        repair(&dir, &["--modified", "--yes", "--journal", journal.to_str().unwrap()]).status(1);
+        assert_eq!((content(&dir, "x"), inode(&dir, "x").1), (b"content".into(), 1), "{attribute} {name}");
+        assert_eq!(state(&dir), before, "{attribute} {name}");
+    }
+}
+
+/// Attributes of root that the manifest has are not known to an ordinary user.
+#[test]
+fn a_user_does_not_join_files_with_attributes_of_root() {
+    if !is_root() {
+        return;
+    }
+    const USER: u32 = 65534;
+    let dir = Dir::on_disk();
+    dir.file("x", b"content").hard_link("x", "y").file("k", b"k");
+    create(&dir, &[]);
+    split(&dir, "y");
+    setxattr(dir.path("y"), "trusted.k", b"new", XattrFlags::empty()).unwrap();
+    let own = dir.aside("own");
+    fs::create_dir(&own).unwrap();
+    fs::copy(dir.aside("manifest"), own.join("manifest")).unwrap();
+    for path in [own.clone(), own.join("manifest"), dir.path(""), dir.path("x"), dir.path("y"), dir.path("k")]
+    {
+        chown(path, Some(USER), Some(USER)).unwrap();
+    }
+    let run = dir.ftk(["manifest", "repair", ".", "--metadata", "--other-root", "--yes", "--journal"]);
+    run.arg(own.join("journal")).arg(own.join("manifest")).unprivileged(&dir).run();
+    assert_eq!((inode(&dir, "x").1, inode(&dir, "y").1), (1, 1));
+    assert!(getxattr(dir.path("y"), "trusted.k", &mut [0; 9][..]).is_ok());
+}
+
+/// A file cannot have two kinds of permissions, so the copy is used.
+#[test]
+fn names_with_other_recorded_metadata_are_not_linked() {
+    let dir = Dir::new();
+    dir.file("x", b"content").hard_link("x", "y").hard_link("x", "z").file("k", b"k").file("l", b"l");
+    keep(&dir);
+    split(&dir, "x");
+    damage(&dir.path("x"));
+    set_mode(&dir, "y", 0o600);
+    mark(&dir);
+    let run = repair(&dir, &["--metadata", "--yes"]).status(0);
+    run.check(said(&run)[0].starts_with("repair x 7 B from "), "the copy is used");
+    assert_eq!((content(&dir, "x"), inode(&dir, "x").1, inode(&dir, "y").1), (b"content".into(), 1, 2));
+    verify(&dir, &[]).status(0);
+}
+
+/// Two groups in an old manifest that has the same name for both.
+#[test]
+fn names_with_other_recorded_content_are_not_linked() {
+    let dir = Dir::new();
+    dir.file("x", b"content").hard_link("x", "y").file("k", b"k").file("p", b"p and q").hard_link("p", "q");
+    keep(&dir);
+    let manifest = dir.aside("manifest");
+    let text = fs::read_to_string(&manifest).unwrap().replace("\"link_group\":\"p\"", "\"link_group\":\"x\"");
+    let (body, _) = text.trim_end().rsplit_once('\n').unwrap();
+    let footer = text.trim_end().rsplit_once('\n').unwrap().1;
+    let old: serde_json::Value = serde_json::from_str(footer).unwrap();
+    let sum = old["footer"]["sha256"].as_str().unwrap();
+    let body = format!("{body}\n");
+    fs::write(&manifest, format!("{body}{}\n", footer.replace(sum, &sha256(body.as_bytes())))).unwrap();
+    ["x", "p"].iter().for_each(|name| fs::remove_file(dir.path(name)).unwrap());
+    repair(&dir, &["--missing", "--yes"]).status(0);
+    assert_eq!((inode(&dir, "x"), inode(&dir, "p")), (inode(&dir, "y"), inode(&dir, "q")));
+    assert_eq!((content(&dir, "x"), content(&dir, "p")), (b"content".into(), b"p and q".into()));
+}
+
+/// Each file loses a name and gets one, in one batch.
+#[test]
+fn exchanged_names_of_two_files_are_restored() {
+    for is_same_size in [false, true] {
+        let dir = Dir::new();
+        let other: &[u8] = if is_same_size { b"another" } else { b"the other" };
+        dir.file("x", b"content").hard_link("x", "y").file("p", other).hard_link("p", "q").file("k", b"k");
+        fs::File::open(dir.path("p")).unwrap().set_modified(UNIX_EPOCH).unwrap();
+        keep(&dir);
+        for (from, to) in [("y", "t"), ("p", "y"), ("t", "p")] {
+            fs::rename(dir.path(from), dir.path(to)).unwrap();
+        }
+        let before = ["x", "y", "p", "q"].map(|name| (inode(&dir, name), content(&dir, name)));
+        let plan = repair(&dir, &["--modified"]).status(0);
+        let run = repair(&dir, &["--modified", "--yes"]).status(0);
+        run.check(said(&run) == said(&plan), "the plan is carried out");
+        assert_eq!((inode(&dir, "x"), inode(&dir, "p")), (inode(&dir, "y"), inode(&dir, "q")));
+        verify(&dir, &[]).status(0);
+        undo(&dir).status(0);
+        let after = ["x", "y", "p", "q"].map(|name| content(&dir, name));
+        assert_eq!(after, before.map(|(_, content)| content));
+    }
+}
+
+/// The name of another file gets its own content again, and this one has what is recorded.
+#[test]
+fn a_link_that_has_its_content_is_not_left() {
+    let dir = Dir::new();
+    dir.file("x", b"content").hard_link("x", "y").file("p", b"another").file("k", b"k");
+    fs::File::open(dir.path("p")).unwrap().set_modified(UNIX_EPOCH).unwrap();
+    keep(&dir);
+    for (from, to) in [("y", "t"), ("p", "y"), ("t", "p")] {
+        fs::rename(dir.path(from), dir.path(to)).unwrap();
+    }
+    repair(&dir, &["--modified", "--yes", "--status-corrupted", "9"]).status(0);
+    verify(&dir, &[]).status(0);
+}
+
+/// Linux refuses links to files of others, and between file systems there are none.
+#[test]
+fn the_copy_is_used_where_no_link_can_be_made() {
+    if !is_root() {
+        return;
+    }
+    const USER: u32 = 65534;
+    let dir = Dir::new();
+    dir.file("x", b"content").hard_link("x", "y").file("k", b"k");
+    let own = dir.aside("own");
+    fs::create_dir(&own).unwrap();
+    keep(&dir);
+    fs::copy(dir.aside("manifest"), own.join("manifest")).unwrap();
+    for path in [own.clone(), own.join("manifest"), dir.path(""), dir.path("k")] {
+        chown(path, Some(USER), Some(USER)).unwrap();
+    }
+    fs::remove_file(dir.path("y")).unwrap();
+    let ftk = dir.ftk(["manifest", "repair", ".", "--missing", "--yes", "--other-root", "--journal"]);
+    let ftk = ftk.arg(own.join("journal")).arg(own.join("manifest")).arg("--from").arg(dir.aside("copy"));
+    ftk.unprivileged(&dir).run().stderr_has("restored 1 missing file, 7 B");
+    assert_eq!((content(&dir, "y"), inode(&dir, "x").1), (b"content".to_vec(), 1));
+
+    let dir = Dir::new();
+    dir.dir("d").file("x", b"content").hard_link("x", "d/y").file("k", b"k");
+    keep(&dir);
+    fs::remove_file(dir.path("x")).unwrap();
+    let Some(_mounted) = Mounted::at(&dir.path("d"), ["-t", "tmpfs", "none"]) else { return };
+    let cp = Command::new("cp").arg("-p").arg(dir.aside("copy/d/y")).arg(dir.path("d")).status();
+    assert!(cp.unwrap().success());
+    let run = repair(&dir, &["--missing", "--yes", "--other-root"]).status(1);
+    run.check(said(&run)[0].starts_with("restore x 7 B from "), "the copy is used");
 }

@@ -10,7 +10,7 @@ use rustix::fs::{CWD, Mode, XattrFlags, getxattr, mkfifoat, removexattr, setxatt
 
 use super::super::records::{create, json, verify};
 use super::{copy, journal, keep, repair_from, said};
-use crate::harness::{Dir, Run, is_root};
+use crate::harness::{Dir, Run, has, is_root};
 
 fn repair(dir: &Dir, args: &[&str]) -> Run {
     repair_from(dir, &[], &[&["--metadata"], args].concat())
@@ -458,4 +458,66 @@ fn rights_that_a_replaced_file_lacks_are_listed() {
     let run = repair_from(&dir, &["copy"], &["--modified", "--yes"]).status(2);
     run.stderr_has("'kept' is repaired without its set-ID bits and capabilities: set them yourself");
     assert_eq!(["bits", "capable", "kept"].map(|name| mode(&dir, name)), [0o755, 0o644, 0o755]);
+}
+
+/// A directory keeps its time, whatever else of it is put back.
+#[test]
+fn a_directory_that_gets_its_permissions_keeps_its_time() {
+    let dir = Dir::new();
+    dir.file("d/x", b"content").file("k", b"k").file("l", b"l");
+    let touch = || {
+        let status = Command::new("touch").args(["-d", "@1000000000"]).arg(dir.path("d")).status();
+        assert!(status.unwrap().success());
+    };
+    let state = || {
+        let it = fs::metadata(dir.path("d")).unwrap();
+        (it.mode() & 0o7777, it.mtime(), it.mtime_nsec())
+    };
+    touch();
+    keep(&dir);
+    super::damage(&dir.path("d/x"));
+    set_mode(&dir, "d", 0o700);
+    touch();
+    repair_from(&dir, &["copy"], &["--metadata", "--yes"]).status(0);
+    assert_eq!(state(), (0o755, 1_000_000_000, 0));
+    verify(&dir, &[]).status(0);
+    dir.ftk(["undo"]).arg(journal(&dir)).run().status(0);
+    assert_eq!(state(), (0o700, 1_000_000_000, 0));
+}
+
+#[test]
+fn directories_that_are_made_again_get_their_attributes() {
+    if !is_root() || !has("setfacl") {
+        return;
+    }
+    let dir = Dir::on_disk();
+    dir.file("d/e/f", b"content").file("k", b"k").file("l", b"l").file("m", b"m");
+    let changes = ["-m", "u:77:rwx", "-d", "-m", "u:77:rwx", "d"];
+    assert!(Command::new("setfacl").args(changes).current_dir(dir.path("")).status().unwrap().success());
+    setxattr(dir.path("d"), "user.k", b"v", XattrFlags::empty()).unwrap();
+    setxattr(dir.path("d/e"), "trusted.k", b"v", XattrFlags::empty()).unwrap();
+    keep(&dir);
+    for args in [&["--missing", "--yes"][..], &["--missing", "--metadata", "--yes"]] {
+        fs::remove_dir_all(dir.path("d")).unwrap();
+        let journal = dir.aside(&format!("{}.jsonl", args.len()));
+        let journal = ["--max-missing", "100%", "--journal", journal.to_str().unwrap()];
+        repair_from(&dir, &["copy"], &[args, &journal].concat());
+        verify(&dir, &["--ignore", "mtime"]).status(i32::from(args.len() == 2));
+    }
+}
+
+/// One file cannot have two kinds of metadata. A new name of a damaged file is recorded with its own.
+#[test]
+fn two_records_of_one_repaired_file_are_listed() {
+    let dir = Dir::on_disk();
+    dir.file("x", b"content").file("k", b"k").file("l", b"l");
+    keep(&dir);
+    dir.hard_link("x", "y");
+    set_mode(&dir, "x", 0o600);
+    super::damage(&dir.path("x"));
+    super::mark(&dir);
+    let run = repair_from(&dir, &["copy"], &["--metadata", "--yes"]).status(1);
+    let left = "leave y is a hard link of x, with other recorded metadata".to_owned();
+    run.check(said(&run).contains(&left), "it is listed");
+    assert_eq!(mode(&dir, "y"), 0o644);
 }

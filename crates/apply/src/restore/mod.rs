@@ -470,7 +470,16 @@ impl Restorer {
             Err(error) => return Err(temp.discard(error)),
         };
         let mut digest = None;
-        if let (Some(saved), Some(victim)) = (&mut self.saved, &ready.victim) {
+        if let (Some(saved), Some(victim)) = (&mut self.saved, &mut ready.victim) {
+            // Since it was opened, another name of the batch may have become a link of it.
+            let seen = victim.stat.version();
+            let is_linked = |now: &Stat| now.version() != seen && self.own_changes.is_unchanged(&seen, now);
+            if fstat_now(&victim.file).is_ok_and(|now| is_linked(&now)) {
+                match self.reach.hold(Side::Target, &first.victim, &self.own_changes) {
+                    Ok(held) => *victim = held,
+                    Err(refusal) => return Err(temp.discard(refusal.into())),
+                }
+            }
             match saved.save(victim, first.step, journal, stop) {
                 Ok(saved) => digest = Some(saved),
                 Err(error) => return Err(temp.discard(error)),

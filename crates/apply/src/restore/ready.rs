@@ -98,7 +98,7 @@ impl Ready {
     ) -> Result<(), Errno> {
         let (file, temp) = self.new.take().expect("the new file was made");
         let before = Stat::of(&file).ok();
-        let unchanged = if stop.is_raised() { Err(ActError::Stopped) } else { self.recheck() };
+        let unchanged = if stop.is_raised() { Err(ActError::Stopped) } else { self.recheck(own_changes) };
         let named = match unchanged {
             Ok(()) => self.swap_in(&self.place, self.names[0].intent.kind, temp),
             Err(error) => Err(temp.discard(error)),
@@ -140,10 +140,10 @@ impl Ready {
     }
 
     /// Checks right before the first exchange of names that the damaged file has not changed since it was
-    /// opened.
-    fn recheck(&self) -> Result<(), ActError> {
+    /// opened. This run may have linked other names to it.
+    fn recheck(&self, own_changes: &OwnChanges) -> Result<(), ActError> {
         let Some(victim) = &self.victim else { return Ok(()) };
-        let is_unchanged = now(victim)?.version() == victim.stat.version();
+        let is_unchanged = own_changes.is_unchanged(&victim.stat.version(), &now(victim)?);
         if is_unchanged { Ok(()) } else { Err(changed().into()) }
     }
 

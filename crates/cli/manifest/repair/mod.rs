@@ -70,8 +70,8 @@ pub(super) struct RepairArgs {
     /// Also restore recorded files that are missing
     ///
     /// They get the recorded permissions and mtime, and the recorded owner if that is you or you are root. Missing
-    /// directories are created for them. If another recorded hard link of the file is there, they become links of it.
-    /// A file that was renamed is not restored. Links and special files are not restored.
+    /// directories are created for them. If another recorded hard link of the file is there, they become links of it
+    /// where possible. A file that was renamed is not restored. Links and special files are not restored.
     #[arg(long)]
     missing: bool,
 
@@ -79,7 +79,7 @@ pub(super) struct RepairArgs {
     ///
     /// The plan lists them last, the newest first, with the size and time that each has now and had. `ftk undo` brings
     /// the newer content back. The files get the recorded mtime, and keep their owner and permissions. If these are the
-    /// recorded ones, they become links of another recorded hard link that is there.
+    /// recorded ones, they become links of another recorded hard link where possible.
     #[arg(long)]
     modified: bool,
 

@@ -13,7 +13,7 @@ use crate::contents::Content;
 use crate::moves::Evidence;
 use crate::repair::RepairPlan;
 use crate::repair::directories::{NearestDirectory, directories_above, find_directories};
-use crate::repair::links::{Intact, Joined, LinkTo, Links, RecordedFile};
+use crate::repair::links::{Intact, Joined, LinkTo, Links, RecordedFile, Unrecorded, WantedFile};
 use crate::repair::metadata::{Judged, MetadataFinder, OtherMetadata, records_rights};
 use crate::survey::lasting_difference;
 use crate::verdict::{self, is_same_time};
@@ -56,6 +56,13 @@ pub struct Name {
     /// Whether the manifest records this content under this name. Otherwise the name is a hard link that was
     /// made since.
     pub is_recorded: bool,
+}
+
+impl Name {
+    /// Returns the device of the file or, of a missing one, of the directory nearest to it, if that is known.
+    pub(super) fn dev(&self) -> Option<u64> {
+        self.damaged.map(|it| it.dev).or_else(|| self.directory.map(|it| it.identity.dev))
+    }
 }
 
 /// A content to restore, and all names that it gets.
@@ -203,6 +210,8 @@ struct Origin {
     file: Option<RecordedFile>,
     /// Whether its names may become links of another name of that file.
     may_join: bool,
+    /// The attributes of the damaged file that are not recorded.
+    unrecorded: Unrecorded,
     /// Whether it will lack recorded set-ID bits or capabilities.
     lacks_rights: bool,
     /// Whether it will lack recorded attributes that only root can set.
@@ -415,6 +424,8 @@ impl Finder<'_> {
             let intact = Intact {
                 path: old.path.to_vec(),
                 now: *now,
+                recorded: Recorded::of(old),
+                unrecorded: self.metadata.unrecorded(seen),
                 is_read,
                 is_as_recorded,
                 gets_metadata: is_as_recorded
@@ -423,7 +434,7 @@ impl Finder<'_> {
                 is_recorded_inode: is_recorded_inode(old, now, &self.plan.file_systems),
                 has_rights: self.metadata.has_rights(seen, now),
             };
-            self.links.add_intact(group, intact, &mut self.reserved)?;
+            self.links.add_intact((group, old.digests), intact, &mut self.reserved)?;
         }
         match judged {
             Judged::AsRecorded => {}
@@ -448,6 +459,7 @@ impl Finder<'_> {
             self.leave(old, Why::Unreadable);
             return Ok(());
         };
+        let unrecorded = self.metadata.unrecorded(seen);
         let gets_metadata = self.plan.options.metadata || replaced.is_as_recorded;
         self.damage.unasked.metadata += u64::from(!gets_metadata);
         let is_missing = |at: &usize| self.damage.wanted[*at].names.iter().all(|name| name.damaged.is_none());
@@ -465,6 +477,7 @@ impl Finder<'_> {
         origin.may_join &= gets_metadata && (is_modified || self.plan.options.metadata);
         origin.lacks_rights = replaced.lacks_rights;
         origin.lacks_trusted = false;
+        origin.unrecorded = unrecorded;
         let wanted = &mut self.damage.wanted[at];
         wanted.other_links = stat.nlink - 1;
         wanted.is_modified |= is_modified;
@@ -496,16 +509,18 @@ impl Finder<'_> {
         self.origins.push(Origin {
             file,
             may_join: true,
+            unrecorded: Unrecorded::Missing,
             lacks_rights: records_rights(old),
             lacks_trusted: self.metadata.hides_trusted(old),
         });
         Ok(at)
     }
 
-    /// Returns the wanted content of which an entry was a hard link when it was recorded.
+    /// Returns the wanted content of which an entry was a hard link when it was recorded, with the same content and metadata.
     fn linked_to(&self, old: &Entry<'_>) -> Option<usize> {
         let at = *self.linked.get(&RecordedFile::of(old)?)?;
-        (self.damage.wanted[at].digests == old.digests).then_some(at)
+        let wanted = &self.damage.wanted[at];
+        (wanted.digests == old.digests && wanted.recorded.is_alike(&Recorded::of(old))).then_some(at)
     }
 
     /// Judges an entry that is recorded and missing.
@@ -560,6 +575,7 @@ impl Finder<'_> {
         if self.damaged.is_empty() {
             return Ok(());
         }
+        let mut digests = Vec::new();
         self.plan.aligned.merge(|old, new| {
             if let Some(seen) = new.map(|new| &new.seen)
                 && let Some(stat) = seen.metadata.filter(|stat| stat.is_regular() && stat.nlink > 1)
@@ -578,16 +594,34 @@ impl Finder<'_> {
                     old.as_ref().is_some_and(|old| RecordedFile::of(old) == self.origins[at].file);
                 let recorded = old.filter(is_recorded);
                 let path = seen.path.clone();
+                let mut has_content = |old: &Entry<'_>| {
+                    let Some(Content::Read(row, _)) = seen.file.map(|file| self.contents.of(file)) else {
+                        return false;
+                    };
+                    self.contents.digests(row, &mut digests);
+                    old.digests == digests
+                };
                 if is_temp_name(&seen.name) {
                     // A killed run has left it. Undo of its journal removes it.
-                } else if old.is_some_and(|old| old.stat.is_regular() && old.digests != wanted.digests) {
-                    let why = Why::LinkOf(wanted.names[0].path.clone());
-                    self.damage.left.push(Left { path, why });
+                } else if let Some(old) =
+                    old.filter(|it| it.stat.is_regular() && it.digests != wanted.digests)
+                {
+                    // The other name gets a new file, and then this one has what is recorded for it.
+                    if !has_content(&old) {
+                        let why = Why::LinkOf(wanted.names[0].path.clone());
+                        self.damage.left.push(Left { path, why });
+                    }
                 } else if recorded.is_none() && wanted.is_modified {
                     // A name that was made since keeps the newer content.
                 } else {
                     let damaged = wanted.names.iter().find_map(|name| name.damaged);
                     let is_recorded = recorded.is_some();
+                    if self.plan.options.metadata
+                        && recorded.is_some_and(|old| !Recorded::of(&old).is_alike(&wanted.recorded))
+                    {
+                        let why = Why::OtherLink(wanted.names[0].path.clone());
+                        self.damage.left.push(Left { path: path.clone(), why });
+                    }
                     self.origins[at].may_join &= is_same_file;
                     wanted.names.push(Name { path, damaged, directory: None, is_recorded });
                 }
@@ -601,9 +635,11 @@ impl Finder<'_> {
     /// Decides which names become hard links of others, and lists what the restored files will lack.
     fn join(&mut self) {
         let mut links = std::mem::take(&mut self.links);
-        for (at, Origin { file, may_join, .. }) in self.origins.iter().enumerate() {
-            if let Some(file) = file {
-                links.add_wanted(file, at, *may_join);
+        for (at, origin) in self.origins.iter().enumerate() {
+            if let Some(file) = &origin.file {
+                let (may_join, unrecorded) = (origin.may_join, origin.unrecorded.clone());
+                let wanted = WantedFile { at, may_join, unrecorded };
+                links.add_wanted(file, &self.damage.wanted[at].digests, wanted);
             }
         }
         links.join(self.plan.options.metadata, &mut self.damage);

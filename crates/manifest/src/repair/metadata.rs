@@ -11,6 +11,7 @@ use ftk_walk::FileType;
 use crate::entry::key;
 use crate::repair::damage::{Damage, Recorded, Why};
 use crate::repair::directories::{directories_above, is_ours, was_ours};
+use crate::repair::links::Unrecorded;
 use crate::repair::plan::RepairPlan;
 use crate::verdict::is_same_time;
 use crate::walked_tree::Seen;
@@ -89,7 +90,9 @@ struct FirstName {
 /// Compares the metadata of entries with their records.
 pub(super) struct MetadataFinder<'f> {
     plan: &'f RepairPlan<'f>,
-    xattrs: Option<XattrReader<'f>>,
+    xattrs: XattrReader<'f>,
+    /// Whether the manifest has extended attributes, and those that only root sees.
+    records: [bool; 2],
     hider: Hider,
     /// Whether this process does not see attributes of root that the record has.
     is_blind: bool,
@@ -102,11 +105,12 @@ pub(super) struct MetadataFinder<'f> {
 impl<'f> MetadataFinder<'f> {
     pub(super) fn new(plan: &'f RepairPlan<'f>, contents: Contents<'f>) -> Self {
         let header = plan.aligned.manifest.header();
-        let xattrs = header.xattrs.then(|| XattrReader::new(plan.aligned.tree.inventory, contents));
+        let xattrs = XattrReader::new(plan.aligned.tree.inventory, contents);
+        let records = [header.xattrs, header.trusted_xattrs];
         let hider = Hider::new([header.trusted_xattrs, sees_trusted()]);
         let is_blind = header.trusted_xattrs && !sees_trusted();
         let (ours, linked) = (HashSet::new(), HashMap::new());
-        Self { plan, xattrs, hider, is_blind, ours, linked }
+        Self { plan, xattrs, records, hider, is_blind, ours, linked }
     }
 
     /// Notes whether other users can change names in a directory, or could when it was recorded. Must be called before its
@@ -136,14 +140,30 @@ impl<'f> MetadataFinder<'f> {
 
     /// Returns the present attributes of an entry, if they are recorded.
     fn read(&mut self, seen: &Seen) -> io::Result<Option<Vec<Xattr>>> {
-        let xattrs = self.xattrs.as_mut().map(|reader| reader.read(seen)).transpose();
+        let xattrs = self.records[0].then(|| self.xattrs.read(seen)).transpose();
         xattrs.map(|xattrs| xattrs.map(<[Xattr]>::to_vec))
     }
 
-    /// Returns whether an entry has set-ID bits or, as far as attributes are recorded, capabilities.
+    /// Returns whether an entry has set-ID bits or capabilities.
     pub(super) fn has_rights(&mut self, seen: &Seen, now: &Stat) -> bool {
-        let xattrs = self.read(seen).ok().flatten();
-        has_rights(&Entry { xattrs: xattrs.as_deref(), ..Entry::new(&seen.path, *now) })
+        let xattrs = self.xattrs.read(seen).ok();
+        has_rights(&Entry { xattrs, ..Entry::new(&seen.path, *now) })
+    }
+
+    /// Returns the present attributes of a file that the manifest does not record.
+    ///
+    /// Those that only root sees count as hidden if the manifest has them and this process does not see them. If neither has, a
+    /// file of the caller has none, as far as the caller can know.
+    pub(super) fn unrecorded(&mut self, seen: &Seen) -> Unrecorded {
+        let [all, trusted] = self.records;
+        match self.xattrs.read(seen) {
+            Ok(_) if self.is_blind => Unrecorded::Hidden,
+            Ok(xattrs) => {
+                let is_recorded = |it: &&Xattr| all && (trusted || !it.name.starts_with(TRUSTED));
+                Unrecorded::Known(xattrs.iter().filter(|it| !is_recorded(it)).cloned().collect())
+            }
+            Err(_) => Unrecorded::Hidden,
+        }
     }
 
     /// Returns whether the record has attributes that only root sees, and this process does not see them: a new file would lack
@@ -162,12 +182,11 @@ impl<'f> MetadataFinder<'f> {
         seen: &Seen,
         now: &Stat,
     ) -> io::Result<Replaced> {
-        let xattrs = self.read(seen)?;
+        let (xattrs, has_rights) = (self.read(seen)?, self.has_rights(seen, now));
         let (mut old, mut new) = (*old, Entry { xattrs: xattrs.as_deref(), ..Entry::new(&seen.path, *now) });
         self.hider.hide([&mut old, &mut new]);
         let mut changed = changed(&old, &new, None, false);
         changed.retain(|field| *field != Field::Mtime);
-        let has_rights = has_rights(&new);
         let lacks_rights = !has_rights && records_rights(&old);
         let is_as_recorded = changed.is_empty() || lacks_rights && is_only_rights(&old, &new, &changed);
         Ok(Replaced { is_as_recorded, lacks_rights, has_rights })
@@ -293,7 +312,7 @@ impl<'f> MetadataFinder<'f> {
 
 impl Recorded {
     /// Returns whether the same permissions, owner, mtime and attributes are recorded.
-    fn is_alike(&self, other: &Self) -> bool {
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
         let values = |it: &Self| {
             let known = |field, value: i128| it.knows(field).then_some(value);
             let Stat { mode, uid, gid, mtime_ns, .. } = it.stat;
