@@ -1,6 +1,6 @@
 //! A new manifest from an old one, reading only files that may have changed.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use crate::appended_links::AppendedLinks;
 use crate::contents::Content;
 use crate::create::{Made, Maker};
 use crate::damaged_inodes::DamagedInodes;
-use crate::entry::{LinkGroup, key};
+use crate::entry::key;
 use crate::link_groups::LinkGroups;
 use crate::shift::RecordedTimes;
 use crate::survey::is_same_file_system;
