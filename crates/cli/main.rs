@@ -108,7 +108,7 @@ fn survive_size_limits() {
 fn run() -> Outcome {
     if let Some(result) = query::exec_if_asked() {
         return result.unwrap_or_else(|error| {
-            Console::complain(error);
+            Console::complain(format_args!("{error:#}"));
             Outcome::Error
         });
     }

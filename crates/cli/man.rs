@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
+use std::thread;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Command};
@@ -15,6 +16,7 @@ use crate::args;
 use crate::console::{Console, Outcome};
 use crate::help::{self, End};
 use crate::human;
+use crate::stdout::Stdout;
 
 /// Show the manual page of a command, or install all pages
 ///
@@ -71,12 +73,23 @@ fn show(words: &[String]) -> anyhow::Result<Outcome> {
     }
     let page = page(command, &manual(command))?;
     // `-l -` reads the page from standard input.
-    match Process::new("man").args(["-l", "-"]).stdin(Stdio::piped()).spawn() {
+    // Without a terminal there is no pager, and `man` does not report that a write has failed.
+    let stdout = if Stdout::is_terminal() { Stdio::inherit() } else { Stdio::piped() };
+    match Process::new("man").args(["-l", "-"]).stdin(Stdio::piped()).stdout(stdout).spawn() {
         Ok(mut shown) => {
-            // A user who leaves the pager early closes the pipe.
-            let _ = shown.stdin.take().map(|mut pipe| pipe.write_all(&page));
-            let status = shown.wait().context("cannot wait for man")?;
-            if status.success() { Ok(Outcome::Success) } else { bail!("man has failed ({status})") }
+            let pipe = shown.stdin.take();
+            let output = thread::scope(|scope| {
+                // A user who leaves the pager early closes the pipe.
+                scope.spawn(|| pipe.map(|mut pipe| pipe.write_all(&page)));
+                shown.wait_with_output()
+            });
+            let output = output.context("cannot wait for man")?;
+            Stdout::print(&output.stdout)?;
+            if output.status.success() {
+                Ok(Outcome::Success)
+            } else {
+                bail!("man has failed ({})", output.status)
+            }
         }
         Err(_) => {
             help::help_of(&words.iter().map(String::as_str).collect::<Vec<_>>()).map(|()| Outcome::Success)

@@ -54,6 +54,9 @@ fn the_manual_has_a_page_for_each_command() {
         .run()
         .status(2)
         .stderr_has("ftk: there is no command 'pages'; to write all pages: ftk man --install DIR");
+    // `man` itself ignores a full disk.
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    dir.ftk(["man", "find"]).stdout(full).run().status(2).stderr_has("cannot write to standard output");
     // Without the program `man`, the help is shown.
     let help = dir.ftk(["dup", "prune", "--help"]).run().text().to_owned();
     dir.ftk(["man", "dup", "prune"]).under(&dir, ["env", "PATH="]).run().status(0).stdout(help);

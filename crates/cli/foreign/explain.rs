@@ -131,11 +131,13 @@ pub(crate) fn operand_hint(path: &[u8], line: &CommandLine) -> Option<String> {
     }
     // The path may come from a list of starting points, not from the command line.
     let at = line.words.iter().position(|word| word.role == Role::Operand && word.text == path)?;
-    if let Some((option, keys)) = WITH_EQUALS.iter().find(|(option, _)| line.words[at - 1].text == *option) {
+    let before = &line.words[at - 1];
+    let is_open = |option: &str| before.role == Role::Option && before.text == *option;
+    if let Some((option, keys)) = WITH_EQUALS.iter().find(|(option, _)| is_open(option)) {
         let keys = if keys.is_empty() { String::new() } else { format!(", with one of {}", keys.join(", ")) };
         return Some(format!("a value of {option} follows an equals sign: {option}={path}{keys}"));
     }
-    if command == "find" && line.words[at - 1].text == "-x" {
+    if command == "find" && before.text == "-x" {
         return Some("-x is --one-file-system in ftk; to run a command: ftk find --exec".into());
     }
     if command != "find" || path.is_empty() || path == "{}" || !path.chars().all(is_simple) {
