@@ -41,8 +41,9 @@ fn rows_that_do_not_fit_are_written_to_the_disk() {
         "SELECT count(*) AS n, max(number) AS last FROM (SELECT row_number() OVER (ORDER BY text) AS number
         FROM (SELECT concat(a.path, b.path, c.path, d.path, a.digest) AS text
         FROM entries a, entries b, entries c, entries d))";
-    // How many rows are in memory at once depends on the order of the threads: 64 MiB suffice in about every second run.
-    // When they do not, the message names more than was tried, and following it leads to an amount that suffices.
+    // How many rows are in memory at once depends on the order of threads: 64 MiB suffice in about every second
+    // run. When they do not, the message names more than was tried, and following it leads to an amount that
+    // suffices.
     let ask = |memory: u64| dir.query(&["sql", sql, &set, "--memory", &format!("{memory}M")]);
     let refused = (0..40).map(|_| ask(64)).find(|printed| printed.code() != 0);
     let (mut memory, mut printed) = (64, refused.expect("64 MiB do not always suffice"));
