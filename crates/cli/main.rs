@@ -66,6 +66,11 @@ use crate::globals::ProgressArg;
 use crate::line::CommandLine;
 use crate::run_files::RunFiles;
 
+/// The allocator of musl has one lock for all threads.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     set_hook(Box::new(print_panic));
     exit_on_abort();
