@@ -15,6 +15,7 @@ pub(crate) enum Task {
     Metadata,
     Sorted,
     Lines,
+    Search,
 }
 
 impl Task {
@@ -24,6 +25,7 @@ impl Task {
             "metadata" => Ok(Self::Metadata),
             "sorted" => Ok(Self::Sorted),
             "lines" => Ok(Self::Lines),
+            "search" => Ok(Self::Search),
             _ => bail!("unknown task {name}"),
         }
     }
@@ -71,12 +73,12 @@ impl Found {
                 self.newest_ns = self.newest_ns.max(time_ns);
                 self.show(job, item, format_args!("{size} {time_ns}"));
             }
-            Task::Lines if item.is_file() => {
+            Task::Lines | Task::Search if item.is_file() => {
                 let lines = self.newlines(item.open()?)?;
                 self.lines += lines;
                 self.show(job, item, lines);
             }
-            Task::Lines => {}
+            Task::Lines | Task::Search => {}
         }
         Ok(())
     }
@@ -128,7 +130,7 @@ impl Found {
             Task::Metadata => {
                 format!("{} entries, {} bytes, newest {}\n", all.entries, all.bytes, all.newest_ns)
             }
-            Task::Lines => format!("{} entries, {} lines\n", all.entries, all.lines),
+            Task::Lines | Task::Search => format!("{} entries, {} lines\n", all.entries, all.lines),
         };
         text.extend_from_slice(totals.as_bytes());
         text

@@ -4,12 +4,17 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use anyhow::{Error, Result};
-use ftk_walk::{Entry, FileType, Step, Walker};
+use ftk_ignore::IgnoreFiles;
+use ftk_walk::{Entry, FileType, Filter, Step, Walker};
 
 use crate::found::{Found, Item, Job, Task};
 
 pub(crate) fn run(job: &Job<'_>) -> Result<Vec<Found>> {
     let walker = Walker::new([job.dir]).threads(job.threads);
+    if job.task == Task::Search {
+        let walker = walker.filter_entry(|entry| !entry.name().starts_with(b"."));
+        return fold(job, walker.filter_with(IgnoreFiles::new()));
+    }
     if job.task == Task::Sorted {
         let (entries, errors) = walker.collect_sorted();
         if let Some(error) = errors.into_iter().next() {
@@ -21,6 +26,10 @@ pub(crate) fn run(job: &Job<'_>) -> Result<Vec<Found>> {
         }
         return Ok(vec![found]);
     }
+    fold(job, walker)
+}
+
+fn fold(job: &Job<'_>, walker: Walker<impl Filter>) -> Result<Vec<Found>> {
     let parts = walker.fold(
         || Ok(Found::default()),
         |state: &mut Result<Found>, entry| {

@@ -1,4 +1,4 @@
-//! `ignore`, without its filters. Its iterator has one thread, and its parallel walk calls a visitor of each thread.
+//! `ignore`. Only a search has filters, which are those of git and for hidden files. Its iterator has one thread, and its parallel walk calls a visitor of each thread.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -11,7 +11,9 @@ use crate::found::{self, Found, Item, Job, Task};
 
 pub(crate) fn run(job: &Job<'_>) -> Result<Vec<Found>> {
     let mut builder = WalkBuilder::new(job.dir);
-    builder.standard_filters(false);
+    builder.standard_filters(job.task == Task::Search);
+    // Like ftk, without a repository and without the configuration of git.
+    builder.require_git(false).git_global(false);
     if job.threads == 1 { one(job, builder) } else { several(job, builder.threads(job.threads)) }
 }
 

@@ -1,7 +1,8 @@
 //! Does one task with one walker: `walkers WALKER TASK THREADS DIR [list]`.
 //!
-//! The tasks are `count` the entries, read the `metadata` of all, have them `sorted` by path, and count the `lines` of all
-//! regular files. Every walker does them as its own documentation recommends. The starting point does not count.
+//! The tasks are `count` the entries, read the `metadata` of all, have them `sorted` by path, count the `lines` of all
+//! regular files, and `search`: count the lines of those that are neither hidden nor ignored by git. Every walker does them as
+//! its own documentation recommends. The starting point does not count.
 //!
 //! The program prints the totals. With `list` it also prints a line for each entry, so that answers can be compared; that
 //! costs time and is never measured. The first error ends it with status 1.
@@ -32,6 +33,9 @@ fn main() -> Result<()> {
     };
     let job = Job { task: Task::named(task)?, threads: threads.parse()?, dir: Path::new(dir), is_list };
     let found = match walker {
+        "read_dir" | "walkdir" | "jwalk" | "dua-core" if job.task == Task::Search => {
+            bail!("{walker} reads no ignore files")
+        }
         "ftk" => ftk::run(&job),
         "read_dir" => naive::run(&job),
         "ignore" => ignoring::run(&job),

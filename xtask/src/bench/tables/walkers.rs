@@ -1,7 +1,7 @@
 //! The walker as a library, compared with those of other crates. `benches/walkers` is one program for all of them.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use toml::{Table, Value};
@@ -23,16 +23,26 @@ struct Walker {
     name: &'static str,
     /// Whether it has only one thread.
     is_serial: bool,
+    /// Whether it can skip what git ignores.
+    reads_ignore_files: bool,
+}
+
+const fn parallel(name: &'static str) -> Walker {
+    Walker { name, is_serial: false, reads_ignore_files: false }
+}
+
+const fn serial(name: &'static str) -> Walker {
+    Walker { is_serial: true, ..parallel(name) }
 }
 
 /// The naive recursion is the first of the peers, because its answers are the reference.
 const WALKERS: &[Walker] = &[
-    Walker { name: "ftk", is_serial: false },
-    Walker { name: "read_dir", is_serial: true },
-    Walker { name: "ignore", is_serial: false },
-    Walker { name: "walkdir", is_serial: true },
-    Walker { name: "jwalk", is_serial: false },
-    Walker { name: "dua-core", is_serial: false },
+    Walker { reads_ignore_files: true, ..parallel("ftk") },
+    serial("read_dir"),
+    Walker { reads_ignore_files: true, ..parallel("ignore") },
+    serial("walkdir"),
+    parallel("jwalk"),
+    parallel("dua-core"),
 ];
 
 /// The lock file of the program, which has the versions of the peers.
@@ -46,6 +56,8 @@ const EVERY: u64 = 100;
 const LISTING: &[(&str, &str)] = &[("count", "count"), ("metadata", "metadata"), ("sorted", "sorted")];
 const DEEP: &[(&str, &str)] = &[("count", "count"), ("metadata", "metadata")];
 const READING: &[(&str, &str)] = &[("lines", "lines of each file")];
+const SEARCH: &str = "search";
+const SEARCHING: &[(&str, &str)] = &[(SEARCH, "lines of each file that git does not ignore")];
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     let program = build::walkers(&bench.options.profile)?;
@@ -61,6 +73,7 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     };
     let trees = [
         (bench.any_tree()?, LISTING),
+        (if is_quick { ignoring(bench)? } else { bench.any_tree()? }, SEARCHING),
         (bench.shape(&bench.many())?, LISTING),
         (deep(bench)?, DEEP),
         (bench.shape(&flat)?, READING),
@@ -98,7 +111,24 @@ fn cases(program: &Path, task: &str, threads: usize, tree: &Path) -> Vec<Case> {
         list.stages[0].push("list".into());
         Case { serial: Some(list), ..Case::new(walker.name, Format::Lines, Pipeline::new(words)) }
     };
-    WALKERS.iter().map(case).collect()
+    WALKERS.iter().filter(|walker| walker.reads_ignore_files || task != SEARCH).map(case).collect()
+}
+
+/// Returns a tree with a `.gitignore` in each directory, and makes it if necessary.
+fn ignoring(bench: &Context) -> Result<Tree> {
+    const DIRS: u64 = 40;
+    const FILES: &[&str] = &["main.c", "main.o", "kept.o", ".hidden", "build/main.c"];
+    let files = DIRS * (FILES.len() as u64 + 1);
+    let description = format!("{DIRS} directories with a .gitignore");
+    let path = bench.scratch.made("ignoring", &description, files * 4096, files, |top| {
+        for dir in (0..DIRS).map(|number| top.join(number.to_string())) {
+            fs::create_dir_all(dir.join("build"))?;
+            fs::write(dir.join(".gitignore"), "*.o\n!kept.o\n/build/\n")?;
+            FILES.iter().try_for_each(|file| fs::write(dir.join(file), "one\ntwo\n"))?;
+        }
+        Ok(())
+    })?;
+    Ok(tree(format!("ignoring: {description}"), files, files * 4096, path))
 }
 
 /// Returns the deep tree, and makes it if necessary.
@@ -109,15 +139,12 @@ fn deep(bench: &Context) -> Result<Tree> {
         fs::create_dir(top)?;
         chain(top, LEVELS, EVERY, |level| level)
     })?;
-    Ok(Tree {
-        title: format!("levels: {description}"),
-        files,
-        bytes,
-        file_system: machine::file_system(&path),
-        extensions: Vec::new(),
-        threshold: 0,
-        path,
-    })
+    Ok(tree(format!("levels: {description}"), files, bytes, path))
+}
+
+fn tree(title: String, files: u64, bytes: u64, path: PathBuf) -> Tree {
+    let file_system = machine::file_system(&path);
+    Tree { title, files, bytes, file_system, extensions: Vec::new(), threshold: 0, path }
 }
 
 /// Returns the peers with their versions, from a lock file.
@@ -141,6 +168,12 @@ mod tests {
         assert_eq!(threads(1).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(threads(2).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(threads(12).collect::<Vec<_>>(), [1, 2, 4, 8]);
+    }
+
+    #[test]
+    fn only_walkers_that_read_ignore_files_search() {
+        let cases = cases(Path::new("/walkers"), SEARCH, 2, Path::new("/tree"));
+        assert_eq!(cases.iter().map(|case| &case.tool).collect::<Vec<_>>(), ["ftk", "ignore"]);
     }
 
     #[test]
