@@ -3,13 +3,36 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::mem;
+use std::num::NonZero;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::{Number, path_order};
+use crate::dir_entry::Copier;
 use crate::{DirEntry, Directory, Entry, Filter, Step, Visitor, WalkError, Walker};
 
-/// An entry, and the number of its own listing if it is a directory that is entered.
-type Found = (DirEntry, Option<Number>);
+/// An entry of a listing.
+struct Found {
+    /// The first bytes of the name, most significant first. Most names differ there, and are not compared further.
+    key: u64,
+    entry: DirEntry,
+    /// The number of its own listing, if this is a directory that is entered. The starting points have the number 0.
+    below: Option<NonZero<Number>>,
+}
+
+impl Found {
+    fn new(entry: DirEntry) -> Self {
+        let name = entry.file_name().as_bytes();
+        let mut key = [0; size_of::<u64>()];
+        let len = name.len().min(key.len());
+        key[..len].copy_from_slice(&name[..len]);
+        Self { key: u64::from_be_bytes(key), entry, below: None }
+    }
+
+    fn cmp_names(&self, other: &Self) -> Ordering {
+        self.key.cmp(&other.key).then_with(|| self.entry.file_name().cmp(other.entry.file_name()))
+    }
+}
 
 /// The number of the listing that has the starting points.
 const STARTING_POINTS: Number = 0;
@@ -17,6 +40,7 @@ const STARTING_POINTS: Number = 0;
 /// The listings of one worker.
 struct Listings<'n> {
     next: &'n AtomicUsize,
+    copier: Copier,
     current: Vec<Found>,
     finished: Vec<(Number, Vec<Found>)>,
     errors: Vec<WalkError>,
@@ -26,7 +50,7 @@ impl Visitor for Listings<'_> {
     type Dir = Number;
 
     fn entry(&mut self, _: Option<&Number>, entry: &mut Entry<'_>) -> Step {
-        self.current.push((DirEntry::of(entry), None));
+        self.current.push(Found::new(self.copier.copy(entry)));
         Step::Descend
     }
 
@@ -41,13 +65,14 @@ impl Visitor for Listings<'_> {
 
     fn descend(&mut self, _: Option<&Number>, _: &mut Entry<'_>) -> Number {
         let number = self.next.fetch_add(1, Relaxed);
-        if let Some((_, listing)) = self.current.last_mut() {
-            *listing = Some(number);
+        if let Some(found) = self.current.last_mut() {
+            found.below = NonZero::new(number);
         }
         number
     }
 
-    fn enter(&mut self, _: &Number, _: &Directory<'_>) -> Step {
+    fn enter(&mut self, _: &Number, dir: &Directory<'_>) -> Step {
+        self.copier.enter(dir);
         // Worker 0 still has the starting points when it enters its first directory.
         self.finish(STARTING_POINTS);
         Step::Descend
@@ -58,18 +83,18 @@ impl Visitor for Listings<'_> {
     }
 }
 
-impl Listings<'_> {
+impl<'n> Listings<'n> {
+    fn new(next: &'n AtomicUsize) -> Self {
+        Self { next, copier: Copier::default(), current: vec![], finished: vec![], errors: vec![] }
+    }
+
     fn finish(&mut self, number: Number) {
         if !self.current.is_empty() {
-            let mut listing = mem::take(&mut self.current);
-            listing.sort_unstable_by(by_name);
+            let mut listing: Vec<_> = self.current.drain(..).collect();
+            listing.sort_unstable_by(Found::cmp_names);
             self.finished.push((number, listing));
         }
     }
-}
-
-fn by_name(a: &Found, b: &Found) -> Ordering {
-    a.0.file_name().cmp(b.0.file_name())
 }
 
 impl<F: Filter> Walker<F> {
@@ -90,7 +115,7 @@ impl<F: Filter> Walker<F> {
     /// ```
     pub fn collect_sorted(self) -> (Vec<DirEntry>, Vec<WalkError>) {
         let next = AtomicUsize::new(STARTING_POINTS + 1);
-        let parts = self.run(|_| Listings { next: &next, current: vec![], finished: vec![], errors: vec![] });
+        let parts = self.run(|_| Listings::new(&next));
         let mut listings: Vec<_> = (0..next.load(Relaxed)).map(|_| Vec::new()).collect();
         let (mut errors, mut in_parts) = (Vec::new(), BTreeSet::new());
         for mut part in parts {
@@ -107,19 +132,19 @@ impl<F: Filter> Walker<F> {
             }
             errors.append(&mut part.errors);
         }
-        in_parts.into_iter().for_each(|number| listings[number].sort_by(by_name));
+        in_parts.into_iter().for_each(|number| listings[number].sort_by(Found::cmp_names));
         errors.sort_by(|a, b| path_order(&a.path, &b.path));
         let starting_points = mem::take(&mut listings[STARTING_POINTS]);
         let is_one_tree = starting_points.len() == 1;
-        let mut entries = Vec::new();
+        let mut entries = Vec::with_capacity(listings.iter().map(Vec::len).sum());
         let mut open = vec![starting_points.into_iter()];
         while let Some(listing) = open.last_mut() {
-            let Some((entry, below)) = listing.next() else {
+            let Some(Found { entry, below, .. }) = listing.next() else {
                 open.pop();
                 continue;
             };
             entries.push(entry);
-            open.extend(below.map(|number| mem::take(&mut listings[number]).into_iter()));
+            open.extend(below.map(|number| mem::take(&mut listings[number.get()]).into_iter()));
         }
         if !is_one_tree {
             // Each tree is in order. The sort only merges trees that overlap.

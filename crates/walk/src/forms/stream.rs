@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::vec;
 
+use crate::dir_entry::Copier;
 use crate::{DirEntry, Directory, Entry, Filter, Step, Visitor, WalkError, Walker};
 
 type Item = Result<DirEntry, WalkError>;
@@ -29,6 +30,7 @@ pub struct Stream {
 /// The visitor that sends what it is shown.
 struct Sender {
     batches: SyncSender<Vec<Item>>,
+    copier: Copier,
     batch: Vec<Item>,
     size: usize,
     is_dropped: Arc<AtomicBool>,
@@ -51,7 +53,7 @@ impl Visitor for Sender {
     type Dir = ();
 
     fn entry(&mut self, _: Option<&()>, entry: &mut Entry<'_>) -> Step {
-        self.push(Ok(DirEntry::of(entry)))
+        self.push(Ok(self.copier.copy(entry)))
     }
 
     fn error(&mut self, error: WalkError) -> Step {
@@ -62,7 +64,8 @@ impl Visitor for Sender {
         true
     }
 
-    fn enter(&mut self, _: &(), _: &Directory<'_>) -> Step {
+    fn enter(&mut self, _: &(), dir: &Directory<'_>) -> Step {
+        self.copier.enter(dir);
         if self.is_dropped.load(Relaxed) { Step::Stop } else { Step::Descend }
     }
 
@@ -98,6 +101,7 @@ impl<F: Filter + Send + 'static> Walker<F> {
         let walk = thread::spawn(move || {
             let visitor = |_| Sender {
                 batches: sender.clone(),
+                copier: Copier::default(),
                 batch: Vec::new(),
                 size,
                 is_dropped: Arc::clone(&flag),
