@@ -1,8 +1,9 @@
 //! `dua-core`, an iterator over a parallel walk that reads metadata with it. Other work on entries is done by the thread
 //! that iterates.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use dua_core::{Entry, Options, Order, walk};
@@ -28,8 +29,8 @@ pub(crate) fn run(job: &Job<'_>) -> Result<Vec<Found>> {
 }
 
 impl Item for Entry {
-    fn path(&self) -> PathBuf {
-        self.path()
+    fn path(&self) -> Cow<'_, Path> {
+        self.path().into()
     }
 
     fn is_file(&self) -> bool {

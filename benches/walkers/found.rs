@@ -1,10 +1,11 @@
 //! The tasks, and what a thread has found.
 
+use std::borrow::Cow;
 use std::fs::{File, Metadata};
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, bail};
 
@@ -42,7 +43,7 @@ pub(crate) struct Job<'a> {
 
 /// An entry of any walker.
 pub(crate) trait Item {
-    fn path(&self) -> PathBuf;
+    fn path(&self) -> Cow<'_, Path>;
     fn is_file(&self) -> bool;
     /// Returns the size, and the time of the last change in nanoseconds. Links are not followed.
     fn size_and_time(&mut self) -> Result<(u64, i128)>;
@@ -65,8 +66,8 @@ impl Found {
     pub(crate) fn add(&mut self, job: &Job<'_>, item: &mut impl Item) -> Result<()> {
         self.entries += 1;
         match job.task {
+            Task::Sorted => self.sorted(job, &item.path()),
             Task::Count => self.show(job, item, ""),
-            Task::Sorted => self.show(job, item, self.entries),
             Task::Metadata => {
                 let (size, time_ns) = item.size_and_time()?;
                 self.bytes += if item.is_file() { size } else { 0 };
@@ -86,6 +87,11 @@ impl Found {
     /// Adds the next path of a sorted list.
     pub(crate) fn add_sorted(&mut self, job: &Job<'_>, path: &Path) {
         self.entries += 1;
+        self.sorted(job, path);
+    }
+
+    fn sorted(&mut self, job: &Job<'_>, path: &Path) {
+        self.bytes += path.as_os_str().len() as u64;
         self.line(job, path, self.entries);
     }
 
@@ -126,7 +132,8 @@ impl Found {
         }
         let mut text = all.list;
         let totals = match job.task {
-            Task::Count | Task::Sorted => format!("{} entries\n", all.entries),
+            Task::Count => format!("{} entries\n", all.entries),
+            Task::Sorted => format!("{} entries, paths of {} bytes\n", all.entries, all.bytes),
             Task::Metadata => {
                 format!("{} entries, {} bytes, newest {}\n", all.entries, all.bytes, all.newest_ns)
             }

@@ -1,7 +1,8 @@
 //! `ftk-walk`.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::{Error, Result};
 use ftk_ignore::IgnoreFiles;
@@ -12,7 +13,6 @@ use crate::found::{Found, Item, Job, Task};
 pub(crate) fn run(job: &Job<'_>) -> Result<Vec<Found>> {
     let walker = Walker::new([job.dir]).threads(job.threads);
     if job.task == Task::Search {
-        let walker = walker.filter_entry(|entry| !entry.name().starts_with(b"."));
         return fold(job, walker.filter_with(IgnoreFiles::new()));
     }
     if job.task == Task::Sorted {
@@ -52,8 +52,8 @@ fn fold(job: &Job<'_>, walker: Walker<impl Filter>) -> Result<Vec<Found>> {
 }
 
 impl Item for Entry<'_> {
-    fn path(&self) -> PathBuf {
-        self.path()
+    fn path(&self) -> Cow<'_, Path> {
+        self.path().into()
     }
 
     fn is_file(&self) -> bool {

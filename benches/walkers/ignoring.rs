@@ -1,7 +1,8 @@
-//! `ignore`. Only a search has filters, which are those of git and for hidden files. Its iterator has one thread, and its parallel walk calls a visitor of each thread.
+//! `ignore`. Only a search reads ignore files. Its iterator has one thread, and its parallel walk calls a visitor of each thread.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Error, Result};
@@ -12,8 +13,8 @@ use crate::found::{self, Found, Item, Job, Task};
 pub(crate) fn run(job: &Job<'_>) -> Result<Vec<Found>> {
     let mut builder = WalkBuilder::new(job.dir);
     builder.standard_filters(job.task == Task::Search);
-    // Like ftk, without a repository and without the configuration of git.
-    builder.require_git(false).git_global(false);
+    // Like ftk, with hidden files, without a repository, and without the configuration of git.
+    builder.hidden(false).require_git(false).git_global(false);
     if job.threads == 1 { one(job, builder) } else { several(job, builder.threads(job.threads)) }
 }
 
@@ -90,8 +91,8 @@ fn complete(entry: Result<DirEntry, ignore::Error>) -> Result<DirEntry> {
 }
 
 impl Item for DirEntry {
-    fn path(&self) -> PathBuf {
-        self.path().to_owned()
+    fn path(&self) -> Cow<'_, Path> {
+        self.path().into()
     }
 
     fn is_file(&self) -> bool {

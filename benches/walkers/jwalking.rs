@@ -1,7 +1,8 @@
 //! `jwalk`, an iterator over a parallel walk. The work on entries is done by the thread that iterates.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use jwalk::{DirEntry, Parallelism, ReadChildren, WalkDir};
@@ -28,8 +29,8 @@ pub(crate) fn run(job: &Job<'_>) -> Result<Vec<Found>> {
 }
 
 impl Item for DirEntry<((), ())> {
-    fn path(&self) -> PathBuf {
-        self.path()
+    fn path(&self) -> Cow<'_, Path> {
+        self.path().into()
     }
 
     fn is_file(&self) -> bool {

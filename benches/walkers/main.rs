@@ -1,8 +1,8 @@
 //! Does one task with one walker: `walkers WALKER TASK THREADS DIR [list]`.
 //!
-//! The tasks are `count` the entries, read the `metadata` of all, have them `sorted` by path, count the `lines` of all
-//! regular files, and `search`: count the lines of those that are neither hidden nor ignored by git. Every walker does them as
-//! its own documentation recommends. The starting point does not count.
+//! The tasks are `count` the entries, read the `metadata` of all, have their paths `sorted`, count the `lines` of all
+//! regular files, and `search`: count the lines of those that no ignore file ignores. Every walker does them as its own
+//! documentation recommends. The starting point does not count.
 //!
 //! The program prints the totals. With `list` it also prints a line for each entry, so that answers can be compared; that
 //! costs time and is never measured. The first error ends it with status 1.

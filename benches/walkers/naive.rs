@@ -1,6 +1,7 @@
 //! A recursion over the standard library's `read_dir`, on one thread: the reference for answers. It changes into every
 //! directory, since paths of deep trees are too long for the kernel.
 
+use std::borrow::Cow;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, DirEntry, File};
@@ -54,8 +55,8 @@ struct Here<'e> {
 }
 
 impl Item for Here<'_> {
-    fn path(&self) -> PathBuf {
-        self.dir.join(self.name)
+    fn path(&self) -> Cow<'_, Path> {
+        self.dir.join(self.name).into()
     }
 
     fn is_file(&self) -> bool {

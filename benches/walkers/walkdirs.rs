@@ -1,7 +1,8 @@
 //! `walkdir`, which has one thread.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::Result;
 use walkdir::{DirEntry, WalkDir};
@@ -21,8 +22,8 @@ pub(crate) fn run(job: &Job<'_>) -> Result<Vec<Found>> {
 }
 
 impl Item for DirEntry {
-    fn path(&self) -> PathBuf {
-        self.path().to_owned()
+    fn path(&self) -> Cow<'_, Path> {
+        self.path().into()
     }
 
     fn is_file(&self) -> bool {

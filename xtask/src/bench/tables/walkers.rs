@@ -57,7 +57,7 @@ const LISTING: &[(&str, &str)] = &[("count", "count"), ("metadata", "metadata"),
 const DEEP: &[(&str, &str)] = &[("count", "count"), ("metadata", "metadata")];
 const READING: &[(&str, &str)] = &[("lines", "lines of each file")];
 const SEARCH: &str = "search";
-const SEARCHING: &[(&str, &str)] = &[(SEARCH, "lines of each file that git does not ignore")];
+const SEARCHING: &[(&str, &str)] = &[(SEARCH, "lines of each file that is not ignored")];
 
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     let program = build::walkers(&bench.options.profile)?;
