@@ -333,7 +333,7 @@ mod tests {
             ("find --hyperlink=a", "--hyperlink=auto --hyperlink=always"),
             ("hash --tree=", "--tree=ftk --tree=git"),
             ("dup prune --action=h", "--action=hardlink"),
-            ("dup prune --action ", "hardlink reflink symlink delete move="),
+            ("dup prune --action ", "hardlink reflink symlink delete trash move="),
             ("dup apply --keep s", "shortest shallowest"),
             ("find -t ", "f d l p s b c"),
             ("find -t f,d", "f,d"),

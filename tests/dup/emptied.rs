@@ -152,7 +152,7 @@ fn the_option_needs_an_action_that_removes_names() {
     let dir = tree();
     for action in ["hardlink", "symlink", "reflink"] {
         let run = prune(&dir, &["--action", action, "t/in"]).status(2);
-        run.stderr_has("--remove-empty-dirs needs --action delete or move=DIR");
+        run.stderr_has("--remove-empty-dirs needs --action delete, trash or move=DIR");
     }
     let run = prune(&dir, &["--json", "--action", "delete", "t/in"]).status(0);
     let lines: Vec<Value> = run.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -23,5 +23,6 @@ mod prune;
 mod quarantine;
 mod script;
 mod sidecars;
+mod trash;
 mod tree;
 mod undo;

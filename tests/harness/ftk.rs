@@ -50,7 +50,9 @@ impl Ftk {
         }
         command.args(args).current_dir(dir.path(""));
         command.env("LC_ALL", "C").env("TZ", "UTC").env("XDG_CACHE_HOME", dir.aside("cache"));
-        command.env("XDG_STATE_HOME", dir.aside("state"));
+        // The defaults and the trash of the developer stay out of the tests.
+        command.env("XDG_STATE_HOME", dir.aside("state")).env("XDG_CONFIG_HOME", dir.aside("config"));
+        command.env("XDG_DATA_HOME", dir.aside("data"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Self { command, stdin: None }
     }

@@ -27,6 +27,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("fish", "fish"),
     ("gdu", "gdu"),
     ("getfattr", "attr"),
+    ("gio", "libglib2.0-bin"),
     ("git", "git"),
     ("gzip", "gzip"),
     ("hashdeep", "hashdeep"),
@@ -51,6 +52,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("ssh-keygen", "openssh-client"),
     ("stat", "coreutils"),
     ("strace", "strace"),
+    ("trash-list", "trash-cli"),
     ("xargs", "findutils"),
     ("xxhsum", "xxhash"),
     ("yaml", "python3-yaml"),
@@ -118,7 +120,7 @@ fn works(tool: &str) -> bool {
         }
         "busybox" => command.arg("true"),
         "hashdeep" => command.arg("-V"),
-        "openssl" => command.arg("version"),
+        "openssl" | "gio" => command.arg("version"),
         // They have no option that only succeeds.
         "cksfv" | "dash" | "mtree" | "setcap" | "ssh-keygen" => {
             command = Command::new("sh");

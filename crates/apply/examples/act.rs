@@ -87,6 +87,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 "reflink" => Action::Reflink,
                 "symlink" => Action::Symlink,
                 "delete" => Action::Delete,
+                "trash" => Action::Trash("home".into()),
                 directory => Action::Move(directory.into()),
             };
             let step = |(nth, pair): (usize, &[&str])| {
@@ -112,7 +113,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         _ => {
             return Err(
-                "act hardlink|reflink|symlink|delete|DIRECTORY KEEPER VICTIM [KEEPER VICTIM...] JOURNAL, act replace|create|metadata SOURCE FILE JOURNAL, act undo JOURNAL"
+                "act hardlink|reflink|symlink|delete|trash|DIRECTORY KEEPER VICTIM [KEEPER VICTIM...] JOURNAL, act replace|create|metadata SOURCE FILE JOURNAL, act undo JOURNAL"
                     .into(),
             );
         }

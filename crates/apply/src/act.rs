@@ -6,21 +6,21 @@ use rustix::fs::{AtFlags, CWD, linkat, symlinkat};
 
 use crate::action::{Freed, OpenAction};
 use crate::alias_check::AliasCheck;
-use crate::destination::Destination;
-use crate::intent::Intent;
+use crate::intent::{Intent, To};
 use crate::own_changes::OwnChanges;
 use crate::prove::Proven;
-use crate::reach::Held;
+use crate::reach::{Held, Place};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::share::{share, shared_bytes};
 use crate::swap::{delete, displace, replace};
 use crate::sys::path_of;
 use crate::temp::Temp;
+use crate::trash::{Bins, forget};
 
 /// Performs the action, of which `intent` is in the journal. After an error, the victim has its name and content, unless
 /// the error names a file that could not be renamed back.
 pub(crate) fn act(
-    action: &OpenAction,
+    action: &mut OpenAction,
     proven: &Proven,
     intent: &Intent,
     alias_check: &mut AliasCheck,
@@ -28,12 +28,15 @@ pub(crate) fn act(
     stop: &Stop,
 ) -> Result<Freed, ActError> {
     proven.recheck(own_changes)?;
-    let remove_name: &dyn Fn() -> Result<(), ActError> = match action {
+    let remove_name: &mut dyn FnMut() -> Result<(), ActError> = match action {
         OpenAction::Reflink => return share(proven, stop),
-        OpenAction::Hardlink => &|| hardlink(proven, intent),
-        OpenAction::Symlink => &|| symlink(proven, intent),
-        OpenAction::Delete => &|| remove(proven, intent),
-        OpenAction::Move(destination) => &|| relocate(proven, intent, destination),
+        OpenAction::Hardlink => &mut || hardlink(proven, intent),
+        OpenAction::Symlink => &mut || symlink(proven, intent),
+        OpenAction::Delete => &mut || remove(proven, intent),
+        OpenAction::Move(destination) => {
+            &mut || relocate(proven, intent, &destination.place(new_path(intent))?)
+        }
+        OpenAction::Trash(bins) => &mut || trash(proven, intent, bins),
     };
     let mut kept = std::iter::once(&proven.keeper).chain(&proven.copies);
     let are_two = kept.try_for_each(|kept| alias_check.prove(&proven.victim, kept, &intent.temp));
@@ -85,12 +88,19 @@ fn remove(proven: &Proven, intent: &Intent) -> Result<(), ActError> {
     delete(&victim.place, victim.identity(), &victim.place.sibling(&intent.temp), || proven.check(&before))
 }
 
-fn relocate(proven: &Proven, intent: &Intent, destination: &Destination) -> Result<(), ActError> {
-    let to = intent.to.as_ref().expect("the intent of a move has a new path");
-    let to = destination.place(to)?;
+fn new_path(intent: &Intent) -> &To {
+    intent.to.as_ref().expect("the intent of a move has a new path")
+}
+
+fn relocate(proven: &Proven, intent: &Intent, to: &Place) -> Result<(), ActError> {
     let before = proven.keeper_now()?;
     let victim = &proven.victim;
-    displace(&victim.place, victim.identity(), &to, &intent.temp, |_| proven.check(&before))
+    displace(&victim.place, victim.identity(), to, &intent.temp, |_| proven.check(&before))
+}
+
+fn trash(proven: &Proven, intent: &Intent, bins: &mut Bins) -> Result<(), ActError> {
+    let to = bins.record(&proven.victim.place, new_path(intent))?;
+    relocate(proven, intent, &to).inspect_err(|_| forget(intent.kind, &to))
 }
 
 /// Returns the target for a symbolic link to a file: an absolute path, so that the link works from

@@ -1,11 +1,16 @@
 //! What can be done with a duplicate.
 
 use std::fmt;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
+use std::rc::Rc;
+
+use rustix::io::Errno;
 
 use crate::destination::Destination;
+use crate::durable::sync_names;
 use crate::refusal::ActError;
+use crate::trash::Bins;
 
 /// What is done with a victim. There is no fallback to another action: if a hard link is impossible, the step
 /// fails.
@@ -26,6 +31,9 @@ pub enum Action {
     /// The victim moves below this directory, on the same file system, to the path it was scanned under.
     /// Existing files are never overwritten. Missing directories are created.
     Move(PathBuf),
+    /// The victim moves to the trash of the desktop: to the home trash at this path, or to the one at the top of its file
+    /// system.
+    Trash(PathBuf),
 }
 
 impl Action {
@@ -37,6 +45,7 @@ impl Action {
             Self::Symlink => ActionKind::Symlink,
             Self::Delete => ActionKind::Delete,
             Self::Move(_) => ActionKind::Move,
+            Self::Trash(_) => ActionKind::Trash,
         }
     }
 }
@@ -49,6 +58,7 @@ pub(crate) enum OpenAction {
     Symlink,
     Delete,
     Move(Destination),
+    Trash(Bins),
 }
 
 impl OpenAction {
@@ -60,13 +70,23 @@ impl OpenAction {
             Action::Symlink => Self::Symlink,
             Action::Delete => Self::Delete,
             Action::Move(path) => Self::Move(Destination::open(base, path)?),
+            Action::Trash(home) => Self::Trash(Bins::new(home)),
         })
     }
 
     pub(crate) fn destination(&self) -> Option<&Destination> {
         match self {
             Self::Move(destination) => Some(destination),
-            Self::Hardlink | Self::Reflink | Self::Symlink | Self::Delete => None,
+            Self::Hardlink | Self::Reflink | Self::Symlink | Self::Delete | Self::Trash(_) => None,
+        }
+    }
+
+    /// Waits until the changed names are on the disk. `changed` are the directories of victims.
+    pub(crate) fn sync(&mut self, changed: &[Rc<OwnedFd>]) -> Result<(), Errno> {
+        match self {
+            Self::Move(destination) if !changed.is_empty() => destination.sync(),
+            Self::Trash(bins) => bins.sync(),
+            _ => sync_names(changed),
         }
     }
 }
@@ -84,6 +104,8 @@ pub enum ActionKind {
     Delete,
     /// See [`Action::Move`].
     Move,
+    /// See [`Action::Trash`].
+    Trash,
     /// A damaged file is replaced with its recorded content: see [`Restorer`](crate::Restorer).
     Replace,
     /// A missing file is created with its recorded content: see [`Restorer`](crate::Restorer).
@@ -97,12 +119,13 @@ pub enum ActionKind {
 }
 
 impl ActionKind {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Hardlink,
         Self::Reflink,
         Self::Symlink,
         Self::Delete,
         Self::Move,
+        Self::Trash,
         Self::Replace,
         Self::Create,
         Self::SetMetadata,
@@ -117,12 +140,23 @@ impl ActionKind {
             Self::Symlink => "symlink",
             Self::Delete => "delete",
             Self::Move => "move",
+            Self::Trash => "trash",
             Self::Replace => "replace",
             Self::Create => "create",
             Self::SetMetadata => "set-metadata",
             Self::RemoveLink => "remove-link",
             Self::RemoveDirectory => "remove-directory",
         }
+    }
+
+    /// Returns whether the victim itself gets another name.
+    pub fn moves(self) -> bool {
+        matches!(self, Self::Move | Self::Trash)
+    }
+
+    /// Returns whether the victim's name is removed.
+    pub(crate) fn removes(self) -> bool {
+        self == Self::Delete || self.moves()
     }
 
     /// Returns whether the victim's name gets a new file, which the journal describes once it is complete.

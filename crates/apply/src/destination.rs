@@ -29,7 +29,7 @@ pub const QUARANTINE: &CStr = c"FTK-QUARANTINE.TAG";
 const NEW: u32 = 0o755;
 
 /// The sticky bit.
-const STICKY: u32 = 0o1000;
+pub(crate) const STICKY: u32 = 0o1000;
 
 /// What the file says. A script has this text in single quotes.
 pub(crate) const SAID: &[u8] = b"ftk created this directory for files that it moved away.\n\
@@ -51,15 +51,16 @@ pub(crate) struct Destination {
 impl Destination {
     /// Opens the directory, and creates missing ones. If the last one is created, it is marked.
     pub(crate) fn open(base: BorrowedFd<'_>, path: &Path) -> Result<Self, ActError> {
-        let path = path.as_os_str().as_bytes();
-        let start: &[u8] = if path.starts_with(b"/") { b"/" } else { b"." };
-        let dir = openat(base, start, DIRECTORY, Mode::empty());
-        let dir = dir.map_err(|errno| ActError::failed("open the directory to start from", errno))?;
-        let (dir, is_new) = make_directories(dir, parts(path), Links::Followed)?;
+        let (dir, is_new) = open_path(base, path, NEW)?;
         if is_new {
             mark(&dir)?;
         }
-        Ok(Self { dir, path: path.to_vec() })
+        Ok(Self { dir, path: path.as_os_str().as_bytes().to_vec() })
+    }
+
+    /// Returns an open directory with this path.
+    pub(crate) fn of(dir: OwnedFd, path: Vec<u8>) -> Self {
+        Self { dir, path }
     }
 
     /// Returns the path that the user named.
@@ -91,7 +92,7 @@ impl Destination {
         let name = CString::new(name).map_err(|_| Refusal::Path(Side::New))?;
         let dir = self.dir.as_fd().try_clone_to_owned();
         let dir = dir.map_err(|error| ActError::failed("duplicate a descriptor", error))?;
-        let (dir, _) = make_directories(dir, directories.into_iter(), Links::Refused)?;
+        let (dir, _) = make_directories(dir, directories.into_iter(), Links::Refused, NEW)?;
         Ok(Place { dir: Rc::new(dir), name })
     }
 }
@@ -119,11 +120,22 @@ enum Links {
     Refused,
 }
 
+/// Opens the directory with this path, and creates missing ones, with the permissions `mode`. Returns whether the last one
+/// was created.
+pub(crate) fn open_path(base: BorrowedFd<'_>, path: &Path, mode: u32) -> Result<(OwnedFd, bool), ActError> {
+    let path = path.as_os_str().as_bytes();
+    let start: &[u8] = if path.starts_with(b"/") { b"/" } else { b"." };
+    let dir = openat(base, start, DIRECTORY, Mode::empty());
+    let dir = dir.map_err(|errno| ActError::failed("open the directory to start from", errno))?;
+    make_directories(dir, parts(path), Links::Followed, mode)
+}
+
 /// Opens one directory after the other, and creates missing ones. Returns the last, and whether it was created.
 fn make_directories<'p>(
     dir: OwnedFd,
     names: impl Iterator<Item = &'p [u8]>,
     links: Links,
+    mode: u32,
 ) -> Result<(OwnedFd, bool), ActError> {
     let (mut dir, mut is_new) = (Rc::new(dir), false);
     for name in names {
@@ -132,7 +144,7 @@ fn make_directories<'p>(
         let next = match enter(&place, links)? {
             Some(next) => (next, false),
             // Another run may make it at the same time.
-            None => match make(&place)? {
+            None => match make(&place, mode)? {
                 Some(next) => (next, true),
                 None => (enter(&place, links)?.ok_or(Refusal::Replaced(Side::New))?, false),
             },
@@ -172,8 +184,8 @@ fn enter(place: &Place, links: Links) -> Result<Option<OwnedFd>, ActError> {
 }
 
 /// Makes a directory that no other user may write to. Returns `None` if the name is not free.
-fn make(place: &Place) -> Result<Option<OwnedFd>, ActError> {
-    let Some(dir) = make_directory(place, NEW)? else { return Ok(None) };
+fn make(place: &Place, mode: u32) -> Result<Option<OwnedFd>, ActError> {
+    let Some(dir) = make_directory(place, mode)? else { return Ok(None) };
     let around = Stat::of(&place.dir).map_err(|errno| ActError::failed("examine the directory", errno))?;
     // The mark tells a later run that this is not a directory that another user has put here.
     if !is_private(&around) {

@@ -14,7 +14,7 @@ use crate::action::{Action, ActionKind, ActionOptions, Freed, OpenAction};
 use crate::alias_check::AliasCheck;
 use crate::copies::CopyProofs;
 use crate::destination::Destination;
-use crate::durable::{Keepers, sync_names};
+use crate::durable::Keepers;
 use crate::emptied::Emptied;
 use crate::intent::{Intent, Proof, To};
 use crate::journal::Journal;
@@ -276,10 +276,7 @@ impl Engine {
             }
             // Syncs the names before the outcomes are written: a step that the journal calls done must still
             // be done after a power failure.
-            match self.action.destination() {
-                Some(destination) if !changed.is_empty() => destination.sync()?,
-                _ => sync_names(&changed)?,
-            }
+            self.action.sync(&changed)?;
             journal.write()?;
             if flow.is_break() {
                 return Ok(());
@@ -431,6 +428,11 @@ impl Engine {
             digest: proven.digest,
             copies: None, // listed when the intent is added to the journal
         };
+        let to = match &mut self.action {
+            OpenAction::Move(destination) => Some(destination.to(&step.victim.path)),
+            OpenAction::Trash(bins) => Some(bins.to(&proven.victim.place, &mut self.reach)?),
+            _ => None,
+        };
         let intent = Intent {
             step: 0, // numbered when it is added to the journal
             kind: self.kind,
@@ -439,7 +441,7 @@ impl Engine {
             metadata,
             keeper: step.keeper.clone(),
             target,
-            to: self.action.destination().map(|destination| destination.to(&step.victim.path)),
+            to,
             saved: None,
             made: None,
             set: None,
@@ -452,6 +454,6 @@ impl Engine {
         if stop.is_raised() {
             return Err(ActError::Stopped);
         }
-        act(&self.action, proven, intent, &mut self.alias_check, &mut self.own_changes, stop)
+        act(&mut self.action, proven, intent, &mut self.alias_check, &mut self.own_changes, stop)
     }
 }

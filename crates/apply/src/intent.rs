@@ -576,7 +576,7 @@ impl IntentRecord {
         };
         let is_link = kind == ActionKind::RemoveLink;
         let is_whole = (is_link || kind == ActionKind::Symlink) == target.is_some()
-            && (is_link || (kind == ActionKind::Move) == to.is_some())
+            && (is_link || kind.moves() == to.is_some())
             && (kind == ActionKind::Replace || saved.is_none())
             && (kind == ActionKind::SetMetadata) == set.is_some();
         is_whole.then_some(())?;
@@ -705,7 +705,7 @@ mod tests {
                 temp: ftk_file::temp_name(),
                 target: matches!(kind, ActionKind::Symlink | ActionKind::RemoveLink)
                     .then(|| keeper.path.clone()),
-                to: (kind == ActionKind::Move || kind == ActionKind::RemoveLink && id % 2 == 0)
+                to: (kind.moves() || kind == ActionKind::RemoveLink && id % 2 == 0)
                     .then(|| To { path: keeper.path.clone(), root_len: 3 }),
                 saved: (kind == ActionKind::Replace).then(|| To { path: keeper.path.clone(), root_len: 4 }),
                 made: None,

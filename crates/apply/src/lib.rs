@@ -118,6 +118,7 @@ mod stat;
 mod swap;
 mod sys;
 mod temp;
+mod trash;
 mod tree;
 mod trust;
 mod undo;
@@ -137,6 +138,7 @@ pub use restore::{
 };
 pub use seen::{Copies, Need, Seen, Step};
 pub use sharing::Sharing;
+pub use trash::trash_directories;
 pub use tree::{Tree, TreeDone, TreeError, TreeFile};
 pub use trust::{ensure_safe_directory, open_journal, open_journal_to_undo, open_trusted_journal};
 pub use undo::{Shortfall, Undo, Undone, undo, undo_after};

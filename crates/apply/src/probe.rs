@@ -113,7 +113,7 @@ fn unknown(errno: Errno) -> Obstacle {
 }
 
 /// Returns the device of a directory, or of the nearest existing directory above it.
-fn nearest_device(base: BorrowedFd<'_>, path: &Path) -> Result<u64, Errno> {
+pub(crate) fn nearest_device(base: BorrowedFd<'_>, path: &Path) -> Result<u64, Errno> {
     for ancestor in path.ancestors() {
         let shown = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
         match openat(base, shown, DIRECTORY, Mode::empty()) {

@@ -113,6 +113,8 @@ pub enum Refusal {
     /// The victim is in a read-only subvolume. It could be cloned with
     /// [`into_snapshots`](crate::ActionOptions::into_snapshots).
     Snapshot,
+    /// The victim is in the trash already.
+    InTrash,
     /// The file system does not support the action.
     Unsupported,
     /// No action is safe on this operating system.
@@ -386,6 +388,7 @@ impl fmt::Display for Refusal {
             Self::Snapshot => f.write_str(
                 "the victim is in a read-only subvolume, such as a snapshot: --into-snapshots permits to clone it",
             ),
+            Self::InTrash => f.write_str("the file is in the trash already"),
             Self::Unsupported => f.write_str("the file system does not support this action on these files"),
             Self::System => f.write_str(
                 "ftk changes no files on this operating system: it cannot read their access control lists here",
@@ -545,6 +548,7 @@ mod tests {
                 Refusal::Snapshot,
                 "the victim is in a read-only subvolume, such as a snapshot: --into-snapshots permits to clone it",
             ),
+            (Refusal::InTrash, "the file is in the trash already"),
             (Refusal::Unsupported, "the file system does not support this action on these files"),
             (Refusal::TooManyLinks, "the keeper has as many hard links as the file system allows"),
             (

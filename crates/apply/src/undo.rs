@@ -37,6 +37,7 @@ use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
 use crate::swap::{displace, replace, restore_name};
 use crate::temp::{Temp, remove};
+use crate::trash::forget;
 use crate::undo::log::Log;
 use crate::undo::names::{Names, VictimKey, names};
 use crate::undo::revoked::{exceeds, safe_metadata, shortfall_of};
@@ -383,6 +384,7 @@ impl Undoing {
         let outcome =
             if let Some((victim, is_original)) = self.repair(intent, &place, found.as_ref(), stop)? {
                 let links = if is_original { 0 } else { self.links_lost(intent) };
+                self.clear_moved(intent);
                 self.remember(intent, victim, is_original);
                 Ok(Shortfall { links, ..Shortfall::default() }.undone())
             } else {
@@ -392,7 +394,7 @@ impl Undoing {
                         self.remember_victim(intent, &place);
                         Ok(Undone::AsItWas)
                     }
-                    (ActionKind::Move, now) => self.move_back(intent, &place, now.as_ref(), stop),
+                    (kind, now) if kind.moves() => self.move_back(intent, &place, now.as_ref(), stop),
                     (ActionKind::Delete, None) => self.undelete(intent, &place, stop),
                     (ActionKind::Delete, Some(now)) => self.is_undone(intent, &place, &now, stop),
                     (_, Some(now)) => self.separate(intent, &place, &now, stop),
@@ -445,12 +447,13 @@ impl Undoing {
         Ok(moved)
     }
 
-    /// Removes the private directory that a killed run has left where it moved the victim, if that is empty.
+    /// Removes what a killed run has left where it moved the victim: an empty private directory, and a record of the trash.
     fn clear_moved(&mut self, intent: &Intent) {
         if intent.to.is_some()
             && let Ok(moved) = self.locate_moved(intent)
         {
             _ = remove_private(&moved.sibling(&intent.temp));
+            forget(intent.kind, &moved);
         }
     }
 
@@ -474,7 +477,7 @@ impl Undoing {
         stop: &Stop,
     ) -> Result<Option<(OwnedFd, bool)>, ActError> {
         let outside = place.sibling(&intent.temp);
-        if intent.kind == ActionKind::Move
+        if intent.kind.moves()
             && let Some(inside) = left_inside(&outside, &place.name)?
         {
             return self.release(intent, place, found, &outside, inside, stop);
@@ -582,7 +585,7 @@ impl Undoing {
         }
         let Err(refusal) = ensure_trusted_above(&aside.dir) else { return Ok(Some(held)) };
         match intent.kind {
-            ActionKind::Move => Ok(None), // it stays, and the moved file is looked for
+            kind if kind.moves() => Ok(None), // it stays, and the moved file is looked for
             ActionKind::Delete if self.has_source(intent, aside, stop)? => Ok(None),
             _ => Err(refusal.into()),
         }

@@ -1,14 +1,15 @@
 //! Options for what is done with duplicates.
 
+use std::env;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::ensure;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use ftk_apply::{Action, ActionOptions};
+use ftk_apply::{Action, ActionOptions, trash_directories};
 use ftk_dedup::prune::{Effect, KeepRules};
 use jiff::Timestamp;
 
@@ -18,13 +19,15 @@ use crate::rules::AllowUnusedArg;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Action")]
 pub(super) struct ActionArgs {
-    /// hardlink, reflink, symlink, delete or move=DIR
+    /// hardlink, reflink, symlink, delete, trash, move=DIR
     ///
     /// `hardlink` replaces the copy with a hard link to the kept file, `symlink` with a symbolic link to it, unless
     /// another user can change the kept file or a directory above it. `reflink` makes both files share their blocks
     /// until one of them is written to; the file system must support that. `delete` deletes the copy, and `ftk undo`
     /// can copy it back from a kept one; with --quarantine, it moves the copy instead. `move=DIR` moves it below DIR,
-    /// which must be on the same file system. ftk never falls back to another action.
+    /// which must be on the same file system. `trash` moves it to the trash of the desktop, from where the desktop or
+    /// `ftk undo` can restore it: to $XDG_DATA_HOME/Trash, or else ~/.local/share/Trash, and on another file system to
+    /// the trash at its top. The space is free when the trash is emptied. ftk never falls back to another action.
     #[arg(long, value_name = "ACTION", required = true, value_parser = OsStringValueParser::new().try_map(parse))]
     action: Action,
 
@@ -62,8 +65,8 @@ pub(super) struct ActionArgs {
     /// Also remove directories that this empties
     ///
     /// Only directories below a starting point, all of whose entries this run deletes or moves: directories that were
-    /// empty before stay. `ftk undo` makes them again, with owner, permissions and times. Needs --action delete or
-    /// move=DIR.
+    /// empty before stay. `ftk undo` makes them again, with owner, permissions and times. Needs --action delete,
+    /// trash or move=DIR.
     #[arg(long, hide_short_help = true)]
     pub(super) remove_empty_dirs: bool,
 
@@ -72,7 +75,7 @@ pub(super) struct ActionArgs {
     /// `--with-sidecars xmp,thm,aae,srt`: IMG_1.CR3.xmp and IMG_1.xmp are sidecars of IMG_1.CR3. If each sidecar of a
     /// file is a copy of a sidecar of the kept file, they go together; otherwise the file is left and the sidecar
     /// named. The search must include the sidecars. One that belongs to several files goes with the last of them. Needs
-    /// --action delete or move=DIR.
+    /// --action delete, trash or move=DIR.
     #[arg(long, value_name = "EXT,...", value_delimiter = ',', value_parser = extension, conflicts_with = "script", hide_short_help = true)]
     pub(super) with_sidecars: Vec<String>,
 
@@ -93,7 +96,7 @@ fn extension(value: &str) -> Result<String, String> {
 }
 
 /// The values of `--action`; a directory follows `move=`.
-pub(crate) const ACTIONS: [&str; 5] = ["hardlink", "reflink", "symlink", "delete", "move="];
+pub(crate) const ACTIONS: [&str; 6] = ["hardlink", "reflink", "symlink", "delete", "trash", "move="];
 
 fn parse(value: OsString) -> Result<Action, String> {
     match value.as_bytes() {
@@ -101,12 +104,23 @@ fn parse(value: OsString) -> Result<Action, String> {
         b"reflink" => Ok(Action::Reflink),
         b"symlink" => Ok(Action::Symlink),
         b"delete" => Ok(Action::Delete),
+        b"trash" if cfg!(target_vendor = "apple") => Err("macOS has another trash: use move=DIR".into()),
+        b"trash" => home_trash()
+            .map(Action::Trash)
+            .ok_or_else(|| "no trash: neither XDG_DATA_HOME nor HOME is an absolute path".into()),
         bytes => match bytes.strip_prefix(b"move=") {
             Some(b"") => Err("move= needs a directory: move=DIR".into()),
             Some(dir) => Ok(Action::Move(OsString::from_vec(dir.to_vec()).into())),
-            None => Err("expected hardlink, reflink, symlink, delete or move=DIR".into()),
+            None => Err("expected hardlink, reflink, symlink, delete, trash or move=DIR".into()),
         },
     }
+}
+
+/// Returns the path of the home trash.
+fn home_trash() -> Option<PathBuf> {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
+    Some(data.join("Trash"))
 }
 
 impl ActionArgs {
@@ -123,12 +137,16 @@ impl ActionArgs {
         for (option, is_given) in needs_removal {
             ensure!(
                 !is_given || self.effect().removes(),
-                "{option} needs --action delete or move=DIR: other actions remove no names"
+                "{option} needs --action delete, trash or move=DIR: other actions remove no names"
             );
         }
         ensure!(
             !self.into_snapshots || self.action == Action::Reflink,
             "--into-snapshots needs --action reflink: no other action can change files in a read-only snapshot"
+        );
+        ensure!(
+            !(self.script && matches!(self.action, Action::Trash(_))),
+            "--script cannot be used with --action trash: use move=DIR"
         );
         match (&self.action, &self.quarantine) {
             (Action::Delete, Some(dir)) => {
@@ -153,7 +171,7 @@ impl ActionArgs {
     /// Returns what the action does with surplus copies.
     pub(super) fn effect(&self) -> Effect {
         match (&self.action, &self.quarantine) {
-            (Action::Move(_), _) | (Action::Delete, Some(_)) => Effect::Move,
+            (Action::Move(_) | Action::Trash(_), _) | (Action::Delete, Some(_)) => Effect::Move,
             (Action::Delete, None) => Effect::Remove,
             (Action::Reflink, _) => Effect::Clone,
             (Action::Hardlink | Action::Symlink, _) => Effect::Link,
@@ -170,15 +188,17 @@ impl ActionArgs {
         ActionOptions { metadata_may_differ: self.metadata_may_differ, into_snapshots: self.into_snapshots }
     }
 
-    /// Device and inode of the directory that files are moved to, if it exists. A scan skips it, since its
-    /// files have been removed from the tree on purpose.
-    pub(super) fn own_directory(&self) -> Option<(u64, u64)> {
+    /// Device and inode of the directories that files are moved to, if they exist. A scan of `starts` skips them, since
+    /// their files have been removed from the tree on purpose.
+    pub(super) fn own_directories(&self, starts: &[OsString]) -> Vec<(u64, u64)> {
         let dir = match &self.action {
+            Action::Trash(home) if starts.is_empty() => return trash_directories(home, ["."]),
+            Action::Trash(home) => return trash_directories(home, starts),
             Action::Move(dir) => Some(dir.as_path()),
             _ => self.quarantine.as_deref(),
         };
-        let metadata = dir.map(Path::metadata)?.ok()?;
-        Some((metadata.dev(), metadata.ino()))
+        let metadata = dir.and_then(|dir| dir.metadata().ok());
+        metadata.map(|it| (it.dev(), it.ino())).into_iter().collect()
     }
 }
 
@@ -189,8 +209,9 @@ mod tests {
     #[test]
     fn actions_are_parsed_from_words() {
         assert_eq!(parse("hardlink".into()), Ok(Action::Hardlink));
+        assert!(matches!(parse("trash".into()), Ok(Action::Trash(_)) | Err(_)));
         assert_eq!(parse("move=a b".into()), Ok(Action::Move("a b".into())));
-        for bad in ["", "move", "move=", "link", "Delete", "delete=x"] {
+        for bad in ["", "move", "move=", "link", "Delete", "delete=x", "trash=x"] {
             assert!(parse(bad.into()).is_err(), "{bad}");
         }
     }

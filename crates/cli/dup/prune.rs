@@ -91,8 +91,9 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     // With --ask, the journal is created after the last question.
     let journal = if args.ask { None } else { journal_of(&args.act, console)? };
     let own = Stdout::identity().into_iter();
-    let own =
-        own.chain(journal.iter().map(|(journal, _)| journal.identity())).chain(args.act.own_directory());
+    let own = own
+        .chain(journal.iter().map(|(journal, _)| journal.identity()))
+        .chain(args.act.own_directories(&args.search.paths));
     let acts = args.act.acts() || args.ask;
     let context = SearchContext {
         references: starts,

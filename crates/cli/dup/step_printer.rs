@@ -146,7 +146,7 @@ impl<'o> StepPrinter<'o> {
         self.summary.directories += 1;
         let Step { victim, keeper, .. } = step;
         let freed = match self.kind {
-            ActionKind::Move => String::new(),
+            kind if kind.moves() => String::new(),
             _ => format!(", frees {}", DecimalBytes(frees)),
         };
         let how = format!("is in {}/: {}{freed}", sanitize(&keeper.path), human::count(files, "file"));
@@ -184,7 +184,7 @@ impl<'o> StepPrinter<'o> {
         self.add_files(1, frees);
         self.summary.possible += gain.possible;
         let how = match (self.kind, frees) {
-            (ActionKind::Move, _) => String::new(),
+            (kind, _) if kind.moves() => String::new(),
             (_, 0) if gain.is_held => "frees nothing: other files, as in a snapshot, have its blocks".into(),
             (_, 0) => "frees nothing by itself: the file has other hard links, or no blocks".into(),
             (_, frees) if gain.possible > 0 => format!("frees up to {}", DecimalBytes(frees)),
@@ -243,7 +243,7 @@ impl Summary {
         let up_to = if self.possible > 0 { "up to " } else { "" };
         let most = format!("{up_to}{}", DecimalBytes(self.freed_bytes));
         let free = match (self.is_plan, kind) {
-            (_, ActionKind::Move) => String::new(),
+            (_, kind) if kind.moves() => String::new(),
             (true, _) => format!(" and free {most}"),
             (false, _) => format!(" and freed {most}"),
         };
@@ -309,6 +309,7 @@ fn words(kind: ActionKind) -> [&'static str; 2] {
         ActionKind::Symlink => ["symlink", "symlinked"],
         ActionKind::Delete => ["delete", "deleted"],
         ActionKind::Move => ["move", "moved"],
+        ActionKind::Trash => ["trash", "trashed"],
         ActionKind::Replace => ["repair", "repaired"],
         ActionKind::Create => ["restore", "restored"],
         ActionKind::SetMetadata => ["set metadata", "set metadata"],

@@ -190,6 +190,7 @@ fn done(kind: ActionKind) -> &'static str {
         ActionKind::Symlink => "symlinked",
         ActionKind::Delete => "deleted",
         ActionKind::Move => "moved",
+        ActionKind::Trash => "trashed",
         ActionKind::Replace => "repaired",
         ActionKind::Create => "restored",
         ActionKind::SetMetadata => "given recorded metadata",

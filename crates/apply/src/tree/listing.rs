@@ -92,7 +92,7 @@ impl Tree {
 
     /// Returns how many bytes an action on all files frees. What is moved keeps its blocks.
     pub fn freed_by(&self, kind: ActionKind) -> u64 {
-        if kind == ActionKind::Move { 0 } else { self.frees().into_iter().sum() }
+        if kind.moves() { 0 } else { self.frees().into_iter().sum() }
     }
 
     /// Returns the steps for the files, with the bytes that each frees, provided that all steps before it are done. `None`: all
@@ -123,7 +123,7 @@ impl Tree {
     /// # Errors
     /// If an entry has no equal counterpart, or the action cannot be performed on an entry.
     pub fn list(reach: &mut Reach, kind: ActionKind, step: &Step) -> Result<Self, TreeError> {
-        let removes = matches!(kind, ActionKind::Delete | ActionKind::Move);
+        let removes = kind.removes();
         let mut tree = Self { files: Vec::new(), bytes: 0, links: Vec::new(), directories: Vec::new() };
         let mut lister =
             Lister { reach, removes, keeps_read_only: false, is_trusted: true, step, tree: &mut tree };

@@ -58,7 +58,7 @@ impl Engine {
             Ok(tree) => tree,
             Err(error) => return Ok((done, Err(error))),
         };
-        let removes = matches!(kind, ActionKind::Delete | ActionKind::Move);
+        let removes = kind.removes();
         let mut failed = None;
         let n_files = tree.files.len() as u64;
         let mut reported = 0;

@@ -74,6 +74,7 @@ enum Scene {
     Symlink,
     Delete,
     Move,
+    Trash,
     Replace,
     Create,
     Metadata,
@@ -81,6 +82,7 @@ enum Scene {
     UndoSymlink,
     UndoDelete,
     UndoMove,
+    UndoTrash,
     UndoReplace,
     UndoCreate,
     UndoMetadata,
@@ -94,6 +96,7 @@ impl Scene {
                 | Self::UndoSymlink
                 | Self::UndoDelete
                 | Self::UndoMove
+                | Self::UndoTrash
                 | Self::UndoReplace
                 | Self::UndoCreate
                 | Self::UndoMetadata
@@ -121,6 +124,7 @@ impl Scene {
             Self::Symlink | Self::UndoSymlink => "symlink",
             Self::Delete | Self::UndoDelete => "delete",
             Self::Move | Self::UndoMove => "to",
+            Self::Trash | Self::UndoTrash => "trash",
             Self::Replace | Self::UndoReplace => "replace",
             Self::Create | Self::UndoCreate => "create",
             Self::Metadata | Self::UndoMetadata => "metadata",
@@ -257,6 +261,12 @@ impl Stage {
                         && fs::read(&path).unwrap() == CONTENT.as_bytes()
                 })
             }
+            Scene::Trash | Scene::UndoTrash => {
+                let moved = fs::symlink_metadata(self.tree.path("home/files/v"));
+                let record = fs::read_to_string(self.tree.path("home/info/v.trashinfo"));
+                let is_complete = record.is_ok_and(|text| text.contains("/dir/v\nDeletionDate="));
+                !path.exists() && is_complete && moved.is_ok_and(|moved| moved.ino() == self.victim)
+            }
             Scene::Move | Scene::UndoMove => {
                 let moved = fs::symlink_metadata(self.tree.path("to/dir/v"));
                 !path.exists() && moved.is_ok_and(|moved| moved.ino() == self.victim)
@@ -383,7 +393,8 @@ pub(crate) fn errors_of(name: &str, within: usize) -> Option<&'static [&'static 
         "getrandom",
         "mmap",
         "munmap",
-        "prctl", // reads the auxiliary vector; if this fails, the clock is read by a system call
+        "readlink", // finds the time zone; without one, times are in UTC
+        "prctl",    // reads the auxiliary vector; if this fails, the clock is read by a system call
     ];
     let harmless = |name: &str| {
         unknown.contains(&name)
@@ -401,7 +412,8 @@ fn play_once(scene: Scene, options: &[String], what: &str, is_killed: bool) {
     let what = format!("{what}: {output:?}");
     let has_proof = options.iter().any(|option| option.contains("fstatfs"));
     // A move out of a directory of others takes the file into a private one first.
-    let may_be_aside = has_proof || matches!(scene, Scene::Move | Scene::UndoMove);
+    let moves = matches!(scene, Scene::Move | Scene::UndoMove | Scene::Trash | Scene::UndoTrash);
+    let may_be_aside = has_proof || moves;
     if is_killed && may_be_aside && stage.is_aside() {
         stage.assert_keeper(&what);
     } else {
@@ -426,6 +438,7 @@ fn play_once(scene: Scene, options: &[String], what: &str, is_killed: bool) {
     if !scene.is_undo() {
         assert_eq!(stage.strays(), [""; 0], "{repaired_what}");
     }
+    assert!(!stage.tree.path("home/info/v.trashinfo").exists(), "{repaired_what}");
     match scene {
         Scene::Delete => stage.assert_nothing_lost(&repaired_what),
         _ => assert!(stage.is_old(), "{repaired_what}"),
@@ -476,6 +489,7 @@ scenes! {
     h06_delete: Delete, &[];
     h06_delete_without_exchange: Delete, NO_EXCHANGE;
     h06_relocate: Move, &[];
+    h06_trash: Trash, &[];
     h06_replace: Replace, &[];
     h06_replace_without_exchange: Replace, NO_EXCHANGE;
     h06_create: Create, &[];
@@ -487,6 +501,7 @@ scenes! {
     h06_undo_of_hardlink: UndoHardlink, &[];
     h06_undo_of_symlink: UndoSymlink, &[];
     h06_undo_of_move: UndoMove, &[];
+    h06_undo_of_trash: UndoTrash, &[];
     h06_replace_without_unnamed_files: Replace, NO_UNNAMED;
     h06_create_without_unnamed_files: Create, NO_UNNAMED;
     h06_undo_of_replace_without_unnamed_files: UndoReplace, NO_UNNAMED;
@@ -498,6 +513,7 @@ scenes! {
     h58_symlink_after_a_proof: Symlink, UNKNOWN;
     h58_delete_after_a_proof: Delete, UNKNOWN;
     h58_move_after_a_proof: Move, UNKNOWN;
+    h58_trash_after_a_proof: Trash, UNKNOWN;
     h58_symlink_after_a_proof_without_flags: Symlink, UNKNOWN_WITHOUT_FLAGS;
     h58_delete_after_a_proof_without_flags: Delete, UNKNOWN_WITHOUT_FLAGS;
 }

@@ -15,6 +15,7 @@ mod refusals;
 mod restores;
 mod scripts;
 mod together;
+mod trash;
 mod tree_faults;
 mod trees;
 mod undoing;
