@@ -2,6 +2,7 @@
 
 mod algorithms;
 mod arguments;
+mod bag_create;
 mod check;
 mod diff;
 mod interop;

@@ -72,6 +72,10 @@ recipes! {
         let create = ["ftk", "manifest", "create", "-q", "photos", "-o", "copy.jsonl"];
         scene.with(&[&format!("PATH={}/.cargo/bin:/usr/bin:/bin", scene.home())], &create).run().status(0);
     };
+    recipe_bag: "Turn a folder into a BagIt bag", needs [], with |scene| {
+        scene.file("inbox/DCIM/100.jpg", &bytes(1, 40_000)).file("inbox/notes.txt", b"from Ann\n");
+        scene.file("card/101.jpg", &bytes(2, 50_000));
+    };
     recipe_ci: "Add a checksum step to CI", needs [], with |scene| {
         scene.file("project/testdata/a.bin", b"a").file("project/testdata/b.bin", b"b");
     };

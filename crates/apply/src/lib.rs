@@ -86,6 +86,7 @@
 mod act;
 mod action;
 mod alias_check;
+mod bagging;
 mod check;
 mod copies;
 mod copy;
@@ -124,6 +125,7 @@ mod trust;
 mod undo;
 
 pub use action::{Action, ActionKind, ActionOptions, Freed};
+pub use bagging::{ASIDE, BagError, Bagging, bag_path};
 pub use check::{Check, check};
 pub use destination::QUARANTINE;
 pub use emptied::Emptied;

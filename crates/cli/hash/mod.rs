@@ -1,5 +1,6 @@
 //! `ftk hash`: computes, checks and compares digests of files. Each mode has its own module.
 
+mod bag_create;
 mod check;
 pub(crate) mod diff;
 mod lines;
@@ -89,6 +90,16 @@ pub(crate) struct HashArgs {
     #[command(flatten)]
     mode: Mode,
 
+    /// With --bag: turn directory PATH into a bag, in place
+    ///
+    /// Reads all files, moves everything in PATH to PATH/data, and writes bagit.txt, bag-info.txt, manifests and tag
+    /// manifests, by sha256 and sha512 or the algorithms of -a. A bag, links, special files, other file systems, and
+    /// names that a manifest cannot represent are refused before anything changes. Manifests do not list empty
+    /// directories. If the run is interrupted, the directory .ftk-bag in PATH has what was moved: the same command
+    /// completes the bag.
+    #[arg(long, requires = "bag", help_heading = "Instead of printing digests")]
+    create: bool,
+
     #[command(flatten)]
     check: CheckArgs,
 
@@ -122,8 +133,8 @@ struct Mode {
     /// Checks every file with all manifests and tag manifests, each in one read, and prints verdicts like --check.
     /// Files in data/ must be in every manifest. Payload-Oxum must be right, and nothing may be left to fetch. Paths
     /// that lead out of the bag are errors, and no link in it is followed. The exit status is 1 if the bag is not
-    /// valid; it is 2 if something cannot be checked.
-    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "StartArgs", "tag", "algorithms"])]
+    /// valid; it is 2 if something cannot be checked. See also --create.
+    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "StartArgs", "tag"])]
     bag: bool,
 
     /// Compare two checksum lists, the PATHs OLD and NEW
@@ -177,7 +188,7 @@ Examples:
   ftk hash -o SHA256SUMS ~/archive   write a list that `sha256sum -c` accepts
   ftk hash --check -q SHA256SUMS     report only files that are not OK
   ftk hash -a xxh128 -e iso /srv     fast, not cryptographic; only some files
-  ftk hash --bag /srv/bags/1912      validate a BagIt bag
+  ftk hash --bag /srv/bags/1912      validate a BagIt bag; --create makes one
   ftk hash --tree photos             one digest of a whole directory
   tar c . | ftk hash -a blake3       standard input";
 
@@ -192,6 +203,7 @@ pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     }
     match (check, bag, diff, lines) {
         (true, ..) => check::run(args, globals, console),
+        (_, true, ..) if args.create => bag_create::run(args, globals, console),
         (_, true, ..) => check::bag::run(args, globals, console),
         (.., true, _) => diff::run(args, globals, console),
         (.., true) => lines::run(args, globals, console),

@@ -144,8 +144,22 @@ pub(crate) fn bag_files(bag: &Path) -> Vec<PathBuf> {
     manifests.chain(["bag-info.txt", "bagit.txt"].map(|name| bag.join(name))).collect()
 }
 
-fn payload_manifest(algorithm: Algorithm) -> String {
+/// Returns the name of the manifest of a bag.
+pub(crate) fn payload_manifest(algorithm: Algorithm) -> String {
     format!("manifest-{algorithm}.txt")
+}
+
+/// The file bagit.txt of a bag.
+pub(crate) const DECLARATION: &str = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
+
+/// Returns the file bag-info.txt of a bag with this payload.
+pub(crate) fn bag_info(bytes: Option<u128>, files: u64) -> String {
+    let mut info = format!("Bag-Software-Agent: ftk {}\nBagging-Date: ", env!("CARGO_PKG_VERSION"));
+    info += &Zoned::now().date().to_string();
+    if let Some(bytes) = bytes {
+        info += &format!("\nPayload-Oxum: {bytes}.{files}");
+    }
+    info + "\n"
 }
 
 /// Writes the tag files of a bag.
@@ -180,17 +194,9 @@ fn write_bag(
         let path = bag.join(payload_manifest(*algorithm));
         write(export, List::create(Some(&path), &stdout)?, Some(&path), &args.manifest, budget)?;
     }
-    let mut info = format!("Bag-Software-Agent: ftk {}\nBagging-Date: ", env!("CARGO_PKG_VERSION"));
-    info += &Zoned::now().date().to_string();
-    if let Some(bytes) = bytes {
-        info += &format!("\nPayload-Oxum: {bytes}.{files}");
-    }
-    info.push('\n');
+    let info = bag_info(bytes, files);
     // The declaration comes last: without it, the directory is not a bag.
-    let texts = [
-        ("bag-info.txt", info.as_str()),
-        ("bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"),
-    ];
+    let texts = [("bag-info.txt", info.as_str()), ("bagit.txt", DECLARATION)];
     for (name, text) in texts {
         let path = bag.join(name);
         let mut list = List::create(Some(&path), &stdout)?;

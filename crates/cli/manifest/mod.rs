@@ -32,7 +32,7 @@ mod verify;
 
 use clap::{Args, Subcommand};
 
-pub(crate) use self::export::bag_files;
+pub(crate) use self::export::{DECLARATION, bag_files, bag_info, payload_manifest};
 
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;

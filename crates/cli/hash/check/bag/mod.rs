@@ -34,6 +34,10 @@ use crate::stdout::Stdout;
 
 pub(in crate::hash) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let [dir] = &*args.paths else { bail!("--bag validates one bag: name its directory") };
+    ensure!(
+        args.algorithms.is_empty(),
+        "--algorithm cannot be used with --bag: the manifests name the algorithms"
+    );
     let bag = Path::new(dir);
     let name = quote(dir.as_bytes());
     let metadata = bag.metadata().with_context(|| format!("cannot open {name}"))?;
