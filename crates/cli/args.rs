@@ -10,6 +10,7 @@ use crate::cache::CacheCommandArgs;
 use crate::calibrate::CalibrateArgs;
 use crate::cmp::CmpArgs;
 use crate::completions::CompletionsArgs;
+use crate::config::{Defaults, with_defaults};
 use crate::describe::DescribeArgs;
 use crate::du::DuArgs;
 use crate::dup::DupArgs;
@@ -42,10 +43,14 @@ pub(crate) struct Args {
     /// The files that the arguments name.
     #[arg(skip)]
     pub(crate) files: Files,
+
+    /// The options that come from the file of defaults.
+    #[arg(skip)]
+    pub(crate) defaults: Defaults,
 }
 
 impl Args {
-    /// Parses the arguments of this process.
+    /// Parses the arguments of this process, and those of the file of defaults.
     ///
     /// Defining the options of all commands would take longer than many a run. If the first word is a
     /// command, only its own options and the global ones are defined. Requests for help, and wrong arguments,
@@ -58,7 +63,7 @@ impl Args {
         if words.iter().any(|word| word == "+" || foreign::is_expression(word)) {
             let line = CommandLine::new(words);
             if let Some(hint) = foreign::spot(&line) {
-                return Err(Refused::Foreign(hint));
+                return Err(Refused::Message(hint));
             }
             words = line.into_words();
         }
@@ -70,18 +75,17 @@ impl Args {
         {
             NoCommand::try_parse_from(&words).map_err(Refused::from)?;
         }
-        let known = Self::of_one_command(&words);
-        let all = || {
+        let all = |words: &[OsString]| {
             let explained =
                 |mut error: clap::Error| match foreign::explain(&mut error, CommandLine::of_process()) {
-                    Some(hint) => Refused::Foreign(hint),
+                    Some(hint) => Refused::Message(hint),
                     None => {
                         foreign::keep_slips(&mut error);
                         error.into()
                     }
                 };
             let mut definition = repeatable(help::arranged(Self::command()));
-            let matches = definition.try_get_matches_from_mut(&words);
+            let matches = definition.try_get_matches_from_mut(words);
             matches
                 .and_then(|mut matches| {
                     let files = Files::of("", &matches);
@@ -89,7 +93,8 @@ impl Args {
                 })
                 .map_err(|error| explained(error.format(&mut definition)))
         };
-        let mut args = known.map_or_else(all, Ok)?;
+        let plain = Self::of_one_command(&words).map_or_else(|| all(&words), Ok);
+        let mut args = with_defaults(&words, plain, all)?;
         // `cmp -s` is the same as `-q`.
         args.globals.quiet |= matches!(&args.command, Command::Cmp(args) if args.silent);
         Ok(args)
@@ -116,7 +121,19 @@ impl Args {
         let mut matches = definition.try_get_matches_from_mut(words).ok()?;
         let files = Files::of(words.first()?.to_str()?, &matches);
         let one = OneCommand::from_arg_matches_mut(&mut matches).ok()?;
-        Some(Self { globals: one.globals, command: command(one.args), files })
+        Some(Self { globals: one.globals, command: command(one.args), files, defaults: Defaults::default() })
+    }
+
+    /// Refuses conflicts that the parser does not know.
+    ///
+    /// # Errors
+    /// If two options cannot be used together.
+    pub(crate) fn refuse_conflicts(&self) -> anyhow::Result<()> {
+        match &self.command {
+            Command::Find(args) => args.refuse_conflicts_with(&self.globals),
+            Command::Du(args) => args.refuse_conflicts_with(&self.globals),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -125,8 +142,8 @@ impl Args {
 pub(crate) enum Refused {
     /// The arguments are wrong, or ask for help or the version.
     Parser(clap::Error),
-    /// An argument belongs to another tool. Contains the hint.
-    Foreign(String),
+    /// An argument belongs to another tool, or the file of defaults cannot be used. Contains what is said about it.
+    Message(String),
 }
 
 impl From<clap::Error> for Refused {

@@ -110,11 +110,7 @@ impl Console {
 
     /// Prints an error that ends the run, with its chain of causes.
     pub(crate) fn fatal(&self, error: &anyhow::Error) -> Outcome {
-        let text = |error: &(dyn std::error::Error + 'static)| match error.downcast_ref() {
-            Some(error) => cause(error),
-            None => error.to_string(),
-        };
-        self.error(error.chain().map(text).collect::<Vec<_>>().join(": "));
+        self.error(chain(error));
         Outcome::Error
     }
 
@@ -151,6 +147,15 @@ impl Console {
     pub(crate) fn is_coloured() -> bool {
         anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
     }
+}
+
+/// Returns an error and its chain of causes.
+pub(crate) fn chain(error: &anyhow::Error) -> String {
+    let text = |error: &(dyn std::error::Error + 'static)| match error.downcast_ref() {
+        Some(error) => cause(error),
+        None => error.to_string(),
+    };
+    error.chain().map(text).collect::<Vec<_>>().join(": ")
 }
 
 /// Returns the cause of a failed system call as other tools print it: in lower case and without the error

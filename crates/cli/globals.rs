@@ -85,6 +85,15 @@ pub(crate) struct Globals {
     /// status, the time of the last success, and the number of errors, files, bytes and findings. `-`: standard output.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) metrics: Option<PathBuf>,
+
+    /// Ignore the file of defaults
+    ///
+    /// Scripts should use this option. The file is $XDG_CONFIG_HOME/ftk/config.toml, or else
+    /// ~/.config/ftk/config.toml. It has a table for each command, such as `[find]` or `[manifest.create]`, with a list
+    /// `options` of strings. The command line wins, and -v shows the defaults. Options that act, name files, make
+    /// checks weaker or lift protections are refused in the file. docs/config.md explains it.
+    #[arg(long, global = true)]
+    pub(crate) no_config: bool,
 }
 
 impl Globals {

@@ -84,11 +84,12 @@ const MOST_USED: [&str; 12] = [
 ];
 
 /// Two options that have one line in `-h`, and what it says.
-const PAIRS: [(&str, &str, &str); 7] = [
+const PAIRS: [(&str, &str, &str); 8] = [
     ("name", "iname", "Match names against this glob"),
     ("newer", "samefile", "Match by comparison with FILE"),
     ("changed_within", "changed_before", "Match by the last change"),
     ("max_depth", "min_depth", "Skip entries below or above depth N"),
+    ("ignore_files", "no_hidden", "Skip ignored or hidden entries"),
     ("wanted", "unwanted", "Match or skip by an expression"),
     ("files_from", "files0_from", "Read more starting points from FILE"),
     ("stats", "metrics", "Write figures of the run to FILE"),
@@ -183,10 +184,10 @@ const WITHOUT_EFFECT: [(&str, &[&[&str]]); 12] = [
     ("find", &[&["io", "limit_rate"]]),
     ("cmp", &[&["io"]]),
     ("calibrate", &[OF_WORK]),
-    ("completions", &[OF_WORK, OF_REPORTS, &["quiet"]]),
-    ("query", &[OF_WORK, OF_REPORTS, &["quiet", "color"]]),
-    ("man", &[OF_WORK, OF_REPORTS]),
-    ("help", &[OF_WORK, OF_REPORTS, &["quiet"]]),
+    ("completions", &[OF_WORK, OF_REPORTS, &["quiet", "no_config"]]),
+    ("query", &[OF_WORK, OF_REPORTS, &["quiet", "color", "no_config"]]),
+    ("man", &[OF_WORK, OF_REPORTS, &["no_config"]]),
+    ("help", &[OF_WORK, OF_REPORTS, &["quiet", "no_config"]]),
     ("apply", &[&["threads", "io", "memory"]]),
     ("undo", &[&["threads", "io", "memory", "progress"]]),
     ("diff", &[&["io", "limit_rate", "progress"]]),

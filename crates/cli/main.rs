@@ -11,6 +11,7 @@ mod calibrate;
 mod cmp;
 mod colour;
 mod completions;
+mod config;
 mod console;
 mod describe;
 mod du;
@@ -119,7 +120,7 @@ fn run() -> Outcome {
     }
     let args = match Args::of_process() {
         Ok(args) => args,
-        Err(Refused::Foreign(hint)) => {
+        Err(Refused::Message(hint)) => {
             args::color_of(CommandLine::of_process()).write_global();
             Console::complain(hint);
             return Outcome::Error;
@@ -149,6 +150,7 @@ fn run() -> Outcome {
         return Outcome::Error;
     }
     let mut console = Console::new(&args.globals);
+    args.defaults.say(&console);
     polite::begin(&args.globals, &console);
     if let Err(error) = args.files.check() {
         return console.fatal(&error);
@@ -185,5 +187,9 @@ fn execute(args: &Args, console: &Console) -> Outcome {
         Command::Describe(_) => describe::run(),
     };
     polite::say_methods(&args.globals, console);
-    outcome.unwrap_or_else(|error| console.fatal(&error))
+    outcome.unwrap_or_else(|error| {
+        let outcome = console.fatal(&error);
+        args.defaults.say_after_error(console);
+        outcome
+    })
 }

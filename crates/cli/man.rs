@@ -170,6 +170,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("LS_COLORS", "The colours of names in the output of ftk find."),
     ("XDG_CACHE_HOME, HOME", "Where ftk calibrate stores its figures."),
     ("XDG_STATE_HOME, HOME", "Where ftk dup stores its journals."),
+    ("XDG_CONFIG_HOME, HOME", "Where the file of defaults is."),
     (
         "FTK_SIMD",
         "portable, neon, avx2, sha-ni or avx512: the fastest CPU feature that digests may use, for comparisons and tests.",
@@ -177,6 +178,10 @@ const ENVIRONMENT: &[(&str, &str)] = &[
 ];
 
 const FILES: &[(&str, &str)] = &[
+    (
+        "$XDG_CONFIG_HOME/ftk/config.toml",
+        "Defaults of the user; without XDG_CONFIG_HOME, ~/.config/ftk/config.toml. See --no-config.",
+    ),
     (
         "$XDG_CACHE_HOME/ftk/constants",
         "The figures of ftk calibrate, as text; without XDG_CACHE_HOME, ~/.cache/ftk/constants. Can be deleted: ftk then uses built-in figures.",

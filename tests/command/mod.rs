@@ -2,6 +2,7 @@
 //! terminals, pipes.
 
 mod completions;
+mod config;
 mod definition;
 mod descriptors;
 mod files;

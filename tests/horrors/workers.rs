@@ -68,7 +68,12 @@ fn h55_few_large_files_are_divided_among_workers() {
         strace.args(["-f", "-qq", "-o", "/dev/null", "-P"]).arg(&held);
         strace.args(["-e", "trace=read,pread64", "-e", "inject=read,pread64:delay_enter=300s:when=2"]);
         strace.args([env!("CARGO_BIN_EXE_ftk"), "hash", "-q", "--io", "sync", "-j", "2", "."]);
-        let mut strace = strace.current_dir(dir.path("")).stdout(Stdio::null()).spawn().unwrap();
+        let mut strace = strace
+            .env("XDG_CONFIG_HOME", dir.aside("config"))
+            .current_dir(dir.path(""))
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
         // strace may have started another child before, which only tests features of the kernel.
         wait_until(|| child_of(&strace).map_or(0, bytes_read) >= BY_THE_OTHER * SIZE);
         assert!(strace.try_wait().unwrap().is_none(), "one of them is held up");

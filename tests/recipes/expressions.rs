@@ -61,7 +61,9 @@ fn examples_of_expressions_list_what_find_lists() {
         let ours = ours.strip_prefix("ftk ").unwrap();
         let ftk = env!("CARGO_BIN_EXE_ftk");
         let lines = |command: &str| {
-            let output = Command::new("sh").args(["-c", command]).current_dir(dir.path("")).output().unwrap();
+            let mut shell = Command::new("sh");
+            shell.args(["-c", command]).current_dir(dir.path("")).env("XDG_CONFIG_HOME", dir.aside("config"));
+            let output = shell.output().unwrap();
             assert!(output.status.success() && output.stderr.is_empty(), "{command}: {output:?}");
             let mut lines: Vec<_> = output.stdout.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
             lines.sort();

@@ -166,7 +166,7 @@ pub(crate) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
 
 impl DuArgs {
     /// Refuses conflicts that clap cannot declare here.
-    fn refuse_conflicts_with(&self, globals: &Globals) -> anyhow::Result<()> {
+    pub(crate) fn refuse_conflicts_with(&self, globals: &Globals) -> anyhow::Result<()> {
         if globals.json && self.output.format.is_some() {
             bail!("--json cannot be used with --format");
         }

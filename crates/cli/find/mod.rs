@@ -224,7 +224,7 @@ impl OutputArgs {
 
 impl FindArgs {
     /// Refuses conflicts with global options, which clap cannot declare here.
-    fn refuse_conflicts_with(&self, globals: &Globals) -> anyhow::Result<()> {
+    pub(crate) fn refuse_conflicts_with(&self, globals: &Globals) -> anyhow::Result<()> {
         let refused = [
             (globals.json && self.output.format.is_some(), "--json cannot be used with --format"),
             (globals.json && self.output.long, "--json cannot be used with --long: it has all these members"),

@@ -1,0 +1,478 @@
+//! Defaults of the user: options in a file, which the command line overrides.
+//!
+//! The file is in TOML. A table of it is a command, such as `[find]` or `[manifest.create]`, and has a list `options`.
+//! A list outside of all tables is for every command.
+//!
+//! A run that acts must not depend on a file that its user has forgotten. So [`ALLOWED`] lists the options that may
+//! have defaults, and every other one is refused.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow, bail, ensure};
+use clap::parser::ValueSource;
+use clap::{Command, CommandFactory as _, Id, error};
+use ftk_apply::{JournalError, ensure_safe_directory};
+use ftk_file::{Stat, open_checked};
+use ftk_record::quote;
+use rustix::fs::{CWD, OFlags};
+use rustix::process::geteuid;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::args::{Args, Refused};
+use crate::console::{Console, chain};
+use crate::line::{CommandLine, Role, Word, option_named};
+
+/// Options that say how a run works and what it looks like.
+const RUN: &[&str] = &["threads", "io", "memory", "polite", "limit-rate", "progress", "color", "verbose"];
+
+/// Filters by name, type and place. They are never wider than what is selected without them.
+const FILTERS: &[&str] = &[
+    "extension",
+    "name",
+    "iname",
+    "path",
+    "regex",
+    "type",
+    "where",
+    "exclude-where",
+    "exclude",
+    "ignore-files",
+    "no-hidden",
+    "min-depth",
+    "max-depth",
+    "one-file-system",
+];
+
+/// Filters by metadata.
+const INODES: &[&str] = &["size", "changed-within", "changed-before", "owner", "perm", "links", "empty"];
+
+/// Rules that choose the kept copies, each of which keeps more.
+const KEPT: &[&str] = &["keep", "reference", "keep-one-per", "min-copies", "isolate"];
+
+/// The options that may have defaults, by command; `""` stands for all commands. None of them acts, writes a file, runs
+/// a program, makes a check weaker or lifts a protection. Commands that are not here have those of all commands.
+const ALLOWED: [(&str, &[&[&str]]); 10] = [
+    ("", &[RUN]),
+    (
+        "find",
+        &[
+            FILTERS,
+            INODES,
+            &["follow", "sort", "reverse", "long", "human-readable", "hyperlink", "format", "null"],
+            &["strict-races"],
+        ],
+    ),
+    (
+        "du",
+        &[
+            FILTERS,
+            INODES,
+            &["follow", "top", "all", "summarize", "human-readable", "apparent-size", "null", "strict-races"],
+            &["quiet"],
+        ],
+    ),
+    ("hash", &[FILTERS, INODES, &["follow", "algorithm", "tag", "cache", "no-cache", "quiet"]]),
+    (
+        "dup",
+        &[
+            FILTERS,
+            INODES,
+            &["follow", "format", "algorithm", "verify", "dirs", "unit", "min-size", "max-size"],
+            &["cache", "no-cache", "quiet"],
+        ],
+    ),
+    // Empty files are skipped unless --min-size is 0.
+    ("dup prune", &[FILTERS, INODES, KEPT, &["algorithm", "verify", "max-size", "cache", "no-cache"]]),
+    ("dup apply", &[KEPT]),
+    ("manifest create", &[FILTERS, &["algorithm", "cache", "no-cache", "quiet"]]),
+    ("cmp", &[FILTERS, INODES, &["follow", "max-mismatches", "print-bytes", "metadata"]]),
+    ("report", &[FILTERS, INODES, &["follow"]]),
+];
+
+/// Options that skip or protect: those of the command line are added to the defaults, and do not replace them.
+/// These are ids, as in the next table.
+const ADDED: [&str; 4] = ["exclude", "unwanted", "references", "keep_one_per"];
+
+/// Defaults that mean something else together with an option of the command line, and are not used then.
+const MISFITS: [(&str, &[&str]); 2] = [
+    ("algorithms", &["check", "bag", "diff", "tree"]),
+    ("cache", &["check", "bag", "diff", "lines", "tree"]),
+];
+
+/// Commands that have no defaults.
+const WITHOUT_DEFAULTS: [&str; 4] = ["completions", "help", "man", "query"];
+
+/// More bytes than this are not a file of defaults.
+const MOST: u64 = 1 << 20;
+
+/// The defaults of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Defaults {
+    path: PathBuf,
+    used: Vec<String>,
+    /// Those that the command line overrides.
+    unused: Vec<String>,
+}
+
+impl Defaults {
+    /// With `-v`, prints the defaults.
+    pub(crate) fn say(&self, console: &Console) {
+        if self.used.is_empty() && self.unused.is_empty() {
+            return;
+        }
+        console.verbose(|| {
+            let unused = match self.unused.join(" ") {
+                unused if unused.is_empty() => unused,
+                unused => format!("; not used: {unused}"),
+            };
+            format!("config  {}: {}{unused}", shown(&self.path), self.used.join(" "))
+        });
+    }
+
+    /// Says that an error may be due to a default.
+    pub(crate) fn say_after_error(&self, console: &Console) {
+        if !self.used.is_empty() {
+            let (path, used) = (shown(&self.path), self.used.join(" "));
+            console.summary(format_args!("options from {path}: {used} (--no-config ignores them)"));
+        }
+    }
+}
+
+/// Parses the command line `words` again with the defaults of its command, if there are any. `plain`: what it is
+/// without them. `parse` parses words.
+///
+/// # Errors
+/// If the file cannot be used, and those of `parse`.
+pub(crate) fn with_defaults(
+    words: &[OsString],
+    plain: Result<Args, Refused>,
+    parse: impl Fn(&[OsString]) -> Result<Args, Refused>,
+) -> Result<Args, Refused> {
+    let may_have_defaults = match &plain {
+        Ok(args) => !args.globals.no_config && !WITHOUT_DEFAULTS.contains(&args.command.name()),
+        // A default may be the option that another one requires.
+        Err(Refused::Parser(error)) => {
+            error.kind() == error::ErrorKind::MissingRequiredArgument
+                && !words.iter().any(|word| word == "--no-config")
+        }
+        Err(Refused::Message(_)) => false,
+    };
+    if !may_have_defaults {
+        return plain;
+    }
+    match Config::load().map_err(|error| Refused::Message(chain(&error))) {
+        Ok(None) => plain,
+        Ok(Some(config)) => config.apply(words, plain, parse),
+        Err(refused) => Err(refused),
+    }
+}
+
+/// The file of defaults.
+struct Config {
+    path: PathBuf,
+    /// The options, and the command of each; empty for all commands.
+    options: Vec<(String, Preset)>,
+}
+
+/// An option in the file.
+#[derive(Clone)]
+struct Preset {
+    id: Id,
+    word: String,
+}
+
+impl Config {
+    /// Reads the file and checks all of it. Returns `None` if there is none.
+    fn load() -> anyhow::Result<Option<Self>> {
+        let Some(path) = path() else { return Ok(None) };
+        let text =
+            read(&path).with_context(|| format!("cannot use {} (--no-config ignores it)", shown(&path)));
+        let Some(text) = text? else { return Ok(None) };
+        let at = |(offset, why): (usize, String)| {
+            let line = text[..offset].matches('\n').count() + 1;
+            anyhow!("{}, line {line}: {why}", shown(&path))
+        };
+        let options = check(&text).map_err(at)?;
+        Ok(Some(Self { path, options }))
+    }
+
+    /// Puts the defaults before the options of the command line. Those that cannot be used together with these are not
+    /// used.
+    fn apply(
+        self,
+        words: &[OsString],
+        plain: Result<Args, Refused>,
+        parse: impl Fn(&[OsString]) -> Result<Args, Refused>,
+    ) -> Result<Args, Refused> {
+        let line = CommandLine::new(words.to_vec());
+        let of = |command: &str| -> Vec<Preset> {
+            self.options.iter().filter(|(of, _)| of == command).map(|(_, it)| it.clone()).collect()
+        };
+        let (mut candidates, own) = (of(""), of(&line.command));
+        candidates.retain(|it| own.iter().all(|own| own.id != it.id));
+        candidates.extend(own);
+        if candidates.is_empty() {
+            return plain;
+        }
+        let given = given(words);
+        let is_given = |id: &str| given.iter().any(|given| given == id);
+        let (mut used, mut unused): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|it| {
+            let id = it.id.as_str();
+            let is_misfit = MISFITS.iter().any(|(of, with)| *of == id && with.iter().any(|id| is_given(id)));
+            (!is_given(id) || ADDED.contains(&id)) && !is_misfit
+        });
+        let after_command = |word: &Word| word.role == Role::Other && word.text != "--";
+        let at = line.words.iter().rposition(after_command).map_or(1, |at| at + 1);
+        let with = |defaults: &[Preset]| {
+            let defaults = defaults.iter().map(|it| OsString::from(&it.word));
+            let (before, after) = words.split_at(at);
+            parse(&before.iter().cloned().chain(defaults).chain(after.iter().cloned()).collect::<Vec<_>>())
+        };
+        let mut parsed = with(&used);
+        if is_conflict(&parsed) && !is_conflict(&plain) {
+            for it in std::mem::take(&mut used) {
+                used.push(it);
+                if is_conflict(&with(&used)) {
+                    unused.extend(used.pop());
+                }
+            }
+            parsed = with(&used);
+        }
+        let texts = |defaults: Vec<Preset>| defaults.into_iter().map(|it| it.word).collect();
+        let defaults = Defaults { path: self.path, used: texts(used), unused: texts(unused) };
+        parsed.map(|args| Args { defaults, ..args })
+    }
+}
+
+/// Whether options cannot be used together.
+fn is_conflict(parsed: &Result<Args, Refused>) -> bool {
+    match parsed {
+        Ok(args) => args.refuse_conflicts().is_err(),
+        Err(Refused::Parser(error)) => error.kind() == error::ErrorKind::ArgumentConflict,
+        Err(Refused::Message(_)) => false,
+    }
+}
+
+/// Returns the options of the command line.
+fn given(words: &[OsString]) -> Vec<Id> {
+    // An option that is missing may be a default.
+    let Ok(matches) = Args::command().ignore_errors(true).try_get_matches_from(words) else {
+        return Vec::new();
+    };
+    let mut matches = &matches;
+    while let Some((_, below)) = matches.subcommand() {
+        matches = below;
+    }
+    let is_given = |id: &&Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+    matches.ids().filter(is_given).cloned().collect()
+}
+
+fn path() -> Option<PathBuf> {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let config = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
+    Some(config.join("ftk/config.toml"))
+}
+
+/// Returns the text of the file. `None` if there is none, or if it is below a directory that the caller may not search:
+/// then it is not theirs, as after `runuser`, which keeps HOME.
+fn read(path: &Path) -> anyhow::Result<Option<String>> {
+    let opened = open_checked(CWD, path, OFlags::RDONLY | OFlags::NOCTTY, |found| match found.is_regular() {
+        true => Ok(()),
+        false => Err(io::Error::other("it is not a regular file")),
+    });
+    let file: File = match opened {
+        Err(error) => match (error.kind(), fs::metadata(path)) {
+            (ErrorKind::NotFound | ErrorKind::NotADirectory, _) => return Ok(None),
+            (ErrorKind::PermissionDenied, Err(_)) => return Ok(None),
+            _ => return Err(error.into()),
+        },
+        Ok(file) => file,
+    };
+    let stat = Stat::of(&file)?;
+    let user = geteuid().as_raw();
+    ensure!(
+        [0, user].contains(&stat.uid),
+        "it belongs to user {}, and only those of user {user} and of root count: set HOME or XDG_CONFIG_HOME",
+        stat.uid
+    );
+    ensure!(stat.mode & 0o022 == 0, "other users may write to it: chmod go-w");
+    match ensure_safe_directory(path.parent().unwrap_or(Path::new("/"))) {
+        Err(JournalError::Exposed { directory, mode, owner }) => bail!(
+            "other users could have put it there: {} has owner {owner} and mode {mode:04o}",
+            quote(&directory)
+        ),
+        Err(JournalError::Read(error)) => return Err(error.into()),
+        checked => checked?,
+    }
+    let mut text = String::new();
+    file.take(MOST + 1).read_to_string(&mut text)?;
+    ensure!(text.len() as u64 <= MOST, "it is too large");
+    Ok(Some(text))
+}
+
+/// Why the file cannot be used, and at which byte.
+type Wrong = (usize, String);
+
+/// Parses the file. Checks each option alone, and those of each command together.
+fn check(text: &str) -> Result<Vec<(String, Preset)>, Wrong> {
+    let table = DeTable::parse(text).map_err(|error| {
+        (error.span().map_or(0, |span| span.start), error.message().trim_end().replace('\n', "; "))
+    })?;
+    let mut definition = Args::command();
+    definition.build();
+    let mut lists = Vec::new();
+    collect(table.get_ref(), &definition, "", &mut lists)?;
+    let mut options = Vec::new();
+    // Values are checked by the parser, which needs its own copy.
+    let mut parser = Args::command();
+    for (command, at, words) in lists {
+        for (at, word) in &words {
+            let id = allowed(&definition, &command, word).map_err(|why| (*at, why))?;
+            parse_values(&mut parser, &command, [word.as_str()]).map_err(|why| (*at, why))?;
+            options.push((command.clone(), Preset { id, word: word.clone() }));
+        }
+        parse_values(&mut parser, &command, words.iter().map(|(_, word)| word.as_str()))
+            .map_err(|why| (at, why))?;
+    }
+    Ok(options)
+}
+
+/// A list of options: its command, where it is, and its words.
+type List = (String, usize, Vec<(usize, String)>);
+
+/// Collects the lists of options of a table and of those in it.
+fn collect(table: &DeTable<'_>, at: &Command, command: &str, lists: &mut Vec<List>) -> Result<(), Wrong> {
+    for (key, value) in table {
+        let (name, start) = (key.get_ref().as_ref(), key.span().start);
+        let wrong = |why: String| Err((start, why));
+        let path = [command, name].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ");
+        match value.get_ref() {
+            DeValue::Array(words) if name == "options" => {
+                let word = |it: &Spanned<DeValue<'_>>| match it.get_ref().as_str() {
+                    Some(word) => Ok((it.span().start, word.to_owned())),
+                    None => Err((it.span().start, "each option is a string in quotes".to_owned())),
+                };
+                lists.push((command.to_owned(), start, words.iter().map(word).collect::<Result<_, _>>()?));
+            }
+            DeValue::Table(below) => match at.find_subcommand(name).filter(|it| !it.is_hide_set()) {
+                None => return wrong(format!("there is no command '{}'", path.escape_debug())),
+                Some(_) if WITHOUT_DEFAULTS.contains(&&*path) => {
+                    return wrong(format!("ftk {path} has no defaults"));
+                }
+                Some(found) => collect(below, found, &path, lists)?,
+            },
+            _ if name == "options" => return wrong("options is a list: options = [\"--sort=size\"]".into()),
+            _ => return wrong(format!("'{}' is neither `options` nor a command", name.escape_debug())),
+        }
+        if name == "options" && !command.is_empty() && at.is_subcommand_required_set() {
+            return wrong(format!("ftk {command} needs a command, which has its own section"));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the option of a word if it may have a default.
+fn allowed(definition: &Command, command: &str, word: &str) -> Result<Id, String> {
+    let shown = quote(word.as_bytes());
+    let name = word.strip_prefix("--").filter(|name| !name.is_empty() && !name.contains('\0'));
+    let name = name.ok_or_else(|| format!("{shown} does not have the form --OPTION or --OPTION=VALUE"))?;
+    let long = name.split('=').next().unwrap_or_default();
+    let mut at = definition;
+    for name in command.split_terminator(' ') {
+        at = at.find_subcommand(name).ok_or_else(|| format!("there is no command '{command}'"))?;
+    }
+    let ftk = if command.is_empty() { "ftk".to_owned() } else { format!("ftk {command}") };
+    let arg = option_named(at, long).filter(|arg| !arg.is_hide_set());
+    let arg = arg.ok_or_else(|| format!("{ftk} has no option {shown}"))?;
+    let lists =
+        ALLOWED.iter().filter(|(of, _)| of.is_empty() || *of == command).flat_map(|(_, lists)| *lists);
+    let is_allowed = lists.flat_map(|list| *list).any(|allowed| arg.get_long() == Some(allowed));
+    is_allowed.then(|| arg.get_id().clone()).ok_or_else(|| {
+        format!(
+            "{shown} counts only on the command line: defaults do not act, name files or lift protections"
+        )
+    })
+}
+
+/// Checks the values of options. A command may lack what only the command line has.
+fn parse_values<'w>(
+    parser: &mut Command,
+    command: &'w str,
+    words: impl IntoIterator<Item = &'w str>,
+) -> Result<(), String> {
+    use error::ErrorKind::{
+        DisplayHelpOnMissingArgumentOrSubcommand, MissingRequiredArgument, MissingSubcommand,
+    };
+    let line = ["ftk"].into_iter().chain(command.split_terminator(' ')).chain(words);
+    match parser.try_get_matches_from_mut(line) {
+        Err(error)
+            if !matches!(
+                error.kind(),
+                MissingRequiredArgument | MissingSubcommand | DisplayHelpOnMissingArgumentOrSubcommand
+            ) =>
+        {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            Err(first.strip_prefix("error: ").unwrap_or(first).to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn shown(path: &Path) -> String {
+    quote(path.as_os_str().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::is_path;
+
+    /// Each option that may be a default exists under this name, and never takes the next word of the command line as
+    /// its value. Only those that protect name files.
+    #[test]
+    fn every_option_that_may_be_a_default_exists() {
+        let mut definition = Args::command();
+        definition.build();
+        let mut ids = Vec::new();
+        for (command, lists) in ALLOWED {
+            let at =
+                command.split_terminator(' ').fold(&definition, |at, name| at.find_subcommand(name).unwrap());
+            for &long in lists.iter().copied().flatten() {
+                let arg = option_named(at, long).unwrap_or_else(|| panic!("{command} --{long}"));
+                assert!(arg.get_long() == Some(long) && !arg.is_hide_set(), "{command} --{long}");
+                let has_own_word = arg.get_num_args().is_none_or(|it| it.min_values() == it.max_values());
+                assert!(has_own_word || arg.is_require_equals_set(), "{command} --{long}");
+                let id = arg.get_id().as_str();
+                assert!(!is_path(command, id) || ADDED.contains(&id), "{command} --{long} names a file");
+                ids.push(arg.get_id().to_string());
+            }
+        }
+        let named = ADDED.iter().chain(MISFITS.iter().map(|(id, _)| id));
+        assert!(named.into_iter().all(|id| ids.iter().any(|it| it == id)));
+    }
+
+    #[test]
+    fn lists_have_a_command_each() {
+        let read = |text: &str| {
+            let options = check(text)?.into_iter();
+            Ok(options.map(|(of, option)| format!("{of}: {}", option.word)).collect::<Vec<_>>())
+        };
+        let text =
+            "options = ['--io=sync']\n[dup.prune]\noptions = ['--keep=oldest']\n[dup]\noptions = ['--dirs']";
+        assert_eq!(
+            read(text),
+            Ok(vec!["dup: --dirs".into(), "dup prune: --keep=oldest".into(), ": --io=sync".into()])
+        );
+        assert_eq!(read("find.options = ['--name=--yes']"), Ok(vec!["find: --name=--yes".into()]));
+        assert_eq!(read(""), Ok(Vec::new()));
+        let wrong: Result<_, Wrong> = read("[find]\noptions = ['--sort',\n '--yes']");
+        assert_eq!(wrong.unwrap_err().0, 29);
+    }
+}

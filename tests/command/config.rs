@@ -1,0 +1,265 @@
+//! The file of defaults.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::harness::{Dir, Run, is_root};
+
+/// The file of defaults of a test.
+fn file(dir: &Dir) -> PathBuf {
+    dir.aside("config").join("ftk/config.toml")
+}
+
+/// Makes a tree with this file of defaults.
+fn with(text: &str) -> Dir {
+    let dir = Dir::new();
+    dir.file("small", b"1").file("large", b"12345").file("skip/x.log", b"123");
+    write(&dir, text);
+    dir
+}
+
+fn write(dir: &Dir, text: &str) {
+    fs::create_dir_all(file(dir).parent().unwrap()).unwrap();
+    fs::write(file(dir), text).unwrap();
+}
+
+fn lines(run: &Run) -> Vec<&str> {
+    run.text().lines().collect()
+}
+
+/// The case of the issue, and every way in which the command line wins.
+#[test]
+fn the_command_line_wins() {
+    let dir = with("[find]\noptions = [\"--sort=size\", \"--type=f\", \"--exclude=skip\"]\n");
+    for (args, expected) in [
+        (&["find"][..], &["./small", "./large"][..]),
+        (&["find", "--sort=name"], &["./large", "./small"]),
+        (&["find", "--sort", "name"], &["./large", "./small"]),
+        (&["find", "--reverse"], &["./large", "./small"]),
+        (&["-j", "1", "find", "--", "."], &["./small", "./large"]),
+        (&["find", "-t", "d"], &["."]),
+        // What is skipped is added.
+        (&["find", "-E", "large"], &["./small"]),
+        (&["find", "--no-config", "-t", "f", "--sort"], &["./large", "./skip/x.log", "./small"]),
+        (&["--no-config", "find", "-t", "f", "--sort", "-E", "large"], &["./skip/x.log", "./small"]),
+        // It conflicts with the order.
+        (&["find", "--group-by", "type"], &["6\t2\t100.00\tfile"]),
+    ] {
+        let run = dir.ftk(args).run().status(0).stderr("");
+        run.check(lines(&run) == expected, &format!("{args:?}"));
+    }
+    let run = dir.ftk(["find", "-v"]).run().status(0);
+    run.stderr_has("ftk: config  ").stderr_has("ftk/config.toml': --sort=size --type=f --exclude=skip\n");
+    dir.ftk(["find", "-v", "--sort=name"])
+        .run()
+        .status(0)
+        .stderr_has("--exclude=skip; not used: --sort=size\n");
+}
+
+#[test]
+fn each_command_has_its_own_defaults() {
+    let dir = with(
+        "options = ['--threads=1', '--color=always']\n\
+         [manifest.create]\noptions = ['--algorithm=blake3', '--exclude=skip', '--threads=2']\n\
+         [dup]\noptions = ['--min-size=3']\n\
+         [dup.prune]\noptions = ['--keep=newest', '--reference=skip']\n",
+    );
+    let run = dir.ftk(["manifest", "create", ".", "-v", "-o"]).arg(dir.aside("m")).run().status(0);
+    run.stderr_has("': --color=always --algorithm=blake3 --exclude=skip --threads=2\n");
+    // The record shows what was selected, wherever that comes from.
+    let manifest = fs::read_to_string(dir.aside("m")).unwrap();
+    let header = manifest.lines().next().unwrap();
+    assert!(
+        header.contains(r#""options":[{"option":"--exclude=skip"}]"#) && header.contains("blake3"),
+        "{header}"
+    );
+    dir.ftk(["manifest", "verify", "."]).arg(dir.aside("m")).run().status(0).stderr_lacks("unused");
+    dir.ftk(["dup", "-v"]).run().status(0).stderr_has("': --threads=1 --color=always --min-size=3\n");
+    dir.file("skip/y", b"1");
+    let run = dir.ftk(["dup", "prune", "--action", "delete", "-v", "--keep", "oldest"]).run().status(0);
+    let run = run.stderr_has("--reference=skip; not used: --keep=newest\n");
+    assert!(
+        run.text().contains("small")
+            && !run.text().lines().any(|line| line.contains("delete") && line.contains("skip/y"))
+    );
+    // Neither completions nor help depend on it.
+    write(&dir, "nonsense");
+    for args in
+        [&["completions", "bash"][..], &["help"], &["find", "--help"], &["--version"], &["man", "x"], &["-h"]]
+    {
+        dir.ftk(args).run().stderr_lacks("config");
+    }
+}
+
+/// An option that another one makes meaningless is not used, and no list is checked with another algorithm.
+#[test]
+fn defaults_that_do_not_fit_are_not_used() {
+    let dir = with(
+        "[hash]\noptions = ['--algorithm=blake3', '--cache', '--tag']\n[find]\noptions = ['--long', '--human-readable']\n",
+    );
+    let run = dir.ftk(["hash", "small"]).run().status(0);
+    run.check(run.text().starts_with("BLAKE3 (small) = "), "the defaults");
+    let list = dir.ftk(["hash", "--no-config", "small"]).run().out;
+    let list = dir.file("list", &list).path("list");
+    dir.ftk(["hash", "--check"]).arg(&list).run().status(0).stdout("small: OK\n");
+    dir.ftk(["hash", "--diff"]).args([&list, &list]).run().status(0);
+    dir.ftk(["hash", "--tree", "skip"]).run().status(0);
+    dir.ftk(["find", "--json", "small"]).run().status(0).stderr("");
+    dir.ftk(["find", "--format", "{name}", "small"]).run().status(0).stderr("").stdout("small\n");
+    dir.ftk(["find", "small", "--exec", "echo", "{}", ";"]).run().status(0).stderr("").stdout("small\n");
+}
+
+/// Every kind of file that cannot be used names itself, the line and the option.
+#[test]
+fn a_file_that_is_wrong_is_an_error() {
+    for (text, line, why) in [
+        ("[find]\noptions = ['--nonsense']", 2, "ftk find has no option '--nonsense'"),
+        ("[find]\noptions = [\n'--sort=size',\n'--sort']", 2, "cannot be used multiple times"),
+        ("[find]\noptions = [\n'--sort=ctime']", 3, "invalid value 'ctime' for '--sort"),
+        ("[find]\noptions = ['-l']", 2, "'-l' does not have the form --OPTION or --OPTION=VALUE"),
+        ("[find]\noptions = ['-xf']", 2, "does not have the form"),
+        ("[find]\noptions = ['--']", 2, "does not have the form"),
+        ("[find]\noptions = ['.']", 2, "does not have the form"),
+        ("[find]\noptions = ['--sort', 'size']", 2, "'size' does not have the form"),
+        ("[find]\noptions = ['--hum']", 2, "ftk find has no option '--hum'"),
+        ("[find]\noptions = ['--threads']", 2, "a value is required for '--threads"),
+        ("[find]\noptions = ['--reverse=yes']", 2, "unexpected value 'yes' for '--reverse'"),
+        ("[find]\noptions = [3]", 2, "each option is a string in quotes"),
+        ("[find]\noptions = '--long'", 2, "options is a list"),
+        ("[find]\nsort = 'size'", 2, "'sort' is neither `options` nor a command"),
+        ("[fnid]\noptions = []", 1, "there is no command 'fnid'"),
+        ("[manifest]\noptions = []", 2, "ftk manifest needs a command"),
+        ("['manifest create']\noptions = []", 1, "there is no command 'manifest create'"),
+        ("[manifest.creates]\n", 1, "there is no command 'manifest creates'"),
+        ("[query]\noptions = []", 1, "ftk query has no defaults"),
+        ("[find]\noptions = ['--long'", 2, ""),
+        ("[find]\n[find]\n", 2, ""),
+        ("[dup.prune]\noptions = ['--keep=oldest',\n'--yes']", 3, "'--yes' counts only on the command line"),
+    ] {
+        let dir = with(text);
+        let run = dir.ftk(["find"]).run().status(2).stdout("");
+        run.stderr_has("ftk: '").stderr_has(&format!("ftk/config.toml', line {line}: ")).stderr_has(why);
+        dir.ftk(["find", "--no-config"]).run().status(0);
+    }
+}
+
+/// No option that acts, writes, runs a program or lifts a protection can be a default, whatever its spelling.
+#[test]
+fn options_that_act_are_refused() {
+    for (command, options) in [
+        (
+            "dup.prune",
+            &["--yes", "--action=delete", "--script", "--quarantine=q", "--allow-unused-rules"][..],
+        ),
+        (
+            "dup.prune",
+            &["--into-snapshots", "--metadata-may-differ", "--remove-empty-dirs", "--journal=j", "--dirs"],
+        ),
+        ("dup.prune", &["--with-sidecars=xmp", "--min-size=0", "--follow", "--files-from=f", "--ask"]),
+        ("dup.apply", &["--yes", "--edited", "--root=a=b", "--action=trash"]),
+        (
+            "find",
+            &[
+                "--exec=rm",
+                "--exec-batch=rm",
+                "--allow-unused-rules",
+                "--explain=x",
+                "--files0-from=x",
+                "--newer=x",
+            ],
+        ),
+        (
+            "find",
+            &["--stats=x", "--metrics=x", "--quiet", "--json", "--max-results=1", "--no-config", "--help"],
+        ),
+        (
+            "hash",
+            &["--output=x", "--check", "--bag", "--create", "--special", "--ignore-missing", "--root=x"],
+        ),
+        (
+            "manifest.create",
+            &["--force", "--output=x", "--no-content", "--no-xattrs", "--shard=1/2", "--size=1"],
+        ),
+        ("manifest.update", &["--force", "--other-root", "--max-missing=50%", "--accept=x", "--append-only"]),
+        ("manifest.verify", &["--mode=quick", "--ignore=mtime", "--sample=1%", "--exit-on-first"]),
+        ("manifest.scrub", &["--other-root", "--max-missing=9", "--bytes=1"]),
+        ("manifest.repair", &["--yes", "--discard", "--other-root", "--metadata", "--from=x"]),
+        ("cache.trim", &["--max-size=1"]),
+        ("undo", &["--last"]),
+    ] {
+        for option in options {
+            let dir = with(&format!("[{command}]\noptions = ['{option}']\n"));
+            let run = dir.ftk(["find"]).run().status(2).stdout("");
+            let is_named = run.err.contains(&format!("line 2: '{option}' counts only on the command line"))
+                || run.err.contains(&format!("has no option '{option}'"));
+            run.check(is_named, option);
+        }
+    }
+}
+
+#[test]
+fn the_file_must_be_a_file_of_the_caller() {
+    let dir = with("[find]\noptions = ['--sort']\n");
+    let find = || dir.ftk(["find", "small"]).run();
+    find().status(0);
+    // A link is fine, as to a repository of such files.
+    fs::rename(file(&dir), dir.aside("dotfile")).unwrap();
+    symlink(dir.aside("dotfile"), file(&dir)).unwrap();
+    find().status(0).stderr("");
+    for mode in [0o664, 0o646] {
+        fs::set_permissions(dir.aside("dotfile"), Permissions::from_mode(mode)).unwrap();
+        find().status(2).stderr_has("cannot use '").stderr_has("other users may write to it: chmod go-w");
+    }
+    fs::set_permissions(dir.aside("dotfile"), Permissions::from_mode(0o644)).unwrap();
+    fs::set_permissions(dir.aside("config/ftk"), Permissions::from_mode(0o777)).unwrap();
+    find().status(2).stderr_has("other users could have put it there");
+    fs::set_permissions(dir.aside("config/ftk"), Permissions::from_mode(0o755)).unwrap();
+    fs::remove_file(file(&dir)).unwrap();
+    assert!(Command::new("mkfifo").arg(file(&dir)).status().unwrap().success());
+    find().status(2).stderr_has("it is not a regular file");
+    fs::remove_file(file(&dir)).unwrap();
+    fs::create_dir(file(&dir)).unwrap();
+    find().status(2).stderr_has("it is not a regular file");
+    fs::remove_dir(file(&dir)).unwrap();
+    fs::write(file(&dir), b"[find]\n# \xff\n").unwrap();
+    find().status(2).stderr_has("valid UTF-8");
+    fs::write(file(&dir), vec![b'\n'; 2 << 20]).unwrap();
+    find().status(2).stderr_has("it is too large");
+    fs::remove_dir_all(dir.aside("config")).unwrap();
+    find().status(0);
+    fs::write(dir.aside("config"), "").unwrap();
+    find().status(0).stderr("");
+}
+
+/// Root does not use the file of another user, and a user who cannot search the directory has no file.
+#[test]
+fn the_file_of_another_user_is_not_used() {
+    if !is_root() {
+        return;
+    }
+    let dir = with("[find]\noptions = ['--sort']\n");
+    let user = 65534;
+    fs::set_permissions(file(&dir), Permissions::from_mode(0o600)).unwrap();
+    let find = || dir.ftk(["find", "small"]).unprivileged(&dir).run();
+    find().status(2).stderr_has("cannot use '").stderr_has("permission denied");
+    fs::set_permissions(dir.aside("config/ftk"), Permissions::from_mode(0o700)).unwrap();
+    find().status(0).stderr("");
+    fs::set_permissions(dir.aside("config/ftk"), Permissions::from_mode(0o755)).unwrap();
+    chown(file(&dir), Some(user), None).unwrap();
+    let run = dir.ftk(["find", "small"]).run().status(2);
+    run.stderr_has("it belongs to user 65534, and only those of user 0 and of root count");
+    dir.ftk(["find", "small", "--no-config"]).run().status(0);
+    find().status(0);
+}
+
+/// An error that a default causes says so.
+#[test]
+fn errors_name_the_defaults() {
+    let dir = with("[dup.prune]\noptions = ['--exclude=no-such-name']\n");
+    dir.file("copy", b"12345");
+    let run = dir.ftk(["dup", "prune", "--action", "delete", "--yes"]).run().status(2);
+    run.stderr_has("  options from '").stderr_has("': --exclude=no-such-name (--no-config ignores them)\n");
+    assert!(dir.path("copy").exists() && dir.path("large").exists());
+}
