@@ -93,8 +93,8 @@ impl Args {
                 })
                 .map_err(|error| explained(error.format(&mut definition)))
         };
-        let plain = Self::of_one_command(&words).map_or_else(|| all(&words), Ok);
-        let mut args = with_defaults(&words, plain, all)?;
+        let parse = |words: &[OsString]| Self::of_one_command(words).map_or_else(|| all(words), Ok);
+        let mut args = with_defaults(&words, parse)?;
         // `cmp -s` is the same as `-q`.
         args.globals.quiet |= matches!(&args.command, Command::Cmp(args) if args.silent);
         Ok(args)

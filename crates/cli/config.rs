@@ -14,7 +14,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail, ensure};
-use clap::parser::ValueSource;
 use clap::{Command, CommandFactory as _, Id, error};
 use ftk_apply::{JournalError, ensure_safe_directory};
 use ftk_file::{Stat, open_checked};
@@ -26,7 +25,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::args::{Args, Refused};
 use crate::console::{Console, chain};
-use crate::line::{CommandLine, Role, Word, option_named};
+use crate::line::{CommandLine, Role, Word, option_named, option_with_letter};
 
 /// Options that say how a run works and what it looks like.
 const RUN: &[&str] = &["threads", "io", "memory", "polite", "limit-rate", "progress", "color", "verbose"];
@@ -144,16 +143,15 @@ impl Defaults {
     }
 }
 
-/// Parses the command line `words` again with the defaults of its command, if there are any. `plain`: what it is
-/// without them. `parse` parses words.
+/// Parses the command line `words` with the defaults of its command, if there are any. `parse` parses words.
 ///
 /// # Errors
 /// If the file cannot be used, and those of `parse`.
 pub(crate) fn with_defaults(
     words: &[OsString],
-    plain: Result<Args, Refused>,
     parse: impl Fn(&[OsString]) -> Result<Args, Refused>,
 ) -> Result<Args, Refused> {
+    let plain = parse(words);
     let may_have_defaults = match &plain {
         Ok(args) => !args.globals.no_config && !WITHOUT_DEFAULTS.contains(&args.command.name()),
         // A default may be the option that another one requires.
@@ -178,6 +176,8 @@ struct Config {
     path: PathBuf,
     /// The options, and the command of each; empty for all commands.
     options: Vec<(String, Preset)>,
+    /// All commands.
+    definition: Command,
 }
 
 /// An option in the file.
@@ -198,8 +198,10 @@ impl Config {
             let line = text[..offset].matches('\n').count() + 1;
             anyhow!("{}, line {line}: {why}", shown(&path))
         };
-        let options = check(&text).map_err(at)?;
-        Ok(Some(Self { path, options }))
+        let mut definition = Args::command();
+        definition.build();
+        let options = check(&text, &mut definition).map_err(at)?;
+        Ok(Some(Self { path, options, definition }))
     }
 
     /// Puts the defaults before the options of the command line. Those that cannot be used together with these are not
@@ -210,7 +212,7 @@ impl Config {
         plain: Result<Args, Refused>,
         parse: impl Fn(&[OsString]) -> Result<Args, Refused>,
     ) -> Result<Args, Refused> {
-        let line = CommandLine::new(words.to_vec());
+        let line = CommandLine::within(&self.definition, words.to_vec());
         let of = |command: &str| -> Vec<Preset> {
             self.options.iter().filter(|(of, _)| of == command).map(|(_, it)| it.clone()).collect()
         };
@@ -220,8 +222,8 @@ impl Config {
         if candidates.is_empty() {
             return plain;
         }
-        let given = given(words);
-        let is_given = |id: &str| given.iter().any(|given| given == id);
+        let given = given(&self.definition, &line);
+        let is_given = |id: &str| given.iter().any(|given| *given == id);
         let (mut used, mut unused): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|it| {
             let id = it.id.as_str();
             let is_misfit = MISFITS.iter().any(|(of, with)| *of == id && with.iter().any(|id| is_given(id)));
@@ -259,18 +261,29 @@ fn is_conflict(parsed: &Result<Args, Refused>) -> bool {
     }
 }
 
-/// Returns the options of the command line.
-fn given(words: &[OsString]) -> Vec<Id> {
-    // An option that is missing may be a default.
-    let Ok(matches) = Args::command().ignore_errors(true).try_get_matches_from(words) else {
-        return Vec::new();
-    };
-    let mut matches = &matches;
-    while let Some((_, below)) = matches.subcommand() {
-        matches = below;
+/// Returns the ids of the options of the command line.
+fn given<'d>(definition: &'d Command, line: &CommandLine) -> Vec<&'d str> {
+    let at = find(definition, &line.command).unwrap_or(definition);
+    let mut given = Vec::new();
+    for word in line.words.iter().filter(|word| word.is_option()) {
+        let word = word.text.to_string_lossy();
+        if let Some(long) = word.strip_prefix("--") {
+            given.extend(option_named(at, long.split('=').next().unwrap_or_default()));
+            continue;
+        }
+        for arg in word.chars().skip(1).map_while(|letter| option_with_letter(at, letter)) {
+            given.push(arg);
+            if arg.get_action().takes_values() {
+                break;
+            }
+        }
     }
-    let is_given = |id: &&Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
-    matches.ids().filter(is_given).cloned().collect()
+    given.into_iter().map(|arg| arg.get_id().as_str()).collect()
+}
+
+/// Returns the command with this name, such as `dup prune`.
+fn find<'d>(definition: &'d Command, command: &str) -> Option<&'d Command> {
+    command.split_terminator(' ').try_fold(definition, |at, name| at.find_subcommand(name))
 }
 
 fn path() -> Option<PathBuf> {
@@ -320,24 +333,20 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
 type Wrong = (usize, String);
 
 /// Parses the file. Checks each option alone, and those of each command together.
-fn check(text: &str) -> Result<Vec<(String, Preset)>, Wrong> {
+fn check(text: &str, definition: &mut Command) -> Result<Vec<(String, Preset)>, Wrong> {
     let table = DeTable::parse(text).map_err(|error| {
         (error.span().map_or(0, |span| span.start), error.message().trim_end().replace('\n', "; "))
     })?;
-    let mut definition = Args::command();
-    definition.build();
     let mut lists = Vec::new();
-    collect(table.get_ref(), &definition, "", &mut lists)?;
+    collect(table.get_ref(), definition, "", &mut lists)?;
     let mut options = Vec::new();
-    // Values are checked by the parser, which needs its own copy.
-    let mut parser = Args::command();
     for (command, at, words) in lists {
         for (at, word) in &words {
-            let id = allowed(&definition, &command, word).map_err(|why| (*at, why))?;
-            parse_values(&mut parser, &command, [word.as_str()]).map_err(|why| (*at, why))?;
+            let id = allowed(definition, &command, word).map_err(|why| (*at, why))?;
+            parse_values(definition, &command, [word.as_str()]).map_err(|why| (*at, why))?;
             options.push((command.clone(), Preset { id, word: word.clone() }));
         }
-        parse_values(&mut parser, &command, words.iter().map(|(_, word)| word.as_str()))
+        parse_values(definition, &command, words.iter().map(|(_, word)| word.as_str()))
             .map_err(|why| (at, why))?;
     }
     Ok(options)
@@ -383,10 +392,7 @@ fn allowed(definition: &Command, command: &str, word: &str) -> Result<Id, String
     let name = word.strip_prefix("--").filter(|name| !name.is_empty() && !name.contains('\0'));
     let name = name.ok_or_else(|| format!("{shown} does not have the form --OPTION or --OPTION=VALUE"))?;
     let long = name.split('=').next().unwrap_or_default();
-    let mut at = definition;
-    for name in command.split_terminator(' ') {
-        at = at.find_subcommand(name).ok_or_else(|| format!("there is no command '{command}'"))?;
-    }
+    let at = find(definition, command).ok_or_else(|| format!("there is no command '{command}'"))?;
     let ftk = if command.is_empty() { "ftk".to_owned() } else { format!("ftk {command}") };
     let arg = option_named(at, long).filter(|arg| !arg.is_hide_set());
     let arg = arg.ok_or_else(|| format!("{ftk} has no option {shown}"))?;
@@ -442,8 +448,7 @@ mod tests {
         definition.build();
         let mut ids = Vec::new();
         for (command, lists) in ALLOWED {
-            let at =
-                command.split_terminator(' ').fold(&definition, |at, name| at.find_subcommand(name).unwrap());
+            let at = find(&definition, command).unwrap();
             for &long in lists.iter().copied().flatten() {
                 let arg = option_named(at, long).unwrap_or_else(|| panic!("{command} --{long}"));
                 assert!(arg.get_long() == Some(long) && !arg.is_hide_set(), "{command} --{long}");
@@ -460,8 +465,10 @@ mod tests {
 
     #[test]
     fn lists_have_a_command_each() {
-        let read = |text: &str| {
-            let options = check(text)?.into_iter();
+        let mut definition = Args::command();
+        definition.build();
+        let mut read = |text: &str| {
+            let options = check(text, &mut definition)?.into_iter();
             Ok(options.map(|(of, option)| format!("{of}: {}", option.word)).collect::<Vec<_>>())
         };
         let text =

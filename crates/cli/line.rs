@@ -63,7 +63,12 @@ impl CommandLine {
     pub(crate) fn new(words: Vec<OsString>) -> Self {
         let mut definition = Args::command();
         definition.build();
-        let (reader, words) = Reader::read(&definition, words);
+        Self::within(&definition, words)
+    }
+
+    /// Does the same for a definition that is built.
+    pub(crate) fn within(definition: &Command, words: Vec<OsString>) -> Self {
+        let (reader, words) = Reader::read(definition, words);
         Self { command: reader.names.join(" "), words }
     }
 
