@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::process::Command;
 
 use data_encoding::BASE64;
@@ -18,6 +18,8 @@ fn tree() -> Dir {
     for (path, mode) in [("d/suid", 0o6755), ("d/none", 0), ("sticky", 0o1777)] {
         fs::set_permissions(dir.path(path), Permissions::from_mode(mode)).unwrap();
     }
+    // Only root can make a file of a user without a name.
+    let _ = chown(dir.path("d/none"), Some(54_321), None);
     dir.symlink("a", "link").symlink("nowhere/at all", "broken").symlink("d", "to_dir").hard_link("a", "b");
     dir.fifo("fifo").socket("socket").hole("huge", 5 << 30);
     dir.raw_file(b"\xff\n", b"").raw_file("r\u{e9}sum\u{e9} \"\\\t\u{202e}".as_bytes(), b"");
@@ -41,12 +43,12 @@ fn text_or_base64(object: &mut Map<String, Value>, name: &str, bytes: &[u8]) {
 /// Returns the output of GNU find as objects, sorted by path.
 fn expected(dir: &Dir, follow: &str) -> Vec<Map<String, Value>> {
     let mut find = Command::new("find");
-    let format = r"%p\0%y\0%s\0%T@\0%m\0%U\0%G\0%D\0%i\0%n\0%l\0";
+    let format = r"%p\0%y\0%s\0%T@\0%m\0%U\0%G\0%D\0%i\0%n\0%l\0%u\0";
     // The entries of this directory are listed once.
     find.args([follow, ".", "!", "-path", "./to_dir/*", "-printf", format]);
     let out = find.current_dir(dir.path("")).output().unwrap().stdout;
     let fields = records(&out, 0);
-    let mut entries: Vec<_> = fields.chunks(11).collect();
+    let mut entries: Vec<_> = fields.chunks(12).collect();
     entries.sort();
     let object = |entry: &[Vec<u8>]| {
         let text = |nth: usize| str::from_utf8(&entry[nth]).unwrap();
@@ -65,6 +67,7 @@ fn expected(dir: &Dir, follow: &str) -> Vec<Map<String, Value>> {
         for (nth, name) in [(5, "uid"), (6, "gid"), (7, "dev"), (8, "ino"), (9, "nlink")] {
             object.insert(name.into(), number(nth));
         }
+        object.insert("owner".into(), text(11).into());
         if text(1) == "l" {
             text_or_base64(&mut object, "target", &entry[10]);
         }
@@ -98,8 +101,20 @@ fn the_order_of_members_is_fixed() {
     let dir = Dir::new();
     dir.symlink("x", "l");
     let run = dir.ftk(["find", "--json", "l"]).run().status(0);
-    let names =
-        ["path", "type", "size_bytes", "mtime_ns", "mode", "uid", "gid", "dev", "ino", "nlink", "target"];
+    let names = [
+        "path",
+        "type",
+        "size_bytes",
+        "mtime_ns",
+        "mode",
+        "uid",
+        "gid",
+        "owner",
+        "dev",
+        "ino",
+        "nlink",
+        "target",
+    ];
     let places: Vec<_> = names.iter().map(|name| run.text().find(&format!("\"{name}\":"))).collect();
     run.check(places.is_sorted() && places.iter().all(Option::is_some), "each member, in this order");
 }

@@ -77,8 +77,13 @@ const NAMES: [(&str, Field); 27] = [
 ];
 
 /// Names of members of `find --json` that differ from those of the fields.
-const ALIASES: [(&str, Field); 4] =
-    [("size_bytes", Field::Size), ("nlink", Field::Links), ("ino", Field::Inode), ("dev", Field::Device)];
+const ALIASES: [(&str, Field); 5] = [
+    ("size_bytes", Field::Size),
+    ("owner", Field::User),
+    ("nlink", Field::Links),
+    ("ino", Field::Inode),
+    ("dev", Field::Device),
+];
 
 impl TextFormat {
     /// Parses `text`: fields in braces, `{{` and `}}` for braces, and the escapes `\n \t \r \0 \\`.

@@ -2,13 +2,19 @@
 
 use std::io::Write as _;
 
-use ftk_record::{type_name, write_path};
+use ftk_record::{type_name, write_path, write_string};
 use ftk_walk::{Entry, WalkError};
 
+use super::fields::Owners;
 use super::render::target;
 
 /// Appends the object, without a newline. On an error, nothing is appended.
-pub(super) fn push(out: &mut Vec<u8>, path: &[u8], entry: &mut Entry<'_>) -> Result<(), WalkError> {
+pub(super) fn push(
+    out: &mut Vec<u8>,
+    path: &[u8],
+    entry: &mut Entry<'_>,
+    owners: &mut Owners,
+) -> Result<(), WalkError> {
     let metadata = *entry.metadata()?;
     let target = target(path, entry)?;
     out.push(b'{');
@@ -16,18 +22,16 @@ pub(super) fn push(out: &mut Vec<u8>, path: &[u8], entry: &mut Entry<'_>) -> Res
     // Writing to a Vec cannot fail.
     let _ = write!(
         out,
-        ",\"type\":\"{}\",\"size_bytes\":{},\"mtime_ns\":{},\"mode\":\"{:04o}\",\"uid\":{},\"gid\":{},\"dev\":{},\
-         \"ino\":{},\"nlink\":{}",
+        ",\"type\":\"{}\",\"size_bytes\":{},\"mtime_ns\":{},\"mode\":\"{:04o}\",\"uid\":{},\"gid\":{},\"owner\":",
         type_name(metadata.file_type),
         metadata.size,
         metadata.mtime_ns,
         metadata.mode,
         metadata.uid,
         metadata.gid,
-        metadata.dev,
-        metadata.ino,
-        metadata.nlink,
     );
+    write_string(out, owners.user(metadata.uid));
+    let _ = write!(out, ",\"dev\":{},\"ino\":{},\"nlink\":{}", metadata.dev, metadata.ino, metadata.nlink,);
     if let Some(target) = target {
         out.push(b',');
         write_path(out, "target", target.to_bytes());

@@ -6,7 +6,7 @@ use ftk_walk::{Entry, FileType, Op, WalkError};
 use rustix::fs::readlinkat;
 
 use super::colours::Colours;
-use super::fields::{Fields, push_shown};
+use super::fields::{Fields, Owners, push_shown};
 use super::hyperlink::Hyperlinks;
 use super::json;
 use super::long::Long;
@@ -22,7 +22,7 @@ pub(super) enum Render<'r> {
     },
     /// A line of `--long`.
     Long(Box<Long<'r>>),
-    Json,
+    Json(Owners),
     /// The text of `--format`.
     Fields {
         fields: Box<Fields<'r>>,
@@ -37,7 +37,7 @@ impl Render<'_> {
             Self::Nothing | Self::Shown { name: ShownName { colours: None, .. }, .. } => {
                 ftk_walk::Fields::NONE
             }
-            Self::Shown { .. } | Self::Long(_) | Self::Json => ftk_walk::Fields::BASIC,
+            Self::Shown { .. } | Self::Long(_) | Self::Json(_) => ftk_walk::Fields::BASIC,
             Self::Fields { fields, .. } => fields.reads(),
         }
     }
@@ -56,8 +56,8 @@ impl Render<'_> {
                 out.push(*end);
             }
             Self::Long(long) => long.push(out, dir, entry)?,
-            Self::Json => {
-                json::push(out, &[dir, entry.name()].concat(), entry)?;
+            Self::Json(owners) => {
+                json::push(out, &[dir, entry.name()].concat(), entry, owners)?;
                 out.push(b'\n');
             }
             Self::Fields { fields, end } => {

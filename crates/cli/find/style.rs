@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use super::OutputArgs;
 use super::colours::Colours;
-use super::fields::Fields;
+use super::fields::{Fields, Owners};
 use super::format::TextFormat;
 use super::hyperlink::Hyperlinks;
 use super::long::{Columns, Long};
@@ -68,7 +68,7 @@ impl Rendered<'_> {
                     None => Render::Shown { name, end: *end },
                 }
             }
-            Self::Json => Render::Json,
+            Self::Json => Render::Json(Owners::default()),
             Self::Format { format, end, escape } => {
                 Render::Fields { fields: Box::new(Fields::new(format, roots, *escape)), end: *end }
             }
