@@ -30,7 +30,16 @@ impl<'o> List<'o> {
     /// Creates `file`, or uses standard output if `file` is `None`.
     pub(crate) fn create(file: Option<&'o Path>, stdout: &'o Stdout) -> anyhow::Result<Self> {
         let Some(path) = file else { return Ok(Self::Stdout(Lines::new(stdout))) };
-        let output = Output::create(path).with_context(|| cannot_write(file))?;
+        Self::of(path, Output::create(path))
+    }
+
+    /// Creates `path`, which must not exist now or when it is complete.
+    pub(crate) fn create_new(path: &'o Path) -> anyhow::Result<Self> {
+        Self::of(path, Output::create_new(path))
+    }
+
+    fn of(path: &'o Path, output: io::Result<Output>) -> anyhow::Result<Self> {
+        let output = output.with_context(|| cannot_write(Some(path)))?;
         Ok(Self::File(OutputFile { path, output, line: Vec::new(), written: Ok(()) }))
     }
 
@@ -49,6 +58,14 @@ impl<'o> List<'o> {
         match self {
             Self::Stdout(_) => Stdout::identity().into_iter().collect(),
             Self::File(file) => file.output.identities().to_vec(),
+        }
+    }
+
+    /// Returns the path of the file; `None` for standard output.
+    pub(crate) fn path(&self) -> Option<&'o Path> {
+        match self {
+            Self::Stdout(_) => None,
+            Self::File(file) => Some(file.path),
         }
     }
 

@@ -187,6 +187,32 @@ fn the_page_is_one_file_and_skips_itself() {
 }
 
 #[test]
+fn a_page_without_a_name_replaces_no_file() {
+    let dir = tree();
+    dir.file(".dir.v1/x", b"x")
+        .file("dir.v1.html", b"of another program")
+        .symlink("nowhere", "dir.v1-2.html");
+    dir.ftk(["manifest", "create", "a", "-o", "a.jsonl.zst"]).run().status(0);
+    let here = dir.path("").canonicalize().unwrap();
+    let here = format!("{}.html", here.file_name().unwrap().to_str().unwrap());
+    for (args, name) in [
+        (&[".dir.v1/"][..], "dir.v1-3.html"),
+        (&["--dup", ".dir.v1"], "dir.v1-4.html"),
+        (&["a.jsonl.zst"], "a.html"),
+        (&[], &*here),
+        (&["--max-depth", "0", "/"], "report.html"),
+    ] {
+        let run = dir.ftk(["report"]).args(args).run().status(0).stdout("");
+        let run = run.stderr_has(&format!("  wrote '{name}', ")).stderr_has(": open it in a browser\n");
+        run.check(fs::read_to_string(dir.path(name)).unwrap().starts_with("<!DOCTYPE html>"), "a page");
+    }
+    assert_eq!(fs::read(dir.path("dir.v1.html")).unwrap(), b"of another program");
+    assert!(!dir.path("nowhere").exists());
+    let run = dir.ftk(["report", "-o", "-", "a"]).run().status(0).stderr_has("  wrote ");
+    assert!(run.text().starts_with("<!DOCTYPE html>"));
+}
+
+#[test]
 fn unreadable_directories_are_on_the_page_and_in_the_status() {
     let dir = tree();
     dir.dir("locked/inner").lock("locked");
@@ -227,8 +253,7 @@ fn wrong_inputs_are_refused() {
     dir.ftk(["report", "-o", "p", "nothing"]).run().status(2).stderr_has("nothing");
     dir.ftk(["report", "-o", "p", "text"]).run().status(2).stderr_has("text");
     dir.ftk(["report", "-o", "p", ".", "."]).run().status(2).stderr_has("without parts");
-    dir.ftk(["report", "-o", "p", "--dup", "a", "a"]).run().status(2).stderr_has("without parts");
-    dir.ftk(["report", "."]).run().status(2).stderr_has("--output");
+    dir.ftk(["report", "-o", "p", "--dup", "a", "a"]).run().status(2).stderr_has("--dup searches one directory");
     dir.ftk(["report", "-o", "p", "--files-from", "text"]).run().status(2).stderr_has("--files-from");
     dir.ftk(["manifest", "create", "a", "-o", "man"]).run().status(0);
     dir.ftk(["report", "-o", "man", "man"]).run().status(2).stderr_has("both input and output");

@@ -7,16 +7,18 @@ mod links;
 mod manifest;
 mod tree;
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::iter;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{bail, ensure};
 use clap::Args;
 use ftk_file::now_ns;
 use ftk_inventory::Budget;
-use ftk_record::sanitize;
+use ftk_record::{quote, sanitize};
 use ftk_report::{Data, page};
 use indicatif::DecimalBytes;
 
@@ -53,8 +55,9 @@ pub(crate) struct ReportArgs {
 
     /// Write to FILE, which appears only when it is complete
     ///
-    /// `-`: standard output.
-    #[arg(short, long, value_name = "FILE", required_unless_present = "json", help_heading = "Output")]
+    /// `-`: standard output. Default: a name in the working directory that no file has, such as photos.html or
+    /// photos-2.html. With --json the default is standard output.
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
     /// Also search the directory for duplicates, like `ftk dup`
@@ -77,7 +80,7 @@ const EXAMPLES: &str = "\
 Exit status: 0: success; 2: any error, or a part of the tree could not be read
 
 Examples:
-  ftk report -o home.html ~             what uses the space
+  ftk report ~/photos                   what uses the space, in photos.html
   ftk report -o archive.html archive.jsonl
                                         also when files were last verified
   ftk report -o week.html monday.jsonl friday.jsonl
@@ -95,7 +98,15 @@ pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> an
     let here = [OsString::from(".")];
     let paths = if args.inputs.is_empty() { &here[..] } else { &args.inputs };
     let stdout = Stdout::default();
-    let mut list = List::create(named(args.output.as_deref()), &stdout)?;
+    let free_name;
+    let mut list = match &args.output {
+        None if !globals.json => {
+            free_name = free_name_for(&paths[paths.len() - 1]);
+            List::create_new(&free_name)?
+        }
+        output => List::create(named(output.as_deref()), &stdout)?,
+    };
+    ensure!(!args.dup || paths.len() == 1, "--dup searches one directory: name one that contains both");
     // Two trees cannot be compared here, so two directories are parts of manifests.
     let has_parts = args.parts || paths.len() > 1;
     let own = list.own();
@@ -125,12 +136,37 @@ pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> an
         }
         _ => bail!("the input must be one directory, one report of duplicates, or one or two manifests"),
     };
-    let text = if args.output.is_some() && !globals.json { page(&data) } else { data.to_json() + "\n" };
+    let text = if globals.json { data.to_json() + "\n" } else { page(&data) };
     list.write(text.as_bytes());
+    let file = list.path().map(|path| quote(path.as_os_str().as_bytes()));
     list.finish()?;
-    let took = human::time(start.elapsed());
-    console.summary(format_args!("{} for {} in {took}", DecimalBytes(text.len() as u64), data.title));
+    let (bytes, took) = (DecimalBytes(text.len() as u64), human::time(start.elapsed()));
+    console.summary(match file {
+        Some(file) if globals.json => format!("wrote {file}, {bytes}, in {took}"),
+        Some(file) => format!("wrote {file}, {bytes}, in {took}: open it in a browser"),
+        None => format!("wrote {bytes} in {took}"),
+    });
     Ok(outcome)
+}
+
+/// Returns a name for the page about `input` that no file in the working directory has: `photos.html`, or
+/// `photos-2.html`.
+fn free_name_for(input: &OsStr) -> PathBuf {
+    let path = Path::new(input);
+    let whole = path.file_name().is_none().then(|| fs::canonicalize(path).ok()).flatten();
+    let name = whole.as_deref().unwrap_or(path).file_name().filter(|_| input != "-");
+    let mut stem = name.map_or(&b"report"[..], OsStr::as_bytes);
+    for extension in [".zst", ".jsonl", ".json"] {
+        stem = stem.strip_suffix(extension.as_bytes()).unwrap_or(stem);
+    }
+    // A page whose name begins with a dot is hidden, and a dash begins an option.
+    let first = stem.iter().position(|byte| !b".-".contains(byte));
+    stem = first.map_or(&b"report"[..], |first| &stem[first..]);
+    let numbered = (2_u64..).map(|nth| format!("-{nth}"));
+    let names =
+        iter::once(String::new()).chain(numbered).map(|number| [stem, number.as_bytes(), b".html"].concat());
+    let mut paths = names.map(|name| PathBuf::from(OsString::from_vec(name)));
+    paths.find(|path| path.symlink_metadata().is_err()).expect("the numbers are not exhausted")
 }
 
 /// Returns whole seconds, rounded down.

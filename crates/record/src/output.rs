@@ -59,6 +59,8 @@ struct Pending {
     temp: Temp,
     name: OsString,
     old: Option<Stat>,
+    /// Whether a file of that name is replaced.
+    replaces: bool,
 }
 
 /// What an output path leads to. Two paths that lead to one target have equal values.
@@ -127,10 +129,25 @@ impl Output {
     /// If `path` is a directory, if no file may be created in its directory, if the existing file is not
     /// writable, or if another user may have planted it.
     pub fn create(path: &Path) -> io::Result<Self> {
-        Self::with(path, Temp::create)
+        Self::with(path, true, Temp::create)
     }
 
-    fn with(path: &Path, make: impl FnOnce(OwnedFd, Mode) -> io::Result<(Temp, File)>) -> io::Result<Self> {
+    /// Like [`create`](Self::create), but no file is replaced.
+    ///
+    /// # Errors
+    /// If `path` exists. The commit fails if it exists by then.
+    pub fn create_new(path: &Path) -> io::Result<Self> {
+        Self::with(path, false, Temp::create)
+    }
+
+    fn with(
+        path: &Path,
+        replaces: bool,
+        make: impl FnOnce(OwnedFd, Mode) -> io::Result<(Temp, File)>,
+    ) -> io::Result<Self> {
+        if !replaces && path.symlink_metadata().is_ok() {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
         let (file, pending) = match Target::find(path)?.open()? {
             Opened::InPlace(file) => (file, None),
             Opened::Replace(Place { dir, name, old }) => {
@@ -141,7 +158,7 @@ impl Output {
                     Some(old) => old.mode & 0o666,
                 };
                 let (temp, file) = make(dir, permissions(mode))?;
-                (file, Some(Box::new(Pending { temp, name, old })))
+                (file, Some(Box::new(Pending { temp, name, old, replaces })))
             }
         };
         let mut identities = vec![Stat::of(&file)?.identity()];
@@ -174,12 +191,12 @@ impl Output {
         let file = self.writer.get_ref();
         match self.pending.take() {
             Some(pending) => {
-                let Pending { temp, name, old } = *pending;
+                let Pending { temp, name, old, replaces } = *pending;
                 if let Some(old) = old {
                     copy_permissions(&old, file)?;
                 }
                 file.sync_all()?;
-                temp.publish(file, &name)
+                temp.publish(file, &name, replaces)
             }
             None if file.metadata()?.is_file() => file.sync_all(),
             None => Ok(()),

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use ftk_file::temp_name;
-use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, linkat, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
@@ -39,20 +39,23 @@ impl Temp {
     }
 
     /// Gives `file`, which was created together with this `Temp`, the name `target`. An existing file of that
-    /// name is replaced.
+    /// name is replaced, or an error if `replaces` is false.
     ///
     /// Other processes see either the old file or the complete new one. An unnamed file cannot replace a name
     /// in one step: it first gets a temporary name, when it is already complete.
-    pub(crate) fn publish(mut self, file: &File, target: &OsStr) -> io::Result<()> {
+    pub(crate) fn publish(mut self, file: &File, target: &OsStr, replaces: bool) -> io::Result<()> {
         if self.name.is_none() {
             match link(file, self.dir.as_fd(), target) {
-                Err(Errno::EXIST) => {
+                Err(Errno::EXIST) if replaces => {
                     self.name = Some(with_free_name(|name| link(file, self.dir.as_fd(), name))?.0);
                 }
                 result => return Ok(result?),
             }
         }
-        if let Some(name) = &self.name {
+        if let (Some(name), false) = (&self.name, replaces) {
+            // The temporary name is removed on drop.
+            linkat(&self.dir, name, &self.dir, target, AtFlags::empty())?;
+        } else if let Some(name) = &self.name {
             renameat(&self.dir, name, &self.dir, target)?;
             self.name = None;
         }

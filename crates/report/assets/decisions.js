@@ -36,10 +36,10 @@ export class Decisions {
    * groups.
    */
   keepUnder(folder) {
-    const prefix = folder.endsWith("/") ? folder : `${folder}/`;
+    const prefix = withSlash(folder);
     let changed = 0;
     this.duplicates.groups.forEach(({ copies, same_names }, group) => {
-      const isUnder = (name) => name.startsWith(prefix) || `${name}/` === prefix;
+      const isUnder = (name) => withSlash(name).startsWith(prefix) && name.startsWith("/") === folder.startsWith("/");
       const under = Array.from(copies.keys()).filter((copy) => copies[copy].names.some(isUnder));
       if (under.length > 0 && same_names) {
         this.kept.set(group, new Set(under));
@@ -119,6 +119,12 @@ export class Decisions {
     const body = [`${header}\n`, ...lines].join("");
     return `${body}{"footer":{"records":${lines.length + 1},"sha256":"${sha256(body)}"}}\n`;
   }
+}
+
+/** Returns a path with one slash after each name, and without `.`: `./a//b` is `a/b/`. */
+function withSlash(path) {
+  const steps = path.split("/").filter((step) => step !== "" && step !== ".");
+  return (path.startsWith("/") ? "/" : "") + steps.map((step) => `${step}/`).join("");
 }
 
 /** Returns the paths of the directories above a path. */

@@ -9,16 +9,24 @@ export function showHealth(view, health) {
   part("summary").textContent =
     `${count(verified)} of ${counted(files, "file")} (${bytes(size)}) have been verified since they were recorded` +
     (health.oldest_s === null ? "." : `; the oldest verification is of ${date(health.oldest_s)}.`);
-  part("verdict").textContent =
-    BigInt(total_damaged) === 0n ? "No file is marked as damaged." : `${counted(total_damaged, "damaged file")}:`;
-  part("verdict").className = BigInt(total_damaged) === 0n ? "good" : "bad";
+  const [verdict, className] =
+    BigInt(total_damaged) > 0n
+      ? [`${counted(total_damaged, "damaged file")}:`, "bad"]
+      : verified > 0n
+        ? ["No file is marked as damaged.", "good"]
+        : ["No file is marked as damaged, and none has been verified.", ""];
+  part("verdict").textContent = verdict;
+  part("verdict").className = className;
   part("damaged").replaceChildren(
     ...damaged.map(({ path, since_s }) => element("li", {}, `${path} (found ${date(since_s)})`)),
   );
 
   part("ages").replaceChildren(
     ...ages.map(({ label, files: some, bytes: part_bytes }) => {
-      const bar = element("meter", { min: 0, max: 1, value: Number(size) > 0 ? Number(part_bytes) / Number(size) : 0 });
+      const value = Number(size) > 0 ? Number(part_bytes) / Number(size) : 0;
+      // A part that was never verified is not good, so this bar is not green.
+      const best = label === "never" ? { low: 0, high: 1, optimum: 0 } : {};
+      const bar = element("meter", { min: 0, max: 1, value, ...best });
       bar.setAttribute("aria-label", label);
       return element(
         "tr",

@@ -42,7 +42,13 @@ function start() {
       }
     });
   });
-  open(nameOf(tabs[0]), data, filled);
+  // The address can end with the name of a view: `#health`.
+  const openAsked = () => {
+    const asked = tabs.find((tab) => `#${nameOf(tab)}` === location.hash);
+    open(nameOf(asked ?? tabs[0]), data, filled);
+  };
+  addEventListener("hashchange", openAsked);
+  openAsked();
 }
 
 start();

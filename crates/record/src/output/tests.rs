@@ -20,7 +20,7 @@ const WAYS: [(&str, Make); 2] = [("unnamed", Temp::create), ("named", Temp::crea
 fn both_ways(test: impl Fn(&Path, &dyn Fn(&Path) -> io::Result<Output>)) {
     for (way, make) in WAYS {
         let dir = TempDir::with_prefix(format!("ftk-{way}-")).unwrap();
-        test(dir.path(), &|path| Output::with(path, make));
+        test(dir.path(), &|path| Output::with(path, true, make));
     }
 }
 
@@ -47,6 +47,26 @@ fn temporary_files_have_no_name_on_linux() {
     let output = Output::create(&dir.path().join("new")).unwrap();
     assert!(listing(dir.path()).is_empty());
     drop(output);
+}
+
+#[test]
+fn a_file_that_must_be_new_replaces_none() {
+    for (way, make) in WAYS {
+        let dir = TempDir::with_prefix(format!("ftk-{way}-")).unwrap();
+        let path = dir.path().join("new");
+        let create = || Output::with(&path, false, make);
+        write_all(create().unwrap(), b"first").unwrap();
+        assert_eq!(create().unwrap_err().kind(), ErrorKind::AlreadyExists, "{way}");
+        fs::remove_file(&path).unwrap();
+        let output = create().unwrap();
+        fs::write(&path, b"of another program").unwrap();
+        assert_eq!(write_all(output, b"second").unwrap_err().kind(), ErrorKind::AlreadyExists, "{way}");
+        assert_eq!(fs::read(&path).unwrap(), b"of another program", "{way}");
+        assert_eq!(listing(dir.path()), ["new"], "{way}");
+        fs::remove_file(&path).unwrap();
+        symlink("nowhere", &path).unwrap();
+        assert_eq!(create().unwrap_err().kind(), ErrorKind::AlreadyExists, "{way}");
+    }
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::fs;
 
 use fantoccini::Locator;
 use fantoccini::key::Key;
-use ftk_report::page;
+use ftk_inventory::Budget;
+use ftk_report::{Data, HealthBuilder, page};
 use serde_json::{Value, json};
 
 use crate::chrome::{Chrome, open};
@@ -183,6 +184,39 @@ fn decisions_are_saved() {
         assert_eq!((&lines[2]["keep"], &lines[2]["group"]), (&json!([1]), &json!(1)));
         assert_eq!((&lines[3]["keep"], &lines[3]["group"]), (&json!([0]), &json!(4)));
         assert_eq!(lines[20]["footer"]["records"], 20);
+    });
+}
+
+/// The address names a view, and a view that is not on the page opens the first one.
+#[test]
+fn the_address_opens_a_view() {
+    open(&page(&data()), async |chrome: &Chrome| {
+        for (hash, view) in [("duplicates", "duplicates"), ("health", "health"), ("none", "space")] {
+            chrome.eval(&format!("location.hash = '#{hash}'")).await;
+            chrome.wait(&format!("return !document.getElementById('{view}').hidden")).await;
+            let shown = "return document.querySelectorAll('section:not([hidden])').length";
+            assert_eq!(chrome.eval(shown).await, 1, "{hash}");
+        }
+        chrome.eval("location.hash = '#health'; location.reload()").await;
+        chrome.wait("return document.getElementById('health')?.hidden === false").await;
+    });
+}
+
+/// Nothing about files that were never verified is green.
+#[test]
+fn what_was_never_verified_is_not_called_good() {
+    let mut health = HealthBuilder::new(1_790_000_000, &Budget::new(u64::MAX));
+    health.file(b"a", 1000, None, None).unwrap();
+    let data = Data { health: Some(health.finish()), ..data() };
+    open(&page(&data), async |chrome: &Chrome| {
+        chrome.click(Locator::Css("#tab-health")).await;
+        let verdict = chrome.text("#health [data-part=verdict]").await;
+        assert_eq!(verdict, "No file is marked as damaged, and none has been verified.");
+        assert_eq!(chrome.eval("return document.querySelectorAll('#health .good').length").await, 0);
+        // A value above `low`, with an optimum that is not, is neither optimal nor green.
+        let never = "const bar = document.querySelector('#health meter[aria-label=never]');
+             return bar.value > bar.low && bar.optimum <= bar.low";
+        assert_eq!(chrome.eval(never).await, true);
     });
 }
 

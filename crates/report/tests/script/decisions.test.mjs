@@ -60,6 +60,25 @@ test("a rule keeps all files under a folder, by any of their names", () => {
   });
 });
 
+test("a rule accepts every spelling of a folder", () => {
+  const names = ["./archive/a/x", "archive/a", "archive//b/x", "./archived/x", "/archive/a/x", "x"];
+  const groups = names.map((name, number) => group(number, 1, name, `other${number}`));
+  const keptUnder = (folder) => {
+    const decisions = new Decisions({ header: "", groups });
+    decisions.keepUnder(folder);
+    return names.filter((_, number) => decisions.isKept(number, 0)).join(" ");
+  };
+  for (const folder of ["archive", "./archive", "archive/", "./archive//", ".//archive/."]) {
+    assert.equal(keptUnder(folder), "./archive/a/x archive/a archive//b/x", folder);
+  }
+  for (const folder of ["archive/a", "./archive/a/"]) {
+    assert.equal(keptUnder(folder), "./archive/a/x archive/a", folder);
+  }
+  assert.equal(keptUnder("/archive/"), "/archive/a/x");
+  assert.equal(keptUnder("/"), "/archive/a/x");
+  assert.equal(keptUnder("."), names.filter((name) => name !== "/archive/a/x").join(" "));
+});
+
 test("the file has the report's lines as they are, and a footer", () => {
   const decisions = new Decisions(duplicates);
   decisions.set(2, 1, true);
