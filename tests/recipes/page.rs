@@ -86,8 +86,9 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Every fenced block must be one of two kinds: `console` holds commands and their outputs, and `LANGUAGE file=PATH`
-    /// holds a file, whose path the page must mention as `~/PATH` before.
+    /// Every fenced block must be of one of three kinds: `console` holds commands and their outputs, `sh` one command
+    /// without output, to be pasted as a whole, and `LANGUAGE file=PATH` a file, whose path the page must mention as
+    /// `~/PATH` before.
     fn parse(text: &str) -> Result<Self, String> {
         let mut section = Self::default();
         let mut lines = text.lines();
@@ -101,6 +102,8 @@ impl Section {
             let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
             if info == "console" {
                 section.steps.extend(steps(&block)?);
+            } else if info == "sh" {
+                section.steps.push(Step { command: block.join("\n"), output: String::new() });
             } else if let Some((language, path)) = info.split_once(" file=") {
                 if !before.contains(&format!("`~/{path}`")) {
                     return Err(format!("the text before the file does not mention `~/{path}`"));
@@ -146,6 +149,9 @@ fn with_outputs(text: &str, outputs: &[String]) -> String {
     while let Some(line) = lines.next() {
         new += line;
         if line != "```console\n" {
+            if line == "```sh\n" {
+                outputs.next();
+            }
             continue;
         }
         let block: Vec<&str> = lines.by_ref().map(str::trim_end).take_while(|line| *line != "```").collect();
@@ -168,6 +174,12 @@ $ two \\
 $ three
 ```
 
+```sh
+if true; then
+    four
+fi
+```
+
 Save `~/bin/x`:
 
 ```sh file=bin/x
@@ -182,26 +194,29 @@ fn step(command: &str, output: &str) -> Step {
 #[test]
 fn commands_outputs_and_files_are_found() {
     let section = Section::parse(EXAMPLE).unwrap();
-    assert_eq!(section.steps, [step("one", "1\n"), step("two \\\n    more", ""), step("three", "")]);
+    assert_eq!(
+        section.steps,
+        [
+            step("one", "1\n"),
+            step("two \\\n    more", ""),
+            step("three", ""),
+            step("if true; then\n    four\nfi", "")
+        ]
+    );
     let file = Shown { path: "bin/x".into(), text: "#!/bin/sh\n".into(), is_script: true };
     assert_eq!(section.files, [file]);
 }
 
 #[test]
 fn blocks_that_would_not_be_run_are_refused() {
-    for bad in [
-        "```sh\nrm x\n```\n",
-        "```\nx\n```\n",
-        "```console\noutput\n```\n",
-        "Save it:\n\n```sh file=bin/x\n```\n",
-    ] {
+    for bad in ["```\nx\n```\n", "```console\noutput\n```\n", "Save it:\n\n```sh file=bin/x\n```\n"] {
         Section::parse(bad).unwrap_err();
     }
 }
 
 #[test]
 fn outputs_are_replaced_in_their_places() {
-    let outputs = ["a\nb\n".to_owned(), String::new(), "c\n".to_owned()];
+    let outputs = ["a\nb\n".to_owned(), String::new(), "c\n".to_owned(), String::new()];
     let expected = EXAMPLE.replace("$ one\n1\n", "$ one\na\nb\n").replace("$ three\n", "$ three\nc\n");
     assert_eq!(with_outputs(EXAMPLE, &outputs), expected);
 }

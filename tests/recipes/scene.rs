@@ -76,22 +76,12 @@ impl Scene {
 
     /// A file that was written when those of the archive were.
     pub(super) fn file(&self, path: &str, content: &[u8]) -> &Self {
-        self.written_at(WRITTEN, path, content)
-    }
-
-    /// A file that was written a day later.
-    pub(super) fn newer_file(&self, path: &str, content: &[u8]) -> &Self {
-        self.written_at(WRITTEN + 24 * 60 * 60, path, content)
-    }
-
-    fn written_at(&self, seconds: u64, path: &str, content: &[u8]) -> &Self {
         self.0.file(path, content);
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
         let path = self.0.path(path);
         let file = fs::File::options().write(true).open(&path).unwrap();
-        file.set_times(FileTimes::new().set_modified(time)).unwrap();
-        // rsync lists directories whose times differ, even by the fraction of a second between two of these calls.
         let written = FileTimes::new().set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(WRITTEN));
+        file.set_times(written).unwrap();
+        // rsync lists directories whose times differ, even by the fraction of a second between two of these calls.
         fs::File::open(path.parent().unwrap()).unwrap().set_times(written).unwrap();
         self
     }

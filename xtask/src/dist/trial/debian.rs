@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use crate::bench::build::made;
 use crate::dist::tools::{output, succeed};
 
-/// The test that runs the five tasks of README with the installed program.
+/// The test that runs the first steps of README with the installed program.
 const TASKS: &str = "recipes::tasks::the_tour_of_the_front_page";
 
 /// Loads the completions as a shell does when a user types the name of the program.
