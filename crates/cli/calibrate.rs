@@ -42,7 +42,7 @@ pub(crate) const NO_CACHE_DIR: &str = "no cache directory: set XDG_CACHE_HOME or
 
 pub(crate) fn run(args: &CalibrateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let constants = if args.show {
-        in_use(|why| console.summary(format_args!("using built-in values: {why}")))
+        in_use(|why| console.summary(format_args!("built-in figures: {why}")))
     } else {
         let path = file().context(NO_CACHE_DIR)?;
         asked::doing(&"measuring this machine");

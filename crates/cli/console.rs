@@ -128,6 +128,15 @@ impl Console {
         }
     }
 
+    /// Prints a line like those of the summary, also with `-q`.
+    pub(crate) fn note(line: impl Display) {
+        Self::line(format_args!("  {line}"));
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Prints a line without indenting it. The line is formatted first and written by one system call,
     /// because standard error has no buffer and would otherwise write every piece separately.
     pub(crate) fn line(line: impl Display) {
@@ -253,8 +262,9 @@ fn in_one_line(text: &str) -> String {
             continue;
         }
         let line = line.strip_prefix("error: ").unwrap_or(line);
-        let line =
-            line.strip_prefix("tip: ").unwrap_or(line).replace("unrecognized subcommand", "unknown command");
+        let line = line.strip_prefix("tip: ").unwrap_or(line);
+        let line = line.replace("unrecognized subcommand", "unknown command");
+        let line = line.replace("the following required arguments were not provided:", "missing:");
         parts.push(line.replace("a similar subcommand", "a similar command"));
     }
     let command = &CommandLine::of_process().command;

@@ -81,7 +81,8 @@ impl<'c> Run<'c> {
         if backend == Some(Backend::Uring) {
             ftk_read::Uring::new(1, 1).context("--io uring: io_uring is not available here")?;
         }
-        let constants = calibrate::in_use(|why| console.verbose(|| format!("costs   built-in: {why}")));
+        let constants =
+            calibrate::in_use(|why| console.verbose(|| format!("costs   built-in figures: {why}")));
         Ok(Self {
             platform: algorithm::platform(&constants)?,
             model: Model::new(constants),

@@ -19,6 +19,8 @@ pub(crate) struct StepLines<'o> {
     is_coloured: bool,
     /// Width of the path column, which most paths fit into.
     width: usize,
+    /// Whether only problems are printed.
+    is_quiet: bool,
 }
 
 /// What a line is about, and what is done with it.
@@ -29,21 +31,28 @@ pub(crate) struct Done<'a> {
     pub(crate) path: &'a [u8],
     /// Whether the path ends with a slash, in the text.
     pub(crate) is_directory: bool,
+    /// Whether the step was not done, or not completely.
+    pub(crate) is_problem: bool,
 }
 
 impl<'o> StepLines<'o> {
-    pub(crate) fn new(out: &'o Stdout, json: bool, width: usize) -> Self {
-        Self { lines: Lines::new(out), json, is_coloured: colour::wanted(), width }
+    /// `omits`: in text, only problems are printed.
+    pub(crate) fn new(out: &'o Stdout, json: bool, omits: bool, width: usize) -> Self {
+        let is_quiet = omits && !json;
+        Self { lines: Lines::new(out), json, is_coloured: colour::wanted(), width, is_quiet }
     }
 
     /// Prints a line that ends with `why`. `add` adds members to the object of JSON.
     pub(crate) fn print(
         &mut self,
-        Done { word, tone, path, is_directory }: Done<'_>,
+        Done { word, tone, path, is_directory, is_problem }: Done<'_>,
         why: impl Display,
         add: impl FnOnce(&mut RecordWriter<'_, '_>),
     ) {
-        let Self { json, is_coloured, width, .. } = *self;
+        let Self { json, is_coloured, width, is_quiet, .. } = *self;
+        if is_quiet && !is_problem {
+            return;
+        }
         self.lines.line(|out| {
             if json {
                 return write_record(out, |record| {

@@ -34,7 +34,7 @@ use crate::undo::journals::{last, list, remade};
 /// undone only if no user except you and root can change a directory above the file, and if nothing is copied.
 ///
 /// The summary says how many files are left to restore, so you can see whether a repeated or interrupted undo is
-/// complete.
+/// complete. --quiet prints only problems.
 ///
 /// The journal must be a regular file that belongs to you or to root and that no other user can write to. Set-user-ID
 /// bits, set-group-ID bits and capabilities are restored only if the file that provides the content has them. If the
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
         }
         None => {
             let path = last(globals, console)?;
-            console.summary(format_args!("journal: {}", quote(path.as_os_str().as_bytes())));
+            Console::note(format_args!("journal: {}", quote(path.as_os_str().as_bytes())));
             path
         }
     };
@@ -93,10 +93,11 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     let journal = open_journal_to_undo(&path).with_context(|| format!("cannot undo {shown}"))?;
     let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
     let out = Stdout::default();
-    let mut lines = StepLines::new(&out, globals.json, PATH_WIDTH);
+    let mut lines = StepLines::new(&out, globals.json, globals.quiet, PATH_WIDTH);
     let (mut restored, mut removed, mut failed, mut untouched) = (0, 0, 0, 0);
     let (mut reduced, mut lesser, mut of_caller, mut directories, mut apart) = (0, 0, 0, 0, 0);
     let ended = undo_after(journal, remade(globals), globals.memory(), &signals.stop, |step, result| {
+        let is_problem = !matches!(result, Ok(Undone::Restored | Undone::Removed | Undone::AsItWas));
         let (word, tone, why) = match result {
             Ok(Undone::Restored) => {
                 let is_directory = step.action == ActionKind::RemoveDirectory;
@@ -105,7 +106,7 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
             }
             Ok(Undone::RestoredExcept(shortfall) | Undone::LeftExcept(shortfall)) => {
                 let is_new = matches!(result, Ok(Undone::RestoredExcept(_)));
-                *if is_new { &mut restored } else { &mut untouched } += 1;
+                restored += u64::from(is_new);
                 reduced += u64::from(shortfall.rights);
                 lesser += u64::from(shortfall.permission && !shortfall.rights);
                 of_caller += u64::from(shortfall.owner.is_some());
@@ -138,17 +139,19 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
                 ("fail", Tone::Wrong, reason(&error))
             }
         };
-        lines.say(Done { word, tone: Some(tone), path: &step.path, is_directory: false }, &why);
+        lines.say(Done { word, tone: Some(tone), path: &step.path, is_directory: false, is_problem }, &why);
     });
     lines.flush();
-    if ended.is_ok() || restored + removed + directories > 0 {
+    let problems = failed + reduced + lesser + of_caller + apart;
+    let has_undone = restored + removed + directories > 0;
+    if has_undone || problems > 0 && ended.is_ok() {
         let mut restored = human::count(restored, "file");
         if directories > 0 {
             restored += &format!(" and {}", human::directories(directories));
         }
         let others = rest([
             (removed, format!("removed {}", human::count(removed, "file"))),
-            (untouched, format!("{} needed nothing", human::count(untouched, "file"))),
+            (untouched, as_before(untouched)),
             (reduced, format!("{reduced} without set-ID bits or capabilities")),
             (apart, format!("{} not joined with the other hard links", human::count(apart, "file"))),
             (lesser, format!("{lesser} without metadata that the caller may not set")),
@@ -159,6 +162,9 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     }
     if ended.is_ok() {
         console.summary(match failed {
+            0 if !has_undone && problems == 0 && untouched > 0 => {
+                format!("nothing is left to undo: {}", as_before(untouched))
+            }
             0 => "nothing is left to undo".into(),
             n => format!(
                 "{} left to undo: repeat this command when the cause is gone",
@@ -169,7 +175,12 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     signals.raise_again();
     ended.with_context(|| format!("cannot undo {shown}"))?;
     out.finish()?;
-    Ok(if failed + reduced + lesser + of_caller + apart > 0 { Outcome::Error } else { Outcome::Success })
+    Ok(Outcome::error_if(problems > 0))
+}
+
+fn as_before(entries: u64) -> String {
+    let are = if entries == 1 { "is as it was" } else { "are as they were" };
+    format!("{} {are} before the run", human::entries(entries))
 }
 
 /// Returns in what a restored file is not as it was.

@@ -1,5 +1,7 @@
 //! Messages that name a path, as a user sees them.
 
+use std::fs;
+
 use insta::assert_snapshot;
 
 use crate::harness::Dir;
@@ -51,7 +53,7 @@ fn of_figures_that_cannot_be_stored() {
     let ftk = |args: &[&str]| dir.ftk(args).under(&dir, ["env", "-u", "XDG_CACHE_HOME", "-u", "HOME"]).run();
     let why = "no cache directory: set XDG_CACHE_HOME or HOME to an absolute path";
     let shown = ftk(&["calibrate", "--show"]).status(0);
-    shown.check(shown.err == format!("  using built-in values: {why}\n"), "the message is printed");
+    shown.check(shown.err == format!("  built-in figures: {why}\n"), "the message is printed");
     shown.check(shown.text().contains("file_ns = "), "they are shown");
     ftk(&["calibrate"]).status(2).stdout("").stderr(&format!("ftk: {why}\n"));
 }
@@ -134,4 +136,50 @@ fn colours() {
     dir.ftk(["find", "missing"]).run().status(2).stderr_lacks("\u{1b}");
     dir.ftk(["find", "missing", "--color", "never"]).run().status(2).stderr_lacks("\u{1b}");
     dir.ftk(["find", "missing", "--color", "always"]).run().status(2).stderr_has("\u{1b}[");
+}
+
+/// Messages that new users had to read twice, as they are now.
+#[test]
+fn of_the_first_hour() {
+    let dir = Dir::new();
+    dir.file("t/a", b"same").file("t/longer", b"same");
+    let masks = [
+        (r"[0-9.]+ (ms|s)(?-u:\b)( \([0-9.]+ [kM]?B/s\))?", "TIME"),
+        (r"[^ ']*/ftk/dup-[0-9A-Za-z-]+\.jsonl", "JOURNAL"),
+        (r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}", "DATE"),
+        (r"[0-9.]+ kB, in", "SIZE, in"),
+    ]
+    .map(|(pattern, mask)| (regex::Regex::new(pattern).unwrap(), mask));
+    let mut all = String::new();
+    let mut say = |command: &str| {
+        let run = dir.ftk(command.split(' ')).run();
+        // The figures are those of the machine.
+        let lines = run.text().lines().filter(|line| !line.contains(" = ")).chain(run.err.lines());
+        let text = format!("$ ftk {command}\n{}\n[{}]\n\n", lines.collect::<Vec<_>>().join("\n"), run.code());
+        all += &masks.iter().fold(text, |text, (re, mask)| re.replace_all(&text, *mask).into_owned());
+    };
+    say("report t");
+    say("report t");
+    say("undo --usr");
+    say("cmp --ignore owner t t");
+    say("hash t/a -o md5.txt -a blake3 -q");
+    say("hash -c md5.txt");
+    say("hash t/a -o manifest-sha256.txt -q");
+    say("hash -c manifest-sha256.txt");
+    say("manifest import manifest-sha256.txt");
+    say("calibrate --show");
+    say("dup prune --action delete --keep shortest --yes t");
+    say("undo --last");
+    let journals = fs::read_dir(dir.aside("state/ftk")).unwrap();
+    let journal = journals.map(|it| it.unwrap().path()).next().unwrap();
+    say(&format!("undo {}", journal.display()));
+    say("manifest create t -o ../t.jsonl -q");
+    say("manifest scrub --bytes 1 t ../t.jsonl");
+    let time = fs::metadata(dir.path("t/a")).unwrap().modified().unwrap();
+    dir.file("t/a", b"SAME");
+    let file = fs::File::options().write(true).open(dir.path("t/a")).unwrap();
+    file.set_times(fs::FileTimes::new().set_modified(time)).unwrap();
+    say("manifest update t ../t.jsonl -o ../t.jsonl -q");
+    say("manifest scrub t ../t.jsonl");
+    assert_snapshot!(all);
 }

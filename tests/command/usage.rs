@@ -62,6 +62,16 @@ fn guesses_are_answered_with_what_ftk_calls_it() {
         (&["sha256sum", "a"], "use ftk hash"),
         (&["hash", "--md5", "a"], "use --algorithm, such as -a md5"),
         (&["dup", "--yes"], "ftk dup only reports; ftk dup prune acts"),
+        (
+            &["cmp", "--ignore", "owner", "a", "a"],
+            "there is no option '--ignore': --exclude skips files; owners",
+        ),
+        (&["find", "--ignore", "x"], "there is no option '--ignore': use --exclude"),
+        (&["undo", "--user"], "unexpected argument '--user' found; see `ftk undo -h`"),
+        (&["report", "--nonsense", "."], "unexpected argument '--nonsense' found; see `ftk report -h`"),
+        (&["hash", "-a"], "'-a' is --algorithm in ftk; for -a of hashdeep: use --check --new FILE"),
+        (&["hash", "-a"], "\n     for -a of shasum, cksum and sha256sum: use -a sha256"),
+        (&["dup", "prune"], "ftk: missing: --action <ACTION>; see `ftk dup prune -h`"),
     ] {
         dir.ftk(args).run().status(2).stderr_has(answer);
     }

@@ -104,7 +104,7 @@ fn only_one_directory_can_be_written() {
     dir.file("a/x", b"").file("b/x", b"");
     for (args, why) in [
         (&["a", "b"][..], "needs one PATH"),
-        (&["a/x"], "'a/x' is another thing"),
+        (&["a/x"], "needs a directory, which 'a/x' is not"),
         (&["nothing"], "cannot stat 'nothing'"),
         (&["a", "--json"], "--json cannot be used with --format"),
         (&["a", "-s"], "cannot be used with"),

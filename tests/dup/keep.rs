@@ -249,11 +249,11 @@ fn a_copy_on_a_read_only_file_system_is_not_preferred() {
 #[test]
 fn two_starting_points_are_treated_alike() {
     let dir = Dir::new();
-    dir.file("a b/x", b"the same").file("c/x", b"the same").file("d/x", b"the same");
+    dir.file("c/x", b"the same").file("d/x", b"the same").file("a b/x", b"the same").file("other/y", b"y");
     let plan = |args: &[&str]| dir.ftk(["dup", "prune", "--action", "delete"]).args(args).run().status(0);
-    let line = "  'a b' and c are treated alike; --reference 'a b' keeps all of 'a b'\n";
-    plan(&["a b", "c"]).stderr_has(line);
-    plan(&["c", "a b"]).stderr_has("  c and 'a b' are treated alike; --reference c keeps all of c\n");
+    plan(&["c", "a b"]).stderr_has("  c and 'a b' are treated alike: --reference c keeps all of c\n");
+    // Directories as a whole are a plan too.
+    plan(&["--dirs", "c", "d"]).stderr_has("alike");
     for args in [
         &["a b", "c", "d"][..],
         &["a b"],
@@ -261,7 +261,29 @@ fn two_starting_points_are_treated_alike() {
         &["a b", "c", "--isolate"],
         &["a b", "c", "--keep", "argument"],
         &["a b", "c", "-q"],
+        &["c", "other"],
+        &["a b", "c", "--yes"],
     ] {
         plan(args).stderr_lacks("alike");
+    }
+}
+
+/// A shell reads the option in the last line as it is meant, whatever the name.
+#[test]
+fn the_option_that_keeps_a_starting_point_can_be_pasted() {
+    let dir = Dir::new();
+    dir.file("c/x", b"the same");
+    for name in ["a b", "it's", "$(touch x)", "-n", "new\nline", "\u{1b}[31m", "d"] {
+        dir.file(format!("{name}/x"), b"the same");
+        let run = dir.ftk(["dup", "prune", "--action", "delete", "--", name, "c"]).run().status(0);
+        let last = run.err.lines().last().unwrap_or_default();
+        let option =
+            last.split_once(" and c are treated alike: ").and_then(|it| it.1.split_once(" keeps all of "));
+        let (option, _) = option.expect("the last line has the option");
+        let command = format!("\"$FTK\" dup prune --action delete {option} -- \"$NAME\" c");
+        let (ftk, name) = (format!("FTK={}", env!("CARGO_BIN_EXE_ftk")), format!("NAME={name}"));
+        let shell = dir.ftk([] as [&str; 0]).instead(&dir, ["env", &ftk, &name, "bash", "-c", &command]);
+        let run = shell.run().status(0);
+        run.check(run.text().contains("  delete   c/x "), "the other copy goes");
     }
 }

@@ -1,13 +1,14 @@
 //! `ftk dup prune`: the result of each action, and that nothing is done without `--yes`.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use serde_json::Value;
 
 use super::tree::plant;
-use crate::harness::{Dir, gnu_find, ino, needs};
+use crate::harness::{Dir, Mounted, Run, gnu_find, ino, needs};
 
 /// Creates two equal files and a different one.
 fn pair() -> Dir {
@@ -161,7 +162,34 @@ fn h05_a_failed_reflink_is_not_replaced_by_another_action() {
     if run.code() == 0 {
         assert_ne!(ino(&dir.path("t/a")), ino(&dir.path("t/b")), "blocks are shared here");
     } else {
-        run.status(2).stderr_has("reflink does not work on the file system of 't/a': ");
+        run.status(2).stderr_has("ftk: --action reflink does not work for the file system of 't/a': ");
+        assert_eq!(everything(&dir), before);
+    }
+}
+
+/// The message names what was typed, not what it becomes.
+#[test]
+fn a_directory_on_another_file_system_is_refused_by_the_option_that_named_it() {
+    let Some(mounted) = Mounted::new("tmpfs") else { return };
+    let dir = pair();
+    let before = everything(&dir);
+    let other = mounted.path("it's away");
+    let option = |before: &str| format!("{before}'{}'", other.display().to_string().replace('\'', "'\\''"));
+    for (action, typed) in
+        [(&["delete", "--quarantine"][..], option("--quarantine ")), (&["move="], option("--action move="))]
+    {
+        let mut words: Vec<OsString> = action.iter().map(Into::into).collect();
+        match words.last_mut() {
+            Some(last) if action.len() == 1 => last.push(&other),
+            _ => words.push(other.clone().into()),
+        }
+        let run = dir.ftk(["dup", "prune", "t", "--action"]).args(words).run().status(2).stdout("");
+        let run = run.stderr_has(&format!(
+            "ftk: {typed} does not work for the file system of 't/a': it is on another one\n"
+        ));
+        run.stderr_has(&format!(
+            "ftk: {typed} works for none of the file systems searched: choose another directory\n"
+        ));
         assert_eq!(everything(&dir), before);
     }
 }
@@ -242,7 +270,8 @@ fn h11_links_that_would_lose_metadata_are_refused() {
         let run = dir.ftk(["dup", "prune", "--action", "hardlink", "t"]).args(yes).run().status(2);
         run.check(run.text().contains("  refuse   t/b "), "it is listed");
         run.check(run.text().contains("permissions differ (0600, the keeper has 0644)"), "with the reason");
-        run.stderr_has("nothing to do; 1 refused\n");
+        let nothing = if yes.is_empty() { "nothing would be done" } else { "nothing was done" };
+        run.stderr_has(&format!("  {nothing}; 1 refused\n"));
     }
     for (path, before) in before {
         assert_eq!(ino(&dir.path(path)), before);
@@ -339,4 +368,37 @@ fn a_run_without_actions_leaves_no_journal() {
     }
     assert!(!dir.aside("journal").exists());
     assert_eq!(fs::read_dir(dir.aside("state").join("ftk")).unwrap().count(), 0);
+}
+
+/// With `-q`, a run lists only problems and how to undo it. A plan is what was asked for.
+#[test]
+fn quiet_runs_keep_what_is_needed() {
+    let dir = pair();
+    dir.file("t/private", &[7; 10_000]);
+    fs::set_permissions(dir.path("t/private"), fs::Permissions::from_mode(0o600)).unwrap();
+    let prune = |args: &[&str]| {
+        let all = ["dup", "prune", "--action", "hardlink", "--keep", "first", "-q", "t"];
+        dir.ftk(all).args(args).run().status(2)
+    };
+    let words = |run: &Run| -> Vec<String> {
+        run.text().lines().map(|line| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ")).collect()
+    };
+    let plan = prune(&[]).stderr("");
+    assert_eq!(words(&plan), ["keep t/a", "link t/b", "refuse t/private"]);
+    let run = prune(&["--yes", "--journal", "log"]).stderr("  to undo this: ftk undo 'log'\n");
+    assert_eq!(words(&run), ["refuse t/private"]);
+    // Nothing is done now.
+    let run = prune(&["--yes", "--journal", "other"]).stderr("");
+    assert_eq!(words(&run), ["refuse t/private"]);
+    dir.ftk(["undo", "-q", "log"]).run().status(0).stdout("").stderr("");
+    assert_ne!(ino(&dir.path("t/a")), ino(&dir.path("t/b")));
+    // JSON is for programs, which read all of it.
+    let run = prune(&["--yes", "--json"]);
+    run.check(run.text().contains("\"action\":\"hardlink\""), "the step is listed");
+    // What cannot be undone is a problem.
+    fs::remove_file(dir.path("t/b")).unwrap();
+    dir.file("t/b", b"new");
+    let run = dir.ftk(["undo", "-q", "--last"]).run().status(2);
+    run.check(run.err.starts_with("  journal: '"), "the journal that was found");
+    assert_eq!(words(&run), ["fail t/b"]);
 }

@@ -194,9 +194,10 @@ fn h62_rot_is_reported_until_it_is_accepted() {
     flip(&dir.path("film/reel"));
     for _ in 0..3 {
         let run = update(&dir, &[]).status(1).stdout("");
-        run.stderr_has("ftk: 'film/reel' is corrupted: size and mtime are unchanged, sha256 ").stderr_has(
-            "  1 corrupted file kept as recorded; --accept PATH records one as it is now   (status 1)\n",
-        );
+        run.stderr_has("ftk: 'film/reel' is corrupted: content changed, size and mtime did not, sha256 ")
+            .stderr_has(
+                "  1 corrupted file kept as recorded; --accept PATH records one as it is now   (status 1)\n",
+            );
         let now = Manifest::read(&dir.aside("manifest"));
         let digest = |manifest: &Manifest| manifest.entry("film/reel")["digests"].clone();
         assert_eq!(digest(&now), digest(&good));

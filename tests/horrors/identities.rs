@@ -325,7 +325,7 @@ fn undo_works_under_another_device_number() {
             if action.starts_with("delete") || action.starts_with("move") {
                 assert_eq!(modified("m/B"), before, "{kind} {action}");
             }
-            undo(&dir).status(0).stderr_has("  nothing is left to undo\n");
+            undo(&dir).status(0).stderr_has("  nothing is left to undo");
         }
     }
 }
@@ -541,5 +541,5 @@ fn an_older_journal_makes_directories_again() {
     undo(&dir).status(0);
     assert_eq!(read(&dir, "B/x").unwrap(), b"same");
     assert_eq!(rights(&dir, "B/in").1, 0o750);
-    undo(&dir).status(0).stderr_has("  nothing is left to undo\n");
+    undo(&dir).status(0).stderr_has("  nothing is left to undo");
 }

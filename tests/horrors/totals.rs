@@ -115,7 +115,7 @@ fn many_duplicates(n: u32) {
     }
     let list = || fs::File::create(dir.aside("list")).unwrap();
     // On a busy machine this takes minutes.
-    let ftk = dir.ftk(["dup", "prune", "-q", "--yes", "--action", "delete", "t"]).stdout(list());
+    let ftk = dir.ftk(["dup", "prune", "--yes", "--action", "delete", "t"]).stdout(list());
     let output = ftk.spawn().wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let list = fs::read_to_string(dir.aside("list")).unwrap();

@@ -93,7 +93,7 @@ fn h57_stored_figures_do_not_change_the_result() {
     }
     let expected = dir.ftk(["hash", "t"]).run().status(0).out;
     assert!(!dir.aside("cache").exists(), "no other command stores anything");
-    dir.ftk(["calibrate", "--show"]).run().status(0).stderr_has("using built-in values: ");
+    dir.ftk(["calibrate", "--show"]).run().status(0).stderr_has("built-in figures: ");
     assert!(!dir.aside("cache").exists());
     let run = dir.ftk(["calibrate"]).run();
     if run.code() == 0 {
@@ -120,7 +120,7 @@ fn h57_stored_figures_do_not_change_the_result() {
         for bad in [&stored.as_bytes()[..stored.len() / 2], b"", b"\0\xff", &[b'1'; 1 << 20], old] {
             fs::write(dir.aside("cache/ftk/constants"), bad).unwrap();
             dir.ftk(["hash", "t"]).run().status(0).stdout(&expected).stderr_lacks("ftk: ");
-            dir.ftk(["calibrate", "--show"]).run().status(0).stderr_has("using built-in values: ");
+            dir.ftk(["calibrate", "--show"]).run().status(0).stderr_has("built-in figures: ");
         }
     } else {
         // On a busy machine the measured figures may be implausible; then they are not stored.

@@ -181,7 +181,9 @@ fn a_healed_file_is_as_recorded_after_a_shift() {
     content(b"rots");
     shift(1);
     for _ in 0..2 {
-        append(&dir).status(1).stderr_has("'same' is corrupted: size is unchanged, mtime shifted");
+        append(&dir)
+            .status(1)
+            .stderr_has("'same' is corrupted: content changed, size did not, and mtime shifted");
         let after = Manifest::read(&dir.aside("manifest"));
         assert_eq!(after.entry("same")["mtime_ns"], before.entry("same")["mtime_ns"]);
     }

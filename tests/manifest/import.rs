@@ -416,7 +416,9 @@ fn lists_of_every_algorithm_are_read() {
     // The name of a BagIt manifest alone does not say how names are written.
     dir.file("manifest-md5.txt", text.as_bytes());
     let run = dir.ftk(["manifest", "import", "manifest-md5.txt"]).run().status(2);
-    run.stderr_has("of which --format is it? It has the name of a BagIt manifest\n");
+    run.stderr_has(
+        " is named like the manifest of a BagIt bag: add --format bagit if it is one, or --format sums ",
+    );
 }
 
 /// What mtree does not compare is not reported by verify: entries that may be missing, and what is in ignored

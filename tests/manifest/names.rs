@@ -221,7 +221,10 @@ fn names_that_are_the_same_are_paired_first() {
     let run = repair(&dir, &["--missing"]).status(0).stderr_lacks("normal form");
     run.check(run.text().contains(&format!("  repair   {NFC} ")), "the damaged file");
     run.check(run.text().contains(&format!("  restore  {NFD} ")), "the missing file");
-    manifest(&dir, "scrub", &[]).status(1).stderr_has("  1 missing: left for").stderr_has("damaged: ");
+    manifest(&dir, "scrub", &[])
+        .status(1)
+        .stderr_has("  1 missing: left for")
+        .stderr_has("  1 damaged file: see ");
 }
 
 #[test]

@@ -155,8 +155,7 @@ fn a_manifest_without_an_absolute_root_needs_root() {
 
 #[test]
 fn without_arguments_only_the_manifest_is_asked_for() {
-    let said =
-        "ftk: the following required argument was not provided: <FILE>; see `ftk manifest verify -h`\n";
+    let said = "ftk: missing: <FILE>; see `ftk manifest verify -h`\n";
     Dir::new().ftk(["manifest", "verify"]).run().status(2).stderr(said);
 }
 
@@ -165,7 +164,7 @@ fn commands_that_write_need_root() {
     let (dir, manifest) = recorded();
     let before = fs::read(&manifest).unwrap();
     for command in [&["update"][..], &["scrub"], &["repair", "--from", "/"]] {
-        dir.ftk(["manifest"]).args(command).arg(&manifest).run().status(2).stderr_has("not provided");
+        dir.ftk(["manifest"]).args(command).arg(&manifest).run().status(2).stderr_has("ftk: missing: <");
     }
     assert_eq!(fs::read(&manifest).unwrap(), before);
     dir.ftk(["manifest", "verify"]).run().status(2).stderr_has("<FILE>");

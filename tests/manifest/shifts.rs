@@ -82,7 +82,9 @@ fn h63_a_shift_of_all_times_hides_no_damage() {
 
         // The shift is reported once. The damage is reported until it is repaired, and never recorded.
         let run = update(&dir).status(1);
-        let run = run.stderr_has("ftk: 'd/05' is corrupted: size is unchanged, mtime shifted, sha256 ");
+        let run = run.stderr_has(
+            "ftk: 'd/05' is corrupted: content changed, size did not, and mtime shifted, sha256 ",
+        );
         run.stderr_has("ftk: all times have shifted (mtimes of 11 files: ");
         for _ in 0..2 {
             let run = update(&dir).status(1).stderr_has("'d/05' is corrupted").stderr_lacks("shifted");

@@ -155,9 +155,9 @@ fn files_of_an_imported_list_were_never_read() {
     let dir = imported();
     flip(&dir.path("a"));
     let scrub = run(&dir, "scrub", &["--bytes", "1"]).status(0).stderr_lacks("every file was read");
-    scrub.stderr_has("  2 files not read since they were recorded\n");
+    scrub.stderr_has("; 2 were not read since they were recorded\n");
     let scrub = run(&dir, "scrub", &["--bytes", "1"]).status(0).stderr_lacks("every file was read");
-    scrub.stderr_has("  1 file not read since it was recorded\n");
+    scrub.stderr_has("; 1 was not read since it was recorded\n");
     run(&dir, "scrub", &["--bytes", "1"])
         .status(0)
         .stderr_has("  every file was read within ")

@@ -166,7 +166,7 @@ fn check_finds_rot() {
 
     update(&dir, &[]).status(0).stderr_lacks("corrupted");
     let run = update(&dir, &["--check", "100%"]).status(1);
-    run.stderr_has("ftk: '42' is corrupted: size and mtime are unchanged, sha256 ");
+    run.stderr_has("ftk: '42' is corrupted: content changed, size and mtime did not, sha256 ");
     // The old record is kept.
     assert_eq!(Manifest::read(&dir.aside("new")).entry("42")["digests"]["sha256"], sha256(b"what it was"));
     let run = dir.ftk(["manifest", "verify", "."]).arg(dir.aside("new")).run().status(1);

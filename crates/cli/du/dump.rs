@@ -38,7 +38,7 @@ pub(super) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
     } else {
         metadata.is_dir()
     };
-    ensure!(is_directory, "--format ncdu needs a directory: {} is another thing", shown());
+    ensure!(is_directory, "--format ncdu needs a directory, which {} is not", shown());
     // ncdu shows the path of the root, which means little elsewhere unless it is absolute.
     let name =
         fs::canonicalize(path).map_or_else(|_| root.to_bytes().to_vec(), |it| it.into_os_string().into_vec());

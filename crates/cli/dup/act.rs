@@ -371,7 +371,7 @@ impl<'a> Job<'a> {
         console.stats.phase(printer.phase(begun.elapsed()));
         printer.finish(&self.rules);
         if printer.has_done() {
-            console.summary(format_args!("to undo this: ftk undo {path}"));
+            Console::note(format_args!("to undo this: ftk undo {path}"));
             self.warn_of_deletion(console);
         }
         let mut outcome = Outcome::error_if(printer.has_trouble());

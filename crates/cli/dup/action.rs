@@ -11,6 +11,7 @@ use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use ftk_apply::{Action, ActionOptions, trash_directories};
 use ftk_dedup::prune::{Effect, KeepRules};
+use ftk_record::shell_word;
 use jiff::Timestamp;
 
 use crate::rules::AllowUnusedArg;
@@ -160,6 +161,17 @@ impl ActionArgs {
                 );
                 Ok(action.clone())
             }
+        }
+    }
+
+    /// Returns the option that chose the action, as it was typed.
+    pub(super) fn option(&self) -> String {
+        match (&self.quarantine, &self.action) {
+            (Some(dir), _) => format!("--quarantine {}", shell_word(dir.as_os_str().as_bytes())),
+            (None, Action::Move(dir)) => {
+                format!("--action move={}", shell_word(dir.as_os_str().as_bytes()))
+            }
+            (None, action) => format!("--action {}", action.kind()),
         }
     }
 

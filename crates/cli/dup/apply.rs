@@ -35,7 +35,8 @@ use crate::rules::Rules;
 /// then exactly the files chosen there stay, and what --reference and --min-copies protect. The report only says which
 /// files may be identical. ftk makes the same checks before each step as `ftk dup prune`: files that were changed,
 /// moved or replaced after the scan are refused. The whole report is read and checked before anything is done. Relative
-/// paths are relative to the working directory, which should be that of the scan.
+/// paths are relative to the working directory, which should be that of the scan. With --quiet, --yes prints only
+/// problems and the command that undoes the run.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ApplyArgs {
@@ -118,7 +119,7 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
     if args.act.acts() {
         job.rules.ensure_used(args.act.allow_unused)?;
     }
-    preflight(&recorded_probes(&groups), &job.pruning.root_lens, &job.action, console)?;
+    preflight(&recorded_probes(&groups), &job.pruning.root_lens, &job.action, &args.act, console)?;
     let journal = journal_of(&args.act, console)?;
     let directories = job.pruning.recorded_directories(directories, &mut groups);
     job.most = groups.iter().map(|group| group.members.len().saturating_sub(1) as u64).sum();

@@ -39,7 +39,7 @@ use crate::stdout::Stdout;
 ///
 /// At least one copy of every content stays, and it is never a symbolic link. Every step is written to a journal
 /// before it is done, and `ftk undo` can undo it: a deleted file as long as a kept copy is unchanged. SIGINT and
-/// SIGTERM end the run between two steps.
+/// SIGTERM end the run between two steps. With --quiet, --yes prints only problems and the command that undoes the run.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct PruneArgs {
@@ -106,7 +106,13 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
         let used = [&references.directories, &one_per].map(|it| it.have_files(inventory));
         rules.extend(args.keep.place_rules(&used[0], &used[1], has_tree));
         references.protect_roots(roots);
-        preflight(&scanned_probes(inventory, &references.roots), &root_lens(roots), &action, console)
+        preflight(
+            &scanned_probes(inventory, &references.roots),
+            &root_lens(roots),
+            &action,
+            &args.act,
+            console,
+        )
     })?;
     search.say_scanned(console);
     let units = search.units.clone();
@@ -135,12 +141,9 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
         search.groups = search.groups.outside(&search.inventory, &fates, true);
         search.fates = Some(fates);
     }
-    if let ([a, b], false) = (&args.search.paths[..], args.act.yes || args.keep.is_by_argument()) {
-        let [a, b] = [a, b].map(|path| shell_word(path.as_bytes()));
-        console.summary(format_args!("{a} and {b} are treated alike; --reference {a} keeps all of {a}"));
-    }
     let totals = search.groups.totals();
     job.most = totals.files - totals.groups;
+    let is_planned = !acts && totals.groups + directories.len() as u64 > 0;
     let mut examined = search.examine(Some(console));
     let outcome = if args.ask {
         let groups = ask(&mut examined.groups(), totals.groups, &mut job.pruning)?;
@@ -148,6 +151,13 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     } else {
         job.run(directories, &mut examined.groups(), journal, console)?
     };
+    if let [a, b] = &args.search.paths[..]
+        && is_planned
+        && !args.keep.is_by_argument()
+    {
+        let [a, b] = [a, b].map(|path| shell_word(path.as_bytes()));
+        console.summary(format_args!("{a} and {b} are treated alike: --reference {a} keeps all of {a}"));
+    }
     Ok(outcome.max(Outcome::error_if(examined.has_failed())).max(search.outcome))
 }
 

@@ -123,7 +123,8 @@ impl<'o> StepPrinter<'o> {
         console: &'o Console,
     ) -> Self {
         let summary = Summary { action: kind.to_string(), is_plan: !acts, ..Summary::default() };
-        Self { lines: StepLines::new(out, json, PATH_WIDTH), kind, console, summary }
+        let lines = StepLines::new(out, json, acts && console.is_quiet(), PATH_WIDTH);
+        Self { lines, kind, console, summary }
     }
 
     /// Prints a directory that became empty: `remove   inbox/trip/    empty`
@@ -162,6 +163,7 @@ impl<'o> StepPrinter<'o> {
     /// Prints a line without a step.
     pub(super) fn say(&mut self, line: Notice) {
         let Notice { word, path, is_directory, why } = line;
+        let is_problem = !matches!(word, Word::Keep | Word::Leave);
         match word {
             Word::Keep | Word::Leave => {}
             Word::Refuse => {
@@ -175,7 +177,7 @@ impl<'o> StepPrinter<'o> {
             Word::NotDone => self.summary.not_done += 1,
         }
         let (word, tone) = word.shown();
-        self.lines.say(Done { word, tone, path: &path, is_directory }, &why);
+        self.lines.say(Done { word, tone, path: &path, is_directory, is_problem }, &why);
     }
 
     /// Prints a step that was done or can be done: `link    backup/IMG_2041.CR2    frees 48.20 MB`
@@ -248,8 +250,11 @@ impl Summary {
             (false, _) => format!(" and freed {most}"),
         };
         let has_done = self.files + self.directories > 0;
+        let has_trouble = self.refused + self.failed + self.not_done > 0;
         let mut text = match (has_done, self.is_plan) {
-            (false, _) => "nothing to do".into(),
+            (false, _) if !has_trouble => "nothing to do".into(),
+            (false, true) => "nothing would be done".into(),
+            (false, false) => "nothing was done".into(),
             (true, true) => format!("would {} {files}{free}", verb(kind)),
             (true, false) => format!("{} {files}{free}", words(kind)[1]),
         };
@@ -268,7 +273,7 @@ impl Summary {
 
 /// A line about a step that was done or can be done.
 fn done(kind: ActionKind, path: &[u8], is_directory: bool) -> Done<'_> {
-    Done { word: verb(kind), tone: Some(Tone::Notable), path, is_directory }
+    Done { word: verb(kind), tone: Some(Tone::Notable), path, is_directory, is_problem: false }
 }
 
 fn is_zero(n: &u64) -> bool {

@@ -20,6 +20,13 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
     if error.kind() == ErrorKind::InvalidSubcommand {
         return other_command(&string(error, ContextKind::InvalidSubcommand)?, line);
     }
+    // How to name a file that looks like an option; most are typing errors.
+    if let (ErrorKind::UnknownArgument, Some(rejected)) =
+        (error.kind(), string(error, ContextKind::InvalidArg))
+        && !Path::new(&rejected).exists()
+    {
+        error.remove(ContextKind::Suggested);
+    }
     let command = command_of(line)?;
     if error.kind() == ErrorKind::DisplayHelp {
         return readable_sizes(command, line);
@@ -37,10 +44,6 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
                 OPTIONS.iter().find(|(words, of, _)| words.contains(&rejected) && of.contains(&command))
             {
                 return Some(format!("there is no option '{rejected}': {}", plain(here)));
-            }
-            // How to name a file that looks like this option; most are typing errors.
-            if !Path::new(rejected).exists() {
-                error.remove(ContextKind::Suggested);
             }
             if (rejected, command) == ("--delete", "find") {
                 return Some(format!("there is no --delete: {}", plain(NO_DELETE)));
@@ -109,10 +112,9 @@ fn short_of(command: &str, line: &CommandLine, is_meant: impl Fn(&Row) -> bool) 
     });
     let mut rows = rows.peekable();
     let (key, ours) = (rows.peek()?.key(), rows.peek()?.differs?);
-    let line =
-        |row: &Row| format!("; for {key} of {}: {}   ({})", row.tools(), plain(row.here), see(row.tool));
+    let line = |row: &Row| format!("for {key} of {}: {}   ({})", row.tools(), plain(row.here), see(row.tool));
     let lines: Vec<_> = rows.filter(|row| row.key() == key).map(line).collect();
-    Some(format!("'{key}' is {ours} in ftk{}", lines.join("\n     ")))
+    Some(format!("'{key}' is {ours} in ftk; {}", lines.join("\n     ")))
 }
 
 /// Whether the word is a cluster of short options that contains this letter.

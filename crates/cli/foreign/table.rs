@@ -25,7 +25,8 @@ impl Row {
 
     /// Returns the names of the tools for a sentence.
     pub(super) fn tools(&self) -> String {
-        self.tool.replace(", ", " and ")
+        let and = self.tool.rfind(", ").map(|at| (&self.tool[..at], &self.tool[at + 2..]));
+        and.map_or_else(|| self.tool.to_owned(), |(others, last)| format!("{others} and {last}"))
     }
 
     /// Returns the letter of a short option.
@@ -153,7 +154,12 @@ pub(super) const OPTIONS: &[(&[&str], Commands, &str)] = &[
     (&["--max-size", "--maxsize", "--smaller"], &["find", "du", "hash", "cmp"], "use `--size -10M`"),
     (&["--pattern", "--filename"], BY_NAME, "use `--name`"),
     (&["--include"], BY_NAME, "use `--name` or `--path`"),
-    (&["--ignore", "--skip"], WALKERS, "use `--exclude`"),
+    (
+        &["--ignore"],
+        CMP,
+        "`--exclude` skips files; owners, modes and times are compared only with `--metadata`",
+    ),
+    (&["--ignore", "--skip"], WALKERS, "use `--exclude`, or `--ignore-files` for the rules of .gitignore"),
     (&["--sort-by", "--order-by"], F, "use `--sort=size`"),
     (
         &["--sort", "--order"],
@@ -288,7 +294,6 @@ pub(super) const TABLE: &[Row] = &[
     row("fd", "-I", F, "omit it: ignore files are used only with `--ignore-files`"),
     row("fd", "--unrestricted", F, "omit it: everything is included"),
     row("fd", "-u", F, "omit it: everything is included"),
-    row("fd", "--ignore", BY_NAME, "use `--ignore-files`"),
     row("fd", "--ignore-file FILE", BY_NAME, "use `--exclude GLOB`"),
     row("fd", "PATTERN", F, "use `--regex PATTERN`, or `--name GLOB`"),
     row("fd", "--glob", F, "use `--name GLOB`"),

@@ -128,7 +128,7 @@ fn refuse_without_common(old: &Table, new: &Table) -> anyhow::Result<()> {
     let assumed = if old.list.assumed.is_empty() && new.list.assumed.is_empty() {
         ""
     } else {
-        " (algorithms of untagged digests are assumed from their length: use `ftk hash --diff -a` for others)"
+        " (where a list does not name it, the length of the digests decides: -a names another)"
     };
     let names = |all: &[Algorithm]| match all {
         [] => "none".to_owned(),

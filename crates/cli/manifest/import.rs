@@ -131,7 +131,8 @@ fn import(
                 let assumed: Vec<_> = import.assumed().iter().map(|it| it.name()).collect();
                 let assumed = assumed.join(", ");
                 console.summary(format_args!(
-                    "untagged digests: {assumed} assumed from their length (use --algorithm for others)"
+                    "the list names no algorithm: {assumed} assumed from the length of its digests (--algorithm names \
+                     another)"
                 ));
             }
             import
@@ -183,7 +184,8 @@ impl ImportArgs {
                 // Its names may be percent-encoded, and begin with `data/`.
                 ListFormat::Sums if of_name().is_some() => {
                     bail!(
-                        "{}: of which --format is it? It has the name of a BagIt manifest",
+                        "{} is named like the manifest of a BagIt bag: add --format bagit if it is one, or --format \
+                         sums for a list of sha256sum and the like",
                         quote(self.list.as_bytes())
                     )
                 }

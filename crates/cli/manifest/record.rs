@@ -1,7 +1,7 @@
 //! Prints findings, one line per entry, and their summary.
 
 use ftk_hash::Algorithm;
-use ftk_manifest::{Finding, Shift, Summary, Verdict};
+use ftk_manifest::{Entry, Finding, Shift, Summary, Verdict};
 use ftk_record::{write_path, write_string};
 use indicatif::HumanCount;
 
@@ -238,6 +238,14 @@ pub(super) fn respelling(finding: &Finding<'_>) -> Option<String> {
     forms_of(finding).map(|[old, new]| format!("name {old} {ARROW} {new}"))
 }
 
+/// Returns how a damaged file differs from its record.
+pub(super) fn corruption(old: &Entry<'_>, new: &Entry<'_>) -> &'static str {
+    match old.stat.mtime_ns == new.stat.mtime_ns {
+        true => "content changed, size and mtime did not",
+        false => "content changed, size did not, and mtime shifted",
+    }
+}
+
 /// A finding to print.
 struct Record<'r> {
     word: &'static str,
@@ -272,9 +280,7 @@ impl Record<'_> {
         parts.extend(respelling(self.finding));
         if let (Some(old), Some(new)) = (&self.finding.old, &self.finding.new) {
             if verdict == Verdict::Corrupted {
-                let is_same_time = old.stat.mtime_ns == new.stat.mtime_ns;
-                let mtime = if is_same_time { "and mtime did not" } else { "did not, and mtime shifted" };
-                parts.push(format!("content changed, size {mtime}"));
+                parts.push(corruption(old, new).into());
             }
             parts.extend(changed.iter().map(|field| change(*field, [old, new], self.algorithms)));
         }

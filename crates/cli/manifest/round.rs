@@ -9,32 +9,25 @@ use crate::human::{self, shown};
 use crate::rules::Rules;
 use crate::stats::Stats;
 
-/// The largest number of damaged files that the summary repeats.
-const REPEATED: usize = 100;
+/// The largest number of damaged files that the summary names because they are not listed.
+const NAMED: usize = 100;
 
-/// Prints the summary except its last line: damaged files, the age of the oldest verification, and what is left for an
+/// Prints the summary except its last line: counts, the age of the oldest verification, and what is left for an
 /// update. `edited`: damaged files that were changed since. `corrupted`: the outcome of a run that found damage.
 /// Returns the outcome.
 pub(super) fn say(
     scrubbed: &Scrubbed,
     left: &ForUpdate,
-    damaged: &[Vec<u8>],
+    damaged: u64,
     edited: &[Vec<u8>],
     corrupted: Outcome,
     now_ns: i128,
     console: &Console,
 ) -> Outcome {
-    for path in damaged.iter().take(REPEATED) {
-        console.summary(format_args!("damaged: {}", shown(path)));
-    }
-    if damaged.len() > REPEATED {
-        let more = human::count((damaged.len() - REPEATED) as u64, "more file");
-        console.summary(format_args!("damaged: {more} (listed above)"));
-    }
-    for path in edited.iter().take(REPEATED) {
+    for path in edited.iter().take(NAMED) {
         console.summary(format_args!("damaged earlier, changed since: {}", shown(path)));
     }
-    let found = (damaged.len() + edited.len()) as u64 + scrubbed.undecided;
+    let found = damaged + edited.len() as u64 + scrubbed.undecided;
     let outcome = match (scrubbed.unreadable, found) {
         (0, 0) if scrubbed.is_nothing => Outcome::Negative,
         (0, 0) => Outcome::Success,
@@ -42,7 +35,7 @@ pub(super) fn say(
         _ => Outcome::Error,
     };
     let counts = [
-        (damaged.len() as u64, "damaged file", ": see `ftk manifest repair`, or update --accept PATH"),
+        (damaged, "damaged file", ": see `ftk manifest repair`, or update --accept PATH"),
         (
             scrubbed.undecided,
             "file with other content and no recorded time",
@@ -77,7 +70,7 @@ pub(super) fn say(
     };
     if let Some(age) = age {
         let except = [
-            (damaged.len() as u64, "damaged"),
+            (damaged, "damaged"),
             (scrubbed.unreadable, "unreadable"),
             (left.changed + scrubbed.undecided, "changed"),
         ];
@@ -85,12 +78,14 @@ pub(super) fn say(
         let except: Vec<_> = except.map(|(n, what)| format!("{} {what}", HumanCount(n))).collect();
         let except =
             if except.is_empty() { String::new() } else { format!(", except {}", except.join(", ")) };
-        console.summary(format_args!("{age}{except}"));
-    }
-    if scrubbed.never > 0 {
-        let never = human::count(scrubbed.never, "file");
-        let they = if scrubbed.never == 1 { "it was" } else { "they were" };
-        console.summary(format_args!("{never} not read since {they} recorded"));
+        let never = match (scrubbed.never, scrubbed.oldest_ns) {
+            (0, _) => String::new(),
+            (1, Some(_)) => "; 1 of them only when it was recorded".into(),
+            (n, Some(_)) => format!("; {} of them only when they were recorded", HumanCount(n)),
+            (1, None) => "; 1 was not read since it was recorded".into(),
+            (n, None) => format!("; {} were not read since they were recorded", HumanCount(n)),
+        };
+        console.summary(format_args!("{age}{except}{never}"));
     }
     if let Some(round_ns) = scrubbed.round_ns {
         console.summary(format_args!("a full round takes {} at this pace", human::age(round_ns)));

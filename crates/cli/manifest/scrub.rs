@@ -139,11 +139,9 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let manner =
         Manner { member: "verdict", word: Verdict::name, json: globals.json, all: false, has_sizes: false };
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
-    let mut damaged: Vec<Vec<u8>> = Vec::new();
+    let mut damaged = 0;
     scrub.say_lost(&mut |finding| {
-        if finding.verdict == Verdict::Missing {
-            damaged.push(finding.path.to_vec());
-        }
+        damaged += u64::from(finding.verdict == Verdict::Missing);
         findings.give(finding, None);
     });
     run.course = Some(console.progress.course("hash", scrub.planned(), args.time));
@@ -163,9 +161,7 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
         )?;
         scrub.judge(&batch, &read.rows, begun_ns, &mut |finding| {
             let why = finding.file.and_then(|file| read.failure(file)).map(reading::why);
-            if finding.verdict == Verdict::Corrupted {
-                damaged.push(finding.path.to_vec());
-            }
+            damaged += u64::from(finding.verdict == Verdict::Corrupted);
             findings.give(finding, why.as_deref());
         })?;
         findings.flush();
@@ -198,9 +194,9 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
         findings.object(|out| push_json(out, &scrubbed, &scrub.left, lost, &scan.rules));
     }
     findings.finish()?;
-    record(&scrubbed, &scrub.left, damaged.len() as u64, &console.stats);
+    record(&scrubbed, &scrub.left, damaged, &console.stats);
     let outcome =
-        say(&scrubbed, &scrub.left, &damaged, &scrub.edited, args.corrupted.outcome(), now_ns, console);
+        say(&scrubbed, &scrub.left, damaged, &scrub.edited, args.corrupted.outcome(), now_ns, console);
     let what = format!("{} verified", human::count(scrubbed.verified, "file"));
     run.say_done(&what, bytes, &header.algorithms);
     stored?;

@@ -27,7 +27,7 @@ use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
 use crate::manifest::input::Input;
 use crate::manifest::lock::Lock;
 use crate::manifest::reading;
-use crate::manifest::record::respelling;
+use crate::manifest::record::{corruption, respelling};
 use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shard::ShardArgs;
@@ -195,13 +195,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         (None, Some(old), Some(new)) => {
             let digests = change(Field::Digests, [&old, &new], [algorithms; 2]);
             let (path, verdict) = (quote(finding.path), Verdict::Corrupted);
-            let is_same_time = old.stat.mtime_ns == new.stat.mtime_ns;
-            let same = if is_same_time {
-                "size and mtime are unchanged"
-            } else {
-                "size is unchanged, mtime shifted"
-            };
-            console.warning(format_args!("{path} is {verdict}: {same}, {digests}"));
+            console.warning(format_args!("{path} is {verdict}: {}, {digests}", corruption(&old, &new)));
         }
         (None, Some(_), None) => {
             let path = quote(finding.path);

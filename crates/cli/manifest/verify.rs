@@ -121,10 +121,7 @@ impl VerifyArgs {
 }
 
 pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    ensure!(
-        args.root.is_some(),
-        "the following required argument was not provided: <FILE>; see `ftk manifest verify -h`"
-    );
+    ensure!(args.root.is_some(), "missing: <FILE>; see `ftk manifest verify -h`");
     let (given, file) = args.paths();
     if let Some(given) = given {
         refuse_swapped(given, file)?;

@@ -112,12 +112,12 @@ fn read_regular(path: &Path) -> io::Result<String> {
 impl fmt::Display for NotLoaded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing => write!(f, "never calibrated"),
+            Self::Missing => write!(f, "this machine was not measured (ftk calibrate measures it)"),
             Self::Unreadable(_) => write!(f, "cannot read the calibration file"),
             Self::Outdated => write!(f, "the calibration file has the format of an earlier version"),
             Self::NotConstants => write!(f, "the calibration file is incomplete or has another format"),
             Self::OtherMachine(machine) => {
-                write!(f, "calibrated for another machine or version: {machine:?}")
+                write!(f, "the calibration is of another machine or version: {machine:?}")
             }
             Self::Corrupt(_) => write!(f, "the calibration file is damaged"),
         }

@@ -104,13 +104,38 @@ fn a_list_without_any_file_here_says_where_they_are() {
     std::fs::rename(dir.path("old/list"), dir.path("new/list")).unwrap();
     std::fs::rename(dir.path("old"), dir.path("gone")).unwrap();
     let run = check("new", "list", &[]).status(1);
-    run.stderr_has("all names of 'list' begin with 'old/d/', and without it 'f' exists: `ftk manifest import --root old/d`");
+    run.stderr_has("all names of 'list' begin with 'old/d/', and without it 'f' exists: make the list in that directory, or let `ftk manifest import --root old/d` remove it");
     std::fs::remove_file(dir.path("new/f")).unwrap();
     let run = check("new", "list", &[]).status(1);
     run.stderr_has("begin with 'old/d/', which does not lead to a file here\n");
     check(".", "new/list", &[])
         .status(1)
         .stderr_has("begin with 'old/d/', which does not lead to a file here\n");
+}
+
+/// What is checked is another copy: the names begin with the directory that was hashed.
+#[test]
+fn a_list_of_another_directory_names_the_one_that_all_names_share() {
+    let dir = Dir::new();
+    dir.file("b1/x/f", b"1")
+        .file("b1/x/y/g", b"2")
+        .file("copy/x/f", b"1")
+        .file("copy/x/y/g", b"2")
+        .dir("empty");
+    let check = |hashed: &str, root: &str| {
+        let list = dir.ftk(["hash", hashed]).run().status(0).out;
+        dir.ftk(["hash", "-c", "-", "--root", root]).stdin(&list).run().status(1)
+    };
+    let import = "make the list in that directory, or let `ftk manifest import --root";
+    for hashed in ["b1", "b1/x", "./b1"] {
+        let leading = hashed.trim_end_matches("/x");
+        check(hashed, "copy").stderr_has(&format!(
+            "  all names of '-' begin with '{leading}/', and without it 'x/f' exists: {import} {leading}` remove it"
+        ));
+    }
+    check("b1/x", "copy/x").stderr_has(&format!("'b1/x/', and without it 'f' exists: {import} b1/x`"));
+    check("b1", "empty")
+        .stderr_has("  all names of '-' begin with 'b1/x/', which does not lead to a file in 'empty'\n");
 }
 
 /// SFV lists are read and written as other programs do.

@@ -34,7 +34,29 @@ fn a_damaged_copy_is_not_used() {
     let run = run.stderr_has("  repaired 1 file, 4 B; 1 without a good copy\n");
     run.check(said(&run)[1].starts_with("repair b "), "the other file is repaired");
     assert_ne!(fs::read(dir.path("a")).unwrap(), b"good");
-    repair(&dir, &[]).status(1).stderr_has("  nothing to do; 1 without a good copy\n");
+    repair(&dir, &[]).status(1).stderr_has("  nothing would be repaired; 1 without a good copy\n");
+}
+
+/// With `-q`, what was repaired is not listed, and how to undo it is said.
+#[test]
+fn a_quiet_repair_keeps_what_is_needed() {
+    let dir = Dir::new();
+    dir.file("a", b"good").file("b", b"fine");
+    keep(&dir);
+    damage(&dir.path("a"));
+    damage(&dir.path("b"));
+    damage(&dir.aside("copy").join("a"));
+    let plan = repair(&dir, &["-q"]).status(1).stderr("");
+    assert_eq!(said(&plan).len(), 2);
+    let run = repair(&dir, &["-q", "--yes"]).status(1);
+    assert_eq!(said(&run), ["no copy a no COPY has its recorded content"]);
+    let run = run.stderr_has("  to undo this: ftk undo '").stderr_has("  the damaged content is kept in '");
+    run.check(run.err.lines().count() == 2, "no other line");
+    let run = dir.ftk(["undo", "-q", "--last"]).run().status(0).stdout("");
+    run.check(
+        run.err.starts_with("  journal: '") && run.err.lines().count() == 1,
+        "the journal that was found",
+    );
 }
 
 #[test]

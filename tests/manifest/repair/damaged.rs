@@ -132,11 +132,13 @@ fn edited_files_are_never_replaced() {
     dir.dir("type");
     let run = repair(&dir, &["--yes", "--missing"]).status(1);
     let edited = |name| {
-        format!("leave {name} marked as damaged, and changed since: --modified restores it, or see update")
+        format!(
+            "leave {name} marked as damaged, and changed since: --modified restores it, `ftk manifest update` records it"
+        )
     };
-    let other_type = "leave type changed since it was recorded: see update".into();
+    let other_type = "leave type changed since it was recorded: see `ftk manifest update`".into();
     run.check(said(&run) == [edited("size"), edited("time"), other_type], "all are listed");
-    run.stderr_has("  nothing to do; 3 left; 2 modified (--modified restores it)\n");
+    run.stderr_has("  nothing was repaired; 3 left; 2 modified (--modified restores it)\n");
     assert_eq!(fs::read(dir.path("size")).unwrap(), b"edited");
     assert_eq!(fs::read(dir.path("time")).unwrap(), b"edit");
     assert!(dir.path("type").is_dir());

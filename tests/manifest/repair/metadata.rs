@@ -81,7 +81,7 @@ fn entries_of_every_type_get_their_recorded_metadata() {
     let changed = state(&dir, NAMES);
     // The other user could have exchanged the entries.
     if is_root() {
-        repair(&dir, &["--yes"]).status(2).stderr_has("  nothing to do; 7 refused");
+        repair(&dir, &["--yes"]).status(2).stderr_has("  nothing was repaired; 7 refused");
     }
     let plan = repair(&dir, &["--other-root"]).status(1);
     assert_eq!(state(&dir, NAMES), changed, "a plan changes nothing");

@@ -152,7 +152,7 @@ fn a_marked_file_that_was_edited_is_restored_on_request() {
     mark(&dir);
     dir.file("a", b"edited").file("b", b"cut");
     let run = repair(&dir, &["--yes"]).status(1);
-    let left = "leave a marked as damaged, and changed since: --modified restores it, or see update";
+    let left = "leave a marked as damaged, and changed since: --modified restores it, `ftk manifest update` records it";
     run.check(said(&run) == [left], "it is left");
     run.stderr_has("; 2 modified (--modified restores it)\n");
     repair(&dir, &["--modified", "--yes"]).status(0);
@@ -187,7 +187,7 @@ fn other_types_and_targets_are_listed() {
     fs::remove_file(dir.path("l")).unwrap();
     dir.symlink("b", "l");
     let run = repair(&dir, &["--modified", "--missing", "--metadata", "--yes"]).status(1);
-    let left = |name| format!("leave {name} changed since it was recorded: see update");
+    let left = |name| format!("leave {name} changed since it was recorded: see `ftk manifest update`");
     run.check(said(&run)[..2] == ["a", "l"].map(left), "both are listed");
     assert!(dir.path("a").is_dir());
     assert_eq!(fs::read_link(dir.path("l")).unwrap().to_str(), Some("b"));

@@ -45,17 +45,21 @@ pub(super) fn hint(
     if shared.is_empty() {
         return None;
     }
-    let dir = quote(&shared);
-    let below = &first[shared.len()..];
-    if exists(root.unwrap_or(Path::new("")), below) {
-        let option = shell_word(shared.strip_suffix(b"/").unwrap_or(&shared));
+    // As few leading directories as possible are too many: the list may be about a part of the tree.
+    let leading = memchr::memchr_iter(b'/', &shared).map(|slash| &first[..slash]);
+    let mut superfluous = leading.filter(|leading| ![&b""[..], b"."].contains(leading));
+    let root_path = root.unwrap_or(Path::new(""));
+    if let Some(leading) = superfluous.find(|leading| exists(root_path, &first[leading.len() + 1..])) {
         return Some(format!(
-            "all names of {of} begin with {dir}, and without it {} exists: `ftk manifest import --root {option}` \
-             removes it, for `ftk manifest verify`",
-            quote(below)
+            "all names of {of} begin with {}, and without it {} exists: make the list in that directory, or let \
+             `ftk manifest import --root {}` remove it, for `ftk manifest verify`",
+            quote(&first[..=leading.len()]),
+            quote(&first[leading.len() + 1..]),
+            shell_word(leading)
         ));
     }
-    Some(format!("all names of {of} begin with {dir}, which does not lead to a file here"))
+    let place = root.map_or("here".into(), |root| format!("in {}", quote(root.as_os_str().as_bytes())));
+    Some(format!("all names of {of} begin with {}, which does not lead to a file {place}", quote(&shared)))
 }
 
 /// Returns the directory of a path, with its slash.

@@ -1,5 +1,7 @@
 //! Prints and counts the verdicts of a run, and derives the exit status.
 
+use std::collections::BTreeSet;
+
 use ftk_hash::Algorithm;
 use ftk_record::End;
 use indicatif::HumanCount;
@@ -264,23 +266,15 @@ fn warn(lines: &Lines, counts: Counts, console: &Console) {
     }
 }
 
+/// Says that the algorithm may be another one, if no content is as listed and the lists do not name it.
 fn say_assumed(lines: &Lines, counts: Counts, console: &Console) {
-    let mut assumed: Vec<_> =
-        lines.lists.iter().flat_map(|list| &list.read.assumed).map(|it| it.name()).collect();
-    let mut seen = Vec::new();
-    assumed.retain(|name| {
-        !seen.contains(name) && {
-            seen.push(*name);
-            true
-        }
-    });
-    if assumed.is_empty() {
-        return;
-    }
-    let assumed = assumed.join(", ");
-    console
-        .summary(format_args!("untagged digests: {assumed} assumed from their length (use -a for others)"));
-    if counts.of(CheckResult::Ok) == 0 && counts.of(CheckResult::Failed) > 0 {
-        console.summary("no digest matched: the list may use another algorithm (name it, such as -a blake3)");
+    let assumed = lines.lists.iter().flat_map(|list| &list.read.assumed).map(|it| it.name());
+    let assumed: Vec<_> = assumed.collect::<BTreeSet<_>>().into_iter().collect();
+    if !assumed.is_empty() && counts.of(CheckResult::Ok) == 0 && counts.of(CheckResult::Failed) > 0 {
+        console.summary(format_args!(
+            "no digest matched: the algorithm is not named, and {} was assumed from the length of the digests (name \
+             another, such as -a blake3)",
+            assumed.join(" or ")
+        ));
     }
 }

@@ -51,7 +51,8 @@ use crate::stdout::Stdout;
 /// file gets set-user-ID bits, set-group-ID bits or capabilities that it lacks.
 ///
 /// Every step is written to a journal before it is done, and `ftk undo` can undo it: the damaged content is kept in a
-/// directory next to the journal. With --yes, FILE is rewritten: repaired files are no longer marked as damaged.
+/// directory next to the journal. With --yes, FILE is rewritten: repaired files are no longer marked as damaged. With
+/// --quiet, --yes prints only problems and the command that undoes the run.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct RepairArgs {
@@ -207,7 +208,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let unread = read.failed.len() as u64 > damage.lost;
     let unread = if unread { Outcome::Error } else { Outcome::Success };
 
-    let mut printer = Printer::new(&stdout, globals.json, args.yes);
+    let mut printer = Printer::new(&stdout, globals.json, args.yes, console);
     printer.shift(damage.shift.as_ref());
     let sources = sources(&damage, &found);
     say_left(args, &damage, &sources, &mut printer);
@@ -224,7 +225,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
         let mut repaired = BTreeMap::new();
         let acted = repairs.act(&mut printer, &mut repaired, console)?;
         outcome = outcome.max(acted.outcome).max(printer.finish(&scan.rules, console));
-        acted.hints.iter().for_each(|hint| console.summary(hint));
+        acted.hints.iter().for_each(Console::note);
         repaired.append(&mut healed);
         if let Some(mut rewritten) = rewritten.filter(|_| !repaired.is_empty()) {
             let repaired = plan.recorded_paths(repaired).with_context(name)?;
@@ -277,11 +278,13 @@ fn say_left(args: &RepairArgs, damage: &Damage, sources: &[Option<Source<'_>>], 
     for left in &damage.left {
         match &left.why {
             Why::Healed => printer.say(Word::Healed, &left.path, "has its recorded content again"),
-            Why::Changed => {
-                printer.say(Word::Changed, &left.path, "changed since it was recorded: see update")
-            }
+            Why::Changed => printer.say(
+                Word::Changed,
+                &left.path,
+                "changed since it was recorded: see `ftk manifest update`",
+            ),
             Why::Edited => {
-                let why = "marked as damaged, and changed since: --modified restores it, or see update";
+                let why = "marked as damaged, and changed since: --modified restores it, `ftk manifest update` records it";
                 printer.say(Word::Changed, &left.path, why);
             }
             Why::Undecided => {

@@ -125,9 +125,9 @@ pub(super) struct Printer<'o> {
 }
 
 impl<'o> Printer<'o> {
-    pub(super) fn new(out: &'o Stdout, json: bool, acts: bool) -> Self {
+    pub(super) fn new(out: &'o Stdout, json: bool, acts: bool, console: &Console) -> Self {
         Self {
-            lines: StepLines::new(out, json, PATH_WIDTH),
+            lines: StepLines::new(out, json, acts && console.is_quiet(), PATH_WIDTH),
             acts,
             counts: [0; Word::COUNT],
             bytes: 0,
@@ -197,7 +197,7 @@ impl<'o> Printer<'o> {
             why += ", without set-ID bits and capabilities";
             self.outcome = self.outcome.max(Outcome::Negative);
         }
-        let done = self.count(Word::Metadata, &other.path);
+        let done = Done { is_problem: other.lacks_rights, ..self.count(Word::Metadata, &other.path) };
         self.lines.print(done, why, |record| {
             let value = |field: Field, entry: &Entry<'_>| {
                 let mut json = Vec::new();
@@ -224,7 +224,8 @@ impl<'o> Printer<'o> {
         self.counts[word as usize] += 1;
         let (word, tone, outcome) = word.shown();
         self.outcome = self.outcome.max(outcome);
-        Done { word, tone: Some(tone), path, is_directory: false }
+        let is_problem = outcome > Outcome::Success;
+        Done { word, tone: Some(tone), path, is_directory: false, is_problem }
     }
 
     /// Counts missing entries that cannot be restored: links and special files.
@@ -345,9 +346,9 @@ impl<'o> Printer<'o> {
             Word::Fail,
         ]) > 0;
         let mut text = match &parts[..] {
-            [] if unasked.is_empty() && self.others + self.respelled == 0 || is_damaged => {
-                "nothing to do".to_owned()
-            }
+            [] if is_damaged && self.acts => "nothing was repaired".to_owned(),
+            [] if is_damaged => "nothing would be repaired".to_owned(),
+            [] if unasked.is_empty() && self.others + self.respelled == 0 => "nothing to do".to_owned(),
             [] => "no damage".to_owned(),
             [first, rest @ ..] => {
                 let would = if self.acts { "" } else { "would " };
