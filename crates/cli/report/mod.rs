@@ -14,7 +14,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{bail, ensure};
+use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_file::now_ns;
 use ftk_inventory::Budget;
@@ -111,7 +111,11 @@ pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> an
     let has_parts = args.parts || paths.len() > 1;
     let own = list.own();
     let inputs = paths.iter().map(|path| Input::open(path, has_parts, globals));
-    let mut inputs = inputs.collect::<anyhow::Result<Vec<_>>>()?;
+    let mut inputs = inputs.collect::<anyhow::Result<Vec<_>>>();
+    if paths.len() > 1 {
+        inputs = inputs.context("two INPUTs are an older and a newer manifest");
+    }
+    let mut inputs = inputs?;
     if let (Some(filter), true) =
         (args.selection.filter(), inputs.iter().any(|it| !matches!(it, Input::Directory)))
     {
