@@ -17,6 +17,7 @@ pub(super) enum Action {
     Symlink,
     Delete,
     Move,
+    Trash,
 }
 
 impl Action {
@@ -26,6 +27,7 @@ impl Action {
             Self::Symlink => "symlink",
             Self::Delete => "delete",
             Self::Move => "move=../to",
+            Self::Trash => "trash",
         }
     }
 }
@@ -186,6 +188,10 @@ impl Stage {
                     };
                     is_file_of(&now, |it| *it == to || is_aside(it) || is_inside(it), content)
                 }
+                (Action::Trash, None) => {
+                    let is_aside = |it: &Path| is_ours(it) && it.parent() == path.parent();
+                    is_file_of(&now, |it| it.starts_with("data/Trash/files") || is_aside(it), content)
+                }
                 _ => false,
             };
             if !holds || (now.contains_key(path) && found.as_ref() != Some(content)) {
@@ -210,7 +216,8 @@ impl Stage {
     pub(super) fn check_unchanged(&self) -> Result<(), String> {
         let mut now = snapshot(&self.root());
         let is_mark = |path: &Path| *path == *Path::new("to/FTK-QUARANTINE.TAG");
-        now.retain(|path, node| !(path.starts_with("to") && (*node == Node::Dir || is_mark(path))));
+        let is_of_moves = |path: &Path| path.starts_with("to") || path.starts_with("data");
+        now.retain(|path, node| !(is_of_moves(path) && (*node == Node::Dir || is_mark(path))));
         let differs = difference(&self.before, &now);
         if !differs.is_empty() {
             return Err(differs.join("; "));
@@ -245,9 +252,9 @@ impl Stage {
                     })
                 }
                 Action::Symlink => now.is_symlink(),
-                Action::Delete | Action::Move => false,
+                Action::Delete | Action::Move | Action::Trash => false,
             },
-            Err(_) => matches!(self.action, Action::Delete | Action::Move),
+            Err(_) => matches!(self.action, Action::Delete | Action::Move | Action::Trash),
         };
         let is_restored = |path: &str| {
             let ino = |path: &str| fs::symlink_metadata(self.dir.path(path)).map_or(0, |it| it.ino());

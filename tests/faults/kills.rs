@@ -101,6 +101,21 @@ fn h06_killed_while_moving() {
 }
 
 #[test]
+fn h06_killed_while_files_go_to_the_trash() {
+    play(Command::Prune, Action::Trash);
+}
+
+#[test]
+fn h06_killed_while_a_directory_goes_to_the_trash() {
+    play(Command::PruneDirs, Action::Trash);
+}
+
+#[test]
+fn h06_killed_while_files_come_back_from_the_trash() {
+    play(Command::Undo, Action::Trash);
+}
+
+#[test]
 fn h06_killed_while_a_report_is_applied() {
     play(Command::Apply, Action::Symlink);
 }

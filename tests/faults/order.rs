@@ -88,6 +88,11 @@ fn h06_moves_are_done_in_order() {
     steps_are_in_order(Action::Move);
 }
 
+#[test]
+fn h06_moves_to_the_trash_are_done_in_order() {
+    steps_are_in_order(Action::Trash);
+}
+
 /// A restored file gets a name that other users can see when its content is checked and its metadata is set. Before that,
 /// another user could give it the name of a journal or a program.
 #[test]
