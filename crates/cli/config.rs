@@ -120,6 +120,11 @@ pub(crate) struct Defaults {
 }
 
 impl Defaults {
+    /// Returns the options that are used.
+    pub(crate) fn used(&self) -> &[String] {
+        &self.used
+    }
+
     /// With `-v`, prints the defaults.
     pub(crate) fn say(&self, console: &Console) {
         if self.used.is_empty() && self.unused.is_empty() {

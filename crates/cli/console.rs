@@ -67,17 +67,25 @@ pub(crate) struct Console {
     /// Device and inode of files that the run writes with any command, such as that of `--stats`. A scan
     /// skips them.
     pub(crate) own: Vec<(u64, u64)>,
+    /// The options that come from the file of defaults.
+    defaults: Vec<String>,
 }
 
 impl Console {
-    pub(crate) fn new(globals: &Globals) -> Self {
+    pub(crate) fn new(globals: &Globals, defaults: Vec<String>) -> Self {
         Self {
             quiet: globals.quiet,
             verbose: globals.verbose,
             progress: Progress::new(globals.progress),
             stats: Stats::default(),
             own: Vec::new(),
+            defaults,
         }
+    }
+
+    /// Whether an option, such as `--exclude=p/keep`, comes from the file of defaults.
+    pub(crate) fn is_default(&self, word: &[u8]) -> bool {
+        self.defaults.iter().any(|default| default.as_bytes() == word)
     }
 
     /// Prints an error: `ftk: cannot open 'private/keys': permission denied`

@@ -149,7 +149,7 @@ fn run() -> Outcome {
         // No message can say so.
         return Outcome::Error;
     }
-    let mut console = Console::new(&args.globals);
+    let mut console = Console::new(&args.globals, args.defaults.used().to_vec());
     args.defaults.say(&console);
     polite::begin(&args.globals, &console);
     if let Err(error) = args.files.check() {

@@ -148,14 +148,15 @@ impl Rules {
         }
     }
 
-    /// Prints a line of the summary for each unused rule, and records it for `--stats`.
+    /// Prints a line of the summary for each unused rule, and records it for `--stats`. A default is for many trees, so it
+    /// is not named.
     pub(crate) fn say(&self, console: &Console) {
         self.say_in("", console);
     }
 
     /// Like `say`, if only a part of the tree was walked. `part` follows `matched nothing`.
     pub(crate) fn say_in(&self, part: &str, console: &Console) {
-        for rule in self.unused() {
+        for rule in self.unused().filter(|rule| !console.is_default(&rule.word())) {
             let hint = rule.hint.map_or_else(String::new, |hint| format!(": {hint}"));
             console.summary(format_args!("{} matched nothing{part}{hint}", rule.shown()));
         }

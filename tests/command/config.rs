@@ -254,12 +254,22 @@ fn the_file_of_another_user_is_not_used() {
     find().status(0);
 }
 
-/// An error that a default causes says so.
+/// A default that matches nothing is not named, but stops a run that acts. The error says where it comes from.
 #[test]
 fn errors_name_the_defaults() {
-    let dir = with("[dup.prune]\noptions = ['--exclude=no-such-name']\n");
+    let dir = with(
+        "[find]\noptions = ['--exclude=no-such-name']\n\
+         [dup.prune]\noptions = ['--exclude=no-such-name', '--keep=newest', '--keep=shortest']\n",
+    );
     dir.file("copy", b"12345");
-    let run = dir.ftk(["dup", "prune", "--action", "delete", "--yes"]).run().status(2);
-    run.stderr_has("  options from '").stderr_has("': --exclude=no-such-name (--no-config ignores them)\n");
+    dir.ftk(["find", "copy"]).run().status(0).stderr("");
+    dir.ftk(["find", "copy", "-E", "other"]).run().status(0).stderr("  --exclude 'other' matched nothing\n");
+    let prune = ["dup", "prune", "--action", "delete"];
+    let run = dir.ftk(prune).run().status(0).stderr_lacks("matched nothing").stderr_lacks("decided nothing");
+    run.check(run.text().contains("delete"), "a plan");
+    let run =
+        dir.ftk(prune).arg("--yes").run().status(2).stderr_has("--exclude 'no-such-name' matched nothing");
+    run.stderr_has("  options from '")
+        .stderr_has("': --exclude=no-such-name --keep=newest --keep=shortest (--no-config ignores them)\n");
     assert!(dir.path("copy").exists() && dir.path("large").exists());
 }

@@ -143,8 +143,11 @@ impl KeepArgs {
         let (keep, one_per) = pruning.rule_use.undecided(&pruning.rules);
         let keep = keep.iter().map(|&nth| ("--keep", self.keep[nth].as_bytes()));
         let one_per = one_per.iter().map(|&nth| ("--keep-one-per", self.keep_one_per[nth].as_bytes()));
-        for (option, value) in keep.chain(one_per).filter(|(option, value)| !rules.has_unused(option, value))
-        {
+        let is_told = |(option, value): &(&str, &[u8])| {
+            let is_default = console.is_default(&[option.as_bytes(), b"=", value].concat());
+            !is_default && !rules.has_unused(option, value)
+        };
+        for (option, value) in keep.chain(one_per).filter(is_told) {
             console.summary(format_args!("{option} {} decided nothing", sanitize(value)));
         }
     }
