@@ -60,6 +60,14 @@ fn directories_and_sidecars_go_file_by_file() {
     run.check(!dir.path("away/d").exists(), "the directories are empty");
     dir.ftk(["undo", "--last"]).run().status(0);
     assert!(dir.path("away/d/sub/b").exists());
+    let dir = Dir::new();
+    for top in ["keep", "away"] {
+        dir.file(format!("{top}/a.jpg"), b"picture").file(format!("{top}/a.jpg.xmp"), b"notes");
+    }
+    prune(&dir, &["--with-sidecars", "xmp", "--yes"]).status(0).stderr_has("trashed 2 files");
+    assert!(trash(&dir, "info/a.jpg.xmp.trashinfo").exists());
+    dir.ftk(["undo", "--last"]).run().status(0);
+    assert!(dir.path("away/a.jpg").exists() && dir.path("away/a.jpg.xmp").exists());
 }
 
 #[test]

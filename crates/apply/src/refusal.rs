@@ -115,6 +115,8 @@ pub enum Refusal {
     Snapshot,
     /// The victim is in the trash already.
     InTrash,
+    /// This directory of the trash belongs to another user, or others may write to it.
+    ForeignTrash(Vec<u8>),
     /// The file system does not support the action.
     Unsupported,
     /// No action is safe on this operating system.
@@ -389,6 +391,11 @@ impl fmt::Display for Refusal {
                 "the victim is in a read-only subvolume, such as a snapshot: --into-snapshots permits to clone it",
             ),
             Self::InTrash => f.write_str("the file is in the trash already"),
+            Self::ForeignTrash(name) => write!(
+                f,
+                "the directory {} of the trash belongs to another user, or others may write to it",
+                quote(name)
+            ),
             Self::Unsupported => f.write_str("the file system does not support this action on these files"),
             Self::System => f.write_str(
                 "ftk changes no files on this operating system: it cannot read their access control lists here",
@@ -549,6 +556,10 @@ mod tests {
                 "the victim is in a read-only subvolume, such as a snapshot: --into-snapshots permits to clone it",
             ),
             (Refusal::InTrash, "the file is in the trash already"),
+            (
+                Refusal::ForeignTrash(b"Trash".to_vec()),
+                "the directory 'Trash' of the trash belongs to another user, or others may write to it",
+            ),
             (Refusal::Unsupported, "the file system does not support this action on these files"),
             (Refusal::TooManyLinks, "the keeper has as many hard links as the file system allows"),
             (

@@ -300,7 +300,7 @@ fn own_directory(place: &Place) -> Result<OwnedFd, ActError> {
 fn ensure_own(dir: &OwnedFd, name: &CStr) -> Result<(), ActError> {
     let stat = Stat::of(dir).map_err(|errno| ActError::failed("examine the trash", errno))?;
     let is_own = stat.uid == geteuid().as_raw() && stat.mode & WRITABLE_BY_OTHERS == 0;
-    if is_own { Ok(()) } else { Err(Refusal::Exchangeable(name.to_bytes().to_vec()).into()) }
+    if is_own { Ok(()) } else { Err(Refusal::ForeignTrash(name.to_bytes().to_vec()).into()) }
 }
 
 fn record_name(name: &[u8]) -> Result<CString, ActError> {

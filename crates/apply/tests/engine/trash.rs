@@ -161,7 +161,7 @@ fn a_trash_of_others_is_refused() {
     for mode in [0o770, 0o1777] {
         set_mode(&tree.path("home/Trash"), mode);
         let refused = tree.refused(trash(&tree), "v", "k");
-        assert!(matches!(refused, ActError::Refused(Refusal::Exchangeable(_))), "{refused}");
+        assert!(matches!(refused, ActError::Refused(Refusal::ForeignTrash(_))), "{refused}");
     }
     set_mode(&tree.path("home/Trash"), 0o700);
     symlink("..", tree.path("home/Trash/files")).unwrap();
