@@ -228,7 +228,7 @@ impl Config {
             return plain;
         }
         let given = given(&self.definition, &line);
-        let is_given = |id: &str| given.iter().any(|given| *given == id);
+        let is_given = |id: &str| given.contains(&id);
         let (mut used, mut unused): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|it| {
             let id = it.id.as_str();
             let is_misfit = MISFITS.iter().any(|(of, with)| *of == id && with.iter().any(|id| is_given(id)));
