@@ -148,8 +148,8 @@ impl Rules {
         }
     }
 
-    /// Prints a line of the summary for each unused rule, and records it for `--stats`. A default is for many trees, so it
-    /// is not named.
+    /// Prints a line of the summary for each unused rule, and records it for `--stats`. A default is for many trees, so
+    /// it is not named.
     pub(crate) fn say(&self, console: &Console) {
         self.say_in("", console);
     }
