@@ -1,11 +1,14 @@
-//! Kernels from Linux 3.17 on: system calls that came later are refused, as an old kernel does.
+//! Kernels from Linux 3.10 on: system calls that came later are refused, as an old kernel does.
 
 use std::ffi::OsString;
 
 use crate::harness::{Dir, Run, needs};
 
-/// Calls that came after Linux 3.17 and that ftk or the C library uses, with the version that brought them.
-const LATER: [&str; 10] = [
+/// Calls that came after Linux 3.10 and that ftk or the C library uses, with the version that brought them.
+const LATER: [&str; 13] = [
+    "renameat2",       // 3.15
+    "getrandom",       // 3.17
+    "memfd_create",    // 3.17
     "membarrier",      // 4.3
     "copy_file_range", // 4.5
     "preadv2",         // 4.6
@@ -98,4 +101,19 @@ fn prune_and_undo_work_without_later_calls() {
         prune_and_undo(&dir, &[call]);
     }
     prune_and_undo(&dir, &LATER);
+}
+
+#[test]
+fn moving_needs_a_rename_that_replaces_nothing() {
+    needs!("strace");
+    let dir = tree();
+    let names = || dir.ftk(["find", "--sort", "-l", "."]).run().status(0).text().to_owned();
+    let all = names();
+    for action in [&["--action", "move=../away"][..], &["--action", "delete", "--quarantine", "../away"]] {
+        let args = [&["dup", "prune", "--yes", "--journal", "../journal"], action, &["t"]].concat();
+        let run = run(&dir, &["renameat2"], &args).status(2);
+        assert!(run.text().contains("refuse   t/copy of large"), "{}", run.text());
+        assert_eq!(names(), all, "{action:?}");
+        std::fs::remove_file(dir.path("../journal")).ok();
+    }
 }

@@ -1,6 +1,9 @@
 //! Prepares the descriptor table of a thread before it opens files.
 #![expect(unsafe_code, reason = "safe code assumes that all threads share one descriptor table")]
 
+#[cfg(target_os = "linux")]
+use std::hash::RandomState;
+
 /// Gives the calling thread a private descriptor table that contains only the standard streams.
 ///
 /// In a shared table, opening and closing a file takes a lock and, with several threads, RCU work: a seventh
@@ -25,6 +28,9 @@ pub unsafe fn leave_shared_descriptors() {
     #[cfg(target_os = "linux")]
     {
         const FIRST: libc::c_uint = 3;
+        // Draws the keys of this thread's hash maps. Where `getrandom` is refused, the standard library reads them from a
+        // descriptor that it opens once for all threads.
+        let _ = RandomState::new();
         // SAFETY: the call takes no pointers. It closes nothing in the table that the other threads use, and
         // the caller guarantees that this thread needs none of the descriptors that its new table lacks.
         let closed = unsafe {
