@@ -19,6 +19,11 @@ const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const CONFIG: &str = "application/vnd.oci.image.config.v1+json";
 const LAYER: &str = "application/vnd.oci.image.layer.v1.tar";
 
+/// Returns the name under which runtimes load the image. It is no name of a registry.
+fn name(version: &str) -> String {
+    format!("localhost/ftk:{version}")
+}
+
 /// What images are made of.
 pub(super) struct Images<'i> {
     /// The program for this machine, which computes the digests.
@@ -43,8 +48,10 @@ impl Images<'_> {
         // A runtime chooses the processor in an index that is the only image here.
         let images = json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": manifests});
         let mut images = self.add_json(&layout, &images, INDEX)?;
-        let name = format!("ftk:{}", self.source.version);
-        images["annotations"] = json!({"org.opencontainers.image.ref.name": name});
+        let name = name(&self.source.version);
+        // podman reads either annotation, and docker the second one.
+        images["annotations"] =
+            json!({"org.opencontainers.image.ref.name": name, "io.containerd.image.name": name});
         let index = json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [images]});
         write(&layout.join("index.json"), &index.to_string())?;
         write(&layout.join("oci-layout"), r#"{"imageLayoutVersion":"1.0.0"}"#)?;
@@ -104,5 +111,18 @@ impl Images<'_> {
         fs::rename(file, &path)?;
         permit(&path, 0o644)?;
         Ok(json!({"mediaType": kind, "digest": format!("sha256:{digest}"), "size": size}))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dist::source::version;
+
+    #[test]
+    fn readme_runs_the_image_under_its_name() {
+        let version = version(include_str!("../../../Cargo.toml")).unwrap();
+        let command = format!(" {} du /home\n", name(&version));
+        assert!(include_str!("../../../README.md").contains(&command), "{command}");
     }
 }

@@ -12,10 +12,9 @@ use crate::dist::tools::{output, succeed};
 pub(super) fn installs(package: &Path, scratch: &Path) -> Result<()> {
     let root = scratch.join("fedora");
     fs::create_dir(&root)?;
-    // Without the shell, which every system has that is not empty.
     let rpm = |words: &[&str]| {
         let mut rpm = Command::new("rpm");
-        rpm.args(["--quiet", "--nodeps", "--root"]).arg(&root).args(words);
+        rpm.args(["--quiet", "--root"]).arg(&root).args(words);
         rpm
     };
     succeed(rpm(&["--install", "--"]).arg(package))?;
