@@ -155,6 +155,8 @@ const STEPS: &[Step] = &[
     Step::task(Tier::Nightly, "arm64", targets::arm_is_clean),
     // The program with musl instead of glibc.
     Step::task(Tier::Nightly, "static", targets::static_is_clean),
+    // Tests with 32 bits.
+    Step::task(Tier::Nightly, "i686", targets::narrow_is_clean),
     // The tests that take too long for every change. `child` is not a test: others run it as a child process.
     Step::test(Tier::Nightly, "ignored", "--no-fail-fast -- --ignored --skip output::tests::child"),
 ];
