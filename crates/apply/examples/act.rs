@@ -1,16 +1,19 @@
 //! Performs one action on a pair of files, or undoes a journal: `cargo run -p ftk-apply --example act --
 //! hardlink KEEPER VICTIM JOURNAL`, `act replace SOURCE FILE JOURNAL`, `act create SOURCE FILE JOURNAL`, `act
-//! metadata SOURCE FILE JOURNAL`, which gives FILE the metadata of SOURCE, `act undo JOURNAL`. KEEPER and VICTIM may both be directories. Several pairs of files are handled only together.
+//! metadata SOURCE FILE JOURNAL`, which gives FILE the metadata of SOURCE, `act chosen delete|DIRECTORY ENTRY JOURNAL`, `act
+//! undo JOURNAL`. KEEPER and VICTIM may both be directories. Several pairs of files are handled only together.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program prints its results")]
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 use ftk_apply::{
-    Action, ActionOptions, Engine, Journal, NearestDirectory, PutBack, RecordedMetadata, Restore,
+    Action, ActionOptions, Chosen, Engine, Journal, NearestDirectory, PutBack, RecordedMetadata, Restore,
     RestoreName, Restorer, Seen, Step, open_journal_to_undo, undo,
 };
-use ftk_file::{File, Identity, Stat, Symlinks};
+use ftk_file::{File, FileType, Identity, Seal, Sealer, Stat, Symlinks};
 use ftk_sched::Stop;
 use rustix::fs::{CWD, fgetxattr};
 
@@ -81,6 +84,22 @@ fn main() -> Result<(), Box<dyn Error>> {
             })?;
             journal.finish()?;
         }
+        ["chosen", action, path, journal] => {
+            let sealer = Sealer::default();
+            let chosen = Chosen {
+                seen: seen(path)?,
+                file_type: Stat::at(CWD, path, Symlinks::NoFollow)?.file_type,
+                below: seal(&sealer, path.as_ref())?,
+            };
+            let action = if action == "delete" { Action::Delete } else { Action::Move(action.into()) };
+            let mut journal = Journal::create(journal.as_ref())?;
+            let mut engine = Engine::new(action, ActionOptions::default())?;
+            match engine.run_chosen(&chosen, &sealer, &mut journal, &Stop::new())? {
+                Ok(freed) => println!("done, {} bytes are free", freed.0),
+                Err(error) => failed = Some(error),
+            }
+            journal.finish()?;
+        }
         [action, ref pairs @ .., journal] if !pairs.is_empty() && pairs.len() % 2 == 0 => {
             let action = match action {
                 "hardlink" => Action::Hardlink,
@@ -113,7 +132,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         _ => {
             return Err(
-                "act hardlink|reflink|symlink|delete|trash|DIRECTORY KEEPER VICTIM [KEEPER VICTIM...] JOURNAL, act replace|create|metadata SOURCE FILE JOURNAL, act undo JOURNAL"
+                "act hardlink|reflink|symlink|delete|trash|DIRECTORY KEEPER VICTIM [KEEPER VICTIM...] JOURNAL, act replace|create|metadata SOURCE FILE JOURNAL, act chosen delete|DIRECTORY ENTRY JOURNAL, act undo JOURNAL"
                     .into(),
             );
         }
@@ -131,6 +150,21 @@ fn directory_of(path: &str) -> std::io::Result<NearestDirectory> {
     let len = path.rfind('/').unwrap_or(0);
     let directory = if len == 0 { "." } else { &path[..len] };
     Ok(NearestDirectory { len, identity: Identity::of(std::fs::File::open(directory)?)? })
+}
+
+/// Returns the seal of everything below a directory; that of nothing for another entry.
+fn seal(sealer: &Sealer, path: &Path) -> std::io::Result<Seal> {
+    let mut sum = Seal::default();
+    let stat = Stat::at(CWD, path, Symlinks::NoFollow)?;
+    if stat.file_type == FileType::Directory {
+        for entry in std::fs::read_dir(path)? {
+            let entry = entry?;
+            let below = Stat::at(CWD, entry.path(), Symlinks::NoFollow)?;
+            sum += sealer.entry(stat.identity(), entry.file_name().as_bytes(), &below);
+            sum += seal(sealer, &entry.path())?;
+        }
+    }
+    Ok(sum)
 }
 
 /// Returns the state of a file as a scan would record it. The directory of the file is trusted.

@@ -116,10 +116,14 @@ pub enum ActionKind {
     RemoveLink,
     /// An empty directory is removed: see [`Engine::run_tree`](crate::Engine::run_tree).
     RemoveDirectory,
+    /// An entry that the user chose is moved: see [`Engine::run_chosen`](crate::Engine::run_chosen).
+    MoveEntry,
+    /// An entry that the user chose is deleted for good: see [`Engine::run_chosen`](crate::Engine::run_chosen).
+    DeleteEntry,
 }
 
 impl ActionKind {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Hardlink,
         Self::Reflink,
         Self::Symlink,
@@ -131,6 +135,8 @@ impl ActionKind {
         Self::SetMetadata,
         Self::RemoveLink,
         Self::RemoveDirectory,
+        Self::MoveEntry,
+        Self::DeleteEntry,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -146,12 +152,14 @@ impl ActionKind {
             Self::SetMetadata => "set-metadata",
             Self::RemoveLink => "remove-link",
             Self::RemoveDirectory => "remove-directory",
+            Self::MoveEntry => "move-entry",
+            Self::DeleteEntry => "delete-entry",
         }
     }
 
     /// Returns whether the victim itself gets another name.
     pub fn moves(self) -> bool {
-        matches!(self, Self::Move | Self::Trash)
+        matches!(self, Self::Move | Self::Trash | Self::MoveEntry)
     }
 
     /// Returns whether the victim's name is removed.

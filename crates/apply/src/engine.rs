@@ -167,6 +167,10 @@ impl Engine {
         &mut self.reach
     }
 
+    pub(crate) fn destination(&self) -> Option<&Destination> {
+        self.action.destination()
+    }
+
     pub(crate) fn reach_and_destination(&mut self) -> (&mut Reach, Option<&Destination>) {
         (&mut self.reach, self.action.destination())
     }

@@ -123,9 +123,12 @@ impl Intent {
     ) -> Result<bool, Refusal> {
         let version = &self.victim.version;
         let is_alike = match self.kind {
-            ActionKind::RemoveDirectory => {
-                now.file_type == FileType::Directory && version.identity() == now.identity()
+            ActionKind::RemoveDirectory | ActionKind::MoveEntry | ActionKind::DeleteEntry
+                if now.file_type == FileType::Directory =>
+            {
+                version.identity() == now.identity()
             }
+            ActionKind::RemoveDirectory => false,
             _ => version.is_same_except_ctime(now),
         };
         Ok(is_alike

@@ -14,6 +14,9 @@
 //! A step may require further [`Copies`], which are proven in the same way. It may also name two directories: [`Engine::run_tree`] performs the action on each file of the victim, and
 //! removes the directory when it is empty. [`Engine::remove_emptied`] removes directories that a run has emptied.
 //!
+//! A [`Chosen`] entry is one that the user chose in a list. No copy of it has to stay; instead, it and everything below it must
+//! be as it was shown. [`Engine::run_chosen`] moves it away, or deletes it for good.
+//!
 //! A [`Restore`] names a file with good content and the names that it should get. The [`Restorer`] copies it
 //! next to the damaged file, has the caller check the bytes that it reads back, saves the damaged content and
 //! exchanges the names. It also puts back recorded metadata, with a [`PutBack`] for each entry.
@@ -88,6 +91,7 @@ mod action;
 mod alias_check;
 mod bagging;
 mod check;
+mod chosen;
 mod copies;
 mod copy;
 mod dedupe;
@@ -127,6 +131,7 @@ mod undo;
 pub use action::{Action, ActionKind, ActionOptions, Freed};
 pub use bagging::{ASIDE, BagError, Bagging, bag_path};
 pub use check::{Check, check};
+pub use chosen::Chosen;
 pub use destination::QUARANTINE;
 pub use emptied::Emptied;
 pub use engine::Engine;

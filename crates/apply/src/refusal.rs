@@ -177,6 +177,10 @@ pub enum Refusal {
     NotEmpty,
     /// Another file system is mounted on the directory.
     Mounted,
+    /// The directory is, or contains, the one that it is to be moved to.
+    IsDestination,
+    /// The entry was deleted for good.
+    Gone,
     /// A symbolic link would lead to a file that another user can change or replace.
     Exposed {
         /// The directory above the keeper that another user can change. `None` if it is the keeper itself.
@@ -437,6 +441,8 @@ impl fmt::Display for Refusal {
             Self::LinkDiffers => f.write_str("the link in the kept directory has another target"),
             Self::NotEmpty => f.write_str("the directory has a new entry, which the kept one may lack"),
             Self::Mounted => f.write_str("another file system is mounted here"),
+            Self::IsDestination => f.write_str("it contains the directory that it would be moved to"),
+            Self::Gone => f.write_str("it was deleted for good, which cannot be undone"),
             Self::Exposed { directory: None, mode, owner } => {
                 write!(f, "another user can change the keeper (owner {owner}, mode {mode:04o})")
             }
@@ -610,6 +616,8 @@ mod tests {
             (Refusal::LinkDiffers, "the link in the kept directory has another target"),
             (Refusal::NotEmpty, "the directory has a new entry, which the kept one may lack"),
             (Refusal::Mounted, "another file system is mounted here"),
+            (Refusal::IsDestination, "it contains the directory that it would be moved to"),
+            (Refusal::Gone, "it was deleted for good, which cannot be undone"),
             (Refusal::Together, "a file that goes only together with it was refused"),
             (
                 Refusal::Exchangeable(b"q".to_vec()),

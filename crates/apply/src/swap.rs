@@ -7,7 +7,7 @@ use ftk_file::Stat;
 use rustix::fs::{AtFlags, linkat, renameat, unlinkat};
 use rustix::io::Errno;
 
-use crate::own_directory::is_trusted_owner;
+use crate::own_directory::{is_private, is_trusted_owner};
 use crate::private::make_private;
 use crate::reach::Place;
 use crate::refusal::{ActError, Refusal, Side};
@@ -142,13 +142,45 @@ pub(crate) fn displace(
     let inside = Place { dir: Rc::new(private), name: to.name.clone() };
     let moved = rename_checked(place, expected, &inside, || check(&inside), rename_to_free)
         .and_then(|()| rename_new(&inside, to).map_err(|errno| put_back(place, &inside, not_renamed(errno))));
-    let cleared = match unlinkat(&aside.dir, &aside.name, AtFlags::REMOVEDIR) {
-        // It is not empty if something could not be renamed back. Another user may have renamed it.
-        Ok(()) | Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOENT | Errno::NOTDIR) => Ok(()),
-        Err(errno) => Err(ActError::failed("remove the private directory", errno).leaving(temp.to_bytes())),
-    };
+    let cleared = clear_private(&aside);
     moved.map_err(|error| error.left_inside(temp.to_bytes()))?;
     cleared.map_err(|error| put_back(place, to, error))
+}
+
+/// Removes an entry for good by `remove`, which gets its place under a private name. If that fails, what is left gets its
+/// name back.
+///
+/// The private name is in the same directory, which needs no space on a full disk. If other users can change names there, it
+/// is in a private directory.
+pub(crate) fn discard(
+    place: &Place,
+    expected: (u64, u64),
+    temp: &CStr,
+    remove: impl FnOnce(&Place) -> Result<(), ActError>,
+) -> Result<(), ActError> {
+    let aside = place.sibling(temp);
+    let around = Stat::of(&place.dir).map_err(|errno| ActError::failed("examine the directory", errno))?;
+    if is_private(&around) {
+        rename_checked(place, expected, &aside, || Ok(()), rename_to_free)?;
+        return remove(&aside).map_err(|error| put_back(place, &aside, error));
+    }
+    let private = make_private(&aside, "make a private directory")?;
+    let inside = Place { dir: Rc::new(private), name: place.name.clone() };
+    let removed = rename_checked(place, expected, &inside, || Ok(()), rename_to_free)
+        .and_then(|()| remove(&inside).map_err(|error| put_back(place, &inside, error)));
+    let cleared = clear_private(&aside);
+    removed.map_err(|error| error.left_inside(temp.to_bytes()))?;
+    cleared
+}
+
+/// Removes a private directory, unless something is left in it, or another user has renamed it.
+fn clear_private(aside: &Place) -> Result<(), ActError> {
+    match unlinkat(&aside.dir, &aside.name, AtFlags::REMOVEDIR) {
+        Ok(()) | Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOENT | Errno::NOTDIR) => Ok(()),
+        Err(errno) => {
+            Err(ActError::failed("remove the private directory", errno).leaving(aside.name.to_bytes()))
+        }
+    }
 }
 
 /// Returns whether a user can change names in the directory `from` who owns neither it nor `to`, and is not trusted.

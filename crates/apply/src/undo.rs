@@ -1,5 +1,6 @@
 //! Undoing the steps in a journal.
 
+mod chosen;
 mod log;
 mod metadata;
 mod names;
@@ -126,7 +127,8 @@ impl Shortfall {
 /// - A hard link, a symbolic link or a deleted file becomes a separate file again: a copy of the keeper with the owner,
 ///   permissions, times and attributes that the victim had. Victims that were hard links of one file become
 ///   hard links of one file again.
-/// - A moved file moves back; directories created for it stay.
+/// - A moved file moves back; directories created for it stay. So does an entry of any type that the user chose. If the
+///   user had it deleted, undo fails, except that what a killed deletion has left gets its name again.
 /// - A damaged file that was replaced gets its damaged content back, from where the run saved it. A missing
 ///   file that was created is removed; directories created for it stay.
 /// - An entry whose recorded metadata was put back gets that which it had, if it still has what the run gave it. It gets no
@@ -376,6 +378,7 @@ impl Undoing {
             ActionKind::RemoveLink => return self.removed_link(intent),
             ActionKind::RemoveDirectory => return self.removed_directory(intent),
             ActionKind::SetMetadata => return self.set_metadata(intent),
+            ActionKind::MoveEntry | ActionKind::DeleteEntry => return self.chosen(intent),
             kind if kind.makes_a_file() => return self.restored(intent, stop),
             _ => {}
         }

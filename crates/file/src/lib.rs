@@ -16,6 +16,7 @@
 //! - [`Holes`] finds the ranges that need no reading, on the file systems for which [`is_trusted`] is true.
 //! - [`limit_rate()`] and [`preserve_page_cache()`] apply to all reads of the process: those of [`File`] and of
 //!   [`Stream`], which reads standard input and special files.
+//! - [`Sealer`] sums up the entries of a tree, to find out later whether anything in it has changed.
 //! - [`TimeCensus`] decides whether the times of two trees agree, although a copy has rounded or shifted them.
 //! - [`open_checked()`] opens a FIFO or a device only if it is still the expected one.
 //! - [`StandardStream`] knows which standard streams were closed when the process started.
@@ -68,6 +69,7 @@ mod page_cache;
 mod read_state;
 mod recent;
 mod reopen;
+mod seal;
 mod stat;
 mod stream;
 mod symlinks;
@@ -109,6 +111,7 @@ pub use packed_stat::PackedStat;
 pub use page_cache::{PageCacheCalls, ReadCall, drop_pages_of_new_file, preserve_page_cache};
 pub use read_state::ReadState;
 pub use reopen::open_checked;
+pub use seal::{Seal, Sealer};
 pub use stat::{Birth, Stat, permissions};
 pub use stream::Stream;
 pub use symlinks::Symlinks;

@@ -53,6 +53,11 @@ pub(crate) fn ask_file_system(_: impl AsFd, _: &CStr) -> Result<(), Errno> {
     Ok(())
 }
 
+/// Returns whether a file system is mounted on a name. A part of one cannot be mounted.
+pub(crate) fn is_mount_point(dir: impl AsFd, name: &CStr) -> Result<bool, Errno> {
+    Ok(Stat::at(&dir, name, Symlinks::NoFollow)?.dev != Stat::of(&dir)?.dev)
+}
+
 /// Makes reads and writes of a file pass over the cache.
 pub(crate) fn drop_cached_pages(file: impl AsFd) {
     _ = fcntl_nocache(file, true);

@@ -3,13 +3,13 @@
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 
 use ftk_file::xattr::{XattrFlags, getxattr, listxattr, removexattr, setxattr};
 use ftk_file::{Attribute, AttributeReader, Stat, Symlinks, descriptor_path, permissions};
 use rustix::fs::{
-    Advice, AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, StatxFlags, Timestamps, Uid, chmodat, chownat,
-    fadvise, ioctl_ficlone, linkat, openat, renameat_with, statx, utimensat,
+    Advice, AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, StatxAttributes, StatxFlags, Timestamps, Uid,
+    chmodat, chownat, fadvise, ioctl_ficlone, linkat, openat, renameat_with, statx, utimensat,
 };
 pub(crate) use rustix::fs::{fsync as sync, syncfs as sync_file_system};
 use rustix::io::Errno;
@@ -30,6 +30,27 @@ pub(crate) fn ask_file_system(dir: impl AsFd, name: &CStr) -> Result<(), Errno> 
         Ok(_) | Err(Errno::NOSYS) => Ok(()), // Linux before 4.11
         Err(errno) => Err(errno),
     }
+}
+
+/// Returns whether a file system, or a part of one, is mounted on a name.
+pub(crate) fn is_mount_point(dir: impl AsFd, name: &CStr) -> Result<bool, Errno> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    match statx(&dir, name, flags, StatxFlags::empty()) {
+        Ok(stat) if stat.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT) => {
+            Ok(stat.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+        }
+        // Linux before 5.8, or before 4.11.
+        Ok(_) | Err(Errno::NOSYS) => Ok(mount_of(&dir)? != mount_of(open_entry(&dir, name)?)?),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Returns the number of the mount that an open file was reached through.
+fn mount_of(file: impl AsFd) -> Result<u64, Errno> {
+    let path = format!("/proc/self/fdinfo/{}", file.as_fd().as_raw_fd());
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let number = text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
+    number.ok_or(Errno::OPNOTSUPP)
 }
 
 /// Removes written and unused pages of a file from the cache.

@@ -10,6 +10,7 @@
 //! | `drop_cached_pages` | has the next reads of a file come from the disk, as far as the system permits |
 //! | `share_content` | fills a new file with the blocks of another one, where the file system can do so |
 //! | `exchange`, `rename_new` | renames of which no other program sees half |
+//! | `is_mount_point` | tells whether something is mounted on a name |
 //! | `file_without_name`, `link_file` | new files, and names for open files |
 //! | `open_entry` | opens an entry of any type, without effects on it; its descriptor is for the functions below only |
 //! | `set_owner`, `set_mode`, `set_times` | changes metadata through such a descriptor |

@@ -30,6 +30,7 @@ fail! {
     exchange(&Place, &Place) -> ();
     rename_new(&Place, &Place) -> ();
     link_file(impl AsFd, &Place) -> ();
+    is_mount_point(impl AsFd, &CStr) -> bool;
     open_entry(impl AsFd, &CStr) -> OwnedFd;
     set_owner(BorrowedFd<'_>, u32, u32) -> ();
     set_mode(BorrowedFd<'_>, u32) -> ();

@@ -16,3 +16,4 @@ mod run;
 pub use listing::{Tree, TreeError, TreeFile};
 pub(crate) use listing::{open, read_link};
 pub use run::TreeDone;
+pub(crate) use run::intent;

@@ -252,7 +252,8 @@ fn at(step: &Step, error: ActError) -> TreeError {
     TreeError { path: step.victim.path.clone(), error }
 }
 
-fn intent(kind: ActionKind, step: Step, metadata: Metadata, proof: Proof) -> Intent {
+/// Returns the intent of a step that removes or moves a name, and needs no more than this.
+pub(crate) fn intent(kind: ActionKind, step: Step, metadata: Metadata, proof: Proof) -> Intent {
     let Step { victim, keeper, .. } = step;
     let (temp, proof) = (temp_name(), Some(proof));
     let (step, target, to, saved, made) = Default::default(); // numbered when it is added to the journal

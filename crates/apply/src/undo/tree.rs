@@ -215,11 +215,11 @@ impl Undoing {
     }
 }
 
-fn stat_of(place: &Place) -> Result<Stat, Refusal> {
+pub(super) fn stat_of(place: &Place) -> Result<Stat, Refusal> {
     place.stat().map_err(|errno| Refusal::unreadable(Side::Victim, "find", errno))
 }
 
-fn changed() -> Refusal {
+pub(super) fn changed() -> Refusal {
     Refusal::Changed { side: Side::Victim, what: "since the run" }
 }
 

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use ftk_apply::{
-    ActError, Action, ActionOptions, Engine, Freed, Journal, QUARANTINE, Seen, Step, Undone,
+    ActError, Action, ActionOptions, Chosen, Engine, Freed, Journal, QUARANTINE, Seen, Step, Undone,
     open_journal_to_undo, undo,
 };
-use ftk_file::{Stat, Symlinks};
+use ftk_file::{FileType, Seal, Sealer, Stat, Symlinks};
 use ftk_harness::Dir;
 pub(crate) use ftk_harness::{Mounted, bytes, has, ino, is_root, is_too_slow, needs, set_mode, skip};
 use ftk_sched::Stop;
@@ -154,6 +154,29 @@ impl Tree {
         self.run(action, vec![self.step(victim, keeper)]).remove(0).unwrap_err()
     }
 
+    /// Returns an entry as a list shows it that was made with this sealer.
+    pub(crate) fn chosen(&self, below: &str, sealer: &Sealer) -> Chosen {
+        let path = self.path(below);
+        let file_type = Stat::at(CWD, &path, Symlinks::NoFollow).unwrap().file_type;
+        Chosen { seen: self.seen(below), file_type, below: seal(&path, sealer) }
+    }
+
+    /// Runs chosen entries with a new journal, and returns the outcomes.
+    pub(crate) fn run_chosen(
+        &self,
+        action: Action,
+        chosen: &[Chosen],
+        sealer: &Sealer,
+    ) -> Vec<Result<Freed, ActError>> {
+        _ = fs::remove_file(self.journal());
+        let mut journal = Journal::create(&self.journal()).unwrap();
+        let mut engine = Engine::new(action, ActionOptions::default()).unwrap();
+        let mut run = |it| engine.run_chosen(it, sealer, &mut journal, &Stop::new()).unwrap();
+        let outcomes = chosen.iter().map(&mut run).collect();
+        journal.finish().unwrap();
+        outcomes
+    }
+
     /// Undoes the journal and returns the outcomes; that of the last step comes first.
     pub(crate) fn undo(&self) -> Vec<Result<Undone, ActError>> {
         let mut outcomes = Vec::new();
@@ -164,6 +187,25 @@ impl Tree {
         undo(journal, &Stop::new(), |_, outcome| outcomes.push(outcome)).unwrap();
         outcomes
     }
+}
+
+/// Returns whether this is a file with this content.
+pub(crate) fn holds(path: &Path, content: impl AsRef<[u8]>) -> bool {
+    fs::read(path).is_ok_and(|found| found == content.as_ref())
+}
+
+/// Returns the seal of everything below an entry.
+pub(crate) fn seal(path: &Path, sealer: &Sealer) -> Seal {
+    let mut sum = Seal::default();
+    let stat = Stat::at(CWD, path, Symlinks::NoFollow).unwrap();
+    if stat.file_type == FileType::Directory {
+        for entry in fs::read_dir(path).unwrap().map(Result::unwrap) {
+            let below = Stat::at(CWD, entry.path(), Symlinks::NoFollow).unwrap();
+            sum += sealer.entry(stat.identity(), entry.file_name().as_bytes(), &below);
+            sum += seal(&entry.path(), sealer);
+        }
+    }
+    sum
 }
 
 /// Returns the state of a file, as a scan would record it.

@@ -1,6 +1,8 @@
 //! The engine on real files.
 
 mod actions;
+mod chosen;
+mod chosen_faults;
 mod copies;
 mod faults;
 mod harness;
