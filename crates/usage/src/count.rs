@@ -2,6 +2,7 @@
 
 use std::io;
 
+use ftk_file::{Sealer, Stat};
 use ftk_inventory::Budget;
 use ftk_walk::{Directory, Entry, Fields, FileType, Op, Step, Visitor, WalkError};
 use rustix::io::Errno;
@@ -21,6 +22,9 @@ pub struct Count {
     pub errors: Vec<WalkError>,
     follows: bool,
     one_file_system: bool,
+    sealer: Option<Sealer>,
+    /// Device and inode number of the current directory.
+    dir_id: (u64, u64),
     /// What the directory that was shown last uses itself, until the walk descends into it.
     shown: Option<Facts>,
     /// The device of the starting point of the current directory.
@@ -37,6 +41,8 @@ impl Count {
             errors: Vec::new(),
             follows,
             one_file_system: false,
+            sealer: None,
+            dir_id: (0, 0),
             shown: None,
             root_dev: 0,
             dir: Vec::new(),
@@ -48,6 +54,14 @@ impl Count {
     #[must_use]
     pub fn one_file_system(self, one_file_system: bool) -> Self {
         Self { one_file_system, ..self }
+    }
+
+    /// Also sums up what identifies each entry: see [`Usage::seal`](crate::Usage::seal). Entries that are not shown do not
+    /// count, so the sum then differs from that of all entries.
+    #[must_use]
+    pub fn sealing(mut self, sealer: &Sealer) -> Self {
+        self.part.seals = Some(Vec::new());
+        Self { sealer: Some(sealer.clone()), ..self }
     }
 
     /// Counts a starting point. A directory counts when the walk descends into it.
@@ -72,6 +86,10 @@ impl Count {
 
     fn count(&mut self, node: Node, entry: &mut Entry<'_>) -> Result<(), WalkError> {
         let metadata = *entry.metadata()?;
+        if let Some(sealer) = &self.sealer {
+            let seal = sealer.entry(self.dir_id, entry.name(), &Stat::from(&metadata));
+            self.part.seal(node, seal);
+        }
         // Overlays show files with other devices than their directories.
         let is_elsewhere = self.one_file_system
             && metadata.dev != self.root_dev
@@ -105,6 +123,7 @@ impl Visitor for Count {
 
     fn enter(&mut self, _node: &Node, dir: &Directory<'_>) -> Step {
         self.root_dev = dir.root_dev();
+        self.dir_id = (dir.dev(), dir.ino());
         if self.part.largest.is_some() {
             self.dir.clear();
             dir.push_path(&mut self.dir);

@@ -1,5 +1,6 @@
 //! What one worker counts.
 
+use ftk_file::Seal;
 use ftk_inventory::{Budget, Full};
 
 use crate::leaves::{Largest, Leaf};
@@ -29,6 +30,8 @@ pub struct Part {
     compact_at: usize,
     pub(crate) leaves: Vec<Leaf>,
     pub(crate) largest: Option<Largest>,
+    /// The seals of entries by their directories, if they are wanted.
+    pub(crate) seals: Option<Vec<(Place, Seal)>>,
     budget: Budget,
     reserved: u64,
     pub(crate) full: Option<Full>,
@@ -71,6 +74,7 @@ impl Part {
             compact_at: FEW_LINKS,
             leaves: Vec::new(),
             largest: keep.top.filter(|_| keep.files).map(Largest::new),
+            seals: None,
             budget: budget.clone(),
             reserved: 0,
             full: None,
@@ -154,6 +158,15 @@ impl Part {
         self.tallies.push(Tally { node, apparent, allocated, files, directories });
     }
 
+    /// Adds the seal of an entry of `node`.
+    pub(crate) fn seal(&mut self, node: Node, seal: Seal) {
+        let Some(seals) = &mut self.seals else { return };
+        match seals.last_mut().filter(|(last, _)| *last == node.place) {
+            Some((_, sum)) => *sum += seal,
+            None => seals.push((node.place, seal)),
+        }
+    }
+
     fn link(&mut self, node: Node, name: Place, facts: &Facts) {
         let Some((dev, ino)) = facts.link else { return };
         let (apparent, allocated) = (facts.apparent, facts.allocated);
@@ -173,7 +186,8 @@ impl Part {
             + self.names.bytes()
             + self.tallies.capacity() * size_of::<Tally>()
             + self.links.capacity() * size_of::<Link>() * 2
-            + self.leaves.capacity() * size_of::<Leaf>() * 2;
+            + self.leaves.capacity() * size_of::<Leaf>() * 2
+            + self.seals.as_ref().map_or(0, |it| it.capacity() * size_of::<(Place, Seal)>() * 2);
         while bytes as u64 > self.reserved && self.full.is_none() {
             match self.budget.reserve(UNIT) {
                 Ok(()) => self.reserved += UNIT,

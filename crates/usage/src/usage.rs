@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use ftk_file::Seal;
 use ftk_inventory::Full;
 
 use crate::leaves::{Largest, Leaf};
@@ -21,6 +22,8 @@ pub struct Usage {
     names: Vec<Names>,
     /// The number of the first directory of each worker.
     starts: Vec<u32>,
+    /// The seals of everything below each directory, if they were wanted.
+    seals: Option<Vec<Seal>>,
 }
 
 /// A directory of a [`Usage`], or a starting point of another type.
@@ -87,13 +90,14 @@ impl Usage {
         }
         let names = parts.iter_mut().map(|part| std::mem::take(&mut part.names)).collect();
         let dirs = Vec::with_capacity(total);
-        let mut usage = Self { dirs, roots: Vec::new(), files: Vec::new(), names, starts };
+        let mut usage = Self { dirs, roots: Vec::new(), files: Vec::new(), names, starts, seals: None };
         for part in &mut parts {
             usage.add_dirs(part);
         }
         for part in &mut parts {
             std::mem::take(&mut part.tallies).iter().for_each(|tally| usage.add_tally(tally));
         }
+        usage.add_seals(&mut parts);
         usage.add_links_and_files(parts);
         usage.add_up();
         Ok(usage)
@@ -125,6 +129,14 @@ impl Usage {
             files: tally.files.into(),
             directories: tally.directories.into(),
         };
+    }
+
+    fn add_seals(&mut self, parts: &mut [Part]) {
+        for (place, seal) in parts.iter_mut().filter_map(|part| part.seals.take()).flatten() {
+            let id = self.id(place).0 as usize;
+            let seals = self.seals.get_or_insert_with(|| vec![Seal::default(); self.dirs.len()]);
+            seals[id] += seal;
+        }
     }
 
     fn add_links_and_files(&mut self, mut parts: Vec<Part>) {
@@ -197,6 +209,10 @@ impl Usage {
                 self.dirs[id as usize].next = self.dirs[parent as usize].first_child;
                 self.dirs[parent as usize].first_child = id;
                 self.dirs[parent as usize].sum += sum;
+                if let Some(seals) = &mut self.seals {
+                    let seal = seals[id as usize];
+                    seals[parent as usize] += seal;
+                }
             }
         }
     }
@@ -222,6 +238,11 @@ impl Usage {
     /// Returns the sum over a directory and everything below it.
     pub fn sum(&self, dir: DirId) -> Sum {
         self.dirs[dir.0 as usize].sum
+    }
+
+    /// Returns the seal of all entries below a directory, if [`Count::sealing`](crate::Count::sealing) asked for it.
+    pub fn seal(&self, dir: DirId) -> Seal {
+        self.seals.as_ref().map_or_else(Seal::default, |seals| seals[dir.0 as usize])
     }
 
     /// Returns the sum over all starting points.
