@@ -6,6 +6,7 @@ mod algorithm;
 mod args;
 mod asked;
 mod attributes;
+mod browser;
 mod cache;
 mod calibrate;
 mod cmp;

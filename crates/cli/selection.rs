@@ -257,6 +257,12 @@ impl SelectionArgs {
         self.walk.max_depth
     }
 
+    /// Returns the selection without `--one-file-system`.
+    pub(crate) fn without_one_file_system(mut self) -> Self {
+        self.walk.one_file_system = false;
+        self
+    }
+
     /// Returns the selection without `--max-depth`, for a command that uses this option for its output.
     pub(crate) fn without_max_depth(mut self) -> Self {
         self.walk.max_depth = None;

@@ -23,8 +23,13 @@ pub(crate) struct DeferredSignals {
 impl DeferredSignals {
     /// Starts to catch signals. From now on, a signal raises `stop` instead of ending the process.
     pub(crate) fn begin() -> io::Result<Arc<Self>> {
+        Self::begin_with(&[SIGINT, SIGTERM])
+    }
+
+    /// Does the same with these signals.
+    pub(crate) fn begin_with(signals: &[i32]) -> io::Result<Arc<Self>> {
         let deferred = Arc::new(Self::default());
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let mut signals = Signals::new(signals)?;
         let watched = Arc::clone(&deferred);
         // This thread waits for signals until the process ends.
         Builder::new().name("signals".into()).spawn(move || {

@@ -95,13 +95,18 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     let out = Stdout::default();
     let mut lines = StepLines::new(&out, globals.json, globals.quiet, PATH_WIDTH);
     let (mut restored, mut removed, mut failed, mut untouched) = (0, 0, 0, 0);
+    let mut entries = 0;
     let (mut reduced, mut lesser, mut of_caller, mut directories, mut apart) = (0, 0, 0, 0, 0);
     let ended = undo_after(journal, remade(globals), globals.memory(), &signals.stop, |step, result| {
         let is_problem = !matches!(result, Ok(Undone::Restored | Undone::Removed | Undone::AsItWas));
         let (word, tone, why) = match result {
             Ok(Undone::Restored) => {
-                let is_directory = step.action == ActionKind::RemoveDirectory;
-                *if is_directory { &mut directories } else { &mut restored } += 1;
+                let count = match step.action {
+                    ActionKind::RemoveDirectory => &mut directories,
+                    ActionKind::MoveEntry | ActionKind::DeleteEntry => &mut entries,
+                    _ => &mut restored,
+                };
+                *count += 1;
                 ("restore", Tone::Good, String::new())
             }
             Ok(Undone::RestoredExcept(shortfall) | Undone::LeftExcept(shortfall)) => {
@@ -143,9 +148,13 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     });
     lines.flush();
     let problems = failed + reduced + lesser + of_caller + apart;
-    let has_undone = restored + removed + directories > 0;
+    let has_undone = restored + removed + directories + entries > 0;
     if has_undone || problems > 0 && ended.is_ok() {
-        let mut restored = human::count(restored, "file");
+        let mut restored = match (restored, entries) {
+            (0, 1..) => human::entries(entries),
+            (files, 0) => human::count(files, "file"),
+            (files, _) => format!("{} and {}", human::count(files, "file"), human::entries(entries)),
+        };
         if directories > 0 {
             restored += &format!(" and {}", human::directories(directories));
         }

@@ -1,6 +1,7 @@
 //! Behaviour that all commands share: help, usage errors, messages, progress, statistics, output files,
 //! terminals, pipes.
 
+mod browser;
 mod completions;
 mod config;
 mod definition;

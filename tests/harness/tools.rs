@@ -52,6 +52,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("ssh-keygen", "openssh-client"),
     ("stat", "coreutils"),
     ("strace", "strace"),
+    ("tmux", "tmux"),
     ("trash-list", "trash-cli"),
     ("xargs", "findutils"),
     ("xxhsum", "xxhash"),
@@ -119,7 +120,7 @@ fn works(tool: &str) -> bool {
             command.args(["-c", "import yaml"])
         }
         "busybox" => command.arg("true"),
-        "hashdeep" => command.arg("-V"),
+        "hashdeep" | "tmux" => command.arg("-V"),
         "openssl" | "gio" => command.arg("version"),
         // They have no option that only succeeds.
         "cksfv" | "dash" | "mtree" | "setcap" | "ssh-keygen" => {

@@ -1,5 +1,6 @@
 //! `ftk du`: shows what uses the space, the largest first.
 
+mod browse;
 mod dump;
 mod from;
 mod json;
@@ -8,6 +9,7 @@ mod source;
 mod tree;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::{ArgAction, Args, ValueEnum};
@@ -105,6 +107,21 @@ struct OutputArgs {
     /// Zstandard.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["paths", "format", "files_from", "files0_from"])]
     from: Option<OsString>,
+
+    /// Browse the tree in the terminal; move away or delete what you mark
+    ///
+    /// Arrows and Enter walk through the directories, Space marks, `d` shows the plan, `?` all keys. Nothing is changed
+    /// before you type the word `quarantine` or `delete` and Enter. Then each entry is compared with what was shown: if
+    /// it, or anything below it, has changed since, it is left alone. `ftk undo` moves back what was moved; what was
+    /// deleted cannot be restored.
+    #[arg(long, conflicts_with_all = ["top", "all", "summarize", "null", "format", "from", "max_depth"])]
+    interactive: bool,
+
+    /// With --interactive: the directory for what is moved away
+    ///
+    /// It must be on the same file system. Default: .ftk-quarantine in the starting point.
+    #[arg(long, value_name = "DIR", requires = "interactive")]
+    quarantine: Option<PathBuf>,
 }
 
 /// The value of `--format`.
@@ -130,11 +147,14 @@ Examples:
 
 pub(crate) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     args.refuse_conflicts_with(globals)?;
+    if args.output.interactive {
+        return browse::run(args, globals, console);
+    }
     if args.output.format == Some(DumpFormat::Ncdu) {
         return dump::run(args, globals, console);
     }
     let budget = Budget::new(globals.memory());
-    let Counted { usage, unreadable, outcome, start } = source::count(args, globals, &budget, console)?;
+    let Counted { usage, unreadable, outcome, start } = source::count(args, globals, &budget, None, console)?;
     let out = Stdout::default();
     let (top, unit) = (args.top(), args.unit());
     let listing = usage.listing(top, args.measure(), &budget).with_context(|| too_large(&budget))?;
@@ -181,6 +201,13 @@ impl DuArgs {
             bail!("--summarize cannot be used with --max-depth, except 0");
         }
         let filter = self.selection.clone().without_max_depth().filter();
+        let others = self.selection.clone().without_one_file_system();
+        if let (true, Some(filter)) = (self.output.interactive, others.filter()) {
+            bail!("--interactive cannot be used with {filter}: what it skips would go with its directory");
+        }
+        if self.output.interactive && self.selection.follow(Follow::Never) == Follow::Always {
+            bail!("--interactive cannot be used with --follow");
+        }
         if let (Some(_), Some(filter)) = (&self.output.from, filter) {
             bail!("--from cannot be used with {filter}: the file has been written with its own selection");
         }

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Context as _;
+use ftk_file::Sealer;
 use ftk_inventory::Budget;
 use ftk_select::{Roots, Skipped};
 use ftk_usage::{Count, Usage};
@@ -23,7 +24,7 @@ pub(super) struct Counted {
     pub(super) start: Instant,
 }
 
-/// Counts what the arguments name, and reports errors and skipped entries.
+/// Counts what the arguments name, and reports errors and skipped entries. With a sealer, the sums have seals.
 ///
 /// # Errors
 /// If the table of directories does not fit into the allowed memory, or a file cannot be read.
@@ -31,6 +32,7 @@ pub(super) fn count(
     args: &DuArgs,
     globals: &Globals,
     budget: &Budget,
+    sealer: Option<&Sealer>,
     console: &Console,
 ) -> anyhow::Result<Counted> {
     let start = Instant::now();
@@ -46,7 +48,8 @@ pub(super) fn count(
     let keep = args.keep();
     let visitor = |worker| {
         let count = Count::new(worker, &keep, budget, follow == Follow::Always);
-        count.one_file_system(args.selection.one_file_system())
+        let count = count.one_file_system(args.selection.one_file_system());
+        sealer.into_iter().fold(count, Count::sealing)
     };
     let walker = walker(&roots, follow, globals);
     let walked = walk(walker, &selection, budget, console.progress, console, visitor);

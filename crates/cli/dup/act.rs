@@ -23,7 +23,6 @@ use crate::console::{Console, Outcome, cause};
 use crate::dup::action::ActionArgs;
 use crate::dup::keep::KeepArgs;
 use crate::dup::step_printer::{Notice, StepPrinter, Word, kept_because, verb};
-use crate::globals::Globals;
 use crate::progress::{FileCounters, WorkCounters};
 use crate::rules::Rules;
 use crate::signals::DeferredSignals;
@@ -75,11 +74,11 @@ impl<'a> Job<'a> {
         roots: Vec<CString>,
         references: References,
         is_unit: Option<UnitTest>,
-        globals: &Globals,
+        json: bool,
     ) -> anyhow::Result<Self> {
         let rules = act.with_rules(keep.rules(&roots)?);
         let pruning = Pruning::new(rules, references, act.effect(), &roots, is_unit);
-        Ok(Self { action, act, keep, pruning, rules: Rules::default(), roots, most: 0, json: globals.json })
+        Ok(Self { action, act, keep, pruning, rules: Rules::default(), roots, most: 0, json })
     }
 
     /// Carries out the plan if there is a journal. Otherwise prints it, as a script or as text. `directories` is the
@@ -92,13 +91,49 @@ impl<'a> Job<'a> {
         console: &Console,
     ) -> anyhow::Result<Outcome> {
         let out = Stdout::default();
+        let files = |item: &Item| if let Decision::Go { files, .. } = item.decision { files } else { 0 };
+        let most = self.most + directories.iter().map(files).sum::<u64>();
+        let outcome = self.with_work(directories, groups, |work| match journal {
+            Some(journal) => self.act(work, most, journal, &out, console),
+            None if self.act.script => self.script(work, &out, console),
+            None => self.plan(work, &out, console),
+        })?;
+        self.keep.say_undecided(&self.pruning, &self.rules, console);
+        out.finish()?;
+        Ok(outcome)
+    }
+
+    /// Returns the lines of the plan for these groups.
+    pub(super) fn preview(&self, groups: &mut dyn Iterator<Item = Group>) -> anyhow::Result<Vec<String>> {
+        let verb = verb(self.action.kind());
+        let mut lines = Vec::new();
+        self.with_work(Vec::new(), groups, |work| {
+            self.each_checked(work, |checked| {
+                let (word, path, why) = match checked {
+                    Checked::Line(Notice { word, path, why, .. }) => (word.shown().0, path, why),
+                    Checked::Tree(step, _) => (verb, step.victim.path, String::new()),
+                    Checked::File(step, _) => (verb, step.victim.path, String::new()),
+                    Checked::Emptied(path) => (verb, path, "empty".into()),
+                };
+                lines.push(format!("{word:<8} {}  {why}", sanitize(&path)).trim_end().to_owned());
+                Ok(())
+            })
+        })?;
+        Ok(lines)
+    }
+
+    /// Calls `run` with all parts of the plan.
+    fn with_work<T>(
+        &self,
+        directories: Vec<Item>,
+        groups: &mut dyn Iterator<Item = Group>,
+        run: impl FnOnce(&mut dyn Iterator<Item = Work>) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
         let (mut reach, mut reach_of_trees) = (Reach::new(), Reach::new());
         let shares = |victim: &Member, keeper: &Member| {
             let step = step(victim, keeper, &self.pruning.root_lens);
             matches!(self.check(&mut reach, &step), Ok(Check::Done))
         };
-        let files = |item: &Item| if let Decision::Go { files, .. } = item.decision { files } else { 0 };
-        let most = self.most + directories.iter().map(files).sum::<u64>();
         let files: Box<dyn Iterator<Item = Item> + '_> = match &self.act.with_sidecars[..] {
             [] => Box::new(self.pruning.items(groups, shares)),
             extensions => {
@@ -107,15 +142,7 @@ impl<'a> Job<'a> {
             }
         };
         let items = directories.into_iter().chain(files);
-        let mut work = items.flat_map(|item| self.work(&mut reach_of_trees, item));
-        let outcome = match journal {
-            Some(journal) => self.act(&mut work, most, journal, &out, console)?,
-            None if self.act.script => self.script(&mut work, &out, console)?,
-            None => self.plan(&mut work, &out, console)?,
-        };
-        self.keep.say_undecided(&self.pruning, &self.rules, console);
-        out.finish()?;
-        Ok(outcome)
+        run(&mut items.flat_map(|item| self.work(&mut reach_of_trees, item)))
     }
 
     /// Returns what an item means for the action. A directory that is not removed as a whole is taken apart: its files

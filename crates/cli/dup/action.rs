@@ -125,6 +125,22 @@ fn home_trash() -> Option<PathBuf> {
 }
 
 impl ActionArgs {
+    /// Returns the options for the removal of copies, which are moved if there is a quarantine.
+    pub(super) fn removing(quarantine: Option<PathBuf>) -> Self {
+        Self {
+            action: Action::Delete,
+            yes: true,
+            script: false,
+            metadata_may_differ: false,
+            into_snapshots: false,
+            quarantine,
+            remove_empty_dirs: false,
+            with_sidecars: Vec::new(),
+            journal: None,
+            allow_unused: AllowUnusedArg::default(),
+        }
+    }
+
     /// Returns the action. A deletion with a quarantine becomes a move to a new directory in the quarantine.
     ///
     /// # Errors

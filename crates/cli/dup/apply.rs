@@ -111,7 +111,7 @@ pub(super) fn run(args: &ApplyArgs, globals: &Globals, console: &Console) -> any
         action != Action::Symlink || directories.is_empty(),
         "the report has groups of directories, and --action symlink works on single files only"
     );
-    let mut job = Job::new(action, &args.act, &args.keep, roots, references, None, globals)?;
+    let mut job = Job::new(action, &args.act, &args.keep, roots, references, None, globals.json)?;
     job.pruning.rules.chosen = kept.unwrap_or_default();
     let members = RecordedMembers { groups: &groups, directories: &directories };
     job.rules = matching(args, &job.pruning, &members, &named)?;

@@ -80,6 +80,13 @@ fn rule(text: &OsStr, roots: &[CString]) -> anyhow::Result<KeepRule> {
     Ok(KeepRule::Path(Box::new(accepts)))
 }
 
+impl Default for KeepArgs {
+    fn default() -> Self {
+        let (keep, references, keep_one_per) = Default::default();
+        Self { keep, references, isolate: false, keep_one_per, min_copies: 1 }
+    }
+}
+
 impl KeepArgs {
     /// Returns the rules for these starting points.
     ///

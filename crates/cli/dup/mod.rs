@@ -5,6 +5,7 @@ mod act;
 mod action;
 mod apply;
 mod ask;
+mod browse;
 mod dirs;
 mod keep;
 mod options;
@@ -26,7 +27,7 @@ pub(crate) use self::page::TreeDuplicates;
 use crate::console::{Console, Outcome};
 use crate::dup::apply::ApplyArgs;
 use crate::dup::dirs::ShareArg;
-use crate::dup::options::{OutputArgs, SearchArgs};
+use crate::dup::options::{BrowseArgs, OutputArgs, SearchArgs};
 use crate::dup::prune::PruneArgs;
 use crate::dup::recorded::RecordedArgs;
 use crate::globals::Globals;
@@ -57,6 +58,9 @@ pub(crate) struct DupArgs {
     #[command(flatten)]
     share: ShareArg,
 
+    #[command(flatten)]
+    browse: BrowseArgs,
+
     #[command(subcommand)]
     command: Option<DupCommand>,
 }
@@ -80,6 +84,9 @@ Examples:
 
 pub(crate) fn run(args: &DupArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     match &args.command {
+        None if args.browse.interactive => {
+            browse::run(&args.search, args.browse.quarantine.as_deref(), globals, console)
+        }
         None if !args.recorded.manifests.is_empty() => {
             recorded::run(&args.recorded, &args.search.sizes, &args.output, globals, console)
         }

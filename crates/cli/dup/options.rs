@@ -129,6 +129,26 @@ pub(super) struct OutputArgs {
     pub(super) output: Option<PathBuf>,
 }
 
+/// The browser.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Browser")]
+pub(super) struct BrowseArgs {
+    /// Browse the groups in the terminal; remove the copies that you mark
+    ///
+    /// Arrows and Enter open groups, Space marks copies, or in the list of groups those that `prune` would remove; `d`
+    /// shows the plan, `?` all keys. Nothing is changed before you type the word `quarantine` or `delete` and Enter.
+    /// Then ftk acts as `ftk dup prune`: it compares each copy with a kept one, byte by byte, and writes a journal for
+    /// `ftk undo`. One copy always stays.
+    #[arg(long, conflicts_with_all = ["format", "summary", "null", "output", "manifests", "contained"])]
+    pub(super) interactive: bool,
+
+    /// With --interactive: the directory for what is moved away
+    ///
+    /// It must be on the same file system. Default: .ftk-quarantine in the first PATH.
+    #[arg(long, value_name = "DIR", requires = "interactive")]
+    pub(super) quarantine: Option<PathBuf>,
+}
+
 impl OutputArgs {
     /// Returns the format of the report. `is_shown`: whether it goes to a terminal.
     pub(super) fn format(&self, json: bool, is_shown: bool) -> ReportFormat {

@@ -118,7 +118,7 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     let units = search.units.clone();
     let is_unit = Box::new(move |path: &Path| units.is_above(path));
     let (act, keep, roots) = (&args.act, &args.keep, search.roots.clone());
-    let mut job = Job::new(action, act, keep, roots, references, Some(is_unit), globals)?;
+    let mut job = Job::new(action, act, keep, roots, references, Some(is_unit), globals.json)?;
     let (mut directories, mut fates) = (Vec::new(), None);
     if let Some(contents) = search.contents.take() {
         let place = |dir| search.units.place(&search.inventory, dir);

@@ -78,7 +78,7 @@ pub(super) enum Word {
 
 impl Word {
     /// Returns the text and its colour.
-    fn shown(self) -> (&'static str, Option<Tone>) {
+    pub(super) fn shown(self) -> (&'static str, Option<Tone>) {
         match self {
             Self::Keep => ("keep", None),
             Self::Leave => ("leave", None),
@@ -319,5 +319,7 @@ fn words(kind: ActionKind) -> [&'static str; 2] {
         ActionKind::Create => ["restore", "restored"],
         ActionKind::SetMetadata => ["set metadata", "set metadata"],
         ActionKind::RemoveLink | ActionKind::RemoveDirectory => ["remove", "removed"],
+        ActionKind::MoveEntry => words(ActionKind::Move),
+        ActionKind::DeleteEntry => words(ActionKind::Delete),
     }
 }

@@ -177,7 +177,7 @@ fn counted(kind: ActionKind, n: u64) -> String {
         ActionKind::RemoveDirectory if n > 1 => format!("{} directories", HumanCount(n)),
         ActionKind::RemoveDirectory => "1 directory".into(),
         ActionKind::RemoveLink => human::count(n, "link or special file"),
-        ActionKind::SetMetadata => human::entries(n),
+        ActionKind::SetMetadata | ActionKind::MoveEntry | ActionKind::DeleteEntry => human::entries(n),
         _ => human::count(n, "file"),
     }
 }
@@ -189,12 +189,13 @@ fn done(kind: ActionKind) -> &'static str {
         ActionKind::Reflink => "cloned",
         ActionKind::Symlink => "symlinked",
         ActionKind::Delete => "deleted",
-        ActionKind::Move => "moved",
+        ActionKind::Move | ActionKind::MoveEntry => "moved",
         ActionKind::Trash => "trashed",
         ActionKind::Replace => "repaired",
         ActionKind::Create => "restored",
         ActionKind::SetMetadata => "given recorded metadata",
         ActionKind::RemoveLink => "removed",
         ActionKind::RemoveDirectory => "removed",
+        ActionKind::DeleteEntry => "deleted for good",
     }
 }
