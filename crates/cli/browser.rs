@@ -21,7 +21,8 @@ use crate::signals::DeferredSignals;
 pub(crate) const QUARANTINE: &str = "quarantine";
 pub(crate) const DELETE: &str = "delete";
 
-/// Returns the directory that this run moves entries to: a new one in `asked`, or in `.ftk-quarantine` in the starting point.
+/// Returns the directory that this run moves entries to: a new one in `asked`, or in `.ftk-quarantine` in the starting
+/// point.
 pub(crate) fn quarantine_of_run(asked: Option<&Path>, start: &[u8]) -> PathBuf {
     let start = Path::new(OsStr::from_bytes(start));
     // A file is moved to a directory next to it.
@@ -50,8 +51,8 @@ pub(crate) fn require_terminal(globals: &Globals) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Shows a browser until the user quits. `act` carries out the plan for the marked rows, after the word was typed, and prints
-/// what it does on the usual screen.
+/// Shows a browser until the user quits. `act` carries out the plan for the marked rows, after the word was typed, and
+/// prints what it does on the usual screen.
 ///
 /// # Errors
 /// If the terminal cannot be used.

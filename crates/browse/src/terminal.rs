@@ -122,7 +122,7 @@ impl Drop for Open {
     }
 }
 
-/// Restores the terminal, if that is still to be done. What cannot be written is lost: nobody would see a message.
+/// Restores the terminal, if that is still to be done. If that fails, no message would be seen either.
 fn restore() {
     if IS_OTHER.swap(false, Ordering::SeqCst) {
         _ = execute!(io::stdout(), LeaveAlternateScreen, Show);

@@ -142,6 +142,7 @@ Examples:
   ftk du -sh /home/*              a sum for each
   ftk du --json -d 2 | jq -r 'select(.allocated_bytes > 1e9).path'
                                   directories of more than 1 GB
+  ftk du --interactive /srv       browse the tree, move away or delete what you mark
   ftk du --format ncdu /srv | ncdu -f-
                                   browse the tree with ncdu";
 

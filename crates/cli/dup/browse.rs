@@ -1,4 +1,5 @@
-//! `ftk dup --interactive`: shows the groups in a browser, and removes the copies that the user has marked, as `prune` does.
+//! `ftk dup --interactive`: shows the groups in a browser, and removes the copies that the user has marked, as `prune`
+//! does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CString, OsStr};

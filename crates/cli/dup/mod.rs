@@ -78,6 +78,7 @@ Exit status: 0: success; 2: any error
 Examples:
   ftk dup ~/Pictures                duplicates, the largest waste first
   ftk dup --dirs ~/Pictures         equal directories, then other files
+  ftk dup --interactive ~/Pictures  browse the groups, mark copies, remove them
   ftk dup --json -o dup.json a b    a report for `ftk dup apply`
   ftk dup --manifests disk1.jsonl disk2.jsonl   trees that are not mounted
   ftk dup prune -h                  what can be done with duplicates";

@@ -111,7 +111,8 @@ const fn differs(
 /// Words that users of other tools type in place of a command, and what to type in ftk.
 pub(super) const COMMANDS: &[(&[&str], &str)] = &[
     (&["ls", "list", "search", "locate", "fd", "files"], "use `ftk find`"),
-    (&["tree", "size", "sizes", "usage", "ncdu", "dust"], "use `ftk du`"),
+    (&["tree", "size", "sizes", "usage", "dust"], "use `ftk du`"),
+    (&["ncdu", "gdu", "dua"], "use `ftk du --interactive`"),
     (&["df", "free"], "use `ftk du`, which shows what uses the space"),
     (
         &[

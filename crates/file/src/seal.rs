@@ -16,7 +16,7 @@ impl AddAssign for Seal {
     }
 }
 
-/// Computes seals. Its keys are random, so nobody can make entries whose changes cancel each other out, and seals cannot be
+/// Computes seals. Its keys are random, so no user can make entries whose changes cancel each other out. Seals cannot be
 /// stored.
 #[derive(Clone, Debug, Default)]
 pub struct Sealer([RandomState; 2]);
