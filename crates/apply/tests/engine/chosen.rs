@@ -1,13 +1,14 @@
 //! Entries that the user chose in a list: moved away and back, deleted, and refused if anything has changed since.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-use ftk_apply::{ActError, Action, Refusal, Side, Undone};
-use ftk_file::Sealer;
-use rustix::fs::{CWD, FileType, Mode, mknodat};
+use ftk_apply::{ActError, Action, ActionOptions, Engine, Refusal, Side, Undone};
+use ftk_file::{Identity, Sealer};
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, openat};
 
 use crate::harness::{Mounted, Tree, holds, ino, is_root, old_time, set_mode};
 
@@ -266,4 +267,46 @@ fn deep_directories_are_deleted() {
     let chosen = tree.chosen("v", &sealer);
     tree.run_chosen(Action::Delete, &[chosen], &sealer).remove(0).unwrap();
     assert!(!tree.path("v").exists());
+}
+
+/// Another program has a directory open, and makes a file in it at any moment of a deletion or a move.
+#[test]
+fn what_appears_during_the_action_is_not_deleted() {
+    let mut made = 0;
+    for round in 0_u64..300 {
+        let (tree, sealer) = (Tree::new(), Sealer::default());
+        for nth in 0..20 {
+            tree.file(&format!("v/d/{nth}"), "content");
+        }
+        let dir = fs::File::open(tree.path("v/d")).unwrap();
+        let chosen = tree.chosen("v", &sealer);
+        let writer = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_micros(round * 7));
+            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY;
+            openat(&dir, "new", flags, Mode::RUSR).is_ok()
+        });
+        let action = if round % 3 == 0 { to(&tree) } else { Action::Delete };
+        let outcome = tree.run_chosen(action, &[chosen], &sealer).remove(0);
+        if writer.join().unwrap() {
+            made += 1;
+            let is_there = tree.path("v/d/new").exists() || moved(&tree, "v/d/new").exists();
+            assert!(is_there, "round {round}: {outcome:?}");
+        }
+        assert!(tree.names().iter().all(|name| !name.contains(".ftk-")), "round {round}: {outcome:?}");
+    }
+    assert!(made > 0);
+}
+
+#[test]
+fn entries_below_another_starting_point_are_refused() {
+    let (tree, sealer) = (scene(), Sealer::default());
+    let chosen = tree.chosen("v/f", &sealer);
+    let other = Identity::of(fs::File::open(tree.path("other")).unwrap()).unwrap();
+    for action in [to(&tree), Action::Delete] {
+        let start = tree.path("");
+        let engine = Engine::new(action, ActionOptions::default()).unwrap();
+        let mut engine = engine.expecting(start.as_os_str().as_bytes(), other);
+        let error = engine.check_chosen(&chosen, &sealer).unwrap_err();
+        assert!(matches!(error, ActError::Refused(Refusal::OtherStart { .. })), "{error}");
+    }
 }

@@ -137,3 +137,15 @@ fn faults_while_a_chosen_directory_is_deleted() {
 fn faults_while_a_chosen_directory_is_restored() {
     play_with_faults(Scene::UndoMove);
 }
+
+/// Linux before 5.8 does not say what is a mount point, before 5.6 it has no `openat2`, and before 4.11 no `statx`.
+#[test]
+fn chosen_directories_move_and_go_without_later_calls() {
+    needs!("strace");
+    for scene in [Scene::Move, Scene::Delete] {
+        let stage = Stage::new(scene);
+        let options = ["-f", "-o", "/dev/null", "-e", "inject=statx,openat2:error=ENOSYS"];
+        let output = stage.play(&options.map(str::to_owned));
+        assert!(output.status.success() && !stage.tree.path("v").exists(), "{scene:?}: {output:?}");
+    }
+}
