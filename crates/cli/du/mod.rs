@@ -117,7 +117,7 @@ struct OutputArgs {
     #[arg(long, conflicts_with_all = ["top", "all", "summarize", "null", "format", "from", "max_depth"])]
     interactive: bool,
 
-    /// With --interactive: the directory for what is moved away
+    /// With --interactive: the directory for moved entries
     ///
     /// It must be on the same file system. Default: .ftk-quarantine in the starting point.
     #[arg(long, value_name = "DIR", requires = "interactive")]
@@ -142,7 +142,7 @@ Examples:
   ftk du -sh /home/*              a sum for each
   ftk du --json -d 2 | jq -r 'select(.allocated_bytes > 1e9).path'
                                   directories of more than 1 GB
-  ftk du --interactive /srv       browse the tree, move away or delete what you mark
+  ftk du --interactive /srv       browse the tree; mark, move away, delete
   ftk du --format ncdu /srv | ncdu -f-
                                   browse the tree with ncdu";
 

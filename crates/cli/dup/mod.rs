@@ -50,6 +50,9 @@ pub(crate) struct DupArgs {
     output: OutputArgs,
 
     #[command(flatten)]
+    browse: BrowseArgs,
+
+    #[command(flatten)]
     search: SearchArgs,
 
     #[command(flatten)]
@@ -57,9 +60,6 @@ pub(crate) struct DupArgs {
 
     #[command(flatten)]
     share: ShareArg,
-
-    #[command(flatten)]
-    browse: BrowseArgs,
 
     #[command(subcommand)]
     command: Option<DupCommand>,
@@ -78,7 +78,6 @@ Exit status: 0: success; 2: any error
 Examples:
   ftk dup ~/Pictures                duplicates, the largest waste first
   ftk dup --dirs ~/Pictures         equal directories, then other files
-  ftk dup --interactive ~/Pictures  browse the groups, mark copies, remove them
   ftk dup --json -o dup.json a b    a report for `ftk dup apply`
   ftk dup --manifests disk1.jsonl disk2.jsonl   trees that are not mounted
   ftk dup prune -h                  what can be done with duplicates";

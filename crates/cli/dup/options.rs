@@ -131,9 +131,9 @@ pub(super) struct OutputArgs {
 
 /// The browser.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Browser")]
+#[command(next_help_heading = "Output")]
 pub(super) struct BrowseArgs {
-    /// Browse the groups in the terminal; remove the copies that you mark
+    /// Browse the groups; remove the copies that you mark
     ///
     /// Arrows and Enter open groups, Space marks copies, or in the list of groups those that `prune` would remove; `d`
     /// shows the plan, `?` all keys. Nothing is changed before you type the word `quarantine` or `delete` and Enter.
@@ -142,10 +142,10 @@ pub(super) struct BrowseArgs {
     #[arg(long, conflicts_with_all = ["format", "summary", "null", "output", "manifests", "contained"])]
     pub(super) interactive: bool,
 
-    /// With --interactive: the directory for what is moved away
+    /// With --interactive: the directory for moved copies
     ///
     /// It must be on the same file system. Default: .ftk-quarantine in the first PATH.
-    #[arg(long, value_name = "DIR", requires = "interactive")]
+    #[arg(long, value_name = "DIR", requires = "interactive", hide_short_help = true)]
     pub(super) quarantine: Option<PathBuf>,
 }
 

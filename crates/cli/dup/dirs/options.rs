@@ -58,7 +58,7 @@ pub(in crate::dup) struct ShareArg {
     /// With --dirs: compare contents only
     ///
     /// Names and subdirectories do not matter. Directories are equal if they contain the same contents equally often.
-    #[arg(long, requires = "dirs")]
+    #[arg(long, requires = "dirs", hide_short_help = true)]
     ignore_names: bool,
 
     /// Report directories of which P% exists elsewhere
