@@ -243,12 +243,14 @@ fn nothing_moves_or_goes_with_a_mount() {
             let Some(mounted) = Mounted::at(&point, &args) else { return };
             let chosen = if is_before { tree.chosen("v", &sealer) } else { early };
             for action in [to(&tree), Action::Delete] {
-                let error = tree.run_chosen(action, &[chosen.clone()], &sealer).remove(0).unwrap_err();
+                let error =
+                    tree.run_chosen(action, std::slice::from_ref(&chosen), &sealer).remove(0).unwrap_err();
                 assert!(matches!(error, ActError::Refused(Refusal::Mounted)), "{args:?}: {error}");
             }
             let itself = tree.chosen("v/empty", &sealer);
             for action in [to(&tree), Action::Delete] {
-                let error = tree.run_chosen(action, &[itself.clone()], &sealer).remove(0).unwrap_err();
+                let error =
+                    tree.run_chosen(action, std::slice::from_ref(&itself), &sealer).remove(0).unwrap_err();
                 assert!(matches!(error, ActError::Refused(Refusal::Mounted)), "{args:?}: {error}");
             }
             drop(mounted);

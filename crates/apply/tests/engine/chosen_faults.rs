@@ -57,7 +57,7 @@ impl Stage {
     fn is_whole(&self, top: &str) -> bool {
         let is_there =
             |name: &&str| holds(&self.tree.path(&format!("{top}/{name}")), format!("the content of {name}"));
-        FILES.iter().all(|name| is_there(&name)) && self.tree.path(&format!("{top}/l")).is_symlink()
+        FILES.iter().all(is_there) && self.tree.path(&format!("{top}/l")).is_symlink()
     }
 
     fn strays(&self) -> usize {
