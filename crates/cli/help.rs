@@ -313,8 +313,8 @@ mod tests {
             let short = command.clone().render_help().to_string();
             let hidden =
                 command.get_arguments().filter(|arg| arg.is_hide_short_help_set() && !arg.is_hide_set());
-            // A message names --allow-unused-rules when it matters. The short help of `prune` has no room for the last
-            // three.
+            // A message names --allow-unused-rules when it matters. The short help of `dup` and `prune` has no room for
+            // the others.
             let unnamed = [
                 "recursive",
                 "no-cache",
@@ -322,6 +322,8 @@ mod tests {
                 "into-snapshots",
                 "remove-empty-dirs",
                 "with-sidecars",
+                "ignore-names",
+                "quarantine",
             ];
             for option in hidden.filter_map(Arg::get_long).filter(|it| !unnamed.contains(it)) {
                 let is_named =

@@ -331,12 +331,13 @@ impl Space {
         let path = quote(path.as_os_str().as_bytes());
         console.summary(format_args!("journal: {path}"));
         let out = Stdout::default();
-        let mut lines = StepLines::new(&out, false, PATH_WIDTH);
+        let mut lines = StepLines::new(&out, false, false, PATH_WIDTH);
         let verb = if word == QUARANTINE { "move" } else { "delete" };
         let (mut done, mut failed, mut freed) = (0, 0, 0);
         let ended = self.carry_out(word, &mut journal, stop, |chosen, outcome| {
             let is_directory = chosen.file_type == FileType::Directory;
-            let line = |word, tone| Done { word, tone: Some(tone), path: &chosen.seen.path, is_directory };
+            let (path, is_problem) = (&*chosen.seen.path, outcome.is_err());
+            let line = |word, tone| Done { word, tone: Some(tone), path, is_directory, is_problem };
             match outcome {
                 Ok(Freed(bytes)) => {
                     (done, freed) = (done + 1, freed + bytes);

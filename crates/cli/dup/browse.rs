@@ -14,7 +14,7 @@ use ftk_dedup::Member;
 use ftk_dedup::prune::{MemberDecision, References, UnitTest, Units};
 use ftk_dedup::report::Group;
 use ftk_file::{Stat, Symlinks};
-use ftk_record::sanitize;
+use ftk_record::{quote, sanitize};
 use rustix::fs::CWD;
 
 use crate::browser::{DELETE, QUARANTINE, browse, quarantine_of_run, require_terminal};
@@ -195,7 +195,7 @@ impl Copies {
     fn act(&mut self, word: &str, console: &Console) -> anyhow::Result<Outcome> {
         let (groups, kept) = self.chosen();
         let (journal, path) = journal::create("dup", None)?;
-        console.summary(format_args!("journal: {}", sanitize(path.as_os_str().as_bytes())));
+        console.summary(format_args!("journal: {}", quote(path.as_os_str().as_bytes())));
         let outcome = self.removal.with_job(word, kept, self.marked.len() as u64, |job| {
             job.run(Vec::new(), &mut groups.into_iter(), Some((journal, path)), console)
         });
