@@ -105,8 +105,8 @@ impl Shortfall {
     }
 }
 
-/// Undoes the steps of a journal, the last one first, and calls `report` with the outcome of each. Steps that
-/// were refused, or not begun before the run was stopped, are skipped. The journal is the one that
+/// Undoes the steps of a journal, the last one first, and calls `report` with the outcome of each. Steps that were
+/// refused, or not begun before the run was stopped, are skipped. The journal is the one that
 /// [`open_journal_to_undo`](crate::open_journal_to_undo) returned: undo adds records of what it has made and undone.
 ///
 /// Names are not trusted. Each starting point, and the directory of each victim, must still be the one that the journal
@@ -125,10 +125,8 @@ impl Shortfall {
 /// owner or group, and none can give a file capabilities that the file with the content does not have.
 ///
 /// - A hard link, a symbolic link or a deleted file becomes a separate file again: a copy of the keeper with the owner,
-///   permissions, times and attributes that the victim had. Victims that were hard links of one file become
-///   hard links of one file again.
-/// - A moved file moves back; directories created for it stay. So does an entry of any type that the user chose. If the
-///   user had it deleted, undo fails, except that what a killed deletion has left gets its name again.
+///   permissions, times and attributes that the victim had. Victims that were hard links of one file are so again.
+/// - A moved file or chosen entry moves back; directories created for it stay. A deleted entry does not come back.
 /// - A damaged file that was replaced gets its damaged content back, from where the run saved it. A missing
 ///   file that was created is removed; directories created for it stay.
 /// - An entry whose recorded metadata was put back gets that which it had, if it still has what the run gave it. It gets no
