@@ -71,7 +71,9 @@ fn role(command: &str, argument: &str) -> Option<Role> {
         (_, "newer" | "samefile" | "explain") => Role::Examined,
         (_, "references" | "keep_one_per") => Role::Tree,
         ("dup apply", "roots") => Role::Name,
-        ("hash", "paths") | ("cmp", "a" | "b") | ("du", "from") | ("dup apply", "report") => Role::Input,
+        ("hash", "paths") | ("cmp", "a" | "b") | ("du", "from" | "since") | ("dup apply", "report") => {
+            Role::Input
+        }
         ("hash" | "manifest import", "root") | ("manifest update", "accept") => Role::Name,
         ("dup" | "dup prune", "paths") => Role::Tree,
         ("find" | "du" | "cache forget", "paths") => Role::Examined,

@@ -88,6 +88,13 @@ pub(crate) fn local_time(ns: i128) -> String {
     in_zone(ns, TimeZone::system())
 }
 
+/// Formats a time in the local time zone, to the minute: `2026-03-01 09:00`.
+pub(crate) fn date(ns: i128) -> String {
+    let time = in_zone(ns, TimeZone::system());
+    time.split_once('T')
+        .map_or(time.clone(), |(day, clock)| format!("{day} {}", clock.get(..5).unwrap_or(clock)))
+}
+
 fn in_zone(ns: i128, zone: TimeZone) -> String {
     match Timestamp::from_nanosecond(ns) {
         Ok(time) => time.to_zoned(zone).strftime("%Y-%m-%dT%H:%M:%S%.f%:z").to_string(),

@@ -47,7 +47,7 @@ pub fn ncdu_trees(data: &[u8]) {
     assert_eq!((usage.total().files, usage.total().directories), (files, directories));
 
     let mut again = Vec::new();
-    write_ncdu_start(&mut again, 0);
+    write_ncdu_start(&mut again, 0, None);
     let mut is_first = true;
     for (kind, name, [apparent, allocated], link, missing, is_excluded) in &read {
         if *kind == b']' {

@@ -1,6 +1,8 @@
 //! `ftk du`.
 
 mod changes;
+mod exclusive;
+mod free;
 mod gnu;
 mod huge;
 mod links;
@@ -9,6 +11,7 @@ mod ncdu;
 mod outputs;
 mod races;
 mod read_back;
+mod since;
 
 use crate::harness::{Dir, bytes};
 

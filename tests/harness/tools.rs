@@ -21,6 +21,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("cksfv", "cksfv"),
     ("cmp", "diffutils"),
     ("dash", "dash"),
+    ("df", "coreutils"),
     ("diff", "diffutils"),
     ("du", "coreutils"),
     ("find", "findutils"),

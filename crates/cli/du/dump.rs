@@ -43,6 +43,7 @@ pub(super) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
     let name =
         fs::canonicalize(path).map_or_else(|_| root.to_bytes().to_vec(), |it| it.into_os_string().into_vec());
     let selection = args.selection.clone().without_max_depth();
+    let filter = selection.filter();
     let selection = selection.compile(&Roots::new(&roots), &[], console)?;
     let budget = Budget::new(globals.memory());
     let walker = walker(&roots, args.selection.follow(Follow::Never), globals);
@@ -61,7 +62,7 @@ pub(super) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
     let mut lines = Lines::new(&out);
     let is_shown = Stdout::is_terminal();
     // A failure is kept by `out`, which returns it below.
-    let _ = write_dump(&parts, &failed, &name, seconds, &mut |text| {
+    let _ = write_dump(&parts, &failed, &name, seconds, filter, &mut |text| {
         let is_written = lines.line(|line| match is_shown {
             true => text.split_inclusive(|byte| *byte == b'\n').for_each(|row| {
                 let (row, end) = row.split_at(row.len() - usize::from(row.ends_with(b"\n")));

@@ -1,77 +1,179 @@
-//! Counts the tree that a manifest or the JSON of ncdu describes.
+//! Trees that files describe: manifests, and the JSON of ncdu.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufReader, Read as _, Seek as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, anyhow, ensure};
 use ftk_file::{FileSystem, Inode};
 use ftk_inventory::{Budget, OpenDirs};
-use ftk_manifest::{Entry, Field, Kind, Manifest, sniff};
+use ftk_manifest::{Entry, Field, Header, Kind, Manifest, RootIdentity, sniff};
 use ftk_record::{MAX_NESTED_PATH, ZstdReader, is_zstd, quote};
-use ftk_usage::{Facts, Loaded, Node, Part, Usage, read_ncdu};
+use ftk_usage::{Facts, Item, Keep, Loaded, Node, Part, Usage, read_ncdu};
 use ftk_walk::FileType;
 
 use super::DuArgs;
 use super::source::Counted;
 use crate::console::{Console, Outcome};
+use crate::globals::Globals;
 use crate::human;
 use crate::input;
+use crate::manifest::input::Input;
 use crate::scan::too_large;
 
 /// Bytes that show whether a file is a manifest.
 const START: u64 = 64 << 10;
 
+/// A tree that a file describes.
+pub(crate) struct Recorded {
+    pub(super) usage: Usage,
+    pub(super) record: Record,
+}
+
+/// What a file says about the tree as a whole.
+#[derive(Default)]
+pub(super) struct Record {
+    /// The root, as the file names it.
+    pub(super) root: Vec<u8>,
+    /// What identifies the root.
+    pub(super) identity: Option<RootIdentity>,
+    /// The options of a manifest, which selected its entries. `None` for other files.
+    pub(super) options: Option<Vec<Vec<u8>>>,
+    /// When the tree was read, in nanoseconds since 1970.
+    pub(super) start_ns: Option<i128>,
+    /// The path of the first entry whose allocated bytes are not known.
+    pub(super) unallocated: Option<Vec<u8>>,
+    /// The path of the first regular file whose size is not known.
+    pub(super) unsized_file: Option<Vec<u8>>,
+    pub(super) loaded: Loaded,
+    /// Device and inode of a manifest, which is not a part of the tree that it describes.
+    pub(super) own: Vec<(u64, u64)>,
+}
+
 /// Counts the tree in `file`, or in standard input for `-`.
 ///
 /// # Errors
-/// If the file cannot be read, is of another kind or damaged, or if the table of directories does not fit into
-/// `budget`.
+/// If the file cannot be read, is of another kind or damaged, lacks allocated bytes, or if the table of directories
+/// does not fit into `budget`.
 pub(super) fn count(
     file: &OsStr,
     args: &DuArgs,
+    globals: &Globals,
     budget: &Budget,
     console: &Console,
 ) -> anyhow::Result<Counted> {
     let start = Instant::now();
+    let Recorded { usage, record } = Recorded::read(file, &args.keep(), globals, budget)?;
+    if let Some(path) = record.unallocated {
+        let why = "has no allocated_bytes: make the manifest with `ftk manifest create`";
+        return Err(anyhow!("{} {why}", quote(&path)).context(quote(file.as_encoded_bytes())));
+    }
+    let outcome = say(&record.loaded, file, console);
+    Ok(Counted { usage, unreadable: record.loaded.unreadable, outcome, start, file_systems: Vec::new() })
+}
+
+/// Reports what the file does not know.
+pub(super) fn say(loaded: &Loaded, file: &OsStr, console: &Console) -> Outcome {
     let name = || quote(file.as_encoded_bytes());
-    let mut part = Part::new(0, &args.keep(), budget);
-    let mut input = input::open(file).with_context(|| format!("cannot open {}", name()))?;
-    let mut first = Vec::new();
-    (&mut input).take(START).read_to_end(&mut first).with_context(name)?;
-    let loaded = if sniff(&first) == Kind::Manifest {
-        // A pipe cannot be read twice, so what follows is copied, as every command that reads manifests does.
-        let input = whole(input, &first).with_context(name)?;
-        add_manifest(&Manifest::open(input).with_context(name)?, &mut part).with_context(name)?;
-        Loaded::default()
-    } else {
+    if loaded.excluded > 0 {
+        console.summary(format_args!("not counted in {}: {}", name(), human::entries(loaded.excluded)));
+    }
+    if loaded.unreadable == 0 {
+        return Outcome::Success;
+    }
+    let entries = human::entries(loaded.unreadable);
+    console.error_of("list", format_args!("{}: {entries} could not be read when it was written", name()));
+    Outcome::Error
+}
+
+impl Recorded {
+    /// Reads the tree in `file`, or in standard input for `-`. In a directory are the parts of a manifest.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is of another kind or damaged, or if the table of directories does not fit into
+    /// `budget`.
+    pub(super) fn read(
+        file: &OsStr,
+        keep: &Keep,
+        globals: &Globals,
+        budget: &Budget,
+    ) -> anyhow::Result<Self> {
+        let name = || quote(file.as_encoded_bytes());
+        if Path::new(file).is_dir() {
+            let Input { manifest, own } = Input::open(file, globals)?;
+            let read = Self::of_manifest(&manifest, keep, budget).with_context(name)?;
+            return Ok(Self { record: Record { own, ..read.record }, ..read });
+        }
+        let mut input = input::open(file).with_context(|| format!("cannot open {}", name()))?;
+        let own = input.metadata().with_context(name)?;
+        let mut first = Vec::new();
+        (&mut input).take(START).read_to_end(&mut first).with_context(name)?;
+        if sniff(&first) == Kind::Manifest {
+            // A pipe cannot be read twice, so what follows is copied, as every command that reads manifests does.
+            let manifest = Manifest::open(whole(input, &first).with_context(name)?).with_context(name)?;
+            let read = Self::of_manifest(&manifest, keep, budget).with_context(name)?;
+            let own = own.is_file().then(|| (own.dev(), own.ino())).into_iter().collect();
+            return Ok(Self { record: Record { own, ..read.record }, ..read });
+        }
         let is_compressed = is_zstd(&first);
         let input = BufReader::new((&*first).chain(input));
-        let read = if is_compressed {
+        let mut part = Part::new(0, keep, budget);
+        let loaded = if is_compressed {
             read_ncdu(BufReader::new(ZstdReader::new(input).with_context(name)?), &mut part)
         } else {
             read_ncdu(input, &mut part)
         };
-        read.with_context(name)?
-    };
-    let usage = Usage::merge(vec![part]).with_context(|| too_large(budget))?;
-    if loaded.excluded > 0 {
-        console.summary(format_args!("not counted in {}: {}", name(), human::entries(loaded.excluded)));
+        let loaded = loaded.with_context(name)?;
+        let usage = Usage::merge(vec![part]).with_context(|| too_large(budget))?;
+        let root = usage.roots().first().map(|root| usage.name(Item::Dir(*root)).to_vec());
+        let start_ns = loaded.made.seconds.map(|seconds| i128::from(seconds) * 1_000_000_000);
+        let record = Record { root: root.unwrap_or_default(), start_ns, loaded, ..Record::default() };
+        Ok(Self { usage, record })
     }
-    let outcome = match loaded.unreadable {
-        0 => Outcome::Success,
-        n => {
-            let entries = human::entries(n);
-            console.error_of(
-                "list",
-                format_args!("{}: {entries} could not be read when it was written", name()),
-            );
-            Outcome::Error
+
+    /// Counts the entries of a manifest, which are sorted by path.
+    ///
+    /// # Errors
+    /// If an entry is invalid, or if the table of directories does not fit into `budget`.
+    pub(crate) fn of_manifest(manifest: &Manifest, keep: &Keep, budget: &Budget) -> anyhow::Result<Self> {
+        let Header { root, root_identity, options, start_ns, .. } = manifest.header().clone();
+        let root = if root.is_empty() { b".".to_vec() } else { root };
+        let mut record = Record {
+            root,
+            identity: root_identity,
+            options: Some(options),
+            start_ns: Some(start_ns),
+            ..Record::default()
+        };
+        let mut part = Part::new(0, keep, budget);
+        add_entries(manifest, &mut record, &mut part)?;
+        let usage = Usage::merge(vec![part]).with_context(|| too_large(budget))?;
+        Ok(Self { usage, record })
+    }
+}
+
+impl Record {
+    /// Returns the options that selected the entries, sorted.
+    pub(super) fn selection(&self) -> Vec<Vec<u8>> {
+        let filter = self.loaded.made.filter.iter().map(|filter| filter.clone().into_bytes());
+        let mut options: Vec<_> = self.options.iter().flatten().cloned().chain(filter).collect();
+        options.sort_unstable();
+        options
+    }
+
+    /// Returns why the root of `other` is another directory, as far as it is known.
+    pub(super) fn other_root(&self, other: &Self) -> Option<String> {
+        if let (Some(a), Some(b)) = (&self.identity, &other.identity) {
+            return a.difference(b).map(|why| why.to_string());
         }
-    };
-    Ok(Counted { usage, unreadable: loaded.unreadable, outcome, start })
+        let [a, b] = [self, other].map(|it| it.identity.as_ref().map_or(&it.root, |identity| &identity.path));
+        let differ = a != b && a.starts_with(b"/") && b.starts_with(b"/");
+        differ.then(|| "its path differs".to_owned())
+    }
 }
 
 /// Returns a file that can be read from its start.
@@ -85,22 +187,28 @@ fn whole(mut input: File, first: &[u8]) -> std::io::Result<File> {
     Ok(copy)
 }
 
-/// Counts the entries of a manifest, which are sorted by path.
-fn add_manifest(manifest: &Manifest, part: &mut Part) -> anyhow::Result<()> {
-    let root = match &*manifest.header().root {
-        b"" => b".",
-        root => root,
-    };
+fn add_entries(manifest: &Manifest, record: &mut Record, part: &mut Part) -> anyhow::Result<()> {
     // It is a part of every line of the output.
-    ensure!(root.len() <= MAX_NESTED_PATH, "the path of its root is longer than {MAX_NESTED_PATH} bytes");
+    ensure!(
+        record.root.len() <= MAX_NESTED_PATH,
+        "the path of its root is longer than {MAX_NESTED_PATH} bytes"
+    );
+    let root = &*record.root.clone();
     let root_node = part.root(root, true);
     let mut open = OpenDirs::default();
     open.push(b"", root_node);
     let mut file_systems = FileSystems::default();
     let mut entries = manifest.entries()?;
     while let Some(entry) = entries.next()? {
-        let facts = facts(&entry, &mut file_systems)?;
+        let facts = facts(&entry, &mut file_systems);
         let is_directory = entry.stat.file_type == FileType::Directory;
+        record.loaded.has_directory_sizes |= is_directory && entry.knows(Field::Size);
+        if record.unallocated.is_none() && !Field::Allocated.is_of(&entry) {
+            record.unallocated = Some(entry.path.to_vec());
+        }
+        if record.unsized_file.is_none() && entry.stat.is_regular() && entry.size().is_none() {
+            record.unsized_file = Some(entry.path.to_vec());
+        }
         if entry.path == b"." {
             part.add_directory(root_node, &facts, is_directory);
             continue;
@@ -133,20 +241,14 @@ fn place<'p>(open: &OpenDirs<Node>, path: &'p [u8]) -> (Node, &'p [u8]) {
 }
 
 /// Returns what a manifest says about the space of an entry.
-fn facts(entry: &Entry<'_>, file_systems: &mut FileSystems) -> anyhow::Result<Facts> {
-    let path = || quote(entry.path);
-    ensure!(
-        Field::Allocated.is_of(entry),
-        "{} has no allocated_bytes: make the manifest with `ftk manifest create`",
-        path()
-    );
+fn facts(entry: &Entry<'_>, file_systems: &mut FileSystems) -> Facts {
     let stat = &entry.stat;
     let is_linked = entry.knows(Field::Nlink) && stat.nlink > 1 && stat.file_type != FileType::Directory;
-    Ok(Facts {
+    Facts {
         apparent: entry.size().unwrap_or_default(),
-        allocated: stat.blocks.saturating_mul(512),
+        allocated: if Field::Allocated.is_of(entry) { stat.blocks.saturating_mul(512) } else { 0 },
         link: entry.inode().filter(|_| is_linked).map(|inode| file_systems.number(inode)),
-    })
+    }
 }
 
 /// Numbers for the file systems of a manifest.

@@ -19,6 +19,11 @@ pub(super) fn print(usage: &Usage, listing: &Listing, out: &Stdout) {
                     .member("apparent_bytes", row.sum.apparent)
                     .member("files", row.sum.files)
                     .member("directories", row.sum.directories);
+                if let Some(exclusive) = usage.exclusive(row.item) {
+                    record
+                        .member("exclusive_bytes", exclusive.known())
+                        .member("exclusive_unknown_files", exclusive.unknown_files);
+                }
             });
         });
         if !is_written {

@@ -1,11 +1,14 @@
 //! `ftk du`: shows what uses the space, the largest first.
 
 mod browse;
+mod changes;
 mod dump;
 mod from;
 mod json;
 mod lines;
+mod since;
 mod source;
+mod space;
 mod tree;
 
 use std::ffi::OsString;
@@ -14,10 +17,12 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::{ArgAction, Args, ValueEnum};
 use ftk_inventory::Budget;
-use ftk_usage::{Keep, Measure};
+use ftk_usage::{Exclusive, Keep, Measure};
 use ftk_walk::Follow;
 use indicatif::HumanCount;
 
+pub(crate) use self::changes::{Style, print as print_changes};
+pub(crate) use self::since::Pair;
 use self::source::Counted;
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
@@ -91,6 +96,18 @@ struct OutputArgs {
     #[arg(long, conflicts_with = "format")]
     apparent_size: bool,
 
+    /// Count only the space of files that no other file shares
+    ///
+    /// On Btrfs and XFS, reflinks and snapshots share blocks. Removing a directory frees at least what is printed for
+    /// it: blocks that only files in it share are not counted. A file with several hard links counts for the directory
+    /// that contains all of them. Files on other file systems, and files that are compressed or stored with their
+    /// metadata, are unknown.
+    ///
+    /// Opens every file, and first writes its changed data to the disk. Lines have the bytes (? if none are known), the
+    /// number of unknown files, and the path.
+    #[arg(long, conflicts_with_all = ["all", "apparent_size", "format", "from"])]
+    exclusive: bool,
+
     /// End each line with NUL instead of newline
     #[arg(short = '0', long = "null", conflicts_with = "format")]
     null: bool,
@@ -122,6 +139,17 @@ struct OutputArgs {
     /// It must be on the same file system. Default: .ftk-quarantine in the starting point.
     #[arg(long, value_name = "DIR", requires = "interactive")]
     quarantine: Option<PathBuf>,
+
+    /// Print which directories grew or shrank since FILE was written
+    ///
+    /// FILE is a manifest, or the JSON of `ncdu -o`, of gdu or of `ftk du --format ncdu`; `-`: standard input. PATH is
+    /// the directory now, or another such file. The largest changes come first. Directories that did not change are
+    /// omitted.
+    ///
+    /// The options that a manifest records select the same entries now. For other files, give the same options again.
+    /// What could not be read in one of the two is not compared.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "format", "exclusive", "files_from", "files0_from"])]
+    since: Option<OsString>,
 }
 
 /// The value of `--format`.
@@ -129,6 +157,9 @@ struct OutputArgs {
 enum DumpFormat {
     Ncdu,
 }
+
+/// Stands for bytes that are not known.
+const UNKNOWN: &str = "?";
 
 /// Lines without `--top`, unless an option of GNU du asks for all entries.
 const TOP: usize = 20;
@@ -143,6 +174,8 @@ Examples:
   ftk du --json -d 2 | jq -r 'select(.allocated_bytes > 1e9).path'
                                   directories of more than 1 GB
   ftk du --interactive /srv       browse the tree; mark, move away, delete
+  ftk du --since monday.jsonl /srv
+                                  what grew since the manifest was made
   ftk du --format ncdu /srv | ncdu -f-
                                   browse the tree with ncdu";
 
@@ -154,8 +187,12 @@ pub(crate) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
     if args.output.format == Some(DumpFormat::Ncdu) {
         return dump::run(args, globals, console);
     }
+    if let Some(old) = &args.output.since {
+        return since::run(args, old, globals, console);
+    }
     let budget = Budget::new(globals.memory());
-    let Counted { usage, unreadable, outcome, start } = source::count(args, globals, &budget, None, console)?;
+    let Counted { usage, unreadable, outcome, start, file_systems } =
+        source::count(args, globals, &budget, None, console)?;
     let out = Stdout::default();
     let (top, unit) = (args.top(), args.unit());
     let listing = usage.listing(top, args.measure(), &budget).with_context(|| too_large(&budget))?;
@@ -167,22 +204,34 @@ pub(crate) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
         lines::print(&usage, &listing, args.measure(), unit, args.output.null, &out);
     }
     out.finish()?;
-    let total = usage.total();
+    let (total, bytes) = (usage.total(), usage.total_bytes(args.measure()));
     let files = human::count(total.files, "file");
     let directories = match total.directories {
         1 => "1 directory".to_owned(),
         n => format!("{} directories", HumanCount(n)),
     };
-    let sum = unit.unwrap_or(Unit::Decimal).format(total.bytes(args.measure()));
+    let unit = unit.unwrap_or(Unit::Decimal);
+    let sum = match usage.total_exclusive() {
+        None => unit.format(bytes),
+        Some(exclusive) => describe_exclusive(&exclusive, total.bytes(args.measure()), unit),
+    };
     let unreadable = match unreadable {
         0 => String::new(),
         n => format!("; {} unreadable (status 2)", HumanCount(n)),
     };
-    console.summary(format_args!(
-        "{files}, {directories}, {sum} in {}{unreadable}",
-        human::time(start.elapsed())
-    ));
+    let line = format!("{files}, {directories}, {sum} in {}{unreadable}", human::time(start.elapsed()));
+    space::finish(&line, &file_systems, unit, console);
     Ok(outcome)
+}
+
+/// Returns `1.2 GB of 1.9 TB exclusive, 3 files unknown`.
+fn describe_exclusive(exclusive: &Exclusive, all: u128, unit: Unit) -> String {
+    let known = exclusive.known().map_or_else(|| UNKNOWN.to_owned(), |bytes| unit.format(bytes));
+    let unknown = match exclusive.unknown_files {
+        0 => String::new(),
+        n => format!(", {} unknown", human::count(n, "file")),
+    };
+    format!("{known} of {} exclusive{unknown}", unit.format(all))
 }
 
 impl DuArgs {
@@ -201,7 +250,6 @@ impl DuArgs {
         if self.output.summarize && self.selection.max_depth().is_some_and(|depth| depth > 0) {
             bail!("--summarize cannot be used with --max-depth, except 0");
         }
-        let filter = self.selection.clone().without_max_depth().filter();
         let others = self.selection.clone().without_one_file_system();
         if let (true, Some(filter)) = (self.output.interactive, others.filter()) {
             bail!("--interactive cannot be used with {filter}: what it skips would go with its directory");
@@ -209,13 +257,22 @@ impl DuArgs {
         if self.output.interactive && self.selection.follow(Follow::Never) == Follow::Always {
             bail!("--interactive cannot be used with --follow");
         }
-        if let (Some(_), Some(filter)) = (&self.output.from, filter) {
+        if let (Some(_), Some(filter)) = (&self.output.from, self.filter()) {
             bail!("--from cannot be used with {filter}: the file has been written with its own selection");
         }
-        if self.output.from.is_some() && self.selection.follow(Follow::Never) == Follow::Always {
-            bail!("--from cannot be used with --follow");
+        let records = [(&self.output.from, "--from"), (&self.output.since, "--since")];
+        let record = records.iter().find(|(file, _)| file.is_some()).map(|(_, option)| *option);
+        if let Some(option) = record.or(self.output.exclusive.then_some("--exclusive"))
+            && self.selection.follow(Follow::Never) == Follow::Always
+        {
+            bail!("{option} cannot be used with --follow");
         }
         Ok(())
+    }
+
+    /// Returns the first option that selects entries.
+    fn filter(&self) -> Option<&'static str> {
+        self.selection.clone().without_max_depth().filter()
     }
 
     fn measure(&self) -> Measure {
@@ -237,6 +294,7 @@ impl DuArgs {
     }
 
     fn keep(&self) -> Keep {
-        Keep { depth: self.depth(), files: self.output.all, top: self.top(), measure: self.measure() }
+        let (depth, measure) = (self.depth(), self.measure());
+        Keep { depth, files: self.output.all, top: self.top(), measure, ..Keep::default() }
     }
 }

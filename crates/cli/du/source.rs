@@ -1,12 +1,13 @@
 //! Counts the trees of a walk, or that of a file.
 
+use std::ffi::CString;
 use std::time::Instant;
 
 use anyhow::Context as _;
 use ftk_file::Sealer;
 use ftk_inventory::Budget;
-use ftk_select::{Roots, Skipped};
-use ftk_usage::{Count, Usage};
+use ftk_select::{Roots, Selection, Skipped};
+use ftk_usage::{Count, Unknown, Usage};
 use ftk_walk::{Follow, Op, WalkError};
 
 use super::{DuArgs, from};
@@ -22,6 +23,8 @@ pub(super) struct Counted {
     pub(super) unreadable: u64,
     pub(super) outcome: Outcome,
     pub(super) start: Instant,
+    /// The devices that were entered, and a path on each. One may occur several times.
+    pub(super) file_systems: Vec<(u64, Vec<u8>)>,
 }
 
 /// Counts what the arguments name, and reports errors and skipped entries. With a sealer, the sums have seals.
@@ -35,13 +38,11 @@ pub(super) fn count(
     sealer: Option<&Sealer>,
     console: &Console,
 ) -> anyhow::Result<Counted> {
-    let start = Instant::now();
     if let Some(file) = &args.output.from {
-        return from::count(file, args, budget, console);
+        return from::count(file, args, globals, budget, console);
     }
     // A file that standard output goes to counts like any other: nothing is written before the walk has ended.
     let roots = args.selection.starts.read(&args.paths, &[c"."])?;
-    let races = Races::new(args.races, &roots);
     let selection = args.selection.clone().without_max_depth();
     let selection = selection.compile(&Roots::new(&roots), &[], console)?;
     let follow = args.selection.follow(Follow::Never);
@@ -49,18 +50,47 @@ pub(super) fn count(
     let visitor = |worker| {
         let count = Count::new(worker, &keep, budget, follow == Follow::Always);
         let count = count.one_file_system(args.selection.one_file_system());
+        let count = if args.output.exclusive { count.exclusive() } else { count };
         sealer.into_iter().fold(count, Count::sealing)
     };
-    let walker = walker(&roots, follow, globals);
-    let walked = walk(walker, &selection, budget, console.progress, console, visitor);
+    count_walk(&roots, follow, &selection, visitor, args, globals, budget, console)
+}
+
+/// Walks `roots` and counts what `visitor` is shown.
+///
+/// # Errors
+/// If the table of directories does not fit into the allowed memory.
+#[expect(clippy::too_many_arguments, reason = "the frame of a command and what it walks")]
+pub(super) fn count_walk(
+    roots: &[CString],
+    follow: Follow,
+    selection: &Selection,
+    visitor: impl FnMut(usize) -> Count,
+    args: &DuArgs,
+    globals: &Globals,
+    budget: &Budget,
+    console: &Console,
+) -> anyhow::Result<Counted> {
+    let start = Instant::now();
+    let races = Races::new(args.races, roots);
+    let walker = walker(roots, follow, globals);
+    let walked = walk(walker, selection, budget, console.progress, console, visitor);
     let Walked { visitors, mut skipped, rules, .. } = walked;
     let (mut parts, mut errors) = (Vec::with_capacity(visitors.len()), Vec::new());
+    let mut file_systems = Vec::new();
     for count in visitors {
         parts.push(count.part);
         errors.extend(count.errors);
+        file_systems.extend(count.file_systems);
     }
     let (vanished, errors) = sort_out(errors, &races, &mut skipped);
     errors.iter().for_each(|error| walk_error(error, console));
+    if let (Some(part), [root]) = (parts.first_mut(), roots) {
+        for error in &errors {
+            let path = error.path.strip_prefix(root.to_bytes()).unwrap_or(&error.path).to_vec();
+            part.add_unknown(Unknown { path, is_directory: matches!(error.op, Op::Open | Op::List) });
+        }
+    }
     let usage = Usage::merge(parts).with_context(|| too_large(budget))?;
     say_skipped(skipped, Default::default(), console);
     say_vanished(vanished, console);
@@ -73,7 +103,7 @@ pub(super) fn count(
         console.summary(none);
     }
     let outcome = if errors.is_empty() { Outcome::Success } else { Outcome::Error };
-    Ok(Counted { usage, unreadable: errors.len() as u64, outcome, start })
+    Ok(Counted { usage, unreadable: errors.len() as u64, outcome, start, file_systems })
 }
 
 /// Returns the paths of vanished entries, and the errors sorted by path. A directory that is mounted below

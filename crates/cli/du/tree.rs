@@ -3,40 +3,91 @@
 use std::fmt::Write as _;
 
 use ftk_record::sanitize;
-use ftk_usage::{Listing, Measure, Rest, Usage};
+use ftk_usage::{Listing, Measure, Rest, Row, Usage};
 use indicatif::HumanCount;
 
+use super::UNKNOWN;
 use crate::size::Unit;
 use crate::stdout::{Lines, Stdout};
 
 /// The width of names, guides included, before the number of files.
 const NAMES: usize = 34;
 
+/// A line of a tree, without the guides that lead to it.
+pub(super) struct Line {
+    /// What stands before the guides.
+    pub(super) left: String,
+    pub(super) name: String,
+    /// What stands after the name.
+    pub(super) right: Option<String>,
+}
+
 /// Prints the listing as a tree, with the share of everything that was counted.
 pub(super) fn print(usage: &Usage, listing: &Listing, measure: Measure, unit: Option<Unit>, out: &Stdout) {
     let unit = unit.unwrap_or(Unit::Decimal);
-    let total = usage.total().bytes(measure);
+    let total = usage.total_bytes(measure);
+    let bytes = |row: &Row| usage.bytes(row.item, measure);
+    let smallest = listing.rows.iter().map(bytes).min().unwrap_or_default();
+    let left = |bytes| format!("{:>7}  {:>3} %", unit.format(bytes), share(bytes, total));
+    let smaller = |rest: Rest| Line { left: left(rest.bytes), name: smaller(rest.entries), right: None };
+    let line = |at: usize| {
+        let row = &listing.rows[at];
+        let has_files = depth(usage, row) > 0 && usage.is_directory(row.item);
+        let files = if has_files { HumanCount(row.sum.files).to_string() } else { String::new() };
+        let exclusive = usage.exclusive(row.item).unwrap_or_default();
+        let unknown = match exclusive.unknown_files {
+            0 => String::new(),
+            n => format!("  {} unknown", HumanCount(n)),
+        };
+        let right = format!("{files:>11}{unknown}");
+        Line {
+            left: match exclusive.known() {
+                None => format!("{UNKNOWN:>7}       "),
+                Some(_) => left(bytes(row)),
+            },
+            name: sanitize(usage.name(row.item)).into_owned(),
+            right: Some(right).filter(|right| !right.trim().is_empty()),
+        }
+    };
+    let rest = |at: usize| {
+        let row = &listing.rows[at];
+        let is_shown = |rest: &Rest| depth(usage, row) == 0 || rest.bytes >= smallest;
+        row.rest.filter(is_shown).map(smaller)
+    };
+    let depths: Vec<_> = listing.rows.iter().map(|row| depth(usage, row)).collect();
+    branches(&depths, line, rest, listing.rest.map(smaller), out);
+}
+
+fn depth(usage: &Usage, row: &Row) -> u32 {
+    usage.depth(row.item)
+}
+
+/// Prints lines of these depths with guides. `line` returns one by its number, and `rest` the line for those of its
+/// entries that have none. `last` stands for further starting points.
+pub(super) fn branches(
+    depths: &[u32],
+    line: impl Fn(usize) -> Line,
+    rest: impl Fn(usize) -> Option<Line>,
+    last: Option<Line>,
+    out: &Stdout,
+) {
     let mut lines = Lines::new(out);
-    let smallest = listing.rows.iter().map(|row| row.sum.bytes(measure)).min().unwrap_or_default();
-    let is_shown = |rest: &Rest, depth: u32| depth == 0 || rest.sum.bytes(measure) >= smallest;
-    let mut print = |bytes: u128, name: &str, files: Option<u64>| {
-        let percent = share(bytes, total);
-        let mut line = format!("  {:>7}  {percent:>3} %  {name}", unit.format(bytes));
-        if let Some(files) = files {
+    let mut print = |guides: String, Line { left, name, right }: Line| {
+        let name = guides + &name;
+        let mut line = format!("  {left}  {name}");
+        if let Some(right) = right {
             let gap = NAMES.saturating_sub(name.chars().count());
-            let _ = write!(line, "{:gap$}  {:>11}", "", HumanCount(files).to_string());
+            let _ = write!(line, "{:gap$}  {right:>11}", "");
         }
         line.push('\n');
         lines.line(|out| out.extend_from_slice(line.as_bytes()))
     };
-    let depths: Vec<_> = listing.rows.iter().map(|row| usage.depth(row.item)).collect();
     // For each level whether more lines of it follow, and the remaining entries to print at its end.
-    let mut rests: Vec<(u32, Rest)> = Vec::new();
+    let mut rests: Vec<(u32, Line)> = Vec::new();
     let mut open: Vec<bool> = Vec::new();
-    for (at, row) in listing.rows.iter().enumerate() {
-        let depth = depths[at];
+    for (at, depth) in depths.iter().copied().enumerate() {
         while let Some((of, rest)) = rests.pop_if(|(of, _)| *of >= depth) {
-            print(rest.sum.bytes(measure), &(guides(&open, of + 1, true) + &smaller(rest)), None);
+            print(guides(&open, of + 1, true), rest);
         }
         let has_next =
             depths[at + 1..].iter().find(|next| **next <= depth).is_some_and(|next| *next == depth)
@@ -44,20 +95,16 @@ pub(super) fn print(usage: &Usage, listing: &Listing, measure: Measure, unit: Op
         open.truncate(depth as usize);
         let guide = guides(&open, depth, !has_next);
         open.push(has_next);
-        let name = sanitize(usage.name(row.item));
-        let files = (depth > 0 && usage.is_directory(row.item)).then_some(row.sum.files);
-        if !print(row.sum.bytes(measure), &(guide + &name), files) {
+        if !print(guide, line(at)) {
             return;
         }
-        if let Some(rest) = row.rest.filter(|rest| is_shown(rest, depth)) {
-            rests.push((depth, rest));
-        }
+        rests.extend(rest(at).map(|rest| (depth, rest)));
     }
     while let Some((of, rest)) = rests.pop() {
-        print(rest.sum.bytes(measure), &(guides(&open, of + 1, true) + &smaller(rest)), None);
+        print(guides(&open, of + 1, true), rest);
     }
-    if let Some(rest) = listing.rest {
-        print(rest.sum.bytes(measure), &smaller(rest), None);
+    if let Some(last) = last {
+        print(String::new(), last);
     }
     lines.flush();
 }
@@ -71,8 +118,9 @@ fn share(bytes: u128, total: u128) -> u128 {
     }
 }
 
-fn smaller(rest: Rest) -> String {
-    format!("({} smaller)", HumanCount(rest.entries))
+/// Stands for entries that have no line.
+pub(super) fn smaller(entries: u64) -> String {
+    format!("({} smaller)", HumanCount(entries))
 }
 
 /// Returns the lines that lead to an entry. `open`: for each level above, whether more entries of it follow.

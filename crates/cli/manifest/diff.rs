@@ -8,10 +8,12 @@ use std::ops::ControlFlow;
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_inventory::Budget;
-use ftk_manifest::{Criteria, Field, Finding, Verdict, diff};
+use ftk_manifest::{Criteria, Field, Finding, Manifest, Verdict, diff};
 use ftk_record::{End, is_zstd, quote};
+use ftk_usage::{Measure, Shown};
 
 use crate::console::{Console, Outcome};
+use crate::du::{Pair, Style, print_changes};
 use crate::globals::Globals;
 use crate::hash::diff::{Compared, both};
 use crate::hash::reading::ReadList;
@@ -22,6 +24,8 @@ use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::input::{Input, in_either};
 use crate::manifest::record::{Findings, Manner, Uncompared, say_counts};
 use crate::manifest::rules::{ModeArg, RulesArgs};
+use crate::number::at_least;
+use crate::scan::too_large;
 use crate::stdout::Stdout;
 
 /// Print the differences between two manifests
@@ -39,6 +43,16 @@ pub(super) struct DiffArgs {
     #[arg(value_name = "NEW")]
     new: OsString,
 
+    /// Print which directories grew or shrank, not the entries
+    ///
+    /// Prints what `ftk du --since OLD NEW` prints. The summary and the exit status are still about all entries.
+    #[arg(long)]
+    by_directory: bool,
+
+    /// With --by-directory: print only the N largest changes
+    #[arg(long, value_name = "N", value_parser = at_least(1_usize), requires = "by_directory")]
+    top: Option<usize>,
+
     #[command(flatten)]
     rules: RulesArgs,
 
@@ -53,6 +67,8 @@ Examples:
   ftk manifest diff monday.jsonl friday.jsonl
   ftk manifest diff --mode content laptop.jsonl backup.jsonl
                         ignore owners, permissions and times
+  ftk manifest diff --by-directory --top 20 monday.jsonl friday.jsonl
+                        which directories grew or shrank
   ftk manifest diff SHA256SUMS archive.jsonl
                         a checksum list made in the root of the tree";
 
@@ -72,6 +88,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
             !args.corrupted.is_given(),
             "--status-corrupted needs manifests: a checksum list has no times, which tell damage from edits"
         );
+        ensure!(!args.by_directory, "--by-directory needs manifests: a checksum list has no sizes");
         if args.rules.normalize_names {
             bail!("--normalize-names is for two manifests: names of checksum lists are compared exactly");
         }
@@ -91,7 +108,9 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         sample: None,
     };
     args.corrupted.check(&criteria, &[&old.header().algorithms, &new.header().algorithms])?;
-    let manner = Manner { member: "change", word, json: globals.json, all: false, has_sizes: true };
+    let is_silent = args.by_directory;
+    let manner =
+        Manner { member: "change", word, json: globals.json, all: false, has_sizes: true, is_silent };
     let mut findings = Findings::new(manner, [&old.header().algorithms, &new.header().algorithms], list);
     let budget = Budget::new(globals.memory());
     let summary = diff(&old, &new, &criteria, &budget, &mut |finding: &Finding<'_>| {
@@ -113,9 +132,36 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     let uncompared = Uncompared { unrecorded, hidden: summary.hidden_xattrs };
     findings.uncompared(&uncompared);
     findings.finish()?;
+    if args.by_directory {
+        print_directories(args, [&old, &new], globals, console)?;
+    }
     let outcome = say_counts(&summary, "the same", word, shifted, &args.corrupted, console);
     uncompared.say(console);
     Ok(outcome)
+}
+
+/// Prints the directories that grew or shrank.
+fn print_directories(
+    args: &DiffArgs,
+    manifests: [&Manifest; 2],
+    globals: &Globals,
+    console: &Console,
+) -> anyhow::Result<()> {
+    // The memory of the comparison is free again.
+    let budget = Budget::new(globals.memory());
+    let pair = Pair::of_manifests(manifests, [&args.old, &args.new], &budget, console)?;
+    let measure = pair.measure();
+    let has_allocated = measure == Measure::Allocated;
+    if !has_allocated {
+        console.summary("the sizes of files are compared: a manifest has no allocated_bytes");
+    }
+    let shown = Shown { measure, depth: None, top: args.top };
+    let difference = pair.difference(shown, &budget).with_context(|| too_large(&budget))?;
+    let rows = difference.rows(&budget).with_context(|| too_large(&budget))?;
+    let out = Stdout::default();
+    let style = Style { json: globals.json, measure, unit: None, null: false, has_allocated };
+    print_changes(&difference, &rows, style, &out);
+    out.finish()
 }
 
 /// Returns the word for a change. In a comparison of two states, entries are `removed` and `added` instead of

@@ -33,6 +33,8 @@ mod verify;
 use clap::{Args, Subcommand};
 
 pub(crate) use self::export::{DECLARATION, bag_files, bag_info, payload_manifest};
+pub(crate) use self::root::Root;
+pub(crate) use self::scope::ScopeArgs;
 
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;

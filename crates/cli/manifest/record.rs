@@ -25,6 +25,8 @@ pub(super) struct Manner {
     pub(super) all: bool,
     /// Whether the sizes of files that only one side has are printed.
     pub(super) has_sizes: bool,
+    /// Whether nothing is printed, because the changes are printed by directory.
+    pub(super) is_silent: bool,
 }
 
 /// Prints findings.
@@ -53,7 +55,7 @@ impl<'a> Findings<'a> {
         let Self { manner, algorithms, is_shown, is_coloured, .. } = *self;
         let size = size_of_lone_file(finding).filter(|_| manner.has_sizes);
         let record = Record { word: (manner.word)(finding.verdict), finding, size, why, algorithms };
-        self.list.line(|out| match manner.json {
+        self.line(|out| match manner.json {
             true => record.push_json(out, manner.member),
             false => record.push_text(out, is_shown, is_coloured),
         });
@@ -61,7 +63,13 @@ impl<'a> Findings<'a> {
 
     /// Prints the object that `push` appends, which is not about an entry.
     pub(super) fn object(&mut self, push: impl FnOnce(&mut Vec<u8>)) {
-        self.list.line(push);
+        self.line(push);
+    }
+
+    fn line(&mut self, push: impl FnOnce(&mut Vec<u8>)) {
+        if !self.manner.is_silent {
+            self.list.line(push);
+        }
     }
 
     /// Prints a shift of nearly all times, in one line for the whole tree. `names` are the words for the old and the
@@ -70,7 +78,7 @@ impl<'a> Findings<'a> {
         let Some(shift) = shift else { return Outcome::Success };
         let Self { manner, is_shown, .. } = *self;
         let text = || describe(shift, names);
-        self.list.line(|out| match (manner.json, is_shown) {
+        self.line(|out| match (manner.json, is_shown) {
             (true, _) => push_json(out, manner.member, shift),
             (false, true) => {
                 out.extend_from_slice(format!("  {:<10} {:<24}   {}\n", "shifted", ".", text()).as_bytes());
@@ -83,7 +91,7 @@ impl<'a> Findings<'a> {
     /// Prints, in one line for the whole tree, that none of the recorded hard links are left.
     pub(super) fn split_links(&mut self, groups: u64) {
         let Self { manner, is_shown, .. } = *self;
-        self.list.line(|out| {
+        self.line(|out| {
             let what = describe_split_links(groups);
             let line = match (manner.json, is_shown) {
                 (true, _) => {
@@ -111,7 +119,7 @@ impl<'a> Findings<'a> {
             (hidden > 0).then(|| why(format!("\"reason\":\"hidden\",\"entries\":{hidden}"))),
         ];
         for line in lines.into_iter().flatten() {
-            self.list.line(|out| out.extend_from_slice(line.as_bytes()));
+            self.line(|out| out.extend_from_slice(line.as_bytes()));
         }
     }
 

@@ -14,7 +14,7 @@ use ftk_record::quote;
 use rustix::fs::CWD;
 
 /// The directory ROOT. It stays open, so that it is the same one whatever happens to its path while ftk runs.
-pub(super) struct Root {
+pub(crate) struct Root {
     given: OsString,
     dir: OwnedFd,
     identity: RootIdentity,
@@ -25,7 +25,7 @@ impl Root {
     ///
     /// # Errors
     /// If it is not a directory, or cannot be examined.
-    pub(super) fn open(given: &OsStr) -> anyhow::Result<Self> {
+    pub(crate) fn open(given: &OsStr) -> anyhow::Result<Self> {
         let cannot = || format!("cannot open {}", quote(given.as_bytes()));
         let is_dir = Path::new(given).metadata().with_context(cannot)?.is_dir();
         ensure!(is_dir, "{} is not a directory", quote(given.as_bytes()));
@@ -57,7 +57,7 @@ impl Root {
         &self.given
     }
 
-    pub(super) fn identity(&self) -> &RootIdentity {
+    pub(crate) fn identity(&self) -> &RootIdentity {
         &self.identity
     }
 

@@ -18,7 +18,7 @@ use crate::selection::{NameArgs, SelectionArgs, WalkArgs};
 /// The options that select entries by name and place. Recorded properties such as sizes and times must not
 /// select entries, because a changed file would drop out of the scope and its change would go unnoticed.
 #[derive(Clone, Debug)]
-pub(super) struct ScopeArgs {
+pub(crate) struct ScopeArgs {
     selection: SelectionArgs,
     words: Vec<OsString>,
     follows: bool,
@@ -135,7 +135,7 @@ impl ScopeArgs {
     ///
     /// # Errors
     /// If they are not valid options, such as those of a later version.
-    pub(super) fn of_words(words: &[Vec<u8>]) -> anyhow::Result<Self> {
+    pub(crate) fn of_words(words: &[Vec<u8>]) -> anyhow::Result<Self> {
         let shown = || words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ");
         let Alone { mut scope } =
             Alone::try_parse_from(words.iter().map(|word| OsStr::from_bytes(word))).ok().with_context(
@@ -168,7 +168,7 @@ impl ScopeArgs {
     }
 
     /// Compiles the selection for the tree `root`. `own`: device and inode of files to skip.
-    pub(super) fn compile(
+    pub(crate) fn compile(
         &self,
         root: &OsStr,
         own: &[(u64, u64)],

@@ -136,8 +136,14 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
             .warning(format_args!("all times have shifted ({}): update records them", describe(shift, TREE)));
     }
 
-    let manner =
-        Manner { member: "verdict", word: Verdict::name, json: globals.json, all: false, has_sizes: false };
+    let manner = Manner {
+        member: "verdict",
+        word: Verdict::name,
+        json: globals.json,
+        all: false,
+        has_sizes: false,
+        is_silent: false,
+    };
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
     let mut damaged = 0;
     scrub.say_lost(&mut |finding| {

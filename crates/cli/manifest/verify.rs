@@ -171,6 +171,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
         json: globals.json,
         all: args.all,
         has_sizes: false,
+        is_silent: false,
     };
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
     let (mut summary, mut done, mut failed) = (Summary::default(), Progress::default(), 0);

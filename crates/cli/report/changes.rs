@@ -6,11 +6,17 @@ use std::ops::ControlFlow;
 use anyhow::Context as _;
 use ftk_inventory::Budget;
 use ftk_manifest::{Criteria, Finding, Manifest, Verdict, diff};
-use ftk_report::{Change, ChangesBuilder, Data};
+use ftk_record::sanitize;
+use ftk_report::{Change, ChangesBuilder, Data, GrownDir, SignedCount};
+use ftk_usage::{ChangedRow, Measure, Shown};
 
-use crate::console::Outcome;
+use crate::console::{Console, Outcome};
+use crate::du::Pair;
 use crate::manifest::input::in_either;
 use crate::scan::too_large;
+
+/// The largest number of directories on a page that grew or shrank.
+const GROWN: usize = 2_000;
 
 /// Fills the changes from the first manifest to the second; `names` are those of the arguments.
 pub(super) fn fill(
@@ -18,6 +24,7 @@ pub(super) fn fill(
     [old, new]: [&Manifest; 2],
     names: [&OsStr; 2],
     budget: &Budget,
+    console: &Console,
 ) -> anyhow::Result<Outcome> {
     let criteria = Criteria::default();
     let (mut changes, mut added) = (ChangesBuilder::new(budget), Ok(()));
@@ -37,8 +44,36 @@ pub(super) fn fill(
     });
     compared.map_err(|error| in_either(error, names))?;
     added.with_context(|| too_large(budget))?;
-    data.changes = Some(changes.finish());
+    // Manifests of different selections have changes, but their sizes mean nothing together.
+    let grown = match Pair::of_manifests([old, new], names, budget, console) {
+        Ok(pair) => Some(grown(&pair, budget)?),
+        Err(error) => {
+            console.warning(format_args!("directories are not compared: {error:#}"));
+            None
+        }
+    };
+    data.changes = Some(changes.finish(grown));
     Ok(Outcome::Success)
+}
+
+/// Returns the directories that grew or shrank most.
+fn grown(pair: &Pair, budget: &Budget) -> anyhow::Result<Vec<GrownDir>> {
+    let measure = pair.measure();
+    let difference = pair.difference(Shown { measure, depth: None, top: Some(GROWN) }, budget);
+    let difference = difference.with_context(|| too_large(budget))?;
+    let rows = difference.rows(budget).with_context(|| too_large(budget))?;
+    let dir = |row: &ChangedRow| {
+        let change = row.change?;
+        let allocated = (measure == Measure::Allocated).then_some(SignedCount(change.allocated));
+        Some(GrownDir {
+            path: sanitize(&difference.path_below(row)).into(),
+            depth: row.depth,
+            allocated_bytes_change: allocated,
+            apparent_bytes_change: SignedCount(change.apparent),
+            files_change: SignedCount(change.files.into()),
+        })
+    };
+    Ok(rows.iter().filter_map(dir).collect())
 }
 
 fn kind(verdict: Verdict) -> Option<Change> {

@@ -135,7 +135,7 @@ pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> an
         [Input::Duplicates(file)] => duplicates::of_report(&mut data, file, &paths[0], &budget)?,
         [Input::Manifest(old), Input::Manifest(new)] => {
             let names = [&*paths[0], &*paths[1]];
-            changes::fill(&mut data, [old, new], names, &budget)?
+            changes::fill(&mut data, [old, new], names, &budget, console)?
                 .max(manifest::fill(&mut data, new, &paths[1], &budget)?)
         }
         _ => bail!("the input must be one directory, one report of duplicates, or one or two manifests"),

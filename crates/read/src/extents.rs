@@ -4,10 +4,17 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use rustix::io::retry_on_intr;
+use rustix::fs::fstatfs;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::ioctl::{Getter, Opcode, Updater, ioctl, opcode};
 
 use crate::Extent;
+
+/// File systems that mark the extents that several files share: Btrfs and XFS (`linux/magic.h`).
+const MARKING: [u32; 2] = [0x9123_683e, 0x5846_5342];
+
+/// The most extents of a file that are kept to find out how much of the disk it uses: 16 MiB.
+const MOST_EXTENTS: usize = 1 << 20;
 
 /// Extents per call. A call for this many costs as much as two or three small ones.
 const EXTENTS_PER_CALL: usize = 32;
@@ -19,6 +26,8 @@ const SYNC: u32 = 1;
 const LAST: u32 = 1;
 /// `FIEMAP_EXTENT_DATA_INLINE`.
 const DATA_INLINE: u32 = 0x200;
+/// `FIEMAP_EXTENT_UNWRITTEN`: blocks that the file has, and that are read as zeros.
+const UNWRITTEN: u32 = 0x800;
 /// `FIEMAP_EXTENT_MERGED`: several blocks reported as one extent by a file system without extents. Harmless.
 const MERGED: u32 = 0x1000;
 /// `FIEMAP_EXTENT_SHARED`.
@@ -67,6 +76,10 @@ struct Request {
 /// `EOPNOTSUPP` or `ENOTTY` if the file system does not report extents; `ENOSYS` on platforms other than
 /// Linux.
 pub fn extents(file: impl AsFd, start: u64, sync: bool) -> io::Result<Vec<Extent>> {
+    Ok(raw_extents(file, start, sync)?.iter().map(Extent::from).collect())
+}
+
+fn raw_extents(file: impl AsFd, start: u64, sync: bool) -> io::Result<Vec<RawExtent>> {
     let header = Header {
         start,
         length: u64::MAX - start,
@@ -79,8 +92,73 @@ pub fn extents(file: impl AsFd, start: u64, sync: bool) -> io::Result<Vec<Extent
     // SAFETY: the kernel reads a `Header`, writes a `Header`, and writes at most `extent_count` extents after
     // it. `Request` has room for exactly these.
     retry_on_intr(|| unsafe { ioctl(file.as_fd(), Updater::<FIEMAP, Request>::new(&mut request)) })?;
-    let filled = request.extents.iter().take(request.header.mapped_extents as usize);
-    Ok(filled.map(Extent::from).collect())
+    Ok(request.extents.into_iter().take(request.header.mapped_extents as usize).collect())
+}
+
+/// Returns whether the file system marks the extents that several files share.
+pub fn marks_shared_extents(file: impl AsFd) -> bool {
+    #[allow(clippy::unnecessary_cast, reason = "the width differs between platforms")]
+    fstatfs(file).is_ok_and(|fs| MARKING.contains(&(fs.f_type as u32)))
+}
+
+/// Returns the bytes of the disk that no other file uses. The kernel first writes the file's dirty pages to the disk.
+///
+/// Returns `None` if this is not known: the file system does not [mark](marks_shared_extents) shared extents, or a part of
+/// the file is compressed, or stored with the inode, or has no place on the disk yet.
+///
+/// An extent counts as shared if another file uses any part of it, or if a snapshot does. On XFS, one that two parts of this
+/// file use counts as shared too.
+///
+/// # Errors
+/// The errors of `FS_IOC_FIEMAP`, except if the file system does not support it.
+pub fn exclusive_bytes(file: impl AsFd) -> io::Result<Option<u64>> {
+    if !marks_shared_extents(&file) {
+        return Ok(None);
+    }
+    exclusive_of(|start| raw_extents(&file, start, start == 0))
+}
+
+/// Adds up the extents that `list` returns, beginning with the one that contains an offset.
+fn exclusive_of(list: impl Fn(u64) -> io::Result<Vec<RawExtent>>) -> io::Result<Option<u64>> {
+    let mut own: Vec<(u64, u64)> = Vec::new();
+    let (mut start, mut is_over) = (0, false);
+    while !is_over {
+        let extents = match list(start) {
+            Ok(extents) => extents,
+            Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::OPNOTSUPP | Errno::NOTTY)) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        is_over = extents.is_empty();
+        for extent in extents {
+            let end = extent.physical.checked_add(extent.length);
+            let (Some(end), 0) = (end, extent.flags & !(LAST | UNWRITTEN | MERGED | SHARED)) else {
+                return Ok(None);
+            };
+            if extent.flags & SHARED == 0 {
+                match own.last_mut() {
+                    Some(last) if last.1 == extent.physical => last.1 = end,
+                    _ => own.push((extent.physical, end)),
+                }
+            }
+            let next = extent.logical.saturating_add(extent.length);
+            if next <= start || own.len() > MOST_EXTENTS {
+                return Ok(None);
+            }
+            start = next;
+            is_over |= extent.flags & LAST != 0;
+        }
+    }
+    // Btrfs does not mark an extent that only parts of one file share.
+    own.sort_unstable();
+    let mut bytes = 0;
+    let mut used = 0;
+    for (from, to) in own {
+        bytes += to.saturating_sub(from.max(used));
+        used = to.max(used);
+    }
+    Ok(Some(bytes))
 }
 
 /// Returns whether equal places of the two files mean the same blocks, provided that both are on one file
@@ -112,7 +190,7 @@ impl From<&RawExtent> for Extent {
 
 #[cfg(test)]
 mod tests {
-    use rustix::fs::fstatfs;
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -135,6 +213,60 @@ mod tests {
         for bad in [0x2, 0x4, 0x8, 0x80, 0x100, 0x200, 0x400, 0x800] {
             assert_eq!(extent(SHARED | bad).shared_at(), None, "{bad:#x}");
             assert!(extent(SHARED | bad).is_shared);
+        }
+    }
+
+    /// Lists these extents like the kernel, at most three in a call.
+    fn exclusive(extents: &[RawExtent]) -> Option<u64> {
+        let list = |start| {
+            let rest = extents.iter().filter(|extent| extent.logical + extent.length > start);
+            Ok(rest.take(3).copied().collect())
+        };
+        exclusive_of(list).unwrap()
+    }
+
+    #[test]
+    fn only_extents_of_whole_blocks_are_known() {
+        let extent = |logical, physical, flags| RawExtent {
+            logical,
+            physical,
+            length: 4096,
+            flags,
+            ..RawExtent::default()
+        };
+        assert_eq!(exclusive(&[]), Some(0));
+        assert_eq!(exclusive(&[extent(0, 8192, LAST | UNWRITTEN | MERGED)]), Some(4096));
+        assert_eq!(exclusive(&[extent(0, 8192, LAST | SHARED)]), Some(0));
+        // Unknown, delayed, encoded, encrypted, not aligned, inline, tail.
+        for bad in [0x2, 0x4, 0x8, 0x80, 0x100, 0x200, 0x400] {
+            assert_eq!(exclusive(&[extent(0, 0, 0), extent(8192, 4096, LAST | bad)]), None, "{bad:#x}");
+            assert_eq!(exclusive(&[extent(0, 0, SHARED | bad | LAST)]), None, "{bad:#x}");
+        }
+        assert_eq!(exclusive(&[extent(0, u64::MAX, LAST)]), None, "implausible");
+        let error = |errno: Errno| exclusive_of(|_| Err(errno.into()));
+        assert_eq!(error(Errno::OPNOTSUPP).unwrap(), None);
+        assert_eq!(error(Errno::IO).unwrap_err().kind(), io::Error::from(Errno::IO).kind());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Checks against the set of single blocks.
+        #[test]
+        fn each_block_counts_once(
+            parts in prop::collection::vec((0..3_u64, 1..4_u64, 0..12_u64, any::<bool>()), 0..12),
+        ) {
+            let (mut extents, mut blocks, mut logical) = (Vec::new(), std::collections::BTreeSet::new(), 0);
+            for (hole, length, physical, is_shared) in parts {
+                logical += hole;
+                let flags = if is_shared { SHARED } else { 0 };
+                extents.push(RawExtent { logical, physical, length, flags, ..RawExtent::default() });
+                logical += length;
+                if !is_shared {
+                    blocks.extend(physical..physical + length);
+                }
+            }
+            prop_assert_eq!(exclusive(&extents), Some(blocks.len() as u64));
         }
     }
 

@@ -14,3 +14,16 @@ pub fn extents(_: impl AsFd, _: u64, _: bool) -> io::Result<Vec<Extent>> {
 pub fn share_a_disk(_: impl AsFd, _: impl AsFd) -> bool {
     false
 }
+
+/// Returns `false`: extents are unknown on this platform.
+pub fn marks_shared_extents(_: impl AsFd) -> bool {
+    false
+}
+
+/// Returns `None`: extents are unknown on this platform.
+///
+/// # Errors
+/// None here.
+pub fn exclusive_bytes(_: impl AsFd) -> io::Result<Option<u64>> {
+    Ok(None)
+}

@@ -9,7 +9,7 @@
 //!   cold disk) and [`Ahead`] (a read-ahead thread, for one huge file).
 //! - [`Map`] maps a window of an open file without a copy.
 //! - [`extents()`] reports where a file lies on its disk, so that blocks shared by several files need not be
-//!   read.
+//!   read. [`exclusive_bytes`] adds up those that are not shared.
 //! - [`be_polite()`] makes the process yield to others.
 //!
 //! Every reader guarantees:
@@ -97,7 +97,7 @@ pub use buf::{Buf, Chunk, Part};
 pub use depth::depth;
 pub use descriptors::leave_shared_descriptors;
 pub use extent::{Extent, SharedBlocks};
-pub use extents::{extents, share_a_disk};
+pub use extents::{exclusive_bytes, extents, marks_shared_extents, share_a_disk};
 pub use map::Map;
 pub use polite::be_polite;
 pub use reader::{How, Open, Reader, Ready, WriteBack, WrittenBack};

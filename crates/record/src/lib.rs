@@ -77,7 +77,7 @@ pub use lines::{MAX_LINE, MAX_NESTED_PATH, read_line};
 pub use list::{BagFile, ListError, ListFormat, ListLine, ListReader, ListRecord, Unusable};
 pub use magic::Magic;
 pub use ncdu::{NcduMissing, NcduObject, write_ncdu_object, write_ncdu_start};
-pub use ncdu_reader::{NcduEntry, NcduError, NcduEvent, NcduReader};
+pub use ncdu_reader::{NcduEntry, NcduError, NcduEvent, NcduMade, NcduReader};
 pub use object::Object;
 pub use output::{Output, OutputId};
 pub use parse::{Encoding, SumError, SumLine};

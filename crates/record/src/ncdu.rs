@@ -42,11 +42,16 @@ pub enum NcduMissing {
     OtherFileSystem,
 }
 
-/// Appends the first line. `seconds`: when the tree was read, since 1970.
-pub fn write_ncdu_start(out: &mut Vec<u8>, seconds: u64) {
+/// Appends the first line. `seconds`: when the tree was read, since 1970. `filter`: the first option that selected the
+/// entries.
+pub fn write_ncdu_start(out: &mut Vec<u8>, seconds: u64, filter: Option<&str>) {
     let version = env!("CARGO_PKG_VERSION");
     // Writing to a Vec cannot fail.
-    let _ = writeln!(out, "[1,2,{{\"progname\":\"ftk\",\"progver\":\"{version}\",\"timestamp\":{seconds}}},");
+    let _ = write!(out, "[1,2,{{\"progname\":\"ftk\",\"progver\":\"{version}\",\"timestamp\":{seconds}");
+    if let Some(filter) = filter {
+        let _ = write!(out, ",\"filter\":\"{filter}\"");
+    }
+    out.extend_from_slice(b"},\n");
 }
 
 /// Appends an object.

@@ -27,6 +27,17 @@ pub struct NcduEntry<'r> {
     pub is_excluded: bool,
 }
 
+/// How a file was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NcduMade {
+    /// When the tree was read, in seconds since 1970.
+    pub seconds: Option<u64>,
+    /// Whether ftk wrote it.
+    pub is_ftk: bool,
+    /// The first option that ftk selected the entries with. Other programs do not record this.
+    pub filter: Option<String>,
+}
+
 /// The next part of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NcduEvent<'r> {
@@ -97,6 +108,7 @@ pub struct NcduReader<R> {
     is_finished: bool,
     /// Whether gdu wrote the file.
     is_gdu: bool,
+    made: NcduMade,
     open: Vec<OpenDir>,
     name: Vec<u8>,
     text: Vec<u8>,
@@ -131,10 +143,16 @@ impl<R: BufRead> NcduReader<R> {
             is_started: false,
             is_finished: false,
             is_gdu: false,
+            made: NcduMade::default(),
             open: Vec::new(),
             name: Vec::new(),
             text: Vec::new(),
         }
+    }
+
+    /// Returns how the file was made. This is known after the first part of the tree.
+    pub fn made(&self) -> &NcduMade {
+        &self.made
     }
 
     /// Returns the next part of the tree, or `None` after the end of the file.
@@ -199,12 +217,21 @@ impl<R: BufRead> NcduReader<R> {
             self.expect(b'"', "expected a member")?;
             self.string()?;
             self.expect(b':', "expected `:`")?;
-            if self.text == b"progname" {
-                self.expect(b'"', "expected a string")?;
-                self.string()?;
-                self.is_gdu = self.text == b"gdu";
-            } else {
-                self.skip_value()?;
+            let value = self.peek_token()?;
+            match (&*self.text, value) {
+                (b"progname", _) => {
+                    self.expect(b'"', "expected a string")?;
+                    self.string()?;
+                    self.is_gdu = self.text == b"gdu";
+                    self.made.is_ftk = self.text == b"ftk";
+                }
+                (b"filter", Some(b'"')) => {
+                    self.bump();
+                    self.string()?;
+                    self.made.filter = Some(String::from_utf8_lossy(&self.text).into_owned());
+                }
+                (b"timestamp", Some(b'0'..=b'9')) => self.made.seconds = Some(self.number()?),
+                _ => self.skip_value()?,
             }
             match self.token()? {
                 b',' => {}
@@ -316,7 +343,7 @@ impl<R: BufRead> NcduReader<R> {
                 self.expect(b'"', "expected a string")?;
                 self.string()?;
                 members.is_excluded = true;
-                if matches!(&*self.text, b"otherfs" | b"othfs") {
+                if matches!(&*self.text, b"otherfs" | b"othfs" | b"kernfs") {
                     members.missing = Some(NcduMissing::OtherFileSystem);
                 }
             }

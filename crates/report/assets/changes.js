@@ -1,4 +1,4 @@
-import { bytes, count, element } from "./text.js";
+import { bytes, count, element, signed } from "./text.js";
 
 /** Rows that are shown at once. */
 const MAX_CHANGES = 200;
@@ -13,6 +13,22 @@ export function showChanges(view, changes) {
     kinds.length > 0
       ? kinds.map((kind) => `${count(counts[kind])} ${kind}`).join(", ")
       : "The two manifests record the same.";
+
+  const grown = changes.grown ?? [];
+  part("grown").replaceChildren(
+    ...grown.slice(0, MAX_CHANGES).map((dir) => {
+      const disk = dir.allocated_bytes_change;
+      return element(
+        "tr",
+        {},
+        element("th", { scope: "row" }, dir.path),
+        element("td", {}, disk === null ? "" : signed(disk, bytes)),
+        element("td", {}, signed(dir.apparent_bytes_change, bytes)),
+        element("td", {}, signed(dir.files_change, count)),
+      );
+    }),
+  );
+  part("grown-note").textContent = grownNote(changes.grown);
 
   const head = ["directory", ...kinds].map((text) => element("th", { scope: "col" }, text));
   part("dirs-head").replaceChildren(element("tr", {}, ...head));
@@ -55,4 +71,16 @@ export function showChanges(view, changes) {
   part("filter").addEventListener("input", list);
   part("kind").addEventListener("change", list);
   list();
+}
+
+function grownNote(grown) {
+  if (grown === null) {
+    return "The sizes of directories cannot be compared: ftk du --since says why.";
+  }
+  if (grown.length === 0) {
+    return "No directory grew or shrank.";
+  }
+  const hidden = grown.length - Math.min(grown.length, MAX_CHANGES);
+  const more = hidden > 0 ? ` ${count(hidden)} smaller ones are not shown.` : "";
+  return `With all that is in them, the largest change first.${more}`;
 }

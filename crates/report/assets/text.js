@@ -26,6 +26,15 @@ export function count(value) {
     .replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** Formats a change with its sign. `format` formats the number without it. */
+export function signed(value, format) {
+  const change = BigInt(value);
+  if (change === 0n) {
+    return format(0);
+  }
+  return change < 0n ? `-${format(-change)}` : `+${format(change)}`;
+}
+
 /** Returns "1 file" or "2 files". */
 export function counted(value, word) {
   return `${count(value)} ${word}${BigInt(value) === 1n ? "" : "s"}`;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use ftk_inventory::{Budget, Full, Reservation};
 use ftk_record::sanitize;
 
-use crate::data::{Change, ChangeCounts, ChangedDir, ChangedEntry, Changes};
+use crate::data::{Change, ChangeCounts, ChangedDir, ChangedEntry, Changes, GrownDir};
 use crate::room::{self, shorten};
 
 /// The largest number of changed entries and of directories on a page.
@@ -119,8 +119,10 @@ impl ChangesBuilder {
         Ok(())
     }
 
-    /// Returns the data of the page.
-    pub fn finish(self) -> Changes {
+    /// Returns the data of the page. `grown`: the directories that grew or shrank, the most important first; `None` if this
+    /// is not known.
+    pub fn finish(self, mut grown: Option<Vec<GrownDir>>) -> Changes {
+        grown.iter_mut().for_each(|grown| shorten(grown, room::GROWN_DIRS));
         let Self { counts, dirs, rows, total, .. } = self;
         let total_dirs = dirs.len() as u64;
         let mut dirs: Vec<_> = dirs.into_iter().collect();
@@ -135,6 +137,7 @@ impl ChangesBuilder {
             counts,
             dirs,
             total_dirs: total_dirs.into(),
+            grown,
             omitted_rows: (total - rows.len() as u64).into(),
             rows,
         }
@@ -167,7 +170,7 @@ mod tests {
         builder.add(Change::Removed, b"a/y", None, [Some(30), None]).unwrap();
         builder.add(Change::Corrupted, b"z", None, [Some(1), Some(1)]).unwrap();
         builder.add(Change::Moved, b"b/n", Some(b"a/\xff"), [Some(20), Some(20)]).unwrap();
-        let changes = builder.finish();
+        let changes = builder.finish(None);
         let rows: Vec<_> = changes.rows.iter().map(|row| &*row.path).collect();
         assert_eq!(rows, ["z", "a/y", "b/n", "a/x"]);
         assert_eq!(changes.rows[2].from.as_deref(), Some("a/\\xff"));
@@ -182,7 +185,7 @@ mod tests {
         for n in 0..2 * LISTED as u64 {
             builder.add(Change::Added, format!("d/{n}").as_bytes(), None, [None, Some(n)]).unwrap();
         }
-        let changes = builder.finish();
+        let changes = builder.finish(None);
         assert_eq!((changes.rows.len(), changes.omitted_rows.0), (LISTED, LISTED as u128));
         assert_eq!(changes.rows[LISTED - 1].new_bytes.unwrap().0, LISTED as u128);
         assert_eq!(changes.dirs[0].counts.added, 2 * LISTED as u64);
@@ -196,7 +199,7 @@ mod tests {
             let path = format!("{}{number:04}/x", "\u{1}".repeat(4000));
             builder.add(Change::Moved, path.as_bytes(), Some(path.as_bytes()), [None, Some(number)]).unwrap();
         }
-        let changes = builder.finish();
+        let changes = builder.finish(None);
         assert!(!changes.rows.is_empty() && !changes.dirs.is_empty());
         assert_eq!(changes.omitted_rows.0, u128::from(n) - changes.rows.len() as u128);
         assert_eq!(changes.total_dirs.0, n.into());

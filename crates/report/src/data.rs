@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::Count;
 use crate::room::{self, shorten};
 use crate::space::Space;
+use crate::{Count, SignedCount};
 
 /// All data of a page. Views whose data is absent are not shown. Names are for display: everything in them that could
 /// act on a terminal is escaped, so they need not be valid paths.
@@ -134,6 +134,8 @@ pub struct Changes {
     pub dirs: Vec<ChangedDir>,
     /// The number of directories in which entries changed.
     pub total_dirs: Count,
+    /// The directories that grew or shrank most, each before those in it. `None` if the manifests cannot be compared so.
+    pub grown: Option<Vec<GrownDir>>,
     /// The changes that matter most: damage first, then by size.
     pub rows: Vec<ChangedEntry>,
     /// The number of changes that are not among the rows.
@@ -183,6 +185,21 @@ pub struct ChangedDir {
     /// How many entries directly in it changed.
     #[serde(flatten)]
     pub counts: ChangeCounts,
+}
+
+/// By how much a directory grew, with everything below it. Negative numbers: by how much it shrank.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GrownDir {
+    /// The path of the directory below the root; `.` for the root.
+    pub path: String,
+    /// The depth: 0 for the root.
+    pub depth: u32,
+    /// Allocated bytes, if both manifests have them.
+    pub allocated_bytes_change: Option<SignedCount>,
+    /// The sizes of the entries.
+    pub apparent_bytes_change: SignedCount,
+    /// The number of files.
+    pub files_change: SignedCount,
 }
 
 /// A changed entry.

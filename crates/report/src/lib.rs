@@ -36,10 +36,10 @@ mod space;
 pub use changes::ChangesBuilder;
 pub use data::{
     Age, Change, ChangeCounts, ChangedDir, ChangedEntry, Changes, Damaged, Data, DuplicateCopy,
-    DuplicateGroup, DuplicateKind, Duplicates, Health, HealthOfDir, Problems,
+    DuplicateGroup, DuplicateKind, Duplicates, GrownDir, Health, HealthOfDir, Problems,
 };
 pub use duplicates::DuplicatesBuilder;
 pub use health::HealthBuilder;
-pub use number::Count;
+pub use number::{Count, SignedCount};
 pub use page::page;
 pub use space::{MAX_NODES, Space, SpaceBuilder, Usage};

@@ -17,6 +17,9 @@ pub(crate) const CHANGED_ENTRIES: usize = 1_200_000;
 /// Directories in which something changed.
 pub(crate) const CHANGED_DIRS: usize = 700_000;
 
+/// Directories that grew or shrank.
+pub(crate) const GROWN_DIRS: usize = 400_000;
+
 /// Damaged files, and directories by their health: each list may have as much.
 pub(crate) const HEALTH: usize = 300_000;
 

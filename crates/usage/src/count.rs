@@ -4,9 +4,10 @@ use std::io;
 
 use ftk_file::{Sealer, Stat};
 use ftk_inventory::Budget;
-use ftk_walk::{Directory, Entry, Fields, FileType, Op, Step, Visitor, WalkError};
+use ftk_walk::{Directory, Entry, Fields, FileType, Metadata, Op, Step, Visitor, WalkError};
 use rustix::io::Errno;
 
+use crate::exclusive::Exclusives;
 use crate::part::Node;
 use crate::{Facts, Keep, Part};
 
@@ -20,11 +21,19 @@ pub struct Count {
     pub part: Part,
     /// What could not be examined or listed.
     pub errors: Vec<WalkError>,
+    /// The device and the path of each file system that was entered: that of a starting point, or of a mount point. One may
+    /// occur several times.
+    pub file_systems: Vec<(u64, Vec<u8>)>,
     follows: bool,
     one_file_system: bool,
     sealer: Option<Sealer>,
     /// Device and inode number of the current directory.
     dir_id: (u64, u64),
+    /// The name of the directory that was shown last, if such a directory counts even if the walk does not descend into it.
+    unentered: Option<Vec<u8>>,
+    is_exclusive: bool,
+    /// The device of the current directory, and whether its file system marks blocks that several files share.
+    dir_marks: (u64, bool),
     /// What the directory that was shown last uses itself, until the walk descends into it.
     shown: Option<Facts>,
     /// The device of the starting point of the current directory.
@@ -39,10 +48,14 @@ impl Count {
         Self {
             part: Part::new(worker, keep, budget),
             errors: Vec::new(),
+            file_systems: Vec::new(),
             follows,
             one_file_system: false,
             sealer: None,
             dir_id: (0, 0),
+            unentered: None,
+            is_exclusive: false,
+            dir_marks: (0, false),
             shown: None,
             root_dev: 0,
             dir: Vec::new(),
@@ -64,6 +77,48 @@ impl Count {
         Self { sealer: Some(sealer.clone()), ..self }
     }
 
+    /// Counts directories that are shown even if the walk does not descend into them, as a manifest records them.
+    #[must_use]
+    pub fn all_shown(self) -> Self {
+        Self { unentered: Some(Vec::new()), ..self }
+    }
+
+    /// Also counts the space of regular files that no other file shares. Opens each, where files can share any.
+    #[must_use]
+    pub fn exclusive(mut self) -> Self {
+        self.is_exclusive = true;
+        self.part.exclusives = Some(Exclusives::default());
+        self
+    }
+
+    /// Counts the space that a regular file does not share. An error makes it unknown.
+    fn add_exclusive(&mut self, node: Node, entry: &Entry<'_>, metadata: &Metadata) {
+        if !self.is_exclusive || metadata.file_type != FileType::Regular {
+            return;
+        }
+        let (dir_dev, may_be_known) = self.dir_marks;
+        let bytes = match (metadata.size, metadata.blocks) {
+            (0, 0) => Ok(Some(0)),
+            _ if metadata.dev == dir_dev && !may_be_known => Ok(None),
+            _ => entry.open().and_then(|file| {
+                ftk_read::exclusive_bytes(&file).map_err(|error| entry.error(Op::Read, error))
+            }),
+        };
+        let bytes = bytes.unwrap_or_else(|error| {
+            self.errors.push(error);
+            None
+        });
+        self.part.add_exclusive(node, bytes, (metadata.nlink, (metadata.dev, metadata.ino)));
+    }
+
+    /// Ends the directory that was shown last, if the walk has not descended into it.
+    fn forget_shown(&mut self, node: Node) {
+        if let (Some(facts), Some(name)) = (self.shown.take(), &self.unentered) {
+            let dir = self.part.directory(node, name);
+            self.part.add_directory(dir, &facts, true);
+        }
+    }
+
     /// Counts a starting point. A directory counts when the walk descends into it.
     fn count_root(&mut self, root: &mut Entry<'_>) -> Step {
         if self.follows && root.file_type() == FileType::Symlink {
@@ -78,8 +133,10 @@ impl Count {
         if metadata.file_type == FileType::Directory {
             self.shown = Some(facts);
         } else {
+            self.file_systems.push((metadata.dev, root.name().to_vec()));
             let node = self.part.root(root.name(), false);
             self.part.add_directory(node, &facts, false);
+            self.add_exclusive(node, root, &metadata);
         }
         Step::Descend
     }
@@ -100,8 +157,13 @@ impl Count {
         let facts = Facts::of(&metadata, self.follows);
         if metadata.file_type == FileType::Directory {
             self.shown = Some(facts);
+            if let Some(name) = &mut self.unentered {
+                name.clear();
+                name.extend_from_slice(entry.name());
+            }
         } else {
             self.part.add_file(node, entry.name(), &facts, || [&self.dir, entry.name()].concat());
+            self.add_exclusive(node, entry, &metadata);
         }
         Ok(())
     }
@@ -124,6 +186,14 @@ impl Visitor for Count {
     fn enter(&mut self, _node: &Node, dir: &Directory<'_>) -> Step {
         self.root_dev = dir.root_dev();
         self.dir_id = (dir.dev(), dir.ino());
+        if self.is_exclusive {
+            self.dir_marks = (dir.dev(), ftk_read::marks_shared_extents(dir));
+        }
+        if dir.depth() == 0 || dir.is_mount() {
+            let mut path = Vec::new();
+            dir.push_path(&mut path);
+            self.file_systems.push((dir.dev(), path));
+        }
         if self.part.largest.is_some() {
             self.dir.clear();
             dir.push_path(&mut self.dir);
@@ -135,8 +205,8 @@ impl Visitor for Count {
     }
 
     fn entry(&mut self, node: Option<&Node>, entry: &mut Entry<'_>) -> Step {
-        self.shown = None;
         let Some(node) = node else { return self.count_root(entry) };
+        self.forget_shown(*node);
         if let Err(error) = self.count(*node, entry) {
             self.errors.push(error);
         }
@@ -147,7 +217,8 @@ impl Visitor for Count {
         Fields::BASIC
     }
 
-    fn leave(&mut self, _node: &Node) {
+    fn leave(&mut self, node: &Node) {
+        self.forget_shown(*node);
         self.part.reserve();
     }
 

@@ -193,8 +193,8 @@ pub fn check_dump(parts: &[Dump]) -> Result<(), Full> {
 /// Writes the tree that the workers found. Subdirectories come after the other entries of a directory. Both are sorted by
 /// name. Directories in `failed` are marked: they could not be read.
 ///
-/// The walk must have one starting point, a directory. `root` is its name in the output, and `seconds` the time of the
-/// walk. `sink` receives one or more lines at a time.
+/// The walk must have one starting point, a directory. `root` is its name in the output, `seconds` the time of the walk,
+/// and `filter` the first option that selected the entries. `sink` receives one or more lines at a time.
 ///
 /// # Errors
 /// The errors of `sink`.
@@ -203,6 +203,7 @@ pub fn write_dump(
     failed: &HashSet<&[u8]>,
     root: &[u8],
     seconds: u64,
+    filter: Option<&str>,
     sink: &mut dyn FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut starts = vec![0];
@@ -250,7 +251,7 @@ pub fn write_dump(
     };
 
     let mut line = Vec::new();
-    write_ncdu_start(&mut line, seconds);
+    write_ncdu_start(&mut line, seconds, filter);
     /// A step of writing: a directory, or the end of one.
     enum Next {
         Dir(usize),

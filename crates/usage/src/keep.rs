@@ -22,6 +22,8 @@ pub struct Keep {
     pub top: Option<usize>,
     /// The measure for `top`.
     pub measure: Measure,
+    /// Whether directories themselves count for nothing, because what this is compared with does not know their sizes.
+    pub without_directories: bool,
 }
 
 impl Keep {

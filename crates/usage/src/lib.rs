@@ -11,7 +11,8 @@
 //!   for the link whose path is first in byte order (see [`Usage::merge`]).
 //! - Sums have 128 bits and cannot overflow.
 //!
-//! [`Usage::listing`] chooses and sorts what people look at. [`Dump`] writes a whole tree in the JSON of ncdu.
+//! [`Usage::listing`] chooses and sorts what people look at. [`Difference`] finds out which directories grew or shrank
+//! between two tables. [`Dump`] writes a whole tree in the JSON of ncdu.
 //!
 //! ```
 //! use ftk_inventory::Budget;
@@ -29,7 +30,9 @@
 #![forbid(unsafe_code)]
 
 mod count;
+mod difference;
 mod dump;
+mod exclusive;
 mod facts;
 mod keep;
 mod leaves;
@@ -42,11 +45,13 @@ mod sum;
 mod usage;
 
 pub use count::Count;
+pub use difference::{Change, ChangedRow, Difference, Shown, State};
 pub use dump::{Dump, check_dump, write_dump};
+pub use exclusive::Exclusive;
 pub use facts::Facts;
 pub use keep::{Keep, Measure};
 pub use listing::{Listing, Rest, Row};
 pub use load::{Loaded, read_ncdu};
-pub use part::{Node, Part};
+pub use part::{Node, Part, Unknown};
 pub use sum::Sum;
 pub use usage::{DirId, Item, Usage};

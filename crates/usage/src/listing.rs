@@ -23,8 +23,8 @@ pub struct Row {
 pub struct Rest {
     /// Their number, without what is below them.
     pub entries: u64,
-    /// What they use, and what the directory itself uses. Only the bytes are counted.
-    pub sum: Sum,
+    /// The bytes that they use, and that the directory itself uses, by the measure of the listing.
+    pub bytes: u128,
 }
 
 /// A line, which may be copied while the table grows, and its place in the stack of what is not listed yet.
@@ -58,17 +58,18 @@ impl Usage {
         let roots = waiting.len();
         waiting.retain(is_chosen);
         let hidden_roots = (roots - waiting.len()) as u64;
-        let mut rest = self.total();
+        let bytes = |item: Item| self.bytes(item, measure);
+        let shown: u128 = waiting.iter().copied().map(bytes).sum();
+        let all: u128 = self.roots().iter().map(|root| bytes(Item::Dir(*root))).sum();
         in_order(&mut waiting);
-        waiting.iter().for_each(|root| subtract(&mut rest, self.sum_of(*root)));
-        let rest = (hidden_roots > 0).then_some(Rest { entries: hidden_roots, sum: rest });
+        let rest = (hidden_roots > 0).then_some(Rest { entries: hidden_roots, bytes: all - shown });
         waiting.reverse();
         while let Some(item) = waiting.pop() {
             let sum = self.sum_of(item);
             let mut row = Row { item, sum, rest: None };
             if let Item::Dir(dir) = item {
                 let mut files_here = sum.files;
-                let (mut shown, mut hidden, mut left) = (Vec::new(), 0, sum);
+                let (mut shown, mut hidden, mut left) = (Vec::new(), 0, bytes(item));
                 for child in self.shown_children(dir) {
                     let of_child = self.sum_of(child);
                     if let Item::Dir(_) = child {
@@ -78,13 +79,13 @@ impl Usage {
                         files_here = files_here.saturating_sub(1);
                     }
                     if is_chosen(&child) {
-                        subtract(&mut left, of_child);
+                        left -= bytes(child);
                         shown.push(child);
                     }
                 }
                 let entries = hidden + files_here;
                 if !shown.is_empty() && top.is_some() && entries > 0 {
-                    row.rest = Some(Rest { entries, sum: left });
+                    row.rest = Some(Rest { entries, bytes: left });
                 }
                 in_order(&mut shown);
                 waiting.extend(shown.into_iter().rev());
@@ -102,7 +103,8 @@ impl Usage {
             .roots()
             .iter()
             .map(|root| {
-                (self.sum(*root).bytes(measure), Reverse((0, self.name(Item::Dir(*root)), Item::Dir(*root))))
+                let root = Item::Dir(*root);
+                (self.bytes(root, measure), Reverse((0, self.name(root), root)))
             })
             .collect();
         let mut chosen = HashSet::new();
@@ -111,9 +113,8 @@ impl Usage {
         {
             chosen.insert(item);
             if let Item::Dir(dir) = item {
-                let child = |child| {
-                    (self.sum_of(child).bytes(measure), Reverse((chosen.len(), self.name(child), child)))
-                };
+                let child =
+                    |child| (self.bytes(child, measure), Reverse((chosen.len(), self.name(child), child)));
                 heap.extend(self.shown_children(dir).map(child));
             }
         }
@@ -129,12 +130,6 @@ impl Usage {
 
     /// The order among entries of one directory.
     fn rank(&self, item: Item, measure: Measure) -> (Reverse<u128>, &[u8], Item) {
-        (Reverse(self.sum_of(item).bytes(measure)), self.name(item), item)
+        (Reverse(self.bytes(item, measure)), self.name(item), item)
     }
-}
-
-/// Subtracts the bytes of a part.
-fn subtract(from: &mut Sum, part: Sum) {
-    from.apparent -= part.apparent;
-    from.allocated -= part.allocated;
 }

@@ -2,9 +2,9 @@
 
 use std::io::BufRead;
 
-use ftk_record::{NcduEntry, NcduError, NcduEvent, NcduMissing, NcduReader};
+use ftk_record::{NcduEntry, NcduError, NcduEvent, NcduMade, NcduMissing, NcduReader};
 
-use crate::{Facts, Part};
+use crate::{Facts, Part, Unknown};
 
 /// What a file says about its completeness.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,19 +13,23 @@ pub struct Loaded {
     pub unreadable: u64,
     /// The number of entries that the program did not count, such as other file systems.
     pub excluded: u64,
+    /// Whether a directory has a size. gdu writes none.
+    pub has_directory_sizes: bool,
+    /// How the file was made.
+    pub made: NcduMade,
 }
 
 /// Counts the tree of a file that `ncdu -o`, gdu, or `ftk du --format ncdu` wrote.
 ///
-/// An inode with several links counts once, as in a walk.
+/// An inode with several links counts once, as in a walk. Unreadable and excluded entries are [`Unknown`].
 ///
 /// # Errors
 /// If the input cannot be read or is not such a file. `part` cannot be used then.
 pub fn read_ncdu(input: impl BufRead, part: &mut Part) -> Result<Loaded, NcduError> {
     let mut reader = NcduReader::new(input);
     let mut loaded = Loaded::default();
-    // The open directories, and the length of the path above each of them.
-    let (mut open, mut path) = (Vec::new(), Vec::new());
+    // The open directories, and the length of the path above each of them; and that of the root's name and its slash.
+    let (mut open, mut path, mut root_len) = (Vec::new(), Vec::new(), None);
     while let Some(event) = reader.next()? {
         match event {
             NcduEvent::Open(entry) => {
@@ -34,14 +38,17 @@ pub fn read_ncdu(input: impl BufRead, part: &mut Part) -> Result<Loaded, NcduErr
                     None => part.root(entry.name, true),
                 };
                 // A directory has no other links, whatever its number of links says.
-                part.add_directory(node, &Facts { link: None, ..facts(&entry) }, true);
-                loaded.note(&entry);
+                let facts = Facts { link: None, ..facts(&entry) };
+                loaded.has_directory_sizes |= facts != Facts::default();
+                part.add_directory(node, &facts, true);
+                loaded.note(&entry, root_len.map(|len| &path[len..]), part);
                 open.push((node, path.len()));
                 path.extend_from_slice(entry.name);
                 path.push(b'/');
+                root_len = root_len.or(Some(path.len()));
             }
             NcduEvent::Item(entry) => {
-                loaded.note(&entry);
+                loaded.note(&entry, root_len.map(|len| &path[len..]), part);
                 if let Some((parent, _)) = open.last().filter(|_| !entry.is_excluded) {
                     let path = || [&path, entry.name].concat();
                     part.add_file(*parent, entry.name, &facts(&entry), path);
@@ -53,6 +60,7 @@ pub fn read_ncdu(input: impl BufRead, part: &mut Part) -> Result<Loaded, NcduErr
             break;
         }
     }
+    loaded.made.clone_from(reader.made());
     Ok(loaded)
 }
 
@@ -61,8 +69,16 @@ fn facts(entry: &NcduEntry<'_>) -> Facts {
 }
 
 impl Loaded {
-    fn note(&mut self, entry: &NcduEntry<'_>) {
+    /// Notes an entry that is not known. `dir`: the path of its directory below the root, `None` for the root itself.
+    fn note(&mut self, entry: &NcduEntry<'_>, dir: Option<&[u8]>, part: &mut Part) {
         self.unreadable += u64::from(entry.missing == Some(NcduMissing::Unreadable));
         self.excluded += u64::from(entry.is_excluded);
+        if entry.missing.is_some() || entry.is_excluded {
+            let path = dir.map(|dir| [dir, entry.name].concat()).unwrap_or_default();
+            part.add_unknown(Unknown {
+                path,
+                is_directory: entry.missing == Some(NcduMissing::OtherFileSystem),
+            });
+        }
     }
 }

@@ -3,6 +3,7 @@
 use ftk_file::Seal;
 use ftk_inventory::{Budget, Full};
 
+use crate::exclusive::{Exclusive, ExclusiveLink, Exclusives};
 use crate::leaves::{Largest, Leaf};
 use crate::links::{Link, compact};
 use crate::names::{Names, Place};
@@ -32,6 +33,9 @@ pub struct Part {
     pub(crate) largest: Option<Largest>,
     /// The seals of entries by their directories, if they are wanted.
     pub(crate) seals: Option<Vec<(Place, Seal)>>,
+    pub(crate) exclusives: Option<Exclusives>,
+    pub(crate) unknown: Vec<Unknown>,
+    unknown_bytes: usize,
     budget: Budget,
     reserved: u64,
     pub(crate) full: Option<Full>,
@@ -44,6 +48,15 @@ pub(crate) struct FoundDir {
     pub(crate) name: Place,
     pub(crate) depth: u32,
     pub(crate) is_directory: bool,
+}
+
+/// Something that could not be examined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The path below the starting point; empty or `.` for the starting point itself.
+    pub path: Vec<u8>,
+    /// Whether it is a directory. If it is not, it may still be one.
+    pub is_directory: bool,
 }
 
 /// The sum of some entries of a directory. If a number would overflow, the directory gets another tally.
@@ -75,6 +88,9 @@ impl Part {
             leaves: Vec::new(),
             largest: keep.top.filter(|_| keep.files).map(Largest::new),
             seals: None,
+            exclusives: None,
+            unknown: Vec::new(),
+            unknown_bytes: 0,
             budget: budget.clone(),
             reserved: 0,
             full: None,
@@ -104,6 +120,9 @@ impl Part {
 
     /// Counts what a directory itself uses, or a starting point that is not a directory.
     pub fn add_directory(&mut self, node: Node, facts: &Facts, is_directory: bool) {
+        if is_directory && self.keep.without_directories {
+            return;
+        }
         let (files, directories) = if is_directory { (0, 1) } else { (1, 0) };
         match facts.link {
             None => self.tally(node.place, facts, files, directories),
@@ -142,6 +161,22 @@ impl Part {
                 self.leaves.push(Leaf { node: node.place, name, apparent, allocated });
             }
         }
+    }
+
+    /// Counts the bytes of a regular file in `node` that no other file shares; `None` if they are not known. `links`: the number
+    /// of its hard links, and its device and inode numbers.
+    pub fn add_exclusive(&mut self, node: Node, bytes: Option<u64>, (links, inode): (u64, (u64, u64))) {
+        let exclusives = self.exclusives.get_or_insert_default();
+        match links {
+            0..=1 => exclusives.add(node.place, Exclusive::of(bytes)),
+            _ => exclusives.links.push(ExclusiveLink { inode, links, node: node.place, bytes }),
+        }
+    }
+
+    /// Notes something that could not be examined. A [`Difference`](crate::Difference) does not count what is there.
+    pub fn add_unknown(&mut self, unknown: Unknown) {
+        self.unknown_bytes += unknown.path.len() + 2 * size_of::<Unknown>();
+        self.unknown.push(unknown);
     }
 
     fn tally(&mut self, node: Place, facts: &Facts, files: u32, directories: u32) {
@@ -187,7 +222,9 @@ impl Part {
             + self.tallies.capacity() * size_of::<Tally>()
             + self.links.capacity() * size_of::<Link>() * 2
             + self.leaves.capacity() * size_of::<Leaf>() * 2
-            + self.seals.as_ref().map_or(0, |it| it.capacity() * size_of::<(Place, Seal)>() * 2);
+            + self.seals.as_ref().map_or(0, |it| it.capacity() * size_of::<(Place, Seal)>() * 2)
+            + self.exclusives.as_ref().map_or(0, Exclusives::bytes)
+            + self.unknown_bytes;
         while bytes as u64 > self.reserved && self.full.is_none() {
             match self.budget.reserve(UNIT) {
                 Ok(()) => self.reserved += UNIT,

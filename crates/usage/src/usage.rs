@@ -9,7 +9,7 @@ use crate::leaves::{Largest, Leaf};
 use crate::links::{Link, first_links};
 use crate::names::{Names, Place};
 use crate::part::Tally;
-use crate::{Facts, Part, Sum};
+use crate::{Exclusive, Facts, Measure, Part, Sum, Unknown};
 
 /// The space that trees use, by directory.
 #[derive(Debug)]
@@ -24,11 +24,20 @@ pub struct Usage {
     starts: Vec<u32>,
     /// The seals of everything below each directory, if they were wanted.
     seals: Option<Vec<Seal>>,
+    pub(crate) unknown: Vec<Unknown>,
+    /// For each directory; empty if nothing was counted so.
+    exclusives: Vec<Exclusive>,
 }
 
 /// A directory of a [`Usage`], or a starting point of another type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DirId(u32);
+
+impl DirId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// Something that has a name in a [`Usage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,7 +99,12 @@ impl Usage {
         }
         let names = parts.iter_mut().map(|part| std::mem::take(&mut part.names)).collect();
         let dirs = Vec::with_capacity(total);
-        let mut usage = Self { dirs, roots: Vec::new(), files: Vec::new(), names, starts, seals: None };
+        let unknown = parts.iter_mut().flat_map(|part| std::mem::take(&mut part.unknown)).collect();
+        let exclusives: Vec<_> = parts.iter_mut().filter_map(|part| part.exclusives.take()).collect();
+        let (roots, files) = (Vec::new(), Vec::new());
+        let exclusive_of_dirs = Vec::new();
+        let mut usage =
+            Self { dirs, roots, files, names, starts, seals: None, unknown, exclusives: exclusive_of_dirs };
         for part in &mut parts {
             usage.add_dirs(part);
         }
@@ -99,6 +113,9 @@ impl Usage {
         }
         usage.add_seals(&mut parts);
         usage.add_links_and_files(parts);
+        if !exclusives.is_empty() {
+            usage.exclusives = usage.exclusive_of_dirs(exclusives);
+        }
         usage.add_up();
         Ok(usage)
     }
@@ -174,8 +191,8 @@ impl Usage {
             for link in links.iter().filter(is_file) {
                 let facts = Facts { apparent: link.apparent, allocated: link.allocated, link: None };
                 let size = match keep.measure {
-                    crate::Measure::Allocated => link.allocated,
-                    crate::Measure::Apparent => link.apparent,
+                    Measure::Allocated => link.allocated,
+                    Measure::Apparent => link.apparent,
                 };
                 largest.offer(size, link.node, &facts, || {
                     let mut path = self.path(Item::Dir(self.id(link.node)));
@@ -213,16 +230,41 @@ impl Usage {
                     let seal = seals[id as usize];
                     seals[parent as usize] += seal;
                 }
+                if let Some(exclusive) = self.exclusives.get(id as usize).copied() {
+                    self.exclusives[parent as usize] += exclusive;
+                }
             }
         }
     }
 
-    fn id(&self, place: Place) -> DirId {
+    pub(crate) fn id(&self, place: Place) -> DirId {
         DirId(self.starts[place.worker()] + place.position() as u32)
     }
 
     fn name_at(&self, place: Place) -> &[u8] {
         if place == Place::NONE { b"" } else { self.names[place.worker()].get(place.position()) }
+    }
+
+    pub(crate) fn depth_of(&self, dir: DirId) -> u32 {
+        self.dirs[dir.index()].depth
+    }
+
+    pub(crate) fn parent(&self, dir: DirId) -> Option<DirId> {
+        let parent = self.dirs[dir.index()].parent;
+        (parent != NONE).then_some(DirId(parent))
+    }
+
+    /// Returns the space of a directory that no other file shares, with everything below it; `None` if it was not counted.
+    pub fn exclusive(&self, item: Item) -> Option<Exclusive> {
+        match item {
+            Item::Dir(dir) => self.exclusives.get(dir.index()).copied(),
+            Item::File(_) => None,
+        }
+    }
+
+    /// Returns the bytes by which items are ranked: those that no other file shares, if they were counted.
+    pub fn bytes(&self, item: Item, measure: Measure) -> u128 {
+        self.exclusive(item).map_or_else(|| self.sum_of(item).bytes(measure), |exclusive| exclusive.bytes)
     }
 
     /// Returns the starting points, in the order in which they were given.
@@ -251,6 +293,21 @@ impl Usage {
             total += self.sum(*root);
             total
         })
+    }
+
+    /// Returns the bytes over all starting points, as [`bytes`](Self::bytes) of each.
+    pub fn total_bytes(&self, measure: Measure) -> u128 {
+        self.roots.iter().map(|root| self.bytes(Item::Dir(*root), measure)).sum()
+    }
+
+    /// Returns the space that no other file shares over all starting points; `None` if it was not counted.
+    pub fn total_exclusive(&self) -> Option<Exclusive> {
+        let exclusives = self.roots.iter().map(|root| self.exclusive(Item::Dir(*root)));
+        exclusives.reduce(|a, b| {
+            let mut sum = a?;
+            sum += b?;
+            Some(sum)
+        })?
     }
 
     /// Returns the sum over an item.
@@ -350,7 +407,7 @@ enum Below {
 }
 
 /// Appends a name to the path of its directory.
-fn push_name(path: &mut Vec<u8>, name: &[u8]) {
+pub(crate) fn push_name(path: &mut Vec<u8>, name: &[u8]) {
     if !path.ends_with(b"/") {
         path.push(b'/');
     }

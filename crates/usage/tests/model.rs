@@ -1,9 +1,9 @@
 //! Random trees, counted by random workers, against a naive model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ftk_inventory::{Budget, Full};
-use ftk_usage::{Facts, Item, Keep, Measure, Node, Part, Sum, Usage};
+use ftk_usage::{Change, Difference, Facts, Item, Keep, Measure, Node, Part, Shown, Sum, Unknown, Usage};
 use proptest::prelude::*;
 
 /// An entry: the path of its directory as indices of names, its name, and what it uses.
@@ -74,6 +74,10 @@ fn model(files: &[File]) -> (BTreeMap<Vec<u8>, Sum>, BTreeMap<Vec<u8>, Facts>) {
 
 /// Counts the files. `workers`: which of them does the next step.
 fn count(files: &[File], keep: &Keep, workers: &[usize]) -> Usage {
+    count_with(files, keep, workers, &[])
+}
+
+fn count_with(files: &[File], keep: &Keep, workers: &[usize], unknown: &[Unknown]) -> Usage {
     let budget = Budget::new(1 << 30);
     let mut parts: Vec<_> = (0..4).map(|worker| Part::new(worker, keep, &budget)).collect();
     let mut next = workers.iter().copied().cycle();
@@ -94,6 +98,7 @@ fn count(files: &[File], keep: &Keep, workers: &[usize]) -> Usage {
         let path = || [&path_of(b"r", &file.dir)[..], b"/", &file.name].concat();
         parts[next.next().unwrap()].add_file(nodes[&file.dir], &file.name, &file.facts, path);
     }
+    unknown.iter().for_each(|unknown| parts[1].add_unknown(unknown.clone()));
     for part in &mut parts {
         assert!(part.reserve());
     }
@@ -149,7 +154,7 @@ proptest! {
         let (sums, counted) = model(&files);
         let mut files = files;
         files.sort_by_key(|file| (file.name.len() as u64 ^ shuffle).wrapping_mul(shuffle | 1));
-        let keep = Keep { depth, files: keeps_files, top, measure: Measure::Allocated };
+        let keep = Keep { depth, files: keeps_files, top, measure: Measure::Allocated, without_directories: false };
         let usage = count(&files, &keep, &workers);
         let depth_of = |path: &[u8]| path.iter().filter(|byte| **byte == b'/').count() as u32;
         let is_kept = |path: &[u8]| depth.is_none_or(|deepest| depth_of(path) <= deepest);
@@ -199,7 +204,160 @@ proptest! {
             prop_assert!(rest.entries >= usage.children(dir).filter(|item| !is_shown(item)).count() as u64);
             let of_shown: u128 =
                 usage.children(dir).filter(is_shown).map(|item| usage.sum_of(item).apparent).sum();
-            prop_assert_eq!(rest.sum.apparent + of_shown, row.sum.apparent);
+            prop_assert_eq!(rest.bytes + of_shown, row.sum.apparent);
+        }
+    }
+}
+
+/// The directories of a tree, and its files with what they count, by their paths.
+type Tree = (BTreeSet<Vec<u8>>, BTreeMap<Vec<u8>, [i128; 3]>);
+
+fn tree_of(files: &[File]) -> Tree {
+    let (sums, counted) = model(files);
+    let of_file = |file: &File| {
+        let path = [&path_of(b"r", &file.dir)[..], b"/", &file.name].concat();
+        let facts = counted.get(&path).copied().unwrap_or_default();
+        (path, [facts.apparent.into(), facts.allocated.into(), 1])
+    };
+    (sums.into_keys().collect(), files.iter().map(of_file).collect())
+}
+
+fn is_below(path: &[u8], dir: &[u8]) -> bool {
+    path.strip_prefix(dir).is_some_and(|rest| rest.starts_with(b"/"))
+}
+
+fn parent(path: &[u8]) -> &[u8] {
+    &path[..path.iter().rposition(|byte| *byte == b'/').expect("a slash")]
+}
+
+/// What a model shows of a directory: its change, unless it is unknown, and the number of unknown paths.
+type Expected = BTreeMap<Vec<u8>, (Option<[i128; 3]>, u64)>;
+
+/// The rows of a difference, without a limit of their number.
+fn changed([old, new]: [&Tree; 2], unknown: &[Unknown], depth: Option<u32>, measure: usize) -> Expected {
+    let dirs: BTreeSet<_> = old.0.union(&new.0).cloned().collect();
+    // Directories that are unknown, and those whose files are. Names of files are not kept here.
+    let (mut whole, mut without_files) = (Vec::new(), Vec::new());
+    for Unknown { path, is_directory } in unknown {
+        let path = if path.is_empty() { b"r".to_vec() } else { [b"r/", &path[..]].concat() };
+        if dirs.contains(&path) {
+            whole.push(path);
+        } else if !is_directory {
+            let mut above = parent(&path);
+            while !dirs.contains(above) {
+                above = parent(above);
+            }
+            without_files.push(above.to_vec());
+        }
+    }
+    let in_unknown = |path: &[u8]| whole.iter().any(|dir| is_below(path, dir));
+    let mut rows = Expected::new();
+    let shown = |path: &[u8]| {
+        depth.is_none_or(|deepest| path.iter().filter(|byte| **byte == b'/').count() as u32 <= deepest)
+    };
+    for dir in dirs.iter().filter(|dir| !in_unknown(dir)) {
+        let mut change = [0; 3];
+        for (tree, sign) in [(old, -1), (new, 1)] {
+            for (path, counts) in &tree.1 {
+                let is_known = !in_unknown(path) && !without_files.iter().any(|dir| dir == parent(path));
+                if is_known && is_below(path, dir) {
+                    change.iter_mut().zip(counts).for_each(|(sum, count)| *sum += sign * count);
+                }
+            }
+        }
+        let marks = whole.iter().chain(&without_files).filter(|it| *it == dir || is_below(it, dir));
+        let marks = marks.filter(|it| !in_unknown(it)).count() as u64;
+        let change = (!whole.contains(dir)).then_some(change);
+        rows.insert(dir.clone(), (change, marks));
+    }
+    let has_changed = |(change, marks): &(Option<[i128; 3]>, u64)| {
+        *marks > 0 || change.is_some_and(|change| change[measure] != 0 || change[2] != 0)
+    };
+    let all = rows.clone();
+    rows.retain(|path, _| {
+        let mut at_or_below = all.iter().filter(|(it, _)| *it == path || is_below(it, path));
+        shown(path) && at_or_below.any(|(it, row)| shown(it) && has_changed(row))
+    });
+    rows
+}
+
+fn numbers(change: Change) -> [i128; 3] {
+    [change.apparent, change.allocated, change.files.into()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn differences_are_those_of_the_model(
+        old in files(),
+        new in files(),
+        kept in prop::collection::vec(any::<bool>(), 40),
+        unknown in prop::collection::vec((prop::collection::vec(0..6_u8, 0..4), any::<bool>(), 0..2_usize), 0..3),
+        depth in prop::option::of(0..4_u32),
+        top in 1..8_usize,
+        measure in 0..2_usize,
+    ) {
+        // Most files are the same.
+        let mut new = new;
+        new.truncate(5);
+        new.retain(|file| file.facts.link.is_none());
+        let same = old.iter().zip(kept).filter(|(_, is_kept)| *is_kept).map(|(file, _)| file.clone());
+        new.extend(same);
+        new.sort_by_key(|file| (file.dir.clone(), file.name.clone()));
+        new.dedup_by_key(|file| (file.dir.clone(), file.name.clone()));
+        let mut sides = [Vec::new(), Vec::new()];
+        for (dir, is_directory, side) in unknown {
+            let dir = path_of(b"r", &dir).get(2..).unwrap_or_default().to_vec();
+            let path = if is_directory { dir } else { [&dir[..], b"/f"].concat() };
+            sides[side].push(Unknown { path: path.strip_prefix(b"/").unwrap_or(&path).to_vec(), is_directory });
+        }
+        let unknown = sides.concat();
+        let tables = [
+            count_with(&old, &Keep::default(), &[0, 1], &sides[0]),
+            count_with(&new, &Keep::default(), &[1, 2, 0], &sides[1]),
+        ];
+        let shown = Shown { measure: [Measure::Apparent, Measure::Allocated][measure], depth, top: None };
+        let budget = Budget::new(1 << 30);
+        let difference = Difference::between(&tables[0], &tables[1], shown, &budget).unwrap();
+        let rows = difference.rows(&budget).unwrap();
+        let found: Expected =
+            rows.iter().map(|row| (difference.path(row), (row.change.map(numbers), row.unknown))).collect();
+        prop_assert_eq!(found.len(), rows.len());
+        let trees = [tree_of(&old), tree_of(&new)];
+        prop_assert_eq!(&found, &changed([&trees[0], &trees[1]], &unknown, depth, measure));
+        prop_assert_eq!(difference.is_empty(), rows.is_empty());
+
+        let shown = Shown { top: Some(top), ..shown };
+        let some = Difference::between(&tables[0], &tables[1], shown, &budget).unwrap();
+        let some_rows = some.rows(&budget).unwrap();
+        prop_assert_eq!(some_rows.len(), top.min(rows.len()));
+        let bytes = |change: &Option<[i128; 3]>| change.map_or(0, |change| change[measure].unsigned_abs());
+        let largest = found.values().map(|row| bytes(&row.0)).max().unwrap_or_default();
+        let mut sizes = Vec::new();
+        for (at, row) in some_rows.iter().enumerate() {
+            let path = some.path(row);
+            prop_assert_eq!(&(row.change.map(numbers), row.unknown), &found[&path]);
+            let has_parent = some_rows[..at].iter().any(|above| is_below(&path, &some.path(above)));
+            prop_assert!(has_parent || path == b"r");
+            sizes.push(bytes(&found[&path].0));
+            // The entries of one directory are sorted, and those that are not shown are the rest.
+            let is_child = |it: &&Vec<u8>| it.len() > 1 && parent(it) == path;
+            let is_shown = |it: &Vec<u8>| some_rows.iter().any(|row| some.path(row) == *it);
+            let hidden: Vec<_> = found.keys().filter(is_child).filter(|it| !is_shown(it)).collect();
+            let shown: Vec<_> = some_rows.iter().map(|row| some.path(row)).filter(|it| is_child(&it)).collect();
+            prop_assert!(shown.is_sorted_by_key(|it| std::cmp::Reverse(bytes(&found[it].0))));
+            if let Some((entries, rest)) = row.rest {
+                prop_assert_eq!(entries, hidden.len() as u64);
+                let sum: i128 = hidden.iter().filter_map(|it| Some(found[*it].0?[measure])).sum();
+                prop_assert_eq!(numbers(rest)[measure], sum);
+            } else {
+                prop_assert!(hidden.is_empty() || shown.is_empty());
+            }
+        }
+        if top > 4 {
+            // No directory is deeper than four levels.
+            prop_assert!(rows.is_empty() || sizes.contains(&largest));
         }
     }
 }

@@ -47,7 +47,9 @@ impl Ncdu {
     /// Appends the first line.
     pub(super) fn new(out: &mut Vec<u8>, header: &Header, budget: &Budget) -> Self {
         let seconds = header.start_ns.div_euclid(1_000_000_000);
-        write_ncdu_start(out, u64::try_from(seconds).unwrap_or_default());
+        let filter = header.options.first().and_then(|option| option.split(|byte| *byte == b'=').next());
+        let filter = filter.and_then(|option| str::from_utf8(option).ok());
+        write_ncdu_start(out, u64::try_from(seconds).unwrap_or_default(), filter);
         let root = if header.root.is_empty() { ROOT.to_vec() } else { header.root.clone() };
         Self {
             root,

@@ -3,8 +3,8 @@
 use fastrand::Rng;
 use ftk_inventory::Budget;
 use ftk_report::{
-    Change, ChangesBuilder, Data, DuplicateCopy, DuplicateGroup, DuplicateKind, Duplicates, HealthBuilder,
-    Problems, SpaceBuilder, Usage,
+    Change, ChangesBuilder, Data, DuplicateCopy, DuplicateGroup, DuplicateKind, Duplicates, GrownDir,
+    HealthBuilder, Problems, SignedCount, SpaceBuilder, Usage,
 };
 
 /// Names that would do something if they were markup, or change how others look, as the page shows them.
@@ -91,6 +91,14 @@ pub(crate) fn data() -> Data {
         changes.add(Change::Moved, name, Some(b"before"), [Some(n as u64); 2]).unwrap();
         changes.add(Change::Added, &[b"new/", *name].concat(), None, [None, Some(5)]).unwrap();
     }
+    let grown = HOSTILE.iter().zip(-3..).map(|(name, n)| GrownDir {
+        path: (*name).into(),
+        depth: 1,
+        allocated_bytes_change: (n % 2 == 0).then_some(SignedCount(n << 60)),
+        apparent_bytes_change: SignedCount(n * 1000),
+        files_change: SignedCount(n),
+    });
+    let grown = grown.collect();
     let mut health = HealthBuilder::new(NOW_S, &Budget::new(u64::MAX));
     for (n, path) in paths.iter().enumerate() {
         let verified_s = (n % 9 != 0).then(|| NOW_S - n as i64 * DAY_S / 4);
@@ -117,7 +125,7 @@ pub(crate) fn data() -> Data {
             omitted_groups: 178_u64.into(),
             omitted_waste_bytes: 1_213_000_000_u64.into(),
         }),
-        changes: Some(changes.finish()),
+        changes: Some(changes.finish(Some(grown))),
         health: Some(health.finish()),
     }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bytes, count, counted, date, share } from "../../assets/text.js";
+import { bytes, count, counted, date, share, signed } from "../../assets/text.js";
 
 test("bytes have three digits and decimal units", () => {
   const shown = [0, 999, 1000, 1_234, 9_994, 9_996, 99_949, 99_960, 999_499, 999_600, 1e15].map(bytes);
@@ -28,6 +28,14 @@ test("counts are exact beyond 2^53", () => {
     [0, 1, 2].map((n) => counted(n, "file")),
     ["0 files", "1 file", "2 files"],
   );
+});
+
+test("changes have a sign", () => {
+  assert.deepEqual(
+    [-1234, 0, "18446744073709551616"].map((n) => signed(n, count)),
+    ["-1,234", "0", "+18,446,744,073,709,551,616"],
+  );
+  assert.equal(signed("-36893488147419103232", bytes), "-36.9 EB");
 });
 
 test("a part of nothing is 0 %", () => {
