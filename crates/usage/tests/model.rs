@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ftk_inventory::{Budget, Full};
-use ftk_usage::{Change, Difference, Facts, Item, Keep, Measure, Node, Part, Shown, Sum, Unknown, Usage};
+use ftk_usage::{
+    Change, ChangedRow, Difference, Facts, Item, Keep, Measure, Node, Part, Shown, Sum, Unknown, Usage,
+};
 use proptest::prelude::*;
 
 /// An entry: the path of its directory as indices of names, its name, and what it uses.
@@ -292,18 +294,23 @@ proptest! {
     fn differences_are_those_of_the_model(
         old in files(),
         new in files(),
-        kept in prop::collection::vec(any::<bool>(), 40),
+        fates in prop::collection::vec(0..4_u8, 40),
         unknown in prop::collection::vec((prop::collection::vec(0..6_u8, 0..4), any::<bool>(), 0..2_usize), 0..3),
         depth in prop::option::of(0..4_u32),
         top in 1..8_usize,
         measure in 0..2_usize,
     ) {
-        // Most files are the same.
+        // Most files are the same, or in another directory, so that the change of the one above is 0.
         let mut new = new;
         new.truncate(5);
         new.retain(|file| file.facts.link.is_none());
-        let same = old.iter().zip(kept).filter(|(_, is_kept)| *is_kept).map(|(file, _)| file.clone());
-        new.extend(same);
+        for (file, fate) in old.iter().zip(fates) {
+            let mut file = file.clone();
+            if let (2, Some(last)) = (fate, file.dir.last_mut()) {
+                *last = (*last + 1) % 6;
+            }
+            new.extend((fate > 0).then_some(file));
+        }
         new.sort_by_key(|file| (file.dir.clone(), file.name.clone()));
         new.dedup_by_key(|file| (file.dir.clone(), file.name.clone()));
         let mut sides = [Vec::new(), Vec::new()];
@@ -355,9 +362,12 @@ proptest! {
                 prop_assert!(hidden.is_empty() || shown.is_empty());
             }
         }
-        if top > 4 {
-            // No directory is deeper than four levels.
-            prop_assert!(rows.is_empty() || sizes.contains(&largest));
+        // The largest change is shown, with the directories that lead to it.
+        let is_largest = |row: &&ChangedRow| bytes(&row.change.map(numbers)) == largest;
+        let all: Vec<_> = rows.iter().filter(is_largest).map(|row| (difference.path(row), row.depth)).collect();
+        let topmost = all.iter().filter(|row| !all.iter().any(|above| is_below(&row.0, &above.0)));
+        if let [(_, depth)] = &*topmost.collect::<Vec<_>>() {
+            prop_assert!(top <= *depth as usize || sizes.contains(&largest));
         }
     }
 }
