@@ -491,6 +491,37 @@ fn another_directory_is_named() {
     run.stderr_has("is of another directory, 't': its file system differs");
 }
 
+/// A manifest is not a part of the tree that it describes, wherever it is.
+#[test]
+fn records_of_other_forms() {
+    let dir = Dir::on_disk();
+    dir.file("t/a/x", &bytes(1, 9000)).file("t/b/y", b"1").dir("parts");
+    dir.ftk(["manifest", "create", "-q", "t", "-o", "t/m.jsonl"]).run().status(0);
+    dir.ftk(["manifest", "create", "-q", "t", "-o", "t/m.jsonl", "--force"]).run().status(0);
+    let run = dir.ftk(["du", "--since", "t/m.jsonl", "t"]).run().status(0).stdout("");
+    run.stderr_has("nothing grew or shrank").stderr_has("skipped: 1 own output file");
+    fs::remove_file(dir.path("t/m.jsonl")).unwrap();
+    for part in ["1", "2"] {
+        let (shard, out) = (format!("{part}/2"), format!("parts/{part}.jsonl"));
+        dir.ftk(["manifest", "create", "-q", "--shard", &shard, "t", "-o", &out]).run().status(0);
+    }
+    let run = dir.ftk(["du", "--since", "parts/1.jsonl", "t"]).run().status(2).stdout("");
+    run.stderr_has("'parts/1.jsonl': ");
+    dir.ftk(["du", "--since", "parts", "t"]).run().status(0).stdout("").stderr_lacks("ftk: ");
+    dir.file("t/b/y", &bytes(2, 20_000)).symlink("t", "link");
+    let expected = "16384\tlink\n16384\tlink/b\n";
+    let run = dir.ftk(["du", "--since", "parts", "link"]).run().status(0).stdout(expected);
+    run.stderr_lacks("ftk: ");
+    // A directory that is walked from its inside.
+    let at = dir.path("t");
+    let cd = format!("cd {} && {} du --since ../parts", at.display(), env!("CARGO_BIN_EXE_ftk"));
+    dir.ftk([] as [&str; 0])
+        .instead(&dir, ["sh", "-c", &cd])
+        .run()
+        .status(0)
+        .stdout("16384\t.\n16384\t./b\n");
+}
+
 #[test]
 fn refused_requests() {
     let (dir, old) = scene();

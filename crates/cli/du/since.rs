@@ -95,8 +95,9 @@ pub(super) fn run(
         0 => String::new(),
         n => format!("; {} not compared: unreadable or excluded in one of them", human::entries(n)),
     };
+    let status = if outcome == Outcome::Error { " (status 2)" } else { "" };
     let nothing = if difference.is_empty() { "nothing grew or shrank; " } else { "" };
-    let line = format!("{nothing}{now}, {before}, in {}{unknown}", human::time(start.elapsed()));
+    let line = format!("{nothing}{now}, {before}, in {}{unknown}{status}", human::time(start.elapsed()));
     space::finish(&line, &file_systems, unit, console);
     Ok(outcome)
 }
