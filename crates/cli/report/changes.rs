@@ -15,8 +15,8 @@ use crate::du::Pair;
 use crate::manifest::input::in_either;
 use crate::scan::too_large;
 
-/// The largest number of directories on a page that grew or shrank.
-const GROWN: usize = 2_000;
+/// The largest number of directories on a page that grew or shrank. All of them are shown at once.
+const GROWN: usize = 200;
 
 /// Fills the changes from the first manifest to the second; `names` are those of the arguments.
 pub(super) fn fill(

@@ -16,7 +16,7 @@ export function showChanges(view, changes) {
 
   const grown = changes.grown ?? [];
   part("grown").replaceChildren(
-    ...grown.slice(0, MAX_CHANGES).map((dir) => {
+    ...grown.map((dir) => {
       const disk = dir.allocated_bytes_change;
       return element(
         "tr",
@@ -80,7 +80,5 @@ function grownNote(grown) {
   if (grown.length === 0) {
     return "No directory grew or shrank.";
   }
-  const hidden = grown.length - Math.min(grown.length, MAX_CHANGES);
-  const more = hidden > 0 ? ` ${count(hidden)} smaller ones are not shown.` : "";
-  return `With all that is in them, the largest change first.${more}`;
+  return "The largest changes, each of a directory with all that is in it.";
 }
