@@ -39,8 +39,8 @@ pub(crate) struct Scan {
     pub(crate) rules: Rules,
     /// What was not shown, if the selection records it.
     pub(crate) unseen: Unseen,
-    /// Directories that the shard shares with others, and of which an entry was not found.
-    pub(crate) incomplete: Vec<Vec<u8>>,
+    /// The directories that the shard shares with others.
+    pub(crate) listed: Listed,
     /// `Error` if a part of the tree could not be listed.
     pub(crate) outcome: Outcome,
 }
@@ -96,8 +96,8 @@ pub(crate) fn scan(
     say_skipped(skipped, inventory.skipped(), console);
     let outcome = if errors.is_empty() && refused.is_empty() { Outcome::Success } else { Outcome::Error };
     let failed = errors.into_iter().map(|error| error.path).collect();
-    let incomplete = Listed::merge(listed).incomplete();
-    Ok(Scan { inventory, failed, repeated, skipped, rules, unseen, incomplete, outcome })
+    let listed = Listed::merge(listed);
+    Ok(Scan { inventory, failed, repeated, skipped, rules, unseen, listed, outcome })
 }
 
 /// The result of a walk with any visitors.

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use ftk_file::{FsId, Stat};
 use ftk_hash::Algorithm;
-use ftk_manifest::{Field, FieldSet, Header, Manifest, Writer, Xattr};
+use ftk_manifest::{Failed, Field, FieldSet, Header, Manifest, Writer, Xattr};
 use ftk_walk::FileType;
 
 use crate::json::{Json, Members, base64, hex, mode};
@@ -54,7 +54,7 @@ fn again(header: &Header, found: &[(Path, Owned)]) {
     }
     writer.finish().expect("a Vec takes everything");
     let again = open(&file).expect("what is written is a manifest");
-    assert_eq!(again.header(), &Header { version: Header::VERSION, ..header.clone() });
+    assert_eq!(again.header(), &Header { version: header.written_version(), ..header.clone() });
     let mut entries = again.entries().expect("it was read to its end");
     for (path, entry) in found {
         assert_eq!(entries.next().expect("what is written is read"), Some(entry.entry(path)));
@@ -94,8 +94,23 @@ fn header(line: &[u8]) -> Option<Header> {
         options: options.collect::<Option<_>>()?,
         start_ns: line.integer("start_ns")?,
         root_identity: None,
+        mounts: paths(&line, "mounts", version)?,
+        failed: Failed::new(paths(&line, "failed", version)?),
         shard: None,
     })
+}
+
+/// Returns a sorted list of paths, which version 1 did not have.
+fn paths(line: &Members<'_>, name: &str, version: u64) -> Option<Vec<Vec<u8>>> {
+    let Some(list) = line.optional(name)? else { return Some(Vec::new()) };
+    let items: Vec<_> = list.items()?.into_iter().map(|item| item.members()).collect::<Option<_>>()?;
+    if version == 1 {
+        return Some(Vec::new());
+    }
+    let paths = items.iter().map(|item| item.bytes("path").filter(|path| is_path(path)));
+    let paths: Vec<_> = paths.collect::<Option<_>>()?;
+    let key = |path: &Vec<u8>| if path == b"." { Vec::new() } else { path.clone() };
+    paths.is_sorted_by(|a, b| key(a) < key(b)).then_some(paths)
 }
 
 /// Returns whether an option is known in the format, alone or with a value.

@@ -7,7 +7,7 @@ use std::io::{self, BufReader, Write as _};
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
 use ftk_manifest::{
-    Export, ExportError, Format, Header, Import, ImportError, Manifest, Writer, begins_mtree,
+    Export, ExportError, Failed, Format, Header, Import, ImportError, Manifest, Writer, begins_mtree,
 };
 use ftk_record::{End, ListFormat, ListReader};
 
@@ -63,6 +63,8 @@ fn manifest(imported: &Import) -> Manifest {
         options: imported.options().to_vec(),
         start_ns: 0,
         root_identity: None,
+        mounts: Vec::new(),
+        failed: Failed::default(),
         shard: None,
     };
     let mut file: File = tempfile::tempfile().expect("a file for the manifest");

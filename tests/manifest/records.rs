@@ -26,7 +26,8 @@ impl Manifest {
         let value = |line: &&[u8]| serde_json::from_slice::<Value>(line).expect("every line is JSON");
         let [header, entries @ .., footer] = &*lines else { panic!("a manifest has two lines at least") };
         let (header, footer) = (value(header), &value(footer)["footer"]);
-        assert_eq!((&header["ftk"], &header["version"]), (&"manifest".into(), &2.into()));
+        let version = if header["failed"].is_null() { 2 } else { 3 };
+        assert_eq!((&header["ftk"], &header["version"]), (&"manifest".into(), &version.into()));
         let sealed = &bytes[..bytes.len() - lines.last().unwrap().len() - 1];
         assert_eq!(footer["sha256"], sha256(sealed));
         let entries: Vec<_> = entries.iter().map(value).map(|entry| (name(&entry, "path"), entry)).collect();
@@ -137,7 +138,7 @@ fn said(record: &Value) -> String {
 fn status_of(verdict: &str) -> i32 {
     match verdict {
         "ok" => 0,
-        "unreadable" => 2,
+        "unreadable" | "unknown" => 2,
         _ => 1,
     }
 }

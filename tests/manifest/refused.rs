@@ -49,7 +49,7 @@ fn a_valid_manifest_with_a_new_footer_is_accepted() {
 fn another_version_and_another_kind() {
     let (dir, lines) = recorded();
     for (from, to, why) in [
-        ("\"version\":2", "\"version\":3", "version 3 needs a newer ftk"),
+        ("\"version\":2", "\"version\":4", "version 4 needs a newer ftk"),
         ("\"version\":2", "\"version\":\"2\"", "not a manifest"),
         ("\"ftk\":\"manifest\"", "\"ftk\":\"dup-report\"", "dup-report"),
         ("\"sha256\"", "\"sha257\"", "unknown algorithm"),

@@ -16,15 +16,17 @@ pub(super) struct Slurm(PathBuf);
 
 /// What `sbatch --wait` does for a job array, in one process.
 const STAND_IN: &str = r#"#!/bin/sh
-for script; do :; done
-array=$(sed -n 's/^#SBATCH --array=//p' "$script")
-for option; do case $option in --array=*) array=${option#--array=} ;; esac; done
+array=
+while case ${1-} in --array=*) array=${1#--array=} ;; -*) ;; *) false ;; esac; do shift; done
+script=$1
+shift
+: "${array:=$(sed -n 's/^#SBATCH --array=//p' "$script")}"
 output=$(sed -n 's/^#SBATCH --output=//p' "$script")
 echo Submitted batch job 1
 failed=0
 for items in $(echo "$array" | tr , ' '); do
     for task in $(seq "${items%-*}" "${items#*-}"); do
-        SLURM_ARRAY_TASK_ID=$task sh "$script" >> "$(echo "$output" | sed "s/%a/$task/")" 2>&1 || failed=1
+        SLURM_ARRAY_TASK_ID=$task sh "$script" "$@" >> "$(echo "$output" | sed "s/%a/$task/")" 2>&1 || failed=1
     done
 done
 exit $failed

@@ -31,6 +31,15 @@ impl FileSystems {
         Self { ids }
     }
 
+    /// Adds the identity of a device, unless it is known.
+    #[must_use]
+    pub fn and(self, dev: u64, id: Option<FsId>) -> Self {
+        if id.is_none() || self.id(dev).is_some() {
+            return self;
+        }
+        Self::new(self.ids.into_iter().map(|(dev, id)| (dev, Some(id))).chain([(dev, id)]))
+    }
+
     /// Returns the identity of the file system with this device number, if it can be relied on.
     pub fn id(&self, dev: u64) -> Option<FsId> {
         self.ids.iter().find(|(it, _)| *it == dev).map(|(_, id)| *id)

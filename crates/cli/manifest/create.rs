@@ -11,7 +11,9 @@ use ftk_file::xattr::HAS_ATTRIBUTES;
 use ftk_file::{now_ns, sees_trusted};
 use ftk_hash::Algorithm;
 use ftk_inventory::Keep;
-use ftk_manifest::{Contents, Error, Header, WalkedTree, Writer, create};
+use ftk_manifest::{Contents, Error, Failed, Header, Plan, WalkedTree, Writer, create};
+use ftk_record::quote;
+use indicatif::HumanCount;
 
 use crate::algorithm::{AlgorithmName, wanted};
 use crate::cache::CacheArgs;
@@ -79,6 +81,20 @@ pub(super) struct CreateArgs {
     #[command(flatten)]
     shard: ShardArgs,
 
+    /// Accept a ROOT that is not the directory of the plan
+    ///
+    /// By default, a ROOT is refused if its file system or its inode differs from those in the plan, or if no file
+    /// system is mounted any more where the plan has one. On a file system without a lasting identity, such as NFS or
+    /// Lustre, its type and the path are compared.
+    #[arg(long, requires = "plan", help_heading = "Shards")]
+    other_root: bool,
+
+    /// Accept a shard with less than half of its planned entries
+    ///
+    /// A directory where nothing is mounted looks like an empty tree.
+    #[arg(long, requires = "plan", help_heading = "Shards")]
+    allow_empty: bool,
+
     #[command(flatten)]
     cache: CacheArgs,
 
@@ -101,7 +117,9 @@ Examples:
 
 pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let options = args.scope.words(&args.root)?;
-    let shard = args.shard.resolve(&args.root, &options)?;
+    let root = Root::open(&args.root)?;
+    let asked = args.shard.resolve(&root, &options, args.other_root)?;
+    let (shard, plan) = asked.map_or((None, None), |asked| (Some(asked.shard), asked.plan));
     let algorithms = if args.no_content { Vec::new() } else { wanted(&args.algorithms) };
     ensure!(
         args.no_content || algorithms.iter().any(|algorithm| algorithm.identifies_content()),
@@ -117,7 +135,9 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         trusted_xattrs: args.no_xattrs || sees_trusted(),
         options,
         start_ns: now_ns(),
-        root_identity: None,
+        root_identity: Some(root.identity().clone()),
+        mounts: Vec::new(),
+        failed: Failed::default(),
         shard,
     };
     let output = named(args.output.output.as_deref());
@@ -132,20 +152,28 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         own.extend(run.reuse(args.cache)?);
     }
     let keep = Keep::Stats { files: args.no_content };
-    let root = Root::open(&args.root)?;
-    header.root_identity = Some(root.identity().clone());
+    let check_mounts = || match (&plan, &header.shard) {
+        (Some(plan), Some(shard)) if !args.other_root => root.check_mounts(&plan.mounts, shard),
+        _ => Ok(()),
+    };
+    check_mounts()?;
     let scan = reading::walk(&run, &root, &args.scope, keep, &own, header.shard.as_ref())?;
-    if let Some(shard) = &mut header.shard {
-        shard.incomplete.clone_from(&scan.incomplete);
-    }
+    // The walk may have mounted one, and one may have vanished meanwhile.
+    check_mounts()?;
     let inventory = &scan.inventory;
+    let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
+    if let Some(shard) = &mut header.shard {
+        scan.listed.record(shard, header.start_ns);
+        if let Some(plan) = &plan {
+            args.check_entries(plan, shard.number, &tree, console)?;
+        }
+    }
     header.start_ns = reading::start_ns(inventory, &list, header.start_ns);
     let read = match args.no_content {
         true => None,
         false => Some(reading::read(&run, inventory, None, &header.algorithms, header.xattrs, NOT_RECORDED)?),
     };
     let contents = read.as_ref().map_or_else(Contents::none, |read| Contents::read(None, &read.rows));
-    let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let mut without_xattrs = 0;
     let mut on_error = |path: &[u8], error: io::Error| {
         without_xattrs += 1;
@@ -163,6 +191,47 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     reading::say_done(&run, entries, done, failed, reused, &header.algorithms);
     Ok(scan.outcome.max(run.say_unread(failed + without_xattrs, NOT_RECORDED)))
 }
+
+impl CreateArgs {
+    /// Compares the number of entries of a shard with the plan. Says if the shard has become much larger.
+    ///
+    /// # Errors
+    /// If less than half of them are there, and nothing shows why.
+    fn check_entries(
+        &self,
+        plan: &Plan,
+        number: u32,
+        tree: &WalkedTree<'_>,
+        console: &Console,
+    ) -> anyhow::Result<()> {
+        let planned = plan.shards[number as usize - 1].entries;
+        let found = tree.entries();
+        // Planned entries may be below a directory that could not be listed. Then the part says so.
+        let is_explained = self.allow_empty || !tree.failed.is_empty();
+        ensure!(
+            is_explained || found.saturating_mul(2) >= planned,
+            "{}: {} of {} planned entries of shard {number} are there: is the file system mounted? (if they were \
+             deleted or moved, make a new plan, or add --allow-empty)",
+            quote(self.root.as_bytes()),
+            HumanCount(found),
+            HumanCount(planned),
+        );
+        let mean = plan.shards.iter().map(|shard| shard.entries).sum::<u64>() / plan.shards.len() as u64;
+        let most = planned.max(mean);
+        if found > most.saturating_mul(AGED) && found - most >= AGED_BY {
+            console.warning(format_args!(
+                "shard {number} has {} entries, and the plan has {}: `ftk manifest plan --from-parts` makes a new plan",
+                HumanCount(found),
+                HumanCount(planned),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A plan is old if a shard has this many times the planned entries, and at least so many more.
+const AGED: u64 = 3;
+const AGED_BY: u64 = 1_000;
 
 /// Receives whole lines of a manifest.
 pub(super) type Sink<'s> = &'s mut dyn FnMut(&[u8]) -> io::Result<()>;

@@ -70,6 +70,15 @@ pub(super) fn run(args: &ExportArgs, globals: &Globals, console: &Console) -> an
     let name = || quote(args.manifest.as_bytes());
     let manifest = Input::open(&args.manifest, globals)?.manifest;
     let (format, budget) = (Format::from(args.format), Budget::new(globals.memory()));
+    let failed = manifest.header().failed.paths();
+    if !failed.is_empty() {
+        let paths = human::count(failed.len() as u64, "path");
+        console.warning(format_args!(
+            "{} lacks what is at {paths} that could not be read, such as {}",
+            name(),
+            quote(&failed[0])
+        ));
+    }
     if let (Format::Bagit, Some(bag)) = (format, named(args.output.as_deref())) {
         return write_bag(&manifest, bag, args, &budget, console);
     }

@@ -10,7 +10,7 @@ use clap::Args;
 use ftk_file::now_ns;
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Header, Import, begins_mtree};
+use ftk_manifest::{Failed, Header, Import, begins_mtree};
 use ftk_record::{BagFile, End, ListFormat, ListReader, ZstdReader, is_zstd, quote};
 
 use crate::algorithm::AlgorithmName;
@@ -147,6 +147,8 @@ fn import(
         options: import.options().to_vec(),
         start_ns: now_ns(),
         root_identity: None,
+        mounts: Vec::new(),
+        failed: Failed::default(),
         shard: None,
     };
     let entries = write(&header, written, output, |writer| import.write(writer))?;

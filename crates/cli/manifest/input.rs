@@ -67,40 +67,48 @@ impl Input {
             name()
         );
         let mut own = Vec::new();
-        Ok(Self { manifest: open_parts(&paths, globals, &mut own)?, own })
+        Ok(Self { manifest: open_parts(&paths, globals, Parts::MAX_SPAN_NS, &mut own)?, own })
     }
 }
 
-/// Opens the parts of all shards as one manifest. Their identities are added to `own`.
+/// Opens the parts of all shards, which began within `max_span_ns`, as one manifest. Their identities are added to
+/// `own`.
 ///
 /// # Errors
 /// If one cannot be opened, they do not belong together, or one is missing.
 pub(crate) fn open_parts(
     paths: &[OsString],
     globals: &Globals,
+    max_span_ns: i128,
     own: &mut Vec<(u64, u64)>,
 ) -> anyhow::Result<Manifest> {
-    allow_open_files(paths.len());
-    let opened = input::all(paths, globals, |path| Input::open_as(path, Manifest::open_any))?;
+    let are_few = allow_open_files(paths.len());
+    let opened = input::all(paths, globals, |path| {
+        let mut input = Input::open_as(path, Manifest::open_any)?;
+        if !are_few && !input.own.is_empty() {
+            input.manifest.close(path.into());
+        }
+        Ok(input)
+    })?;
     let mut manifests = Vec::new();
     for input in opened {
         own.extend(input.own);
         manifests.push(input.manifest);
     }
-    let parts = Parts::new(manifests).map_err(|error| in_parts(error, paths))?;
+    let parts = Parts::new(manifests, max_span_ns).map_err(|error| in_parts(error, paths))?;
     let names: Vec<_> = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
     Ok(parts.into_manifest(&names))
 }
 
-/// Raises the limit of open files to what the system allows, if so many parts need it. A lower limit is reported when a
-/// part cannot be opened.
-fn allow_open_files(parts: usize) {
+/// Raises the limit of open files to what the system allows, if so many parts need it. Returns whether all of them can
+/// be open at the same time.
+fn allow_open_files(parts: usize) -> bool {
     /// Descriptors for everything else.
     const OTHERS: u64 = 64;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    if current.is_some_and(|current| current < parts as u64 + OTHERS) {
-        let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-    }
+    let is_enough = |limit: Option<u64>| limit.is_none_or(|limit| limit >= parts as u64 + OTHERS);
+    let raise = || setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_ok();
+    is_enough(current) || is_enough(maximum) && raise()
 }
 
 /// Adds the names of the parts that an error is about.

@@ -1,10 +1,12 @@
 //! `ftk manifest merge PART...`: joins the manifests of all shards.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
-use ftk_manifest::MergeError;
+use ftk_manifest::{Failed, MergeError, Merged};
+use ftk_record::quote;
 
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
@@ -13,18 +15,26 @@ use crate::list::{List, cannot_write, named};
 use crate::manifest::create::write_with;
 use crate::manifest::input::open_parts;
 use crate::manifest::output::OutputArgs;
+use crate::number::period;
 use crate::stdout::Stdout;
 
 /// Join the manifests of all shards into one
 ///
 /// The parts may be given in any order. All N shards of one plan, or of one N without a plan, must be there, each once.
 /// Entry by entry, the result is the manifest that a single run of `create` would have made. It reads no files.
+/// Parts of different roots are refused, and so are parts with different file systems mounted below the root.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct MergeArgs {
     /// The manifests of all shards
     #[arg(value_name = "PART", required = true)]
     parts: Vec<OsString>,
+
+    /// Refuse parts whose runs began more than TIME apart
+    ///
+    /// They would be of different runs, such as those of yesterday and today.
+    #[arg(long, value_name = "TIME", default_value = "12h", value_parser = period)]
+    max_span: Duration,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -42,13 +52,50 @@ pub(super) fn run(args: &MergeArgs, globals: &Globals, console: &Console) -> any
     let output = named(args.output.output.as_deref());
     let stdout = Stdout::default();
     let list = List::create(output, &stdout)?;
-    let parts = open_parts(&args.parts, globals, &mut Vec::new())?;
+    let parts = open_parts(&args.parts, globals, args.max_span.as_nanos() as i128, &mut Vec::new())?;
     let named = |error| match error {
         MergeError::Output(_) => anyhow!(error).context(cannot_write(output)),
         error => error.into(),
     };
-    let entries = write_with(parts.header(), list, output, |writer| parts.merge(writer).map_err(named))?;
-    let (entries, parts) = (human::entries(entries), human::count(args.parts.len() as u64, "part"));
+    let failed = parts.header().failed.clone();
+    let merged = write_with(parts.header(), list, output, |writer| parts.merge(writer).map_err(named))?;
+    let (entries, parts) = (human::entries(merged.entries), human::count(args.parts.len() as u64, "part"));
     console.summary(format_args!("{entries} of {parts}"));
-    Ok(Outcome::Success)
+    say_changes(&merged, console);
+    Ok(say_failed(&failed, console))
+}
+
+/// Says what changed while the shards were recorded.
+fn say_changes(merged: &Merged, console: &Console) {
+    const MOST: usize = 5;
+    let such_as = |paths: &[Vec<u8>]| {
+        let shown: Vec<_> = paths.iter().take(MOST).map(|path| quote(path).to_string()).collect();
+        shown.join(", ") + if paths.len() > MOST { ", ..." } else { "" }
+    };
+    if !merged.twice.is_empty() {
+        let (paths, shown) = (human::count(merged.twice.len() as u64, "path"), such_as(&merged.twice));
+        console.warning(format_args!(
+            "{paths} recorded although the entry has another path too, since it was renamed meanwhile: {shown}"
+        ));
+    }
+    if merged.changed > 0 {
+        let (dirs, shown) = (human::directories(merged.changed), such_as(&merged.some_changed));
+        console.warning(format_args!(
+            "{dirs} changed while the shards were recorded, so a renamed file may be missing or appear twice: {shown}"
+        ));
+    }
+}
+
+/// Says what the shards could not read. Returns the outcome.
+fn say_failed(failed: &Failed, console: &Console) -> Outcome {
+    if failed.is_empty() {
+        return Outcome::Success;
+    }
+    for path in failed.paths() {
+        console
+            .error_of("read", format_args!("{} could not be read when its shard was recorded", quote(path)));
+    }
+    let paths = human::count(failed.paths().len() as u64, "path");
+    console.summary(format_args!("{paths} could not be read: what is below is unknown   (status 2)"));
+    Outcome::Error
 }

@@ -180,7 +180,7 @@ pub(super) fn say_counts(
         said.push(describe_split_links(summary.split_links));
     }
     let found = match () {
-        () if summary.count(Verdict::Unreadable) > 0 => Outcome::Error,
+        () if summary.count(Verdict::Unreadable) + summary.count(Verdict::Unknown) > 0 => Outcome::Error,
         () if summary.count(Verdict::Corrupted) + summary.undecided > 0 => corrupted.outcome(),
         () if said.is_empty() => Outcome::Success,
         () => Outcome::Negative,
@@ -208,8 +208,9 @@ pub(super) fn say_counts(
 }
 
 /// Verdicts in the order of the summary, the worst first.
-const SAID: [Verdict; 8] = [
+const SAID: [Verdict; 9] = [
     Verdict::Unreadable,
+    Verdict::Unknown,
     Verdict::Corrupted,
     Verdict::Modified,
     Verdict::Respelled,

@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
@@ -9,9 +10,11 @@ use std::path::Path;
 use anyhow::{Context as _, bail, ensure};
 use ftk_file::{Stat, Symlinks, current_path, descend};
 use ftk_inventory::{DirNo, Inventory};
-use ftk_manifest::{Header, RootIdentity};
+use ftk_manifest::{Header, Place, RootIdentity, Shard};
 use ftk_record::quote;
 use rustix::fs::CWD;
+
+use crate::manifest::create::join;
 
 /// The directory ROOT. It stays open, so that it is the same one whatever happens to its path while ftk runs.
 pub(crate) struct Root {
@@ -61,10 +64,39 @@ impl Root {
         &self.identity
     }
 
-    /// Strips the directory from a path that [`join`](super::create::join) made.
+    /// Strips the directory from a path that [`join`] made.
     pub(super) fn below<'p>(&self, path: &'p [u8]) -> &'p [u8] {
         let below = path.strip_prefix(self.given.as_bytes()).expect("the path begins with the root");
         below.strip_prefix(b"/").unwrap_or(below)
+    }
+
+    /// Checks that file systems are still mounted at those of the planned `mounts` that the shard lists.
+    ///
+    /// # Errors
+    /// If one is not.
+    pub(super) fn check_mounts(&self, mounts: &[Vec<u8>], shard: &Shard) -> anyhow::Result<()> {
+        let device = |path: &[u8]| -> io::Result<u64> {
+            let names = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
+            let dir =
+                descend(self.dir.as_fd(), names.chain([&b"."[..]]), Symlinks::NoFollow, &mut Vec::new())?;
+            Ok(Stat::of(dir)?.dev)
+        };
+        for mount in mounts.iter().filter(|mount| shard.place(mount) != Place::Outside) {
+            let parent = mount.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &mount[..end]);
+            let is_mounted = match (device(parent), device(mount)) {
+                (Ok(parent), Ok(own)) => parent != own,
+                // The walk reports everything else.
+                (Err(error), _) | (_, Err(error)) => {
+                    !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+                }
+            };
+            ensure!(
+                is_mounted,
+                "{}: the plan has another file system there, and none is mounted (mount it, or add --other-root)",
+                quote(&join(self.given.as_bytes(), mount))
+            );
+        }
+        Ok(())
     }
 
     /// Checks that a walk of the path went through this directory.

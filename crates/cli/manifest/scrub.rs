@@ -110,10 +110,11 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let lock = Lock::acquire(path, console)?;
     let Input { mut manifest, .. } = Input::open_any(&args.manifest, globals)?;
     lock.check().with_context(name)?;
-    if let Some(shard) = args.shard.resolve(&args.root, &manifest.header().options)? {
+    let root = Root::open(&args.root)?;
+    if let Some(asked) = args.shard.resolve(&root, &manifest.header().options, args.guard.other_root)? {
         let is_part = manifest.header().shard.is_some();
         ensure!(is_part, "{} records more than one shard: scrub the manifest of the shard", name());
-        manifest.restrict(shard).with_context(name)?;
+        manifest.restrict(asked.shard).with_context(name)?;
     }
     let header = manifest.header();
     if header.algorithms.is_empty() {
@@ -124,7 +125,6 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let mut rewrite = Rewrite::begin(path, lock, &stdout)?;
     let list = List::create(None, &stdout)?;
     let own = [rewrite.own(), list.own()].concat();
-    let root = Root::open(&args.root)?;
     let scan = reading::walk(&run, &root, &scope, Keep::Stats { files: true }, &own, header.shard.as_ref())?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let mut scrub = Scrub::new(&manifest, &tree, now_ns(), &run.budget).with_context(name)?;

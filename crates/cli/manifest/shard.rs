@@ -1,20 +1,18 @@
 //! The options that limit a command to one shard of a tree.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
 use std::io::BufReader;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf, absolute};
 use std::str::FromStr;
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use clap::Args;
-use ftk_file::FsId;
-use ftk_manifest::{Header, Plan, PlanError, Root, Shard};
+use ftk_manifest::{Header, Plan, PlanError, Shard};
 use ftk_record::quote;
 
 use crate::input;
+use crate::manifest::root::Root;
 
 /// Options that select one shard.
 #[derive(Debug, Args)]
@@ -63,25 +61,39 @@ impl FromStr for Nth {
     }
 }
 
+/// A shard that was asked for.
+pub(super) struct Asked {
+    pub(super) shard: Shard,
+    pub(super) plan: Option<Plan>,
+}
+
 impl ShardArgs {
-    /// Returns the shard of the tree `root` whose entries are selected by `options`; `None` for the whole tree.
+    /// Returns the shard of the tree `root` whose entries are selected by `options`; `None` for the whole tree. With
+    /// `other_root`, a plan may be for another directory.
     ///
     /// # Errors
     /// If the plan cannot be read, is for another directory or for other options, or has another number of shards.
-    pub(super) fn resolve(&self, root: &OsStr, options: &[Vec<u8>]) -> anyhow::Result<Option<Shard>> {
+    pub(super) fn resolve(
+        &self,
+        root: &Root,
+        options: &[Vec<u8>],
+        other_root: bool,
+    ) -> anyhow::Result<Option<Asked>> {
         let Some(Nth { number, of }) = self.shard else { return Ok(None) };
         let Some(path) = &self.plan else {
-            return Ok(Some(Shard { root: identify(root)?.identity, ..Shard::hashed(number, of) }));
+            return Ok(Some(Asked { shard: Shard::hashed(number, of), plan: None }));
         };
         let name = || quote(path.as_os_str().as_bytes());
         let plan = read(path)?;
-        ensure!(
-            is_of(&plan.root, root)?,
-            "{} is a plan for {}, which is another directory than {}",
-            name(),
-            quote(&plan.root.path),
-            quote(root.as_bytes())
-        );
+        if let Some(why) = difference(&plan, root).filter(|_| !other_root) {
+            bail!(
+                "{} is a plan for {}, which is another directory than {}: {why} (mount the right one, or add \
+                 --other-root)",
+                name(),
+                quote(&plan.root.path),
+                quote(root.given().as_bytes())
+            );
+        }
         ensure!(
             plan.options == options,
             "{} is a plan for a tree with {}; the options given here are {}",
@@ -89,7 +101,8 @@ impl ShardArgs {
             shown(&plan.options),
             shown(options)
         );
-        plan.shard(number, of).map(Some).with_context(name)
+        let shard = plan.shard(number, of).with_context(name)?;
+        Ok(Some(Asked { shard, plan: Some(plan) }))
     }
 
     /// Returns whether `output` is an earlier manifest of the shard that `header` describes, which may be replaced.
@@ -108,25 +121,17 @@ fn read(path: &Path) -> anyhow::Result<Plan> {
     Plan::read(BufReader::new(file)).with_context(name)
 }
 
-/// Returns whether `root` is the directory of a plan.
-fn is_of(planned: &Root, root: &OsStr) -> anyhow::Result<bool> {
-    let found = identify(root)?;
-    let given = absolute(root).map(|path| normal(path.as_os_str().as_bytes()));
-    let is_path = |path: Vec<u8>| Root { path, identity: None }.is_same(planned);
-    Ok(found.is_same(planned) || given.is_ok_and(is_path))
-}
-
-/// Returns what identifies a directory: its path without symbolic links, its file system and inode.
-///
-/// # Errors
-/// If it cannot be examined.
-pub(super) fn identify(root: &OsStr) -> anyhow::Result<Root> {
-    let cannot = || format!("cannot open {}", quote(root.as_bytes()));
-    let path = fs::canonicalize(root).with_context(cannot)?;
-    let dir = File::open(root).with_context(cannot)?;
-    let ino = dir.metadata().with_context(cannot)?.ino();
-    let fs = FsId::of(&dir).with_context(cannot)?;
-    Ok(Root { path: path.into_os_string().into_vec(), identity: fs.map(|fs| (fs, ino)) })
+/// Returns why `root` is not the directory of a plan, or `None` if it is.
+fn difference(plan: &Plan, root: &Root) -> Option<String> {
+    match &plan.root.identity {
+        Some(planned) => planned.difference(root.identity()).map(|why| why.to_string()),
+        None => {
+            let given = absolute(root.given()).map(|path| normal(path.as_os_str().as_bytes()));
+            let is_same =
+                root.identity().path == plan.root.path || given.is_ok_and(|it| it == plan.root.path);
+            (!is_same).then(|| "its path differs".into())
+        }
+    }
 }
 
 /// Returns a path without superfluous slashes.

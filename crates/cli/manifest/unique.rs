@@ -22,7 +22,7 @@ use crate::stdout::Stdout;
 /// List the files of A whose content is not in B
 ///
 /// Only contents are compared, not names or metadata, and no file is read. Both manifests must have an algorithm in
-/// common.
+/// common. If a manifest lacks what could not be read when it was made, the answer is unknown, with status 2.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct UniqueArgs {
@@ -58,11 +58,12 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
     let mut list = List::create(None, &stdout)?;
     let is_shown = list.is_shown();
     let algorithms = &a.header().algorithms;
+    let has_failed = [&a, &b].map(|manifest| !manifest.header().failed.is_empty());
     let mut bytes = 0;
     let files = unique(&a, &b, &Budget::new(globals.memory()), &mut |entry: &Entry<'_>| {
         bytes = u64::saturating_add(bytes, entry.size().unwrap_or_default()); // a manifest may contain any size
         list.line(|out| match (globals.json, is_shown) {
-            (true, _) => push_json(out, entry, algorithms),
+            (true, _) => push_json(out, entry, algorithms, has_failed[1]),
             (_, true) if !args.zero => {
                 out.extend_from_slice(sanitize(entry.path).as_bytes());
                 out.push(b'\n');
@@ -76,22 +77,35 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
     });
     let files = files.map_err(|error| in_either(error, [&args.a, &args.b]))?;
     list.finish()?;
-    if files == 0 {
-        console.summary("all content of A is in B");
-        return Ok(Outcome::Success);
-    }
-    let files = human::count(files, "file");
-    console.summary(format_args!("{files}, {}, only in A   (status 1)", DecimalBytes(bytes)));
-    Ok(Outcome::Negative)
+    let outcome = match has_failed {
+        [false, _] if files == 0 => Outcome::Success,
+        [false, false] => Outcome::Negative,
+        _ => Outcome::Error,
+    };
+    let (found, status) = (human::count(files, "file"), outcome.status());
+    let bytes = DecimalBytes(bytes);
+    console.summary(match has_failed {
+        [false, _] if files == 0 => "all content of A is in B".to_owned(),
+        [true, false] => {
+            format!("{found}, {bytes}, only in A, whose record is not complete   (status {status})")
+        }
+        [_, true] => format!("{found}, {bytes}, not in B as far as it is known   (status {status})"),
+        _ => format!("{found}, {bytes}, only in A   (status {status})"),
+    });
+    Ok(outcome)
 }
 
-/// Appends `{"path":"a","size_bytes":3,"digests":{"sha256":"..."}}`.
-fn push_json(out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Algorithm]) {
+/// Appends `{"path":"a","size_bytes":3,"digests":{"sha256":"..."}}`, and `"verdict":"unknown"` for a content that B
+/// may have.
+fn push_json(out: &mut Vec<u8>, entry: &Entry<'_>, algorithms: &[Algorithm], is_unknown: bool) {
     out.push(b'{');
     write_path(out, "path", entry.path);
     out.push(b',');
     Field::Size.write_member(out, "size_bytes", entry, algorithms);
     out.push(b',');
     Field::Digests.write_member(out, "digests", entry, algorithms);
+    if is_unknown {
+        out.extend_from_slice(b",\"verdict\":\"unknown\"");
+    }
     out.extend_from_slice(b"}\n");
 }

@@ -12,7 +12,7 @@ use clap::Args;
 use ftk_file::now_ns;
 use ftk_inventory::Keep;
 use ftk_manifest::{
-    Criteria, Field, Finding, Header, Sample, Shard, Update, UpdateOptions, Updated, Verdict, WalkedTree,
+    Criteria, Field, Finding, Header, Sample, Update, UpdateOptions, Updated, Verdict, WalkedTree,
 };
 use ftk_record::quote;
 
@@ -124,15 +124,17 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         };
     let Input { manifest: mut old, own } = Input::open_any(&args.old, globals)?;
     let name = || quote(args.old.as_bytes());
-    if let Some(shard) = args.shard.resolve(&args.root, &old.header().options)? {
+    let root = Root::open(&args.root)?;
+    if let Some(asked) = args.shard.resolve(&root, &old.header().options, args.guard.other_root)? {
         ensure!(
             lock.is_none() || old.header().shard.is_some(),
             "{} records more than one shard, and the new manifest must not replace it",
             name()
         );
-        old.restrict(shard).with_context(name)?;
+        old.restrict(asked.shard).with_context(name)?;
     }
-    let header = Header { root: args.root.as_bytes().to_vec(), ..old.header().clone() };
+    let root_identity = Some(root.identity().clone());
+    let header = Header { root: args.root.as_bytes().to_vec(), root_identity, ..old.header().clone() };
     if !args.force && !ShardArgs::is_earlier(named(args.output.as_deref()), &header) {
         refuse_to_overwrite(named(args.output.as_deref()), own.first().copied().filter(|_| lock.is_some()))?;
     }
@@ -146,7 +148,6 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         lock.check().and_then(|()| lock.extend_to(&list)).with_context(name)?;
     }
     // If OLD lies in the tree and is not replaced, it is recorded like any other file.
-    let root = Root::open(&args.root)?;
     let keep = Keep::Stats { files: true };
     let scan = reading::walk(&run, &root, &scope, keep, &list.own(), header.shard.as_ref())?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
@@ -164,10 +165,11 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let read = reading::read(&run, &scan.inventory, files, algorithms, old.header().xattrs, "not read")?;
 
     let start_ns = update.start_ns(&read.rows, start_ns);
-    let shard = header.shard.map(|shard| Shard { incomplete: scan.incomplete.clone(), ..shard });
     let trusted_xattrs = header.trusted_xattrs && update.sees_trusted();
-    let root_identity = Some(root.identity().clone());
-    let header = Header { start_ns, root_identity, trusted_xattrs, shard, ..header };
+    let mut header = Header { start_ns, trusted_xattrs, ..header };
+    if let Some(shard) = &mut header.shard {
+        scan.listed.record(shard, now_ns);
+    }
     if header.xattrs && old.header().trusted_xattrs && !trusted_xattrs {
         console.warning("attributes that only root sees (trusted.*) are no longer recorded");
     }

@@ -43,6 +43,8 @@ use crate::stdout::Stdout;
 ///   missing     in the manifest, but not in the tree
 ///   new         in the tree, but not in the manifest
 ///   unreadable  could not be read, or changed while being read
+///   unknown     the manifest could not record this path or a directory
+///               above it, so nothing shows what happened to it
 ///   shifted     the times of most files changed alike: a copy has rounded
 ///               them, or daylight saving time has shifted them on FAT;
 ///               this line stands for all of them
@@ -141,8 +143,8 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
             root
         }
     };
-    if let Some(shard) = args.shard.resolve(root.given(), &manifest.header().options)? {
-        manifest.restrict(shard).with_context(name)?;
+    if let Some(asked) = args.shard.resolve(&root, &manifest.header().options, true)? {
+        manifest.restrict(asked.shard).with_context(name)?;
     }
     let header = manifest.header();
     let scope = ScopeArgs::of_words(&header.options).with_context(name)?;

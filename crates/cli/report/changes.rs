@@ -78,7 +78,8 @@ fn grown(pair: &Pair, budget: &Budget) -> anyhow::Result<Vec<GrownDir>> {
 
 fn kind(verdict: Verdict) -> Option<Change> {
     Some(match verdict {
-        Verdict::Ok | Verdict::Unreadable => return None,
+        // The page counts what could not be read among its problems.
+        Verdict::Ok | Verdict::Unreadable | Verdict::Unknown => return None,
         Verdict::Metadata => Change::Metadata,
         Verdict::Modified => Change::Modified,
         Verdict::Corrupted => Change::Corrupted,

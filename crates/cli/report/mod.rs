@@ -18,6 +18,7 @@ use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_file::now_ns;
 use ftk_inventory::Budget;
+use ftk_manifest::Failed;
 use ftk_record::{quote, sanitize};
 use ftk_report::{Data, page};
 use indicatif::DecimalBytes;
@@ -139,6 +140,17 @@ pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> an
                 .max(manifest::fill(&mut data, new, &paths[1], &budget)?)
         }
         _ => bail!("the input must be one directory, one report of duplicates, or one or two manifests"),
+    };
+    let headers = inputs.iter().filter_map(|input| match input {
+        Input::Manifest(manifest) => Some(&manifest.header().failed),
+        _ => None,
+    });
+    let failed = Failed::union(headers);
+    let outcome = if failed.is_empty() {
+        outcome
+    } else {
+        tree::unreadable(&mut data, failed.paths());
+        Outcome::Error
     };
     let text = if globals.json { data.to_json() + "\n" } else { page(&data) };
     list.write(text.as_bytes());

@@ -88,8 +88,13 @@ fn space(
 }
 
 fn problems(data: &mut Data, failed: &[Vec<u8>], skipped: Skipped) {
-    data.problems.unreadable = (failed.len() as u64).into();
     data.problems.excluded = skipped.by_options().into();
+    unreadable(data, failed);
+}
+
+/// Says which paths could not be read.
+pub(super) fn unreadable(data: &mut Data, failed: &[Vec<u8>]) {
+    data.problems.unreadable = (failed.len() as u64).into();
     data.problems.set_messages(failed.iter().map(|path| sanitize(path).into()));
 }
 

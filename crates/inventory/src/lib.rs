@@ -61,7 +61,7 @@ pub use full::Full;
 pub use keep::Keep;
 pub use links::{LinkNames, LinkPairs, LinkSplits, Witnesses};
 pub use list::{PathList, Unlisted};
-pub use normal_form::NormalForm;
+pub use normal_form::{NormalForm, push_normal};
 pub use open_dirs::OpenDirs;
 pub use opener::{DirFd, Opener};
 pub use order::{Item, PathOrder};

@@ -35,7 +35,7 @@ impl NormalForm {
 }
 
 /// Appends a path with each name in NFC. Names that are not UTF-8 stay as they are.
-pub(crate) fn push_normal(path: &[u8], out: &mut Vec<u8>) {
+pub fn push_normal(path: &[u8], out: &mut Vec<u8>) {
     for (nth, name) in path.split(|byte| *byte == b'/').enumerate() {
         if nth > 0 {
             out.push(b'/');

@@ -9,8 +9,8 @@ use ftk_inventory::{Budget, Candidates, MovedEntries, Spellings, Unpaired};
 use crate::entry::{key, path_of_key};
 use crate::merge::{Side as _, merge};
 use crate::respelled::{AlignedEntries, Respelled};
-use crate::walked_tree::{Failed, Walk, WalkedTree};
-use crate::{Error, Manifest};
+use crate::walked_tree::{Walk, WalkedTree};
+use crate::{Error, Failed, Manifest};
 
 /// Whose spelling a name gets that a manifest and a tree spell in different normal forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

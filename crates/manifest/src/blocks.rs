@@ -9,6 +9,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
 
 use ftk_hash::{Algorithm, Digest};
 use ftk_record::{ZstdReader, is_zstd};
@@ -70,6 +71,30 @@ impl Read for FirstPass<'_> {
     }
 }
 
+/// A file to be read again.
+#[derive(Debug)]
+pub(crate) enum Handle {
+    Open(File),
+    /// Opened for each block, since descriptors are scarce. Another file at this path has other fingerprints.
+    Closed(PathBuf),
+}
+
+impl Handle {
+    pub(crate) fn at(&self) -> At<'_> {
+        match self {
+            Self::Open(file) => At::Open(file),
+            Self::Closed(path) => At::Closed(path),
+        }
+    }
+}
+
+/// Where to read a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum At<'f> {
+    Open(&'f File),
+    Closed(&'f Path),
+}
+
 /// The lines of a file from its start, decompressed if the file is compressed.
 #[derive(Debug)]
 pub(crate) enum Source<'f> {
@@ -79,14 +104,14 @@ pub(crate) enum Source<'f> {
 
 impl<'f> Source<'f> {
     /// Starts at offset 0, whatever the file's own position.
-    pub(crate) fn new(file: &'f File, is_compressed: bool) -> io::Result<Self> {
-        let file = FileAt { file, offset: 0 };
+    pub(crate) fn new(at: At<'f>, is_compressed: bool) -> io::Result<Self> {
+        let file = FileAt { at, offset: 0 };
         Ok(if is_compressed { Self::Zstd(Box::new(ZstdReader::new(file)?)) } else { Self::Plain(file) })
     }
 
     /// Starts at an offset of a file that is not compressed.
-    pub(crate) fn plain_at(file: &'f File, offset: u64) -> Self {
-        Self::Plain(FileAt { file, offset })
+    pub(crate) fn plain_at(at: At<'f>, offset: u64) -> Self {
+        Self::Plain(FileAt { at, offset })
     }
 
     /// Fills `buffer`, up to the end of the lines.
@@ -117,13 +142,16 @@ impl Read for Source<'_> {
 /// A reader with its own position.
 #[derive(Debug)]
 pub(crate) struct FileAt<'f> {
-    file: &'f File,
+    at: At<'f>,
     offset: u64,
 }
 
 impl Read for FileAt<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.file.read_at(buffer, self.offset)?;
+        let n = match self.at {
+            At::Open(file) => file.read_at(buffer, self.offset)?,
+            At::Closed(path) => File::open(path)?.read_at(buffer, self.offset)?,
+        };
         self.offset += n as u64;
         Ok(n)
     }
@@ -132,6 +160,6 @@ impl Read for FileAt<'_> {
 /// Returns whether the file begins like a compressed one.
 pub(crate) fn is_compressed(file: &File) -> io::Result<bool> {
     let mut start = [0; 4];
-    let n = Source::new(file, false)?.fill(&mut start)?;
+    let n = Source::new(At::Open(file), false)?.fill(&mut start)?;
     Ok(is_zstd(&start[..n]))
 }

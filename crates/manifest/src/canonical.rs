@@ -225,7 +225,7 @@ mod tests {
     fn header(xattrs: bool) -> Header {
         let algorithms = vec![Algorithm::Xxh3, Algorithm::Xxh64];
         Header {
-            version: Header::VERSION,
+            version: 2,
             root: b"/".to_vec(),
             algorithms,
             xattrs,
@@ -233,6 +233,8 @@ mod tests {
             options: vec![],
             start_ns: 0,
             root_identity: None,
+            mounts: Vec::new(),
+            failed: crate::Failed::default(),
             shard: None,
         }
     }

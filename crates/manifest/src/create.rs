@@ -9,9 +9,9 @@ use crate::contents::Content;
 use crate::kept_xattrs::KeptXattrs;
 use crate::merge::Side as _;
 use crate::trees::Trees;
-use crate::walked_tree::{Failed, Seen, WalkedTree};
+use crate::walked_tree::{Seen, WalkedTree};
 use crate::xattrs::XattrReader;
-use crate::{Contents, Entry, Error, Writer};
+use crate::{Contents, Entry, Error, Failed, Writer};
 
 /// Writes an entry for everything in the tree, in the order of a manifest, and returns the number of entries.
 /// With `xattrs` their extended attributes are written too. Those that were not read together with the content are read
@@ -19,9 +19,10 @@ use crate::{Contents, Entry, Error, Writer};
 ///
 /// Entries that could not be read are skipped: files whose row is not `Ok`, which were reported when they
 /// were read, and entries whose extended attributes cannot be read, which are passed to `on_error` with their
-/// path below the root. A directory has tree digests if everything below it was found and read.
+/// path below the root. A directory has tree digests if everything below it was found and read. The header gets the mount
+/// points of the tree, and everything that could not be read.
 ///
-/// Extended attributes are kept until they are written. Those that do not fit into the budget cannot be read.
+/// Extended attributes are kept until they are written. Those that do not fit into the budget are read twice.
 ///
 /// # Errors
 /// When the manifest cannot be written, when a file that was to be read was never processed, or when the names of files
@@ -37,22 +38,34 @@ pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
     budget: &Budget,
     on_error: &mut dyn FnMut(&[u8], io::Error),
 ) -> Result<u64, Error> {
-    let file_systems = file_systems(tree.inventory);
+    let mut file_systems = file_systems(tree.inventory);
+    // The root is not among the directories that were listed if the options exclude everything in it.
+    if let Some(root) = &writer.header().root_identity {
+        file_systems = file_systems.and(root.identity.dev, root.identity.fs);
+    }
     let wanted = [xattrs, writer.header().shard.is_none()];
     let mut maker = Maker::new(tree, &file_systems, *contents, wanted, None, budget);
     let mut trees = Trees::new(writer.header());
-    if trees.is_needed() {
+    let (unlisted, mut unread) = (Failed::of(tree), Vec::new());
+    // The header, which comes first, says what could not be read.
+    if trees.is_needed() || xattrs {
         let mut walk = tree.walk();
         while walk.advance()? {
             match maker.make(&walk.seen, None)? {
                 Made::Entry(entry) => trees.add(&entry, walk.seen.is_whole),
-                _ => trees.omit(&walk.seen.path),
+                _ => {
+                    trees.omit(&walk.seen.path);
+                    unread.push(walk.seen.path.clone());
+                }
             }
         }
         trees.finish();
-        trees.say_incomplete(&Failed::of(tree), writer.header_mut());
+        trees.say_incomplete(&unlisted, writer.header_mut());
         maker.make_again();
     }
+    let header = writer.header_mut();
+    header.failed = Failed::union([&unlisted, &Failed::new(unread)]);
+    header.mounts = tree.mounts();
     let mut walk = tree.walk();
     let (mut written, mut pending) = (0, 0);
     while walk.advance()? {
@@ -60,6 +73,10 @@ pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
             Made::Entry(entry) => {
                 writer.trusted_entry(&trees.with_tree(entry))?;
                 written += 1;
+            }
+            // The header says that everything else could be read.
+            Made::WithoutXattrs(entry, error) if !writer.header().failed.covers(entry.path) => {
+                return Err(error.into());
             }
             Made::WithoutXattrs(entry, error) => on_error(entry.path, error),
             Made::Unread => {}

@@ -1,12 +1,13 @@
 //! Differences between two manifests, found without reading the files they list.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
 use ftk_inventory::{Budget, Full, LinkPairs, LinkSplits, Reservation, Unpaired};
 
 use crate::common::Common;
 use crate::entry::{LinkGroup, key};
+use crate::failed::FailedInOrder;
 use crate::keys::{Keys, pair};
 use crate::moves::Evidence;
 use crate::pairs::{Pass, merge_manifests};
@@ -14,12 +15,15 @@ use crate::respelled::Respelled;
 use crate::shift::TimeSample;
 use crate::verdict::{compares_links, is_same_time, note_links};
 use crate::xattrs::Hider;
-use crate::{Criteria, Entry, Error, Field, Finding, Manifest, Shift, Summary, Verdict};
+use crate::{Criteria, Entry, Error, Failed, Field, Finding, Manifest, Shift, Summary, Verdict};
 
 /// Compares two manifests and passes each difference to `each`, in path order.
 ///
 /// Entries only in `old` are [`Verdict::Missing`], entries only in `new` are [`Verdict::New`]. Contents are compared by
 /// the common algorithms; if one manifest has no digests at all, by size.
+///
+/// Each path that one of the manifests [could not read](crate::Header::failed) is [`Verdict::Unknown`], and so is what only
+/// one of them has below it.
 ///
 /// If everything that is compared is covered by tree digests, the entries below two directories with equal ones are
 /// not read.
@@ -49,12 +53,13 @@ pub fn diff(
         false => Common::default(),
     };
     let is_compared = !common.is_empty();
+    let unknown = &Failed::union([&old.header().failed, &new.header().failed]);
     let trees = Some(&common).filter(|_| common.identifies_content() && criteria.is_covered_by_trees());
     let has_links = criteria.compares(Field::LinkGroup);
     let first = |respelled: Option<&Respelled>| {
         let mut first = First::new(has_links, budget);
         match common.identifies_content() {
-            true => first.find_moves((old, new), &common, trees, respelled, budget)?,
+            true => first.find_moves((old, new), unknown, &common, trees, respelled, budget)?,
             false => first.survey((old, new), respelled)?,
         }
         Ok::<_, Error>(first)
@@ -87,7 +92,21 @@ pub fn diff(
         same += entries;
         same_unread += u64::from(entry.is_some_and(|entry| entry.stat.is_regular()));
     };
+    let (mut failed, is_over) = (FailedInOrder::new(unknown), Cell::new(false));
+    let each: &mut dyn FnMut(&Finding<'_>) -> ControlFlow<()> = &mut |finding| {
+        let flow = each(finding);
+        is_over.set(flow.is_break());
+        flow
+    };
     merge_manifests((old, new), pass, trees, respelled, links.is_some(), count_same, |old, new, spelled| {
+        let path = old.or(new).map_or(&[][..], |entry| entry.path);
+        let is_unknown = old.is_some() != new.is_some() && unknown.covers(path);
+        for failed in failed.up_to(Some(path)) {
+            // The entry itself has this verdict.
+            if !(is_unknown && failed == path) && each_unknown(failed, &mut summary, each).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
         changed.clear();
         let (mut old, mut new) = (old, new);
         let (mut new_path, mut is_unread) = (None, false);
@@ -112,6 +131,7 @@ pub fn diff(
                 is_unread = is_pair && is_same.is_none();
                 Verdict::of(old, new, &changed, shift.as_ref())
             }
+            _ if is_unknown => Verdict::Unknown,
             (Some(old), None) => {
                 if old.stat.is_regular() {
                     new_path = moves.path_of(missing);
@@ -151,9 +171,21 @@ pub fn diff(
         }
         Ok(each(&finding))
     })?;
+    let rest = if is_over.get() { &[] } else { failed.up_to(None) };
+    let _ = rest.iter().try_for_each(|failed| each_unknown(failed, &mut summary, each));
     summary.add_same(same, same_unread);
     summary.shift = shift.filter(|_| criteria.compares(Field::Mtime));
     Ok(summary)
+}
+
+/// Passes on that nothing is known of a path.
+pub(crate) fn each_unknown(
+    path: &[u8],
+    summary: &mut Summary,
+    each: &mut dyn FnMut(&Finding<'_>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    summary.add(Verdict::Unknown);
+    each(&Finding::new(Verdict::Unknown, path))
 }
 
 /// What the first pass finds.
@@ -210,6 +242,7 @@ impl First {
     fn find_moves(
         &mut self,
         manifests: (&Manifest, &Manifest),
+        unknown: &Failed,
         common: &Common,
         trees: Option<&Common>,
         respelled: Option<&Respelled>,
@@ -231,7 +264,7 @@ impl First {
             },
             |old, new, spelled| {
                 self.note(old, new)?;
-                let is_regular = |entry: &Entry<'_>| entry.stat.is_regular();
+                let is_regular = |entry: &Entry<'_>| entry.stat.is_regular() && !unknown.covers(entry.path);
                 match (old, new) {
                     (Some(old), None) if is_regular(&old) => {
                         let evidence = Evidence::recorded(&old);

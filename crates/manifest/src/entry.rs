@@ -130,6 +130,13 @@ pub(crate) fn path_of_key(key: &[u8]) -> &[u8] {
     if key.is_empty() { ROOT } else { key }
 }
 
+/// Returns paths in the order of a manifest, each once.
+pub(crate) fn sorted(mut paths: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    paths.sort_unstable_by(|a, b| key(a).cmp(key(b)));
+    paths.dedup();
+    paths
+}
+
 /// Returns whether `path` is below the directory `dir`.
 pub(crate) fn is_below(dir: &[u8], path: &[u8]) -> bool {
     match key(dir) {

@@ -8,16 +8,18 @@ use ftk_hash::Algorithm;
 use ftk_record::{Object, SealedReader, read_path, write_record};
 use serde::Deserialize;
 
-use crate::blocks::{Source, is_compressed};
+use crate::blocks::{At, Source, is_compressed};
 use crate::root_identity::{RootIdentity, RootLine};
-use crate::shard::{Shard, member::ShardLine};
+use crate::shard::Shard;
+use crate::shard::member::{PathLine, ShardLine, paths};
 use crate::text::{Text, brief, plain};
-use crate::{Error, first_line};
+use crate::{Error, Failed, first_line};
 
 /// The root, the algorithms and the options of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The version of the format. A [`Writer`](crate::Writer) ignores this and writes [`Header::VERSION`].
+    /// The version of the format. A [`Writer`](crate::Writer) ignores this and writes the [first](Header::written_version)
+    /// that has everything.
     pub version: u64,
     /// The root as it was named when the manifest was made.
     pub root: Vec<u8>,
@@ -34,6 +36,11 @@ pub struct Header {
     pub start_ns: i128,
     /// What identifies the root. `None` if another program or an older version recorded the tree.
     pub root_identity: Option<RootIdentity>,
+    /// Directories below the root that were on another device than the directory that contains them, in the order of
+    /// entries.
+    pub mounts: Vec<Vec<u8>>,
+    /// What could not be read. What is at or below these paths is unknown: entries may be missing, or out of date.
+    pub failed: Failed,
     /// Which part of the tree is recorded; `None` if all of it is.
     pub shard: Option<Shard>,
 }
@@ -77,6 +84,10 @@ struct HeaderLine<'l> {
     #[serde(borrow)]
     root_identity: Option<Object<RootLine<'l>>>,
     #[serde(borrow)]
+    mounts: Option<Vec<Object<PathLine<'l>>>>,
+    #[serde(borrow)]
+    failed: Option<Vec<Object<PathLine<'l>>>>,
+    #[serde(borrow)]
     shard: Option<Object<ShardLine<'l>>>,
 }
 
@@ -89,8 +100,14 @@ pub(crate) struct OptionLine<'l> {
 }
 
 impl Header {
-    /// The version that is written. It and all before it are read.
-    pub const VERSION: u64 = 2;
+    /// The last version. It and all before it are read.
+    pub const VERSION: u64 = 3;
+
+    /// Returns the version that is written: the first that has everything. A reader of version 2 would take what is below
+    /// `failed` for deleted.
+    pub fn written_version(&self) -> u64 {
+        if self.failed.is_empty() { 2 } else { 3 }
+    }
 
     /// Returns the total length of a file's digests in bytes.
     pub fn digests_len(&self) -> usize {
@@ -102,7 +119,7 @@ impl Header {
     /// # Errors
     /// If this fails, or the file does not begin with a header.
     pub fn of(file: &File) -> Result<Self, Error> {
-        let source = Source::new(file, is_compressed(file)?)?;
+        let source = Source::new(At::Open(file), is_compressed(file)?)?;
         let mut lines = SealedReader::new(BufReader::new(source));
         let line = lines.next_line()?;
         line.map_or_else(|| Err(Error::NotManifest("it has only a footer".into())), Self::read)
@@ -112,7 +129,7 @@ impl Header {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let algorithms: Vec<_> = self.algorithms.iter().map(|it| it.name()).collect();
         write_record(out, |record| {
-            record.member("ftk", KIND).member("version", Self::VERSION).path("root", &self.root);
+            record.member("ftk", KIND).member("version", self.written_version()).path("root", &self.root);
             if let Some(identity) = &self.root_identity {
                 record.member("root_identity", identity);
             }
@@ -121,6 +138,11 @@ impl Header {
                 record.member("trusted_xattrs", false);
             }
             record.paths("options", "option", &self.options).member("start_ns", self.start_ns);
+            for (name, paths) in [("mounts", &*self.mounts), ("failed", self.failed.paths())] {
+                if !paths.is_empty() {
+                    record.paths(name, "path", paths);
+                }
+            }
             if let Some(shard) = &self.shard {
                 record.member("shard", shard);
             }
@@ -159,8 +181,17 @@ impl Header {
         let identity = line.root_identity.as_ref().filter(|_| version > 1);
         let identity = identity.map(RootLine::read).transpose();
         let root_identity = identity.map_err(|why| not_manifest(format!("root_identity: {why}")))?;
-        let shard = line.shard.as_ref().map(|Object(shard)| shard.read());
-        let shard = shard.transpose().map_err(|why| not_manifest(format!("shard: {why}")))?;
+        let in_shard = |why: String| not_manifest(format!("shard: {why}"));
+        let shard = line.shard.as_ref().map(|Object(shard)| shard.read()).transpose().map_err(in_shard)?;
+        let of_shard =
+            line.shard.as_ref().map(|Object(shard)| shard.failed()).transpose().map_err(in_shard)?;
+        // Version 1 had none of them.
+        let list = |name: &str, list: &Option<Vec<Object<PathLine<'_>>>>| {
+            let list = if version > 1 { paths(list) } else { Ok(Vec::new()) };
+            list.map_err(|why| not_manifest(format!("{name}: {why}")))
+        };
+        let mounts = list("mounts", &line.mounts)?;
+        let failed = [list("failed", &line.failed)?, of_shard.unwrap_or_default()].concat();
         if shard.is_some() && version == 1 {
             return Err(not_manifest("version 1 has no shards".into()));
         }
@@ -173,6 +204,8 @@ impl Header {
             options,
             start_ns: line.start_ns,
             root_identity,
+            mounts,
+            failed: Failed::new(failed),
             shard,
         })
     }
@@ -210,7 +243,7 @@ mod tests {
 
     fn header() -> Header {
         Header {
-            version: Header::VERSION,
+            version: 2,
             root: b"/\xff".to_vec(),
             algorithms: vec![Algorithm::Sha256, Algorithm::Xxh3],
             xattrs: true,
@@ -218,6 +251,8 @@ mod tests {
             options: vec![b"--exclude=*.o".to_vec(), b"--name=\xff".to_vec()],
             start_ns: 1_763_713_800_000_000_001,
             root_identity: None,
+            mounts: Vec::new(),
+            failed: Failed::default(),
             shard: None,
         }
     }
@@ -287,7 +322,34 @@ mod tests {
         let first = written(&header()).replace("\"version\":2", "\"version\":1");
         let first = Header::read(first.trim_end().as_bytes()).unwrap();
         assert_eq!(first, Header { version: 1, ..header() });
-        assert_eq!(written(&first), written(&header()), "only the last version is written");
+        assert_eq!(written(&first), written(&header()), "no earlier version is written");
+    }
+
+    #[test]
+    fn what_could_not_be_read_needs_version_3() {
+        let failed = Failed::new(vec![b"film".to_vec(), b"a\xff".to_vec()]);
+        let header = Header { version: 3, mounts: vec![b"disk".to_vec()], failed, ..header() };
+        let line = written(&header);
+        assert!(line.contains("\"version\":3,"), "{line}");
+        let members =
+            ",\"mounts\":[{\"path\":\"disk\"}],\"failed\":[{\"path_b64\":\"Yf8=\"},{\"path\":\"film\"}]}\n";
+        assert!(line.ends_with(members), "{line}");
+        assert_eq!(Header::read(line.trim_end().as_bytes()).unwrap(), header);
+        // In version 2, parts had them in another place.
+        let shard = "\"shard\":{\"number\":1,\"of\":2,\"failed\":[{\"path\":\"film\"}]}}";
+        let old = written(&self::header()).replace("}\n", &format!(",{shard}"));
+        let old = Header::read(old.as_bytes()).unwrap();
+        assert_eq!((old.version, old.written_version()), (2, 3));
+        assert_eq!(old.failed.paths(), [b"film"]);
+        for (from, to, why) in [
+            ("\"film\"", "\"/film\"", "failed: '/film' is not a path below the root"),
+            ("\"film\"", "\"\"", "failed: "),
+            ("\"Yf8=\"", "\"eg==\"", "failed: the paths of a list are not sorted"),
+            ("\"disk\"", "\"../disk\"", "mounts: "),
+        ] {
+            let error = Header::read(line.trim_end().replace(from, to).as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(why), "{to}: {error}");
+        }
     }
 
     #[test]
@@ -321,7 +383,7 @@ mod tests {
         for (from, to, why) in [
             ("\"manifest\"", "\"dup-report\"", "\"dup-report\""),
             ("\"ftk\"", "\"rtk\"", "no member `ftk`"),
-            ("\"version\":2", "\"version\":3", "version 3 needs a newer ftk; this one reads versions 1 to 2"),
+            ("\"version\":2", "\"version\":4", "version 4 needs a newer ftk; this one reads versions 1 to 3"),
             ("\"version\":2", "\"version\":0", "there is no version 0"),
             ("\"version\":2", "\"version\":\"1\"", "string \"1\" where an integer of 0 or more is expected"),
             ("\"version\":2,", "", "version is missing"),

@@ -1,7 +1,7 @@
 //! Extended attributes that are needed twice and read by path once, so that both passes over a tree see the same ones.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind};
+use std::io;
 
 use ftk_inventory::{Budget, Reservation};
 
@@ -9,7 +9,8 @@ use crate::Xattr;
 use crate::walked_tree::Seen;
 use crate::xattrs::XattrReader;
 
-/// The extended attributes of a tree's entries. Entries without attributes, and files that were read, use no memory.
+/// The extended attributes of a tree's entries. Entries without attributes, and files that were read, use no memory. When the
+/// budget is used up, the others are read in each pass.
 #[derive(Debug)]
 pub(crate) struct KeptXattrs<'i> {
     reader: XattrReader<'i>,
@@ -18,6 +19,8 @@ pub(crate) struct KeptXattrs<'i> {
     count: u64,
     /// What was found in the first pass, with the number of the entry.
     kept: VecDeque<(u64, io::Result<Vec<Xattr>>)>,
+    /// The number of the first entry whose attributes did not fit.
+    full_from: Option<u64>,
     is_second_pass: bool,
     current: Vec<Xattr>,
 }
@@ -25,7 +28,8 @@ pub(crate) struct KeptXattrs<'i> {
 impl<'i> KeptXattrs<'i> {
     pub(crate) fn new(reader: XattrReader<'i>, budget: &Budget) -> Self {
         let (kept, current) = (VecDeque::new(), Vec::new());
-        Self { reader, reserved: Reservation::new(budget), count: 0, kept, is_second_pass: false, current }
+        let reserved = Reservation::new(budget);
+        Self { reader, reserved, count: 0, kept, full_from: None, is_second_pass: false, current }
     }
 
     /// Begins the second pass.
@@ -36,7 +40,7 @@ impl<'i> KeptXattrs<'i> {
     /// Returns the attributes of the next entry. The second pass must ask for the same entries in the same order.
     ///
     /// # Errors
-    /// When they cannot be read, or do not fit into the budget.
+    /// When they cannot be read.
     pub(crate) fn read(&mut self, seen: &Seen) -> io::Result<&[Xattr]> {
         if self.reader.knows(seen) {
             return Ok(self.reader.last());
@@ -44,7 +48,9 @@ impl<'i> KeptXattrs<'i> {
         self.count += 1;
         if !self.is_second_pass {
             let found = self.reader.read(seen).map(<[Xattr]>::to_vec);
-            let found = found.and_then(|found| self.reserve(&found).map(|()| found));
+            if found.as_ref().is_ok_and(|found| self.full_from.is_none() && !self.fits(found)) {
+                self.full_from = Some(self.count);
+            }
             match &found {
                 Ok(found) => self.current.clone_from(found),
                 Err(error) => {
@@ -53,7 +59,7 @@ impl<'i> KeptXattrs<'i> {
                     return Err(error);
                 }
             }
-            if !self.current.is_empty() {
+            if !self.current.is_empty() && self.full_from.is_none() {
                 self.kept.push_back((self.count, found));
             }
         } else {
@@ -62,15 +68,17 @@ impl<'i> KeptXattrs<'i> {
                 && let Some((_, found)) = self.kept.pop_front()
             {
                 self.current = found?;
+            } else if self.full_from.is_some_and(|from| self.count >= from) {
+                self.current = self.reader.read(seen)?.to_vec();
             }
         }
         Ok(&self.current)
     }
 
-    fn reserve(&mut self, xattrs: &[Xattr]) -> io::Result<()> {
+    fn fits(&mut self, xattrs: &[Xattr]) -> bool {
         let bytes = |xattr: &Xattr| xattr.name.len() + xattr.value.len() + size_of::<Xattr>();
         let bytes: usize = xattrs.iter().map(bytes).sum();
-        self.reserved.consume(bytes as u64).map_err(|full| io::Error::new(ErrorKind::OutOfMemory, full))
+        self.reserved.consume(bytes as u64).is_ok()
     }
 }
 

@@ -52,7 +52,7 @@
 //! ```
 //! use ftk_file::Stat;
 //! use ftk_hash::Algorithm;
-//! use ftk_manifest::{Entry, Header, Manifest, Writer};
+//! use ftk_manifest::{Entry, Failed, Header, Manifest, Writer};
 //! use std::io::Write;
 //!
 //! let mut file = tempfile::tempfile()?;
@@ -65,6 +65,8 @@
 //!     options: vec![],
 //!     start_ns: 0,
 //!     root_identity: None,
+//!     mounts: vec![],
+//!     failed: Failed::default(),
 //!     shard: None,
 //! };
 //! let stat = Stat { mode: 0o644, dev: 1, ino: 2, nlink: 1, ..Stat::EMPTY };
@@ -92,6 +94,7 @@ mod damaged_inodes;
 mod diff;
 mod entry;
 mod error;
+mod failed;
 mod field;
 mod field_name;
 mod field_set;
@@ -138,6 +141,7 @@ pub use criteria::{Criteria, Mode};
 pub use diff::diff;
 pub use entry::{Entry, Xattr};
 pub use error::{EntryError, Error, Which};
+pub use failed::Failed;
 pub use field::Field;
 pub use field_name::UnknownField;
 pub use field_set::FieldSet;
@@ -153,8 +157,8 @@ pub use root_identity::{OtherRoot, RootIdentity};
 pub use sample::Sample;
 pub use scrub::{ForUpdate, Part, Scrub, ScrubBatch, Scrubbed};
 pub use shard::{
-    Balance, Cost, Listed, MergeError, Parts, PathRange, Place, Plan, PlanError, PlannedShard, Planner, Root,
-    Shard, ShardTag, Sharded, Split, part_files,
+    Balance, Cost, Listed, MergeError, Merged, Parts, PathRange, Place, Plan, PlanError, PlannedShard,
+    Planner, Root, Shard, ShardTag, Sharded, Split, part_files,
 };
 pub use shift::{Shift, ShiftKind};
 pub use sniff::{Kind, sniff};

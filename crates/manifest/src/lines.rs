@@ -1,18 +1,17 @@
 //! The lines of a manifest whose seal has been checked, read again.
 
-use std::fs::File;
 use std::ops::Range;
 
 use ftk_file::{ALIGNMENT_SPARE, aligned_start};
 use memchr::memchr;
 
 use crate::Error;
-use crate::blocks::{BLOCK, Fingerprints, Source};
+use crate::blocks::{BLOCK, Fingerprints, Handle, Source};
 
 /// A file whose footer has been checked.
 #[derive(Debug)]
 pub(crate) struct Sealed {
-    pub(crate) file: File,
+    pub(crate) file: Handle,
     pub(crate) is_compressed: bool,
     pub(crate) fingerprints: Fingerprints,
     /// The number of lines before the footer.
@@ -57,7 +56,7 @@ impl<'m> Lines<'m> {
     /// # Errors
     /// If there is no memory to decompress the file.
     pub(crate) fn new(sealed: &'m Sealed) -> Result<Self, Error> {
-        let source = Source::new(&sealed.file, sealed.is_compressed)?;
+        let source = Source::new(sealed.file.at(), sealed.is_compressed)?;
         Ok(Self { sealed, source, blocks: 0, buffer: Vec::new(), end: 0, rest: 0..0, len: 0, number: 0 })
     }
 
@@ -153,7 +152,7 @@ impl<'m> Lines<'m> {
     /// Moves to a line of a file that is not compressed.
     fn seek(&mut self, to: LinePlace) -> Result<(), Error> {
         self.blocks = (to.offset / BLOCK as u64) as usize;
-        self.source = Source::plain_at(&self.sealed.file, (self.blocks * BLOCK) as u64);
+        self.source = Source::plain_at(self.sealed.file.at(), (self.blocks * BLOCK) as u64);
         (self.rest, self.len, self.number) = (0..0, 0, to.lines);
         self.fill()?;
         self.rest.start += (to.offset % BLOCK as u64) as usize;

@@ -3,13 +3,14 @@
 use std::fs::File;
 use std::io::{self, BufRead as _};
 use std::os::unix::fs::FileTypeExt as _;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ftk_file::AlignedReader;
 use ftk_record::{Magic, SealedReader, Sums};
 use memchr::memmem::Finder;
 
-use crate::blocks::{BLOCK, Fingerprints, FirstPass, Source, is_compressed};
+use crate::blocks::{At, BLOCK, Fingerprints, FirstPass, Handle, Source, is_compressed};
 use crate::entry::is_below;
 use crate::lines::{LinePlace, Sealed};
 use crate::merge::Side;
@@ -85,7 +86,7 @@ impl Manifest {
         }
         let is_compressed = is_compressed(&file)?;
         let mut fingerprints = Fingerprints::default();
-        let source = Source::new(&file, is_compressed)?;
+        let source = Source::new(At::Open(&file), is_compressed)?;
         let first = FirstPass { source, fingerprints: &mut fingerprints };
         let mut input = AlignedReader::new(BLOCK, first);
         refuse_others(input.fill_buf()?)?;
@@ -103,7 +104,8 @@ impl Manifest {
             next = LinePlace { offset: next.offset + line.len() as u64 + 1, lines: next.lines + 1 };
             each(&header, next.lines, line)?;
         }
-        let sealed = Sealed { file, is_compressed, fingerprints, lines: next.lines, index };
+        let sealed =
+            Sealed { file: Handle::Open(file), is_compressed, fingerprints, lines: next.lines, index };
         let part = PartFile { sealed, shard: header.shard.clone(), name: Vec::new(), before: 0 };
         Ok(Self {
             parts: vec![part],
@@ -124,6 +126,16 @@ impl Manifest {
             }
         }
         Self { parts: joined, header, is_restricted: false, are_trees_checked: AtomicBool::new(false) }
+    }
+
+    /// Closes the file, which must be at this path. It is opened again for each block that is read, so that more manifests
+    /// can be read than files can be open.
+    ///
+    /// # Panics
+    /// If the manifest consists of several files.
+    pub fn close(&mut self, path: PathBuf) {
+        let [part] = &mut *self.parts else { panic!("one file") };
+        part.sealed.file = Handle::Closed(path);
     }
 
     /// Reads only the entries of this shard from now on.

@@ -10,7 +10,6 @@ use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::field::file_system;
-use crate::shard::member::hex;
 use crate::text::Text;
 
 /// What identifies the root of a manifest when it is used later, on any host.
@@ -68,6 +67,11 @@ impl RootIdentity {
             _ => Some(OtherRoot::FileSystem),
         }
     }
+}
+
+/// Returns an identity of a file system in hexadecimal digits.
+fn hex(fs: &FsId) -> String {
+    fs.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(target_os = "linux")]

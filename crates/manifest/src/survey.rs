@@ -4,8 +4,8 @@ use ftk_file::Stat;
 use ftk_process::FileSystems;
 
 use crate::entry::ROOT;
-use crate::walked_tree::{Failed, Seen};
-use crate::{Entry, Field, Header, OtherRoot};
+use crate::walked_tree::Seen;
+use crate::{Entry, Failed, Field, Header, OtherRoot};
 
 /// Counts for the guards of commands that change a manifest or a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

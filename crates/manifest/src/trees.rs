@@ -10,8 +10,7 @@ use crate::entry::{key, path_of_key};
 use crate::shard::member::parent;
 use crate::shard::{Place, Shard};
 use crate::tree_digest::{Closed, TreeDigester, TreeForm};
-use crate::walked_tree::Failed;
-use crate::{Entry, EntryError, Error, Header};
+use crate::{Entry, EntryError, Error, Failed, Header};
 
 /// The digests of the directories of a manifest that is about to be written.
 ///
@@ -83,8 +82,8 @@ impl Trees {
         }
     }
 
-    /// Adds what is missing to the header of a shard: entries that were [omitted](Self::omit), and what the walk could not
-    /// examine.
+    /// Adds to the header of a shard which shared directories lack an entry, because it was [omitted](Self::omit) or the walk
+    /// could not examine it.
     pub(crate) fn say_incomplete(&mut self, failed: &Failed, header: &mut Header) {
         let Some(shard) = &mut header.shard else { return };
         for path in failed.paths() {
@@ -94,7 +93,6 @@ impl Trees {
         shard.incomplete.iter().for_each(|dir| self.lack(dir));
         let dirs = std::mem::take(&mut self.incomplete).into_iter();
         shard.incomplete = dirs.map(|dir| path_of_key(&dir).to_vec()).collect();
-        shard.failed = failed.paths().to_vec();
     }
 
     /// Ends all directories.

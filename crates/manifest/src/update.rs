@@ -14,7 +14,7 @@ use crate::appended_links::AppendedLinks;
 use crate::contents::Content;
 use crate::create::{Made, Maker};
 use crate::damaged_inodes::DamagedInodes;
-use crate::entry::key;
+use crate::entry::{key, sorted};
 use crate::link_groups::LinkGroups;
 use crate::shift::RecordedTimes;
 use crate::survey::is_same_file_system;
@@ -23,7 +23,8 @@ use crate::verdict::{finding, is_undecided, note_links};
 use crate::walked_tree::{Seen, WalkedTree};
 use crate::xattrs::Hider;
 use crate::{
-    Contents, Criteria, Entry, Error, Field, Finding, Manifest, Sample, Shift, Survey, Verdict, Writer,
+    Contents, Criteria, Entry, Error, Failed, Field, Finding, Manifest, Sample, Shift, Survey, Verdict,
+    Writer,
 };
 
 /// Finds the files that have to be read for a new manifest of a tree, and then writes its entries.
@@ -158,7 +159,8 @@ impl<'u> Update<'u> {
         }
     }
 
-    /// Writes the entries, after the files were read into `rows`. Corrupted files, and entries whose extended
+    /// Writes the entries, after the files were read into `rows`. The header gets the mount points of the tree, and everything
+    /// that could not be read. Corrupted files, and entries whose extended
     /// attributes cannot be read, are passed to `each`; so are [undecided](Updated::undecided) files, and those
     /// that lose their mark because their type or size changed, with [`Verdict::Modified`].
     ///
@@ -181,24 +183,36 @@ impl<'u> Update<'u> {
         let mut maker =
             Maker::new(&self.aligned.tree, &self.file_systems, contents, wanted, Some(now_ns), budget);
         let mut trees = Trees::new(writer.header());
-        let (has_trees, mut links) = (trees.is_needed(), AppendedLinks::new(budget));
-        if has_trees || self.append_only {
+        let (mut links, mut unread) = (AppendedLinks::new(budget), Vec::new());
+        // The header, which comes first, says what could not be read.
+        if trees.is_needed() || xattrs || self.append_only {
             self.make(&mut maker, &damaged, &mut links, (shift, now_ns, budget), &mut |_| (), &mut |made| {
                 match made {
-                    _ if !has_trees => {}
                     New::Entry(entry, is_whole) => trees.add(entry, is_whole),
-                    New::Unreadable(path) => trees.omit(path),
+                    New::Unreadable(path) => {
+                        trees.omit(path);
+                        // The other paths are below a directory that could not be listed.
+                        if !self.aligned.failed.covers(path) {
+                            unread.push(path.to_vec());
+                        }
+                    }
                 }
                 Ok(())
             })?;
-            if has_trees {
-                trees.finish();
-                trees.say_incomplete(&self.aligned.failed, writer.header_mut());
-            }
+            trees.finish();
+            trees.say_incomplete(&self.aligned.failed, writer.header_mut());
             maker.make_again();
         }
+        let header = writer.header_mut();
+        header.failed = Failed::union([&self.aligned.failed, &Failed::new(unread)]);
+        let recorded = &self.aligned.manifest.header().mounts;
+        let kept = recorded.iter().filter(|mount| self.aligned.failed.covers(mount)).cloned();
+        header.mounts = sorted([self.aligned.tree.mounts(), kept.collect()].concat());
+        let failed = header.failed.clone();
         self.make(&mut maker, &damaged, &mut links, (shift, now_ns, budget), each, &mut |made| match made {
             New::Entry(entry, _) => Ok(writer.trusted_entry(&trees.with_tree(*entry))?),
+            // The header says that everything else could be read.
+            New::Unreadable(path) if !failed.covers(path) => Err(io::Error::other(UNREAD).into()),
             New::Unreadable(_) => Ok(()),
         })
     }
@@ -533,6 +547,9 @@ impl Lists {
         self.reserved.release();
     }
 }
+
+/// Why a run fails if an entry cannot be read a second time.
+const UNREAD: &str = "the extended attributes of an entry became unreadable";
 
 /// A step in the making of a manifest.
 enum New<'n> {

@@ -30,11 +30,14 @@ pub enum Verdict {
     New,
     /// The entry cannot be read, or changed while being read.
     Unreadable,
+    /// A record could not be made of the path or of a directory above it, so nothing shows whether it was added, removed or
+    /// moved.
+    Unknown,
 }
 
 impl Verdict {
     /// All verdicts, in the order they are listed to users.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Ok,
         Self::Respelled,
         Self::Metadata,
@@ -44,6 +47,7 @@ impl Verdict {
         Self::Missing,
         Self::New,
         Self::Unreadable,
+        Self::Unknown,
     ];
 
     /// Returns the word for it in the output.
@@ -58,6 +62,7 @@ impl Verdict {
             Self::Missing => "missing",
             Self::New => "new",
             Self::Unreadable => "unreadable",
+            Self::Unknown => "unknown",
         }
     }
 

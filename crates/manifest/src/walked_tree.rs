@@ -5,7 +5,7 @@ use ftk_inventory::{DirNo, FileNo, Inventory, MovedEntries, PathOrder};
 use ftk_walk::FileType;
 
 use crate::Error;
-use crate::entry::{ROOT, key};
+use crate::entry::{ROOT, sorted};
 use crate::merge::Side;
 
 /// A tree that was walked from one starting point with [`Keep::Stats`](ftk_inventory::Keep::Stats).
@@ -38,6 +38,27 @@ impl<'t> WalkedTree<'t> {
     /// Returns the path of a file below the root.
     pub(crate) fn path_of(&self, file: FileNo) -> Vec<u8> {
         self.relative(&self.inventory.path(file)).to_vec()
+    }
+
+    /// Returns the directories below the starting point that are on another device than the directory that contains them, in
+    /// the order of a manifest: those that were listed.
+    pub(crate) fn mounts(&self) -> Vec<Vec<u8>> {
+        let inventory = self.inventory;
+        let is_mount = |dir: &DirNo| {
+            let parent = inventory.parent(*dir);
+            parent.is_some_and(|parent| inventory.device(parent) != inventory.device(*dir))
+        };
+        let dirs = (0..inventory.dirs()).map(DirNo).filter(is_mount);
+        sorted(dirs.map(|dir| self.relative(&inventory.dir_path(dir)).to_vec()).collect())
+    }
+
+    /// Returns the number of entries.
+    pub fn entries(&self) -> u64 {
+        let (mut order, mut entries) = (self.inventory.in_path_order(), 0);
+        while order.next().is_some() {
+            entries += 1;
+        }
+        entries
     }
 
     /// Strips the starting point from a path of the walk. The starting point itself is `.`.
@@ -145,53 +166,5 @@ impl Side for Walk<'_> {
 
     fn path(&self) -> &[u8] {
         &self.seen.path
-    }
-}
-
-/// The paths below the root that could not be listed or read.
-#[derive(Debug)]
-pub(crate) struct Failed(Vec<Vec<u8>>);
-
-impl Failed {
-    pub(crate) fn of(tree: &WalkedTree<'_>) -> Self {
-        Self::new(tree.failed.iter().map(|path| tree.relative(path).to_vec()).collect())
-    }
-
-    pub(crate) fn new(mut paths: Vec<Vec<u8>>) -> Self {
-        paths.sort_unstable_by(|a, b| key(a).cmp(key(b)));
-        paths.dedup();
-        Self(paths)
-    }
-
-    /// Returns the paths, in the order of a manifest.
-    pub(crate) fn paths(&self) -> &[Vec<u8>] {
-        &self.0
-    }
-
-    /// Returns whether the state of `path` is unknown, because `path` itself or a directory above it could
-    /// not be read.
-    pub(crate) fn covers(&self, path: &[u8]) -> bool {
-        let has = |path: &[u8]| self.0.binary_search_by(|failed| key(failed).cmp(key(path))).is_ok();
-        let slashes = || path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-        !self.0.is_empty() && (has(ROOT) || has(path) || slashes().any(|(at, _)| has(&path[..at])))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn failures_cover_everything_below_them() {
-        let failed = Failed(vec![b"a/b".to_vec(), b"c".to_vec()]);
-        for path in ["a/b", "a/b/c", "a/b/c/d", "c", "c/d"] {
-            assert!(failed.covers(path.as_bytes()), "{path}");
-        }
-        for path in ["a", "a/bc", "a/c", "b", "cd", "."] {
-            assert!(!failed.covers(path.as_bytes()), "{path}");
-        }
-        let root = Failed(vec![b".".to_vec()]);
-        assert!(root.covers(b".") && root.covers(b"a/b"));
-        assert!(!Failed(Vec::new()).covers(b"a"));
     }
 }

@@ -12,7 +12,7 @@ use crate::trees::TreeCheck;
 use crate::{Entry, EntryError, Error, FieldSet, Header};
 
 /// A writer of a manifest: the header, the entries, and the footer. Without the footer, the manifest is
-/// incomplete. It always writes [`Header::VERSION`].
+/// incomplete.
 ///
 /// It refuses everything that a [reader](crate::Entries) would refuse, and writes no footer after an error.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
         Self {
             sink,
             seal: Seal::new(),
-            header: Header { version: Header::VERSION, ..header.clone() },
+            header: Header { version: header.written_version(), ..header.clone() },
             number: 0,
             lines: Vec::new(),
             sequence: Sequence::default(),

@@ -81,6 +81,9 @@ fn ask(question: &Question, matches: &ArgMatches) -> Result<Outcome> {
     if question.needs_trees {
         sets.need_trees()?;
     }
+    if question.needs_all {
+        sets.need_all()?;
+    }
     if question.has_report
         && let Some(output) = ReportArgs::from_arg_matches(matches)?.output
     {

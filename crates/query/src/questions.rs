@@ -12,6 +12,8 @@ pub(crate) struct Question {
     pub(crate) needs_one_source: bool,
     /// Whether it compares tree digests, of which sets made from shards lack some.
     pub(crate) needs_trees: bool,
+    /// Whether it takes what a set lacks for removed, so that sets must have everything.
+    pub(crate) needs_all: bool,
     /// Whether the answer can be a report for `ftk dup apply`.
     pub(crate) has_report: bool,
 }
@@ -31,6 +33,7 @@ macro_rules! question {
             parameter: None,
             needs_one_source: false,
             needs_trees: false,
+            needs_all: false,
             has_report: false,
         }
     };
@@ -40,8 +43,8 @@ macro_rules! question {
 pub(crate) const ALL: &[Question] = &[
     Question { has_report: true, ..question!("duplicates") },
     Question { needs_trees: true, ..question!("duplicate-directories") },
-    question!("missing-in"),
-    Question { needs_one_source: true, ..question!("changed") },
+    Question { needs_all: true, ..question!("missing-in") },
+    Question { needs_one_source: true, needs_all: true, ..question!("changed") },
     question!("rotten"),
     Question { parameter: Some(Parameter::Since), ..question!("unverified-since") },
     question!("largest"),

@@ -45,14 +45,17 @@ pub(crate) struct Source {
     /// The number of shards that the tree was converted from. Directories that these share have no tree digest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) shards: Option<u32>,
+    /// The number of paths that could not be read when the tree was recorded. The set lacks what is below them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) failed: Option<u64>,
 }
 
 impl Source {
-    pub(crate) fn new(source: String, root: &[u8], shards: Option<u32>) -> Self {
+    pub(crate) fn new(source: String, root: &[u8], shards: Option<u32>, failed: Option<u64>) -> Self {
         let b64 = || data_encoding::BASE64.encode(root);
         match str::from_utf8(root) {
-            Ok(text) => Self { source, root: Some(text.into()), root_b64: None, shards },
-            Err(_) => Self { source, root: None, root_b64: Some(b64()), shards },
+            Ok(text) => Self { source, root: Some(text.into()), root_b64: None, shards, failed },
+            Err(_) => Self { source, root: None, root_b64: Some(b64()), shards, failed },
         }
     }
 

@@ -99,6 +99,23 @@ impl Sets {
         }
     }
 
+    /// Checks that everything could be read when the trees were recorded.
+    ///
+    /// # Errors
+    /// If something could not. It would look removed, or as if it had no copy.
+    pub(crate) fn need_all(&self) -> Result<()> {
+        let failed = |set: &Set| set.seal.sources.iter().filter_map(|source| source.failed).sum::<u64>();
+        match self.0.iter().find(|set| failed(set) > 0) {
+            Some(set) => bail!(
+                "{} lacks what is at {} paths that could not be read, so the answer is unknown: `ftk manifest diff` and \
+                 `unique` say what is",
+                set.dir.display(),
+                failed(set)
+            ),
+            None => Ok(()),
+        }
+    }
+
     /// Registers the tables that a question names, after a check of their files. Returns the number of their rows.
     ///
     /// # Errors

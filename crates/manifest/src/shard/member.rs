@@ -1,12 +1,10 @@
 //! The member `shard` of a header: which part of a tree a manifest records.
 
-use ftk_file::FsId;
 use ftk_hash::Algorithm;
 use ftk_record::{Object, PathError, path_member, read_path};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::entry::{ROOT, key};
-use crate::field::file_system;
 use crate::parse::check_path;
 use crate::shard::{PathRange, Place};
 use crate::text::Text;
@@ -20,15 +18,13 @@ pub struct Shard {
     pub of: u32,
     /// How the entries are assigned to shards.
     pub split: Split,
-    /// The file system and the inode number of the root, if the file system has an identity. `None` with a plan, which
-    /// says what it divides.
-    pub root: Option<(FsId, u64)>,
     /// Directories that are listed for several shards, and of which this manifest lacks an entry that belongs to it:
     /// something could not be read, or an option skipped it. Sorted, without duplicates. These directories have no tree
     /// digest in the merged manifest.
     pub incomplete: Vec<Vec<u8>>,
-    /// Paths that could not be examined, sorted. Entries of this shard at or below them are missing.
-    pub failed: Vec<Vec<u8>>,
+    /// The directories that are listed for several shards and have entries of this one, sorted, with their mtime when they
+    /// were opened. Those that changed long before the run are absent.
+    pub listed: Vec<(Vec<u8>, i128)>,
 }
 
 /// How the entries of a tree are assigned to shards.
@@ -56,7 +52,7 @@ impl Shard {
     /// If `number` is not from 1 to `of`, or there are more than [`MOST`](Self::MOST).
     pub fn hashed(number: u32, of: u32) -> Self {
         assert!((1..=of).contains(&number) && of <= Self::MOST, "shard {number} of {of}");
-        Self { number, of, split: Split::Hash, root: None, incomplete: Vec::new(), failed: Vec::new() }
+        Self { number, of, split: Split::Hash, incomplete: Vec::new(), listed: Vec::new() }
     }
 
     /// Returns whether the entry at `path` belongs to the shard. Each path belongs to exactly one.
@@ -131,15 +127,13 @@ impl Serialize for Shard {
                 }
             }
         }
-        if let Some((fs, ino)) = &self.root {
-            map.serialize_entry("fs", &hex(fs))?;
-            map.serialize_entry("ino", ino)?;
+        if !self.incomplete.is_empty() {
+            let paths: Vec<_> = self.incomplete.iter().map(|path| PathObject(path)).collect();
+            map.serialize_entry("incomplete", &paths)?;
         }
-        for (name, paths) in [("incomplete", &self.incomplete), ("failed", &self.failed)] {
-            if !paths.is_empty() {
-                let paths: Vec<_> = paths.iter().map(|path| PathObject(path)).collect();
-                map.serialize_entry(name, &paths)?;
-            }
+        if !self.listed.is_empty() {
+            let listed: Vec<_> = self.listed.iter().map(|(path, time)| ListedObject(path, *time)).collect();
+            map.serialize_entry("listed", &listed)?;
         }
         map.end()
     }
@@ -151,6 +145,21 @@ struct PathObject<'p>(&'p [u8]);
 impl Serialize for PathObject<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map([path_member("path", self.0)])
+    }
+}
+
+/// An object with one path and a time.
+struct ListedObject<'p>(&'p [u8], i128);
+
+impl Serialize for ListedObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap as _;
+
+        let mut map = serializer.serialize_map(None)?;
+        let (name, path) = path_member("path", self.0);
+        map.serialize_entry(&name, &path)?;
+        map.serialize_entry("mtime_ns", &self.1)?;
+        map.end()
     }
 }
 
@@ -170,20 +179,29 @@ pub(crate) struct ShardLine<'l> {
     #[serde(borrow)]
     to_b64: Option<Text<'l>>,
     #[serde(borrow)]
-    fs: Option<Text<'l>>,
-    ino: Option<u64>,
-    #[serde(borrow)]
     incomplete: Option<Vec<Object<PathLine<'l>>>>,
+    #[serde(borrow)]
+    listed: Option<Vec<Object<ListedLine<'l>>>>,
+    /// Only in version 2.
     #[serde(borrow)]
     failed: Option<Vec<Object<PathLine<'l>>>>,
 }
 
 #[derive(Deserialize)]
-struct PathLine<'l> {
+pub(crate) struct PathLine<'l> {
     #[serde(borrow)]
     path: Option<Text<'l>>,
     #[serde(borrow)]
     path_b64: Option<Text<'l>>,
+}
+
+#[derive(Deserialize)]
+struct ListedLine<'l> {
+    #[serde(borrow)]
+    path: Option<Text<'l>>,
+    #[serde(borrow)]
+    path_b64: Option<Text<'l>>,
+    mtime_ns: i128,
 }
 
 impl ShardLine<'_> {
@@ -210,37 +228,22 @@ impl ShardLine<'_> {
             None if from.is_some() || to.is_some() => return Err("it has a range without a plan".into()),
             None => Split::Hash,
         };
-        let root = identity(&self.fs, self.ino)?;
-        Ok(Shard {
-            number,
-            of,
-            split,
-            root,
-            incomplete: paths(&self.incomplete)?,
-            failed: paths(&self.failed)?,
-        })
+        let listed = self.listed.iter().flatten().map(|Object(it)| {
+            let found = path(&it.path, &it.path_b64)?;
+            Ok((found.ok_or_else(|| PathError::Missing.to_string())?, it.mtime_ns))
+        });
+        let listed = listed.collect::<Result<Vec<_>, String>>()?;
+        Ok(Shard { number, of, split, incomplete: paths(&self.incomplete)?, listed })
     }
-}
 
-/// Returns the file system and the inode number of a root, if they are given.
-pub(crate) fn identity(fs: &Option<Text<'_>>, ino: Option<u64>) -> Result<Option<(FsId, u64)>, String> {
-    match (fs, ino) {
-        (Some(digits), Some(ino)) => {
-            let fs = file_system(digits.as_bytes());
-            Ok(Some((fs.ok_or_else(|| format!("{:?} is not a file system", &**digits))?, ino)))
-        }
-        (None, None) => Ok(None),
-        _ => Err("it has only one of `fs` and `ino`".into()),
+    /// Returns the paths that the run could not read, which only parts of version 2 have here.
+    pub(crate) fn failed(&self) -> Result<Vec<Vec<u8>>, String> {
+        paths(&self.failed)
     }
-}
-
-/// Returns an identity of a file system in hexadecimal digits.
-pub(crate) fn hex(fs: &FsId) -> String {
-    fs.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the paths of a sorted list.
-fn paths(list: &Option<Vec<Object<PathLine<'_>>>>) -> Result<Vec<Vec<u8>>, String> {
+pub(crate) fn paths(list: &Option<Vec<Object<PathLine<'_>>>>) -> Result<Vec<Vec<u8>>, String> {
     let paths = list.iter().flatten().map(|Object(it)| {
         let found = path(&it.path, &it.path_b64)?;
         found.ok_or_else(|| PathError::Missing.to_string())

@@ -16,25 +16,41 @@ use crate::merge::Side as _;
 use crate::parse::Owned;
 use crate::reader::Entries;
 use crate::sequence::Sequence;
-use crate::shard::whole_lines::{PartFile, WholeLines, locate};
+use crate::shard::meanwhile::Meanwhile;
+use crate::shard::whole_lines::{WholeLines, locate};
 use crate::shard::{MergeError, Place};
 use crate::tree_digest::{Closed, TreeDigester, TreeForm};
 use crate::trees::TreeCheck;
-use crate::walked_tree::Failed;
 use crate::write::{BATCH, push_entry, too_large};
-use crate::{Entry, Error, Manifest, Writer};
+use crate::{Entry, Error, Failed, Manifest, Writer};
 
 /// The batches of lines that wait to be hashed and written.
 const WAITING: usize = 4;
 
+/// The result of a merge.
+#[derive(Debug, Default)]
+pub struct Merged {
+    /// The number of entries.
+    pub entries: u64,
+    /// Paths of files with one link, and of directories, that are recorded under another path too: they were renamed after
+    /// one shard had recorded them, and before another one did.
+    pub twice: Vec<Vec<u8>>,
+    /// How many directories changed after the first shard began. What was renamed from or to one of them may be recorded
+    /// twice or not at all.
+    pub changed: u64,
+    /// Some of them.
+    pub some_changed: Vec<Vec<u8>>,
+}
+
 impl Manifest {
     /// Writes the entries of [all parts](crate::Parts::into_manifest) to `writer`, whose header must be that of this
-    /// manifest. Returns their number.
+    /// manifest.
     ///
     /// Every line is checked, and copied, except those of directories that several shards share: they get the tree digests
     /// that no shard could compute. The parts are read twice, the first time only as far as the new digests need it. The
     /// tree digests that a part has are compared with its entries the second time. One thread reads and checks the lines,
-    /// and the caller's thread hashes and writes them. Uses memory for some blocks, for a block of each part that is read at
+    /// and the caller's thread hashes and writes them. If entries changed after the first shard began, the lines are read once
+    /// more to find those that were renamed, which uses 8 bytes for each of them. Uses memory for some blocks, for a block of each part that is read at
     /// the same time, for the digests of shared directories, and for the directories above an entry.
     ///
     /// # Errors
@@ -43,7 +59,7 @@ impl Manifest {
     pub fn merge<S: FnMut(&[u8]) -> io::Result<()>>(
         &self,
         writer: &mut Writer<S>,
-    ) -> Result<u64, MergeError> {
+    ) -> Result<Merged, MergeError> {
         let trees = || trees(self).map_err(MergeError::Input);
         let found = trees()?;
         thread::scope(|scope| {
@@ -70,7 +86,7 @@ fn trees(manifest: &Manifest) -> Result<NewTrees, Error> {
     if algorithms.is_empty() {
         return Ok(trees);
     }
-    let missing = Missing::new(manifest.parts());
+    let missing = Missing::new(manifest);
     let mut digester = TreeDigester::new(TreeForm::Ftk, algorithms);
     let mut outline = Outline::new(manifest)?;
     while outline.advance()? {
@@ -92,16 +108,17 @@ fn trees(manifest: &Manifest) -> Result<NewTrees, Error> {
     Ok(trees)
 }
 
-/// Passes the lines of all entries to `send` in batches, with these tree digests. Returns their number.
+/// Passes the lines of all entries to `send` in batches, with these tree digests.
 fn copy(
     manifest: &Manifest,
     mut trees: NewTrees,
     mut send: impl FnMut(Vec<u8>) -> io::Result<()>,
-) -> Result<u64, MergeError> {
+) -> Result<Merged, MergeError> {
     let (parts, header) = (manifest.parts(), manifest.header());
     let mut lines = WholeLines::new(parts, header).map_err(MergeError::Input)?;
     let mut batch = Vec::with_capacity(2 * BATCH);
     let (mut sequence, mut parsed, mut entries) = (Sequence::default(), Owned::new(), 0);
+    let mut meanwhile = Meanwhile::new(manifest);
     let algorithms = &header.algorithms;
     let mut check = (!algorithms.is_empty()).then(|| TreeCheck::new(algorithms));
     let input = |error| MergeError::Input(locate(parts, error));
@@ -113,6 +130,7 @@ fn copy(
         let read = read.and_then(|()| sequence.add(parsed.entry().path, lines.shard()));
         read.map_err(|what| input(Error::Line { number, what }))?;
         let entry = parsed.entry();
+        meanwhile.add(&entry);
         if let Some(check) = &mut check {
             check.add(&entry, number).map_err(input)?;
         }
@@ -137,7 +155,7 @@ fn copy(
         check.finish().map_err(input)?;
     }
     send(batch).map_err(MergeError::Output)?;
-    Ok(entries)
+    meanwhile.finish(manifest, entries).map_err(MergeError::Input)
 }
 
 /// The entries of all parts without those below directories whose tree digests are known.
@@ -170,19 +188,18 @@ impl<'m> Outline<'m> {
 }
 
 /// What no part has.
-struct Missing {
+struct Missing<'m> {
     /// The keys of directories that several shards list, and of which an entry is missing.
     incomplete: BTreeSet<Vec<u8>>,
     /// What could not be examined.
-    failed: Failed,
+    failed: &'m Failed,
 }
 
-impl Missing {
-    fn new(parts: &[PartFile]) -> Self {
-        let shards = || parts.iter().filter_map(|part| part.shard.as_ref());
-        let incomplete = shards().flat_map(|shard| &shard.incomplete).map(|dir| key(dir).to_vec());
-        let failed = shards().flat_map(|shard| shard.failed.iter().cloned());
-        Self { incomplete: incomplete.collect(), failed: Failed::new(failed.collect()) }
+impl<'m> Missing<'m> {
+    fn new(manifest: &'m Manifest) -> Self {
+        let shards = manifest.parts().iter().filter_map(|part| part.shard.as_ref());
+        let incomplete = shards.flat_map(|shard| &shard.incomplete).map(|dir| key(dir).to_vec());
+        Self { incomplete: incomplete.collect(), failed: &manifest.header().failed }
     }
 
     /// Returns whether something in a directory is missing, as far as the shards that share it know.

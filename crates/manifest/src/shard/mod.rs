@@ -3,6 +3,7 @@
 //! A [`Shard`] says which entries of the tree belong to a part. A [`Plan`] divides the paths of a tree into ranges, one
 //! for each shard. [`Sharded`] is the visitor that skips what belongs to other shards.
 
+mod meanwhile;
 pub(crate) mod member;
 mod merge;
 mod part_files;
@@ -16,6 +17,7 @@ mod visitor;
 pub(crate) mod whole_lines;
 
 pub use member::{Shard, Split};
+pub use merge::Merged;
 pub use part_files::part_files;
 pub use parts::{MergeError, Parts};
 pub use plan::{Balance, Plan, PlannedShard, Root};

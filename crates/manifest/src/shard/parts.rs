@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::shard::{Shard, Split};
-use crate::{Error, Header, Manifest};
+use ftk_record::quote;
+
+use crate::entry::{key, sorted};
+use crate::shard::{Place, Shard, Split};
+use crate::{Error, Failed, Header, Manifest};
 
 /// The manifests of all shards of a tree, each once.
 #[derive(Debug)]
@@ -42,6 +45,10 @@ pub enum MergeError {
     },
     /// The ranges of two successive parts overlap, or have a gap between them.
     Ranges(usize, usize),
+    /// The runs of the first and of the last part began this many nanoseconds apart.
+    Span(usize, usize, i128),
+    /// A file system was mounted at this path for the first part, and not for the second.
+    Mount(usize, usize, Vec<u8>),
     /// A part cannot be read, or has an entry of another shard.
     Input(Error),
     /// The output cannot be written.
@@ -49,11 +56,16 @@ pub enum MergeError {
 }
 
 impl Parts {
-    /// Checks that these are the manifests of all shards of a tree, in any order, with the same algorithms and options.
+    /// How many nanoseconds after the first part the last one may begin, unless the user says otherwise: 12 hours. Parts of
+    /// a run of another day are too old.
+    pub const MAX_SPAN_NS: i128 = 12 * 3600 * 1_000_000_000;
+
+    /// Checks that these are the manifests of all shards of a tree, in any order: of the same root, with the same file
+    /// systems mounted below it, with the same algorithms and options, and begun within `max_span_ns`.
     ///
     /// # Errors
     /// If they are not.
-    pub fn new(manifests: Vec<Manifest>) -> Result<Self, MergeError> {
+    pub fn new(manifests: Vec<Manifest>, max_span_ns: i128) -> Result<Self, MergeError> {
         let mut parts = BTreeMap::<u32, Part>::new();
         for (given, manifest) in manifests.into_iter().enumerate() {
             let shard = manifest.header().shard.clone().ok_or(MergeError::Whole(given))?;
@@ -81,16 +93,55 @@ impl Parts {
                 return Err(MergeError::Ranges(pair[0].given, pair[1].given));
             }
         }
-        Ok(Self { parts })
+        let whole = Self { parts };
+        whole.check_times(max_span_ns)?;
+        whole.check_mounts()?;
+        Ok(whole)
     }
 
-    /// Returns the header of the whole manifest. It starts when the first part started, and has the attributes that only
-    /// root sees if all parts have them.
+    fn check_times(&self, max_span_ns: i128) -> Result<(), MergeError> {
+        let start_ns = |part: &&Part| part.manifest.header().start_ns;
+        let first = self.parts.iter().min_by_key(start_ns).expect("there are parts");
+        let last = self.parts.iter().max_by_key(start_ns).expect("there are parts");
+        let span_ns = start_ns(&last).saturating_sub(start_ns(&first));
+        if span_ns > max_span_ns {
+            return Err(MergeError::Span(first.given, last.given, span_ns));
+        }
+        Ok(())
+    }
+
+    /// Checks that all parts that listed a directory agree on whether a file system is mounted there.
+    fn check_mounts(&self) -> Result<(), MergeError> {
+        let mut mounts = BTreeMap::new();
+        for part in &self.parts {
+            for mount in &part.manifest.header().mounts {
+                mounts.entry(key(mount)).or_insert(part);
+            }
+        }
+        for (mount, part) in mounts {
+            let lacks = |other: &&Part| {
+                let header = other.manifest.header();
+                other.shard.place(mount) != Place::Outside
+                    && header.mounts.binary_search_by_key(&mount, |it| key(it)).is_err()
+                    && !header.failed.covers(mount)
+            };
+            if let Some(other) = self.parts.iter().find(lacks) {
+                return Err(MergeError::Mount(part.given, other.given, mount.to_vec()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the header of the whole manifest. It starts when the first part started, has the attributes that only root
+    /// sees if all parts have them, and what any part could not read.
     pub fn header(&self) -> Header {
         let headers = || self.parts.iter().map(|part| part.manifest.header());
         let start_ns = headers().map(|header| header.start_ns).min().expect("there are parts");
         let trusted_xattrs = headers().all(|header| header.trusted_xattrs);
-        Header { start_ns, trusted_xattrs, shard: None, ..self.parts[0].manifest.header().clone() }
+        let failed = Failed::union(headers().map(|header| &header.failed));
+        let mounts = sorted(headers().flat_map(|header| header.mounts.iter().cloned()).collect());
+        let first = self.parts[0].manifest.header().clone();
+        Header { start_ns, trusted_xattrs, failed, mounts, shard: None, ..first }
     }
 
     /// Returns all parts as one manifest, without joining them in a file. `names` are those of the parts in errors, in the
@@ -126,14 +177,19 @@ fn difference(a: &Header, b: &Header) -> Option<&'static str> {
     let (first, second) = (a.shard.as_ref()?, b.shard.as_ref()?);
     let is_one_plan = match (&first.split, &second.split) {
         (Split::Plan { digest, .. }, Split::Plan { digest: other, .. }) => digest == other,
-        // A plan is for one directory, which may have other paths on other hosts.
-        (Split::Hash, Split::Hash) if !is_same_root(a, b) => return Some("roots"),
         (Split::Hash, Split::Hash) => true,
+        _ => false,
+    };
+    let is_one_root = match (&a.root_identity, &b.root_identity) {
+        (Some(one), Some(other)) => one.difference(other).is_none(),
+        // Older parts with a plan are of its root, which may have other paths on other hosts.
+        (None, None) => matches!(first.split, Split::Plan { .. }) || a.root == b.root,
         _ => false,
     };
     let differences = [
         (first.of != second.of, "numbers of shards"),
         (!is_one_plan, "plans"),
+        (!is_one_root, "roots (was the right file system mounted on each host?)"),
         (a.algorithms != b.algorithms, "algorithms"),
         (a.options != b.options, "options"),
         (a.xattrs != b.xattrs, "settings of --no-xattrs"),
@@ -141,21 +197,16 @@ fn difference(a: &Header, b: &Header) -> Option<&'static str> {
     differences.into_iter().find(|(differs, _)| *differs).map(|(_, what)| what)
 }
 
-/// Returns whether two parts that were made without a plan may be of one directory.
-fn is_same_root(a: &Header, b: &Header) -> bool {
-    let identity = |header: &Header| header.shard.as_ref().and_then(|shard| shard.root);
-    match (identity(a), identity(b)) {
-        (Some(identity), Some(other)) => identity == other,
-        _ => a.root == b.root,
-    }
-}
-
 impl MergeError {
     /// Returns the indices of the parts that the error is about.
     pub fn given(&self) -> Vec<usize> {
         match self {
             Self::Whole(part) => vec![*part],
-            Self::Differ(a, b, _) | Self::Twice(a, b, _) | Self::Ranges(a, b) => vec![*a, *b],
+            Self::Differ(a, b, _)
+            | Self::Twice(a, b, _)
+            | Self::Ranges(a, b)
+            | Self::Span(a, b, _)
+            | Self::Mount(a, b, _) => vec![*a, *b],
             Self::Nothing | Self::Missing { .. } | Self::Input(_) | Self::Output(_) => Vec::new(),
         }
     }
@@ -176,6 +227,17 @@ impl fmt::Display for MergeError {
                 if more > 0 { write!(f, " and {more} more") } else { Ok(()) }
             }
             Self::Ranges(..) => f.write_str("their ranges overlap, or have a gap between them"),
+            Self::Span(_, _, span_ns) => {
+                let minutes = span_ns / (60 * 1_000_000_000);
+                let (hours, minutes) = (minutes / 60, minutes % 60);
+                write!(f, "not parts of one run: the second began {hours} h {minutes} min after the first")?;
+                f.write_str(" (record its shard again, or merge with --max-span)")
+            }
+            Self::Mount(_, _, path) => write!(
+                f,
+                "a file system was mounted at {} for the first, and not for the second (record its shard again)",
+                quote(path)
+            ),
             Self::Input(error) => error.fmt(f),
             Self::Output(_) => f.write_str("cannot be written"),
         }

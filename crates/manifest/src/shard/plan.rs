@@ -1,8 +1,7 @@
 //! Plans: the division of a tree into ranges of paths.
 
-use ftk_file::FsId;
-
 use crate::shard::{PathRange, PlanError, Shard, Split};
+use crate::{Header, RootIdentity};
 
 /// A division of the paths of a tree into ranges, one for each shard.
 ///
@@ -11,7 +10,9 @@ use crate::shard::{PathRange, PlanError, Shard, Split};
 pub struct Plan {
     /// The directory that is divided.
     pub root: Root,
-    /// The options that select entries, as in a [`Header`](crate::Header).
+    /// Directories below it that were on another device than the directory that contains them, sorted.
+    pub mounts: Vec<Vec<u8>>,
+    /// The options that select entries, as in a [`Header`].
     pub options: Vec<Vec<u8>>,
     /// What the shards have in equal amounts.
     pub by: Balance,
@@ -22,22 +23,21 @@ pub struct Plan {
 /// The directory that a plan divides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
-    /// The path. It identifies the directory only if it is absolute.
+    /// The path. It identifies the directory only if it is absolute and nothing else is known.
     pub path: Vec<u8>,
-    /// The identity of the file system and the inode number, if both are known.
-    pub identity: Option<(FsId, u64)>,
+    /// What identifies the directory. `None` if another program or an older version recorded the tree.
+    pub identity: Option<RootIdentity>,
 }
 
 impl Root {
+    /// Returns the root that a manifest records.
+    pub fn of(header: &Header) -> Self {
+        Self { path: header.root.clone(), identity: header.root_identity.clone() }
+    }
+
     /// Returns whether something is known that identifies the directory.
     pub fn is_known(&self) -> bool {
         self.path.starts_with(b"/") || self.identity.is_some()
-    }
-
-    /// Returns whether both are the same directory: they have the same absolute path, or the same file system and inode.
-    pub fn is_same(&self, other: &Self) -> bool {
-        let is_same_path = self.path.starts_with(b"/") && self.path == other.path;
-        is_same_path || self.identity.is_some() && self.identity == other.identity
     }
 }
 
@@ -87,6 +87,6 @@ impl Plan {
         let index = (number as usize).checked_sub(1).filter(|index| *index < self.shards.len());
         let range = self.shards[index.ok_or(PlanError::NoShard { number, of })?].range.clone();
         let split = Split::Plan { digest: self.digest(), range };
-        Ok(Shard { number, of, split, root: None, incomplete: Vec::new(), failed: Vec::new() })
+        Ok(Shard { number, of, split, incomplete: Vec::new(), listed: Vec::new() })
     }
 }

@@ -7,7 +7,8 @@ use serde::Deserialize;
 
 use crate::first_line;
 use crate::header::read_options;
-use crate::shard::member::{cut, hex, identity};
+use crate::root_identity::RootLine;
+use crate::shard::member::{PathLine, cut, paths};
 use crate::shard::{Balance, PathRange, Plan, PlanError, PlannedShard, Root, Shard};
 use crate::text::{Text, brief, plain};
 
@@ -23,8 +24,9 @@ struct PlanLine<'l> {
     #[serde(borrow)]
     root_b64: Option<Text<'l>>,
     #[serde(borrow)]
-    fs: Option<Text<'l>>,
-    ino: Option<u64>,
+    root_identity: Option<Object<RootLine<'l>>>,
+    #[serde(borrow)]
+    mounts: Option<Vec<Object<PathLine<'l>>>>,
     #[serde(borrow)]
     options: Vec<Object<crate::header::OptionLine<'l>>>,
     shards: u32,
@@ -65,8 +67,11 @@ impl Plan {
         let (mut out, mut seal) = (Vec::new(), Seal::new());
         write_record(&mut out, |record| {
             record.member("ftk", KIND).member("version", VERSION).path("root", &self.root.path);
-            if let Some((fs, ino)) = &self.root.identity {
-                record.member("fs", hex(fs)).member("ino", ino);
+            if let Some(identity) = &self.root.identity {
+                record.member("root_identity", identity);
+            }
+            if !self.mounts.is_empty() {
+                record.paths("mounts", "path", &self.mounts);
             }
             record
                 .paths("options", "option", &self.options)
@@ -130,7 +135,8 @@ fn header(line: &[u8]) -> Result<(Plan, u32), PlanError> {
     let Object(line) = line.map_err(|error| not_plan(plain(&error)))?;
     let root = read_path(line.root.as_deref(), line.root_b64.as_deref());
     let path = root.map_err(|error| not_plan(error.to_string()))?.into_owned();
-    let identity = identity(&line.fs, line.ino).map_err(not_plan)?;
+    let identity = line.root_identity.as_ref().map(RootLine::read).transpose().map_err(not_plan)?;
+    let mounts = paths(&line.mounts).map_err(not_plan)?;
     let options = read_options(&line.options).map_err(|error| not_plan(error.to_string()))?;
     let kinds = Balance::ALL.into_iter();
     let by = kinds.clone().find(|(_, name)| *name == &*line.by);
@@ -138,7 +144,8 @@ fn header(line: &[u8]) -> Result<(Plan, u32), PlanError> {
     if !(1..=Shard::MOST).contains(&line.shards) {
         return Err(not_plan(format!("it has {} shards", line.shards)));
     }
-    Ok((Plan { root: Root { path, identity }, options, by, shards: Vec::new() }, line.shards))
+    let root = Root { path, identity };
+    Ok((Plan { root, mounts, options, by, shards: Vec::new() }, line.shards))
 }
 
 /// Reads the line of the shard after those in `before`.

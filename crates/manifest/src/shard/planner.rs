@@ -10,7 +10,7 @@ use crate::entry::{ROOT, key};
 use crate::merge::Side as _;
 use crate::parse::Owned;
 use crate::shard::{Balance, PathRange, Plan, PlannedShard, Root, Shard};
-use crate::{EntryError, Error, Field, Header, Manifest, WalkedTree, canonical};
+use crate::{EntryError, Error, Header, Manifest, WalkedTree, canonical};
 
 /// A cut is placed at one of the places that are remembered: at least this many for each shard, so that a shard
 /// deviates from the mean by less than 1/128 of it, besides the size of single files.
@@ -68,6 +68,7 @@ pub struct Planner {
     /// Places between entries, ascending, at least `step` apart by weight.
     places: Vec<CutPlace>,
     step: u128,
+    mounts: Vec<Vec<u8>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,7 +94,8 @@ impl Planner {
     /// If `shards` is 0 or more than [`Shard::MOST`].
     pub fn new(shards: u32, by: Balance, cost: Cost) -> Self {
         assert!((1..=Shard::MOST).contains(&shards), "{shards} shards");
-        Self { shards, by, cost, total: Sums::default(), places: Vec::new(), step: 0 }
+        let (places, mounts) = (Vec::new(), Vec::new());
+        Self { shards, by, cost, total: Sums::default(), places, step: 0, mounts }
     }
 
     /// Adds all entries of a tree. It must have been walked with the metadata of regular files, unless the shards are
@@ -107,6 +109,20 @@ impl Planner {
             let seen = &walk.seen;
             self.add(&seen.path, seen.file_type, seen.metadata.map_or(0, |stat| stat.size));
         }
+        self.mounts = tree.mounts();
+        Ok(())
+    }
+
+    /// Adds all entries of a manifest.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has an invalid line.
+    pub fn add_manifest(&mut self, manifest: &Manifest) -> Result<(), Error> {
+        let mut entries = manifest.entries()?;
+        while let Some(entry) = entries.next()? {
+            self.add(entry.path, entry.stat.file_type, entry.size().unwrap_or(0));
+        }
+        self.mounts.clone_from(&manifest.header().mounts);
         Ok(())
     }
 
@@ -120,7 +136,6 @@ impl Planner {
         begin: impl Fn(&[Algorithm]) -> Self,
     ) -> Result<(Self, Header, Root), Error> {
         let mut owned = Owned::new();
-        let mut identity = None;
         let mut planner = None;
         let mut last: Option<Vec<u8>> = None;
         let manifest = Manifest::scan(file, |header, number, line| {
@@ -130,9 +145,6 @@ impl Planner {
                 None => {
                     owned.read(line, header).map_err(|what| Error::Line { number, what })?;
                     let entry = owned.entry();
-                    if entry.path == ROOT && entry.knows(Field::Ino) {
-                        identity = entry.fs.map(|fs| (fs, entry.stat.ino));
-                    }
                     (entry.path, entry.stat.file_type, entry.size().unwrap_or(0))
                 }
             };
@@ -146,8 +158,9 @@ impl Planner {
             Ok(())
         })?;
         let header = manifest.whole()?.header().clone();
-        let root = Root { path: header.root.clone(), identity };
-        let planner = planner.unwrap_or_else(|| begin(&header.algorithms));
+        let mut planner = planner.unwrap_or_else(|| begin(&header.algorithms));
+        planner.mounts.clone_from(&header.mounts);
+        let root = Root::of(&header);
         Ok((planner, header, root))
     }
 
@@ -199,7 +212,7 @@ impl Planner {
 
     /// Returns the plan of a tree with this root whose entries were selected by these options.
     pub fn finish(self, root: Root, options: Vec<Vec<u8>>) -> Plan {
-        let Self { shards, by, total, mut places, .. } = self;
+        let Self { shards, by, total, mut places, mounts, .. } = self;
         if places.is_empty() {
             // An empty tree may get entries. Any path divides them.
             places.push(CutPlace { path: b"a".to_vec(), before: total });
@@ -223,6 +236,6 @@ impl Planner {
                 bytes: end.bytes - first.bytes,
             }
         });
-        Plan { root, options, by, shards: shards.collect() }
+        Plan { root, mounts, options, by, shards: shards.collect() }
     }
 }

@@ -2,7 +2,7 @@
 
 use ftk_walk::{Directory, Entry, Fields, FileType, Repeat, Step, Visitor, WalkError};
 
-use crate::entry::ROOT;
+use crate::entry::{ROOT, key, sorted};
 use crate::shard::{Place, Shard, Split};
 
 /// A visitor that shows the entries of a shard to an inner visitor.
@@ -27,12 +27,17 @@ pub struct Sharded<'s, V> {
     listed: Listed,
 }
 
-/// Which of the shared directories were listed completely.
+/// Which of the shared directories were listed.
 #[derive(Debug, Default)]
 pub struct Listed {
     found: Vec<Vec<u8>>,
     whole: Vec<Vec<u8>>,
+    /// Those with entries of the shard, and their mtime when they were opened.
+    times: Vec<(Vec<u8>, i128)>,
 }
+
+/// Changes in this time before a run matter to parts that began earlier: 7 days.
+const RECENT_NS: i128 = 7 * 24 * 3600 * 1_000_000_000;
 
 /// The tag of a queued directory.
 #[derive(Debug, Default)]
@@ -92,15 +97,20 @@ impl Listed {
         for mut listed in all {
             merged.found.append(&mut listed.found);
             merged.whole.append(&mut listed.whole);
+            merged.times.append(&mut listed.times);
         }
         merged
     }
 
-    /// Returns the directories with entries of the shard that were not listed completely, in no particular order.
-    pub fn incomplete(mut self) -> Vec<Vec<u8>> {
+    /// Adds to a shard which directories with entries of it were not listed completely, and when those that were listed had
+    /// changed, unless that was long before `start_ns`.
+    pub fn record(mut self, shard: &mut Shard, start_ns: i128) {
         self.whole.sort_unstable();
         self.found.retain(|dir| self.whole.binary_search(dir).is_err());
-        self.found
+        shard.incomplete = sorted(self.found);
+        self.times.retain(|(_, mtime_ns)| *mtime_ns >= start_ns.saturating_sub(RECENT_NS));
+        self.times.sort_unstable_by(|(a, _), (b, _)| key(a).cmp(key(b)));
+        shard.listed = self.times;
     }
 }
 
@@ -138,6 +148,9 @@ impl<V: Visitor> Visitor for Sharded<'_, V> {
                 self.path.push(b'/');
             }
             self.dir_len = self.path.len();
+            if self.is_own {
+                self.listed.times.push((path.clone(), dir.metadata().mtime_ns));
+            }
         }
         self.inner.enter(&tag.inner, dir)
     }

@@ -9,7 +9,10 @@ use ftk_process::{FileSystems, Rows, file_systems};
 
 use super::plan::{Batch, VerifyPlan};
 use crate::contents::Content;
+use crate::diff::each_unknown;
+use crate::failed::FailedInOrder;
 use crate::keys::{Keys, pair};
+use crate::merge::Side as _;
 use crate::moves::Evidence;
 use crate::verdict::{compares_links, finding, is_same_time, note_links};
 use crate::walked_tree::Seen;
@@ -57,14 +60,28 @@ impl VerifyPlan<'_> {
             pending: 0,
             each,
         };
+        let recorded = &self.aligned.manifest.header().failed;
+        let (mut failed, mut is_over) = (FailedInOrder::new(recorded), false);
         self.aligned.merge(|old, new| {
-            Ok(match (old, new) {
-                (Some(old), Some(new)) => return judge.both(&old.entry(), &new.seen),
-                (Some(old), None) => judge.only_old(&old.entry()),
-                (None, Some(new)) => judge.only_new(&new.seen),
+            let path = old.as_ref().map(|old| old.path()).or(new.as_ref().map(|new| new.path()));
+            let path = path.unwrap_or_default();
+            let is_unknown = old.is_some() != new.is_some() && recorded.covers(path);
+            // The entry itself may have this verdict.
+            let others = failed.up_to(Some(path)).iter().filter(|failed| !(is_unknown && **failed == path));
+            let has_ended = judge.failed(others).is_break();
+            let flow = match (old, new) {
+                _ if has_ended => ControlFlow::Break(()),
+                (Some(old), Some(new)) => judge.both(&old.entry(), &new.seen)?,
+                (Some(old), None) => judge.only_old(&old.entry(), is_unknown),
+                (None, Some(new)) => judge.only_new(&new.seen, is_unknown),
                 (None, None) => ControlFlow::Continue(()),
-            })
+            };
+            is_over = flow.is_break();
+            Ok(flow)
         })?;
+        if !is_over {
+            let _ = judge.failed(failed.up_to(None).iter());
+        }
         if judge.pending > 0 { Err(Error::Unprocessed(judge.pending)) } else { Ok(judge.summary) }
     }
 
@@ -213,9 +230,17 @@ impl Judge<'_> {
         Ok(Standing::Known { stat, is_read: false })
     }
 
-    fn only_old(&mut self, old: &Entry<'_>) -> ControlFlow<()> {
+    /// Passes on that the manifest does not know these paths.
+    fn failed<'f>(&mut self, mut paths: impl Iterator<Item = &'f Vec<u8>>) -> ControlFlow<()> {
+        match self.batch.is_first {
+            true => paths.try_for_each(|path| each_unknown(path, &mut self.summary, self.each)),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn only_old(&mut self, old: &Entry<'_>, is_unknown: bool) -> ControlFlow<()> {
         let is_covered = self.plan.aligned.failed.covers(old.path);
-        let is_file = self.plan.reads && old.stat.is_regular() && !is_covered;
+        let is_file = self.plan.reads && old.stat.is_regular() && !is_covered && !is_unknown;
         self.missing_seen += usize::from(is_file);
         if !(if is_file { self.batch.has_moves } else { self.batch.is_first }) {
             return ControlFlow::Continue(());
@@ -225,12 +250,16 @@ impl Judge<'_> {
         }
         let moved = if is_file { self.moves.to.get(self.missing_seen - 1).copied().flatten() } else { None };
         let path = moved.map(|file| self.plan.aligned.tree.path_of(file));
-        let verdict = if moved.is_some() { Verdict::Moved } else { Verdict::Missing };
+        let verdict = match moved {
+            _ if is_unknown => Verdict::Unknown,
+            Some(_) => Verdict::Moved,
+            None => Verdict::Missing,
+        };
         self.summary.add(verdict);
         (self.each)(&Finding { new_path: path.as_deref(), ..finding(verdict, old) })
     }
 
-    fn only_new(&mut self, seen: &Seen) -> ControlFlow<()> {
+    fn only_new(&mut self, seen: &Seen, is_unknown: bool) -> ControlFlow<()> {
         let is_candidate =
             seen.file.is_some() && self.plan.candidates.get(self.candidates_seen).copied() == seen.file;
         self.candidates_seen += usize::from(is_candidate);
@@ -242,11 +271,12 @@ impl Judge<'_> {
         }
         let stat = seen.metadata;
         let entry = |stat| Entry { target: seen.target(), ..Entry::new(&seen.path, stat) };
-        self.summary.add(Verdict::New);
+        let verdict = if is_unknown { Verdict::Unknown } else { Verdict::New };
+        self.summary.add(verdict);
         (self.each)(&Finding {
             file_type: seen.file_type,
             new: stat.map(entry),
-            ..Finding::new(Verdict::New, seen.own_path.as_ref().unwrap_or(&seen.path))
+            ..Finding::new(verdict, seen.own_path.as_ref().unwrap_or(&seen.path))
         })
     }
 

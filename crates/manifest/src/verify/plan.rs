@@ -200,15 +200,16 @@ impl Lists {
                 }
                 (Some(old), None) => {
                     let old = old.entry();
-                    if new.is_none() && old.stat.is_regular() && !aligned.failed.covers(old.path) {
+                    let is_known = !aligned.failed.covers(old.path) && !header.failed.covers(old.path);
+                    if new.is_none() && old.stat.is_regular() && is_known {
                         lists.missing.push_file([old.digests], old.size(), Evidence::recorded(&old))?;
                     }
                 }
-                (None, Some(file)) => {
+                (None, Some(file)) if !new.is_some_and(|new| header.failed.covers(&new.seen.path)) => {
                     lists.reserved.consume(size_of::<FileNo>() as u64)?;
                     lists.candidates.push(file);
                 }
-                (None, None) => {}
+                (None, _) => {}
             }
             Ok(ControlFlow::Continue(()))
         })?;

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use ftk_hash::Algorithm;
 use ftk_inventory::{Budget, Full};
-use ftk_manifest::{Criteria, Error, Field, Manifest, Mode, Summary, Verdict, diff};
+use ftk_manifest::{Criteria, Error, Failed, Field, Header, Manifest, Mode, Summary, Verdict, diff};
 use proptest::prelude::*;
 
 use crate::model::{
@@ -250,4 +250,64 @@ fn last(path: &Path) -> &[u8] {
 
 fn decode(path: &[u8]) -> Vec<u8> {
     String::from_utf8_lossy(path).replace(COMPOSED[0], "a").replace(COMPOSED[1], "b").into_bytes()
+}
+
+proptest! {
+    /// Nothing below a path that one of two manifests could not read is added, removed or moved.
+    #[test]
+    fn what_could_not_be_read_is_unknown(
+        old in entries(8),
+        new in entries(8),
+        failed in [prop::sample::subsequence(PATHS.to_vec(), 0..3), prop::sample::subsequence(PATHS.to_vec(), 0..3)],
+        mode in prop::sample::select(vec![Mode::Strict, Mode::Content, Mode::Metadata]),
+    ) {
+        let criteria = Criteria { mode, ..Criteria::default() };
+        let list = |paths: &[&str]| Failed::new(paths.iter().map(|path| path.as_bytes().to_vec()).collect());
+        let lists = [list(&failed[0]), list(&failed[1])];
+        let of = |failed: &Failed, entries: &Entries| {
+            manifest(&Header { failed: failed.clone(), ..header(XXH3, false) }, entries)
+        };
+        let manifests = [of(&lists[0], &old), of(&lists[1], &new)];
+        let (said, summary) = said(&manifests[0], &manifests[1], &criteria).unwrap();
+
+        let all = Failed::union(&lists);
+        let is_known = |path: &Path, other: &Entries| other.contains_key(path) || !all.covers(&path.0);
+        let [mut known_old, mut known_new] = [old.clone(), new.clone()];
+        known_old.retain(|path, _| is_known(path, &new));
+        known_new.retain(|path, _| is_known(path, &old));
+        let mut expected = expected(&known_old, &known_new, &criteria, |_| true);
+        expected.retain(|said| said.verdict != Verdict::Ok);
+        let lone = old.keys().chain(new.keys()).filter(|path| {
+            !known_old.contains_key(path) && !known_new.contains_key(path)
+        });
+        let mut unknown: Vec<Vec<u8>> = lone.map(|path| path.0.clone()).chain(all.paths().to_vec()).collect();
+        unknown.sort();
+        unknown.dedup();
+        prop_assert_eq!(summary.count(Verdict::Unknown), unknown.len() as u64);
+        let (said, known): (Vec<_>, Vec<_>) = said.into_iter().partition(|said| said.verdict == Verdict::Unknown);
+        let mut said: Vec<_> = said.into_iter().map(|said| said.path.into_bytes()).collect();
+        said.sort();
+        prop_assert_eq!(said, unknown);
+        prop_assert_eq!(known, expected);
+    }
+}
+
+/// The names of what could not be read may have another normal form.
+#[test]
+fn the_spelling_of_what_could_not_be_read_does_not_matter() {
+    let tree = |letters, names: &[&str]| {
+        let entries = names.iter().map(|name| (Path::new(name), entry_of_file())).collect();
+        spelled(&entries, letters)
+    };
+    let failed = |letters: [&str; 2]| Failed::new(vec![letters[0].as_bytes().to_vec()]);
+    for [one, other] in [[COMPOSED, DECOMPOSED], [DECOMPOSED, COMPOSED]] {
+        let hole = Header { failed: failed(one), ..header(XXH3, false) };
+        let hole = manifest(&hole, &tree(one, &["z"]));
+        let whole = manifest(&header(XXH3, false), &tree(other, &["a/x", "a/y", "z"]));
+        for (old, new) in [(&hole, &whole), (&whole, &hole)] {
+            let (said, _) = said(old, new, &Criteria::default()).unwrap();
+            assert_eq!(said.len(), 3);
+            assert!(said.iter().all(|said| said.verdict == Verdict::Unknown), "{said:?}");
+        }
+    }
 }

@@ -8,8 +8,8 @@ use data_encoding::{BASE64, HEXLOWER};
 use ftk_file::{FsId, Stat};
 use ftk_hash::Algorithm;
 use ftk_manifest::{
-    Criteria, Entry, Field, Finding, Header, Manifest, Mode, Parts, PathRange, Shard, Split, Verdict, Writer,
-    Xattr,
+    Criteria, Entry, Failed, Field, Finding, Header, Manifest, Mode, Parts, PathRange, Shard, Split, Verdict,
+    Writer, Xattr,
 };
 use ftk_record::Seal;
 use ftk_walk::FileType;
@@ -74,7 +74,7 @@ impl Owned {
 
 pub(crate) fn header(algorithms: &[Algorithm], xattrs: bool) -> Header {
     Header {
-        version: Header::VERSION,
+        version: 2,
         root: b"/r".to_vec(),
         algorithms: algorithms.into(),
         xattrs,
@@ -82,6 +82,8 @@ pub(crate) fn header(algorithms: &[Algorithm], xattrs: bool) -> Header {
         options: Vec::new(),
         start_ns: 7,
         root_identity: None,
+        mounts: Vec::new(),
+        failed: Failed::default(),
         shard: None,
     }
 }
@@ -257,7 +259,7 @@ pub(crate) fn of_parts(header: &Header, entries: &Entries, shards: &[Shard]) -> 
 pub(crate) fn joined(parts: impl IntoIterator<Item = (Vec<u8>, File)>) -> Manifest {
     let (names, files): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
     let parts = files.into_iter().map(|file| Manifest::open_any(file).unwrap()).collect();
-    Parts::new(parts).unwrap().into_manifest(&names)
+    Parts::new(parts, 0).unwrap().into_manifest(&names)
 }
 
 pub(crate) fn named(shard: &Shard) -> Vec<u8> {

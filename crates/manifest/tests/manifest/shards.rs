@@ -7,12 +7,12 @@ use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path as FsPath, PathBuf};
 
-use ftk_file::Stat;
+use ftk_file::{FsId, Identity, Stat};
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{Collect, Inventory, Keep};
 use ftk_manifest::{
-    Balance, Contents, Cost, Header, Listed, Manifest, MergeError, Parts, PathRange, Place, Plan,
-    PlannedShard, Planner, Root, Shard, Sharded, Split, Writer,
+    Balance, Contents, Cost, Failed, Header, Listed, Manifest, MergeError, Merged, Parts, PathRange, Place,
+    Plan, PlannedShard, Planner, Root, RootIdentity, Shard, Sharded, Split, Writer,
 };
 use ftk_sched::Constants;
 use ftk_walk::{FileType, Walker};
@@ -58,21 +58,23 @@ impl Tree {
         self.dir.path().join("root")
     }
 
-    fn walk(&self, shard: Option<&Shard>, keep: Keep) -> (Walked, Vec<Vec<u8>>) {
+    fn walk(&self, shard: Option<&Shard>, keep: Keep) -> (Walked, Listed) {
         let root = self.root().as_os_str().as_bytes().to_vec();
         let visitors =
             Walker::new([self.root()]).run(|worker| Sharded::new(shard, Collect::new(worker, keep)));
         let (parts, listed): (Vec<_>, Vec<_>) = visitors.into_iter().map(Sharded::into_parts).unzip();
         let mut inventory = Inventory::merge(parts).unwrap();
         let failed = inventory.take_errors().into_iter().map(|error| error.path).collect();
-        (Walked { inventory, root, failed }, Listed::merge(listed).incomplete())
+        (Walked { inventory, root, failed }, Listed::merge(listed))
     }
 
     /// Returns the manifest of a shard, or of the whole tree.
     fn record(&self, algorithms: &[Algorithm], shard: Option<Shard>) -> Manifest {
-        let (walked, incomplete) = self.walk(shard.as_ref(), Keep::Stats { files: algorithms.is_empty() });
-        let shard = shard.map(|shard| Shard { incomplete, ..shard });
-        let header = Header { shard, ..header(algorithms, false) };
+        let (walked, listed) = self.walk(shard.as_ref(), Keep::Stats { files: algorithms.is_empty() });
+        let mut header = Header { shard, ..header(algorithms, false) };
+        if let Some(shard) = &mut header.shard {
+            listed.record(shard, header.start_ns);
+        }
         if algorithms.is_empty() {
             return walked.write(&header, &Contents::none());
         }
@@ -95,15 +97,19 @@ impl Tree {
 }
 
 fn merged(parts: Vec<Manifest>) -> Result<Manifest, MergeError> {
+    merged_with(parts).map(|(manifest, _)| manifest)
+}
+
+fn merged_with(parts: Vec<Manifest>) -> Result<(Manifest, Merged), MergeError> {
     let names: Vec<_> = (0..parts.len()).map(|given| format!("given {given}").into_bytes()).collect();
-    let parts = Parts::new(parts)?.into_manifest(&names);
+    let parts = Parts::new(parts, Parts::MAX_SPAN_NS)?.into_manifest(&names);
     let mut bytes = Vec::new();
     let mut writer = Writer::new(parts.header(), |line: &[u8]| bytes.write_all(line));
-    let count = parts.merge(&mut writer)?;
+    let merged = parts.merge(&mut writer)?;
     writer.finish().unwrap();
     let manifest = open(&bytes).unwrap();
-    assert_eq!(read(&manifest).unwrap().len() as u64, count);
-    Ok(manifest)
+    assert_eq!(read(&manifest).unwrap().len() as u64, merged.entries);
+    Ok((manifest, merged))
 }
 
 /// Returns the entries without the times that change when a file vanishes from a directory.
@@ -124,7 +130,7 @@ fn plan_of(cuts: &[Vec<u8>]) -> Plan {
     let ranges = bounds.windows(2).map(|pair| PathRange::new(pair[0], pair[1]));
     let shards = ranges.map(|range| PlannedShard { range, entries: 1, bytes: 2 }).collect();
     let root = Root { path: b"/r\xff".to_vec(), identity: None };
-    Plan { root, options: Vec::new(), by: Balance::Cost, shards }
+    Plan { root, mounts: vec![b"a/x".to_vec()], options: Vec::new(), by: Balance::Cost, shards }
 }
 
 fn cost() -> Cost {
@@ -346,9 +352,10 @@ fn parts_that_do_not_belong_together_are_refused() {
     ];
     for (what, change) in changes {
         let parts = vec![part(None, 1, 2, same), part(None, 2, 2, change)];
-        assert_eq!(why(parts), format!("not parts of one tree: they have different {what}"));
+        let why = why(parts);
+        assert!(why.starts_with(&format!("not parts of one tree: they have different {what}")), "{why}");
     }
-    // A plan is for one directory, and hosts may have it under other paths.
+    // Without an identity of the root, a plan is for one directory, and hosts may have it under other paths.
     let mut parts = all();
     parts[1] = part(Some(&plan), 2, 3, |header| header.root = b"/mnt/r".to_vec());
     assert!(merged(parts).is_ok());
@@ -484,7 +491,11 @@ fn invalid_plans_are_refused() {
             "only the range of the last shard has no end",
         ),
         ("\"options\":[]", "\"options\":[{\"option\":\"--exec=rm\"}]", "made with an unknown option"),
-        ("\"options\":[]", "\"ino\":1,\"options\":[]", "only one of `fs` and `ino`"),
+        (
+            "\"mounts\":[{\"path\":\"a/x\"}]",
+            "\"mounts\":[{\"path\":\"/a\"}]",
+            "'/a' is not a path below the root",
+        ),
     ] {
         let edited = text.replace(from, to);
         assert_ne!(edited, text, "{from}");
@@ -501,7 +512,11 @@ fn invalid_plans_are_refused() {
 /// Returns the header of a shard with another text in it.
 fn reread(from: &str, to: &str) -> Result<Header, String> {
     let plan = plan_of(&[b"a".to_vec(), b"b".to_vec()]);
-    let shard = Shard { incomplete: vec![b".".to_vec(), b"a\xff".to_vec()], ..plan.shard(2, 3).unwrap() };
+    let shard = Shard {
+        incomplete: vec![b".".to_vec(), b"a\xff".to_vec()],
+        listed: vec![(b"a".to_vec(), -1), (b"\xff".to_vec(), i128::from(i64::MAX))],
+        ..plan.shard(2, 3).unwrap()
+    };
     let header = Header { shard: Some(shard), ..header(&[], false) };
     let text = String::from_utf8(written(&header, &Entries::new())).unwrap();
     assert!(text.contains(from), "{text}");
@@ -532,8 +547,194 @@ fn invalid_shards_in_headers_are_refused() {
             "not sorted",
         ),
         ("{\"path\":\".\"}", "{}", "the path is missing"),
+        ("\"listed\":[{\"path\":\"a\"", "\"listed\":[{\"path\":\"../a\"", "is not a path below the root"),
+        (",\"mtime_ns\":-1", "", "the member `mtime_ns` is missing"),
     ] {
         let error = reread(from, to).unwrap_err();
         assert!(error.contains(why), "{why}: {error}");
     }
+}
+
+/// Returns the identity of a root on a file system that has a lasting one.
+fn identity(ino: u64) -> RootIdentity {
+    let fs = Some(FsId::from_bytes([7; 16]));
+    let file_type = FileType::Directory;
+    let identity = Identity { fs, dev: 1, ino, birth_ns: None, file_type, uid: 0 };
+    RootIdentity { path: b"/r".to_vec(), fs_type: 1, identity }
+}
+
+#[test]
+fn parts_of_different_roots_are_refused() {
+    let plan = plan_of(&[b"a".to_vec()]);
+    for plan in [Some(&plan), None] {
+        let record = |number: u32, root: Option<RootIdentity>| {
+            part(plan, number, 2, |header| header.root_identity.clone_from(&root))
+        };
+        let both = |one, other| merged(vec![record(1, one), record(2, other)]);
+        let elsewhere = RootIdentity { path: b"/mnt/r".to_vec(), ..identity(2) };
+        let whole = both(Some(identity(2)), Some(elsewhere)).unwrap();
+        assert_eq!(whole.header().root_identity, Some(identity(2)));
+        // Without an identity, the type of the file system and the path count.
+        let nfs = |path: &str, fs_type| {
+            let identity = Identity { fs: None, ..identity(2).identity };
+            Some(RootIdentity { path: path.into(), fs_type, identity })
+        };
+        assert!(both(nfs("/r", 5), nfs("/r", 5)).is_ok());
+        for (one, other) in [
+            (Some(identity(2)), Some(identity(3))),
+            (Some(identity(2)), nfs("/r", 1)),
+            (nfs("/r", 5), nfs("/r", 6)),
+            (nfs("/r", 5), nfs("/r2", 5)),
+            (Some(identity(2)), None),
+        ] {
+            let error = both(one, other).unwrap_err().to_string();
+            assert!(error.starts_with("not parts of one tree: they have different roots"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn parts_with_different_file_systems_below_the_root_are_refused() {
+    let plan = plan_of(&[b"b".to_vec(), b"m/x".to_vec()]);
+    // The file system at `m` is seen by the shards that list it: with the plan, not by the first one.
+    let record = |plan, number, mounts: &[&str], failed: &[&str]| {
+        let paths = |paths: &[&str]| paths.iter().map(|path| path.as_bytes().to_vec()).collect::<Vec<_>>();
+        part(plan, number, 3, |header| {
+            header.mounts = paths(mounts);
+            header.failed = Failed::new(paths(failed));
+        })
+    };
+    let all = ["m"].as_slice();
+    let by_plan = |second, third| {
+        merged(vec![
+            record(Some(&plan), 1, &[], &[]),
+            record(Some(&plan), 2, second, &[]),
+            record(Some(&plan), 3, third, &[]),
+        ])
+    };
+    assert_eq!(by_plan(all, all).unwrap().header().mounts, [b"m"]);
+    for (second, third) in [(all, &[][..]), (&[], all)] {
+        let error = by_plan(second, third).unwrap_err();
+        assert!(matches!(&error, MergeError::Mount(_, _, path) if path == b"m"), "{error}");
+    }
+    let by_hash = |mounts: [&[&str]; 3], failed: &[&str]| {
+        merged((1..=3).zip(mounts).map(|(number, mounts)| record(None, number, mounts, failed)).collect())
+    };
+    assert!(by_hash([all; 3], &[]).is_ok());
+    let error = by_hash([all, &[], all], &[]).unwrap_err().to_string();
+    assert!(
+        error.starts_with("a file system was mounted at 'm' for the first, and not for the second"),
+        "{error}"
+    );
+    // What could not be listed may have been mounted.
+    assert!(by_hash([all, &[], all], &["m"]).is_ok() && by_hash([all, &[], all], &["."]).is_ok());
+}
+
+#[test]
+fn parts_of_another_day_are_refused() {
+    let hours = |hours: i128| hours * 3600 * 1_000_000_000;
+    let record = |number, at| part(None, number, 2, |header| header.start_ns = at);
+    for (first, second, is_refused) in
+        [(0, 12, false), (12, 0, false), (0, 13, true), (24 * 30, 0, true), (-13, 0, true)]
+    {
+        let merged = merged(vec![record(1, hours(first)), record(2, hours(second))]);
+        assert_eq!(merged.is_err(), is_refused, "{first} {second}");
+        if let Err(error) = merged {
+            let apart = i64::abs(first as i64 - second as i64);
+            assert!(error.to_string().contains(&format!("began {apart} h 0 min after the first")), "{error}");
+        }
+    }
+    let far = || vec![record(1, 0), record(2, hours(13))];
+    assert!(Parts::new(far(), hours(13)).is_ok() && Parts::new(far(), hours(13) - 1).is_err());
+}
+
+#[test]
+fn what_a_part_could_not_read_is_in_the_merged_header() {
+    let failed = |paths: &[&str]| Failed::new(paths.iter().map(|path| path.as_bytes().to_vec()).collect());
+    let lists = [failed(&["b/x", "a"]), Failed::default(), failed(&["a", "c"])];
+    let record =
+        |number: u32| part(None, number, 3, |header| header.failed = lists[number as usize - 1].clone());
+    let whole = merged((1..=3).map(record).collect()).unwrap();
+    assert_eq!(whole.header().failed, failed(&["a", "b/x", "c"]));
+    assert_eq!(whole.header().version, 3);
+}
+
+/// A part that was closed is opened again for each block, and must still be the same.
+#[test]
+fn parts_without_descriptors_are_read_again() {
+    let all = files(&vec![1; 5_000]);
+    let dir = tempfile::tempdir().unwrap();
+    for by_hash in [true, false] {
+        let shards: Vec<_> = match by_hash {
+            true => crate::model::by_hash(3),
+            false => by_ranges(&[b"dir1", b"dir3"]),
+        };
+        let open = |shard: &Shard, is_closed: bool| {
+            let path = dir.path().join(format!("{}", shard.number));
+            fs::write(&path, crate::model::part(&header(&[], false), &all, shard)).unwrap();
+            let mut manifest = Manifest::open_any(fs::File::open(&path).unwrap()).unwrap();
+            if is_closed {
+                manifest.close(path);
+            }
+            manifest
+        };
+        let parts = |is_closed| shards.iter().map(|shard| open(shard, is_closed)).collect::<Vec<_>>();
+        assert_eq!(
+            read(&merged(parts(true)).unwrap()).unwrap(),
+            read(&merged(parts(false)).unwrap()).unwrap()
+        );
+        let closed = parts(true);
+        fs::write(dir.path().join("2"), "another file\n").unwrap();
+        assert_eq!(merged(closed).unwrap_err().to_string(), "'given 1': changed while being read");
+        let closed = parts(true);
+        fs::remove_file(dir.path().join("3")).unwrap();
+        assert!(merged(closed).is_err());
+    }
+}
+
+/// One file is renamed from the range of the first shard to that of the second, after the first was recorded.
+#[test]
+fn renames_between_two_shards_are_found() {
+    const LATER: i128 = 1_000_000_000_123_456_789;
+    let start = LATER - 60_000_000_000;
+    let shards = by_ranges(&[b"b"]);
+    let old = ftk_file::Stat { ino: 5, dev: 1, nlink: 1, mtime_ns: 7, ctime_ns: 7, ..ftk_file::Stat::EMPTY };
+    let dir = ftk_file::Stat { file_type: FileType::Directory, ino: 9, nlink: 2, ..old };
+    type Listed = Vec<(Vec<u8>, i128)>;
+    let found = |first: &[(&str, ftk_file::Stat)], second: &[(&str, ftk_file::Stat)], listed: Listed| {
+        let record = |shard: &Shard, entries: &[(&str, ftk_file::Stat)], listed: Listed| {
+            let entries = entries.iter().map(|(path, stat)| (Path::new(path), Owned::new(*stat, Vec::new())));
+            let header = Header { start_ns: start, ..header(&[], false) };
+            let shard = Shard { listed, ..shard.clone() };
+            Manifest::open_any(file(&crate::model::part(&header, &entries.collect(), &shard))).unwrap()
+        };
+        let parts = vec![record(&shards[0], first, Vec::new()), record(&shards[1], second, listed)];
+        let (_, merged) = merged_with(parts).unwrap();
+        let text =
+            |paths: Vec<Vec<u8>>| paths.into_iter().map(|path| crate::model::text(&path)).collect::<Vec<_>>();
+        (text(merged.twice), text(merged.some_changed))
+    };
+    let moved = ftk_file::Stat { ctime_ns: LATER, ..old };
+    let is = |found: (Vec<String>, Vec<String>), twice: &[&str], changed: &[&str]| {
+        assert_eq!(
+            found,
+            (
+                twice.iter().map(ToString::to_string).collect(),
+                changed.iter().map(ToString::to_string).collect()
+            )
+        );
+    };
+    is(found(&[("a", old)], &[("b", old)], vec![]), &[], &[]); // as hosts see it that have no clock
+    is(found(&[("a", old)], &[("b", moved)], vec![]), &["a", "b"], &[]);
+    is(found(&[("a", moved)], &[("b", moved)], vec![]), &["a", "b"], &[]);
+    is(found(&[("a", old)], &[("b", ftk_file::Stat { ino: 6, ..moved })], vec![]), &[], &[]);
+    is(found(&[("a", old)], &[("b", ftk_file::Stat { mtime_ns: 8, ..moved })], vec![]), &[], &[]);
+    let links = |stat| ftk_file::Stat { nlink: 2, ..stat };
+    is(found(&[("a", links(old))], &[("b", links(moved))], vec![]), &[], &[]);
+    is(found(&[("a", dir)], &[("b", ftk_file::Stat { ctime_ns: LATER, ..dir })], vec![]), &["a", "b"], &[]);
+    // The directories that were changed are named, whether they have a line or were only listed.
+    let changed = ftk_file::Stat { mtime_ns: LATER, ctime_ns: LATER, ..dir };
+    is(found(&[("a", dir)], &[("b", ftk_file::Stat { ino: 1, ..changed })], vec![]), &[], &["b"]);
+    let listed = vec![(b"a".to_vec(), LATER), (b"gone".to_vec(), LATER), (b"old".to_vec(), 7)];
+    is(found(&[("a", dir)], &[], listed), &[], &["a", "gone"]);
 }

@@ -351,13 +351,20 @@ fn a_record_that_is_kept_below_a_listed_directory_leaves_it_without_a_tree_diges
     let now = dir.recorded(XXH3);
     let mut walked = dir.walk(true);
     walked.failed = vec![walked.root.clone()];
-    let new = read(&update_walked(&walked, &old, None, &[]).new).unwrap();
+    let updated = update_walked(&walked, &old, None, &[]);
+    let new = read(&updated.new).unwrap();
 
     let tree = |entries: &Entries, path: &str| entries[&Path::new(path)].tree.clone();
     assert!(tree(&new, ".").is_empty() && tree(&new, "half").is_empty());
     for path in ["lost", "lost/b", "well"] {
         assert!(!tree(&new, path).is_empty() && tree(&new, path) == tree(&kept, path), "{path}");
     }
+    assert_eq!(updated.new.header().failed.paths(), [b"."]);
+    assert_eq!(updated.new.header().version, 3);
+    // The next run can read everything again.
+    let again = update(&dir, &updated.new, None, &[]);
+    assert!(again.new.header().failed.is_empty());
+    assert_eq!(again.new.header().version, 2);
     for path in ["half/gone", "half/new", "lost/b/file", "lost/b-c", "well/file"] {
         let path = Path::new(path);
         assert_eq!(new[&path].digests, kept.get(&path).unwrap_or_else(|| &now[&path]).digests);

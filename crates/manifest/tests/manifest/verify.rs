@@ -7,7 +7,9 @@ use std::os::unix::fs::symlink;
 
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Criteria, Field, Finding, Manifest, Mode, Sample, Summary, Verdict, VerifyPlan, Xattr};
+use ftk_manifest::{
+    Criteria, Failed, Field, Finding, Header, Manifest, Mode, Sample, Summary, Verdict, VerifyPlan, Xattr,
+};
 use ftk_walk::FileType;
 use proptest::prelude::*;
 
@@ -331,6 +333,41 @@ fn unreadable_entries_are_not_reported_as_ok() {
             ("gone2", Verdict::Missing),
         ]
     );
+}
+
+/// A manifest that could not record `a` and `twin`, the latter with an older record.
+#[test]
+fn what_the_manifest_could_not_record_is_unknown() {
+    let dir = Dir::new();
+    let mut recorded = dir.entries(XXH3);
+    recorded.retain(|path, _| !path.0.starts_with(b"a/") && path.0 != b"none");
+    // The content is now only at an unknown path, and one that was kept is gone.
+    let gone = recorded[&Path::new("file")].clone();
+    recorded.insert(Path::new("a/gone"), gone.clone());
+    recorded.insert(Path::new("missing"), gone);
+    dir.write("a/x", "content that is as long as that of a file which may have moved, so that it counts");
+    let failed = Failed::new(["a", "lost", "twin"].map(|path| path.as_bytes().to_vec()).into());
+    let hole = manifest(&Header { failed, ..header(XXH3, false) }, &recorded);
+    for exit_on_first in [false, true] {
+        let run = verify(&dir.walk(false), &hole, &Criteria::default(), exit_on_first);
+        let said: Vec<_> = run.said.iter().filter(|said| said.verdict != Verdict::Ok).collect();
+        let said: Vec<_> = said.iter().map(|said| (&*said.path, said.verdict)).collect();
+        let unknown = |path| (path, Verdict::Unknown);
+        let expected = [
+            unknown("a"),
+            unknown("a/b"),
+            unknown("a/b/c"),
+            unknown("a/dangling"),
+            unknown("a/gone"),
+            unknown("a/pipe"),
+            unknown("a/x"),
+            unknown("lost"),
+            ("missing", Verdict::Missing),
+            ("none", Verdict::New),
+            unknown("twin"),
+        ];
+        assert_eq!(said, &expected[..if exit_on_first { 1 } else { expected.len() }]);
+    }
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn sources(inputs: &[Input]) -> Result<Vec<Source>> {
         if sources.iter().any(|known| known.source == *name) {
             bail!("two inputs are of {name:?}: convert them separately, each with its own --source");
         }
-        sources.push(Source::new(name.clone(), &input.root, shards));
+        sources.push(Source::new(name.clone(), &input.root, shards, input.failed));
     }
     Ok(sources)
 }

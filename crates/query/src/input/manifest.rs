@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use anyhow::Result;
-use ftk_manifest::{Entry, Manifest};
+use ftk_manifest::{Entry, Header, Manifest};
 
 use super::{Input, Kind};
 use crate::convert::{Origin, Sink};
@@ -11,20 +11,21 @@ use crate::convert::{Origin, Sink};
 /// Opens a manifest or a part of one, which reads it once to check its seal.
 pub(super) fn open(file: File) -> Result<Input> {
     let manifest = Manifest::open_any(file)?;
-    let root = manifest.header().root.clone();
-    Ok(input(manifest, &root))
+    let header = manifest.header().clone();
+    Ok(input(manifest, &header))
 }
 
-/// Makes a manifest an input of the tree at `root`.
-pub(super) fn input(manifest: Manifest, root: &[u8]) -> Input {
-    let header = manifest.header();
+/// Makes a manifest an input of the tree that `whole` describes: its own header, or that of all parts.
+pub(super) fn input(manifest: Manifest, whole: &Header) -> Input {
+    let (header, root) = (manifest.header(), &whole.root);
     let origin = Origin {
         source: String::from_utf8_lossy(root).into_owned(),
         shard: header.shard.as_ref().map(|shard| (shard.number, shard.of)),
         algorithms: header.algorithms.clone(),
         start_ns: Some(header.start_ns),
     };
-    Input { origin, root: root.to_vec(), kind: Kind::Manifest(Box::new(manifest)) }
+    let failed = Some(whole.failed.paths().len() as u64).filter(|n| *n > 0);
+    Input { origin, root: root.clone(), failed, kind: Kind::Manifest(Box::new(manifest)) }
 }
 
 /// Puts all entries into the sink, in the order of their paths as text. A manifest begins with the root, whose path `.`

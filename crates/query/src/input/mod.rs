@@ -22,6 +22,8 @@ pub(crate) struct Input {
     pub(crate) origin: Origin,
     /// The root that was recorded.
     pub(crate) root: Vec<u8>,
+    /// How many paths of the tree could not be read when it was recorded, if any.
+    pub(crate) failed: Option<u64>,
     kind: Kind,
 }
 

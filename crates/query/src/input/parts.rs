@@ -72,12 +72,12 @@ pub(crate) fn join(files: &[InputFile], opened: Vec<Vec<Input>>) -> Result<Vec<I
         }
     }
     for Tree { first, paths, parts, .. } in trees {
-        let parts = Parts::new(parts).map_err(|error| {
+        let parts = Parts::new(parts, Parts::MAX_SPAN_NS).map_err(|error| {
             let names: Vec<_> = error.given().into_iter().map(|at| shown(paths[at])).collect();
             if names.is_empty() { anyhow!(error) } else { anyhow!(error).context(names.join(" and ")) }
         })?;
-        let root = parts.header().root;
-        inputs.extend(parts.into_parts().map(|(_, part)| (first, manifest::input(part, &root))));
+        let whole = parts.header();
+        inputs.extend(parts.into_parts().map(|(_, part)| (first, manifest::input(part, &whole))));
     }
     // The first input decides which algorithm is the default.
     inputs.sort_by_key(|(nth, _)| *nth);

@@ -31,7 +31,7 @@ pub(super) fn open(file: File) -> Result<Vec<Input>> {
         };
         let source = String::from_utf8_lossy(&root).into_owned();
         let origin = Origin { source, shard: None, algorithms: vec![report.algorithm], start_ns: None };
-        Input { origin, root, kind: Kind::Report { report: Arc::clone(&report), root: nth } }
+        Input { origin, root, failed: None, kind: Kind::Report { report: Arc::clone(&report), root: nth } }
     };
     Ok(report.roots.iter().enumerate().map(input).collect())
 }

@@ -53,7 +53,7 @@ pub(super) fn open(file: File, path: &Path) -> Result<Input> {
     let source = format!("s3://{}", manifest.source_bucket);
     let origin =
         Origin { source: source.clone(), shard: None, algorithms: vec![Algorithm::Md5], start_ns: None };
-    Ok(Input { origin, root: source.into_bytes(), kind: Kind::Inventory(Box::new(inventory)) })
+    Ok(Input { origin, root: source.into_bytes(), failed: None, kind: Kind::Inventory(Box::new(inventory)) })
 }
 
 /// Finds a file: next to the manifest, in `data` next to it or one directory above, or at its key below a directory

@@ -1,0 +1,367 @@
+//! Parts that lack what they should have are refused, or say what they lack.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::edit;
+use crate::harness::{Dir, Mounted, Run};
+use crate::manifest::records::Manifest;
+
+fn run(dir: &Dir, args: &[&str]) -> Run {
+    dir.ftk(["manifest"]).args(args).run()
+}
+
+/// A tree `real` of three directories, its manifest and a plan with three shards.
+fn planned() -> Dir {
+    let dir = Dir::on_disk();
+    for name in ["a/1", "a/2", "a/3", "b/1", "b/2", "b/3", "film/1", "film/2", "film/3"] {
+        dir.file(format!("real/{name}"), format!("content of {name}").repeat(8).as_bytes());
+    }
+    dir.dir("parts");
+    plan(&dir);
+    dir
+}
+
+fn plan(dir: &Dir) {
+    run(dir, &["create", "real", "-o", "whole.jsonl", "--force"]).status(0);
+    run(dir, &["plan", "--shards", "3", "whole.jsonl", "-o", "plan", "--force"]).status(0);
+}
+
+/// Records a shard, with the plan or by hash.
+fn create(dir: &Dir, number: u32, has_plan: bool) -> Run {
+    let (shard, part) = (format!("{number}/3"), format!("parts/{number}.jsonl"));
+    let plan = if has_plan { &["--plan", "plan"][..] } else { &[] };
+    run(dir, &[&["create", "--shard", &shard, "real", "-o", &part, "--force"], plan].concat())
+}
+
+fn merge(dir: &Dir, options: &[&str]) -> Run {
+    let parts = ["parts/1.jsonl", "parts/2.jsonl", "parts/3.jsonl"];
+    run(dir, &[&["merge", "-o", "merged.jsonl", "--force"], &parts[..], options].concat())
+}
+
+/// Every reader of a directory of parts follows the rule.
+fn refused_everywhere(dir: &Dir, why: &str) {
+    for args in [
+        &["diff", "whole.jsonl", "parts"][..],
+        &["unique", "whole.jsonl", "parts"],
+        &["verify", "real", "parts"],
+        &["update", "real", "parts", "-o", "new.jsonl"],
+        &["plan", "--shards", "2", "--from-parts", "parts"],
+    ] {
+        run(dir, args).status(2).stderr_has(why);
+    }
+    dir.ftk(["report", "--json", "--parts", "parts"]).run().status(2).stderr_has(why);
+    merge(dir, &[]).status(2).stderr_has(why);
+}
+
+#[test]
+fn another_directory_in_place_of_the_root_is_refused() {
+    for has_plan in [true, false] {
+        let dir = planned();
+        (1..=2).for_each(|number| _ = create(&dir, number, has_plan).status(0));
+        fs::rename(dir.path("real"), dir.path("gone")).unwrap();
+        dir.dir("real");
+        let third = create(&dir, 3, has_plan);
+        if has_plan {
+            third
+                .status(2)
+                .stderr_has("'plan' is a plan for ")
+                .stderr_has("which is another directory than 'real'");
+            assert!(!dir.path("parts/3.jsonl").exists());
+            // On its own, this does not lift the other guard.
+            let shard = ["create", "--shard", "3/3", "--plan", "plan", "real", "-o", "parts/3.jsonl"];
+            let forced = |option| run(&dir, &[&shard[..], option].concat());
+            forced(&["--other-root"]).status(2).stderr_has("planned entries of shard 3 are there");
+            forced(&["--other-root", "--allow-empty"]).status(0);
+        } else {
+            third.status(0);
+        }
+        refused_everywhere(&dir, "they have different roots");
+        fs::remove_dir(dir.path("real")).unwrap();
+        fs::rename(dir.path("gone"), dir.path("real")).unwrap();
+        create(&dir, 3, has_plan).status(0);
+        merge(&dir, &[]).status(0);
+        run(&dir, &["diff", "whole.jsonl", "merged.jsonl"]).status(0);
+    }
+}
+
+#[test]
+fn a_root_that_is_not_mounted_is_refused() {
+    let dir = planned();
+    fs::rename(dir.path("real"), dir.path("model")).unwrap();
+    dir.dir("real");
+    for has_plan in [true, false] {
+        let Some(mounted) = Mounted::at(&dir.path("real"), ["-t", "tmpfs", "none"]) else { return };
+        for name in ["1", "2", "3", "4", "5"] {
+            dir.file(format!("real/a/{name}"), name.as_bytes())
+                .file(format!("real/b/{name}"), name.as_bytes());
+        }
+        plan(&dir);
+        (1..=2).for_each(|number| _ = create(&dir, number, has_plan).status(0));
+        drop(mounted);
+        let third = create(&dir, 3, has_plan);
+        if has_plan {
+            third.status(2).stderr_has("which is another directory than 'real': its file system differs");
+        } else {
+            third.status(0);
+            merge(&dir, &[]).status(2).stderr_has("they have different roots");
+        }
+    }
+}
+
+/// With a plan, the shard is refused. By hash, the others show that something was mounted.
+#[test]
+fn a_mount_that_is_missing_below_the_root_is_refused() {
+    for has_plan in [true, false] {
+        let dir = planned();
+        dir.dir("real/disk/deep");
+        for point in ["real/disk", "real/disk/deep"] {
+            let other = dir.dir(point).path(point);
+            let Some(mounted) = Mounted::at(&other, ["-t", "tmpfs", "none"]) else { return };
+            (0..9).for_each(|nth| _ = dir.file(format!("{point}/{nth}"), b"mounted"));
+            plan(&dir);
+            (1..=3).for_each(|number| _ = create(&dir, number, has_plan).status(0));
+            merge(&dir, &[]).status(0);
+            run(&dir, &["diff", "whole.jsonl", "merged.jsonl"]).status(0);
+            drop(mounted);
+            let runs: Vec<_> = (1..=3).map(|number| create(&dir, number, has_plan)).collect();
+            if has_plan {
+                let refused: Vec<_> = runs.into_iter().filter(|run| run.code() == 2).collect();
+                assert!(!refused.is_empty());
+                refused
+                    .into_iter()
+                    .for_each(|run| _ = run.stderr_has("none is mounted (mount it, or add --other-root)"));
+            } else {
+                // All hosts lack it, which no part can show. One of them has it:
+                runs.into_iter().for_each(|run| _ = run.status(0));
+                merge(&dir, &[]).status(0);
+                let Some(_mounted) = Mounted::at(&other, ["-t", "tmpfs", "none"]) else { return };
+                create(&dir, 2, false).status(0);
+                refused_everywhere(&dir, "a file system was mounted at");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_shard_with_less_than_half_of_its_plan_is_refused() {
+    let dir = planned();
+    for name in ["a/1", "a/2", "a/3", "b/1", "b/2", "b/3"] {
+        fs::remove_file(dir.path(format!("real/{name}"))).unwrap();
+    }
+    let runs: Vec<_> = (1..=3).map(|number| create(&dir, number, true)).collect();
+    let refused = runs.into_iter().filter(|run| run.code() == 2);
+    let refused: Vec<_> = refused.map(|run| run.stderr_has("planned entries of shard")).collect();
+    assert!(!refused.is_empty() && refused.len() < 3);
+    // Where nothing was planned, nothing has to be there.
+    run(&dir, &["create", "real/a", "-o", "small.jsonl"]).status(0);
+    run(&dir, &["plan", "--shards", "4", "small.jsonl", "-o", "small"]).status(0);
+    for number in 1..=4 {
+        run(&dir, &["create", "-q", "--shard", &format!("{number}/4"), "--plan", "small", "real/a"])
+            .status(0);
+    }
+}
+
+/// As after `mount` of a copy: without a lasting identity of the file system, the path counts.
+#[test]
+fn parts_are_updated_and_scrubbed_only_on_their_root() {
+    let dir = planned();
+    dir.dir("tmp");
+    let Some(_mounted) = Mounted::at(&dir.path("tmp"), ["-t", "tmpfs", "none"]) else { return };
+    for name in ["one/a/1", "one/b/2", "two/a/1", "two/b/2"] {
+        dir.file(format!("tmp/{name}"), b"same");
+    }
+    run(&dir, &["create", "--shard", "1/1", "tmp/one", "-o", "part.jsonl"]).status(0);
+    let before = fs::read(dir.path("part.jsonl")).unwrap();
+    for command in
+        [&["update", "tmp/two", "part.jsonl", "-o", "part.jsonl"][..], &["scrub", "tmp/two", "part.jsonl"]]
+    {
+        run(&dir, command).status(2).stderr_has("is not the recorded directory: its path differs");
+        assert_eq!(fs::read(dir.path("part.jsonl")).unwrap(), before);
+    }
+    run(&dir, &["update", "--other-root", "tmp/two", "part.jsonl", "-o", "part.jsonl"]).status(0);
+}
+
+#[test]
+fn a_root_without_entries_has_its_file_system() {
+    let dir = planned();
+    let of = |options: &[&str]| {
+        run(&dir, &[&["create", "--no-content", "real", "-o", "one.jsonl", "--force"], options].concat())
+            .status(0);
+        Manifest::read(&dir.path("one.jsonl"))
+    };
+    let (whole, root) = (of(&[]), of(&["--max-depth", "0"]));
+    assert_eq!(root.paths, [b"."]);
+    assert_eq!(root.entry(".").get("fs"), whole.entry(".").get("fs"));
+}
+
+/// Runs a command as a user who may not read `real/film`.
+fn unprivileged(dir: &Dir, args: &[&str]) -> Run {
+    dir.ftk(["manifest"]).args(args).unprivileged(dir).run()
+}
+
+#[test]
+fn what_a_shard_could_not_read_is_unknown() {
+    let dir = planned();
+    let mode =
+        |path: &str, mode| fs::set_permissions(dir.path(path), fs::Permissions::from_mode(mode)).unwrap();
+    mode("parts", 0o777);
+    mode("real/film", 0);
+    mode("real/b/2", 0);
+    for has_plan in [true, false] {
+        for number in 1..=3 {
+            let (shard, part) = (format!("{number}/3"), format!("parts/{number}.jsonl"));
+            let plan = if has_plan { &["--plan", "plan"][..] } else { &[] };
+            let create = ["create", "--shard", &shard, "real", "-o", &part, "--force"];
+            unprivileged(&dir, &[&create, plan].concat());
+        }
+        let merged = merge(&dir, &[]).status(2);
+        merged.stderr_has("'b/2' could not be read").stderr_has("'film' could not be read");
+        let text = fs::read_to_string(dir.path("merged.jsonl")).unwrap();
+        let header = text.lines().next().unwrap();
+        assert!(header.contains("\"version\":3,"), "{header}");
+        assert!(header.contains("\"failed\":[{\"path\":\"b/2\"},{\"path\":\"film\"}]"), "{header}");
+        for record in ["merged.jsonl", "parts"] {
+            let unknown = "unknown\tb/2\nunknown\tfilm\nunknown\tfilm/1\nunknown\tfilm/2\nunknown\tfilm/3\n";
+            let mode = ["--mode", "content"];
+            let diff = run(&dir, &[&["diff", "whole.jsonl", record], &mode[..]].concat()).status(2);
+            assert_eq!(diff.text(), unknown);
+            let diff = run(&dir, &[&["diff", record, "whole.jsonl"], &mode[..]].concat()).status(2);
+            assert_eq!(diff.text(), unknown);
+            let verify = run(&dir, &[&["verify", "real", record], &mode[..]].concat()).status(2);
+            assert_eq!(verify.text(), unknown);
+            // A has failures; B has.
+            let unique = run(&dir, &["unique", record, "whole.jsonl"]).status(2);
+            unique.stderr_lacks("all content").stdout("");
+            let unique = run(&dir, &["unique", "whole.jsonl", record]).status(2);
+            assert_eq!(unique.text(), "b/2\nfilm/1\nfilm/2\nfilm/3\n");
+            run(&dir, &["export", "--format", "mtree", record])
+                .status(0)
+                .stderr_has("2 paths that could not be read");
+            dir.ftk(["report", "--json"])
+                .args(if record == "parts" { &["--parts"][..] } else { &[] })
+                .arg(record)
+                .run()
+                .status(2);
+        }
+        run(&dir, &["unique", "--json", "whole.jsonl", "merged.jsonl"]).status(2);
+    }
+    // A single run and an update say it too, and an update that can read everything removes it.
+    mode("real", 0o755);
+    let created = unprivileged(&dir, &["create", "real"]).status(2);
+    let header = created.text().lines().next().unwrap();
+    assert!(header.contains("\"failed\":[{\"path\":\"b/2\"},{\"path\":\"film\"}]"), "{header}");
+    let update = unprivileged(&dir, &["update", "real", "whole.jsonl", "-o", "-"]).status(2);
+    assert!(update.text().lines().next().unwrap().contains("\"version\":3,"));
+    fs::write(dir.path("kept.jsonl"), update.out.clone()).unwrap();
+    let again = run(&dir, &["update", "real", "kept.jsonl", "-o", "-"]).status(0);
+    assert!(!again.text().lines().next().unwrap().contains("failed"));
+}
+
+/// Parts that an older version made have it in another place.
+#[test]
+fn failures_of_older_parts_are_read() {
+    let dir = planned();
+    (1..=3).for_each(|number| _ = create(&dir, number, false).status(0));
+    let failed = "\"shard\":{\"number\":2,\"of\":3,\"failed\":[{\"path\":\"film\"}]";
+    edit_part(&dir, 2, "\"shard\":{\"number\":2,\"of\":3", failed);
+    let merged = merge(&dir, &[]).status(2);
+    merged.stderr_has("'film' could not be read when its shard was recorded");
+}
+
+/// Replaces text in a part of `parts`, and seals it again.
+#[track_caller]
+fn edit_part(dir: &Dir, number: u32, old: &str, new: &str) {
+    let (part, aside) = (dir.path(format!("parts/{number}.jsonl")), dir.aside("part"));
+    fs::rename(&part, &aside).unwrap();
+    edit(dir, "part", old, new);
+    fs::rename(&aside, &part).unwrap();
+}
+
+#[test]
+fn a_part_of_another_day_is_refused() {
+    let dir = planned();
+    for has_plan in [true, false] {
+        (1..=3).for_each(|number| _ = create(&dir, number, has_plan).status(0));
+        merge(&dir, &[]).status(0);
+        let header = Manifest::read(&dir.path("parts/3.jsonl")).header;
+        let start = header["start_ns"].as_i64().unwrap();
+        let earlier = |hours: i64| format!("\"start_ns\":{}", start - hours * 3600 * 1_000_000_000);
+        edit_part(&dir, 3, &earlier(0), &earlier(11));
+        merge(&dir, &[]).status(0);
+        edit_part(&dir, 3, &earlier(11), &earlier(13));
+        refused_everywhere(&dir, "not parts of one run: the second began 1");
+        merge(&dir, &["--max-span", "14h"]).status(0);
+        edit_part(&dir, 3, &earlier(13), &earlier(24 * 31));
+        merge(&dir, &["--max-span", "14h"]).status(2).stderr_has("not parts of one run: the second began 74");
+    }
+}
+
+/// `merge` says it if a file was renamed from a range that was not recorded yet to one that was, or the other way round.
+#[test]
+fn renames_between_shards_are_said() {
+    for has_plan in [true, false] {
+        for order in [[1, 2, 3], [3, 2, 1]] {
+            let dir = planned();
+            std::thread::sleep(std::time::Duration::from_millis(30)); // ticks of the clock of files
+            create(&dir, order[0], has_plan).status(0);
+            fs::rename(dir.path("real/a/1"), dir.path("real/film/new")).unwrap();
+            order[1..].iter().for_each(|number| _ = create(&dir, *number, has_plan).status(0));
+            let merged = merge(&dir, &[]).status(0).stderr_has("changed while the shards were recorded");
+            let found = Manifest::read(&dir.path("merged.jsonl"));
+            let times =
+                ["a/1", "film/new"].into_iter().filter(|path| found.entries.contains_key(path.as_bytes()));
+            if times.count() == 2 {
+                merged
+                    .stderr_has("2 paths recorded although the entry has another path too")
+                    .stderr_has("'a/1', 'film/new'");
+            } else {
+                merged.stderr_lacks("another path too");
+            }
+        }
+    }
+}
+
+#[test]
+fn old_plans_are_named_and_made_again_from_parts() {
+    let dir = planned();
+    create(&dir, 1, true).status(0).stderr_lacks("makes a new plan");
+    (0..1200).for_each(|nth| _ = dir.file(format!("real/a/new{nth}"), b""));
+    let grown: Vec<_> = (1..=3).map(|number| create(&dir, number, true).status(0)).collect();
+    let says = |run: &Run| run.err.contains("`ftk manifest plan --from-parts` makes a new plan");
+    assert_eq!(grown.iter().filter(|run| says(run)).count(), 1);
+    run(&dir, &["plan", "--shards", "4", "parts"]).status(2).stderr_has("add --from-parts");
+    run(&dir, &["plan", "--shards", "4", "--from-parts", "parts", "-o", "from-dir"]).status(0);
+    let files = ["parts/3.jsonl", "parts/1.jsonl", "parts/2.jsonl"];
+    run(&dir, &[&["plan", "--shards", "4", "--from-parts", "-o", "from-files"][..], &files].concat())
+        .status(0);
+    merge(&dir, &[]).status(0);
+    run(&dir, &["plan", "--shards", "4", "merged.jsonl", "-o", "from-merged"]).status(0);
+    let [a, b, c] =
+        ["from-dir", "from-files", "from-merged"].map(|name| fs::read_to_string(dir.path(name)).unwrap());
+    assert!(a == b && a == c, "{a}{b}{c}");
+    run(&dir, &["plan", "--shards", "4", files[0], files[1]]).status(2).stderr_has("add --from-parts");
+    // A tree that has parts in it, and something else, is a tree.
+    dir.file("parts/notes", b"");
+    run(&dir, &["plan", "--shards", "4", "parts"]).status(0);
+}
+
+#[test]
+fn more_parts_are_merged_than_files_can_be_open() {
+    let dir = planned();
+    for has_plan in [true, false] {
+        run(&dir, &["plan", "--shards", "90", "whole.jsonl", "-o", "many", "--force"]).status(0);
+        let mut merge =
+            vec!["manifest".to_owned(), "merge".into(), "-o".into(), "merged.jsonl".into(), "--force".into()];
+        for number in 1..=90 {
+            let (shard, part) = (format!("{number}/90"), format!("parts/{number}.jsonl"));
+            let plan = if has_plan { &["--plan", "many"][..] } else { &[] };
+            run(&dir, &[&["create", "--shard", &shard, "real", "-o", &part, "--force"], plan].concat())
+                .status(0);
+            merge.push(part);
+        }
+        dir.ftk(&merge).limit(&dir, "-n 60").run().status(0);
+        run(&dir, &["diff", "whole.jsonl", "merged.jsonl"]).status(0);
+        dir.ftk(["manifest", "verify", "real", "parts"]).limit(&dir, "-n 60").run().status(0);
+    }
+}

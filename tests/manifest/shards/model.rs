@@ -1,0 +1,254 @@
+//! Shards with missing mounts, failures, reruns and renames: whatever happens, no record has a silent hole.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::edit;
+use crate::harness::{Dir, Mounted, Run, bytes, sha256};
+use crate::manifest::records::Manifest;
+
+/// The number of shards.
+const SHARDS: u32 = 3;
+
+/// Random numbers of one round.
+struct Random(std::vec::IntoIter<u8>);
+
+impl Random {
+    /// Returns a number below `n`.
+    fn below(&mut self, n: usize) -> usize {
+        usize::from(self.0.next().expect("a round needs fewer numbers")) % n
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// What is wrong while a shard is recorded.
+#[derive(Debug)]
+enum Trouble {
+    /// An empty directory stands in place of the root, or of the mount point below it.
+    EmptyRoot,
+    OtherRoot,
+    EmptyMount,
+    /// A directory cannot be listed, or a file cannot be read.
+    Locked(String),
+    /// Before the shard is recorded, and for all that follow.
+    Renamed(String, String),
+    /// The part is that of a run of yesterday, when less was there.
+    Yesterday,
+}
+
+const DIRS: [&str; 5] = ["a", "b", "b/c", "d", "disk"];
+
+struct Round {
+    /// Another file system, which is bound to `root/disk` for each run. Unmounted before the directory is removed.
+    _disk: Mounted,
+    dir: Dir,
+    random: Random,
+    has_plan: bool,
+    files: BTreeSet<String>,
+    /// The paths that each file had, by its content.
+    paths: BTreeMap<String, Vec<String>>,
+    /// Everything that was said on standard error while the parts were recorded and merged.
+    said: String,
+    log: Vec<String>,
+}
+
+impl Round {
+    fn new(seed: u64) -> Option<Self> {
+        let mut random = Random(bytes(seed, 4096).into_iter());
+        let dir = Dir::on_disk();
+        DIRS.iter().for_each(|name| _ = dir.dir(format!("root/{name}")));
+        dir.dir("disk").dir("other").dir("parts").dir("empty");
+        let disk = Mounted::at(&dir.path("disk"), ["-t", "tmpfs", "none"])?;
+        let (mut files, mut paths) = (BTreeSet::new(), BTreeMap::new());
+        for nth in 0..8 + random.below(10) {
+            let path = format!("{}/{nth}", DIRS[random.below(DIRS.len())]);
+            let real =
+                path.strip_prefix("disk/").map_or(format!("root/{path}"), |name| format!("disk/{name}"));
+            let content = format!("{nth},").repeat(80);
+            dir.file(real, content.as_bytes());
+            paths.insert(sha256(content.as_bytes()), vec![path.clone()]);
+            files.insert(path);
+        }
+        ["parts", ".", "disk"].iter().for_each(|path| open_for_all(&dir, path));
+        let has_plan = random.one_in(2);
+        Some(Self { _disk: disk, dir, random, has_plan, files, paths, said: String::new(), log: Vec::new() })
+    }
+
+    fn run(&mut self, args: &[&str]) -> Run {
+        let run = self.dir.ftk(["manifest"]).args(args).unprivileged(&self.dir).run();
+        self.log.push(format!("{args:?}: {} {}", run.code(), run.err));
+        run
+    }
+
+    fn mount(&self) -> Option<Mounted> {
+        Mounted::at(&self.dir.path("root/disk"), ["--bind".as_ref(), self.dir.path("disk").as_os_str()])
+    }
+
+    fn trouble(&mut self, number: u32) -> Option<Trouble> {
+        let any =
+            |random: &mut Random, all: &BTreeSet<String>| all.iter().nth(random.below(all.len())).cloned();
+        Some(match self.random.below(14) {
+            0 => Trouble::EmptyRoot,
+            1 => Trouble::OtherRoot,
+            2 => Trouble::EmptyMount,
+            3 | 4 => Trouble::Locked(match self.random.one_in(3) {
+                true => any(&mut self.random, &self.files)?,
+                false => DIRS[self.random.below(DIRS.len() - 1)].to_owned(),
+            }),
+            5 | 6 => {
+                let from = any(&mut self.random, &self.files).filter(|path| !path.starts_with("disk/"))?;
+                let dir = DIRS[self.random.below(DIRS.len() - 1)];
+                Trouble::Renamed(from, format!("{dir}/renamed{number}"))
+            }
+            7 => Trouble::Yesterday,
+            _ => return None,
+        })
+    }
+
+    /// Records a shard. Whatever is wrong is mended afterwards, except renames.
+    fn record(&mut self, number: u32, trouble: Option<Trouble>) -> Option<()> {
+        let (shard, part) = (format!("{number}/{SHARDS}"), format!("parts/{number}.jsonl"));
+        let mut args = vec!["create", "-q", "--no-xattrs", "--shard", &shard, "root", "-o", &part, "--force"];
+        if self.has_plan {
+            args.extend(["--plan", "plan"]);
+        }
+        let path = |name: &str| self.dir.path(name);
+        let mut mounted = Some(self.mount()?);
+        let swap = |with: &str| {
+            fs::rename(path("root"), path("away")).unwrap();
+            fs::rename(path(with), path("root")).unwrap();
+        };
+        self.log.push(format!("{number}: {trouble:?}"));
+        match &trouble {
+            None | Some(Trouble::Yesterday) => {}
+            Some(Trouble::EmptyMount) => drop(mounted.take()),
+            Some(Trouble::EmptyRoot | Trouble::OtherRoot) => {
+                drop(mounted.take());
+                swap(if matches!(trouble, Some(Trouble::EmptyRoot)) { "empty" } else { "other" });
+            }
+            Some(Trouble::Locked(name)) => _ = self.dir.lock(&format!("root/{name}")),
+            Some(Trouble::Renamed(from, to)) => {
+                fs::rename(path("root").join(from), path("root").join(to)).unwrap();
+                self.files.remove(from);
+                self.files.insert(to.clone());
+                let mut all = self.paths.values_mut();
+                all.find(|paths| paths.last() == Some(from)).unwrap().push(to.clone());
+            }
+        }
+        let run = self.run(&args);
+        self.said += &run.err;
+        let path = |name: &str| self.dir.path(name);
+        match &trouble {
+            Some(Trouble::Locked(name)) => open_for_all(&self.dir, &format!("root/{name}")),
+            Some(Trouble::EmptyRoot | Trouble::OtherRoot) => {
+                fs::rename(
+                    path("root"),
+                    path(if matches!(trouble, Some(Trouble::EmptyRoot)) { "empty" } else { "other" }),
+                )
+                .unwrap();
+                fs::rename(path("away"), path("root")).unwrap();
+            }
+            Some(Trouble::Yesterday) if run.code() == 0 => {
+                let lines = fs::read_to_string(path(&part)).unwrap();
+                let start = Manifest::read(&path(&part)).header["start_ns"].as_i64().unwrap();
+                fs::write(self.dir.aside("part"), lines).unwrap();
+                let earlier = start - 24 * 3600 * 1_000_000_000;
+                edit(&self.dir, "part", &format!("\"start_ns\":{start}"), &format!("\"start_ns\":{earlier}"));
+                fs::copy(self.dir.aside("part"), path(&part)).unwrap();
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// Checks that everything that is there is recorded once, unless something was said about it.
+    fn check(&mut self, before: &BTreeSet<String>) {
+        let parts: Vec<_> = (1..=SHARDS).map(|number| format!("parts/{number}.jsonl")).collect();
+        let mut args = vec!["merge", "-o", "merged.jsonl", "--force"];
+        args.extend(parts.iter().map(String::as_str));
+        let merge = self.run(&args);
+        if merge.code() == 2 && !merge.err.contains("could not be read when its shard was recorded") {
+            return; // refused, and the message says why
+        }
+        let says_changes = merge.err.contains("changed while the shards were recorded");
+        let merged = Manifest::read(&self.dir.path("merged.jsonl"));
+        let failed = merged.header["failed"].as_array().cloned().unwrap_or_default();
+        let failed: Vec<_> = failed.iter().map(|it| it["path"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(merge.code() == 2, !failed.is_empty(), "{:#?}", self.log);
+        let is_failed = |path: &str| {
+            failed
+                .iter()
+                .any(|failed| failed == "." || path == failed || path.starts_with(&format!("{failed}/")))
+        };
+        // Each part shows the time at which it was recorded, so a file may still have its path of that time.
+        for (content, paths) in &self.paths {
+            let is_of = |(_, entry): &(&Vec<u8>, &serde_json::Value)| entry["digests"]["sha256"] == **content;
+            let recorded: Vec<_> =
+                merged.entries.iter().filter(is_of).map(|(path, _)| path.clone()).collect();
+            let is_known = recorded.iter().all(|path| paths.iter().any(|it| it.as_bytes() == path));
+            assert!(is_known, "{recorded:?}, {paths:?}: {:#?}", self.log);
+            let is_unknown = paths.iter().any(|path| is_failed(path));
+            let is_once = recorded.len() == 1 || recorded.is_empty() && is_unknown;
+            assert!(is_once || says_changes, "{paths:?}, in a silent hole or twice: {:#?}", self.log);
+        }
+        // A comparison with the time before says nothing that is not so.
+        let diff = self.run(&["diff", "--mode", "content", "before.jsonl", "merged.jsonl"]);
+        for line in diff.text().lines() {
+            let (change, path) = line.split_once('\t').unwrap();
+            let path = path.split('\t').next().unwrap();
+            match change {
+                "removed" => assert!(!self.files.contains(path) || says_changes, "{line}: {:#?}", self.log),
+                "added" => assert!(!before.contains(path) || says_changes, "{line}: {:#?}", self.log),
+                "unknown" => assert!(is_failed(path) && diff.code() == 2, "{line}: {:#?}", self.log),
+                "moved" => assert!(!self.files.contains(path), "{line}: {:#?}", self.log),
+                _ => {}
+            }
+        }
+        let unique = self.run(&["unique", "merged.jsonl", "before.jsonl"]);
+        assert!(failed.is_empty() || unique.code() == 2, "{:#?}", self.log);
+    }
+}
+
+/// Lets everyone read and write a file or directory.
+fn open_for_all(dir: &Dir, path: &str) {
+    fs::set_permissions(dir.path(path), Permissions::from_mode(0o777)).unwrap();
+}
+
+/// Runs a round. Returns `None` if nothing can be mounted.
+fn round(seed: u64) -> Option<()> {
+    let mut round = Round::new(seed)?;
+    let mounted = round.mount()?;
+    round.run(&["create", "-q", "--no-xattrs", "root", "-o", "before.jsonl"]).status(0);
+    round.run(&["plan", "-q", "--shards", &SHARDS.to_string(), "before.jsonl", "-o", "plan"]).status(0);
+    drop(mounted);
+    let before = round.files.clone();
+    let first = round.random.below(SHARDS as usize) as u32;
+    for nth in 0..SHARDS {
+        let number = (first + nth) % SHARDS + 1;
+        let trouble = round.trouble(number);
+        round.record(number, trouble)?;
+        // A shard is recorded again, by whom whatever.
+        if round.random.one_in(4) {
+            let number = round.random.below(SHARDS as usize) as u32 + 1;
+            let trouble = round.trouble(number);
+            round.record(number, trouble)?;
+        }
+    }
+    round.check(&before);
+    Some(())
+}
+
+/// `FTK_TEST_ROUNDS` changes the number of rounds.
+#[test]
+fn no_record_has_a_silent_hole() {
+    let rounds = std::env::var("FTK_TEST_ROUNDS").map_or(25, |rounds| rounds.parse().unwrap());
+    for seed in 0..rounds {
+        if round(seed).is_none() {
+            return;
+        }
+    }
+}
