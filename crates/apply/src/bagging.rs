@@ -146,7 +146,7 @@ impl Bagging {
             self.aside = Some(Rc::new(aside.map_err(failed("open", ASIDE.as_bytes()))?));
         }
         let aside = self.aside();
-        for name in self.names_aside()?.iter().filter(|name| **name != DATA) {
+        for name in self.names_aside()?.iter().filter(|name| name.as_c_str() != DATA) {
             unlinkat(aside, name, AtFlags::empty()).map_err(failed("remove", name.to_bytes()))?;
         }
         match mkdirat(aside, DATA, permissions(0o700)) {
@@ -225,7 +225,7 @@ impl Bagging {
     /// Removes what was prepared, unless it has a part of the payload.
     fn clear(&self) {
         // Without `data`, a file that is left would look like a part of a complete bag.
-        for name in self.names_aside().unwrap_or_default().iter().filter(|name| **name != DATA) {
+        for name in self.names_aside().unwrap_or_default().iter().filter(|name| name.as_c_str() != DATA) {
             if unlinkat(self.aside(), name, AtFlags::empty()).is_err() {
                 return;
             }

@@ -13,7 +13,7 @@ use ftk_file::{FileSystem, Inode};
 use ftk_inventory::{Budget, OpenDirs};
 use ftk_manifest::{Entry, Field, Header, Kind, Manifest, RootIdentity, sniff};
 use ftk_record::{MAX_NESTED_PATH, ZstdReader, is_zstd, quote};
-use ftk_usage::{Facts, Item, Keep, Loaded, Node, Part, Usage, read_ncdu};
+use ftk_usage::{Facts, Item, Keep, Loaded, Node, Part, Unknown, Usage, read_ncdu};
 use ftk_walk::FileType;
 
 use super::DuArgs;
@@ -151,6 +151,10 @@ impl Recorded {
         };
         let mut part = Part::new(0, keep, budget);
         add_entries(manifest, &mut record, &mut part)?;
+        for path in manifest.header().failed.paths() {
+            part.add_unknown(Unknown { path: path.clone(), is_directory: false });
+            record.loaded.unreadable += 1;
+        }
         let usage = Usage::merge(vec![part]).with_context(|| too_large(budget))?;
         Ok(Self { usage, record })
     }

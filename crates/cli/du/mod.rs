@@ -131,7 +131,7 @@ struct OutputArgs {
     /// before you type the word `quarantine` or `delete` and Enter. Then each entry is compared with what was shown: if
     /// it, or anything below it, has changed since, it is left alone. `ftk undo` moves back what was moved; what was
     /// deleted cannot be restored.
-    #[arg(long, conflicts_with_all = ["top", "all", "summarize", "null", "format", "from", "max_depth", "files_from", "files0_from"])]
+    #[arg(long, conflicts_with_all = ["top", "all", "summarize", "null", "format", "from", "since", "exclusive", "max_depth", "files_from", "files0_from"])]
     interactive: bool,
 
     /// With --interactive: the directory for moved entries
