@@ -340,7 +340,7 @@ mod tests {
     use ftk_hash::{Algorithm, Platform};
     use ftk_inventory::{FileNo, Inventory, PathList};
     use ftk_read::Span;
-    use ftk_sched::{Constants, Counters, Jobs, Limits, Model, Run, Threads};
+    use ftk_sched::{Choice, Constants, Counters, Jobs, Limits, Model, Run, Threads};
 
     use super::*;
     use crate::run::Files;
@@ -479,7 +479,8 @@ mod tests {
         let mut files = Files::new(&work, &mut rows, &resources);
         let sample = files.sample(&run);
         // On a slow machine, the sample ends before the last file.
-        files.do_small(&run, &sample, &model.choose(sample, n.into(), limits));
+        let choice = Choice { workers: 1, ..model.choose(sample, n.into(), limits) };
+        files.do_small(&run, &sample, &choice);
         assert_eq!(files.large.len(), n as usize, "too large for a single worker");
         assert!(files.context(&run).shares(files.large[0].size));
         change(&paths[0]);
