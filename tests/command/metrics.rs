@@ -114,8 +114,8 @@ fn of_findings() {
     dir.file("in/new", b"x");
     let verdicts = |ok, unread| {
         let some = [("ok", ok), ("unread", unread), ("corrupted", 1.0), ("missing", 1.0), ("new", 1.0)];
-        let none = ["metadata", "modified", "moved", "respelled", "unreadable"].map(|verdict| (verdict, 0.0));
-        [&some[..], &none].concat()
+        let none = ["metadata", "modified", "moved", "respelled", "unknown", "unreadable"];
+        [&some[..], &none.map(|verdict| (verdict, 0.0))].concat()
     };
     run("manifest verify", &["in", "m.jsonl"], 1, &verdicts(2.0, 0.0));
     let update = [("corrupted", 1.0), ("missing", 1.0), ("kept", 0.0)];
