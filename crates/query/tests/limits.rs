@@ -52,21 +52,26 @@ fn rows_that_do_not_fit_are_written_to_the_disk() {
             printed.err.strip_prefix(&format!("ftk query: --memory {memory}M does not suffice: at least "));
         let needed = amount.and_then(|amount| amount.strip_suffix("M is needed\n")?.parse().ok());
         let needed = needed.unwrap_or_else(|| panic!("{printed:?}"));
-        assert!((memory + 1..128).contains(&needed), "{printed:?}");
+        assert!((memory + 1..512).contains(&needed), "{printed:?}");
         memory = needed;
         printed = ask(memory);
     }
-    // A limit for the size of files is like a full disk.
+    // A limit for the size of files is like a full disk. This amount of memory suffices in nearly every run.
     let script = format!(
         "trap '' XFSZ; ulimit -f 100; exec {} sql \"$0\" {set} --memory 128M --temp-dir .",
         env!("CARGO_BIN_EXE_ftk-query")
     );
-    let full = std::process::Command::new("bash")
-        .args(["-c", &script, sql])
-        .current_dir(dir.path(""))
-        .output()
-        .unwrap();
-    let error = String::from_utf8(full.stderr).unwrap();
+    let run = || {
+        std::process::Command::new("bash")
+            .args(["-c", &script, sql])
+            .current_dir(dir.path(""))
+            .output()
+            .unwrap()
+    };
+    let error_of = |output: &std::process::Output| String::from_utf8(output.stderr.clone()).unwrap();
+    let full = (0..10).map(|_| run()).find(|output| !error_of(output).contains("does not suffice"));
+    let full = full.expect("128 MiB nearly always suffice");
+    let error = error_of(&full);
     assert_eq!((full.status.code(), full.stdout.len()), (Some(2), 0), "{error}");
     let expected = "ftk query: cannot write temporary files to .: file too large: choose another directory with --temp-dir, \
                     or a larger --memory\n";
