@@ -56,14 +56,14 @@ const KEPT: &[&str] = &["keep", "reference", "keep-one-per", "min-copies", "isol
 
 /// The options that may have defaults, by command; `""` stands for all commands. None of them acts, writes a file, runs
 /// a program, makes a check weaker or lifts a protection. Commands that are not here have those of all commands.
-const ALLOWED: [(&str, &[&[&str]]); 10] = [
+const ALLOWED: [(&str, &[&[&str]]); 9] = [
     ("", &[RUN]),
     (
         "find",
         &[
             FILTERS,
             INODES,
-            &["follow", "sort", "reverse", "long", "human-readable", "hyperlink", "format", "null"],
+            &["sort", "reverse", "long", "human-readable", "hyperlink", "format", "null"],
             &["strict-races"],
         ],
     ),
@@ -72,17 +72,17 @@ const ALLOWED: [(&str, &[&[&str]]); 10] = [
         &[
             FILTERS,
             INODES,
-            &["follow", "top", "all", "summarize", "human-readable", "apparent-size", "null", "strict-races"],
+            &["top", "all", "summarize", "human-readable", "apparent-size", "null", "strict-races"],
             &["quiet"],
         ],
     ),
-    ("hash", &[FILTERS, INODES, &["follow", "algorithm", "tag", "cache", "no-cache", "quiet"]]),
+    ("hash", &[FILTERS, INODES, &["algorithm", "tag", "cache", "no-cache", "quiet"]]),
     (
         "dup",
         &[
             FILTERS,
             INODES,
-            &["follow", "format", "algorithm", "verify", "dirs", "unit", "min-size", "max-size"],
+            &["format", "algorithm", "verify", "dirs", "unit", "min-size", "max-size"],
             &["cache", "no-cache", "quiet"],
         ],
     ),
@@ -90,8 +90,8 @@ const ALLOWED: [(&str, &[&[&str]]); 10] = [
     ("dup prune", &[FILTERS, INODES, KEPT, &["algorithm", "verify", "max-size", "cache", "no-cache"]]),
     ("dup apply", &[KEPT]),
     ("manifest create", &[FILTERS, &["algorithm", "cache", "no-cache", "quiet"]]),
-    ("cmp", &[FILTERS, INODES, &["follow", "max-mismatches", "print-bytes", "metadata"]]),
-    ("report", &[FILTERS, INODES, &["follow"]]),
+    // A filter would make the check weaker.
+    ("cmp", &[&["metadata"]]),
 ];
 
 /// Options that skip or protect: those of the command line are added to the defaults, and do not replace them.
@@ -102,6 +102,13 @@ const ADDED: [&str; 4] = ["exclude", "unwanted", "references", "keep_one_per"];
 const MISFITS: [(&str, &[&str]); 2] = [
     ("algorithms", &["check", "bag", "diff", "tree"]),
     ("cache", &["check", "bag", "diff", "lines", "tree"]),
+];
+
+/// Options of commands that select the entries, or have recorded options select them. Filters are not used with them.
+const SELECTED: [(&str, &[&str]); 3] = [
+    ("hash", &["check", "bag", "diff"]),
+    ("du", &["since", "from", "interactive"]),
+    ("manifest create", &["shard", "plan"]),
 ];
 
 /// Commands that have no defaults.
@@ -229,9 +236,13 @@ impl Config {
         }
         let given = given(&self.definition, &line);
         let is_given = |id: &str| given.contains(&id);
+        let selecting = SELECTED.iter().find(|(of, _)| *of == line.command).map_or(&[][..], |(_, ids)| ids);
         let (mut used, mut unused): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|it| {
             let id = it.id.as_str();
-            let is_misfit = MISFITS.iter().any(|(of, with)| *of == id && with.iter().any(|id| is_given(id)));
+            let long = it.word.trim_start_matches('-').split('=').next().unwrap_or_default();
+            let is_filter = FILTERS.contains(&long) || INODES.contains(&long);
+            let is_misfit = MISFITS.iter().any(|(of, with)| *of == id && with.iter().any(|id| is_given(id)))
+                || is_filter && selecting.iter().any(|id| is_given(id));
             (!is_given(id) || ADDED.contains(&id)) && !is_misfit
         });
         let after_command = |word: &Word| word.role == Role::Other && word.text != "--";
@@ -466,6 +477,10 @@ mod tests {
         }
         let named = ADDED.iter().chain(MISFITS.iter().map(|(id, _)| id));
         assert!(named.into_iter().all(|id| ids.iter().any(|it| it == id)));
+        for (command, ids) in SELECTED {
+            let at = find(&definition, command).unwrap();
+            assert!(ids.iter().all(|id| at.get_arguments().any(|arg| arg.get_id() == *id)), "{command}");
+        }
     }
 
     #[test]

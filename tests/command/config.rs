@@ -106,6 +106,13 @@ fn defaults_that_do_not_fit_are_not_used() {
     dir.ftk(["hash", "--check"]).arg(&list).run().status(0).stdout("small: OK\n");
     dir.ftk(["hash", "--diff"]).args([&list, &list]).run().status(0);
     dir.ftk(["hash", "--tree", "skip"]).run().status(0);
+    // A list or a record selects the files.
+    write(&dir, "[hash]\noptions = ['--exclude=small']\n[du]\noptions = ['--exclude=small']\n");
+    dir.ftk(["hash", "--check"]).arg(&list).run().status(0).stdout("small: OK\n");
+    let record = dir.aside("m.jsonl");
+    dir.ftk(["manifest", "create", "-q", ".", "-o"]).arg(&record).run().status(0);
+    dir.ftk(["du", "--since"]).arg(&record).run().status(0).stderr_has("nothing grew or shrank");
+    write(&dir, "[find]\noptions = ['--long', '--human-readable']\n");
     dir.ftk(["find", "--json", "small"]).run().status(0).stderr("");
     dir.ftk(["find", "--format", "{name}", "small"]).run().status(0).stderr("").stdout("small\n");
     dir.ftk(["find", "small", "--exec", "echo", "{}", ";"]).run().status(0).stderr("").stdout("small\n");
@@ -115,6 +122,8 @@ fn defaults_that_do_not_fit_are_not_used() {
 #[test]
 fn a_file_that_is_wrong_is_an_error() {
     for (text, line, why) in [
+        ("[find]\noptions = ['--follow']", 2, "'--follow' counts only on the command line"),
+        ("[cmp]\noptions = ['--exclude=x']", 2, "'--exclude=x' counts only on the command line"),
         ("[find]\noptions = ['--nonsense']", 2, "ftk find has no option '--nonsense'"),
         ("[find]\noptions = [\n'--sort=size',\n'--sort']", 2, "cannot be used multiple times"),
         ("[find]\noptions = [\n'--sort=ctime']", 3, "invalid value 'ctime' for '--sort"),

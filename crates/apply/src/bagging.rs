@@ -22,7 +22,7 @@ use std::rc::Rc;
 
 use ftk_file::{Stat, permissions};
 use ftk_record::quote;
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, fchmod, mkdirat, openat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dir, Gid, Mode, OFlags, Uid, fchmod, fchown, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -153,7 +153,13 @@ impl Bagging {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(errno) => return Err(failed("make", DATA.to_bytes())(errno)),
         }
-        let (data, mode) = (self.data()?, self.stat()?.mode & 0o3777);
+        let (data, stat) = (self.data()?, self.stat()?);
+        if stat.uid != geteuid().as_raw() {
+            // Root makes a bag of another user's directory, which stays theirs.
+            let (uid, gid) = (Uid::from_raw(stat.uid), Gid::from_raw(stat.gid));
+            fchown(&data, Some(uid), Some(gid)).map_err(failed("set the owner of", DATA.to_bytes()))?;
+        }
+        let mode = stat.mode & 0o3777;
         fchmod(data, permissions(mode)).map_err(failed("set the permissions of", DATA.to_bytes()))
     }
 

@@ -134,11 +134,12 @@ impl Engine {
             })?;
             return Ok(Freed(0));
         }
-        let mut freed = 0;
+        let (mut freed, mut files) = (0, 0);
         discard(place, expected, &intent.temp, |renamed| {
             check.entry(renamed)?;
             let levels = check.levels(renamed)?;
-            check.remove(renamed, &levels, &mut freed, stop)
+            let removed = check.remove(renamed, &levels, (&mut freed, &mut files), stop);
+            removed.map_err(|error| if files == 0 { error } else { deleted_in_part(&error, files) })
         })?;
         Ok(Freed(freed))
     }
@@ -215,7 +216,13 @@ impl Check<'_> {
 
     /// Removes the entry and everything below it. `levels` are the directories that were checked. Each is compared once more,
     /// then its files are removed, and in the end the directories: `rmdir` spares one in which something appeared.
-    fn remove(&self, place: &Place, levels: &[Level], freed: &mut u64, stop: &Stop) -> Result<(), ActError> {
+    fn remove(
+        &self,
+        place: &Place,
+        levels: &[Level],
+        (freed, removed): (&mut u64, &mut u64),
+        stop: &Stop,
+    ) -> Result<(), ActError> {
         let failed = |errno| ActError::failed("delete an entry", errno);
         if self.chosen.file_type != FileType::Directory {
             let stat = self.entry(place)?;
@@ -249,6 +256,7 @@ impl Check<'_> {
                 }
                 unlinkat(&entry.dir, &name, AtFlags::empty()).map_err(failed)?;
                 *freed += blocks_of(&now);
+                *removed += 1;
             }
         }
         let remove_directory = |dir: &OwnedFd, name: &CString| {
@@ -275,6 +283,12 @@ impl Check<'_> {
             Err(errno) => Err(Refusal::unreadable(Side::Victim, "look for mounts on", errno)),
         }
     }
+}
+
+/// Returns the error of a deletion that ended when it had deleted some files.
+fn deleted_in_part(error: &ActError, files: u64) -> ActError {
+    let why = format!("{error}; {files} of its files are deleted, and the rest is left");
+    ActError::failed("delete all of it", io::Error::other(why))
 }
 
 const CHANGED: Refusal =

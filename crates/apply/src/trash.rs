@@ -102,7 +102,11 @@ impl Bins {
         let (top, above) = top_of(&place.dir)?;
         let dev = Stat::of(&top).map_err(|errno| ActError::failed("examine the directory", errno))?.dev;
         let is_trash = |it: &(u64, u64)| above.contains(it);
-        if directories_at(&top).into_iter().chain(identity_of(CWD, &self.home)).any(|it| is_trash(&it)) {
+        if directories_at(&top)
+            .into_iter()
+            .chain(identity_of(CWD, &self.home, Symlinks::Follow))
+            .any(|it| is_trash(&it))
+        {
             return Err(Refusal::InTrash.into());
         }
         if let Some(nth) = self.open.iter().position(|bin| bin.dev == dev) {
@@ -241,7 +245,7 @@ pub fn trash_directories<P: AsRef<Path>>(
         top_of(&dir).ok().map(|(top, _)| top)
     };
     let tops = starts.into_iter().filter_map(top);
-    tops.flat_map(|top| directories_at(&top)).chain(identity_of(CWD, home)).collect()
+    tops.flat_map(|top| directories_at(&top)).chain(identity_of(CWD, home, Symlinks::Follow)).collect()
 }
 
 /// Returns the identities of the directories of the trash at the top of a file system.
@@ -250,12 +254,13 @@ fn directories_at(top: &OwnedFd) -> Vec<(u64, u64)> {
     let own = own_name();
     [shared.as_bytes(), own.to_bytes()]
         .into_iter()
-        .filter_map(|path| identity_of(top, Path::new(OsStr::from_bytes(path))))
+        // A link there is not opened as the trash either.
+        .filter_map(|path| identity_of(top, Path::new(OsStr::from_bytes(path)), Symlinks::NoFollow))
         .collect()
 }
 
-fn identity_of(dir: impl AsFd, path: &Path) -> Option<(u64, u64)> {
-    Stat::at(dir.as_fd(), path, Symlinks::Follow).ok().map(|stat| stat.identity())
+fn identity_of(dir: impl AsFd, path: &Path, symlinks: Symlinks) -> Option<(u64, u64)> {
+    Stat::at(dir.as_fd(), path, symlinks).ok().map(|stat| stat.identity())
 }
 
 fn own_name() -> CString {

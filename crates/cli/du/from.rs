@@ -202,11 +202,13 @@ fn add_entries(manifest: &Manifest, record: &mut Record, part: &mut Part) -> any
     let mut open = OpenDirs::default();
     open.push(b"", root_node);
     let mut file_systems = FileSystems::default();
+    // A selection may leave out all directories; their sizes are not missing then.
+    record.loaded.has_directory_sizes = true;
     let mut entries = manifest.entries()?;
     while let Some(entry) = entries.next()? {
         let facts = facts(&entry, &mut file_systems);
         let is_directory = entry.stat.file_type == FileType::Directory;
-        record.loaded.has_directory_sizes |= is_directory && entry.knows(Field::Size);
+        record.loaded.has_directory_sizes &= !is_directory || entry.knows(Field::Size);
         if record.unallocated.is_none() && !Field::Allocated.is_of(&entry) {
             record.unallocated = Some(entry.path.to_vec());
         }

@@ -8,7 +8,7 @@ use std::fs::{self, Metadata};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use anyhow::{Context as _, bail, ensure};
 use ftk_apply::{ASIDE, Bagging, bag_path};
@@ -43,6 +43,8 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         args.output.is_none() && !args.zero && !globals.json,
         "--create prints no list: it cannot be used with --output, --zero or --json"
     );
+    let leads_back = Path::new(dir).components().any(|it| it == Component::ParentDir);
+    ensure!(!leads_back, "--create moves what is in the directory: name it without '..'");
     let algorithms = if args.algorithms.is_empty() { &USUAL[..] } else { &args.algorithms };
     if let Some(other) = algorithms.iter().find(|it| !KNOWN.contains(it)) {
         bail!("--create cannot be used with {other}: bags have md5, sha1, sha256 or sha512");

@@ -153,7 +153,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     }
     let keep = Keep::Stats { files: args.no_content };
     let check_mounts = || match (&plan, &header.shard) {
-        (Some(plan), Some(shard)) if !args.other_root => root.check_mounts(&plan.mounts, shard),
+        (Some(plan), Some(shard)) if !args.other_root => root.check_mounts(&plan.mounts, Some(shard)),
         _ => Ok(()),
     };
     check_mounts()?;

@@ -70,18 +70,20 @@ impl Root {
         below.strip_prefix(b"/").unwrap_or(below)
     }
 
-    /// Checks that file systems are still mounted at those of the planned `mounts` that the shard lists.
+    /// Checks that file systems are still mounted at those of the recorded `mounts` that the shard lists, if there is one.
     ///
     /// # Errors
     /// If one is not.
-    pub(super) fn check_mounts(&self, mounts: &[Vec<u8>], shard: &Shard) -> anyhow::Result<()> {
+    pub(super) fn check_mounts(&self, mounts: &[Vec<u8>], shard: Option<&Shard>) -> anyhow::Result<()> {
         let device = |path: &[u8]| -> io::Result<u64> {
             let names = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
             let dir =
                 descend(self.dir.as_fd(), names.chain([&b"."[..]]), Symlinks::NoFollow, &mut Vec::new())?;
             Ok(Stat::of(dir)?.dev)
         };
-        for mount in mounts.iter().filter(|mount| shard.place(mount) != Place::Outside) {
+        for mount in
+            mounts.iter().filter(|mount| shard.is_none_or(|shard| shard.place(mount) != Place::Outside))
+        {
             let parent = mount.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &mount[..end]);
             let is_mounted = match (device(parent), device(mount)) {
                 (Ok(parent), Ok(own)) => parent != own,
@@ -92,7 +94,7 @@ impl Root {
             };
             ensure!(
                 is_mounted,
-                "{}: the plan has another file system there, and none is mounted (mount it, or add --other-root)",
+                "{}: another file system is recorded there, and none is mounted now (mount it, or add --other-root)",
                 quote(&join(self.given.as_bytes(), mount))
             );
         }

@@ -3,7 +3,7 @@
 use ftk_inventory::push_normal;
 
 use crate::WalkedTree;
-use crate::entry::{ROOT, key, sorted};
+use crate::entry::{ROOT, key, path_of_key, sorted};
 
 /// The files and directories that could not be read or listed. The state of what is at or below them is unknown.
 ///
@@ -52,6 +52,16 @@ impl Failed {
         !self.is_empty()
             && (covers(&self.paths, path)
                 || !self.normal.is_empty() && !path.is_ascii() && covers(&self.normal, &in_nfc(path)))
+    }
+
+    /// Returns whether something at, above or below `path`, as it is spelled here, could not be read.
+    pub(crate) fn touches(&self, path: &[u8]) -> bool {
+        let starts_with = |prefix: &[u8]| {
+            let first = self.paths.partition_point(|failed| key(failed) < prefix);
+            self.paths.get(first).is_some_and(|failed| key(failed).starts_with(prefix))
+        };
+        let path = key(path);
+        self.covers(path_of_key(path)) || starts_with(&[path, &b"/"[usize::from(path.is_empty())..]].concat())
     }
 }
 
@@ -105,6 +115,18 @@ mod tests {
         let root = failed(&["."]);
         assert!(root.covers(b".") && root.covers(b"a/b"));
         assert!(!Failed::default().covers(b"a"));
+    }
+
+    #[test]
+    fn failures_touch_what_is_above_and_below_them() {
+        let some = failed(&["a/b/c", "a-b", "d"]);
+        for path in [".", "a", "a/b", "a/b/c", "a/b/c/d", "a-b", "d", "d/e"] {
+            assert!(some.touches(path.as_bytes()), "{path}");
+        }
+        for path in ["a/a", "a/bc", "b", "da", "z"] {
+            assert!(!some.touches(path.as_bytes()), "{path}");
+        }
+        assert!(failed(&["."]).touches(b"a") && !Failed::default().touches(b"."));
     }
 
     #[test]

@@ -34,9 +34,13 @@ pub fn unique(
     let (mut keys, mut trees) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
     let mut entries = elsewhere.entries_of(Some(Which::Second))?;
     while let Some(entry) = entries.next()? {
+        // A record that was kept because its file could not be read says nothing about the content now.
+        if elsewhere.header().failed.covers(entry.path) {
+            continue;
+        }
         if entry.stat.is_regular() {
             keys.push(common.in_new(entry.digests), entry.size())?;
-        } else if !entry.tree.is_empty() {
+        } else if !entry.tree.is_empty() && !elsewhere.header().failed.touches(entry.path) {
             trees.push(common.in_new(entry.tree), Some(0))?;
         }
     }

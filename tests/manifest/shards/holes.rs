@@ -128,9 +128,9 @@ fn a_mount_that_is_missing_below_the_root_is_refused() {
             if has_plan {
                 let refused: Vec<_> = runs.into_iter().filter(|run| run.code() == 2).collect();
                 assert!(!refused.is_empty());
-                refused
-                    .into_iter()
-                    .for_each(|run| _ = run.stderr_has("none is mounted (mount it, or add --other-root)"));
+                refused.into_iter().for_each(|run| {
+                    _ = run.stderr_has("none is mounted now (mount it, or add --other-root)")
+                });
             } else {
                 // All hosts lack it, which no part can show. One of them has it:
                 runs.into_iter().for_each(|run| _ = run.status(0));
@@ -196,6 +196,25 @@ fn a_root_without_entries_has_its_file_system() {
 }
 
 /// Runs a command as a user who may not read `real/film`.
+/// Its entries were not deleted, so an update must not drop them.
+#[test]
+fn a_tree_that_lacks_a_mount_is_not_updated_or_scrubbed() {
+    let dir = Dir::new();
+    (0..9).for_each(|nth| _ = dir.file(format!("real/{nth}"), b"here"));
+    let disk = dir.dir("real/disk").path("real/disk");
+    let Some(mounted) = Mounted::at(&disk, ["-t", "tmpfs", "none"]) else { return };
+    dir.file("real/disk/one", b"mounted");
+    run(&dir, &["create", "real", "-o", "m.jsonl"]).status(0);
+    let update = ["update", "real", "m.jsonl", "-o", "new.jsonl", "--force"];
+    run(&dir, &update).status(0);
+    drop(mounted);
+    let why = "'real/disk': another file system is recorded there, and none is mounted now";
+    run(&dir, &update).status(2).stderr_has(why);
+    run(&dir, &["scrub", "real", "m.jsonl"]).status(2).stderr_has(why);
+    run(&dir, &[&update[..], &["--other-root"]].concat()).status(0);
+    run(&dir, &["update", "real", "new.jsonl", "-o", "-"]).status(0);
+}
+
 fn unprivileged(dir: &Dir, args: &[&str]) -> Run {
     dir.ftk(["manifest"]).args(args).unprivileged(dir).run()
 }
@@ -254,6 +273,9 @@ fn what_a_shard_could_not_read_is_unknown() {
     let update = unprivileged(&dir, &["update", "real", "whole.jsonl", "-o", "-"]).status(2);
     assert!(update.text().lines().next().unwrap().contains("\"version\":3,"));
     fs::write(dir.path("kept.jsonl"), update.out.clone()).unwrap();
+    // The records that it kept do not show that the content is still there.
+    let unique = run(&dir, &["unique", "whole.jsonl", "kept.jsonl"]).status(2);
+    assert_eq!(unique.text(), "b/2\nfilm/1\nfilm/2\nfilm/3\n");
     let again = run(&dir, &["update", "real", "kept.jsonl", "-o", "-"]).status(0);
     assert!(!again.text().lines().next().unwrap().contains("failed"));
 }
