@@ -202,7 +202,7 @@ fn add_entries(manifest: &Manifest, record: &mut Record, part: &mut Part) -> any
     let mut open = OpenDirs::default();
     open.push(b"", root_node);
     let mut file_systems = FileSystems::default();
-    // A selection may leave out all directories; their sizes are not missing then.
+    // A selection may omit all directories; their sizes are not missing then.
     record.loaded.has_directory_sizes = true;
     let mut entries = manifest.entries()?;
     while let Some(entry) = entries.next()? {

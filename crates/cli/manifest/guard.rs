@@ -34,8 +34,8 @@ pub(super) struct GuardArgs {
     /// Accept a ROOT that is not the recorded directory
     ///
     /// By default, a ROOT is refused if its file system or its inode differs from the recorded one. On a file system
-    /// without a lasting identity, such as tmpfs, NFS or ZFS, its path is compared instead. The same holds if nothing is mounted
-    /// on a directory below it that was the top of another file system.
+    /// without a lasting identity, such as tmpfs, NFS or ZFS, its path is compared instead. The same holds if
+    /// nothing is mounted on a directory below it that was the top of another file system.
     #[arg(long)]
     pub(super) other_root: bool,
 }
@@ -44,7 +44,7 @@ impl GuardArgs {
     /// Refuses a tree `root` that is not the recorded one.
     ///
     /// # Errors
-    /// If the root is not the recorded directory, a recorded file system is not mounted, or too many entries are missing.
+    /// If the root is not the recorded directory, a recorded mount is missing, or too many entries are missing.
     pub(super) fn check(&self, header: &Header, survey: &Survey, root: &Root) -> anyhow::Result<()> {
         let name = || quote(root.given().as_bytes());
         let recorded = header.root_identity.as_ref();

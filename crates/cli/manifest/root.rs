@@ -70,7 +70,7 @@ impl Root {
         below.strip_prefix(b"/").unwrap_or(below)
     }
 
-    /// Checks that file systems are still mounted at those of the recorded `mounts` that the shard lists, if there is one.
+    /// Checks that file systems are still mounted at the recorded `mounts`; with a shard, at those that it lists.
     ///
     /// # Errors
     /// If one is not.

@@ -61,7 +61,7 @@ pub fn read_ncdu(input: impl BufRead, part: &mut Part) -> Result<Loaded, NcduErr
         }
     }
     loaded.made.clone_from(reader.made());
-    // A selection may leave out all directories; their sizes are not missing then.
+    // A selection may omit all directories; their sizes are not missing then.
     loaded.has_directory_sizes |= loaded.made.filter.is_some();
     Ok(loaded)
 }
