@@ -271,7 +271,7 @@ fn little_memory_gives_the_same_answer() {
         &dir,
         [
             "env",
-            "TMPDIR=/nonexistent",
+            "TMPDIR=/dev/null/none",
             env!("CARGO_BIN_EXE_ftk"),
             "dup",
             "--memory",

@@ -36,7 +36,9 @@ fn h27_h44_h53_every_command_names_unreadable_files() {
                     command[0] == "cmp" || command[1] == "verify" || others >= 49,
                     "the others have their lines",
                 );
-                run.check(command[1] == "verify" || !run.text().contains("3/33\""), "it is not recorded");
+                // Only the header names it, as a file that could not be read.
+                let has_line = run.text().lines().skip(1).any(|line| line.contains("3/33\""));
+                run.check(command[1] == "verify" || !has_line, "it is not recorded");
             }
         }
     }
