@@ -120,6 +120,29 @@ fn du_refuses_what_has_changed_and_deletes_the_rest() {
     terminal.shows("status 2");
 }
 
+/// As when a connection ends.
+#[test]
+fn it_ends_with_its_terminal() {
+    needs!("tmux");
+    let dir = scene();
+    let pid = dir.aside("pid");
+    let ftk = env!("CARGO_BIN_EXE_ftk");
+    for ignored in ["", "trap '' HUP; "] {
+        let terminal = Terminal { dir: &dir };
+        let line = format!("{ignored}echo $$ > '{}'; exec '{ftk}' du --interactive top", pid.display());
+        terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", &line]);
+        terminal.shows("photos/");
+        let process = format!("/proc/{}", fs::read_to_string(&pid).unwrap().trim());
+        terminal.tmux(&["kill-server"]);
+        let begun = Instant::now();
+        while fs::exists(&process).unwrap() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it still runs");
+            sleep(Duration::from_millis(20));
+        }
+        std::mem::forget(terminal); // its server has ended
+    }
+}
+
 #[test]
 fn dup_acts_as_prune_does() {
     needs!("tmux");

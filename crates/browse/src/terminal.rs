@@ -16,6 +16,8 @@ use ratatui_crossterm::crossterm::execute;
 use ratatui_crossterm::crossterm::terminal::{
     Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
 
 use crate::{Browser, Key, Request, Source, draw};
 
@@ -27,7 +29,7 @@ static IS_RAW: AtomicBool = AtomicBool::new(false);
 static IS_OTHER: AtomicBool = AtomicBool::new(false);
 
 /// Shows the browser in the terminal until the user quits or a plan is to be carried out. Ends as well when `is_over`
-/// returns `true`, as after a signal. The terminal is as before then, also after a panic of any thread.
+/// returns `true`, as after a signal, and when the terminal is gone. The terminal is as before then, also after a panic of any thread.
 ///
 /// # Errors
 /// If the terminal cannot be read or written.
@@ -52,15 +54,8 @@ pub fn run<S: Source>(
         Backend::flush(&mut backend)?;
         shown = next;
         // Nothing is drawn while nothing happens.
-        while !poll(TICK)? {
-            if is_over() {
-                return Ok(Request::Quit);
-            }
-        }
-        if is_over() {
-            return Ok(Request::Quit);
-        }
-        if let Event::Key(event) = read()?
+        let Some(event) = next_event(&is_over)? else { return Ok(Request::Quit) };
+        if let Event::Key(event) = event
             && let Some(key) = Key::of(event)
         {
             match browser.press(key) {
@@ -71,21 +66,46 @@ pub fn run<S: Source>(
     }
 }
 
-/// Waits for a key, without another screen. Ends as well when `is_over` returns `true`.
+/// Waits for a key, without another screen. Ends as well when `is_over` returns `true`, and when the terminal is gone.
 ///
 /// # Errors
 /// If the terminal cannot be read.
 pub fn wait_for_key(is_over: impl Fn() -> bool) -> io::Result<()> {
     let _raw = Open::raw()?;
-    while !is_over() {
-        if poll(TICK)?
-            && let Event::Key(event) = read()?
+    while let Some(event) = next_event(&is_over)? {
+        if let Event::Key(event) = event
             && Key::of(event).is_some()
         {
             break;
         }
     }
     Ok(())
+}
+
+/// Waits for an event. Returns `None` when `is_over` returns `true`, and when the terminal is gone.
+fn next_event(is_over: &impl Fn() -> bool) -> io::Result<Option<Event>> {
+    // Events that were read before come at once.
+    let mut time = Duration::ZERO;
+    // `poll` of crossterm never returns when the terminal has hung up, not even by a signal.
+    while !is_over() && !hangs_up_within(time)? {
+        if poll(Duration::ZERO)? {
+            return read().map(Some);
+        }
+        time = TICK;
+    }
+    Ok(None)
+}
+
+/// Waits for input, for a signal or until the time is over. Returns whether the terminal has hung up.
+fn hangs_up_within(time: Duration) -> io::Result<bool> {
+    let stdin = io::stdin();
+    let mut terminal = [PollFd::new(&stdin, PollFlags::IN)];
+    let time = Timespec::try_from(time).map_err(io::Error::other)?;
+    match rustix::event::poll(&mut terminal, Some(&time)) {
+        Ok(_) => Ok(terminal[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)),
+        Err(Errno::INTR) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
 }
 
 /// The terminal in raw mode, mostly with another screen.
