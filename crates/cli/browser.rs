@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
-use ftk_browse::{Browser, Request, Source, run as show, wait_for_key};
+use ftk_browse::{Browser, Request, Source, Word, run as show, wait_for_key};
 use ftk_sched::Stop;
 use jiff::Timestamp;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -32,6 +32,12 @@ pub(crate) fn quarantine_of_run(asked: Option<&Path>, start: &[u8]) -> PathBuf {
         None => start.unwrap_or(Path::new("")).join(".ftk-quarantine"),
     };
     directory.join(format!("{}-{}", Timestamp::now().strftime("%Y%m%dT%H%M%SZ"), std::process::id()))
+}
+
+/// Returns the word that moves entries to the directories `to`.
+pub(crate) fn quarantine_word(to: &str) -> Word {
+    let what = format!("moves away and frees no space; `ftk undo` moves back; to {to}");
+    Word { word: QUARANTINE, what }
 }
 
 /// Checks that a browser can be shown.

@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail, ensure};
-use clap::{Command, CommandFactory as _, Id, error};
+use clap::{Command, CommandFactory as _, error};
 use ftk_apply::{JournalError, ensure_safe_directory};
 use ftk_file::{Stat, open_checked};
 use ftk_record::quote;
@@ -95,21 +95,20 @@ const ALLOWED: [(&str, &[&[&str]]); 9] = [
 ];
 
 /// Options that skip or protect: those of the command line are added to the defaults, and do not replace them.
-/// These are ids, as in the next table.
-const ADDED: [&str; 4] = ["exclude", "unwanted", "references", "keep_one_per"];
+const ADDED: [&str; 4] = ["exclude", "exclude-where", "reference", "keep-one-per"];
 
-/// Defaults that mean something else together with an option of the command line, and are not used then.
-const MISFITS: [(&str, &[&str]); 2] = [
-    ("algorithms", &["check", "bag", "diff", "tree"]),
-    ("cache", &["check", "bag", "diff", "lines", "tree"]),
+/// Defaults of a command that are not used together with these options of the command line: they mean something else
+/// there, or the entries are already selected, by a list, by a record or for a browser.
+const MISFITS: [Misfit; 5] = [
+    ("hash", &[&["algorithm"]], &["check", "bag", "diff", "tree"]),
+    ("hash", &[&["cache"]], &["check", "bag", "diff", "lines", "tree"]),
+    ("hash", &[FILTERS, INODES], &["check", "bag", "diff"]),
+    ("du", &[FILTERS, INODES], &["since", "from", "interactive"]),
+    ("manifest create", &[FILTERS], &["shard", "plan"]),
 ];
 
-/// Options of commands that select the entries, or have recorded options select them. Filters are not used with them.
-const SELECTED: [(&str, &[&str]); 3] = [
-    ("hash", &["check", "bag", "diff"]),
-    ("du", &["since", "from", "interactive"]),
-    ("manifest create", &["shard", "plan"]),
-];
+/// A command, its defaults, and options.
+type Misfit = (&'static str, &'static [&'static [&'static str]], &'static [&'static str]);
 
 /// Commands that have no defaults.
 const WITHOUT_DEFAULTS: [&str; 4] = ["completions", "help", "man", "query"];
@@ -195,12 +194,13 @@ struct Config {
 /// An option in the file.
 #[derive(Clone)]
 struct Preset {
-    id: Id,
+    /// The name in its long form.
+    long: &'static str,
     word: String,
 }
 
 impl Config {
-    /// Reads the file and checks all of it. Returns `None` if there is none.
+    /// Reads the file and checks all of it. Returns `None` if no file exists.
     fn load() -> anyhow::Result<Option<Self>> {
         let Some(path) = path() else { return Ok(None) };
         let text =
@@ -229,21 +229,20 @@ impl Config {
             self.options.iter().filter(|(of, _)| of == command).map(|(_, it)| it.clone()).collect()
         };
         let (mut candidates, own) = (of(""), of(&line.command));
-        candidates.retain(|it| own.iter().all(|own| own.id != it.id));
+        candidates.retain(|it| own.iter().all(|own| own.long != it.long));
         candidates.extend(own);
         if candidates.is_empty() {
             return plain;
         }
         let given = given(&self.definition, &line);
-        let is_given = |id: &str| given.contains(&id);
-        let selecting = SELECTED.iter().find(|(of, _)| *of == line.command).map_or(&[][..], |(_, ids)| ids);
+        let is_given = |long: &str| given.contains(&long);
+        let misfits = || MISFITS.iter().filter(|(of, ..)| *of == line.command);
         let (mut used, mut unused): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|it| {
-            let id = it.id.as_str();
-            let long = it.word.trim_start_matches('-').split('=').next().unwrap_or_default();
-            let is_filter = FILTERS.contains(&long) || INODES.contains(&long);
-            let is_misfit = MISFITS.iter().any(|(of, with)| *of == id && with.iter().any(|id| is_given(id)))
-                || is_filter && selecting.iter().any(|id| is_given(id));
-            (!is_given(id) || ADDED.contains(&id)) && !is_misfit
+            let long = it.long;
+            let is_misfit = misfits().any(|(_, options, with)| {
+                options.iter().any(|list| list.contains(&long)) && with.iter().any(|with| is_given(with))
+            });
+            (!is_given(long) || ADDED.contains(&long)) && !is_misfit
         });
         let after_command = |word: &Word| word.role == Role::Other && word.text != "--";
         let at = line.words.iter().rposition(after_command).map_or(1, |at| at + 1);
@@ -277,7 +276,7 @@ fn is_conflict(parsed: &Result<Args, Refused>) -> bool {
     }
 }
 
-/// Returns the ids of the options of the command line.
+/// Returns the long names of the options of the command line.
 fn given<'d>(definition: &'d Command, line: &CommandLine) -> Vec<&'d str> {
     let at = find(definition, &line.command).unwrap_or(definition);
     let mut given = Vec::new();
@@ -294,7 +293,7 @@ fn given<'d>(definition: &'d Command, line: &CommandLine) -> Vec<&'d str> {
             }
         }
     }
-    given.into_iter().map(|arg| arg.get_id().as_str()).collect()
+    given.into_iter().filter_map(|arg| arg.get_long()).collect()
 }
 
 /// Returns the command with this name, such as `dup prune`.
@@ -308,7 +307,7 @@ fn path() -> Option<PathBuf> {
     Some(config.join("ftk/config.toml"))
 }
 
-/// Returns the text of the file. `None` if there is none, or if it is below a directory that the caller may not search:
+/// Returns the text of the file. `None` if no file exists, or if it is below a directory that the caller may not search:
 /// then it is not theirs, as after `runuser`, which keeps HOME.
 fn read(path: &Path) -> anyhow::Result<Option<String>> {
     let opened = open_checked(CWD, path, OFlags::RDONLY | OFlags::NOCTTY, |found| match found.is_regular() {
@@ -316,9 +315,9 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
         false => Err(io::Error::other("it is not a regular file")),
     });
     let file: File = match opened {
-        Err(error) => match (error.kind(), fs::metadata(path)) {
-            (ErrorKind::NotFound | ErrorKind::NotADirectory, _) => return Ok(None),
-            (ErrorKind::PermissionDenied, Err(_)) => return Ok(None),
+        Err(error) => match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => return Ok(None),
+            ErrorKind::PermissionDenied if fs::metadata(path).is_err() => return Ok(None),
             _ => return Err(error.into()),
         },
         Ok(file) => file,
@@ -358,9 +357,9 @@ fn check(text: &str, definition: &mut Command) -> Result<Vec<(String, Preset)>, 
     let mut options = Vec::new();
     for (command, at, words) in lists {
         for (at, word) in &words {
-            let id = allowed(definition, &command, word).map_err(|why| (*at, why))?;
+            let long = allowed(definition, &command, word).map_err(|why| (*at, why))?;
             parse_values(definition, &command, [word.as_str()]).map_err(|why| (*at, why))?;
-            options.push((command.clone(), Preset { id, word: word.clone() }));
+            options.push((command.clone(), Preset { long, word: word.clone() }));
         }
         parse_values(definition, &command, words.iter().map(|(_, word)| word.as_str()))
             .map_err(|why| (at, why))?;
@@ -403,7 +402,7 @@ fn collect(table: &DeTable<'_>, at: &Command, command: &str, lists: &mut Vec<Lis
 }
 
 /// Returns the option of a word if it may have a default.
-fn allowed(definition: &Command, command: &str, word: &str) -> Result<Id, String> {
+fn allowed(definition: &Command, command: &str, word: &str) -> Result<&'static str, String> {
     let shown = quote(word.as_bytes());
     let name = word.strip_prefix("--").filter(|name| !name.is_empty() && !name.contains('\0'));
     let name = name.ok_or_else(|| format!("{shown} does not have the form --OPTION or --OPTION=VALUE"))?;
@@ -414,8 +413,8 @@ fn allowed(definition: &Command, command: &str, word: &str) -> Result<Id, String
     let arg = arg.ok_or_else(|| format!("{ftk} has no option {shown}"))?;
     let lists =
         ALLOWED.iter().filter(|(of, _)| of.is_empty() || *of == command).flat_map(|(_, lists)| *lists);
-    let is_allowed = lists.flat_map(|list| *list).any(|allowed| arg.get_long() == Some(allowed));
-    is_allowed.then(|| arg.get_id().clone()).ok_or_else(|| {
+    let found = lists.flat_map(|list| *list).copied().find(|allowed| arg.get_long() == Some(allowed));
+    found.ok_or_else(|| {
         format!(
             "{shown} counts only on the command line: defaults do not act, name files or lift protections"
         )
@@ -462,7 +461,7 @@ mod tests {
     fn every_option_that_may_be_a_default_exists() {
         let mut definition = Args::command();
         definition.build();
-        let mut ids = Vec::new();
+        let mut longs = Vec::new();
         for (command, lists) in ALLOWED {
             let at = find(&definition, command).unwrap();
             for &long in lists.iter().copied().flatten() {
@@ -471,15 +470,20 @@ mod tests {
                 let has_own_word = arg.get_num_args().is_none_or(|it| it.min_values() == it.max_values());
                 assert!(has_own_word || arg.is_require_equals_set(), "{command} --{long}");
                 let id = arg.get_id().as_str();
-                assert!(!is_path(command, id) || ADDED.contains(&id), "{command} --{long} names a file");
-                ids.push(arg.get_id().to_string());
+                assert!(!is_path(command, id) || ADDED.contains(&long), "{command} --{long} names a file");
+                longs.push((command, long));
             }
         }
-        let named = ADDED.iter().chain(MISFITS.iter().map(|(id, _)| id));
-        assert!(named.into_iter().all(|id| ids.iter().any(|it| it == id)));
-        for (command, ids) in SELECTED {
+        assert!(ADDED.iter().all(|added| longs.iter().any(|(_, long)| long == added)));
+        for (command, options, with) in MISFITS {
+            assert!(
+                options.iter().copied().flatten().all(|long| longs.contains(&(command, long))),
+                "{command}"
+            );
             let at = find(&definition, command).unwrap();
-            assert!(ids.iter().all(|id| at.get_arguments().any(|arg| arg.get_id() == *id)), "{command}");
+            let exists =
+                |long: &&str| option_named(at, long).is_some_and(|arg| arg.get_long() == Some(*long));
+            assert!(with.iter().all(exists), "{command}");
         }
     }
 

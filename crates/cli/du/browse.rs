@@ -19,7 +19,7 @@ use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 
 use super::DuArgs;
 use super::source::{Counted, count};
-use crate::browser::{DELETE, QUARANTINE, browse, quarantine_of_run, require_terminal};
+use crate::browser::{DELETE, QUARANTINE, browse, quarantine_of_run, quarantine_word, require_terminal};
 use crate::colour::Tone;
 use crate::console::{Console, Outcome, cause, reason};
 use crate::globals::Globals;
@@ -165,11 +165,10 @@ impl Source for Space {
         let starts: BTreeSet<_> = self.marked.iter().map(|id| self.known[*id as usize].start).collect();
         let to = starts.iter().map(|start| self.starts[*start].quarantine.as_os_str().as_bytes());
         let to = to.map(sanitize).collect::<Vec<_>>().join(", ");
-        let quarantine = format!("moves away and frees no space; `ftk undo` moves back; to {to}");
         Plan {
             lines,
             words: vec![
-                Word { word: QUARANTINE, what: quarantine },
+                quarantine_word(&to),
                 Word { word: DELETE, what: "deletes for good: this CANNOT BE UNDONE".into() },
             ],
         }

@@ -17,7 +17,7 @@ use ftk_file::{Stat, Symlinks};
 use ftk_record::{quote, sanitize};
 use rustix::fs::CWD;
 
-use crate::browser::{DELETE, QUARANTINE, browse, quarantine_of_run, require_terminal};
+use crate::browser::{DELETE, QUARANTINE, browse, quarantine_of_run, quarantine_word, require_terminal};
 use crate::console::{Console, Outcome};
 use crate::dup::act::Job;
 use crate::dup::action::ActionArgs;
@@ -272,15 +272,8 @@ impl Source for Copies {
             Err(error) => Plan { lines: vec![format!("{error:#}")], words: Vec::new() },
             Ok(lines) => {
                 let to = sanitize(self.removal.quarantine.as_os_str().as_bytes());
-                let quarantine = format!("moves away and frees no space; `ftk undo` moves back; to {to}");
                 let delete = "deletes; `ftk undo` copies back while a kept copy is unchanged".into();
-                Plan {
-                    lines,
-                    words: vec![
-                        Word { word: QUARANTINE, what: quarantine },
-                        Word { word: DELETE, what: delete },
-                    ],
-                }
+                Plan { lines, words: vec![quarantine_word(&to), Word { word: DELETE, what: delete }] }
             }
         }
     }

@@ -600,7 +600,7 @@ fn a_link_that_has_its_content_is_not_left() {
     verify(&dir, &[]).status(0);
 }
 
-/// Linux refuses links to files of others, and between file systems there are none.
+/// Linux refuses links to files of others, and links from one file system to another.
 #[test]
 fn the_copy_is_used_where_no_link_can_be_made() {
     if !is_root() {
