@@ -307,7 +307,7 @@ fn path() -> Option<PathBuf> {
     Some(config.join("ftk/config.toml"))
 }
 
-/// Returns the text of the file. `None` if no file exists, or if it is below a directory that the caller may not search:
+/// Returns the text of the file. `None` if it does not exist, or is below a directory that the caller may not search:
 /// then it is not theirs, as after `runuser`, which keeps HOME.
 fn read(path: &Path) -> anyhow::Result<Option<String>> {
     let opened = open_checked(CWD, path, OFlags::RDONLY | OFlags::NOCTTY, |found| match found.is_regular() {
