@@ -189,8 +189,15 @@ fn is_changed_by_strangers(from: &Stat, to: &Stat) -> bool {
 }
 
 /// Gives a file with a private name its old name back.
+///
+/// If another file has the name right after, it stays there: another program may have put it there in this moment, and a file
+/// with a private name is removed by undo.
 pub(crate) fn restore_name(place: &Place, expected: (u64, u64), aside: &Place) -> Result<(), ActError> {
-    rename_checked(aside, expected, place, || Ok(()), rename_to_free)
+    rename_to_free(aside, place).map_err(not_renamed)?;
+    is_still(place, expected).map_err(|refusal| match refusal {
+        Refusal::Replaced(_) => refusal.into(),
+        refusal => put_back(aside, place, refusal.into()),
+    })
 }
 
 fn rename_checked(
@@ -366,6 +373,15 @@ mod tests {
         delete(&victim, (1, 1), &temp, || Ok(())).unwrap_err();
         delete(&victim, id(&victim), &temp, || Err(Refusal::SameFile)).unwrap_err();
         assert_eq!(names(&dir), [("v".to_owned(), b"old".to_vec())]);
+    }
+
+    #[test]
+    fn another_file_that_has_a_restored_name_right_after_keeps_it() {
+        let (dir, victim, temp) = pair();
+        fs::remove_file(dir.path().join("v")).unwrap();
+        let error = restore_name(&victim, (1, 1), &temp).unwrap_err();
+        assert!(matches!(error, ActError::Refused(Refusal::Replaced(Side::Victim))), "{error}");
+        assert_eq!(names(&dir).into_iter().map(|(name, _)| name).collect::<Vec<_>>(), ["v"]);
     }
 
     #[test]

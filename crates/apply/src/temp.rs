@@ -59,11 +59,11 @@ impl Temp {
         &self.place.name
     }
 
-    /// Removes the replacement after an error, and returns the error. If the replacement cannot be removed,
+    /// Removes the replacement after an error, if it is still there, and returns the error. If it cannot be removed,
     /// or another file has its name, the error reports that it is left.
     pub(crate) fn discard(&self, error: ActError) -> ActError {
         match remove(&self.place, self.identity) {
-            Ok(()) => error,
+            Ok(()) | Err(Errno::NOENT) => error,
             Err(_) => error.leaving(self.name().to_bytes()),
         }
     }
