@@ -308,3 +308,28 @@ fn a_step_whose_record_would_be_too_long_is_not_carried_out() {
     dir.ftk(["undo", "../j"]).run().status(0).stderr_has("restored 1 file");
     assert_eq!(fs::read(dir.path("c")).unwrap(), b"same");
 }
+
+/// If the last run cannot be undone, an older one stays as it is.
+#[test]
+fn undo_of_the_last_run_never_takes_an_older_one() {
+    let dir = Dir::new();
+    dir.file("a", b"same").file("b", b"same");
+    dir.ftk(["dup", "prune", "--action", "delete", "--yes", "a", "b"]).run().status(0);
+    let of_prune = journal(&dir);
+    for (kind, why) in [("delete-entry", "if it was killed, `ftk undo "), ("reflink", "needs no undo (1 file")] {
+        // The journal of a later run, made from the one of the first.
+        let text = fs::read_to_string(&of_prune).unwrap();
+        let (header, steps) = text.split_once('\n').unwrap();
+        let mut header: serde_json::Value = serde_json::from_str(header).unwrap();
+        header["start_ns"] = (header["start_ns"].as_i64().unwrap() + 1).into();
+        let steps = steps.replace("\"action\":\"delete\"", &format!("\"action\":\"{kind}\""));
+        let later = of_prune.with_file_name("later.jsonl");
+        fs::write(&later, format!("{header}\n{steps}")).unwrap();
+        let run = dir.ftk(["undo", "--last"]).run().status(2);
+        run.stderr_has("the last run ").stderr_has(why).stderr_has("name its journal (see `ftk undo --list`)");
+        assert!(!dir.path("b").exists(), "{kind}");
+        fs::remove_file(&later).unwrap();
+    }
+    dir.ftk(["undo", "--last"]).run().status(0);
+    assert!(dir.path("b").exists());
+}

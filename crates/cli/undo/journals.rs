@@ -6,11 +6,11 @@ use std::io::{BufReader, ErrorKind};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use ftk_apply::{
     ActionKind, JournalError, JournalSummary, Remade, open_journal, open_trusted_journal, started, summarize,
 };
-use ftk_record::{quote, sanitize, write_record};
+use ftk_record::{quote, sanitize, shell_word, write_record};
 use indicatif::HumanCount;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -61,17 +61,18 @@ pub(super) fn list(globals: &Globals, console: &Console) -> anyhow::Result<Outco
     Ok(Outcome::error_if(!unusable.is_empty()))
 }
 
-/// Returns the newest journal with a step that is not undone. One that cannot be used is an error if its run may
-/// have been a later one: another run would be undone.
+/// Returns the newest journal with a step that is not undone. One that cannot be used, or whose steps cannot be undone, is
+/// an error if its run may have been a later one: another run would be undone.
 ///
 /// # Errors
-/// If no journal is found, or one cannot be used.
+/// If no journal is found, or one cannot be used, or the last run cannot be undone.
 pub(super) fn last(globals: &Globals, console: &Console) -> anyhow::Result<PathBuf> {
     let (journals, unusable) = find(globals)?;
     let directory = directory()?;
     let shown = quote(directory.as_os_str().as_bytes());
     let is_empty = journals.is_empty();
-    let newest = journals.into_iter().find(|journal| journal.summary.left > 0);
+    let newest =
+        journals.into_iter().find(|Found { summary: it, .. }| it.left > 0 || it.undone.is_empty());
     let start_ns = newest.as_ref().and_then(|journal| journal.summary.start_ns);
     let may_be_later =
         |it: &&Unusable| it.start_ns.is_none_or(|it| start_ns.is_none_or(|newest| it >= newest));
@@ -79,7 +80,25 @@ pub(super) fn last(globals: &Globals, console: &Console) -> anyhow::Result<PathB
     in_doubt.iter().for_each(|journal| journal.say(console));
     ensure!(in_doubt.is_empty(), "cannot tell which run is the last one: name its journal");
     ensure!(!is_empty, "no journal in {shown}");
-    Ok(newest.with_context(|| format!("nothing is left to undo in {shown}"))?.path)
+    let Found { path, summary } = newest.with_context(|| format!("nothing is left to undo in {shown}"))?;
+    if summary.left == 0 {
+        let did = steps_of(&summary);
+        let why = match summary.steps.keys().all(|kind| *kind == ActionKind::Reflink) {
+            true => "needs no undo",
+            false => "cannot be undone",
+        };
+        let left_by_kill = match summary.steps.contains_key(&ActionKind::DeleteEntry) {
+            true => {
+                let path = shell_word(path.as_os_str().as_bytes());
+                format!("if it was killed, `ftk undo {path}` gives what it left its name again; ")
+            }
+            false => String::new(),
+        };
+        bail!(
+            "the last run {why} ({did}): {left_by_kill}to undo an older run, name its journal (see `ftk undo --list`)"
+        );
+    }
+    Ok(path)
 }
 
 /// Returns what undos have made again, from all journals in the state directory that can be used
@@ -136,8 +155,8 @@ fn summary(journal: File, globals: &Globals) -> Result<JournalSummary, JournalEr
 /// Appends `2026-11-23 07:33  3 files linked  in /srv  /home/ann/.local/state/ftk/dup-20261123T073315Z-6kCIYK.jsonl`.
 /// After the number of files, it says how many of them are undone.
 fn push_line(out: &mut Vec<u8>, journal: &Found, json: bool) {
-    let Found { path, summary: JournalSummary { start_ns, directory, steps, undone, left, .. } } = journal;
-    let undone = |kind: &ActionKind| undone.get(kind).copied().unwrap_or(0);
+    let Found { path, summary } = journal;
+    let JournalSummary { start_ns, directory, steps, undone, left, .. } = summary;
     let (path, directory) = (path.as_os_str().as_bytes(), directory.as_os_str().as_bytes());
     if json {
         write_record(out, |record| {
@@ -148,7 +167,7 @@ fn push_line(out: &mut Vec<u8>, journal: &Found, json: bool) {
             let steps: Vec<_> = steps
                 .iter()
                 .map(|(kind, n)| {
-                    let (action, undone) = (kind.to_string(), undone(kind));
+                    let (action, undone) = (kind.to_string(), undone.get(kind).copied().unwrap_or(0));
                     serde_json::json!({"action": action, "files": n, "undone": undone})
                 })
                 .collect();
@@ -158,18 +177,22 @@ fn push_line(out: &mut Vec<u8>, journal: &Found, json: bool) {
     }
     let time = start_ns.and_then(|ns| Timestamp::from_nanosecond(ns).ok());
     let time = time.map(|time| time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());
+    let (time, steps) = (time.unwrap_or_default(), steps_of(summary));
+    let line = format!("  {time:<16}  {steps}  in {}  {}\n", sanitize(directory), sanitize(path));
+    out.extend_from_slice(line.as_bytes());
+}
+
+/// Returns `3 files linked, 2 files deleted (1 undone)`.
+fn steps_of(JournalSummary { steps, undone, .. }: &JournalSummary) -> String {
     let step = |(kind, n): (&ActionKind, &u64)| {
-        let undone = match undone(kind) {
+        let undone = match undone.get(kind).copied().unwrap_or(0) {
             0 => String::new(),
             all if all == *n => " (undone)".into(),
             some => format!(" ({} undone)", HumanCount(some)),
         };
         format!("{} {}{undone}", counted(*kind, *n), done(*kind))
     };
-    let steps: Vec<_> = steps.iter().map(step).collect();
-    let (time, steps) = (time.unwrap_or_default(), steps.join(", "));
-    let line = format!("  {time:<16}  {steps}  in {}  {}\n", sanitize(directory), sanitize(path));
-    out.extend_from_slice(line.as_bytes());
+    steps.iter().map(step).collect::<Vec<_>>().join(", ")
 }
 
 fn counted(kind: ActionKind, n: u64) -> String {
