@@ -634,8 +634,8 @@ impl Undoing {
     /// Returns whether the file under the private name is a complete or partial copy made by an earlier undo.
     /// While the victim's name leads to the keeper, no other kind of file has that name.
     ///
-    /// The copy may have the inode number that became free when the victim was removed. Its content
-    /// distinguishes it from a victim that was rewritten since, whose bytes differ from the keeper's.
+    /// Its bytes are the first ones of the keeper. So it is neither a victim that was rewritten since, even if the copy got the
+    /// inode number of the victim, nor a file that another program put there.
     fn is_copy(
         &mut self,
         intent: &Intent,
@@ -650,9 +650,6 @@ impl Undoing {
         }
         if !self.is_place_ready(intent, place, found)? {
             return Ok(false);
-        }
-        if left.identity() != intent.victim.version.identity() {
-            return Ok(true);
         }
         let copied = open(Side::Victim, aside.clone())?;
         let keeper = self.keeper(intent, place)?;
