@@ -179,7 +179,7 @@ const OF_WORK: &[&str] = &["threads", "io", "memory", "polite", "limit_rate", "p
 const OF_REPORTS: &[&str] = &["json", "verbose", "stats", "metrics"];
 
 /// Global options without effect on a command, which its help does not show.
-const WITHOUT_EFFECT: [(&str, &[&[&str]]); 12] = [
+const WITHOUT_EFFECT: [(&str, &[&[&str]]); 11] = [
     ("du", &[&["io", "limit_rate"]]),
     ("find", &[&["io", "limit_rate"]]),
     ("cmp", &[&["io"]]),
@@ -191,7 +191,6 @@ const WITHOUT_EFFECT: [(&str, &[&[&str]]); 12] = [
     ("apply", &[&["threads", "io", "memory"]]),
     ("undo", &[&["threads", "io", "memory", "progress"]]),
     ("diff", &[&["io", "limit_rate", "progress"]]),
-    ("unique", &[&["io", "limit_rate", "progress"]]),
 ];
 
 /// Returns the definition of `ftk` with its help pages arranged.

@@ -316,7 +316,9 @@ fn undo_of_the_last_run_never_takes_an_older_one() {
     dir.file("a", b"same").file("b", b"same");
     dir.ftk(["dup", "prune", "--action", "delete", "--yes", "a", "b"]).run().status(0);
     let of_prune = journal(&dir);
-    for (kind, why) in [("delete-entry", "if it was killed, `ftk undo "), ("reflink", "needs no undo (1 file")] {
+    for (kind, why) in
+        [("delete-entry", "if it was killed, `ftk undo "), ("reflink", "needs no undo (1 file")]
+    {
         // The journal of a later run, made from the one of the first.
         let text = fs::read_to_string(&of_prune).unwrap();
         let (header, steps) = text.split_once('\n').unwrap();
@@ -326,7 +328,9 @@ fn undo_of_the_last_run_never_takes_an_older_one() {
         let later = of_prune.with_file_name("later.jsonl");
         fs::write(&later, format!("{header}\n{steps}")).unwrap();
         let run = dir.ftk(["undo", "--last"]).run().status(2);
-        run.stderr_has("the last run ").stderr_has(why).stderr_has("name its journal (see `ftk undo --list`)");
+        run.stderr_has("the last run ")
+            .stderr_has(why)
+            .stderr_has("name its journal (see `ftk undo --list`)");
         assert!(!dir.path("b").exists(), "{kind}");
         fs::remove_file(&later).unwrap();
     }

@@ -1,6 +1,7 @@
 //! `ftk manifest unique`: content of one tree that is nowhere in another.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use super::records::{create, json, name};
 use crate::harness::{Dir, Run, records, sha256};
@@ -54,4 +55,91 @@ fn manifests_without_a_common_digest_are_errors() {
     }
     unique(&dir, "missing", "first", &[]).status(2).stdout("").stderr_has("ftk: cannot open ");
     unique(&dir, "first", "second", &["-0", "--json"]).status(2).stdout("");
+}
+
+/// Is everything on the card already there? Directories are read, and manifests and directories can be mixed.
+#[test]
+fn directories_are_compared_by_size_and_content() {
+    let dir = Dir::new();
+    dir.file("card/DCIM/1", b"photo one").file("card/DCIM/2", b"photo two").file("card/new", b"photo 3rd");
+    dir.file("card/large", &[1; 100_000]).file("card/empty", b"").raw_file(b"card/odd\xff\n", b"photo odd");
+    dir.file("nas/2024/a", b"photo one").file("nas/b", b"photo two").file("nas/same size", b"photo xxx");
+    dir.file("nas/unread", &[2; 50_000]).file("nas/e", b"").symlink("/nowhere", "nas/link");
+    fs::hard_link(dir.path("card/new"), dir.path("card/again")).unwrap();
+    let missing: [&[u8]; 4] = [b"again", b"large", b"new", b"odd\xff\n"];
+    let card = dir.ftk(["manifest", "create", "card", "-a", "xxh3,sha256"]).run().status(0);
+    fs::write(dir.aside("card.jsonl"), &card.out).unwrap();
+    let nas = dir.ftk(["manifest", "create", "nas"]).run().status(0);
+    fs::write(dir.aside("nas.jsonl"), &nas.out).unwrap();
+    let [card, nas] = ["card.jsonl", "nas.jsonl"].map(|name| dir.aside(name));
+    for (a, b) in [
+        (dir.path("card"), dir.path("nas")),
+        (dir.path("card"), nas.clone()),
+        (card.clone(), dir.path("nas")),
+        (card, nas),
+    ] {
+        let run = dir.ftk(["manifest", "unique", "-0"]).args([&a, &b]).run().status(1);
+        assert_eq!(records(&run.out, 0), missing, "{a:?} {b:?}");
+        run.stderr_has("4 files, 100.03 kB, only in A");
+    }
+    // Only files whose size the other side has are read. A file with hard links is read once.
+    let mut run = dir.ftk(["manifest", "unique", "card", "nas", "--json"]).run().status(1);
+    run = run.stderr_has("only in A; 5 files of A read, 4 files of B read   (status 1)\n");
+    let found = json(&run);
+    assert_eq!(found.len(), 4);
+    assert_eq!((&found[1]["path"], &found[1]["size_bytes"]), (&"large".into(), &100_000.into()));
+    assert!(found[1].get("digests").is_none() && found[2]["digests"]["blake3"].is_string());
+
+    dir.file("nas/c", b"photo 3rd").file("nas/d", b"photo odd").file("nas/l", &[1; 100_000]);
+    let run = dir.ftk(["manifest", "unique", "card", "nas"]).run().status(0).stdout("");
+    run.stderr_has("all content of A is in B; ");
+}
+
+/// What cannot be read is never said to be there.
+#[test]
+fn a_directory_that_cannot_be_read_is_unknown() {
+    let dir = Dir::new();
+    dir.file("card/a", b"photo one").file("card/b", b"photo two");
+    dir.file("nas/a", b"photo one").file("nas/b", b"photo two").file("nas/sub/c", b"c");
+    let other_user = || dir.ftk(["manifest", "unique", "card", "nas"]).unprivileged(&dir);
+    other_user().run().status(0);
+    let mode =
+        |path: &str, mode| fs::set_permissions(dir.path(path), PermissionsExt::from_mode(mode)).unwrap();
+    mode("nas/b", 0);
+    other_user().run().status(2).stdout("b\n").stderr_has("1 file, 9 B, not in B as far as it is known");
+    mode("nas/b", 0o644);
+    mode("card/b", 0);
+    other_user().run().status(2).stdout("").stderr_has("0 files, 0 B, only in A, which is not complete");
+    mode("card/b", 0o644);
+    mode("nas/sub", 0);
+    // All that was looked for was found.
+    other_user().run().status(0).stdout("");
+    mode("nas/sub", 0o755);
+    mode("card", 0o311);
+    other_user().run().status(2).stdout("");
+    mode("card", 0o755);
+}
+
+#[test]
+fn directories_that_prove_nothing_are_refused() {
+    let dir = Dir::new();
+    dir.file("card/sub/a", b"photo").file("nas/a", b"photo").dir("empty").symlink("card", "link");
+    for (a, b, why) in [
+        ("empty", "nas", "'empty' has no files: is the right file system mounted?"),
+        ("nas", "empty", "'empty' has no files"),
+        ("card", "card", "'card' is inside 'card': each of its files would be found there as its own copy"),
+        ("card/sub", "card", "'card/sub' is inside 'card'"),
+        ("card", "card/sub", "'card/sub' is inside 'card'"),
+        ("card", "link/sub", "'link/sub' is inside 'card'"),
+        ("card", "missing", "cannot open 'missing'"),
+        ("card", "nas/a", "'nas/a'"),
+    ] {
+        dir.ftk(["manifest", "unique", a, b]).run().status(2).stdout("").stderr_has(why);
+    }
+    // A directory of parts is a manifest, and one with anything else is a tree.
+    let part = dir.ftk(["manifest", "create", "nas"]).run().status(0).out;
+    fs::create_dir(dir.path("parts")).unwrap();
+    fs::write(dir.path("parts/m.jsonl"), part).unwrap();
+    dir.file("parts/x", b"x");
+    dir.ftk(["manifest", "unique", "nas", "parts"]).run().status(1).stdout("a\n");
 }

@@ -79,7 +79,7 @@ Examples:
   ftk dup ~/Pictures                duplicates, the largest waste first
   ftk dup --dirs ~/Pictures         equal directories, then other files
   ftk dup --json -o dup.json a b    a report for `ftk dup apply`
-  ftk dup --manifests disk1.jsonl disk2.jsonl   trees that are not mounted
+  ftk manifest unique card photos   what is on the card and not in photos
   ftk dup prune -h                  what can be done with duplicates";
 
 pub(crate) fn run(args: &DupArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {

@@ -71,8 +71,7 @@ pub(super) fn last(globals: &Globals, console: &Console) -> anyhow::Result<PathB
     let directory = directory()?;
     let shown = quote(directory.as_os_str().as_bytes());
     let is_empty = journals.is_empty();
-    let newest =
-        journals.into_iter().find(|Found { summary: it, .. }| it.left > 0 || it.undone.is_empty());
+    let newest = journals.into_iter().find(|Found { summary: it, .. }| it.left > 0 || it.undone.is_empty());
     let start_ns = newest.as_ref().and_then(|journal| journal.summary.start_ns);
     let may_be_later =
         |it: &&Unusable| it.start_ns.is_none_or(|it| start_ns.is_none_or(|newest| it >= newest));

@@ -10,6 +10,7 @@
 //! - [`VerifyPlan`] finds the files that must be read to compare a tree with its manifest, and then gives the
 //!   verdicts.
 //! - [`diff()`] compares two manifests, and [`unique()`] finds contents that only one of them has.
+//! - [`ContentSet`] finds contents of a manifest or a tree in another one.
 //! - [`Update`] finds the files that must be read to make a new manifest from an old one.
 //! - [`Scrub`] reads the files in turn, a part in each run, and records when each was last verified.
 //! - [`RepairPlan`] finds the files that must be read to find what is damaged or missing, [`Search`] finds its
@@ -165,7 +166,7 @@ pub use sniff::{Kind, sniff};
 pub use start::start_ns;
 pub use survey::Survey;
 pub use tree_digest::TreeForm;
-pub use unique::unique;
+pub use unique::{ContentSet, recorded_sizes, unique};
 pub use update::{Update, UpdateOptions, Updated};
 pub use verdict::{Finding, Summary, Verdict};
 pub use verify::{Batch, VerifyPlan};

@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use ftk_hash::Algorithm;
 use ftk_inventory::{Budget, OpenDirs};
 
-use crate::common::Common;
+use crate::common::{Common, range};
 use crate::entry::key;
 use crate::keys::Keys;
 use crate::merge::Side as _;
@@ -74,4 +75,107 @@ pub fn unique(
         }
     }
     Ok(found)
+}
+
+/// The contents of files: their digests by one algorithm, and their sizes. Each uses 24 bytes of memory and its digest.
+#[derive(Debug)]
+pub struct ContentSet {
+    algorithm: Algorithm,
+    keys: Keys,
+    ranked: Vec<(u64, u32)>,
+}
+
+impl ContentSet {
+    /// Creates an empty set.
+    ///
+    /// # Panics
+    /// If equal digests by this algorithm do not show that contents are equal.
+    pub fn new(algorithm: Algorithm, budget: &Budget) -> Self {
+        assert!(algorithm.identifies_content(), "{algorithm} does not identify contents");
+        Self { algorithm, keys: Keys::new(algorithm.digest_len(), budget), ranked: Vec::new() }
+    }
+
+    /// Adds a content.
+    ///
+    /// # Errors
+    /// If it does not fit into the budget.
+    pub fn add(&mut self, digest: &[u8], size_bytes: u64) -> Result<(), Error> {
+        self.keys.push([digest], Some(size_bytes))
+    }
+
+    /// Adds the contents of a manifest, except kept records of what could not be read: they say nothing about the content
+    /// now.
+    ///
+    /// # Errors
+    /// If the manifest cannot be read, lacks the algorithm, or does not fit into the budget.
+    pub fn add_manifest(&mut self, manifest: &Manifest) -> Result<(), Error> {
+        let header = manifest.header();
+        let digest = digest_of(header.algorithms.as_slice(), self.algorithm)?;
+        let mut entries = manifest.entries()?;
+        while let Some(entry) = entries.next()? {
+            if entry.stat.is_regular() && !header.failed.covers(entry.path) {
+                self.keys.push([&entry.digests[digest.clone()]], entry.size())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prepares for [`has`](Self::has). To be called after the last content was added.
+    pub fn seal(&mut self) {
+        self.ranked = self.keys.ranked();
+    }
+
+    /// Returns whether a content is in the set. A size that is not known equals every size.
+    ///
+    /// # Panics
+    /// If contents were added and the set was not sealed.
+    pub fn has(&self, digest: &[u8], size_bytes: Option<u64>) -> bool {
+        assert_eq!(self.ranked.len(), self.keys.len(), "the set is sealed");
+        self.keys.has(&self.ranked, &mut digest.to_vec(), size_bytes)
+    }
+
+    /// Passes to `each`, in path order, the regular files of a manifest whose content is not in the set, and returns how many
+    /// there are.
+    ///
+    /// # Errors
+    /// If the manifest cannot be read or lacks the algorithm.
+    ///
+    /// # Panics
+    /// Those of [`has`](Self::has).
+    pub fn missing_of(&self, manifest: &Manifest, each: &mut dyn FnMut(&Entry<'_>)) -> Result<u64, Error> {
+        let digest = digest_of(&manifest.header().algorithms, self.algorithm)?;
+        let (mut entries, mut missing) = (manifest.entries()?, 0);
+        while let Some(entry) = entries.next()? {
+            if entry.stat.is_regular() && !self.has(&entry.digests[digest.clone()], entry.size()) {
+                missing += 1;
+                each(&entry);
+            }
+        }
+        Ok(missing)
+    }
+}
+
+/// Returns where the digest by `algorithm` is among those of an entry.
+fn digest_of(algorithms: &[Algorithm], algorithm: Algorithm) -> Result<std::ops::Range<usize>, Error> {
+    range(algorithms, algorithm)
+        .ok_or_else(|| Error::NoCommonAlgorithm { old: algorithms.to_vec(), new: vec![algorithm] })
+}
+
+/// Returns the distinct sizes of the regular files of a manifest, ascending; `None` if one is not known.
+///
+/// # Errors
+/// If the manifest cannot be read.
+pub fn recorded_sizes(manifest: &Manifest) -> Result<Option<Vec<u64>>, Error> {
+    let (mut entries, mut sizes) = (manifest.entries()?, Vec::new());
+    while let Some(entry) = entries.next()? {
+        if entry.stat.is_regular() {
+            let Some(size) = entry.size() else { return Ok(None) };
+            if sizes.last() != Some(&size) {
+                sizes.push(size);
+            }
+        }
+    }
+    sizes.sort_unstable();
+    sizes.dedup();
+    Ok(Some(sizes))
 }
