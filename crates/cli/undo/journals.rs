@@ -61,8 +61,8 @@ pub(super) fn list(globals: &Globals, console: &Console) -> anyhow::Result<Outco
     Ok(Outcome::error_if(!unusable.is_empty()))
 }
 
-/// Returns the newest journal with a step that is not undone. One that cannot be used, or whose steps cannot be undone, is
-/// an error if its run may have been a later one: another run would be undone.
+/// Returns the newest journal with a step that is not undone. One that cannot be used, or whose steps cannot be undone,
+/// is an error if its run may have been a later one: another run would be undone.
 ///
 /// # Errors
 /// If no journal is found, or one cannot be used, or the last run cannot be undone.
