@@ -65,7 +65,7 @@ fn role(command: &str, argument: &str) -> Option<Role> {
     Some(match (command, argument) {
         (_, "output" | "stats" | "metrics") => Role::Output,
         ("undo" | "dup undo", "journal") => Role::Tree,
-        (_, "journal") => Role::NewFile,
+        (_, "journal" | "log") => Role::NewFile,
         (_, "quarantine" | "action") | ("man", "install") => Role::NewDirectory,
         (_, "files_from" | "files0_from" | "plan") => Role::Input,
         (_, "newer" | "samefile" | "explain") => Role::Examined,

@@ -86,6 +86,13 @@ pub(crate) struct Globals {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) metrics: Option<PathBuf>,
 
+    /// Append the result of the run to FILE, as a line of JSON
+    ///
+    /// A log of checks: when, where, by whom, with which command line, what was found, the exit status, and for a
+    /// manifest its digest. FILE is created if it does not exist. It must be a log of ftk, and is skipped in trees.
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
+    pub(crate) log: Option<PathBuf>,
+
     /// Ignore the file of defaults
     ///
     /// Scripts should use this option. The file is $XDG_CONFIG_HOME/ftk/config.toml, or else

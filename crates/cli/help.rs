@@ -123,7 +123,10 @@ impl Topic {
     /// first. `None` if it has none.
     fn block(&self, command: &Command) -> Option<String> {
         let topic = self.command();
-        let mut shown: Vec<_> = topic.get_arguments().filter(|arg| is_shown(command, arg)).collect();
+        let mut shown: Vec<_> = topic
+            .get_arguments()
+            .filter(|arg| is_shown(command, arg) && !arg.is_hide_short_help_set())
+            .collect();
         let rank = |arg: &Arg| MOST_USED.iter().position(|id| arg.get_id() == id);
         shown.sort_by_key(|arg| rank(arg).unwrap_or(MOST_USED.len()));
         let find = |id: &str| shown.iter().find(|arg| arg.get_id() == id);
@@ -176,7 +179,7 @@ fn spec(arg: &Arg, second: Option<&str>) -> String {
 const OF_WORK: &[&str] = &["threads", "io", "memory", "polite", "limit_rate", "progress"];
 
 /// Global options of commands that report what they did.
-const OF_REPORTS: &[&str] = &["json", "verbose", "stats", "metrics"];
+const OF_REPORTS: &[&str] = &["json", "verbose", "stats", "metrics", "log"];
 
 /// Global options without effect on a command, which its help does not show.
 const WITHOUT_EFFECT: [(&str, &[&[&str]]); 11] = [

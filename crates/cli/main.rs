@@ -42,6 +42,7 @@ mod report;
 mod rules;
 mod run;
 mod run_files;
+mod run_log;
 mod scan;
 mod selection;
 mod signals;

@@ -1,4 +1,4 @@
-//! The files that describe a run when it has ended: those of `--stats` and `--metrics`.
+//! The files that describe a run when it has ended: those of `--stats`, `--metrics` and `--log`.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use ftk_record::Output;
 use crate::console::{Console, Outcome, cause};
 use crate::globals::Globals;
 use crate::list::{cannot_write, named};
+use crate::run_log::RunLog;
 use crate::stdout::Stdout;
 
 /// The files of a run, created before its work: a file that cannot be created fails the run at once instead of after
@@ -17,6 +18,7 @@ use crate::stdout::Stdout;
 pub(crate) struct RunFiles {
     stats: Option<RunFile>,
     metrics: Option<RunFile>,
+    log: Option<RunLog>,
 }
 
 /// A file, or standard output if `output` is `None`.
@@ -37,19 +39,22 @@ impl RunFiles {
             let output = output.inspect_err(say).ok()?;
             Some(Some(RunFile { path: path.clone(), output }))
         };
-        Some(Self { stats: create(&globals.stats)?, metrics: create(&globals.metrics)? })
+        let log = globals.log.as_deref().map(RunLog::open).transpose();
+        let log = log.map_err(|error| console.fatal(&error)).ok()?;
+        Some(Self { stats: create(&globals.stats)?, metrics: create(&globals.metrics)?, log })
     }
 
     /// Whether no option names a file.
     pub(crate) fn is_empty(&self) -> bool {
-        self.stats.is_none() && self.metrics.is_none()
+        self.stats.is_none() && self.metrics.is_none() && self.log.is_none()
     }
 
     /// Returns the device and inode number of the files, and of those that they replace. A walk skips them.
     pub(crate) fn identities(&self) -> Vec<(u64, u64)> {
         let outputs =
             [&self.stats, &self.metrics].into_iter().flatten().filter_map(|file| file.output.as_ref());
-        outputs.flat_map(Output::identities).copied().collect()
+        let log = self.log.iter().filter_map(RunLog::identity);
+        outputs.flat_map(Output::identities).copied().chain(log).collect()
     }
 
     /// Writes the files of a run of `command` that ended with `outcome`. Returns the outcome, which is an error if a
@@ -62,7 +67,8 @@ impl RunFiles {
                 Ok(())
             })
         });
-        let errors = [stats, metrics].into_iter().flatten().filter_map(Result::err);
+        let log = self.log.map(|log| log.append(&console.stats, outcome).context("cannot append to the log"));
+        let errors = [stats, metrics, log].into_iter().flatten().filter_map(Result::err);
         errors.fold(outcome, |_, error| console.fatal(&error))
     }
 }

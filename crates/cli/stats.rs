@@ -1,10 +1,12 @@
 //! Statistics of a run, and `--stats FILE`, which writes them as JSON. `--metrics` writes the same figures.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use ftk_manifest::Manifest;
 use ftk_process::{Report, Work};
 use ftk_sched::Backend;
 use serde::Serialize;
@@ -33,6 +35,8 @@ pub(crate) struct Gathered {
     pub(crate) unused_rules: UnusedRules,
     /// When the longest unverified file of a tree was last read, in nanoseconds since 1970.
     pub(crate) oldest_verified_ns: Option<i128>,
+    /// The path and the seal of the manifest that was checked.
+    pub(crate) sealed: Option<(Vec<u8>, String)>,
 }
 
 impl Default for Stats {
@@ -125,6 +129,11 @@ impl Stats {
     /// Records when the longest unverified file of a tree was last read, in nanoseconds since 1970.
     pub(crate) fn oldest_verified(&self, ns: i128) {
         self.lock().oldest_verified_ns = Some(ns);
+    }
+
+    /// Records the manifest by which a tree is checked.
+    pub(crate) fn sealed(&self, path: &OsStr, manifest: &Manifest) {
+        self.lock().sealed = manifest.seal().map(|seal| (path.as_encoded_bytes().to_vec(), seal.to_owned()));
     }
 
     /// Returns the time since the start of the run.

@@ -8,6 +8,7 @@ mod definition;
 mod descriptors;
 mod files;
 mod help;
+mod log;
 mod messages;
 mod metrics;
 mod old_kernels;

@@ -96,7 +96,8 @@ pub(super) fn run(
     }
     let mut groups = search.examine((!is_list).then_some(console));
     // Nothing shows then what pruning would free, so the members are not examined for it.
-    let is_untold = globals.quiet && globals.stats.is_none() && globals.metrics.is_none();
+    let is_untold =
+        globals.quiet && [&globals.stats, &globals.metrics, &globals.log].into_iter().all(Option::is_none);
     let tally = if is_list && is_untold {
         search.groups.totals().into()
     } else {

@@ -109,6 +109,7 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let name = || quote(args.manifest.as_bytes());
     let lock = Lock::acquire(path, console)?;
     let Input { mut manifest, .. } = Input::open_any(&args.manifest, globals)?;
+    console.stats.sealed(&args.manifest, &manifest);
     lock.check().with_context(name)?;
     let root = Root::open(&args.root)?;
     if let Some(asked) = args.shard.resolve(&root, &manifest.header().options, args.guard.other_root)? {

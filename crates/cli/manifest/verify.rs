@@ -134,6 +134,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
         None if Path::new(file).is_dir() => input.context("a single argument is FILE, not ROOT")?,
         _ => input?,
     };
+    console.stats.sealed(file, &manifest);
     let name = || quote(file.as_bytes());
     let root = match given {
         Some(given) => Root::open(given)?,

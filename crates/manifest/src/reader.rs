@@ -104,9 +104,10 @@ impl Manifest {
             next = LinePlace { offset: next.offset + line.len() as u64 + 1, lines: next.lines + 1 };
             each(&header, next.lines, line)?;
         }
+        let seal = lines.seal().digest();
         let sealed =
             Sealed { file: Handle::Open(file), is_compressed, fingerprints, lines: next.lines, index };
-        let part = PartFile { sealed, shard: header.shard.clone(), name: Vec::new(), before: 0 };
+        let part = PartFile { sealed, seal, shard: header.shard.clone(), name: Vec::new(), before: 0 };
         Ok(Self {
             parts: vec![part],
             header,
@@ -152,6 +153,11 @@ impl Manifest {
                 Ok(())
             }
         }
+    }
+
+    /// Returns the SHA-256 that the footer has, in hexadecimal digits; `None` if the manifest consists of several files.
+    pub fn seal(&self) -> Option<&str> {
+        if let [part] = &*self.parts { Some(&part.seal) } else { None }
     }
 
     /// Returns the header.

@@ -153,6 +153,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let lock = args.yes.then(|| Lock::acquire(path, console)).transpose()?;
     let Input { manifest, own } = Input::open(&args.manifest, globals)?;
     lock.as_ref().map_or(Ok(()), Lock::check).with_context(name)?;
+    console.stats.sealed(&args.manifest, &manifest);
     let algorithms = &manifest.header().algorithms;
     ensure!(!algorithms.is_empty(), "{} records no digests, so nothing can be repaired by it", name());
     let scope = ScopeArgs::of_words(&manifest.header().options).with_context(name)?;

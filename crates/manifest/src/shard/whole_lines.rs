@@ -14,6 +14,8 @@ use crate::{Error, Header};
 #[derive(Debug)]
 pub(crate) struct PartFile {
     pub(crate) sealed: Sealed,
+    /// The SHA-256 of its lines, in hexadecimal digits.
+    pub(crate) seal: String,
     /// Which entries it has; `None` if it has all.
     pub(crate) shard: Option<Shard>,
     /// The name in errors; empty unless the file is a part of a manifest.
