@@ -177,7 +177,7 @@ impl Side {
                 }
             };
             missing += 1;
-            each(Missing::Found(tree.root.below(item.path), size, digest));
+            each(Missing::Found(tree.below(item.path), size, digest));
         }
         Ok(missing)
     }
@@ -216,6 +216,12 @@ impl Tree {
         };
         let row = files.binary_search(first).ok()?;
         Some(hashed.rows.digest(row as u32, 0))
+    }
+
+    /// Strips the directory from a path that the walk found.
+    fn below<'p>(&self, path: &'p [u8]) -> &'p [u8] {
+        let below = path.strip_prefix(self.root.given().as_bytes()).expect("the path begins with the root");
+        below.strip_prefix(b"/").unwrap_or(below)
     }
 
     /// Returns how many files were to be read.
