@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::ArgMatches;
 use ftk_file::{FileType, Stat, Symlinks};
-use ftk_manifest::part_files;
+use ftk_manifest::named_like_parts;
 use ftk_record::{Output, OutputId, quote};
 use rustix::fs::CWD;
 
@@ -287,7 +287,7 @@ impl Named {
         let path = Path::new(&self.path);
         let Ok(stat) = Stat::at(CWD, path, Symlinks::Follow) else { return Vec::new() };
         let inside = match (stat.file_type, self.role) {
-            (FileType::Directory, Role::Manifest) => part_files(path).unwrap_or_default(),
+            (FileType::Directory, Role::Manifest) => named_like_parts(path).unwrap_or_default(),
             (FileType::Directory, _) if self.is_bag => {
                 let entries = fs::read_dir(path).into_iter().flatten().flatten();
                 entries.map(|entry| entry.path()).collect()

@@ -30,6 +30,8 @@ pub(crate) struct Scan {
     pub(crate) inventory: Inventory,
     /// Paths that could not be examined.
     pub(crate) failed: Vec<Vec<u8>>,
+    /// Those of them that are ignore files. What they select is not known.
+    pub(crate) unread_rules: Vec<Vec<u8>>,
     /// Directories that were not entered because they had been entered under another path: the path, then the
     /// other.
     pub(crate) repeated: Vec<[Vec<u8>; 2]>,
@@ -39,7 +41,7 @@ pub(crate) struct Scan {
     pub(crate) rules: Rules,
     /// What was not shown, if the selection records it.
     pub(crate) unseen: Unseen,
-    /// The directories that the shard shares with others.
+    /// The directories that were listed for a shard.
     pub(crate) listed: Listed,
     /// `Error` if a part of the tree could not be listed.
     pub(crate) outcome: Outcome,
@@ -95,9 +97,12 @@ pub(crate) fn scan(
     }
     say_skipped(skipped, inventory.skipped(), console);
     let outcome = if errors.is_empty() && refused.is_empty() { Outcome::Success } else { Outcome::Error };
+    // A walk reads nothing else.
+    let unread_rules = errors.iter().filter(|error| error.op == Op::Read).map(|error| error.path.clone());
+    let unread_rules = unread_rules.collect();
     let failed = errors.into_iter().map(|error| error.path).collect();
     let listed = Listed::merge(listed);
-    Ok(Scan { inventory, failed, repeated, skipped, rules, unseen, listed, outcome })
+    Ok(Scan { inventory, failed, unread_rules, repeated, skipped, rules, unseen, listed, outcome })
 }
 
 /// The result of a walk with any visitors.

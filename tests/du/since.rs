@@ -9,6 +9,70 @@ use serde_json::Value;
 use super::tree;
 use crate::harness::{Dir, Mounted, Run, bytes, needs, records, sha256};
 
+/// What was on a file system that is not mounted did not shrink: a tree and a record that lack it say so.
+#[test]
+fn a_missing_mount_is_not_compared() {
+    let dir = Dir::new();
+    dir.file("t/a/1", &bytes(1, 9000));
+    let disk = dir.dir("t/disk").path("t/disk");
+    let Some(mounted) = Mounted::at(&disk, ["-t", "tmpfs", "none"]) else { return };
+    dir.file("t/disk/d/2", &bytes(2, 90_000));
+    let create = |name: &str| dir.ftk(["manifest", "create", "t", "-o", name]).run().status(0);
+    create("old.jsonl");
+    dir.ftk(["du", "--since", "old.jsonl", "t"]).run().status(0).stdout("");
+    drop(mounted);
+    create("new.jsonl");
+    dir.file("t/a/3", &bytes(3, 5000));
+    for (new, change) in [("t", 8192), ("new.jsonl", 0)] {
+        let run = dir.ftk(["du", "--json", "--since", "old.jsonl", new]).run().status(2);
+        let why = "'t/disk': another file system is recorded there, and none is mounted now: not compared";
+        let run = run.stderr_has(why).stderr_has("1 entry not compared").stderr_has("(status 2)");
+        let root = &objects(&run)[0];
+        assert_eq!(
+            (root["unknown"].as_u64(), number(root, "allocated_bytes_change")),
+            (Some(1), change),
+            "{new}"
+        );
+        assert!(!objects(&run).iter().any(|line| path(line).starts_with("t/disk/")));
+    }
+    let Some(_other) = Mounted::at(&disk, ["-t", "ramfs", "none"]) else { return };
+    let run = dir.ftk(["du", "--since", "old.jsonl", "t"]).run().status(2);
+    run.stderr_has("another file system is mounted there than the recorded one");
+    // A copy has no mounts.
+    dir.file("copy/a/1", &bytes(1, 9000)).file("copy/disk/d/2", &bytes(2, 90_000));
+    dir.ftk(["du", "--since", "old.jsonl", "copy"]).run().status(0).stderr_has("is of another directory");
+}
+
+/// Hosts number the devices of a file system without an identity differently.
+#[test]
+fn hard_links_in_parts_of_several_hosts_count_once() {
+    let dir = Dir::new();
+    let Some(_mounted) = Mounted::at(&dir.dir("t").path("t"), ["-t", "tmpfs", "none"]) else { return };
+    dir.file("t/a/x", &bytes(1, 100_000)).dir("t/b").dir("t/c").dir("parts");
+    for name in ["t/b/x", "t/c/x"] {
+        fs::hard_link(dir.path("t/a/x"), dir.path(name)).unwrap();
+    }
+    dir.ftk(["manifest", "create", "t", "-o", "whole.jsonl"]).run().status(0);
+    let mut merge = vec!["manifest".to_owned(), "merge".into(), "-o".into(), "merged.jsonl".into()];
+    for host in 1..=3_u32 {
+        let (shard, part) = (format!("{host}/3"), format!("parts/{host}.jsonl"));
+        dir.ftk(["manifest", "create", "--shard", &shard, "t", "-o", &part]).run().status(0);
+        let text = fs::read_to_string(dir.path(&part)).unwrap();
+        let (lines, _) = text.split_once("{\"footer\":").unwrap();
+        let lines = lines.replace("\"dev\":", &format!("\"dev\":{host}"));
+        let (records, digest) = (lines.lines().count(), sha256(lines.as_bytes()));
+        let footer = format!("{{\"footer\":{{\"records\":{records},\"sha256\":\"{digest}\"}}}}\n");
+        fs::write(dir.path(&part), lines + &footer).unwrap();
+        merge.push(part);
+    }
+    dir.ftk(&merge).run().status(0);
+    let du = |from: &str| dir.ftk(["du", "-s", "--from", from]).run().status(0).text().to_owned();
+    assert_eq!([du("parts"), du("merged.jsonl")], [du("whole.jsonl"), du("whole.jsonl")]);
+    for [old, new] in [["whole.jsonl", "merged.jsonl"], ["merged.jsonl", "t"], ["parts", "t"]] {
+        dir.ftk(["du", "--since", old, new]).run().status(0).stdout("");
+    }
+}
+
 /// What is counted of a directory: allocated bytes, sizes, and files.
 type Sums = [i128; 3];
 

@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Context as _, anyhow, ensure};
 use ftk_file::{FileSystem, Inode};
 use ftk_inventory::{Budget, OpenDirs};
-use ftk_manifest::{Entry, Field, Header, Kind, Manifest, RootIdentity, sniff};
+use ftk_manifest::{Entry, Field, Header, Kind, LostMount, Manifest, Mount, RootIdentity, sniff};
 use ftk_record::{MAX_NESTED_PATH, ZstdReader, is_zstd, quote};
 use ftk_usage::{Facts, Item, Keep, Loaded, Node, Part, Unknown, Usage, read_ncdu};
 use ftk_walk::FileType;
@@ -41,6 +41,8 @@ pub(super) struct Record {
     pub(super) root: Vec<u8>,
     /// What identifies the root.
     pub(super) identity: Option<RootIdentity>,
+    /// The file systems that were mounted below the root.
+    pub(super) mounts: Vec<Mount>,
     /// The options of a manifest, which selected its entries. `None` for other files.
     pub(super) options: Option<Vec<Vec<u8>>>,
     /// When the tree was read, in nanoseconds since 1970.
@@ -67,7 +69,7 @@ pub(super) fn count(
     console: &Console,
 ) -> anyhow::Result<Counted> {
     let start = Instant::now();
-    let Recorded { usage, record } = Recorded::read(file, &args.keep(), globals, budget)?;
+    let Recorded { usage, record } = Recorded::read(file, &args.keep(), globals, budget, console)?;
     if let Some(path) = record.unallocated {
         let why = "has no allocated_bytes: make the manifest with `ftk manifest create`";
         return Err(anyhow!("{} {why}", quote(&path)).context(quote(file.as_encoded_bytes())));
@@ -101,10 +103,11 @@ impl Recorded {
         keep: &Keep,
         globals: &Globals,
         budget: &Budget,
+        console: &Console,
     ) -> anyhow::Result<Self> {
         let name = || quote(file.as_encoded_bytes());
         if Path::new(file).is_dir() {
-            let Input { manifest, own } = Input::open(file, globals)?;
+            let Input { manifest, own } = Input::open(file, globals, console)?;
             let read = Self::of_manifest(&manifest, keep, budget).with_context(name)?;
             return Ok(Self { record: Record { own, ..read.record }, ..read });
         }
@@ -140,13 +143,14 @@ impl Recorded {
     /// # Errors
     /// If an entry is invalid, or if the table of directories does not fit into `budget`.
     pub(crate) fn of_manifest(manifest: &Manifest, keep: &Keep, budget: &Budget) -> anyhow::Result<Self> {
-        let Header { root, root_identity, options, start_ns, .. } = manifest.header().clone();
+        let Header { root, root_identity, options, start_ns, mounts, .. } = manifest.header().clone();
         let root = if root.is_empty() { b".".to_vec() } else { root };
         let mut record = Record {
             root,
             identity: root_identity,
             options: Some(options),
             start_ns: Some(start_ns),
+            mounts,
             ..Record::default()
         };
         let mut part = Part::new(0, keep, budget);
@@ -167,6 +171,12 @@ impl Record {
         let mut options: Vec<_> = self.options.iter().flatten().cloned().chain(filter).collect();
         options.sort_unstable();
         options
+    }
+
+    /// Returns the file systems that were mounted in this tree and are not in the same tree `now`.
+    pub(super) fn lost_mounts(&self, now: &Self) -> Vec<LostMount> {
+        let is_known = self.identity.is_some() && now.identity.is_some() && self.other_root(now).is_none();
+        if is_known { Mount::lost(&self.mounts, &now.mounts) } else { Vec::new() }
     }
 
     /// Returns why the root of `other` is another directory, as far as it is known.
@@ -206,7 +216,7 @@ fn add_entries(manifest: &Manifest, record: &mut Record, part: &mut Part) -> any
     record.loaded.has_directory_sizes = true;
     let mut entries = manifest.entries()?;
     while let Some(entry) = entries.next()? {
-        let facts = facts(&entry, &mut file_systems);
+        let facts = facts(&entry, manifest.header(), &mut file_systems);
         let is_directory = entry.stat.file_type == FileType::Directory;
         record.loaded.has_directory_sizes &= !is_directory || entry.knows(Field::Size);
         if record.unallocated.is_none() && !Field::Allocated.is_of(&entry) {
@@ -247,13 +257,13 @@ fn place<'p>(open: &OpenDirs<Node>, path: &'p [u8]) -> (Node, &'p [u8]) {
 }
 
 /// Returns what a manifest says about the space of an entry.
-fn facts(entry: &Entry<'_>, file_systems: &mut FileSystems) -> Facts {
+fn facts(entry: &Entry<'_>, header: &Header, file_systems: &mut FileSystems) -> Facts {
     let stat = &entry.stat;
     let is_linked = entry.knows(Field::Nlink) && stat.nlink > 1 && stat.file_type != FileType::Directory;
     Facts {
         apparent: entry.size().unwrap_or_default(),
         allocated: if Field::Allocated.is_of(entry) { stat.blocks.saturating_mul(512) } else { 0 },
-        link: entry.inode().filter(|_| is_linked).map(|inode| file_systems.number(inode)),
+        link: is_linked.then(|| header.inode(entry)).flatten().map(|inode| file_systems.number(inode)),
     }
 }
 

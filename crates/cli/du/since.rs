@@ -10,7 +10,7 @@ use ftk_inventory::{Budget, Full};
 use ftk_manifest::Manifest;
 use ftk_record::quote;
 use ftk_select::Roots;
-use ftk_usage::{Count, Difference, Keep, Loaded, Measure, Shown, Usage};
+use ftk_usage::{Count, Difference, Keep, Loaded, Measure, Shown, Unknown, Usage};
 use ftk_walk::Follow;
 
 use super::changes::{self, Style};
@@ -20,7 +20,7 @@ use super::{DuArgs, space};
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::human;
-use crate::manifest::{Root, ScopeArgs};
+use crate::manifest::{Root, ScopeArgs, join};
 use crate::scan::too_large;
 use crate::size::Unit;
 use crate::stdout::Stdout;
@@ -48,21 +48,28 @@ pub(super) fn run(
     let measure = args.measure();
     let budget = Budget::new(globals.memory());
     let keep = Keep { files: args.output.all, measure, ..Keep::default() };
-    let older = Recorded::read(old, &keep, globals, &budget)?;
+    let older = Recorded::read(old, &keep, globals, &budget, console)?;
     let keep = Keep { without_directories: !older.record.loaded.has_directory_sizes, ..keep };
     let is_now = Path::new(new).is_dir();
-    let (newer, outcome, file_systems) = if is_now {
+    let (mut newer, outcome, file_systems) = if is_now {
         let (counted, record) = walk(new, old, &older.record, &keep, args, globals, &budget, console)?;
         (Recorded { usage: counted.usage, record }, counted.outcome, counted.file_systems)
     } else {
         if let Some(filter) = args.filter() {
             bail!("{filter} cannot be used with two files: they were written with their own selections");
         }
-        let newer = Recorded::read(new, &keep, globals, &budget)?;
+        let newer = Recorded::read(new, &keep, globals, &budget, console)?;
         let outcome = from::say(&newer.record.loaded, new, console);
         (newer, outcome, Vec::new())
     };
-    let outcome = outcome.max(from::say(&older.record.loaded, old, console));
+    let mut outcome = outcome.max(from::say(&older.record.loaded, old, console));
+    // What was on a file system that is not mounted any more did not shrink.
+    for mount in older.record.lost_mounts(&newer.record) {
+        let path = quote(&join(&newer.record.root, &mount.path));
+        console.error_of("mount", format_args!("{path}: {mount}: not compared"));
+        newer.usage.add_unknown(Unknown { path: mount.path, is_directory: true });
+        outcome = Outcome::Error;
+    }
     let pair = Pair::new([older, newer], [old, new], console)?;
     if let (Measure::Allocated, Some((name, path))) = (measure, pair.unallocated([old, new])) {
         let why = "has no allocated_bytes: compare sizes with --apparent-size";
@@ -149,6 +156,7 @@ fn walk(
     let record = Record {
         root: dir.as_bytes().to_vec(),
         identity: Some(root.identity().clone()),
+        mounts: root.mounts_now(&old.mounts),
         // The same entries were selected.
         options: old.options.clone(),
         loaded: Loaded { has_directory_sizes: true, made: old.loaded.made.clone(), ..Loaded::default() },

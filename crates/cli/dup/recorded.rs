@@ -79,7 +79,7 @@ pub(super) fn run(
     let stdout = Stdout::default();
     let mut list = List::create(named(output.output.as_deref()), &stdout)?;
     let range = sizes.range()?;
-    let sources = open(&args.manifests, globals)?;
+    let sources = open(&args.manifests, globals, console)?;
     let format = output.format(globals.json, list.is_shown());
     let mut head = Vec::new();
     let json = (format == ReportFormat::Json).then(|| {
@@ -128,12 +128,12 @@ const TEMPORARY: &str =
     "cannot sort in temporary files (set TMPDIR to a directory with more space, or raise --memory)";
 
 /// Opens the manifests and chooses the algorithm.
-fn open(paths: &[OsString], globals: &Globals) -> anyhow::Result<Sources> {
+fn open(paths: &[OsString], globals: &Globals, console: &Console) -> anyhow::Result<Sources> {
     ensure!(paths.iter().filter(|path| *path == "-").count() < 2, "standard input can be read only once");
     let mut known = HashMap::new();
     let mut manifests = Vec::with_capacity(paths.len());
     for path in paths {
-        let Input { manifest, own } = Input::open(path, globals)?;
+        let Input { manifest, own } = Input::open(path, globals, console)?;
         let shown = || quote(path.as_bytes());
         for own in own {
             if let Some(other) = known.insert(own, path) {

@@ -84,8 +84,8 @@ pub(super) struct CreateArgs {
     /// Accept a ROOT that is not the directory of the plan
     ///
     /// By default, a ROOT is refused if its file system or its inode differs from those in the plan, or if no file
-    /// system is mounted any more where the plan has one. On a file system without a lasting identity, such as NFS or
-    /// Lustre, its type and the path are compared.
+    /// system, or another one, is mounted where the plan has one. On a file system without a lasting identity, such as
+    /// NFS or Lustre, its type and the path are compared.
     #[arg(long, requires = "plan", help_heading = "Shards")]
     other_root: bool,
 
@@ -153,7 +153,9 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     }
     let keep = Keep::Stats { files: args.no_content };
     let check_mounts = || match (&plan, &header.shard) {
-        (Some(plan), Some(shard)) if !args.other_root => root.check_mounts(&plan.mounts, Some(shard)),
+        (Some(plan), Some(shard)) if !args.other_root => {
+            root.check_mounts(&plan.mounts, Some(shard), "or add --other-root")
+        }
         _ => Ok(()),
     };
     check_mounts()?;
@@ -163,7 +165,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     let inventory = &scan.inventory;
     let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
     if let Some(shard) = &mut header.shard {
-        scan.listed.record(shard, header.start_ns);
+        scan.listed.record(shard);
         if let Some(plan) = &plan {
             args.check_entries(plan, shard.number, &tree, console)?;
         }
@@ -278,7 +280,7 @@ pub(super) fn say_no_xattrs(root: &[u8], path: &[u8], error: &io::Error, console
 }
 
 /// Joins the root and the path of an entry, as in other messages about the tree.
-pub(super) fn join(root: &[u8], below: &[u8]) -> Vec<u8> {
+pub(crate) fn join(root: &[u8], below: &[u8]) -> Vec<u8> {
     let gap: &[u8] = if root.ends_with(b"/") { b"" } else { b"/" };
     if below == b"." { root.to_vec() } else { [root, gap, below].concat() }
 }

@@ -94,13 +94,15 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         }
         let memory = globals.memory() / 2;
         let reading = ListOptions { end: End::Newline, algorithms: &[], memory };
-        let table =
-            |path: &OsStr, is_manifest| if is_manifest { sums(path, globals) } else { reading.read(path) };
+        let table = |path: &OsStr, is_manifest| {
+            if is_manifest { sums(path, globals, console) } else { reading.read(path) }
+        };
         let tables = [table(&args.old, are_manifests[0])?, table(&args.new, are_manifests[1])?];
         let compared = Compared::of(&tables, list, globals.json, console)?;
         return Ok(compared.finish(console));
     }
-    let [old, new] = both([&args.old, &args.new], globals, |path| Ok(Input::open(path, globals)?.manifest))?;
+    let [old, new] =
+        both([&args.old, &args.new], globals, |path| Ok(Input::open(path, globals, console)?.manifest))?;
     let criteria = Criteria {
         mode: args.rules.mode.into(),
         ignore: ignored,
@@ -193,8 +195,8 @@ fn is_manifest(path: &OsStr) -> anyhow::Result<bool> {
 }
 
 /// Returns the digests of a manifest in the form of a checksum list.
-fn sums(path: &OsStr, globals: &Globals) -> anyhow::Result<Table> {
-    let manifest = Input::open(path, globals)?.manifest;
+fn sums(path: &OsStr, globals: &Globals, console: &Console) -> anyhow::Result<Table> {
+    let manifest = Input::open(path, globals, console)?.manifest;
     let sums = manifest.sums().map_err(anyhow::Error::from).and_then(|sums| Ok(sums.sorted()?));
     let sums = sums.with_context(|| quote(path.as_encoded_bytes()))?;
     Ok(Table { sums, has_dot: false, list: ReadList::default(), complaints: Vec::new() })

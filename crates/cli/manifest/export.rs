@@ -68,7 +68,7 @@ Examples:
 pub(super) fn run(args: &ExportArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     ensure!(!globals.json, "--json cannot be used: --format decides about the output");
     let name = || quote(args.manifest.as_bytes());
-    let manifest = Input::open(&args.manifest, globals)?.manifest;
+    let manifest = Input::open(&args.manifest, globals, console)?.manifest;
     let (format, budget) = (Format::from(args.format), Budget::new(globals.memory()));
     let failed = manifest.header().failed.paths();
     if !failed.is_empty() {

@@ -34,8 +34,8 @@ pub(super) struct GuardArgs {
     /// Accept a ROOT that is not the recorded directory
     ///
     /// By default, a ROOT is refused if its file system or its inode differs from the recorded one. On a file system
-    /// without a lasting identity, such as tmpfs, NFS or ZFS, its path is compared instead. The same holds if
-    /// nothing is mounted on a directory below it that was the top of another file system.
+    /// without a lasting identity, such as tmpfs, NFS or ZFS, its path is compared instead. A ROOT is also refused if
+    /// a recorded file system below it is not mounted, or another one is.
     #[arg(long)]
     pub(super) other_root: bool,
 }
@@ -56,7 +56,7 @@ impl GuardArgs {
             );
         }
         if !self.other_root {
-            root.check_mounts(&header.mounts, header.shard.as_ref())?;
+            root.check_mounts(&header.mounts, header.shard.as_ref(), GONE)?;
         }
         let Survey { recorded, missing, .. } = survey;
         ensure!(
@@ -71,6 +71,9 @@ impl GuardArgs {
         Ok(())
     }
 }
+
+/// What to do if a file system will not be mounted again.
+const GONE: &str = "or add --other-root, and what was recorded there counts as removed";
 
 /// The limit for missing entries.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,12 +8,14 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, ensure};
-use ftk_manifest::{Error, Manifest, MergeError, Parts, Which, part_files};
+use ftk_manifest::{Changes, Error, Manifest, MergeError, Parts, Which, part_files};
 use ftk_record::quote;
+use indicatif::DecimalBytes;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use crate::console::Console;
 use crate::globals::Globals;
-use crate::input;
+use crate::{human, input};
 
 /// A manifest whose seal has been checked.
 pub(crate) struct Input {
@@ -25,14 +27,14 @@ pub(crate) struct Input {
 
 impl Input {
     /// Opens the manifest `path`, or standard input for `-`. If `path` is a directory, opens the parts of all shards in
-    /// it as one manifest.
+    /// it as one manifest, and names the directories that changed while they were recorded.
     ///
     /// # Errors
     /// If a file cannot be read, is not a manifest, is incomplete or damaged, records only one shard, or if a part is
     /// missing.
-    pub(crate) fn open(path: &OsStr, globals: &Globals) -> anyhow::Result<Self> {
+    pub(crate) fn open(path: &OsStr, globals: &Globals, console: &Console) -> anyhow::Result<Self> {
         match Path::new(path).is_dir() && path != "-" {
-            true => Self::open_dir(path, globals),
+            true => Self::open_dir(path, globals, console),
             false => Self::open_as(path, Manifest::open),
         }
     }
@@ -41,9 +43,9 @@ impl Input {
     ///
     /// # Errors
     /// Those of [`open`](Self::open), except for single shards.
-    pub(crate) fn open_any(path: &OsStr, globals: &Globals) -> anyhow::Result<Self> {
+    pub(crate) fn open_any(path: &OsStr, globals: &Globals, console: &Console) -> anyhow::Result<Self> {
         match Path::new(path).is_dir() && path != "-" {
-            true => Self::open_dir(path, globals),
+            true => Self::open_dir(path, globals, console),
             false => Self::open_as(path, Manifest::open_any),
         }
     }
@@ -57,7 +59,7 @@ impl Input {
         Ok(Self { manifest, own: own.into_iter().collect() })
     }
 
-    fn open_dir(dir: &OsStr, globals: &Globals) -> anyhow::Result<Self> {
+    fn open_dir(dir: &OsStr, globals: &Globals, console: &Console) -> anyhow::Result<Self> {
         let name = || quote(dir.as_encoded_bytes());
         let paths = part_files(Path::new(dir)).with_context(|| format!("cannot list {}", name()))?;
         let paths: Vec<_> = paths.into_iter().map(PathBuf::into_os_string).collect();
@@ -67,12 +69,16 @@ impl Input {
             name()
         );
         let mut own = Vec::new();
-        Ok(Self { manifest: open_parts(&paths, globals, Parts::MAX_SPAN_NS, &mut own)?, own })
+        let parts = open_parts(&paths, globals, Parts::MAX_SPAN_NS, &mut own)?;
+        let changes = parts.changes();
+        if !changes.is_empty() {
+            console.warning(format_args!("{}: {}", name(), describe_changes(&changes)));
+        }
+        Ok(Self { manifest: joined(parts, &paths, globals)?, own })
     }
 }
 
-/// Opens the parts of all shards, which began within `max_span_ns`, as one manifest. Their identities are added to
-/// `own`.
+/// Opens the parts of all shards, which began within `max_span_ns`. Their identities are added to `own`.
 ///
 /// # Errors
 /// If one cannot be opened, they do not belong together, or one is missing.
@@ -81,13 +87,14 @@ pub(crate) fn open_parts(
     globals: &Globals,
     max_span_ns: i128,
     own: &mut Vec<(u64, u64)>,
-) -> anyhow::Result<Manifest> {
+) -> anyhow::Result<Parts> {
     let are_few = allow_open_files(paths.len());
     let opened = input::all(paths, globals, |path| {
         let mut input = Input::open_as(path, Manifest::open_any)?;
         if !are_few && !input.own.is_empty() {
             input.manifest.close(path.into());
         }
+        input.manifest.forget_old_changes(max_span_ns);
         Ok(input)
     })?;
     let mut manifests = Vec::new();
@@ -95,9 +102,46 @@ pub(crate) fn open_parts(
         own.extend(input.own);
         manifests.push(input.manifest);
     }
-    let parts = Parts::new(manifests, max_span_ns).map_err(|error| in_parts(error, paths))?;
+    Parts::new(manifests, max_span_ns).map_err(|error| in_parts(error, paths))
+}
+
+/// Joins the parts at these paths to one manifest.
+///
+/// # Errors
+/// If they are read at the same time, and this needs more memory than is allowed.
+pub(crate) fn joined(parts: Parts, paths: &[OsString], globals: &Globals) -> anyhow::Result<Manifest> {
     let names: Vec<_> = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
-    Ok(parts.into_manifest(&names))
+    let manifest = parts.into_manifest(&names);
+    let bytes = manifest.bytes_at_a_time();
+    ensure!(
+        bytes <= globals.memory(),
+        "{} without a plan are read at the same time, which needs {} of memory (raise --memory to at least {}K, or \
+         record the tree with a plan)",
+        human::count(paths.len() as u64, "part"),
+        DecimalBytes(bytes),
+        bytes.div_ceil(1024)
+    );
+    Ok(manifest)
+}
+
+/// Describes what changed while the shards were recorded.
+pub(crate) fn describe_changes(changes: &Changes) -> String {
+    let dirs = human::directories(changes.count);
+    let (dirs, shown) = match (changes.count, changes.may_be_more) {
+        (0, _) => ("directories may have".to_owned(), String::new()),
+        (_, false) => (dirs, format!(": {}", such_as(&changes.some))),
+        (_, true) => (format!("at least {dirs}"), format!(": {}", such_as(&changes.some))),
+    };
+    format!(
+        "{dirs} changed while the shards were recorded, so a renamed file may be missing or appear twice{shown}"
+    )
+}
+
+/// Names some of the paths.
+pub(crate) fn such_as(paths: &[Vec<u8>]) -> String {
+    const MOST: usize = 5;
+    let shown: Vec<_> = paths.iter().take(MOST).map(|path| quote(path).to_string()).collect();
+    shown.join(", ") + if paths.len() > MOST { ", ..." } else { "" }
 }
 
 /// Raises the limit of open files to what the system allows, if so many parts need it. Returns whether all of them can

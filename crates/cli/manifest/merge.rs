@@ -13,7 +13,7 @@ use crate::globals::Globals;
 use crate::human;
 use crate::list::{List, cannot_write, named};
 use crate::manifest::create::write_with;
-use crate::manifest::input::open_parts;
+use crate::manifest::input::{describe_changes, joined, open_parts, such_as};
 use crate::manifest::output::OutputArgs;
 use crate::number::period;
 use crate::stdout::Stdout;
@@ -52,7 +52,9 @@ pub(super) fn run(args: &MergeArgs, globals: &Globals, console: &Console) -> any
     let output = named(args.output.output.as_deref());
     let stdout = Stdout::default();
     let list = List::create(output, &stdout)?;
-    let parts = open_parts(&args.parts, globals, args.max_span.as_nanos() as i128, &mut Vec::new())?;
+    let max_span_ns = i128::try_from(args.max_span.as_nanos()).unwrap_or(i128::MAX);
+    let parts = open_parts(&args.parts, globals, max_span_ns, &mut Vec::new())?;
+    let parts = joined(parts, &args.parts, globals)?;
     let named = |error| match error {
         MergeError::Output(_) => anyhow!(error).context(cannot_write(output)),
         error => error.into(),
@@ -67,22 +69,14 @@ pub(super) fn run(args: &MergeArgs, globals: &Globals, console: &Console) -> any
 
 /// Says what changed while the shards were recorded.
 fn say_changes(merged: &Merged, console: &Console) {
-    const MOST: usize = 5;
-    let such_as = |paths: &[Vec<u8>]| {
-        let shown: Vec<_> = paths.iter().take(MOST).map(|path| quote(path).to_string()).collect();
-        shown.join(", ") + if paths.len() > MOST { ", ..." } else { "" }
-    };
     if !merged.twice.is_empty() {
         let (paths, shown) = (human::count(merged.twice.len() as u64, "path"), such_as(&merged.twice));
         console.warning(format_args!(
             "{paths} recorded although the entry has another path too, since it was renamed meanwhile: {shown}"
         ));
     }
-    if merged.changed > 0 {
-        let (dirs, shown) = (human::directories(merged.changed), such_as(&merged.some_changed));
-        console.warning(format_args!(
-            "{dirs} changed while the shards were recorded, so a renamed file may be missing or appear twice: {shown}"
-        ));
+    if !merged.changes.is_empty() {
+        console.warning(describe_changes(&merged.changes));
     }
 }
 

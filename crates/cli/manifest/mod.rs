@@ -32,6 +32,7 @@ mod verify;
 
 use clap::{Args, Subcommand};
 
+pub(crate) use self::create::join;
 pub(crate) use self::export::{DECLARATION, bag_files, bag_info, payload_manifest};
 pub(crate) use self::root::Root;
 pub(crate) use self::scope::ScopeArgs;

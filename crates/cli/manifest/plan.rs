@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail, ensure};
 use clap::{Args, ValueEnum};
 use ftk_hash::Algorithm;
 use ftk_inventory::Keep;
-use ftk_manifest::{Balance, Cost, Header, Parts, Plan, Planner, Root, Shard, WalkedTree, part_files};
+use ftk_manifest::{Balance, Cost, Header, Parts, Plan, Planner, Root, Shard, WalkedTree, named_like_parts};
 use ftk_record::quote;
 use indicatif::{DecimalBytes, HumanCount};
 
@@ -17,7 +17,7 @@ use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::list::{List, named};
 use crate::manifest::guard::refuse_to_overwrite;
-use crate::manifest::input::{Input, open_parts};
+use crate::manifest::input::{Input, joined, open_parts};
 use crate::manifest::reading;
 use crate::manifest::root;
 use crate::manifest::scope::ScopeArgs;
@@ -160,11 +160,18 @@ fn of_tree(
 /// Returns whether a directory has parts in it and nothing else, so that it is not the tree to divide.
 fn has_only_parts(dir: &OsStr) -> bool {
     let is_part = |path: &PathBuf| {
-        let header = input::open_file(path.as_os_str()).ok().and_then(|file| Header::of(&file).ok());
+        // To open a FIFO would block.
+        let header = path
+            .is_file()
+            .then(|| input::open_file(path.as_os_str()).ok())
+            .flatten()
+            .and_then(|file| Header::of(&file).ok());
         header.is_some_and(|header| header.shard.is_some())
     };
     let is_hidden = |entry: &DirEntry| entry.file_name().as_bytes().starts_with(b".");
-    let (Ok(parts), Ok(entries)) = (part_files(Path::new(dir)), fs::read_dir(dir)) else { return false };
+    let (Ok(parts), Ok(entries)) = (named_like_parts(Path::new(dir)), fs::read_dir(dir)) else {
+        return false;
+    };
     let shown = entries.filter(|entry| !entry.as_ref().is_ok_and(is_hidden)).count();
     !parts.is_empty() && parts.len() == shown && parts.iter().all(is_part)
 }
@@ -172,8 +179,11 @@ fn has_only_parts(dir: &OsStr) -> bool {
 /// Makes a plan from the parts of all shards.
 fn of_parts(args: &PlanArgs, run: &Run<'_>) -> anyhow::Result<Plan> {
     let manifest = match &*args.source {
-        [dir] if Path::new(dir).is_dir() => Input::open(dir, run.globals)?.manifest,
-        parts => open_parts(parts, run.globals, Parts::MAX_SPAN_NS, &mut Vec::new())?,
+        [dir] if Path::new(dir).is_dir() => Input::open(dir, run.globals, run.console)?.manifest,
+        paths => {
+            let parts = open_parts(paths, run.globals, Parts::MAX_SPAN_NS, &mut Vec::new())?;
+            joined(parts, paths, run.globals)?
+        }
     };
     let header = manifest.header();
     ensure!(args.scope.is_empty(), "the options that select entries are those of the parts");

@@ -35,13 +35,25 @@ pub(super) fn walk(
 ) -> anyhow::Result<Scan> {
     let selection = scope.compile(root.given(), own, run.console)?;
     let path = CString::new(root.given().as_bytes())?;
-    let scan = match shard {
+    let mut scan = match shard {
         Some(shard) => run.walk_shard(path, &selection, keep, shard)?,
         None => run.walk(vec![path], Follow::Roots, &selection, keep, "")?,
     };
     root.check(&scan.inventory)?;
+    let rules = std::mem::take(&mut scan.unread_rules);
+    scan.failed.retain(|path| !rules.contains(path));
+    scan.failed.extend(rules.iter().map(|path| governed_by(path, root.given().as_bytes()).to_vec()));
     scan.rules.say_in(if shard.is_some() { " in this shard" } else { "" }, run.console);
     Ok(scan)
+}
+
+/// Returns the directory, in a walk of `root`, whose entries an ignore file selects. A file above the root selects those in
+/// the root.
+fn governed_by<'p>(path: &'p [u8], root: &'p [u8]) -> &'p [u8] {
+    const NAMES: [&[u8]; 3] = [b"/.git/info/exclude", b"/.gitignore", b"/.ignore"];
+    let dir = NAMES.iter().find_map(|name| path.strip_suffix(*name)).unwrap_or(path);
+    let below = dir.strip_prefix(root).unwrap_or_default();
+    if below.starts_with(b"/") || root.ends_with(b"/") && !below.is_empty() { dir } else { root }
 }
 
 /// Returns the start time of a manifest that is written to `list`, for a run that began at `began_ns`. To be called
@@ -98,5 +110,35 @@ pub(super) fn why(failure: &Failure) -> String {
         Failure::Io { source, .. } => cause(source),
         Failure::NotRegular => "it is no longer a regular file".into(),
         _ => "it changed while being read".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::governed_by;
+
+    #[test]
+    fn ignore_files_select_what_is_in_their_directory() {
+        for (root, path, dir) in [
+            ("t", "t/.gitignore", "t"),
+            ("t", "t/d/.ignore", "t/d"),
+            ("t", "t/d/.git/info/exclude", "t/d"),
+            ("t/", "t/.gitignore", "t/"),
+            ("t/", "t/d/.gitignore", "t/d"),
+            (".", "./.ignore", "."),
+            (".", "./d/e/.gitignore", "./d/e"),
+            ("/", "/.gitignore", "/"),
+            ("/", "/d/.gitignore", "/d"),
+            // Above the root.
+            ("t/d", "/x/t/.gitignore", "t/d"),
+            ("/x/td", "/x/t/.gitignore", "/x/td"),
+            ("/x/t", "/x/.gitignore", "/x/t"),
+            // A directory whose path is too long for its rules is the path of its error.
+            ("t", "t/d", "t/d"),
+            ("t", "t", "t"),
+        ] {
+            let found = governed_by(path.as_bytes(), root.as_bytes());
+            assert_eq!(str::from_utf8(found).unwrap(), dir, "{root} {path}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail, ensure};
 use ftk_file::{Stat, Symlinks, current_path, descend};
 use ftk_inventory::{DirNo, Inventory};
-use ftk_manifest::{Header, Place, RootIdentity, Shard};
+use ftk_manifest::{Header, Mount, Place, RootIdentity, Shard};
 use ftk_record::quote;
 use rustix::fs::CWD;
 
@@ -70,35 +70,49 @@ impl Root {
         below.strip_prefix(b"/").unwrap_or(below)
     }
 
-    /// Checks that file systems are still mounted at the recorded `mounts`; with a shard, at those that it lists.
+    /// Checks that the recorded file systems `mounts` are still mounted; with a shard, those that it lists. `or` is what to do
+    /// if they will not be.
     ///
     /// # Errors
-    /// If one is not.
-    pub(super) fn check_mounts(&self, mounts: &[Vec<u8>], shard: Option<&Shard>) -> anyhow::Result<()> {
-        let device = |path: &[u8]| -> io::Result<u64> {
-            let names = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
-            let dir =
-                descend(self.dir.as_fd(), names.chain([&b"."[..]]), Symlinks::NoFollow, &mut Vec::new())?;
-            Ok(Stat::of(dir)?.dev)
+    /// If one is not, or another one is mounted at its path.
+    pub(super) fn check_mounts(
+        &self,
+        mounts: &[Mount],
+        shard: Option<&Shard>,
+        or: &str,
+    ) -> anyhow::Result<()> {
+        let is_listed = |mount: &&Mount| shard.is_none_or(|it| it.place(mount.path()) != Place::Outside);
+        let mounts: Vec<_> = mounts.iter().filter(is_listed).cloned().collect();
+        let lost = Mount::lost(&mounts, &self.mounts_now(&mounts));
+        let Some(first) = lost.first() else { return Ok(()) };
+        let (what, others) = match (lost.len() - 1, first.why) {
+            (0, None) => ("it", String::new()),
+            (0, Some(_)) => ("the right one", String::new()),
+            (1, _) => ("both", "; the recorded one is missing at 1 other path too".to_owned()),
+            (n, _) => ("all", format!("; the recorded ones are missing at {n} other paths too")),
         };
-        for mount in
-            mounts.iter().filter(|mount| shard.is_none_or(|shard| shard.place(mount) != Place::Outside))
-        {
-            let parent = mount.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &mount[..end]);
-            let is_mounted = match (device(parent), device(mount)) {
-                (Ok(parent), Ok(own)) => parent != own,
-                // The walk reports everything else.
-                (Err(error), _) | (_, Err(error)) => {
-                    !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
-                }
-            };
-            ensure!(
-                is_mounted,
-                "{}: another file system is recorded there, and none is mounted now (mount it, or add --other-root)",
-                quote(&join(self.given.as_bytes(), mount))
-            );
-        }
-        Ok(())
+        bail!("{}: {first}{others} (mount {what}, {or})", quote(&join(self.given.as_bytes(), &first.path)))
+    }
+
+    /// Returns which of these file systems are mounted now, or others at their paths.
+    pub(crate) fn mounts_now(&self, mounts: &[Mount]) -> Vec<Mount> {
+        let open = |path: &[u8]| {
+            let names = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
+            descend(self.dir.as_fd(), names.chain([&b"."[..]]), Symlinks::NoFollow, &mut Vec::new())
+        };
+        let now = |path: &[u8]| -> io::Result<Option<Mount>> {
+            let parent = path.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &path[..end]);
+            let (parent, top) = (Stat::of(open(parent)?)?, open(path)?);
+            let identity = RootIdentity::of(&top, path.to_vec())?;
+            Ok((identity.identity.dev != parent.dev).then_some(Mount::Identified(identity)))
+        };
+        let found = mounts.iter().map(Mount::path).map(|path| match now(path) {
+            Ok(mount) => mount,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
+            // The walk reports everything else.
+            Err(_) => Some(Mount::Named(path.to_vec())),
+        });
+        found.flatten().collect()
     }
 
     /// Checks that a walk of the path went through this directory.

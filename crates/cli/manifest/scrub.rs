@@ -108,7 +108,7 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let path = Path::new(&args.manifest);
     let name = || quote(args.manifest.as_bytes());
     let lock = Lock::acquire(path, console)?;
-    let Input { mut manifest, .. } = Input::open_any(&args.manifest, globals)?;
+    let Input { mut manifest, .. } = Input::open_any(&args.manifest, globals, console)?;
     console.stats.sealed(&args.manifest, &manifest);
     lock.check().with_context(name)?;
     let root = Root::open(&args.root)?;

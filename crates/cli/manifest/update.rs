@@ -122,7 +122,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
             Some(output) => Some(Lock::acquire(output, console)?),
             None => None,
         };
-    let Input { manifest: mut old, own } = Input::open_any(&args.old, globals)?;
+    let Input { manifest: mut old, own } = Input::open_any(&args.old, globals, console)?;
     let name = || quote(args.old.as_bytes());
     let root = Root::open(&args.root)?;
     if let Some(asked) = args.shard.resolve(&root, &old.header().options, args.guard.other_root)? {
@@ -168,7 +168,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let trusted_xattrs = header.trusted_xattrs && update.sees_trusted();
     let mut header = Header { start_ns, trusted_xattrs, ..header };
     if let Some(shard) = &mut header.shard {
-        scan.listed.record(shard, now_ns);
+        scan.listed.record(shard);
     }
     if header.xattrs && old.header().trusted_xattrs && !trusted_xattrs {
         console.warning("attributes that only root sees (trusted.*) are no longer recorded");

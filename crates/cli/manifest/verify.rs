@@ -129,7 +129,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
         refuse_swapped(given, file)?;
     }
     let run = Run::new(globals, console)?;
-    let input = Input::open_any(file, globals);
+    let input = Input::open_any(file, globals, console);
     let Input { mut manifest, own } = match given {
         None if Path::new(file).is_dir() => input.context("a single argument is FILE, not ROOT")?,
         _ => input?,

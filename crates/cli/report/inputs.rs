@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use ftk_manifest::Manifest;
 use ftk_record::quote;
 
+use crate::console::Console;
 use crate::globals::Globals;
 use crate::input;
 use crate::manifest::input::Input as ManifestInput;
@@ -27,7 +28,12 @@ impl Input {
     ///
     /// # Errors
     /// If it is neither a directory nor a complete manifest. A report is not checked.
-    pub(super) fn open(path: &OsStr, has_parts: bool, globals: &Globals) -> anyhow::Result<Self> {
+    pub(super) fn open(
+        path: &OsStr,
+        has_parts: bool,
+        globals: &Globals,
+        console: &Console,
+    ) -> anyhow::Result<Self> {
         if path != "-" {
             let cannot_open = || format!("cannot open {}", quote(path.as_bytes()));
             let metadata = fs::metadata(path).with_context(cannot_open)?;
@@ -42,6 +48,6 @@ impl Input {
                 }
             }
         }
-        Ok(Self::Manifest(Box::new(ManifestInput::open(path, globals)?.manifest)))
+        Ok(Self::Manifest(Box::new(ManifestInput::open(path, globals, console)?.manifest)))
     }
 }

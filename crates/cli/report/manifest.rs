@@ -50,7 +50,11 @@ fn read(
         let apparent = entry.size().unwrap_or(0);
         let allocated = if entry.knows(Field::Allocated) { usage.allocated } else { apparent };
         let uid = entry.knows(Field::Uid).then_some(stat.uid);
-        let usage = links.counted(stat, entry.inode(), Usage { allocated, apparent, uid, ..usage })?;
+        let usage = links.counted(
+            stat,
+            manifest.header().inode(&entry),
+            Usage { allocated, apparent, uid, ..usage },
+        )?;
         match stat.file_type {
             _ if entry.path == b"." => space.root(&usage),
             FileType::Directory => space.dir(entry.path, &usage)?,

@@ -111,7 +111,7 @@ pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> an
     // Two trees cannot be compared here, so two directories are parts of manifests.
     let has_parts = args.parts || paths.len() > 1;
     let own = list.own();
-    let inputs = paths.iter().map(|path| Input::open(path, has_parts, globals));
+    let inputs = paths.iter().map(|path| Input::open(path, has_parts, globals, console));
     let mut inputs = inputs.collect::<anyhow::Result<Vec<_>>>();
     if paths.len() > 1 {
         inputs = inputs.context("two INPUTs are an older and a newer manifest");

@@ -23,9 +23,17 @@ pub(crate) const BLOCK: usize = 256 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct Fingerprints {
     blocks: Vec<Digest>,
+    /// The length of all blocks.
+    len: u64,
 }
 
 impl Fingerprints {
+    /// Returns how many bytes are read for block `number`: one more than the last block has, to notice a longer file.
+    pub(crate) fn room_for(&self, number: usize) -> usize {
+        let rest = self.len.saturating_sub(number as u64 * BLOCK as u64) + 1;
+        rest.min(BLOCK as u64) as usize
+    }
+
     /// Reads the next block of `source` again, which is block `number`, and returns its length.
     ///
     /// # Errors
@@ -66,6 +74,7 @@ impl Read for FirstPass<'_> {
         let n = self.source.fill(buffer)?;
         if n > 0 {
             self.fingerprints.blocks.push(fingerprint_of(&buffer[..n]));
+            self.fingerprints.len += n as u64;
         }
         Ok(n)
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::BufReader;
 
+use ftk_file::{FileSystem, FileType, Inode};
 use ftk_hash::Algorithm;
 use ftk_record::{Object, SealedReader, read_path, write_record};
 use serde::Deserialize;
@@ -13,7 +14,7 @@ use crate::root_identity::{RootIdentity, RootLine};
 use crate::shard::Shard;
 use crate::shard::member::{PathLine, ShardLine, paths};
 use crate::text::{Text, brief, plain};
-use crate::{Error, Failed, first_line};
+use crate::{Entry, Error, Failed, Mount, first_line};
 
 /// The root, the algorithms and the options of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub struct Header {
     pub root_identity: Option<RootIdentity>,
     /// Directories below the root that were on another device than the directory that contains them, in the order of
     /// entries.
-    pub mounts: Vec<Vec<u8>>,
+    pub mounts: Vec<Mount>,
     /// What could not be read. What is at or below these paths is unknown: entries may be missing, or out of date.
     pub failed: Failed,
     /// Which part of the tree is recorded; `None` if all of it is.
@@ -84,7 +85,7 @@ struct HeaderLine<'l> {
     #[serde(borrow)]
     root_identity: Option<Object<RootLine<'l>>>,
     #[serde(borrow)]
-    mounts: Option<Vec<Object<PathLine<'l>>>>,
+    mounts: Option<Vec<Object<RootLine<'l>>>>,
     #[serde(borrow)]
     failed: Option<Vec<Object<PathLine<'l>>>>,
     #[serde(borrow)]
@@ -107,6 +108,30 @@ impl Header {
     /// `failed` for deleted.
     pub fn written_version(&self) -> u64 {
         if self.failed.is_empty() { 2 } else { 3 }
+    }
+
+    /// Returns the inode of an entry, or `None` if not enough is known.
+    ///
+    /// Hosts number devices differently. In a manifest that was merged from parts, a file system without an identity has the
+    /// device number that the header records for its top directory.
+    pub fn inode(&self, entry: &Entry<'_>) -> Option<Inode> {
+        let inode = entry.inode()?;
+        let is_merged = entry.links().is_none() && entry.stat.file_type != FileType::Directory;
+        if !is_merged || !matches!(inode.file_system, FileSystem::Dev(_)) {
+            return Some(inode);
+        }
+        let dev = self.mount_of(entry.path).map(|top| FileSystem::Dev(top.identity.dev));
+        Some(Inode { file_system: dev.unwrap_or(inode.file_system), ..inode })
+    }
+
+    /// Returns the top directory of the file system that a path is on, if it is known.
+    fn mount_of(&self, path: &[u8]) -> Option<&RootIdentity> {
+        let mounted = |end: usize| self.mounts.binary_search_by_key(&&path[..end], |mount| mount.path()).ok();
+        match memchr::memrchr_iter(b'/', path).find_map(mounted).map(|at| &self.mounts[at]) {
+            None => self.root_identity.as_ref(),
+            Some(Mount::Identified(identity)) => Some(identity),
+            Some(Mount::Named(_)) => None,
+        }
     }
 
     /// Returns the total length of a file's digests in bytes.
@@ -138,10 +163,11 @@ impl Header {
                 record.member("trusted_xattrs", false);
             }
             record.paths("options", "option", &self.options).member("start_ns", self.start_ns);
-            for (name, paths) in [("mounts", &*self.mounts), ("failed", self.failed.paths())] {
-                if !paths.is_empty() {
-                    record.paths(name, "path", paths);
-                }
+            if !self.mounts.is_empty() {
+                record.member("mounts", &self.mounts);
+            }
+            if !self.failed.is_empty() {
+                record.paths("failed", "path", self.failed.paths());
             }
             if let Some(shard) = &self.shard {
                 record.member("shard", shard);
@@ -182,16 +208,21 @@ impl Header {
         let identity = identity.map(RootLine::read).transpose();
         let root_identity = identity.map_err(|why| not_manifest(format!("root_identity: {why}")))?;
         let in_shard = |why: String| not_manifest(format!("shard: {why}"));
-        let shard = line.shard.as_ref().map(|Object(shard)| shard.read()).transpose().map_err(in_shard)?;
+        let shard = line
+            .shard
+            .as_ref()
+            .map(|Object(shard)| shard.read(line.start_ns))
+            .transpose()
+            .map_err(in_shard)?;
         let of_shard =
             line.shard.as_ref().map(|Object(shard)| shard.failed()).transpose().map_err(in_shard)?;
         // Version 1 had none of them.
-        let list = |name: &str, list: &Option<Vec<Object<PathLine<'_>>>>| {
-            let list = if version > 1 { paths(list) } else { Ok(Vec::new()) };
-            list.map_err(|why| not_manifest(format!("{name}: {why}")))
-        };
-        let mounts = list("mounts", &line.mounts)?;
-        let failed = [list("failed", &line.failed)?, of_shard.unwrap_or_default()].concat();
+        let later = version > 1;
+        let mounts = if later { Mount::read(&line.mounts) } else { Ok(Vec::new()) };
+        let mounts = mounts.map_err(|why| not_manifest(format!("mounts: {why}")))?;
+        let failed = if later { paths(&line.failed) } else { Ok(Vec::new()) };
+        let failed = failed.map_err(|why| not_manifest(format!("failed: {why}")))?;
+        let failed = [failed, of_shard.unwrap_or_default()].concat();
         if shard.is_some() && version == 1 {
             return Err(not_manifest("version 1 has no shards".into()));
         }
@@ -237,7 +268,7 @@ fn is_known(option: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use ftk_file::{FileType, FsId, Identity};
+    use ftk_file::{FsId, Identity, Stat};
 
     use super::*;
 
@@ -318,6 +349,30 @@ mod tests {
     }
 
     #[test]
+    fn devices_of_several_hosts_are_one() {
+        let top = |path: &str, dev| {
+            let identity =
+                Identity { fs: None, dev, ino: 1, birth_ns: None, file_type: FileType::Directory, uid: 0 };
+            RootIdentity { path: path.into(), fs_type: 0x6969, identity }
+        };
+        let mounts = vec![Mount::Identified(top("m", 20)), Mount::Named(b"old".to_vec())];
+        let header = Header { root_identity: Some(top("/r", 10)), mounts, ..header() };
+        let file = Stat { dev: 99, ino: 5, nlink: 2, ..Stat::EMPTY };
+        let dev = |path: &str, change: fn(&mut Entry<'_>)| {
+            let mut entry = Entry::new(path.as_bytes(), file);
+            change(&mut entry);
+            header.inode(&entry).unwrap().file_system
+        };
+        for (path, expected) in [("a", 10), ("m/a", 20), ("m/d/a", 20), ("ma", 10), ("old/a", 99)] {
+            assert_eq!(dev(path, |_| ()), FileSystem::Dev(expected), "{path}");
+        }
+        // A group of links is that of one host, and an identity is the same on all.
+        assert_eq!(dev("a", |entry| entry.link_group = Some(b"a")), FileSystem::Dev(99));
+        let fs = FsId::from_bytes([1; 16]);
+        assert_eq!(dev("a", |entry| entry.fs = Some(FsId::from_bytes([1; 16]))), FileSystem::Id(fs));
+    }
+
+    #[test]
     fn all_versions_are_read() {
         let first = written(&header()).replace("\"version\":2", "\"version\":1");
         let first = Header::read(first.trim_end().as_bytes()).unwrap();
@@ -328,7 +383,7 @@ mod tests {
     #[test]
     fn what_could_not_be_read_needs_version_3() {
         let failed = Failed::new(vec![b"film".to_vec(), b"a\xff".to_vec()]);
-        let header = Header { version: 3, mounts: vec![b"disk".to_vec()], failed, ..header() };
+        let header = Header { version: 3, mounts: vec![Mount::Named(b"disk".to_vec())], failed, ..header() };
         let line = written(&header);
         assert!(line.contains("\"version\":3,"), "{line}");
         let members =

@@ -109,6 +109,7 @@ mod keys;
 mod lines;
 mod link_groups;
 mod merge;
+mod mount;
 mod moves;
 mod pairs;
 mod parse;
@@ -149,6 +150,7 @@ pub use field_set::FieldSet;
 pub use formats::{Export, ExportError, Format, Import, ImportError, begins_mtree};
 pub use git::git_blob;
 pub use header::{Header, OPTIONS};
+pub use mount::{LostMount, Mount};
 pub use reader::{Entries, Manifest};
 pub use repair::{
     Damage, Found, Joined, Left, LinkTo, Name, NearestDirectory, OtherMetadata, Recorded, RepairOptions,
@@ -158,8 +160,8 @@ pub use root_identity::{OtherRoot, RootIdentity};
 pub use sample::Sample;
 pub use scrub::{ForUpdate, Part, Scrub, ScrubBatch, Scrubbed};
 pub use shard::{
-    Balance, Cost, Listed, MergeError, Merged, Parts, PathRange, Place, Plan, PlanError, PlannedShard,
-    Planner, Root, Shard, ShardTag, Sharded, Split, part_files,
+    Balance, Changes, Cost, Listed, MergeError, Merged, Parts, PathRange, Place, Plan, PlanError,
+    PlannedShard, Planner, Root, Shard, ShardTag, Sharded, Split, named_like_parts, part_files,
 };
 pub use shift::{Shift, ShiftKind};
 pub use sniff::{Kind, sniff};

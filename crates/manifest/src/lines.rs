@@ -20,6 +20,16 @@ pub(crate) struct Sealed {
     pub(crate) index: Vec<LinePlace>,
 }
 
+impl Sealed {
+    /// Returns how many bytes of memory are needed to read the lines, for usual ones.
+    pub(crate) fn bytes_to_read(&self) -> u64 {
+        /// The window that ftk writes Zstandard with, and the buffers for it.
+        const DECODER: u64 = 4 << 20;
+        let decoder = if self.is_compressed { DECODER } else { 0 };
+        (self.fingerprints.room_for(0) + ALIGNMENT_SPARE) as u64 + decoder
+    }
+}
+
 /// Where a line begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinePlace {
@@ -162,14 +172,15 @@ impl<'m> Lines<'m> {
     /// Appends the next block to the unread part of the buffer.
     fn fill(&mut self) -> Result<(), Error> {
         let unread = self.rest.len();
-        let len = unread + ALIGNMENT_SPARE + BLOCK;
+        let block = self.sealed.fingerprints.room_for(self.blocks);
+        let len = unread + ALIGNMENT_SPARE + block;
         if self.buffer.len() < len {
             self.buffer.resize(len, 0);
         }
         let start = unread + aligned_start(&raw const self.buffer[unread]);
         self.buffer.copy_within(self.rest.clone(), start - unread);
         self.rest = start - unread..start;
-        let room = start..start + BLOCK;
+        let room = start..start + block;
         let read =
             self.sealed.fingerprints.read_again(&mut self.source, self.blocks, &mut self.buffer[room])?;
         self.rest.end += read;

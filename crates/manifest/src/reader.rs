@@ -17,7 +17,7 @@ use crate::merge::Side;
 use crate::parse::Owned;
 use crate::sequence::check_order;
 use crate::shard::Shard;
-use crate::shard::whole_lines::{PartFile, WholeLines, locate};
+use crate::shard::whole_lines::{PartFile, WholeLines, are_hashed, locate};
 use crate::sniff::{Kind, sniff_plain};
 use crate::trees::TreeCheck;
 use crate::{Entry, EntryError, Error, Header, Which};
@@ -139,6 +139,14 @@ impl Manifest {
         part.sealed.file = Handle::Closed(path);
     }
 
+    /// Forgets which directories had changed more than `span_ns` before the run of a part, to use less memory.
+    pub fn forget_old_changes(&mut self, span_ns: i128) {
+        // The clocks of file systems are coarse.
+        let ns = self.header.start_ns.saturating_sub(span_ns).saturating_sub(10_000_000_000);
+        let of_parts = self.parts.iter_mut().flat_map(|part| &mut part.shard);
+        self.header.shard.iter_mut().chain(of_parts).for_each(|shard| shard.forget_changes_before(ns));
+    }
+
     /// Reads only the entries of this shard from now on.
     ///
     /// # Errors
@@ -181,6 +189,13 @@ impl Manifest {
         let has_trees = self.header.version > 1 && !self.header.algorithms.is_empty();
         let check = (has_trees && !is_checked).then(|| TreeCheck::new(&self.header.algorithms));
         Ok(Entries { manifest: self, lines, current, last, is_first: true, check, which: None })
+    }
+
+    /// Returns how many bytes of memory parts by hash need, which are read at the same time. For other files, which are read
+    /// one after another, this is 0.
+    pub fn bytes_at_a_time(&self) -> u64 {
+        let parts = self.parts.iter().filter(|_| are_hashed(&self.parts));
+        parts.map(|part| part.sealed.bytes_to_read()).sum()
     }
 
     /// Returns the files: one, or the parts of all shards, sorted by their numbers.

@@ -18,7 +18,7 @@ use crate::text::Text;
 /// the path and the type of the file system count instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootIdentity {
-    /// The absolute path, without symbolic links.
+    /// The absolute path, without symbolic links. That of a [`Mount`](crate::Mount) is below the root.
     pub path: Vec<u8>,
     /// The type of the file system: `f_type` of `statfs(2)`.
     pub fs_type: u32,
@@ -106,27 +106,35 @@ impl Serialize for RootIdentity {
     }
 }
 
-/// The member as it is written.
+/// The member as it is written. A mount of an older version has only the path.
 #[derive(Deserialize)]
 pub(crate) struct RootLine<'l> {
     #[serde(borrow)]
-    path: Option<Text<'l>>,
+    pub(crate) path: Option<Text<'l>>,
     #[serde(borrow)]
-    path_b64: Option<Text<'l>>,
-    fs_type: u32,
+    pub(crate) path_b64: Option<Text<'l>>,
+    fs_type: Option<u32>,
     #[serde(borrow)]
     fs: Option<Text<'l>>,
-    dev: u64,
-    ino: u64,
+    dev: Option<u64>,
+    ino: Option<u64>,
     birth_ns: Option<i128>,
     #[serde(borrow, rename = "type")]
-    file_type: Text<'l>,
-    uid: u32,
+    file_type: Option<Text<'l>>,
+    uid: Option<u32>,
 }
 
 impl RootLine<'_> {
+    /// Returns whether there is more than a path.
+    pub(crate) fn is_identified(&self) -> bool {
+        self.fs_type.is_some()
+    }
+
     /// Returns the identity, or what is wrong with it.
     pub(crate) fn read(line: &Object<Self>) -> Result<RootIdentity, String> {
+        fn needed<T>(value: Option<T>, name: &str) -> Result<T, String> {
+            value.ok_or_else(|| format!("the member `{name}` is missing"))
+        }
         let Object(line) = line;
         let path = read_path(line.path.as_deref(), line.path_b64.as_deref());
         let path = path.map_err(|error| error.to_string())?.into_owned();
@@ -134,10 +142,12 @@ impl RootLine<'_> {
             file_system(digits.as_bytes()).ok_or_else(|| format!("{:?} is not a file system", &**digits))
         };
         let fs = line.fs.as_ref().map(fs).transpose()?;
-        let file_type = type_of(line.file_type.as_bytes());
-        let file_type = file_type.ok_or_else(|| format!("unknown type {:?}", &*line.file_type))?;
-        let &Self { fs_type, dev, ino, birth_ns, uid, .. } = line;
-        Ok(RootIdentity { path, fs_type, identity: Identity { fs, dev, ino, birth_ns, file_type, uid } })
+        let name = needed(line.file_type.as_ref(), "type")?;
+        let file_type = type_of(name.as_bytes()).ok_or_else(|| format!("unknown type {:?}", &**name))?;
+        let (dev, ino) = (needed(line.dev, "dev")?, needed(line.ino, "ino")?);
+        let identity =
+            Identity { fs, dev, ino, birth_ns: line.birth_ns, file_type, uid: needed(line.uid, "uid")? };
+        Ok(RootIdentity { path, fs_type: needed(line.fs_type, "fs_type")?, identity })
     }
 }
 

@@ -14,7 +14,7 @@ use crate::appended_links::AppendedLinks;
 use crate::contents::Content;
 use crate::create::{Made, Maker};
 use crate::damaged_inodes::DamagedInodes;
-use crate::entry::{key, sorted};
+use crate::entry::key;
 use crate::link_groups::LinkGroups;
 use crate::shift::RecordedTimes;
 use crate::survey::is_same_file_system;
@@ -23,8 +23,8 @@ use crate::verdict::{finding, is_undecided, note_links};
 use crate::walked_tree::{Seen, WalkedTree};
 use crate::xattrs::Hider;
 use crate::{
-    Contents, Criteria, Entry, Error, Failed, Field, Finding, Manifest, Sample, Shift, Survey, Verdict,
-    Writer,
+    Contents, Criteria, Entry, Error, Failed, Field, Finding, Manifest, Mount, Sample, Shift, Survey,
+    Verdict, Writer,
 };
 
 /// Finds the files that have to be read for a new manifest of a tree, and then writes its entries.
@@ -206,8 +206,8 @@ impl<'u> Update<'u> {
         let header = writer.header_mut();
         header.failed = Failed::union([&self.aligned.failed, &Failed::new(unread)]);
         let recorded = &self.aligned.manifest.header().mounts;
-        let kept = recorded.iter().filter(|mount| self.aligned.failed.covers(mount)).cloned();
-        header.mounts = sorted([self.aligned.tree.mounts(), kept.collect()].concat());
+        let kept = recorded.iter().filter(|mount| self.aligned.failed.covers(mount.path())).cloned();
+        header.mounts = Mount::sorted([self.aligned.tree.mounts(), kept.collect()].concat());
         let failed = header.failed.clone();
         self.make(&mut maker, &damaged, &mut links, (shift, now_ns, budget), each, &mut |made| match made {
             New::Entry(entry, _) => Ok(writer.trusted_entry(&trees.with_tree(*entry))?),

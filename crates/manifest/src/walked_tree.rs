@@ -1,12 +1,12 @@
 //! A walked tree as a sorted sequence of entries.
 
 use ftk_file::{Stat, Symlinks};
-use ftk_inventory::{DirNo, FileNo, Inventory, MovedEntries, PathOrder};
+use ftk_inventory::{DirNo, FileNo, Inventory, MovedEntries, Opener, PathOrder};
 use ftk_walk::FileType;
 
-use crate::Error;
-use crate::entry::{ROOT, sorted};
+use crate::entry::ROOT;
 use crate::merge::Side;
+use crate::{Error, Mount, RootIdentity};
 
 /// A tree that was walked from one starting point with [`Keep::Stats`](ftk_inventory::Keep::Stats).
 #[derive(Clone, Copy, Debug)]
@@ -42,14 +42,19 @@ impl<'t> WalkedTree<'t> {
 
     /// Returns the directories below the starting point that are on another device than the directory that contains them, in
     /// the order of a manifest: those that were listed.
-    pub(crate) fn mounts(&self) -> Vec<Vec<u8>> {
-        let inventory = self.inventory;
+    pub(crate) fn mounts(&self) -> Vec<Mount> {
+        let (inventory, mut opener) = (self.inventory, Opener::new(self.inventory));
         let is_mount = |dir: &DirNo| {
             let parent = inventory.parent(*dir);
             parent.is_some_and(|parent| inventory.device(parent) != inventory.device(*dir))
         };
+        let mut mount = |dir: DirNo| {
+            let path = self.relative(&inventory.dir_path(dir)).to_vec();
+            let identity = opener.open(dir).and_then(|open| RootIdentity::of(open, path.clone()));
+            identity.map_or(Mount::Named(path), Mount::Identified)
+        };
         let dirs = (0..inventory.dirs()).map(DirNo).filter(is_mount);
-        sorted(dirs.map(|dir| self.relative(&inventory.dir_path(dir)).to_vec()).collect())
+        Mount::sorted(dirs.map(&mut mount).collect())
     }
 
     /// Returns the number of entries.

@@ -76,6 +76,11 @@ const NONE: u32 = u32::MAX;
 pub(crate) const BYTES_PER_DIR: usize = size_of::<Dir>() + size_of::<u32>();
 
 impl Usage {
+    /// Adds something that is not known although the walk did not fail.
+    pub fn add_unknown(&mut self, unknown: Unknown) {
+        self.unknown.push(unknown);
+    }
+
     /// Joins the parts of all workers.
     ///
     /// An inode with several links counts for the link whose path is first: for the first starting point in the byte order

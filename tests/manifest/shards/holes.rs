@@ -143,6 +143,140 @@ fn a_mount_that_is_missing_below_the_root_is_refused() {
     }
 }
 
+/// Mounts another file system than before at `real/disk`.
+fn mount(dir: &Dir, kind: &str, names: [&str; 4]) -> Option<Mounted> {
+    let mounted = Mounted::at(&dir.dir("real/disk").path("real/disk"), ["-t", kind, "none"])?;
+    names.iter().for_each(|name| _ = dir.file(format!("real/disk/{name}"), name.as_bytes()));
+    Some(mounted)
+}
+
+/// Both have no lasting identity, so their types count. Unit tests compare identities.
+#[test]
+fn another_file_system_at_a_mount_point_is_refused() {
+    for has_plan in [true, false] {
+        let dir = planned();
+        let Some(mounted) = mount(&dir, "tmpfs", ["1", "2", "3", "4"]) else { return };
+        plan(&dir);
+        (1..=3).for_each(|number| _ = create(&dir, number, has_plan).status(0));
+        merge(&dir, &[]).status(0);
+        let merged = Manifest::read(&dir.path("merged.jsonl")).header["mounts"].clone();
+        assert_eq!((&merged[0]["path"], &merged[0]["type"]), (&"disk".into(), &"directory".into()));
+        assert_eq!(merged[0]["fs_type"], 0x0102_1994);
+        drop(mounted);
+        let Some(other) = mount(&dir, "ramfs", ["5", "6", "7", "8"]) else { return };
+        let runs: Vec<_> = (1..=3).map(|number| (number, create(&dir, number, has_plan))).collect();
+        let why = "'real/disk': another file system is mounted there than the recorded one: its file system differs";
+        let refused: Vec<_> =
+            runs.iter().filter(|(_, run)| run.code() == 2).map(|(number, _)| *number).collect();
+        assert_eq!(refused.is_empty(), !has_plan);
+        for number in refused {
+            create(&dir, number, has_plan)
+                .stderr_has(why)
+                .stderr_has("mount the right one, or add --other-root");
+            let shard = format!("{number}/3");
+            let args =
+                ["create", "--plan", "plan", "--other-root", "--allow-empty", "--shard", &shard, "real"];
+            run(&dir, &args).status(0);
+        }
+        for command in
+            [&["update", "real", "whole.jsonl", "-o", "new.jsonl"][..], &["scrub", "real", "whole.jsonl"]]
+        {
+            run(&dir, command).status(2).stderr_has(why);
+        }
+        run(&dir, &["update", "--other-root", "real", "whole.jsonl", "-o", "new.jsonl"]).status(0);
+        if !has_plan {
+            merge(&dir, &[]).status(0);
+            dir.file("real/a/back", b"");
+            drop(other);
+            let Some(_mounted) = mount(&dir, "tmpfs", ["1", "2", "3", "4"]) else { return };
+            create(&dir, 2, false).status(0);
+            refused_everywhere(
+                &dir,
+                "different file systems were mounted at 'disk': its file system differs",
+            );
+            // Parts of an older version do not say which file system it was.
+            for number in 1..=3 {
+                let text = fs::read_to_string(dir.path(format!("parts/{number}.jsonl"))).unwrap();
+                let member = text.split_once("\"mounts\":[").unwrap().1.split_once(']').unwrap().0.to_owned();
+                edit_part(&dir, number, &member, "{\"path\":\"disk\"}");
+            }
+            merge(&dir, &[]).status(0);
+            let merged = Manifest::read(&dir.path("merged.jsonl")).header["mounts"].clone();
+            assert_eq!(merged.to_string(), "[{\"path\":\"disk\"}]");
+        }
+    }
+}
+
+/// To open it would block.
+#[test]
+fn only_regular_files_are_parts() {
+    let dir = planned();
+    (1..=3).for_each(|number| _ = create(&dir, number, true).status(0));
+    let part = |name: &str| dir.path(format!("parts/{name}"));
+    let remove = |name: &str| fs::remove_file(part(name)).unwrap();
+    dir.fifo("parts/z.jsonl");
+    let readers = || {
+        for args in [
+            &["diff", "whole.jsonl", "parts"][..],
+            &["verify", "real", "parts"],
+            &["export", "--format", "mtree", "parts"],
+        ] {
+            run(&dir, args)
+                .status(2)
+                .stderr_has("cannot list 'parts': 'z.jsonl' in it is not a regular file");
+        }
+        run(&dir, &["plan", "--shards", "2", "--from-parts", "parts"]).status(2).stderr_has("'z.jsonl'");
+        dir.ftk(["report", "--json", "--parts", "parts"]).run().status(2).stderr_has("'z.jsonl'");
+        dir.ftk(["du", "--from", "parts"]).run().status(2).stderr_has("'z.jsonl'");
+        dir.ftk(["dup", "--manifests", "parts"]).run().status(2).stderr_has("'z.jsonl'");
+    };
+    readers();
+    remove("z.jsonl");
+    dir.socket("parts/z.jsonl");
+    readers();
+    remove("z.jsonl");
+    dir.dir("parts/z.jsonl");
+    readers();
+    fs::remove_dir(part("z.jsonl")).unwrap();
+    dir.symlink("nowhere", "parts/z.jsonl");
+    run(&dir, &["verify", "real", "parts"]).status(2);
+    remove("z.jsonl");
+    // A link to a part is one, and other names do not count.
+    fs::rename(part("2.jsonl"), dir.path("second")).unwrap();
+    dir.symlink("../second", "parts/2.jsonl").fifo("parts/fifo").fifo("parts/.z.jsonl");
+    run(&dir, &["verify", "real", "parts"]).status(0);
+}
+
+/// The rules of an ignore file that cannot be read select what is in its directory, so that is unknown.
+#[test]
+fn below_an_unreadable_ignore_file_everything_is_unknown() {
+    let dir = planned();
+    dir.file("real/.gitignore", b"*.o\n").file("real/b/.gitignore", b"!*.o\n");
+    dir.file("real/b/kept.o", b"1").file("real/b/deep/kept.o", b"2").file("real/a/ignored.o", b"3");
+    let create = ["create", "--ignore-files", "real", "-o"];
+    run(&dir, &[&create[..], &["old.jsonl"]].concat()).status(0);
+    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o777)).unwrap();
+    dir.lock("real/b/.gitignore");
+    unprivileged(&dir, &[&create[..], &["new.jsonl"]].concat()).status(2);
+    let failed = &Manifest::read(&dir.path("new.jsonl")).header["failed"];
+    assert_eq!(failed.to_string(), "[{\"path\":\"b\"},{\"path\":\"b/.gitignore\"}]");
+    let unknown = "unknown\tb\nunknown\tb/.gitignore\nunknown\tb/deep/kept.o\nunknown\tb/kept.o\n";
+    let content = ["--mode", "content"];
+    let diff = run(&dir, &[&["diff", "old.jsonl", "new.jsonl"], &content[..]].concat()).status(2);
+    assert_eq!(diff.text(), unknown);
+    let verify = unprivileged(&dir, &[&["verify", "real", "old.jsonl"], &content[..]].concat()).status(2);
+    let unreadable = "unreadable\tb/deep/kept.o\nunreadable\tb/kept.o\n";
+    assert_eq!(verify.text(), format!("unreadable\tb/.gitignore\tpermission denied\n{unreadable}"));
+    unprivileged(&dir, &["update", "real", "old.jsonl", "-o", "kept.jsonl"]).status(2);
+    let kept = Manifest::read(&dir.path("kept.jsonl"));
+    assert!(kept.entries.contains_key(&b"b/kept.o"[..]) && kept.entries.contains_key(&b"b/deep/kept.o"[..]));
+    // One above the root selects everything in it.
+    dir.dir(".git").file(".gitignore", b"*.o\n").lock(".gitignore");
+    unprivileged(&dir, &["create", "--ignore-files", "real/a", "-o", "above.jsonl"]).status(2);
+    let failed = &Manifest::read(&dir.path("above.jsonl")).header["failed"];
+    assert_eq!(failed.to_string(), "[{\"path\":\".\"}]");
+}
+
 #[test]
 fn a_shard_with_less_than_half_of_its_plan_is_refused() {
     let dir = planned();
@@ -195,7 +329,6 @@ fn a_root_without_entries_has_its_file_system() {
     assert_eq!(root.entry(".").get("fs"), whole.entry(".").get("fs"));
 }
 
-/// Runs a command as a user who may not read `real/film`.
 /// Its entries were not deleted, so an update must not drop them.
 #[test]
 fn a_tree_that_lacks_a_mount_is_not_updated_or_scrubbed() {
@@ -215,6 +348,7 @@ fn a_tree_that_lacks_a_mount_is_not_updated_or_scrubbed() {
     run(&dir, &["update", "real", "new.jsonl", "-o", "-"]).status(0);
 }
 
+/// Runs a command as a user who may not read everything.
 fn unprivileged(dir: &Dir, args: &[&str]) -> Run {
     dir.ftk(["manifest"]).args(args).unprivileged(dir).run()
 }
@@ -344,6 +478,66 @@ fn renames_between_shards_are_said() {
     }
 }
 
+/// By hash, a shard may see only by the mtime of a directory whose entries belong to another shard that a directory in it has
+/// another name now. Readers of a directory of parts say it too.
+#[test]
+fn renamed_directories_are_said() {
+    for has_plan in [true, false] {
+        for order in [[1, 2, 3], [3, 1, 2], [2, 3, 1]] {
+            let dir = planned();
+            std::thread::sleep(std::time::Duration::from_millis(30)); // ticks of the clock of files
+            create(&dir, order[0], has_plan).status(0);
+            fs::rename(dir.path("real/film"), dir.path("real/blue")).unwrap();
+            for number in &order[1..] {
+                let (shard, part) = (format!("{number}/3"), format!("parts/{number}.jsonl"));
+                let plan = if has_plan { &["--plan", "plan", "--allow-empty"][..] } else { &[] };
+                run(&dir, &[&["create", "--shard", &shard, "real", "-o", &part], plan].concat()).status(0);
+            }
+            let why = "1 directory changed while the shards were recorded, so a renamed file may be missing or \
+                       appear twice: '.'";
+            merge(&dir, &[]).status(0).stderr_has(why);
+            let verify = run(&dir, &["verify", "real", "parts"]).stderr_has(&format!("ftk: 'parts': {why}"));
+            assert_eq!(verify.err.matches("changed while").count(), 1, "{}", verify.err);
+            run(&dir, &["diff", "whole.jsonl", "parts"]).stderr_has(why);
+            run(&dir, &["unique", "whole.jsonl", "parts"]).stderr_has(why);
+            dir.ftk(["du", "--from", "parts"]).run().status(0).stderr_has(why);
+        }
+    }
+}
+
+/// Changes the mtime of an entry of the tree.
+fn touch(dir: &Dir, name: &str, when: &str) {
+    let mut touch = std::process::Command::new("touch");
+    assert!(touch.args(["-d", when]).arg(dir.path("real").join(name)).status().unwrap().success());
+}
+
+/// Whatever the time between the runs, parts list what changed in it.
+#[test]
+fn renames_within_a_month_are_said() {
+    const DAY: i64 = 24 * 3600 * 1_000_000_000;
+    for has_plan in [true, false] {
+        let dir = planned();
+        for name in [".", "a", "b", "film"] {
+            touch(&dir, name, "40 days ago");
+        }
+        (1..=3).for_each(|number| _ = create(&dir, number, has_plan).status(0));
+        let header = Manifest::read(&dir.path("parts/1.jsonl")).header;
+        let start = header["start_ns"].as_i64().unwrap();
+        edit_part(&dir, 1, &format!("\"start_ns\":{start}"), &format!("\"start_ns\":{}", start - 30 * DAY));
+        merge(&dir, &["--max-span", "31d"]).status(0).stderr_lacks("changed");
+        touch(&dir, "b", "9 days ago");
+        (2..=3).for_each(|number| _ = create(&dir, number, has_plan).status(0));
+        let merged = merge(&dir, &["--max-span", "31d"]).status(0);
+        merged.stderr_has("1 directory changed while the shards were recorded").stderr_has(": 'b'");
+        // Older versions listed the changes of a week.
+        for number in 2..=3 {
+            edit_part(&dir, number, ",\"listed_since_ns\":0", "");
+        }
+        let merged = merge(&dir, &["--max-span", "31d"]).status(0);
+        merged.stderr_has("at least 1 directory changed while the shards were recorded");
+    }
+}
+
 #[test]
 fn old_plans_are_named_and_made_again_from_parts() {
     let dir = planned();
@@ -372,18 +566,25 @@ fn old_plans_are_named_and_made_again_from_parts() {
 fn more_parts_are_merged_than_files_can_be_open() {
     let dir = planned();
     for has_plan in [true, false] {
-        run(&dir, &["plan", "--shards", "90", "whole.jsonl", "-o", "many", "--force"]).status(0);
+        run(&dir, &["plan", "--shards", "300", "whole.jsonl", "-o", "many", "--force"]).status(0);
         let mut merge =
             vec!["manifest".to_owned(), "merge".into(), "-o".into(), "merged.jsonl".into(), "--force".into()];
-        for number in 1..=90 {
-            let (shard, part) = (format!("{number}/90"), format!("parts/{number}.jsonl"));
+        for number in 1..=300 {
+            let (shard, part) = (format!("{number}/300"), format!("parts/{number}.jsonl"));
             let plan = if has_plan { &["--plan", "many"][..] } else { &[] };
             run(&dir, &[&["create", "--shard", &shard, "real", "-o", &part, "--force"], plan].concat())
                 .status(0);
             merge.push(part);
         }
-        dir.ftk(&merge).limit(&dir, "-n 60").run().status(0);
+        dir.ftk(&merge).limit(&dir, "-n 64").run().status(0);
         run(&dir, &["diff", "whole.jsonl", "merged.jsonl"]).status(0);
-        dir.ftk(["manifest", "verify", "real", "parts"]).limit(&dir, "-n 60").run().status(0);
+        dir.ftk(["manifest", "verify", "real", "parts"]).limit(&dir, "-n 64").run().status(0);
+        let small = dir.ftk(&merge).args(["--memory", "1K"]).run();
+        if has_plan {
+            small.status(0);
+        } else {
+            // They are read at the same time.
+            small.status(2).stderr_has("300 parts without a plan are read at the same time, which needs");
+        }
     }
 }

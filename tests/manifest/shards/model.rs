@@ -1,4 +1,4 @@
-//! Shards with missing mounts, failures, reruns and renames: whatever happens, no record has a silent hole.
+//! Shards with missing and wrong mounts, failures, reruns and renames: whatever happens, no record has a silent hole.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
@@ -32,15 +32,20 @@ enum Trouble {
     EmptyRoot,
     OtherRoot,
     EmptyMount,
+    /// Another file system is mounted below the root.
+    OtherMount,
     /// A directory cannot be listed, or a file cannot be read.
     Locked(String),
     /// Before the shard is recorded, and for all that follow.
     Renamed(String, String),
+    /// The same for a directory with everything in it.
+    RenamedDir(String, String),
     /// The part is that of a run of yesterday, when less was there.
     Yesterday,
 }
 
-const DIRS: [&str; 5] = ["a", "b", "b/c", "d", "disk"];
+/// The last one is the mount point.
+const DIRS: [&str; 6] = ["a", "a/e", "b", "b/c", "d", "disk"];
 
 struct Round {
     /// Another file system, which is bound to `root/disk` for each run. Unmounted before the directory is removed.
@@ -48,6 +53,8 @@ struct Round {
     dir: Dir,
     random: Random,
     has_plan: bool,
+    /// Those of the root, without the mount point.
+    dirs: Vec<String>,
     files: BTreeSet<String>,
     /// The paths that each file had, by its content.
     paths: BTreeMap<String, Vec<String>>,
@@ -61,7 +68,7 @@ impl Round {
         let mut random = Random(bytes(seed, 4096).into_iter());
         let dir = Dir::on_disk();
         DIRS.iter().for_each(|name| _ = dir.dir(format!("root/{name}")));
-        dir.dir("disk").dir("other").dir("parts").dir("empty");
+        dir.dir("disk").dir("other").dir("parts").dir("empty").dir("foreign");
         let disk = Mounted::at(&dir.path("disk"), ["-t", "tmpfs", "none"])?;
         let (mut files, mut paths) = (BTreeSet::new(), BTreeMap::new());
         for nth in 0..8 + random.below(10) {
@@ -75,7 +82,9 @@ impl Round {
         }
         ["parts", ".", "disk"].iter().for_each(|path| open_for_all(&dir, path));
         let has_plan = random.one_in(2);
-        Some(Self { _disk: disk, dir, random, has_plan, files, paths, said: String::new(), log: Vec::new() })
+        let dirs = DIRS[..DIRS.len() - 1].iter().map(ToString::to_string).collect();
+        let (said, log) = Default::default();
+        Some(Self { _disk: disk, dir, random, has_plan, dirs, files, paths, said, log })
     }
 
     fn run(&mut self, args: &[&str]) -> Run {
@@ -91,22 +100,50 @@ impl Round {
     fn trouble(&mut self, number: u32) -> Option<Trouble> {
         let any =
             |random: &mut Random, all: &BTreeSet<String>| all.iter().nth(random.below(all.len())).cloned();
-        Some(match self.random.below(14) {
+        Some(match self.random.below(17) {
             0 => Trouble::EmptyRoot,
             1 => Trouble::OtherRoot,
             2 => Trouble::EmptyMount,
             3 | 4 => Trouble::Locked(match self.random.one_in(3) {
                 true => any(&mut self.random, &self.files)?,
-                false => DIRS[self.random.below(DIRS.len() - 1)].to_owned(),
+                false => self.any_dir(),
             }),
             5 | 6 => {
                 let from = any(&mut self.random, &self.files).filter(|path| !path.starts_with("disk/"))?;
-                let dir = DIRS[self.random.below(DIRS.len() - 1)];
-                Trouble::Renamed(from, format!("{dir}/renamed{number}"))
+                Trouble::Renamed(from, format!("{}/renamed{number}", self.any_dir()))
             }
             7 => Trouble::Yesterday,
+            8 => Trouble::OtherMount,
+            9 | 10 => {
+                let (from, name) = (self.any_dir(), self.random.below(100));
+                let above = if self.random.one_in(2) { String::new() } else { self.any_dir() + "/" };
+                if above.starts_with(&format!("{from}/")) {
+                    return None;
+                }
+                Trouble::RenamedDir(from, format!("{above}renamed{number}-{name}"))
+            }
             _ => return None,
         })
+    }
+
+    fn any_dir(&mut self) -> String {
+        self.dirs[self.random.below(self.dirs.len())].clone()
+    }
+
+    /// Renames a file, or a directory with everything in it.
+    fn rename(&mut self, from: &str, to: &str) {
+        let path = |name: &str| self.dir.path("root").join(name);
+        fs::rename(path(from), path(to)).unwrap();
+        let moved = |old: &str| match old.strip_prefix(from)? {
+            rest if rest.is_empty() || rest.starts_with('/') => Some(format!("{to}{rest}")),
+            _ => None,
+        };
+        let now = |old: &String| moved(old).unwrap_or_else(|| old.clone());
+        self.files = self.files.iter().map(now).collect();
+        self.dirs = self.dirs.iter().map(now).collect();
+        for paths in self.paths.values_mut() {
+            paths.extend(paths.last().and_then(|last| moved(last)));
+        }
     }
 
     /// Records a shard. Whatever is wrong is mended afterwards, except renames.
@@ -117,7 +154,7 @@ impl Round {
             args.extend(["--plan", "plan"]);
         }
         let path = |name: &str| self.dir.path(name);
-        let mut mounted = Some(self.mount()?);
+        let (mut mounted, mut foreign) = (Some(self.mount()?), None);
         let swap = |with: &str| {
             fs::rename(path("root"), path("away")).unwrap();
             fs::rename(path(with), path("root")).unwrap();
@@ -126,20 +163,20 @@ impl Round {
         match &trouble {
             None | Some(Trouble::Yesterday) => {}
             Some(Trouble::EmptyMount) => drop(mounted.take()),
+            Some(Trouble::OtherMount) => {
+                drop(mounted.take());
+                foreign = Some(Mounted::at(&path("root/disk"), ["-t", "ramfs", "none"])?);
+                self.dir.file("root/disk/foreign", b"not of this tree");
+            }
             Some(Trouble::EmptyRoot | Trouble::OtherRoot) => {
                 drop(mounted.take());
                 swap(if matches!(trouble, Some(Trouble::EmptyRoot)) { "empty" } else { "other" });
             }
             Some(Trouble::Locked(name)) => _ = self.dir.lock(&format!("root/{name}")),
-            Some(Trouble::Renamed(from, to)) => {
-                fs::rename(path("root").join(from), path("root").join(to)).unwrap();
-                self.files.remove(from);
-                self.files.insert(to.clone());
-                let mut all = self.paths.values_mut();
-                all.find(|paths| paths.last() == Some(from)).unwrap().push(to.clone());
-            }
+            Some(Trouble::Renamed(from, to) | Trouble::RenamedDir(from, to)) => self.rename(from, to),
         }
         let run = self.run(&args);
+        drop(foreign);
         self.said += &run.err;
         let path = |name: &str| self.dir.path(name);
         match &trouble {
@@ -184,6 +221,9 @@ impl Round {
                 .iter()
                 .any(|failed| failed == "." || path == failed || path.starts_with(&format!("{failed}/")))
         };
+        // A reader of the parts says the same, without reading their lines.
+        let read = self.run(&["unique", "before.jsonl", "parts"]);
+        let readers_say_changes = read.err.contains("changed while the shards were recorded");
         // Each part shows the time at which it was recorded, so a file may still have its path of that time.
         for (content, paths) in &self.paths {
             let is_of = |(_, entry): &(&Vec<u8>, &serde_json::Value)| entry["digests"]["sha256"] == **content;
@@ -194,6 +234,7 @@ impl Round {
             let is_unknown = paths.iter().any(|path| is_failed(path));
             let is_once = recorded.len() == 1 || recorded.is_empty() && is_unknown;
             assert!(is_once || says_changes, "{paths:?}, in a silent hole or twice: {:#?}", self.log);
+            assert!(is_once || readers_say_changes, "{paths:?}: {:#?}", self.log);
         }
         // A comparison with the time before says nothing that is not so.
         let diff = self.run(&["diff", "--mode", "content", "before.jsonl", "merged.jsonl"]);

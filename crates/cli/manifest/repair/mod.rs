@@ -151,7 +151,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let run = Run::new(globals, console)?;
     let path = Path::new(&args.manifest);
     let lock = args.yes.then(|| Lock::acquire(path, console)).transpose()?;
-    let Input { manifest, own } = Input::open(&args.manifest, globals)?;
+    let Input { manifest, own } = Input::open(&args.manifest, globals, console)?;
     lock.as_ref().map_or(Ok(()), Lock::check).with_context(name)?;
     console.stats.sealed(&args.manifest, &manifest);
     let algorithms = &manifest.header().algorithms;

@@ -79,7 +79,7 @@ fn of_manifests(
     globals: &Globals,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
-    let [a, b] = both([&args.a, &args.b], globals, |path| Ok(Input::open(path, globals)?.manifest))?;
+    let [a, b] = both([&args.a, &args.b], globals, |path| Ok(Input::open(path, globals, console)?.manifest))?;
     let algorithms = &a.header().algorithms;
     let has_failed = [&a, &b].map(|manifest| !manifest.header().failed.is_empty());
     let found = unique(&a, &b, &Budget::new(globals.memory()), &mut |entry: &Entry<'_>| {

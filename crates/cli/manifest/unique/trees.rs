@@ -57,7 +57,7 @@ pub(super) fn is_tree(path: &OsStr) -> anyhow::Result<bool> {
         return Ok(false);
     }
     let cannot = || format!("cannot list {}", quote(path.as_os_str().as_bytes()));
-    let parts: HashSet<_> = ftk_manifest::part_files(path).with_context(cannot)?.into_iter().collect();
+    let parts: HashSet<_> = ftk_manifest::named_like_parts(path).with_context(cannot)?.into_iter().collect();
     for entry in fs::read_dir(path).with_context(cannot)? {
         let entry = entry.with_context(cannot)?;
         if !parts.contains(&entry.path()) || !entry.file_type().with_context(cannot)?.is_file() {
@@ -74,7 +74,7 @@ impl Side {
     /// If that is not possible, or the directory has no files: its file system may not be mounted.
     pub(super) fn open(path: &OsStr, run: &Run<'_>, globals: &Globals) -> anyhow::Result<Self> {
         if !is_tree(path)? {
-            return Ok(Self::Manifest(Input::open(path, globals)?.manifest));
+            return Ok(Self::Manifest(Input::open(path, globals, run.console)?.manifest));
         }
         let (root, scope) = (Root::open(path)?, ScopeArgs::of_words(&[])?);
         let scan = reading::walk(run, &root, &scope, Keep::Sizes, &[], None)?;

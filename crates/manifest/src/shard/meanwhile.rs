@@ -3,38 +3,33 @@
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use ftk_file::Stat;
 use ftk_walk::FileType;
 
 use crate::merge::Side as _;
 use crate::shard::Merged;
+use crate::shard::changes::{Changes, is_since, listed_since};
 use crate::{Entry, Error, Field, Manifest};
-
-/// How many paths of directories are kept for the message.
-const MOST: usize = 100;
 
 /// Notes which entries changed after the first shard began.
 ///
 /// A rename changes the ctime of the inode, and the mtime of both directories. A shard that records an entry under its new
 /// path records the new ctime. So an entry that occurs twice has a recent ctime at least once.
 #[derive(Debug)]
-pub(super) struct Meanwhile {
+pub(super) struct Meanwhile<'m> {
     start_ns: i128,
     /// Directories that changed before a shard listed them, and whose lines did not come yet.
-    listed: BTreeSet<Vec<u8>>,
+    listed: BTreeSet<&'m [u8]>,
     /// Hashes of the inodes of recent entries.
     recent: Vec<u64>,
-    merged: Merged,
+    changes: Changes,
 }
 
-impl Meanwhile {
-    pub(super) fn new(manifest: &Manifest) -> Self {
+impl<'m> Meanwhile<'m> {
+    pub(super) fn new(manifest: &'m Manifest) -> Self {
         let start_ns = manifest.header().start_ns;
         let shards = manifest.parts().iter().filter_map(|part| part.shard.as_ref());
-        let listed =
-            shards.flat_map(|shard| &shard.listed).filter(|(_, mtime_ns)| is_since(*mtime_ns, start_ns));
-        let listed = listed.map(|(dir, _)| dir.clone()).collect();
-        Self { start_ns, listed, recent: Vec::new(), merged: Merged::default() }
+        let (listed, may_be_more) = listed_since(shards, start_ns);
+        Self { start_ns, listed, recent: Vec::new(), changes: Changes { may_be_more, ..Changes::default() } }
     }
 
     /// Adds the next entry.
@@ -42,7 +37,7 @@ impl Meanwhile {
         if entry.stat.file_type == FileType::Directory {
             let was_changed = !self.listed.is_empty() && self.listed.remove(entry.path);
             if was_changed || entry.knows(Field::Mtime) && is_since(entry.stat.mtime_ns, self.start_ns) {
-                self.change(entry.path);
+                self.changes.add(entry.path);
             }
         }
         if let Some(inode) = inode(entry).filter(|_| self.is_recent(entry)) {
@@ -54,19 +49,12 @@ impl Meanwhile {
         entry.knows(Field::Ctime) && is_since(entry.stat.ctime_ns, self.start_ns)
     }
 
-    fn change(&mut self, dir: &[u8]) {
-        self.merged.changed += 1;
-        if self.merged.some_changed.len() < MOST {
-            self.merged.some_changed.push(dir.to_vec());
-        }
-    }
-
     /// Ends with the last entry.
     ///
     /// # Errors
     /// If the manifest, which was read before, cannot be read again.
     pub(super) fn finish(mut self, manifest: &Manifest, entries: u64) -> Result<Merged, Error> {
-        std::mem::take(&mut self.listed).iter().for_each(|dir| self.change(dir));
+        self.listed.iter().for_each(|dir| self.changes.add(dir));
         self.recent.sort_unstable();
         let (mut inodes, mut twice) = (BTreeSet::new(), Vec::new());
         if !self.recent.is_empty() {
@@ -85,7 +73,7 @@ impl Meanwhile {
                 }
             })?;
         }
-        Ok(Merged { entries, twice, ..self.merged })
+        Ok(Merged { entries, twice, changes: self.changes })
     }
 }
 
@@ -100,11 +88,6 @@ fn each_inode(manifest: &Manifest, mut each: impl FnMut(&Entry<'_>, u64)) -> Res
         }
     }
     Ok(())
-}
-
-/// Returns whether a time is not before that of a run, as far as clocks of file systems show it.
-fn is_since(ns: i128, start_ns: i128) -> bool {
-    Stat { mtime_ns: ns, ctime_ns: ns, ..Stat::EMPTY }.is_recent(start_ns)
 }
 
 /// Returns a hash of what can have only one path: a directory, or anything else with one link. Without an identity of the

@@ -22,9 +22,11 @@ pub struct Shard {
     /// something could not be read, or an option skipped it. Sorted, without duplicates. These directories have no tree
     /// digest in the merged manifest.
     pub incomplete: Vec<Vec<u8>>,
-    /// The directories that are listed for several shards and have entries of this one, sorted, with their mtime when they
-    /// were opened. Those that changed long before the run are absent.
+    /// Directories that the run listed, sorted, with their mtime when they were opened: all that changed since
+    /// [`listed_since_ns`](Self::listed_since_ns).
     pub listed: Vec<(Vec<u8>, i128)>,
+    /// `None` if nothing was listed yet.
+    pub listed_since_ns: Option<i128>,
 }
 
 /// How the entries of a tree are assigned to shards.
@@ -52,7 +54,14 @@ impl Shard {
     /// If `number` is not from 1 to `of`, or there are more than [`MOST`](Self::MOST).
     pub fn hashed(number: u32, of: u32) -> Self {
         assert!((1..=of).contains(&number) && of <= Self::MOST, "shard {number} of {of}");
-        Self { number, of, split: Split::Hash, incomplete: Vec::new(), listed: Vec::new() }
+        Self {
+            number,
+            of,
+            split: Split::Hash,
+            incomplete: Vec::new(),
+            listed: Vec::new(),
+            listed_since_ns: None,
+        }
     }
 
     /// Returns whether the entry at `path` belongs to the shard. Each path belongs to exactly one.
@@ -88,6 +97,13 @@ impl Shard {
             Split::Plan { range, .. } => range.place(dir) != Place::Outside,
             Split::Hash => self.number == number_of(dir, self.of),
         }
+    }
+
+    /// Forgets which directories had changed before `ns`.
+    pub(crate) fn forget_changes_before(&mut self, ns: i128) {
+        self.listed.retain(|(_, mtime_ns)| *mtime_ns >= ns);
+        self.listed.shrink_to_fit();
+        self.listed_since_ns = self.listed_since_ns.max(Some(ns));
     }
 
     /// Returns whether both are the same shard of the same plan, or of the same number of shards without a plan.
@@ -134,6 +150,9 @@ impl Serialize for Shard {
         if !self.listed.is_empty() {
             let listed: Vec<_> = self.listed.iter().map(|(path, time)| ListedObject(path, *time)).collect();
             map.serialize_entry("listed", &listed)?;
+        }
+        if let Some(since_ns) = &self.listed_since_ns {
+            map.serialize_entry("listed_since_ns", since_ns)?;
         }
         map.end()
     }
@@ -182,6 +201,7 @@ pub(crate) struct ShardLine<'l> {
     incomplete: Option<Vec<Object<PathLine<'l>>>>,
     #[serde(borrow)]
     listed: Option<Vec<Object<ListedLine<'l>>>>,
+    listed_since_ns: Option<i128>,
     /// Only in version 2.
     #[serde(borrow)]
     failed: Option<Vec<Object<PathLine<'l>>>>,
@@ -205,8 +225,8 @@ struct ListedLine<'l> {
 }
 
 impl ShardLine<'_> {
-    /// Returns the shard, or what is wrong with it.
-    pub(crate) fn read(&self) -> Result<Shard, String> {
+    /// Returns the shard of a run that began at `start_ns`, or what is wrong with it.
+    pub(crate) fn read(&self, start_ns: i128) -> Result<Shard, String> {
         let &Self { number, of, .. } = self;
         if !(1..=of).contains(&number) || of > Shard::MOST {
             return Err(format!("there is no shard {number} of {of}"));
@@ -233,7 +253,10 @@ impl ShardLine<'_> {
             Ok((found.ok_or_else(|| PathError::Missing.to_string())?, it.mtime_ns))
         });
         let listed = listed.collect::<Result<Vec<_>, String>>()?;
-        Ok(Shard { number, of, split, incomplete: paths(&self.incomplete)?, listed })
+        // Older versions listed the changes of 7 days.
+        const OLDER_NS: i128 = 7 * 24 * 3600 * 1_000_000_000;
+        let listed_since_ns = Some(self.listed_since_ns.unwrap_or(start_ns.saturating_sub(OLDER_NS)));
+        Ok(Shard { number, of, split, incomplete: paths(&self.incomplete)?, listed, listed_since_ns })
     }
 
     /// Returns the paths that the run could not read, which only parts of version 2 have here.
@@ -264,7 +287,7 @@ pub(crate) fn cut(text: &Option<Text<'_>>, b64: &Option<Text<'_>>) -> Result<Opt
 }
 
 /// Returns a path below the root, if it is given.
-fn path(text: &Option<Text<'_>>, b64: &Option<Text<'_>>) -> Result<Option<Vec<u8>>, String> {
+pub(crate) fn path(text: &Option<Text<'_>>, b64: &Option<Text<'_>>) -> Result<Option<Vec<u8>>, String> {
     match read_path(text.as_deref(), b64.as_deref()) {
         Err(PathError::Missing) => Ok(None),
         Err(error) => Err(error.to_string()),

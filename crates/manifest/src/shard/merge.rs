@@ -18,7 +18,7 @@ use crate::reader::Entries;
 use crate::sequence::Sequence;
 use crate::shard::meanwhile::Meanwhile;
 use crate::shard::whole_lines::{WholeLines, locate};
-use crate::shard::{MergeError, Place};
+use crate::shard::{Changes, MergeError, Place};
 use crate::tree_digest::{Closed, TreeDigester, TreeForm};
 use crate::trees::TreeCheck;
 use crate::write::{BATCH, push_entry, too_large};
@@ -35,11 +35,8 @@ pub struct Merged {
     /// Paths of files with one link, and of directories, that are recorded under another path too: they were renamed after
     /// one shard had recorded them, and before another one did.
     pub twice: Vec<Vec<u8>>,
-    /// How many directories changed after the first shard began. What was renamed from or to one of them may be recorded
-    /// twice or not at all.
-    pub changed: u64,
-    /// Some of them.
-    pub some_changed: Vec<Vec<u8>>,
+    /// Directories that changed meanwhile.
+    pub changes: Changes,
 }
 
 impl Manifest {

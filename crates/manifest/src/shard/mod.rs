@@ -3,9 +3,11 @@
 //! A [`Shard`] says which entries of the tree belong to a part. A [`Plan`] divides the paths of a tree into ranges, one
 //! for each shard. [`Sharded`] is the visitor that skips what belongs to other shards.
 
+mod changes;
 mod meanwhile;
 pub(crate) mod member;
 mod merge;
+mod newest;
 mod part_files;
 mod parts;
 mod plan;
@@ -16,9 +18,10 @@ mod range;
 mod visitor;
 pub(crate) mod whole_lines;
 
+pub use changes::Changes;
 pub use member::{Shard, Split};
 pub use merge::Merged;
-pub use part_files::part_files;
+pub use part_files::{named_like_parts, part_files};
 pub use parts::{MergeError, Parts};
 pub use plan::{Balance, Plan, PlannedShard, Root};
 pub use plan_error::PlanError;

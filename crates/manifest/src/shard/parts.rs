@@ -5,9 +5,10 @@ use std::fmt;
 
 use ftk_record::quote;
 
-use crate::entry::{key, sorted};
-use crate::shard::{Place, Shard, Split};
-use crate::{Error, Failed, Header, Manifest};
+use crate::entry::key;
+use crate::shard::changes::listed_since;
+use crate::shard::{Changes, Place, Shard, Split};
+use crate::{Error, Failed, Header, Manifest, Mount, OtherRoot};
 
 /// The manifests of all shards of a tree, each once.
 #[derive(Debug)]
@@ -49,6 +50,8 @@ pub enum MergeError {
     Span(usize, usize, i128),
     /// A file system was mounted at this path for the first part, and not for the second.
     Mount(usize, usize, Vec<u8>),
+    /// Different file systems were mounted at this path.
+    OtherMount(usize, usize, Vec<u8>, OtherRoot),
     /// A part cannot be read, or has an entry of another shard.
     Input(Error),
     /// The output cannot be written.
@@ -110,23 +113,29 @@ impl Parts {
         Ok(())
     }
 
-    /// Checks that all parts that listed a directory agree on whether a file system is mounted there.
+    /// Checks that all parts that listed a directory saw the same file system there, or none.
     fn check_mounts(&self) -> Result<(), MergeError> {
-        let mut mounts = BTreeMap::new();
+        let mut seen = BTreeMap::<&[u8], (&Part, &Mount)>::new();
         for part in &self.parts {
             for mount in &part.manifest.header().mounts {
-                mounts.entry(key(mount)).or_insert(part);
+                let (first, known) = seen.entry(key(mount.path())).or_insert((part, mount));
+                if let Some(why) = known.difference(mount) {
+                    return Err(MergeError::OtherMount(first.given, part.given, mount.path().to_vec(), why));
+                }
+                if matches!(known, Mount::Named(_)) {
+                    (*first, *known) = (part, mount);
+                }
             }
         }
-        for (mount, part) in mounts {
+        for (path, (part, _)) in seen {
             let lacks = |other: &&Part| {
                 let header = other.manifest.header();
-                other.shard.place(mount) != Place::Outside
-                    && header.mounts.binary_search_by_key(&mount, |it| key(it)).is_err()
-                    && !header.failed.covers(mount)
+                other.shard.place(path) != Place::Outside
+                    && header.mounts.binary_search_by_key(&path, |mount| key(mount.path())).is_err()
+                    && !header.failed.covers(path)
             };
             if let Some(other) = self.parts.iter().find(lacks) {
-                return Err(MergeError::Mount(part.given, other.given, mount.to_vec()));
+                return Err(MergeError::Mount(part.given, other.given, path.to_vec()));
             }
         }
         Ok(())
@@ -139,9 +148,20 @@ impl Parts {
         let start_ns = headers().map(|header| header.start_ns).min().expect("there are parts");
         let trusted_xattrs = headers().all(|header| header.trusted_xattrs);
         let failed = Failed::union(headers().map(|header| &header.failed));
-        let mounts = sorted(headers().flat_map(|header| header.mounts.iter().cloned()).collect());
+        let mounts = Mount::sorted(headers().flat_map(|header| header.mounts.iter().cloned()).collect());
         let first = self.parts[0].manifest.header().clone();
         Header { start_ns, trusted_xattrs, failed, mounts, shard: None, ..first }
+    }
+
+    /// Returns which directories changed after the first shard began, as far as the headers of the parts say. A
+    /// [merge](Manifest::merge) also reads the lines of directories.
+    pub fn changes(&self) -> Changes {
+        let start_ns = self.parts.iter().map(|part| part.manifest.header().start_ns).min();
+        let shards = self.parts.iter().map(|part| &part.shard);
+        let (dirs, may_be_more) = listed_since(shards, start_ns.expect("there are parts"));
+        let mut changes = Changes { may_be_more, ..Changes::default() };
+        dirs.into_iter().for_each(|dir| changes.add(dir));
+        changes
     }
 
     /// Returns all parts as one manifest, without joining them in a file. `names` are those of the parts in errors, in the
@@ -206,7 +226,8 @@ impl MergeError {
             | Self::Twice(a, b, _)
             | Self::Ranges(a, b)
             | Self::Span(a, b, _)
-            | Self::Mount(a, b, _) => vec![*a, *b],
+            | Self::Mount(a, b, _)
+            | Self::OtherMount(a, b, ..) => vec![*a, *b],
             Self::Nothing | Self::Missing { .. } | Self::Input(_) | Self::Output(_) => Vec::new(),
         }
     }
@@ -236,6 +257,11 @@ impl fmt::Display for MergeError {
             Self::Mount(_, _, path) => write!(
                 f,
                 "a file system was mounted at {} for the first, and not for the second (record its shard again)",
+                quote(path)
+            ),
+            Self::OtherMount(_, _, path, why) => write!(
+                f,
+                "different file systems were mounted at {}: {why} (record the shard of the wrong one again)",
                 quote(path)
             ),
             Self::Input(error) => error.fmt(f),

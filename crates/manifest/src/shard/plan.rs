@@ -1,7 +1,7 @@
 //! Plans: the division of a tree into ranges of paths.
 
 use crate::shard::{PathRange, PlanError, Shard, Split};
-use crate::{Header, RootIdentity};
+use crate::{Header, Mount, RootIdentity};
 
 /// A division of the paths of a tree into ranges, one for each shard.
 ///
@@ -11,7 +11,7 @@ pub struct Plan {
     /// The directory that is divided.
     pub root: Root,
     /// Directories below it that were on another device than the directory that contains them, sorted.
-    pub mounts: Vec<Vec<u8>>,
+    pub mounts: Vec<Mount>,
     /// The options that select entries, as in a [`Header`].
     pub options: Vec<Vec<u8>>,
     /// What the shards have in equal amounts.
@@ -87,6 +87,6 @@ impl Plan {
         let index = (number as usize).checked_sub(1).filter(|index| *index < self.shards.len());
         let range = self.shards[index.ok_or(PlanError::NoShard { number, of })?].range.clone();
         let split = Split::Plan { digest: self.digest(), range };
-        Ok(Shard { number, of, split, incomplete: Vec::new(), listed: Vec::new() })
+        Ok(Shard { split, ..Shard::hashed(number, of) })
     }
 }

@@ -5,12 +5,12 @@ use std::io::BufRead;
 use ftk_record::{Object, Seal, SealedReader, read_path, write_record};
 use serde::Deserialize;
 
-use crate::first_line;
 use crate::header::read_options;
 use crate::root_identity::RootLine;
-use crate::shard::member::{PathLine, cut, paths};
+use crate::shard::member::cut;
 use crate::shard::{Balance, PathRange, Plan, PlanError, PlannedShard, Root, Shard};
 use crate::text::{Text, brief, plain};
+use crate::{Mount, first_line};
 
 /// The value of the member `ftk` that marks a plan.
 const KIND: &str = "plan";
@@ -26,7 +26,7 @@ struct PlanLine<'l> {
     #[serde(borrow)]
     root_identity: Option<Object<RootLine<'l>>>,
     #[serde(borrow)]
-    mounts: Option<Vec<Object<PathLine<'l>>>>,
+    mounts: Option<Vec<Object<RootLine<'l>>>>,
     #[serde(borrow)]
     options: Vec<Object<crate::header::OptionLine<'l>>>,
     shards: u32,
@@ -71,7 +71,7 @@ impl Plan {
                 record.member("root_identity", identity);
             }
             if !self.mounts.is_empty() {
-                record.paths("mounts", "path", &self.mounts);
+                record.member("mounts", &self.mounts);
             }
             record
                 .paths("options", "option", &self.options)
@@ -136,7 +136,7 @@ fn header(line: &[u8]) -> Result<(Plan, u32), PlanError> {
     let root = read_path(line.root.as_deref(), line.root_b64.as_deref());
     let path = root.map_err(|error| not_plan(error.to_string()))?.into_owned();
     let identity = line.root_identity.as_ref().map(RootLine::read).transpose().map_err(not_plan)?;
-    let mounts = paths(&line.mounts).map_err(not_plan)?;
+    let mounts = Mount::read(&line.mounts).map_err(not_plan)?;
     let options = read_options(&line.options).map_err(|error| not_plan(error.to_string()))?;
     let kinds = Balance::ALL.into_iter();
     let by = kinds.clone().find(|(_, name)| *name == &*line.by);

@@ -10,7 +10,7 @@ use crate::entry::{ROOT, key};
 use crate::merge::Side as _;
 use crate::parse::Owned;
 use crate::shard::{Balance, PathRange, Plan, PlannedShard, Root, Shard};
-use crate::{EntryError, Error, Header, Manifest, WalkedTree, canonical};
+use crate::{EntryError, Error, Header, Manifest, Mount, WalkedTree, canonical};
 
 /// A cut is placed at one of the places that are remembered: at least this many for each shard, so that a shard
 /// deviates from the mean by less than 1/128 of it, besides the size of single files.
@@ -68,7 +68,7 @@ pub struct Planner {
     /// Places between entries, ascending, at least `step` apart by weight.
     places: Vec<CutPlace>,
     step: u128,
-    mounts: Vec<Vec<u8>>,
+    mounts: Vec<Mount>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,7 +2,8 @@
 
 use ftk_walk::{Directory, Entry, Fields, FileType, Repeat, Step, Visitor, WalkError};
 
-use crate::entry::{ROOT, key, sorted};
+use crate::entry::{ROOT, sorted};
+use crate::shard::newest::{Newest, below_root};
 use crate::shard::{Place, Shard, Split};
 
 /// A visitor that shows the entries of a shard to an inner visitor.
@@ -27,17 +28,15 @@ pub struct Sharded<'s, V> {
     listed: Listed,
 }
 
-/// Which of the shared directories were listed.
+/// Which directories were listed.
 #[derive(Debug, Default)]
 pub struct Listed {
+    /// The shared ones that were found.
     found: Vec<Vec<u8>>,
+    /// Those of them that were listed completely.
     whole: Vec<Vec<u8>>,
-    /// Those with entries of the shard, and their mtime when they were opened.
-    times: Vec<(Vec<u8>, i128)>,
+    newest: Newest,
 }
-
-/// Changes in this time before a run matter to parts that began earlier: 7 days.
-const RECENT_NS: i128 = 7 * 24 * 3600 * 1_000_000_000;
 
 /// The tag of a queued directory.
 #[derive(Debug, Default)]
@@ -97,20 +96,18 @@ impl Listed {
         for mut listed in all {
             merged.found.append(&mut listed.found);
             merged.whole.append(&mut listed.whole);
-            merged.times.append(&mut listed.times);
+            merged.newest.merge(listed.newest);
         }
         merged
     }
 
-    /// Adds to a shard which directories with entries of it were not listed completely, and when those that were listed had
-    /// changed, unless that was long before `start_ns`.
-    pub fn record(mut self, shard: &mut Shard, start_ns: i128) {
+    /// Adds to a shard which shared directories with entries of it were not listed completely, and when the directories that
+    /// were listed had changed.
+    pub fn record(mut self, shard: &mut Shard) {
         self.whole.sort_unstable();
         self.found.retain(|dir| self.whole.binary_search(dir).is_err());
         shard.incomplete = sorted(self.found);
-        self.times.retain(|(_, mtime_ns)| *mtime_ns >= start_ns.saturating_sub(RECENT_NS));
-        self.times.sort_unstable_by(|(a, _), (b, _)| key(a).cmp(key(b)));
-        shard.listed = self.times;
+        (shard.listed, shard.listed_since_ns) = self.newest.finish();
     }
 }
 
@@ -148,9 +145,9 @@ impl<V: Visitor> Visitor for Sharded<'_, V> {
                 self.path.push(b'/');
             }
             self.dir_len = self.path.len();
-            if self.is_own {
-                self.listed.times.push((path.clone(), dir.metadata().mtime_ns));
-            }
+        }
+        if self.shard.is_some() {
+            self.listed.newest.add(dir.metadata().mtime_ns, || below_root(dir));
         }
         self.inner.enter(&tag.inner, dir)
     }

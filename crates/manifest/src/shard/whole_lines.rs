@@ -52,8 +52,7 @@ enum Order<'m> {
 impl<'m> WholeLines<'m> {
     /// Starts at the first entry.
     pub(crate) fn new(parts: &'m [PartFile], header: &'m Header) -> Result<Self, Error> {
-        let is_hashed = parts.len() > 1 && matches!(&parts[0].shard, Some(Shard { split: Split::Hash, .. }));
-        if !is_hashed {
+        if !are_hashed(parts) {
             let order = Order::Chain(entries_of(parts, 0)?);
             return Ok(Self { parts, header, at: 0, order });
         }
@@ -177,6 +176,11 @@ impl<'m> Order<'m> {
             Self::Merge { all, .. } => &mut all[at],
         }
     }
+}
+
+/// Returns whether these are parts by hash, which are read at the same time.
+pub(crate) fn are_hashed(parts: &[PartFile]) -> bool {
+    parts.len() > 1 && matches!(&parts[0].shard, Some(Shard { split: Split::Hash, .. }))
 }
 
 /// Opens a part after its header.

@@ -232,14 +232,15 @@ pub(crate) fn by_ranges(cuts: &[&[u8]]) -> Vec<Shard> {
     let shard = |number: u32| {
         let from = (number as usize).checked_sub(2).map(|at| cuts[at]);
         let range = PathRange::new(from, cuts.get(number as usize - 1).copied());
-        Shard { split: Split::Plan { digest: "a".repeat(64), range }, ..Shard::hashed(number, of) }
+        let split = Split::Plan { digest: "a".repeat(64), range };
+        Shard { split, listed_since_ns: Some(0), ..Shard::hashed(number, of) }
     };
     (1..=of).map(shard).collect()
 }
 
 /// Returns the shards without a plan.
 pub(crate) fn by_hash(of: u32) -> Vec<Shard> {
-    (1..=of).map(|number| Shard::hashed(number, of)).collect()
+    (1..=of).map(|number| Shard { listed_since_ns: Some(0), ..Shard::hashed(number, of) }).collect()
 }
 
 /// Returns the bytes of the part of a shard.

@@ -11,8 +11,8 @@ use ftk_file::{FsId, Identity, Stat};
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{Collect, Inventory, Keep};
 use ftk_manifest::{
-    Balance, Contents, Cost, Failed, Header, Listed, Manifest, MergeError, Merged, Parts, PathRange, Place,
-    Plan, PlannedShard, Planner, Root, RootIdentity, Shard, Sharded, Split, Writer,
+    Balance, Contents, Cost, Failed, Header, Listed, Manifest, MergeError, Merged, Mount, Parts, PathRange,
+    Place, Plan, PlannedShard, Planner, Root, RootIdentity, Shard, Sharded, Split, Writer,
 };
 use ftk_sched::Constants;
 use ftk_walk::{FileType, Walker};
@@ -73,7 +73,7 @@ impl Tree {
         let (walked, listed) = self.walk(shard.as_ref(), Keep::Stats { files: algorithms.is_empty() });
         let mut header = Header { shard, ..header(algorithms, false) };
         if let Some(shard) = &mut header.shard {
-            listed.record(shard, header.start_ns);
+            listed.record(shard);
         }
         if algorithms.is_empty() {
             return walked.write(&header, &Contents::none());
@@ -130,7 +130,7 @@ fn plan_of(cuts: &[Vec<u8>]) -> Plan {
     let ranges = bounds.windows(2).map(|pair| PathRange::new(pair[0], pair[1]));
     let shards = ranges.map(|range| PlannedShard { range, entries: 1, bytes: 2 }).collect();
     let root = Root { path: b"/r\xff".to_vec(), identity: None };
-    Plan { root, mounts: vec![b"a/x".to_vec()], options: Vec::new(), by: Balance::Cost, shards }
+    Plan { root, mounts: vec![Mount::Named(b"a/x".to_vec())], options: Vec::new(), by: Balance::Cost, shards }
 }
 
 fn cost() -> Cost {
@@ -515,6 +515,7 @@ fn reread(from: &str, to: &str) -> Result<Header, String> {
     let shard = Shard {
         incomplete: vec![b".".to_vec(), b"a\xff".to_vec()],
         listed: vec![(b"a".to_vec(), -1), (b"\xff".to_vec(), i128::from(i64::MAX))],
+        listed_since_ns: Some(-2),
         ..plan.shard(2, 3).unwrap()
     };
     let header = Header { shard: Some(shard), ..header(&[], false) };
@@ -600,7 +601,7 @@ fn parts_with_different_file_systems_below_the_root_are_refused() {
     let record = |plan, number, mounts: &[&str], failed: &[&str]| {
         let paths = |paths: &[&str]| paths.iter().map(|path| path.as_bytes().to_vec()).collect::<Vec<_>>();
         part(plan, number, 3, |header| {
-            header.mounts = paths(mounts);
+            header.mounts = paths(mounts).into_iter().map(Mount::Named).collect();
             header.failed = Failed::new(paths(failed));
         })
     };
@@ -612,7 +613,7 @@ fn parts_with_different_file_systems_below_the_root_are_refused() {
             record(Some(&plan), 3, third, &[]),
         ])
     };
-    assert_eq!(by_plan(all, all).unwrap().header().mounts, [b"m"]);
+    assert_eq!(by_plan(all, all).unwrap().header().mounts, [Mount::Named(b"m".to_vec())]);
     for (second, third) in [(all, &[][..]), (&[], all)] {
         let error = by_plan(second, third).unwrap_err();
         assert!(matches!(&error, MergeError::Mount(_, _, path) if path == b"m"), "{error}");
@@ -628,6 +629,40 @@ fn parts_with_different_file_systems_below_the_root_are_refused() {
     );
     // What could not be listed may have been mounted.
     assert!(by_hash([all, &[], all], &["m"]).is_ok() && by_hash([all, &[], all], &["."]).is_ok());
+}
+
+#[test]
+fn parts_with_other_file_systems_at_one_mount_point_are_refused() {
+    let plan = plan_of(&[b"m/x".to_vec()]);
+    let at = |path: &str, byte, ino| {
+        let fs = Some(FsId::from_bytes([byte; 16]));
+        let identity = Identity { fs, ..identity(ino).identity };
+        Mount::Identified(RootIdentity { path: path.into(), fs_type: 1, identity })
+    };
+    let named = |path: &str| Mount::Named(path.into());
+    for plan in [Some(&plan), None] {
+        let both = |one: &[Mount], other: &[Mount]| {
+            let record =
+                |number, mounts: &[Mount]| part(plan, number, 2, |header| header.mounts = mounts.to_vec());
+            merged(vec![record(1, one), record(2, other)]).map(|whole| whole.header().mounts.clone())
+        };
+        let point = "m"; // listed by both
+        let known = at(point, 7, 2);
+        assert_eq!(both(&[known.clone()], &[known.clone()]).unwrap(), [known.clone()]);
+        for (one, other) in [(known.clone(), named(point)), (named(point), known.clone())] {
+            assert_eq!(both(&[one], &[other]).unwrap(), [known.clone()]);
+        }
+        for (other, why) in
+            [(at(point, 8, 2), "its file system differs"), (at(point, 7, 3), "its inode differs")]
+        {
+            let error = both(&[known.clone()], &[other]).unwrap_err();
+            assert!(
+                matches!(&error, MergeError::OtherMount(0, 1, path, _) if path == point.as_bytes()),
+                "{error}"
+            );
+            assert!(error.to_string().contains(why), "{error}");
+        }
+    }
 }
 
 #[test]
@@ -712,7 +747,7 @@ fn renames_between_two_shards_are_found() {
         let (_, merged) = merged_with(parts).unwrap();
         let text =
             |paths: Vec<Vec<u8>>| paths.into_iter().map(|path| crate::model::text(&path)).collect::<Vec<_>>();
-        (text(merged.twice), text(merged.some_changed))
+        (text(merged.twice), text(merged.changes.some))
     };
     let moved = ftk_file::Stat { ctime_ns: LATER, ..old };
     let is = |found: (Vec<String>, Vec<String>), twice: &[&str], changed: &[&str]| {

@@ -1,0 +1,57 @@
+//! Directories that changed while the shards of a tree were recorded, as far as the headers of the parts say.
+
+use std::collections::BTreeSet;
+
+use ftk_file::Stat;
+
+use crate::shard::Shard;
+
+/// Directories that changed after the first shard began. What was renamed from or to one of them may be recorded twice or
+/// not at all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Their number.
+    pub count: u64,
+    /// Some of them.
+    pub some: Vec<Vec<u8>>,
+    /// Whether there may be others, since a part does not list all that changed in this time.
+    pub may_be_more: bool,
+}
+
+impl Changes {
+    /// How many paths are kept for the message.
+    const MOST: usize = 100;
+
+    /// Returns whether nothing changed.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0 && !self.may_be_more
+    }
+
+    /// Adds a directory.
+    pub(super) fn add(&mut self, dir: &[u8]) {
+        self.count += 1;
+        if self.some.len() < Self::MOST {
+            self.some.push(dir.to_vec());
+        }
+    }
+}
+
+/// Returns the directories that these shards have listed as changed since the first of them began, and whether there may be
+/// others.
+pub(super) fn listed_since<'s>(
+    shards: impl Iterator<Item = &'s Shard>,
+    start_ns: i128,
+) -> (BTreeSet<&'s [u8]>, bool) {
+    let (mut dirs, mut may_be_more) = (BTreeSet::new(), false);
+    for shard in shards {
+        let changed = shard.listed.iter().filter(|(_, mtime_ns)| is_since(*mtime_ns, start_ns));
+        dirs.extend(changed.map(|(dir, _)| &**dir));
+        may_be_more |= shard.listed_since_ns.is_some_and(|since_ns| since_ns > start_ns);
+    }
+    (dirs, may_be_more)
+}
+
+/// Returns whether a time is not before that of a run, as far as clocks of file systems show it.
+pub(super) fn is_since(ns: i128, start_ns: i128) -> bool {
+    Stat { mtime_ns: ns, ctime_ns: ns, ..Stat::EMPTY }.is_recent(start_ns)
+}
