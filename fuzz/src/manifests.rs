@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use ftk_file::{FsId, Stat};
 use ftk_hash::Algorithm;
-use ftk_manifest::{Failed, Field, FieldSet, Header, Manifest, Writer, Xattr};
+use ftk_manifest::{Failed, Field, FieldSet, Header, Manifest, Mount, Writer, Xattr};
 use ftk_walk::FileType;
 
 use crate::json::{Json, Members, base64, hex, mode};
@@ -94,7 +94,7 @@ fn header(line: &[u8]) -> Option<Header> {
         options: options.collect::<Option<_>>()?,
         start_ns: line.integer("start_ns")?,
         root_identity: None,
-        mounts: paths(&line, "mounts", version)?,
+        mounts: paths(&line, "mounts", version)?.into_iter().map(Mount::Named).collect(),
         failed: Failed::new(paths(&line, "failed", version)?),
         shard: None,
     })

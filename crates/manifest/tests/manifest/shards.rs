@@ -641,25 +641,20 @@ fn parts_with_other_file_systems_at_one_mount_point_are_refused() {
     };
     let named = |path: &str| Mount::Named(path.into());
     for plan in [Some(&plan), None] {
-        let both = |one: &[Mount], other: &[Mount]| {
+        let both = |one: &Mount, other: &Mount| {
             let record =
-                |number, mounts: &[Mount]| part(plan, number, 2, |header| header.mounts = mounts.to_vec());
+                |number, mount: &Mount| part(plan, number, 2, |header| header.mounts = vec![mount.clone()]);
             merged(vec![record(1, one), record(2, other)]).map(|whole| whole.header().mounts.clone())
         };
-        let point = "m"; // listed by both
-        let known = at(point, 7, 2);
-        assert_eq!(both(&[known.clone()], &[known.clone()]).unwrap(), [known.clone()]);
-        for (one, other) in [(known.clone(), named(point)), (named(point), known.clone())] {
-            assert_eq!(both(&[one], &[other]).unwrap(), [known.clone()]);
+        let known = at("m", 7, 2); // listed by both
+        let (same, named) = ([known.clone()], named("m"));
+        for (one, other) in [(&known, &known), (&known, &named), (&named, &known)] {
+            assert_eq!(both(one, other).unwrap(), same);
         }
-        for (other, why) in
-            [(at(point, 8, 2), "its file system differs"), (at(point, 7, 3), "its inode differs")]
+        for (other, why) in [(at("m", 8, 2), "its file system differs"), (at("m", 7, 3), "its inode differs")]
         {
-            let error = both(&[known.clone()], &[other]).unwrap_err();
-            assert!(
-                matches!(&error, MergeError::OtherMount(0, 1, path, _) if path == point.as_bytes()),
-                "{error}"
-            );
+            let error = both(&known, &other).unwrap_err();
+            assert!(matches!(&error, MergeError::OtherMount(0, 1, path, _) if path == b"m"), "{error}");
             assert!(error.to_string().contains(why), "{error}");
         }
     }
