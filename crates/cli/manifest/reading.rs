@@ -47,8 +47,8 @@ pub(super) fn walk(
     Ok(scan)
 }
 
-/// Returns the directory, in a walk of `root`, whose entries an ignore file selects. A file above the root selects those
-/// in the root.
+/// Returns the directory, in a walk of `root`, whose entries an ignore file selects. A file above the root selects
+/// those in the root.
 fn governed_by<'p>(path: &'p [u8], root: &'p [u8]) -> &'p [u8] {
     const NAMES: [&[u8]; 3] = [b"/.git/info/exclude", b"/.gitignore", b"/.ignore"];
     let dir = NAMES.iter().find_map(|name| path.strip_suffix(*name)).unwrap_or(path);

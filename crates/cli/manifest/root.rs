@@ -70,8 +70,8 @@ impl Root {
         below.strip_prefix(b"/").unwrap_or(below)
     }
 
-    /// Checks that the recorded file systems `mounts` are still mounted; with a shard, those that it lists. `or` is what
-    /// to do if they will not be.
+    /// Checks that the recorded file systems `mounts` are still mounted; with a shard, those that it lists. `or` is
+    /// what to do if they will not be.
     ///
     /// # Errors
     /// If one is not, or another one is mounted at its path.
