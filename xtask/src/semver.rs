@@ -29,9 +29,7 @@ pub(crate) fn is_clean() -> Result<bool> {
     let mut check = ci::cargo("semver-checks --baseline-rev");
     check.arg(&release);
     check.args(LIBRARIES.iter().flat_map(|library| ["--package", library]));
-    println!(
-        "comparing with {release} (`cargo install --locked cargo-semver-checks` installs what is needed)"
-    );
+    println!("comparing with {release} (`.ci/run semver` installs what is needed)");
     Ok(check.status()?.success())
 }
 
