@@ -1,8 +1,9 @@
 //! Finds where two slices differ.
 //!
 //! Equal ranges are skipped by comparing slices. This calls the C library's `memcmp`, which uses the widest
-//! instructions of the CPU, so that two files in memory are compared at the speed of memory. Only a chunk
-//! with a difference is examined in words of eight bytes.
+//! instructions of the CPU, so that two files in memory are compared at the speed of memory. That of musl
+//! compares byte by byte, so a loop with vectors replaces it. Only a chunk with a difference is examined in
+//! words of eight bytes.
 
 /// Bytes compared at a time. Large enough to make the cost of the call irrelevant, and small enough that
 /// examining a chunk twice costs nothing.
@@ -65,11 +66,21 @@ impl Differences<'_> {
     /// Moves to the next chunk that contains a difference, if any.
     fn find_differing(&mut self) -> Option<()> {
         let (a, b) = (&self.a[self.next..], &self.b[self.next..]);
-        let nth = a.chunks(CHUNK).zip(b.chunks(CHUNK)).position(|(a, b)| a != b)?;
+        let nth = a.chunks(CHUNK).zip(b.chunks(CHUNK)).position(|(a, b)| !is_equal(a, b))?;
         self.next += nth * CHUNK;
         self.differing_end = self.a.len().min(self.next + CHUNK);
         Some(())
     }
+}
+
+/// Whether two chunks of the same length are equal.
+fn is_equal(a: &[u8], b: &[u8]) -> bool {
+    if cfg!(target_env = "musl") { is_equal_by_vectors(a, b) } else { a == b }
+}
+
+/// Compares all bytes, without a branch, so that the compiler uses vectors.
+fn is_equal_by_vectors(a: &[u8], b: &[u8]) -> bool {
+    a.iter().zip(b).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
 }
 
 /// Loads up to eight bytes of a slice as a little-endian word.
@@ -101,6 +112,21 @@ mod tests {
                 b[at] ^= 0x80;
                 assert_eq!(first_difference(&a, &b), Some(at));
                 assert_eq!(differences(&b, &a).collect::<Vec<_>>(), [at]);
+            }
+        }
+    }
+
+    /// With glibc, only this test runs the loop.
+    #[test]
+    fn a_bit_anywhere_makes_a_chunk_different() {
+        for len in [0, 1, 15, 16, 17, 63, 64, 65, CHUNK - 1, CHUNK] {
+            let a = vec![7; len];
+            let mut b = a.clone();
+            assert!(is_equal_by_vectors(&a, &b));
+            for at in 0..len {
+                b[at] ^= 1 << (at % 8);
+                assert!(!is_equal_by_vectors(&a, &b), "byte {at} of {len}");
+                b[at] = a[at];
             }
         }
     }
