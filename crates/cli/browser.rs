@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
+use ftk_apply::QUARANTINES;
 use ftk_browse::{Browser, Request, Source, Word, run as show, wait_for_key};
 use ftk_sched::Stop;
 use jiff::Timestamp;
@@ -29,7 +30,7 @@ pub(crate) fn quarantine_of_run(asked: Option<&Path>, start: &[u8]) -> PathBuf {
     let start = if start.is_dir() { Some(start) } else { start.parent() };
     let directory = match asked {
         Some(directory) => directory.to_owned(),
-        None => start.unwrap_or(Path::new("")).join(".ftk-quarantine"),
+        None => start.unwrap_or(Path::new("")).join(QUARANTINES),
     };
     directory.join(format!("{}-{}", Timestamp::now().strftime("%Y%m%dT%H%M%SZ"), std::process::id()))
 }

@@ -3,12 +3,13 @@
 mod journals;
 
 use std::ffi::OsString;
+use std::io::BufReader;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use ftk_apply::{ActError, ActionKind, Shortfall, Undone, open_journal_to_undo, undo_after};
+use ftk_apply::{ActError, ActionKind, Shortfall, Undo, Undone, open_journal_to_undo, to_undo, undo_after};
 use ftk_record::quote;
 
 use crate::colour::Tone;
@@ -20,10 +21,13 @@ use crate::stdout::Stdout;
 use crate::step_lines::{Done, StepLines, rest};
 use crate::undo::journals::{last, list, remade};
 
-/// Undo a run of `dup prune`, `dup apply` or `manifest repair`
+/// Undo a run of dup, du --interactive or manifest repair; acts at once
+///
+/// There is no --yes: undo changes files as soon as it starts. --dry-run only prints what it would do.
 ///
 /// ftk undoes the last step first. A hard or symbolic link becomes a separate file again, with the content, owner,
-/// permissions and times that it had; moved files move back, and directories that became empty are made again. A
+/// permissions and times that it had; moved files move back, and directories that became empty are made again. Directories that ftk made for moved files
+/// are removed when they are empty. A
 /// repaired file gets its damaged or newer content back, a file that repair created is removed, and an entry gets the
 /// metadata back that it had before `repair --metadata`. A deleted file is copied back from a kept copy, as long as one
 /// is unchanged. Files that changed after the run are not overwritten. Steps that were undone before are skipped, so
@@ -61,6 +65,13 @@ pub(crate) struct UndoArgs {
     /// its journal.
     #[arg(long)]
     list: bool,
+
+    /// Only print what would be undone; change nothing
+    ///
+    /// Prints the steps that are not undone, in the order in which they would be. Whether each file still is as the run
+    /// left it is found out only when it is undone.
+    #[arg(long, conflicts_with = "list")]
+    dry_run: bool,
 }
 
 /// Width of the path column, which most paths fit into.
@@ -70,8 +81,10 @@ const EXAMPLES: &str = "\
 Exit status: 0: success; 2: any error, or a file could not be restored
 
 Examples:
-  ftk undo --list
-  ftk undo --last
+  ftk undo --list       the runs that can be undone
+  ftk undo --last --dry-run
+                        what would be undone
+  ftk undo --last       undo the most recent run
   ftk undo ~/.local/state/ftk/dup-20260102T030405Z-Ab3dE6.jsonl";
 
 pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
@@ -91,27 +104,25 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     };
     let shown = quote(path.as_os_str().as_bytes());
     let journal = open_journal_to_undo(&path).with_context(|| format!("cannot undo {shown}"))?;
+    if args.dry_run {
+        let steps = to_undo(BufReader::new(journal), globals.memory());
+        return print_plan(&steps.with_context(|| format!("cannot undo {shown}"))?, globals, console);
+    }
     let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
     let out = Stdout::default();
     let mut lines = StepLines::new(&out, globals.json, globals.quiet, PATH_WIDTH);
-    let (mut restored, mut removed, mut failed, mut untouched) = (0, 0, 0, 0);
-    let mut entries = 0;
-    let (mut reduced, mut lesser, mut of_caller, mut directories, mut apart) = (0, 0, 0, 0, 0);
+    let (mut counts, mut removed, mut failed, mut untouched) = ([0; 3], 0, 0, 0);
+    let (mut reduced, mut lesser, mut of_caller, mut apart) = (0, 0, 0, 0);
     let ended = undo_after(journal, remade(globals), globals.memory(), &signals.stop, |step, result| {
         let is_problem = !matches!(result, Ok(Undone::Restored | Undone::Removed | Undone::AsItWas));
         let (word, tone, why) = match result {
             Ok(Undone::Restored) => {
-                let count = match step.action {
-                    ActionKind::RemoveDirectory => &mut directories,
-                    ActionKind::MoveEntry | ActionKind::DeleteEntry => &mut entries,
-                    _ => &mut restored,
-                };
-                *count += 1;
+                counts[Restored::of(step.action) as usize] += 1;
                 ("restore", Tone::Good, String::new())
             }
             Ok(Undone::RestoredExcept(shortfall) | Undone::LeftExcept(shortfall)) => {
                 let is_new = matches!(result, Ok(Undone::RestoredExcept(_)));
-                restored += u64::from(is_new);
+                counts[Restored::File as usize] += u64::from(is_new);
                 reduced += u64::from(shortfall.rights);
                 lesser += u64::from(shortfall.permission && !shortfall.rights);
                 of_caller += u64::from(shortfall.owner.is_some());
@@ -128,7 +139,7 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
             }
             Ok(Undone::Removed) => {
                 removed += 1;
-                ("remove", Tone::Good, "it was created by the run".into())
+                ("remove", Tone::Good, REMOVED.into())
             }
             Ok(Undone::AsItWas) => {
                 untouched += 1;
@@ -148,16 +159,8 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     });
     lines.flush();
     let problems = failed + reduced + lesser + of_caller + apart;
-    let has_undone = restored + removed + directories + entries > 0;
+    let has_undone = removed + counts.iter().sum::<u64>() > 0;
     if has_undone || problems > 0 && ended.is_ok() {
-        let mut restored = match (restored, entries) {
-            (0, 1..) => human::entries(entries),
-            (files, 0) => human::count(files, "file"),
-            (files, _) => format!("{} and {}", human::count(files, "file"), human::entries(entries)),
-        };
-        if directories > 0 {
-            restored += &format!(" and {}", human::directories(directories));
-        }
         let others = rest([
             (removed, format!("removed {}", human::count(removed, "file"))),
             (untouched, as_before(untouched)),
@@ -167,7 +170,7 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
             (of_caller, format!("{of_caller} without the old owner")),
             (failed, format!("{} could not be restored", human::count(failed, "file"))),
         ]);
-        console.summary(format_args!("restored {restored}{others}"));
+        console.summary(format_args!("restored {}{others}", restored(counts)));
     }
     if ended.is_ok() {
         console.summary(match failed {
@@ -186,6 +189,74 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     out.finish()?;
     Ok(Outcome::error_if(problems > 0))
 }
+
+/// Prints what would be undone.
+fn print_plan(steps: &[Undo], globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    let out = Stdout::default();
+    let mut lines = StepLines::new(&out, globals.json, false, PATH_WIDTH);
+    let (mut counts, mut removed) = ([0; 3], 0);
+    for step in steps {
+        let is_directory = step.action == ActionKind::RemoveDirectory;
+        let (word, why) = match step.action {
+            ActionKind::Create => {
+                removed += 1;
+                ("remove", REMOVED)
+            }
+            action => {
+                counts[Restored::of(action) as usize] += 1;
+                ("restore", "")
+            }
+        };
+        lines.say(Done { word, tone: None, path: &step.path, is_directory, is_problem: false }, why);
+    }
+    lines.flush();
+    out.finish()?;
+    console.summary(match steps {
+        [] => "nothing is left to undo".into(),
+        _ => {
+            let others = rest([(removed, format!("remove {}", human::count(removed, "file")))]);
+            format!(
+                "would restore {}{others}. Nothing was changed: omit --dry-run to do it.",
+                restored(counts)
+            )
+        }
+    });
+    Ok(Outcome::Success)
+}
+
+/// What is restored.
+#[derive(Clone, Copy)]
+enum Restored {
+    File,
+    Entry,
+    Directory,
+}
+
+impl Restored {
+    fn of(action: ActionKind) -> Self {
+        match action {
+            ActionKind::RemoveDirectory => Self::Directory,
+            ActionKind::MoveEntry | ActionKind::DeleteEntry => Self::Entry,
+            _ => Self::File,
+        }
+    }
+}
+
+/// Returns `3 files and 1 directory`, for the numbers of [`Restored`] things.
+fn restored([files, entries, directories]: [u64; 3]) -> String {
+    let mut restored = match (files, entries) {
+        (0, 1..) => human::entries(entries),
+        (files, 0) => human::count(files, "file"),
+        (files, _) => format!("{} and {}", human::count(files, "file"), human::entries(entries)),
+    };
+    if directories > 0 {
+        restored += &format!(" and {}", human::directories(directories));
+    }
+    restored
+}
+
+/// Why undo removes a file.
+const REMOVED: &str = "it was created by the run";
 
 fn as_before(entries: u64) -> String {
     let are = if entries == 1 { "is as it was" } else { "are as they were" };

@@ -337,3 +337,64 @@ fn undo_of_the_last_run_never_takes_an_older_one() {
     dir.ftk(["undo", "--last"]).run().status(0);
     assert!(dir.path("b").exists());
 }
+
+/// A trial: `undo` acts at once, while prune and repair print a plan. The plan is what undo does then.
+#[test]
+fn a_dry_run_prints_the_steps_and_changes_nothing() {
+    for args in [&["--action", "delete"][..], &["--action", "move=away"], &["--action", "delete", "--dirs"]] {
+        let dir = Dir::new();
+        plant(&dir, 64, 40);
+        dir.ftk(["dup", "prune", "--yes"]).args(args).run().status(0);
+        let (before, recorded) = (snapshot(&dir), fs::read(journal(&dir)).unwrap());
+        let lines = |run: &crate::harness::Run| -> Vec<String> {
+            let words = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+            run.text().lines().map(|line| words(line).trim_end_matches('/').to_owned()).collect()
+        };
+        let plan = dir.ftk(["undo", "--dry-run"]).arg(journal(&dir)).run().status(0);
+        let plan =
+            plan.stderr_has("  would restore ").stderr_has("Nothing was changed: omit --dry-run to do it.\n");
+        assert!(snapshot(&dir) == before);
+        assert_eq!(fs::read(journal(&dir)).unwrap(), recorded);
+        let last = dir.ftk(["undo", "--last", "--dry-run", "--json"]).run().status(0);
+        assert_eq!(last.text().lines().count(), lines(&plan).len());
+        let run = dir.ftk(["undo", "--last"]).run().status(0);
+        assert_eq!(lines(&run), lines(&plan), "{args:?}");
+        let plan = dir.ftk(["undo", "--dry-run"]).arg(journal(&dir)).run().status(0);
+        plan.stdout("").stderr("  nothing is left to undo\n");
+    }
+}
+
+/// A trial: empty directories of the quarantine stayed in the tree.
+#[test]
+fn directories_that_ftk_made_for_moved_files_are_removed() {
+    let dir = Dir::new();
+    let all = |dir: &Dir| dir.ftk(["find", "--sort", "."]).run().status(0).text().to_owned();
+    dir.file("1/a", b"same")
+        .file("1/deep/b", b"same")
+        .file("2/c", b"same")
+        .file("3/d", b"other")
+        .file("4/e", b"other");
+    let before = all(&dir);
+    let prune = |action: &str, dirs: &[&str]| {
+        dir.ftk(["dup", "prune", "--yes", "--action", action]).args(dirs).run().status(0);
+    };
+    prune("move=new/away", &["1", "2"]);
+    assert!(all(&dir).contains("./new/away/FTK-QUARANTINE.TAG"));
+    dir.ftk(["undo", "--last"]).run().status(0);
+    // `new` is not the quarantine.
+    assert_eq!(all(&dir), before.clone() + "./new\n");
+    fs::remove_dir(dir.path("new")).unwrap();
+    // What another run, or the user, has put there stays, and so does a directory that was there before.
+    prune("move=away", &["1", "2"]);
+    prune("move=away", &["3", "4"]);
+    dir.dir("away/mine");
+    fs::write(dir.path("away/1/note"), "n").unwrap();
+    dir.ftk(["undo", "--last"]).run().status(0);
+    dir.ftk(["undo", "--last"]).run().status(0);
+    let left = "./away\n./away/1\n./away/1/note\n./away/FTK-QUARANTINE.TAG\n./away/mine\n";
+    assert_eq!(dir.ftk(["find", "--sort", "./away"]).run().status(0).text(), left);
+    dir.dir("own/1");
+    prune("move=own", &["1", "2"]);
+    dir.ftk(["undo", "--last"]).run().status(0);
+    assert!(dir.path("own/1").is_dir(), "the user made it");
+}

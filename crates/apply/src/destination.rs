@@ -9,14 +9,14 @@ use std::path::Path;
 use std::rc::Rc;
 
 use ftk_file::{FileType, Identity, Stat, Symlinks};
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::durable::sync_file_system;
 use crate::intent::To;
 use crate::own_directory::{is_private, is_trusted_owner, make_directory};
-use crate::reach::{DIRECTORY, Place};
+use crate::reach::{DIRECTORY, Place, READABLE};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::trust::WRITABLE_BY_OTHERS;
 
@@ -24,6 +24,9 @@ use crate::trust::WRITABLE_BY_OTHERS;
 ///
 /// A search for duplicates skips such a directory, as the files in it were removed from a tree on purpose.
 pub const QUARANTINE: &CStr = c"FTK-QUARANTINE.TAG";
+
+/// The directory in a starting point that contains a quarantine for each run which was not told another place.
+pub const QUARANTINES: &str = ".ftk-quarantine";
 
 /// The permissions of a new directory, less those that the umask removes.
 const NEW: u32 = 0o755;
@@ -108,7 +111,7 @@ pub(crate) fn below(directory: &[u8], scanned: &[u8]) -> To {
 }
 
 /// Returns the components of a path, except empty ones and `.`.
-fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn parts(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     path.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".")
 }
 
@@ -128,6 +131,48 @@ pub(crate) fn open_path(base: BorrowedFd<'_>, path: &Path, mode: u32) -> Result<
     let dir = openat(base, start, DIRECTORY, Mode::empty());
     let dir = dir.map_err(|errno| ActError::failed("open the directory to start from", errno))?;
     make_directories(dir, parts(path), Links::Followed, mode)
+}
+
+/// Removes a destination that is empty and that ftk has made, and the [`QUARANTINES`] around it if they are empty then.
+pub(crate) fn remove_destination(dir: &OwnedFd, path: &[u8]) -> Result<(), Errno> {
+    let mut names = parts(path).rev();
+    let mut dir = Rc::new(openat(dir, c".", DIRECTORY, Mode::empty())?);
+    for is_wanted in [|_: &[u8]| true, |name: &[u8]| name == QUARANTINES.as_bytes()] {
+        let Some(name) = names.next().filter(|name| *name != b".." && is_wanted(name)) else { break };
+        let above = Rc::new(openat(&*dir, c"..", DIRECTORY, Mode::empty())?);
+        let place = Place { dir: above.clone(), name: CString::new(name).expect("it was opened") };
+        if place.stat()?.identity() != Stat::of(&dir)?.identity() {
+            break;
+        }
+        remove_empty(&place)?;
+        dir = above;
+    }
+    Ok(())
+}
+
+/// Removes a directory of the caller that has no entries but the mark of ftk.
+pub(crate) fn remove_empty(place: &Place) -> Result<(), Errno> {
+    let dir = openat(&place.dir, &place.name, READABLE, Mode::empty())?;
+    let mut has_mark = false;
+    for entry in Dir::read_from(&dir)? {
+        match entry?.file_name() {
+            name if name == c"." || name == c".." => {}
+            name if name == QUARANTINE => has_mark = true,
+            _ => return Err(Errno::NOTEMPTY),
+        }
+    }
+    if Stat::of(&dir)?.uid != geteuid().as_raw() || has_mark && !is_marked(&dir) {
+        return Err(Errno::PERM);
+    }
+    if has_mark {
+        unlinkat(&dir, QUARANTINE, AtFlags::empty())?;
+    }
+    let removed = unlinkat(&place.dir, &place.name, AtFlags::REMOVEDIR);
+    if removed.is_err() && has_mark {
+        // Another run has just moved something there.
+        _ = mark(&dir);
+    }
+    removed
 }
 
 /// Opens one directory after the other, and creates missing ones. Returns the last, and whether it was created.
@@ -206,7 +251,7 @@ fn mark(dir: &OwnedFd) -> Result<(), ActError> {
 }
 
 /// Returns whether the caller has made and marked this directory, and no other user may write to it.
-fn is_marked(dir: &OwnedFd) -> bool {
+pub(crate) fn is_marked(dir: &OwnedFd) -> bool {
     let is_mine = |stat: &Stat| stat.uid == geteuid().as_raw() && stat.mode & WRITABLE_BY_OTHERS == 0;
     let mark = Stat::at(dir, QUARANTINE, Symlinks::NoFollow);
     Stat::of(dir).is_ok_and(|dir| is_mine(&dir)) && mark.is_ok_and(|mark| mark.is_regular() && is_mine(&mark))

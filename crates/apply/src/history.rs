@@ -179,9 +179,7 @@ pub fn summarize(journal: impl BufRead, memory: u64) -> Result<JournalSummary, J
         *of_kind.entry(step.kind).or_default() += 1;
         if undone.contains_key(&step.step) {
             *undone_of_kind.entry(step.kind).or_default() += 1;
-        } else if !matches!(step.kind, ActionKind::Reflink | ActionKind::DeleteEntry)
-            && (step.proof.is_some() || !step.kind.copies_back())
-        {
+        } else if step.can_be_undone() {
             left += 1;
         }
     }

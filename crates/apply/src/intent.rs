@@ -111,6 +111,13 @@ impl Proof {
 }
 
 impl Intent {
+    /// Returns whether undo can do something about the step. A reflink needs no undo, and a journal of version 1 has no
+    /// digest of what would have to be copied back.
+    pub(crate) fn can_be_undone(&self) -> bool {
+        !matches!(self.kind, ActionKind::Reflink | ActionKind::DeleteEntry)
+            && (self.proof.is_some() || !self.kind.copies_back())
+    }
+
     /// Returns whether the entry at a place is the victim, and unchanged except for its ctime. The content of a directory may
     /// have changed. `now`: the state of the entry, whose identity is queried only if needed.
     ///

@@ -4,13 +4,14 @@ mod chosen;
 mod log;
 mod metadata;
 mod names;
+mod quarantine;
 mod restored;
 mod revoked;
 mod tree;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fs::File as StdFile;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
@@ -126,7 +127,8 @@ impl Shortfall {
 ///
 /// - A hard link, a symbolic link or a deleted file becomes a separate file again: a copy of the keeper with the owner,
 ///   permissions, times and attributes that the victim had. Victims that were hard links of one file are so again.
-/// - A moved file or chosen entry moves back; directories created for it stay. A deleted entry does not come back.
+/// - A moved file or chosen entry moves back. The directories that ftk made for it are removed, if they are empty and ftk also
+///   made the one that contains them all. A deleted entry does not come back.
 /// - A damaged file that was replaced gets its damaged content back, from where the run saved it. A missing
 ///   file that was created is removed; directories created for it stay.
 /// - An entry whose recorded metadata was put back gets that which it had, if it still has what the run gave it. It gets no
@@ -205,11 +207,8 @@ pub fn undo_after(
     let max_unsynced = max_batch(RESERVED_DESCRIPTORS + MAX_HELD as u64);
     undoing.remember_present(&steps);
     let mut has_failed = false;
-    let (directories, others): (Vec<_>, Vec<_>) = steps.iter().partition(|intent| is_set_directory(intent));
-    directories.iter().rev().for_each(|intent| undoing.begin_directory(intent));
-    // The run has set directories last, those below first. In this order, no step changes a time that is brought back, and none
-    // is below a directory that is another user's again.
-    for intent in others.into_iter().rev().chain(directories) {
+    steps.iter().rev().filter(|it| is_set_directory(it)).for_each(|intent| undoing.begin_directory(intent));
+    for intent in in_order(&steps) {
         let outcome = if stop.is_raised() {
             Err(ActError::Stopped)
         } else if let Some(&lacks_rights) = history.undone.get(&intent.step)
@@ -234,6 +233,7 @@ pub fn undo_after(
     }
     undoing.sync(&history.undone)?;
     undoing.clear_private(&history.making);
+    undoing.clear_destinations(&steps);
     let finished = undoing.finish_directories(|undo, error| {
         has_failed = true;
         report(undo, Err(error));
@@ -302,6 +302,25 @@ struct Undoing {
     new: Vec<(u64, Identity)>,
     /// Steps that are undone, which is recorded after the next sync, and whether the file lacks rights.
     undone: Vec<(u64, bool)>,
+}
+
+/// Returns the steps in the order in which they are undone.
+///
+/// The run has set directories last, those below first. In this order, no step changes a time that is brought back, and none
+/// is below a directory that is another user's again.
+fn in_order(steps: &[Intent]) -> impl Iterator<Item = &Intent> {
+    let others = steps.iter().rev().filter(|intent| !is_set_directory(intent));
+    others.chain(steps.iter().filter(|intent| is_set_directory(intent)))
+}
+
+/// Returns the steps that [`undo_after`] would undo, in its order. Nothing is changed, and the files are not looked at.
+///
+/// # Errors
+/// If the journal cannot be read or is invalid, or the memory does not suffice.
+pub fn to_undo(journal: impl BufRead, memory: u64) -> Result<Vec<Undo>, JournalError> {
+    let History { steps, undone, .. } = History::read(journal, memory)?;
+    let left = in_order(&steps).filter(|step| !undone.contains_key(&step.step) && step.can_be_undone());
+    Ok(left.map(|intent| Undo { path: intent.victim.path.clone(), action: intent.kind }).collect())
 }
 
 /// Returns whether a step has put back the recorded metadata of a directory.
