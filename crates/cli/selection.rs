@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use clap::ArgAction;
 use ftk_record::quote;
 use ftk_select::{Links, NamedFile, Owner, ParseError, Perm, Roots, Selection, Size, Time, Types};
-use ftk_walk::Follow;
+use ftk_walk::{FileType, Follow};
 use jiff::Zoned;
 
 use crate::console::{Console, cause};
@@ -218,6 +218,12 @@ impl SelectionArgs {
             _ => vec![value.to_vec()],
         };
         Ok(values.iter().map(|value| [option, b"=", value].concat()).collect())
+    }
+
+    /// Returns whether `--type` was given without directories.
+    pub(crate) fn excludes_directories(&self) -> bool {
+        let types = &self.names.types;
+        !types.is_empty() && !types.iter().any(|types| types.matches(FileType::Directory))
     }
 
     /// Returns the long option of the first filter that was given. `--follow` is not a filter: it skips

@@ -64,9 +64,10 @@ fn lines_elsewhere() {
     let run = dir.ftk(EXACT).args(["-d9", "srv"]).run().status(0);
     run.check(run.text().lines().count() == 36, "all of them");
     dir.ftk(EXACT).args(["-s0", "srv"]).run().status(0).stdout(b"19164\tsrv\0");
-    let run = dir.ftk(EXACT).args(["-a", "--top", "3", "srv"]).run().status(0);
+    let exact = ["du", "--apparent-size", "--where", "type = f"];
+    let run = dir.ftk(exact).args(["-a", "--top", "3", "srv"]).run().status(0);
     run.stdout("19164\tsrv\n12130\tsrv/photos\n8120\tsrv/photos/2019\n");
-    let run = dir.ftk(EXACT).args(["-ad1", "srv"]).run().status(0);
+    let run = dir.ftk(exact).args(["-ad1", "srv"]).run().status(0);
     run.check(run.text().contains("\n10\tsrv/d\n"), "files too");
 }
 
@@ -79,7 +80,8 @@ fn equally_large_entries_are_sorted_by_name() {
     for threads in ["mono", "8"] {
         let run = dir.ftk(EXACT).args(["--top", "4", "-j", threads]).run().status(0);
         run.stdout("5\t.\n1\t./a\n1\t./b\n1\t./c\n");
-        let run = dir.ftk(EXACT).args(["-a", "--top", "3", "-d1", "-j", threads]).run().status(0);
+        let exact = ["du", "--apparent-size", "--where", "type = f"];
+        let run = dir.ftk(exact).args(["-a", "--top", "3", "-d1", "-j", threads]).run().status(0);
         run.stdout("5\t.\n1\t./a\n1\t./b\n");
     }
 }
@@ -164,4 +166,21 @@ fn a_file_that_the_output_goes_to_counts() {
     dir.ftk(["du", "-s"]).stdout(out).run().status(0).stderr_has("  2 files, 1 directory, ");
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     dir.ftk(["du", "-s"]).stdout(full).run().status(2).stderr_has("cannot write to standard output");
+}
+
+/// A trial: `-a -t f --top 10` printed eight directories and two files.
+#[test]
+fn with_files_alone_only_files_are_printed() {
+    let dir = Dir::new();
+    dir.file("d/e/large", &[1; 9000]).file("d/middle", &[2; 5000]).file("small", &[3; 100]).dir("empty");
+    for args in [&["-a", "-t", "f"][..], &["-a", "-t", "f", "--top", "2"], &["-a", "-t", "f", "-d", "2"]] {
+        let run = dir.ftk(["du", "--apparent-size"]).args(args).run().status(0);
+        let all = ["9000\t./d/e/large\n", "5000\t./d/middle\n", "100\t./small\n"];
+        let expected = match args.last().copied() {
+            Some("2") if args.contains(&"--top") => all[..2].concat(),
+            Some("2") => all[1..].concat(),
+            _ => all.concat(),
+        };
+        assert_eq!(run.text(), expected, "{args:?}");
+    }
 }

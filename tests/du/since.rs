@@ -605,3 +605,31 @@ fn refused_requests() {
     fs::write(dir.aside("list"), b"d41d8cd98f00b204e9800998ecf8427e  a\n").unwrap();
     run.run().status(2).stderr_has("--by-directory needs manifests");
 }
+
+/// A trial: with the record of a directory above, paths that do not exist shrank, with status 0.
+#[test]
+fn a_record_of_a_directory_above_is_refused() {
+    let dir = Dir::on_disk();
+    dir.file("srv/log/app/x", &bytes(1, 9000)).file("srv/logs/y", b"1");
+    let path = |name: &str| dir.path(name).to_str().unwrap().to_owned();
+    let [above, below, ncdu] = ["above", "below", "ncdu"].map(|name| dir.aside(name));
+    dir.ftk(["manifest", "create", "-q", "srv", "-o"]).arg(&above).run().status(0);
+    dir.ftk(["manifest", "create", "-q", "srv/log", "-o"]).arg(&below).run().status(0);
+    let dump = dir.ftk(["du", "-q", "--format", "ncdu", &path("srv")]).run().status(0);
+    fs::write(&ncdu, &dump.out).unwrap();
+    let since = |old: &std::path::Path, new: &str| dir.ftk(["du", "--since"]).arg(old).arg(new).run();
+    since(&above, "srv/log")
+        .status(2)
+        .stdout("")
+        .stderr_has("is of 'srv', which contains 'srv/log': compare all of 'srv'");
+    since(&below, "srv")
+        .status(2)
+        .stdout("")
+        .stderr_has("is of 'srv/log', which is only a part of 'srv': compare 'srv/log'");
+    since(&ncdu, &path("srv/log")).status(2).stdout("").stderr_has("which contains '");
+    for (old, new) in [(&above, "srv"), (&below, "srv/log"), (&ncdu, "srv")] {
+        since(old, new).status(0).stdout("");
+    }
+    // This one is next to it.
+    since(&below, "srv/logs").status(0).stderr_has("is of another directory, 'srv/log'");
+}

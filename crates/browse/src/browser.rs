@@ -167,7 +167,7 @@ impl<S: Source> Browser<S> {
         let page = self.page;
         let level = self.levels.last_mut().expect("the outermost list is open");
         let last = level.rows.len().saturating_sub(1);
-        match key {
+        match key.as_arrow() {
             Key::Up => level.cursor = level.cursor.saturating_sub(1),
             Key::Down => level.cursor = (level.cursor + 1).min(last),
             Key::PageUp => level.cursor = level.cursor.saturating_sub(page),

@@ -35,11 +35,11 @@ pub enum Key {
 
 /// What `?` shows.
 pub(crate) const HELP: [(&str, &str); 11] = [
-    ("up, down", "move"),
+    ("up, down, k, j", "move"),
     ("page up, page down", "move by a screen"),
     ("home, end", "first, last"),
-    ("right, Enter", "open"),
-    ("left, Backspace", "go back"),
+    ("right, Enter, l", "open"),
+    ("left, Backspace, h", "go back"),
     ("Space", "mark, or take the mark away"),
     ("s", "sort by size"),
     ("n", "sort by name"),
@@ -49,6 +49,17 @@ pub(crate) const HELP: [(&str, &str); 11] = [
 ];
 
 impl Key {
+    /// Returns the arrow that a letter stands for, as in vi; other keys stay.
+    pub(crate) fn as_arrow(self) -> Self {
+        match self {
+            Self::Char('k') => Self::Up,
+            Self::Char('j') => Self::Down,
+            Self::Char('h') => Self::Left,
+            Self::Char('l') => Self::Right,
+            key => key,
+        }
+    }
+
     /// Returns the key of an event; `None` if the browser does not know it.
     pub(crate) fn of(event: KeyEvent) -> Option<Self> {
         if event.kind == KeyEventKind::Release {

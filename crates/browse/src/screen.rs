@@ -108,7 +108,14 @@ impl Screen<'_> {
     fn plan(&mut self, plan: &Plan, top: usize, typed: &str, body: u16) {
         self.bar(0, " plan: nothing is changed yet");
         // What the words do is always shown; the lines of the plan get the rest.
-        let words = plan.words.len().min(usize::from(body)) as u16;
+        let said = plan.words.iter().map(|word| format!(" {}: {}", word.word, word.what));
+        let mut said: Vec<_> = said.collect();
+        let whole: Vec<_> = said.iter().flat_map(|text| wrapped(text, self.area.width.into())).collect();
+        // On a small screen, the start of each has to suffice.
+        if whole.len() < usize::from(body) {
+            said = whole;
+        }
+        let words = said.len().min(usize::from(body)) as u16;
         let lines = body - words;
         for (y, line) in (1..=lines).zip(plan.lines.iter().skip(top)) {
             self.text(0, y, &format!("  {line}"), Style::new());
@@ -119,8 +126,8 @@ impl Screen<'_> {
             self.text(0, lines, &format!("  (and {} more: down)", left + 1), Style::new());
         }
         let bold = Style::new().add_modifier(Modifier::BOLD);
-        for (y, word) in (lines + 1..=body).zip(&plan.words) {
-            self.text(0, y, &format!(" {}: {}", word.word, word.what), bold);
+        for (y, text) in (lines + 1..=body).zip(&said) {
+            self.text(0, y, text, bold);
         }
         let names = plan.words.iter().map(|it| it.word).collect::<Vec<_>>().join(" or ");
         let question = match &*names {
@@ -163,6 +170,21 @@ fn filled(bytes: u128, most: u128) -> usize {
     }
 }
 
+/// Breaks a text into lines of so many columns. Those after the first are indented.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    const INDENT: &str = "   ";
+    let mut lines = vec![String::new()];
+    for c in text.chars() {
+        let line = lines.last_mut().expect("there is a line");
+        line.push(c);
+        if Span::raw(&**line).width() > width && line.chars().count() > INDENT.len() + 1 {
+            line.pop();
+            lines.push(format!("{INDENT}{c}"));
+        }
+    }
+    lines
+}
+
 /// Returns the end of a text that fits into so many columns.
 fn end_of(text: &str, width: usize) -> String {
     if Span::raw(text).width() <= width {
@@ -183,6 +205,18 @@ mod tests {
             [(0, 0, 0), (0, 9, 0), (1, 2, 5), (9, 9, 10), (1, 1 << 70, 0), (u128::MAX, u128::MAX, 1)]
         {
             assert_eq!(filled(bytes, most), expected, "{bytes} {most}");
+        }
+    }
+
+    #[test]
+    fn lines_are_broken_where_the_screen_ends() {
+        for (text, width, expected) in [
+            ("to a/b", 6, &["to a/b"][..]),
+            ("to a/bcdef", 6, &["to a/b", "   cde", "   f"]),
+            ("to \u{65e5}\u{672c}", 6, &["to \u{65e5}", "   \u{672c}"]),
+            ("abcdef", 2, &["abcd", "   e", "   f"]),
+        ] {
+            assert_eq!(wrapped(text, width), expected, "{text} {width}");
         }
     }
 

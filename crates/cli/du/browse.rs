@@ -82,6 +82,8 @@ struct Known {
     /// What was shown; `None` for a starting point, or if the entry cannot be acted on.
     stat: Option<Stat>,
     bytes: u128,
+    /// The number of files in it; 1 for a file.
+    files: u64,
 }
 
 /// The counted space, and the entries of the directories that were opened.
@@ -162,13 +164,10 @@ impl Source for Space {
         if left == 0 {
             return Plan { lines, words: Vec::new() };
         }
-        let starts: BTreeSet<_> = self.marked.iter().map(|id| self.known[*id as usize].start).collect();
-        let to = starts.iter().map(|start| self.starts[*start].quarantine.as_os_str().as_bytes());
-        let to = to.map(sanitize).collect::<Vec<_>>().join(", ");
         Plan {
             lines,
             words: vec![
-                quarantine_word(&to),
+                quarantine_word(&self.destinations()),
                 Word { word: DELETE, what: "deletes for good: this CANNOT BE UNDONE".into() },
             ],
         }
@@ -179,6 +178,13 @@ impl Space {
     fn new(usage: Usage, starts: Vec<Start>, sealer: Sealer, measure: Measure, unit: Unit) -> Self {
         let (known, lists, marked) = Default::default();
         Self { usage, starts, sealer, measure, unit, known, lists, marked }
+    }
+
+    /// Returns the directories that the marked entries would be moved to.
+    fn destinations(&self) -> String {
+        let starts: BTreeSet<_> = self.marked.iter().map(|id| self.known[*id as usize].start).collect();
+        let to = starts.iter().map(|start| self.starts[*start].quarantine.as_os_str().as_bytes());
+        to.map(sanitize).collect::<Vec<_>>().join(", ")
     }
 
     fn start_rows(&mut self) -> Vec<Row> {
@@ -196,6 +202,7 @@ impl Space {
                 dir: is_open.then_some(dir),
                 stat: None,
                 bytes,
+                files: sum.files,
             });
             Some(self.row(self.known.len() as u64 - 1, FileType::Directory, files(sum.files)))
         };
@@ -244,7 +251,11 @@ impl Space {
                 None => (self.size(&stat), String::new()),
             };
             let stat_of = Some(stat).filter(|_| !is_directory || dir.is_some());
-            self.known.push(Known { above: Some(id), start, name, dir, stat: stat_of, bytes });
+            let files = match dir {
+                Some(dir) => self.usage.sum(dir).files,
+                None => u64::from(!is_directory),
+            };
+            self.known.push(Known { above: Some(id), start, name, dir, stat: stat_of, bytes, files });
             rows.push(self.row(self.known.len() as u64 - 1, stat.file_type, note));
         }
         Ok(rows)
@@ -326,6 +337,7 @@ impl Space {
 
     /// Carries out the plan, and prints a line for each entry.
     fn act(&mut self, word: &str, stop: &Stop, console: &Console) -> anyhow::Result<Outcome> {
+        let to = self.destinations();
         let (mut journal, path) = journal::create("du", None)?;
         let path = quote(path.as_os_str().as_bytes());
         console.summary(format_args!("journal: {path}"));
@@ -359,7 +371,12 @@ impl Space {
         let failures = if failed > 0 { format!("; {failed} not done") } else { String::new() };
         let entries = human::entries(done);
         match word {
-            QUARANTINE => console.summary(format_args!("moved {entries}{failures}")),
+            QUARANTINE => {
+                console.summary(format_args!("moved {entries}{failures}"));
+                if done > 0 {
+                    console.summary(format_args!("to {to}, which the list shows when it is opened again"));
+                }
+            }
             _ => {
                 console.summary(format_args!("deleted {entries} and freed {}{failures}", DecimalBytes(freed)))
             }
@@ -403,10 +420,10 @@ impl Space {
         Ok(())
     }
 
-    /// Removes an entry from the lists, and its size from the directories above it.
+    /// Removes an entry from the lists, and its size and files from the directories above it.
     fn remove(&mut self, id: u64) {
         self.marked.remove(&id);
-        let bytes = self.known[id as usize].bytes;
+        let Known { bytes, files: gone, .. } = self.known[id as usize];
         let above: Vec<_> = self.with_above(id).skip(1).collect();
         if let Some(rows) = above.first().and_then(|above| self.lists.get_mut(&Some(*above))) {
             rows.retain(|row| row.id != id);
@@ -414,10 +431,11 @@ impl Space {
         for above in above {
             let known = &mut self.known[above as usize];
             known.bytes = known.bytes.saturating_sub(bytes);
-            let (list, bytes) = (known.above, known.bytes);
+            known.files = known.files.saturating_sub(gone);
+            let (list, bytes, left) = (known.above, known.bytes, known.files);
             let rows = self.lists.get_mut(&list).into_iter().flatten();
             for row in rows.filter(|row| row.id == above) {
-                (row.bytes, row.size) = (bytes, self.unit.format(bytes));
+                (row.bytes, row.size, row.note) = (bytes, self.unit.format(bytes), files(left));
             }
         }
     }

@@ -179,12 +179,26 @@ impl Record {
         if is_known { Mount::lost(&self.mounts, &now.mounts) } else { Vec::new() }
     }
 
+    /// Returns the path of the root: the absolute one, if it is known.
+    fn path(&self) -> &[u8] {
+        self.identity.as_ref().map_or(&self.root, |identity| &identity.path)
+    }
+
+    /// Returns whether the root of `other` is a directory below this one, by their absolute paths.
+    pub(super) fn contains(&self, other: &Self) -> bool {
+        let (above, below) = (self.path(), other.path());
+        above.starts_with(b"/")
+            && below
+                .strip_prefix(above)
+                .is_some_and(|rest| rest.starts_with(b"/") || above == b"/" && !rest.is_empty())
+    }
+
     /// Returns why the root of `other` is another directory, as far as it is known.
     pub(super) fn other_root(&self, other: &Self) -> Option<String> {
         if let (Some(a), Some(b)) = (&self.identity, &other.identity) {
             return a.difference(b).map(|why| why.to_string());
         }
-        let [a, b] = [self, other].map(|it| it.identity.as_ref().map_or(&it.root, |identity| &identity.path));
+        let [a, b] = [self.path(), other.path()];
         let differ = a != b && a.starts_with(b"/") && b.starts_with(b"/");
         differ.then(|| "its path differs".to_owned())
     }

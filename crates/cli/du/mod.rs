@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::{ArgAction, Args, ValueEnum};
 use ftk_inventory::Budget;
-use ftk_usage::{Exclusive, Keep, Measure};
+use ftk_usage::{Exclusive, Item, Keep, Measure};
 use ftk_walk::Follow;
 use indicatif::HumanCount;
 
@@ -78,7 +78,7 @@ struct OutputArgs {
 
     /// Print files too, not only directories
     ///
-    /// Prints all of them, unless --top is given.
+    /// Prints all of them, unless --top is given. With --type f, prints only files.
     #[arg(short, long, conflicts_with_all = ["summarize", "format"])]
     all: bool,
 
@@ -127,11 +127,11 @@ struct OutputArgs {
 
     /// Browse the tree in the terminal; move away or delete what you mark
     ///
-    /// Arrows and Enter walk through the directories, Space marks, `d` shows the plan, `?` all keys. Nothing is changed
+    /// Arrows, or h, j, k and l, and Enter walk through the directories, Space marks, `d` shows the plan, `?` all keys. Nothing is changed
     /// before you type the word `quarantine` or `delete` and Enter. Then each entry is compared with what was shown: if
     /// it, or anything below it, has changed since, it is left alone. `ftk undo` moves back what was moved; what was
     /// deleted cannot be restored.
-    #[arg(long, conflicts_with_all = ["top", "all", "summarize", "null", "format", "from", "since", "exclusive", "max_depth", "files_from", "files0_from"])]
+    #[arg(short, long, conflicts_with_all = ["top", "all", "summarize", "null", "format", "from", "since", "exclusive", "max_depth", "files_from", "files0_from"])]
     interactive: bool,
 
     /// With --interactive: the directory for moved entries
@@ -195,9 +195,18 @@ pub(crate) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
         source::count(args, globals, &budget, None, console)?;
     let out = Stdout::default();
     let (top, unit) = (args.top(), args.unit());
-    let listing = usage.listing(top, args.measure(), &budget).with_context(|| too_large(&budget))?;
+    // Who asks for files only gets no directories above them either.
+    let are_directories = usage.roots().iter().all(|root| usage.is_directory(Item::Dir(*root)));
+    let only_files = args.output.all && args.selection.excludes_directories() && are_directories;
+    let listing = match only_files {
+        true => usage.files(top, args.measure(), &budget),
+        false => usage.listing(top, args.measure(), &budget),
+    };
+    let listing = listing.with_context(|| too_large(&budget))?;
     if globals.json {
         json::print(&usage, &listing, &out);
+    } else if only_files && Stdout::is_terminal() && !args.output.null {
+        lines::print(&usage, &listing, args.measure(), unit.or(Some(Unit::Decimal)), false, &out);
     } else if Stdout::is_terminal() && !args.output.null {
         tree::print(&usage, &listing, args.measure(), unit, &out);
     } else {

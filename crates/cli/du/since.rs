@@ -196,7 +196,15 @@ impl Pair {
             "{new_name} has no sizes of directories, and {old_name} has"
         );
         if let Some(why) = old.other_root(new) {
-            let root = quote(&old.root);
+            let [root, new_root] = [old, new].map(|it| quote(&it.root));
+            ensure!(
+                !old.contains(new),
+                "{old_name} is of {root}, which contains {new_root}: compare all of {root}"
+            );
+            ensure!(
+                !new.contains(old),
+                "{old_name} is of {root}, which is only a part of {new_root}: compare {root}"
+            );
             console.warning(format_args!("{old_name} is of another directory, {root}: {why}"));
         }
         Ok(pair)

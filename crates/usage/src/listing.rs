@@ -96,6 +96,22 @@ impl Usage {
         Ok(Listing { rows, rest })
     }
 
+    /// Lists the kept entries that are not directories, the largest first; only `top` of them, if that is given.
+    ///
+    /// # Errors
+    /// If the budget is used up.
+    pub fn files(&self, top: Option<usize>, measure: Measure, budget: &Budget) -> Result<Listing, Full> {
+        let mut items: Vec<_> = self.kept_files().collect();
+        Reservation::new(budget).consume(BYTES_OF_LINE * items.len() as u64)?;
+        items.sort_unstable_by(|a, b| {
+            let bytes = |item: &Item| Reverse(self.bytes(*item, measure));
+            bytes(a).cmp(&bytes(b)).then_with(|| self.path(*a).cmp(&self.path(*b)))
+        });
+        items.truncate(top.unwrap_or(usize::MAX));
+        let row = |item: Item| Row { item, sum: self.sum_of(item), rest: None };
+        Ok(Listing { rows: items.into_iter().map(row).collect(), rest: None })
+    }
+
     /// Returns the largest entries. Opens directories from the largest to the smallest, so it looks at few others.
     fn largest(&self, top: usize, measure: Measure) -> HashSet<Item> {
         // Of equally large entries, those of the directory that was opened first come first.

@@ -375,6 +375,11 @@ impl Usage {
         dirs.chain(files.zip(start as u32..).map(|(_, file)| Item::File(file)))
     }
 
+    /// Returns all kept entries that are not directories.
+    pub(crate) fn kept_files(&self) -> impl Iterator<Item = Item> {
+        (0..self.files.len() as u32).map(Item::File)
+    }
+
     /// Compares the paths of two links of one inode.
     pub(crate) fn cmp_links(&self, a: &Link, b: &Link) -> Ordering {
         let (mut at, mut bt) = (self.id(a.node).0, self.id(b.node).0);
