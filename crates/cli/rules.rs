@@ -111,6 +111,14 @@ impl Rules {
         }
     }
 
+    /// Replaces rules with the same options and values by `others`, and adds those that are new.
+    pub(crate) fn replace(&mut self, others: Self) {
+        let is_other =
+            |rule: &Rule| others.0.iter().any(|it| (it.option, &it.value) == (rule.option, &rule.value));
+        self.0.retain(|rule| !is_other(rule));
+        self.0.extend(others.0);
+    }
+
     /// Adds rules.
     pub(crate) fn extend(&mut self, rules: Vec<Rule>) {
         self.0.extend(rules);

@@ -230,10 +230,14 @@ pub(crate) fn walk_error(error: &WalkError, console: &Console) {
     console.path_error(verb, &error.path, cause(&error.source));
     // Only a starting point can have a path without a slash.
     let is_missing_start = error.op == Op::Stat && error.source.kind() == ErrorKind::NotFound;
-    if is_missing_start
-        && !error.path.contains(&b'/')
-        && let Some(hint) = operand_hint(&error.path, CommandLine::of_process())
-    {
+    if is_missing_start && !error.path.contains(&b'/') {
+        say_hint(&error.path);
+    }
+}
+
+/// Prints what may be meant by an operand that does not exist.
+pub(crate) fn say_hint(path: &[u8]) {
+    if let Some(hint) = operand_hint(path, CommandLine::of_process()) {
         Console::line(format_args!("     {hint}"));
     }
 }

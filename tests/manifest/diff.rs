@@ -187,3 +187,32 @@ fn one_of_them_from_a_named_pipe() {
         writer.join().unwrap().unwrap();
     }
 }
+
+/// What is not selected is neither added nor removed, and does not count as the same.
+#[test]
+fn a_part_is_compared() {
+    let dir = before_and_after();
+    for (args, expected, said) in [
+        (&["-E", "sub", "-E", "e*"][..], &["copy", "fresh", "from", "gone", "mode"][..], "6 entries were"),
+        (&["--path", "sub/*"], &["sub/swapped", "sub/to", "sub/traded"], "11 entries were"),
+        (&["--path", "fresh"], &["fresh"], "13 entries were"),
+    ] {
+        for mode in ["strict", "content", "metadata"] {
+            let run = diff(&dir, "old", "new", &[args, &["--mode", mode]].concat()).status(1);
+            let run = run.stderr_has(&format!("  {said} not selected, and not compared\n"));
+            let paths: Vec<_> = run.text().lines().map(|line| line.split('\t').nth(1).unwrap()).collect();
+            let mut expected = expected.to_vec();
+            if mode == "content" {
+                expected.retain(|path| *path != "mode");
+            }
+            assert_eq!(paths, expected, "{args:?} {mode}");
+        }
+    }
+    let run = diff(&dir, "old", "new", &["-E", "nothing"]).status(1);
+    run.stderr_has("--exclude 'nothing' matched nothing\n");
+    diff(&dir, "old", "new", &["-E", "a", "--by-directory"]).status(2);
+    let other = dir.aside("other");
+    dir.ftk(["manifest", "create", "-E", "sub", ".", "-o"]).arg(&other).run().status(0);
+    let run = diff(&dir, "old", "other", &[]).status(1);
+    run.stderr_has("  NEW was recorded with --exclude=sub\n").stderr_lacks("OLD was recorded");
+}

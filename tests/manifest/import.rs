@@ -571,3 +571,44 @@ fn contradictions_in_specifications_of_mtree_are_refused() {
     let again = Manifest::parse(&import(&dir, list.as_bytes(), &[]).status(0).out);
     assert_eq!((&again.entry("a")["size_bytes"], &again.entry("a")["mode"]), (&2.into(), &"0644".into()));
 }
+
+/// A trial: `verify` of a list of hashdeep said "it is plain text", and nothing about `import`.
+#[test]
+fn lists_name_the_command_that_imports_them() {
+    let dir = Dir::new();
+    let sum = "d41d8cd98f00b204e9800998ecf8427e";
+    for (name, list, what, import) in [
+        (
+            "l.hashdeep",
+            "%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n",
+            "a list of hashdeep",
+            "l.hashdeep -o l.jsonl",
+        ),
+        ("SHA256SUMS", &format!("{sum}  a\n"), "a list of digests", "SHA256SUMS -o SHA256SUMS.jsonl"),
+        ("my list", &format!("MD5 (a) = {sum}\n"), "a list of digests", "'my list' -o 'my list.jsonl'"),
+        ("x.mtree", "#mtree\n/set type=file\n", "a specification of mtree", "x.mtree -o x.jsonl"),
+    ] {
+        dir.file(name, list.as_bytes());
+        let run = dir.ftk(["manifest", "verify", ".", name]).run().status(2);
+        run.stderr(&format!(
+            "ftk: '{name}' is {what}: `ftk manifest import {import}` makes a manifest of it\n"
+        ));
+    }
+}
+
+/// A trial: the audit of a directory fails if the list is about a part of it. hashdeep was told which part.
+#[test]
+fn a_list_about_a_part_says_how_to_check_this_part() {
+    let dir = Dir::new();
+    dir.file("letters/1/a", b"a").file("letters/b", b"b");
+    let list = dir.ftk(["hash", "letters"]).run().status(0).out;
+    dir.file("list", &list).ftk(["manifest", "import", "list", "-o", "../imported"]).run().status(0);
+    let verify = |args: &[&str]| dir.ftk(["manifest", "verify", ".", "../imported"]).args(args).run();
+    let hint = "  all recorded paths are below 'letters': --path 'letters/*' looks only there\n";
+    verify(&[]).status(1).stdout("new\tlist\n").stderr_has(hint);
+    verify(&["--path", "letters/*"]).status(0).stderr_has("  2 of 2 as recorded\n");
+    dir.file("letters/new", b"new");
+    verify(&["--path", "letters/*"]).status(1).stdout("new\tletters/new\n").stderr_lacks(hint);
+    fs::remove_file(dir.path("list")).unwrap();
+    verify(&[]).status(1).stdout("new\tletters/new\n").stderr_lacks(hint);
+}

@@ -1,7 +1,7 @@
 //! `ftk manifest update`: which files are read again.
 
 use std::fs::{self, File, FileTimes};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -205,4 +205,83 @@ fn an_unreadable_file_keeps_its_record() {
     let new = new.untimed();
     assert_eq!(new.paths, [&b"."[..], b"a", b"b"]);
     assert_eq!(new.entry("b"), old.entry("b"));
+}
+
+/// A trial: an edit on purpose and a hundred by a stranger looked the same.
+#[test]
+fn the_summary_says_what_is_recorded() {
+    let dir = Dir::new();
+    let large = |byte| [byte; 100];
+    dir.file("edited", b"1")
+        .file("gone", b"2")
+        .file("old/moved", &large(3))
+        .file("mode", b"4")
+        .file("same", b"5");
+    dir.ftk(["manifest", "create", ".", "-o", "../manifest"]).run().status(0);
+    dir.file("edited", b"other").file("new", b"6").dir("now");
+    fs::remove_file(dir.path("gone")).unwrap();
+    fs::rename(dir.path("old/moved"), dir.path("now/moved")).unwrap();
+    fs::set_permissions(dir.path("mode"), fs::Permissions::from_mode(0o640)).unwrap();
+    // The directory `now` is new.
+    let counts = "1 modified, 1 metadata, 1 moved, 2 added, 1 removed\n";
+    let said = ["added now", "added new", "removed gone", "modified edited", "metadata mode"];
+    let before = fs::read(dir.aside("manifest")).unwrap();
+    let run = dir.ftk(["manifest", "update", ".", "../manifest", "--dry-run"]).run().status(0);
+    let run = run.stderr_has(&format!("  would record {counts}"));
+    for line in said {
+        run.check(run.text().contains(&line.replacen(' ', "\t", 1)), line);
+    }
+    let json = dir.ftk(["manifest", "update", ".", "../manifest", "--dry-run", "--json"]).run().status(0);
+    json.check(json.text().contains(r#"{"change":"removed","path":"gone""#), "it is an object of JSON");
+    assert_eq!(fs::read(dir.aside("manifest")).unwrap(), before);
+    let run = dir.ftk(["manifest", "update", ".", "../manifest", "-v", "-o", "../manifest"]).run().status(0);
+    let run = run.stderr_has(&format!("  recorded {counts}"));
+    said.into_iter().fold(run, |run, line| run.stderr_has(&format!("ftk: {line}")));
+    let run = dir.ftk(["manifest", "update", ".", "../manifest", "-o", "../manifest"]).run().status(0);
+    run.stderr_has("  no changes to record\n");
+    verify(&dir, &[]).status(0);
+    // `diff` of the two says the same.
+    fs::write(dir.aside("before"), before).unwrap();
+    let diff = dir.ftk(["manifest", "diff", "../before", "../manifest"]).run().status(1);
+    diff.stderr_has("1 modified, 1 metadata, 1 moved, 2 added, 1 removed   (status 1)\n");
+}
+
+#[test]
+fn corrupted_files_are_not_recorded_as_changes() {
+    let dir = Dir::new();
+    dir.file("a", b"good").file("b", b"b");
+    create_later(&dir, &[]);
+    super::repair::damage(&dir.path("a"));
+    update(&dir, &["--check", "100%"]).status(1).stderr_has("  no changes to record\n");
+    update(&dir, &["--check", "100%", "--accept", "a"]).status(0).stderr_has("  recorded 1 modified\n");
+    dir.file("b", b"edited");
+    let run = update(&dir, &["--append-only"]).status(1);
+    run.stderr_has("  no changes to record\n");
+}
+
+/// A trial: on a terminal, the whole manifest was printed.
+#[test]
+fn a_terminal_gets_no_manifest_unless_asked() {
+    needs!("script");
+    let dir = Dir::new();
+    dir.file("a", b"a");
+    let manifest = create(&dir, &[]);
+    let ftk = |args: &str| {
+        let line =
+            format!("'{}' manifest update . '{}' {args}", env!("CARGO_BIN_EXE_ftk"), manifest.display());
+        dir.ftk([] as [&str; 0]).instead(&dir, ["script", "-qec", &line, "/dev/null"]).run()
+    };
+    let run = ftk("").status(2);
+    run.check(
+        run.text().contains("name the new manifest: -o NEW (it may be OLD; -o - prints it)"),
+        "it says what to add",
+    );
+    let run = ftk("-o -").status(0);
+    run.check(run.text().contains("{\"ftk\":\"manifest\""), "it is printed");
+    let run = ftk("--dry-run").status(0);
+    run.check(!run.text().contains("\"ftk\""), "nothing is recorded");
+    // Another manifest is not replaced.
+    fs::copy(&manifest, dir.path("other.jsonl")).unwrap();
+    let run = dir.ftk(["manifest", "update", "."]).arg(&manifest).args(["-o", "other.jsonl"]).run().status(2);
+    run.stderr("ftk: 'other.jsonl' is a manifest: name another file, or OLD itself, with -o, or --force to replace it\n");
 }

@@ -340,3 +340,53 @@ fn times_of_all_ages() {
     let expected = line("late", "2400-01-01T00:00:00+00:00") + &line("old", "1902-01-01T00:00:00+00:00");
     verify(&dir, &[]).status(1).stdout(expected);
 }
+
+/// A trial: who checks could not skip anything, and what the record skips was not said.
+#[test]
+fn a_part_is_verified() {
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("usr/share/x", b"1").file("usr/lib/y", b"2").file("usr/lib/z.o", b"3");
+    create(&dir, &[]);
+    rot(&dir, "usr/lib/y");
+    fs::remove_dir_all(dir.path("usr/share")).unwrap();
+    dir.file("usr/new", b"4").file("usr/lib/new.o", b"5");
+    for (args, expected) in [
+        (
+            &[][..],
+            &[
+                "corrupted usr/lib/y: digests",
+                "missing usr/share",
+                "missing usr/share/x",
+                "new usr/lib/new.o",
+                "new usr/new",
+            ][..],
+        ),
+        (&["-E", "usr/share"], &["corrupted usr/lib/y: digests", "new usr/lib/new.o", "new usr/new"]),
+        (&["-E", "./usr/share/", "-E", "*.o", "-E", "new"], &["corrupted usr/lib/y: digests"]),
+        (&["-E", "usr"], &[]),
+        (&["--path", "usr/share/*"], &["missing usr/share/x"]),
+        (&["--path", "*.o"], &["new usr/lib/new.o"]),
+        (&["--path", "*.o", "-E", "usr"], &[]),
+    ] {
+        if args == ["--path", "*.o", "-E", "usr"] {
+            let said = "ftk: -E and --path select no entry below '.': nothing was verified\n";
+            verify(&dir, args).status(2).stderr_has(said);
+            continue;
+        }
+        let mut found = verdicts(&dir, args);
+        found.sort();
+        assert_eq!(found, expected, "{args:?}");
+    }
+    // Six recorded entries are at or below usr.
+    let run = verify(&dir, &["-E", "usr"]).status(0).stderr_has("  2 of 2 as recorded\n");
+    run.stderr_has("  6 entries were not selected, and not compared\n").stderr_has("1 file read");
+    // It is used if only the record has it.
+    verify(&dir, &["-E", "usr/share"]).status(1).stderr_lacks("matched nothing");
+    verify(&dir, &["-E", "usr/nonsense"])
+        .status(1)
+        .stderr_has("  --exclude 'usr/nonsense' matched nothing\n");
+    let manifest = create(&dir, &["-E", "usr/lib"]);
+    let run = dir.ftk(["manifest", "verify", "."]).arg(&manifest).args(["-E", "usr/new"]).run().status(0);
+    run.stderr_has("  1 entry was not selected, and not compared\n")
+        .stderr_has("  the manifest was recorded with --exclude=usr/lib\n");
+}

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use ftk_hash::Algorithm;
+
 use super::table::{COMMANDS, NO_DELETE, OPTIONS, TABLE};
 use super::{Row, command_of, hint, plain, see};
 use crate::line::{CommandLine, Role, WITH_EQUALS, Word};
@@ -68,6 +70,13 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
         ErrorKind::ValueValidation if argument.starts_with("[SKIP") => {
             short_of(command, line, |row| row.is_flag_here())
         }
+        // A cluster such as `-avvk`: an audit of hashdeep.
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue
+            if argument.starts_with("--algorithm ")
+                && string(error, ContextKind::InvalidValue).is_some_and(|it| it.bytes().all(is_of_audit)) =>
+        {
+            short_of(command, line, |row| row.is_short_of("--algorithm"))
+        }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue
             if is_foreign(string(error, ContextKind::InvalidValue), line) =>
         {
@@ -76,6 +85,11 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
         }
         _ => None,
     }
+}
+
+/// Returns whether this is a letter that users of hashdeep write after the `-a` of an audit.
+fn is_of_audit(letter: u8) -> bool {
+    b"vkrlxe".contains(&letter)
 }
 
 /// Returns the hint for a word in place of a command that other tools have.
@@ -141,6 +155,13 @@ pub(crate) fn operand_hint(path: &[u8], line: &CommandLine) -> Option<String> {
     }
     if command == "find" && before.text == "-x" {
         return Some("-x is --one-file-system in ftk; to run a command: ftk find --exec".into());
+    }
+    let is_algorithm = |name: &str| name.parse::<Algorithm>().is_ok();
+    if command == "hash"
+        && matches!(before.text.to_str(), Some("-c" | "--check"))
+        && path.split(',').all(is_algorithm)
+    {
+        return Some(format!("-c is --check in ftk; for -c of hashdeep: ftk hash -a {path}"));
     }
     if command != "find" || path.is_empty() || path == "{}" || !path.chars().all(is_simple) {
         return None;

@@ -37,6 +37,9 @@ use crate::stdout::Stdout;
 ///
 /// The selection options are stored in the manifest, so that verify selects the same entries.
 ///
+/// The footer detects damage, not an attacker: whoever can change the file can also write a new footer. Sign the file, and
+/// check the signature before you verify, or keep its digest elsewhere. `ftk help recipes` shows how, and a nightly check.
+///
 /// With --shard, only a part of the tree is recorded. `merge` joins the parts of all shards. An earlier part of the
 /// same shard is replaced.
 #[derive(Debug, Args)]
@@ -112,6 +115,8 @@ Examples:
   ftk manifest create --no-content /etc            permissions; reads no file
   ftk manifest create -a sha256,blake3 /archive -o archive.jsonl
                                                    two digests per file
+  ssh-keygen -Y sign -f KEY -n ftk-manifest archive.jsonl
+                                                   sign it
   ftk manifest create --shard 3/16 --plan plan.json /lustre -o part-3.jsonl
                                                    a part, on one of 16 hosts";
 

@@ -22,6 +22,7 @@ use crate::input;
 use crate::list::List;
 use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::input::{Input, in_either};
+use crate::manifest::part::{Part, PartArgs, say_unselected};
 use crate::manifest::record::{Findings, Manner, Uncompared, say_counts};
 use crate::manifest::rules::{ModeArg, RulesArgs};
 use crate::number::at_least;
@@ -46,12 +47,15 @@ pub(super) struct DiffArgs {
     /// Print which directories grew or shrank, not the entries
     ///
     /// Prints what `ftk du --since OLD NEW` prints. The summary and the exit status are still about all entries.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["exclude", "path"])]
     by_directory: bool,
 
     /// With --by-directory: print only the N largest changes
     #[arg(long, value_name = "N", value_parser = at_least(1_usize), requires = "by_directory")]
     top: Option<usize>,
+
+    #[command(flatten)]
+    part: PartArgs,
 
     #[command(flatten)]
     rules: RulesArgs,
@@ -67,6 +71,8 @@ Examples:
   ftk manifest diff monday.jsonl friday.jsonl
   ftk manifest diff --mode content laptop.jsonl backup.jsonl
                         ignore owners, permissions and times
+  ftk manifest diff -E usr/share build1.jsonl build2.jsonl
+                        skip what is below usr/share
   ftk manifest diff --by-directory --top 20 monday.jsonl friday.jsonl
                         which directories grew or shrank
   ftk manifest diff SHA256SUMS archive.jsonl
@@ -76,6 +82,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     if args.old == "-" && args.new == "-" {
         bail!("standard input can be read only once");
     }
+    let part = args.part.compile(None)?;
     let are_manifests = [is_manifest(&args.old)?, is_manifest(&args.new)?];
     let stdout = Stdout::default();
     let list = List::create(None, &stdout)?;
@@ -89,6 +96,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
             "--status-corrupted needs manifests: a checksum list has no times, which tell damage from edits"
         );
         ensure!(!args.by_directory, "--by-directory needs manifests: a checksum list has no sizes");
+        ensure!(part.is_none(), "-E and --path are for two manifests");
         if args.rules.normalize_names {
             bail!("--normalize-names is for two manifests: names of checksum lists are compared exactly");
         }
@@ -108,6 +116,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         ignore: ignored,
         normalize_names: args.rules.normalize_names,
         sample: None,
+        part: part.as_ref().map(Part::selector),
     };
     args.corrupted.check(&criteria, &[&old.header().algorithms, &new.header().algorithms])?;
     let is_silent = args.by_directory;
@@ -139,6 +148,11 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     }
     let outcome = say_counts(&summary, "the same", word, shifted, &args.corrupted, console);
     uncompared.say(console);
+    let headers = [("OLD", old.header()), ("NEW", new.header())];
+    say_unselected(part.as_ref(), summary.unselected, &headers, console);
+    if let Some(part) = &part {
+        part.rules(None).say(console);
+    }
     Ok(outcome)
 }
 
@@ -168,7 +182,7 @@ fn print_directories(
 
 /// Returns the word for a change. In a comparison of two states, entries are `removed` and `added` instead of
 /// `missing` and `new`.
-fn word(verdict: Verdict) -> &'static str {
+pub(super) fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Missing => "removed",
         Verdict::New => "added",

@@ -83,7 +83,7 @@ pub(super) fn run(args: &ExportArgs, globals: &Globals, console: &Console) -> an
         return write_bag(&manifest, bag, args, &budget, console);
     }
     if !args.force {
-        refuse_to_overwrite(named(args.output.as_deref()), None)?;
+        refuse_to_overwrite(named(args.output.as_deref()), None, false)?;
     }
     let export = Export::new(&manifest, format, None).with_context(name)?;
     let stdout = Stdout::default();

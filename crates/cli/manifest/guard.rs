@@ -112,12 +112,16 @@ impl std::fmt::Display for Limit {
     }
 }
 
-/// Refuses to overwrite a manifest, or a plan of shards. `read`: device and inode of the manifest that the command
-/// replaces on purpose.
+/// Refuses to overwrite a manifest, or a plan of shards. `updates`: the command is `update`. `read`: device and inode of the manifest that the command
+/// replaces on purpose, if it has an older one.
 ///
 /// # Errors
 /// If the output path is a manifest or a plan, may be a manifest, or cannot be examined.
-pub(super) fn refuse_to_overwrite(output: Option<&Path>, read: Option<(u64, u64)>) -> anyhow::Result<()> {
+pub(super) fn refuse_to_overwrite(
+    output: Option<&Path>,
+    read: Option<(u64, u64)>,
+    updates: bool,
+) -> anyhow::Result<()> {
     let Some(path) = output else { return Ok(()) };
     let name = || quote(path.as_os_str().as_encoded_bytes());
     // A path that does not exist or is not a regular file is not a manifest. Reading a FIFO would block.
@@ -136,9 +140,13 @@ pub(super) fn refuse_to_overwrite(output: Option<&Path>, read: Option<(u64, u64)
             format!("is compressed with {with} and may be a manifest")
         }
         Kind::Plan => bail!("{} is a plan, and its parts need it: --force replaces it", name()),
-        Kind::Binary(_) | Kind::Other(_) => return Ok(()),
+        Kind::Binary(_) | Kind::List(_) | Kind::Other(_) => return Ok(()),
     };
-    bail!("{} {what}: use `ftk manifest update` to keep its records, or --force to replace it", name())
+    let instead = match updates {
+        true => "name another file, or OLD itself, with -o",
+        false => "use `ftk manifest update` to keep its records",
+    };
+    bail!("{} {what}: {instead}, or --force to replace it", name())
 }
 
 /// Refuses arguments in the wrong order, the manifest before the root.

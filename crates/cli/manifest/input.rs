@@ -7,9 +7,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow, ensure};
+use anyhow::{Context as _, anyhow, bail, ensure};
 use ftk_manifest::{Changes, Error, Manifest, MergeError, Parts, Which, part_files};
-use ftk_record::quote;
+use ftk_record::{quote, shell_word};
 use indicatif::DecimalBytes;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -55,7 +55,13 @@ impl Input {
         let file = input::open(path).with_context(|| format!("cannot open {}", name()))?;
         let metadata = file.metadata().with_context(|| format!("cannot stat {}", name()))?;
         let own = metadata.is_file().then(|| (metadata.dev(), metadata.ino()));
-        let manifest = open(file).with_context(name)?;
+        let manifest = open(file);
+        if let Err(Error::List(what)) = manifest {
+            let list = if path == "-" { "-".into() } else { shell_word(path.as_bytes()) };
+            let new = new_manifest(path);
+            bail!("{} is {what}: `ftk manifest import {list} -o {new}` makes a manifest of it", name());
+        }
+        let manifest = manifest.with_context(name)?;
         Ok(Self { manifest, own: own.into_iter().collect() })
     }
 
@@ -76,6 +82,12 @@ impl Input {
         }
         Ok(Self { manifest: joined(parts, &paths, globals)?, own })
     }
+}
+
+/// Returns the name of a manifest that a list can be imported to, for the shell: `SHA256SUMS.jsonl`.
+fn new_manifest(list: &OsStr) -> String {
+    let name = Path::new(list).file_name().filter(|_| list != "-").unwrap_or(OsStr::new("list"));
+    shell_word(Path::new(name).with_extension("jsonl").as_os_str().as_bytes()).to_string()
 }
 
 /// Opens the parts of all shards, which began within `max_span_ns`. Their identities are added to `own`.

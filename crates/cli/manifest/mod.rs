@@ -14,6 +14,7 @@ mod lock;
 mod merge;
 mod output;
 mod pace;
+mod part;
 mod plan;
 mod reading;
 mod record;

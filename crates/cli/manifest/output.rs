@@ -28,6 +28,6 @@ impl OutputArgs {
     /// # Errors
     /// Those of [`refuse_to_overwrite`].
     pub(super) fn check(&self) -> anyhow::Result<()> {
-        if self.force { Ok(()) } else { refuse_to_overwrite(named(self.output.as_deref()), None) }
+        if self.force { Ok(()) } else { refuse_to_overwrite(named(self.output.as_deref()), None, false) }
     }
 }

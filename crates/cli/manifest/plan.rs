@@ -105,7 +105,7 @@ Examples:
 
 pub(super) fn run(args: &PlanArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     if !args.force {
-        refuse_to_overwrite(named(args.output.as_deref()), None)?;
+        refuse_to_overwrite(named(args.output.as_deref()), None, false)?;
     }
     let stdout = Stdout::default();
     let mut list = List::create(named(args.output.as_deref()), &stdout)?;

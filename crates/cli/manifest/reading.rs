@@ -33,6 +33,28 @@ pub(super) fn walk(
     own: &[(u64, u64)],
     shard: Option<&Shard>,
 ) -> anyhow::Result<Scan> {
+    let scan = walk_part(run, root, scope, keep, own, shard)?;
+    scan.rules.say_in(within(shard), run.console);
+    Ok(scan)
+}
+
+/// Returns what follows `matched nothing` in a message about a rule.
+pub(super) fn within(shard: Option<&Shard>) -> &'static str {
+    if shard.is_some() { " in this shard" } else { "" }
+}
+
+/// Walks `root` like [`walk`]. The caller names rules that matched nothing.
+///
+/// # Errors
+/// Those of [`walk`].
+pub(super) fn walk_part(
+    run: &Run<'_>,
+    root: &Root,
+    scope: &ScopeArgs,
+    keep: Keep,
+    own: &[(u64, u64)],
+    shard: Option<&Shard>,
+) -> anyhow::Result<Scan> {
     let selection = scope.compile(root.given(), own, run.console)?;
     let path = CString::new(root.given().as_bytes())?;
     let mut scan = match shard {
@@ -43,7 +65,6 @@ pub(super) fn walk(
     let rules = std::mem::take(&mut scan.unread_rules);
     scan.failed.retain(|path| !rules.contains(path));
     scan.failed.extend(rules.iter().map(|path| governed_by(path, root.given().as_bytes()).to_vec()));
-    scan.rules.say_in(if shard.is_some() { " in this shard" } else { "" }, run.console);
     Ok(scan)
 }
 

@@ -172,9 +172,7 @@ pub(super) fn say_counts(
     console.stats.result(word(Verdict::Ok), known);
     console.stats.result("unread", summary.unread);
     SAID.into_iter().for_each(|verdict| console.stats.result(word(verdict), summary.count(verdict)));
-    let given = SAID.into_iter().filter(|verdict| summary.count(*verdict) > 0);
-    let mut said: Vec<_> =
-        given.map(|it| format!("{} {}", HumanCount(summary.count(it)), word(it))).collect();
+    let mut said: Vec<_> = Some(counts(summary, word)).filter(|it| !it.is_empty()).into_iter().collect();
     if summary.split_links > 0 {
         console.stats.result("unlinked", summary.split_links);
         said.push(describe_split_links(summary.split_links));
@@ -253,6 +251,19 @@ pub(super) fn corruption(old: &Entry<'_>, new: &Entry<'_>) -> &'static str {
         true => "content changed, size and mtime did not",
         false => "content changed, size did not, and mtime shifted",
     }
+}
+
+/// Returns a finding as a line of text: `modified letters/a.txt size 3 → 4`.
+pub(super) fn text(finding: &Finding<'_>, word: &'static str, algorithms: &[Algorithm]) -> String {
+    let record = Record { word, finding, size: None, why: None, algorithms: [algorithms; 2] };
+    [word, &shown(finding.path), &record.details()].join(" ").trim_end().to_owned()
+}
+
+/// Returns `1 corrupted, 4 new`: the counts that are not zero, the worst first.
+pub(super) fn counts(summary: &Summary, word: fn(Verdict) -> &'static str) -> String {
+    let given = SAID.into_iter().filter(|verdict| summary.count(*verdict) > 0);
+    let said = given.map(|it| format!("{} {}", HumanCount(summary.count(it)), word(it)));
+    said.collect::<Vec<_>>().join(", ")
 }
 
 /// A finding to print.

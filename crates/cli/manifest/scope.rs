@@ -145,6 +145,17 @@ impl ScopeArgs {
         scope.words(OsStr::new("")).map(|_| scope)
     }
 
+    /// Returns an option, such as `--exclude=GLOB`, as options that mean the same relative to the tree `root`. Without a root,
+    /// it is relative already.
+    ///
+    /// # Errors
+    /// If its value is wrong.
+    pub(super) fn relative(word: OsString, root: Option<&OsStr>) -> anyhow::Result<Vec<Vec<u8>>> {
+        let Alone { mut scope } = Alone::try_parse_from([word])?;
+        scope.are_recorded = root.is_none();
+        scope.words(root.unwrap_or_default())
+    }
+
     /// Whether no options were given.
     pub(super) fn is_empty(&self) -> bool {
         self.words.is_empty() && !self.follows

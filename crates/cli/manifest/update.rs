@@ -12,7 +12,7 @@ use clap::Args;
 use ftk_file::now_ns;
 use ftk_inventory::Keep;
 use ftk_manifest::{
-    Criteria, Field, Finding, Header, Sample, Update, UpdateOptions, Updated, Verdict, WalkedTree,
+    Criteria, Field, Finding, Header, Sample, Update, UpdateOptions, Updated, Verdict, WalkedTree, Writer,
 };
 use ftk_record::quote;
 
@@ -21,13 +21,14 @@ use crate::globals::Globals;
 use crate::human;
 use crate::list::{List, named};
 use crate::manifest::corrupted::CorruptedArgs;
-use crate::manifest::create::{NOT_RECORDED, say_no_xattrs, write};
+use crate::manifest::create::{NOT_RECORDED, Sink, say_no_xattrs, write};
+use crate::manifest::diff::word;
 use crate::manifest::fields::change;
 use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
 use crate::manifest::input::Input;
 use crate::manifest::lock::Lock;
 use crate::manifest::reading;
-use crate::manifest::record::{corruption, respelling};
+use crate::manifest::record::{Findings, Manner, corruption, counts, respelling, text};
 use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shard::ShardArgs;
@@ -43,7 +44,8 @@ use crate::stdout::Stdout;
 /// Every other file is read. Entries that cannot be read keep their old record, and the exit status is 2.
 ///
 /// A file is corrupted if its content changed but size and mtime did not. update reports it, keeps the old record and
-/// exits with 1, in every run until the file is repaired or accepted. Corruption that changes no time is found only by
+/// exits with 1, in every run until the file is repaired or accepted. All other changes are recorded: the summary counts them,
+/// and --verbose lists them, or --dry-run before anything is written. Corruption that changes no time is found only by
 /// reading: verify reads all files, and --check reads a part of the unchanged ones.
 ///
 /// update stops before it writes anything if ROOT is not the recorded directory, or if more than half of the recorded
@@ -70,6 +72,13 @@ pub(super) struct UpdateArgs {
     /// `-`: standard output.
     #[arg(short, long, value_name = "NEW", help_heading = "Output")]
     output: Option<PathBuf>,
+
+    /// Only print what would be recorded; write nothing
+    ///
+    /// Prints a line for each entry that is new, removed, modified or has other metadata. A moved file has two lines. Files
+    /// that may have changed are read. The status is that of the update.
+    #[arg(long, conflicts_with = "force", help_heading = "Output")]
+    dry_run: bool,
 
     /// Replace an existing manifest other than OLD
     #[arg(long, requires = "output", help_heading = "Output")]
@@ -106,7 +115,10 @@ const EXAMPLES: &str = "\
 Exit status: 0: success; 1: corruption or (--append-only) changes; 2: any error
 
 Examples:
+  ftk manifest update /archive archive.jsonl --dry-run
+                        what has changed?
   ftk manifest update /archive archive.jsonl -o archive.jsonl
+                        record it
   ftk manifest update /archive monday.jsonl -o tuesday.jsonl --check 3%
                         read every file about once a month
   ftk manifest update --append-only /vault vault.jsonl -o vault.jsonl
@@ -116,12 +128,16 @@ Examples:
 
 pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     refuse_swapped(&args.root, &args.old)?;
+    ensure!(
+        args.output.is_some() || args.dry_run || !Stdout::is_terminal(),
+        "name the new manifest: -o NEW (it may be OLD; -o - prints it), or see what changed: --dry-run"
+    );
+    let output = named(args.output.as_deref()).filter(|_| !args.dry_run);
     let run = Run::new(globals, console)?;
-    let mut lock =
-        match named(args.output.as_deref()).filter(|output| is_same_file(output, Path::new(&args.old))) {
-            Some(output) => Some(Lock::acquire(output, console)?),
-            None => None,
-        };
+    let mut lock = match output.filter(|output| is_same_file(output, Path::new(&args.old))) {
+        Some(output) => Some(Lock::acquire(output, console)?),
+        None => None,
+    };
     let Input { manifest: mut old, own } = Input::open_any(&args.old, globals, console)?;
     let name = || quote(args.old.as_bytes());
     let root = Root::open(&args.root)?;
@@ -135,15 +151,15 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     }
     let root_identity = Some(root.identity().clone());
     let header = Header { root: args.root.as_bytes().to_vec(), root_identity, ..old.header().clone() };
-    if !args.force && !ShardArgs::is_earlier(named(args.output.as_deref()), &header) {
-        refuse_to_overwrite(named(args.output.as_deref()), own.first().copied().filter(|_| lock.is_some()))?;
+    if !args.force && !ShardArgs::is_earlier(output, &header) {
+        refuse_to_overwrite(output, own.first().copied().filter(|_| lock.is_some()), true)?;
     }
     let scope = ScopeArgs::of_words(&old.header().options).with_context(name)?;
     let algorithms = &old.header().algorithms;
     args.corrupted.check(&Criteria::default(), &[algorithms])?;
     let now_ns = now_ns();
     let stdout = Stdout::default();
-    let list = List::create(named(args.output.as_deref()), &stdout)?;
+    let list = List::create(output, &stdout)?;
     if let Some(lock) = &mut lock {
         lock.check().and_then(|()| lock.extend_to(&list)).with_context(name)?;
     }
@@ -206,12 +222,34 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         (Some(error), ..) => say_no_xattrs(tree.root, finding.path, error, console),
         _ => {}
     };
-    let output = named(args.output.as_deref());
-    let updated = write(&header, list, output, |writer| {
-        let updated = update.write(&read.rows, now_ns, writer, &run.budget, &mut each)?;
-        lock.as_ref().map_or(Ok(()), Lock::check)?;
-        Ok(updated)
-    })?;
+    let updated = match args.dry_run {
+        true => {
+            let manner = Manner {
+                member: "change",
+                word,
+                json: globals.json,
+                all: false,
+                has_sizes: true,
+                is_silent: false,
+            };
+            let mut findings = Findings::new(manner, [algorithms; 2], list);
+            let mut nowhere = |_: &[u8]| Ok(());
+            let mut writer = Writer::new(&header, &mut nowhere as Sink<'_>);
+            let mut recorded = |finding: &Finding<'_>| findings.give(finding, None);
+            let updated =
+                update.write(&read.rows, now_ns, &mut writer, &run.budget, &mut each, &mut recorded)?;
+            findings.finish()?;
+            updated
+        }
+        false => write(&header, list, output, |writer| {
+            let mut recorded = |finding: &Finding<'_>| {
+                console.verbose(|| text(finding, word(finding.verdict), algorithms));
+            };
+            let updated = update.write(&read.rows, now_ns, writer, &run.budget, &mut each, &mut recorded)?;
+            lock.as_ref().map_or(Ok(()), Lock::check)?;
+            Ok(updated)
+        })?,
+    };
 
     let missing = update.survey.missing;
     for (kind, n) in
@@ -227,10 +265,15 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         let what = if args.append_only { "their records are kept" } else { "they are recorded now" };
         console.warning(format_args!("all times have shifted ({shift}); {what}"));
     }
-    if missing > 0 && !args.append_only {
-        let paths = human::count(missing, "recorded path");
-        console.summary(format_args!("{paths} not found (removed or moved)"));
+    for verdict in [Verdict::Modified, Verdict::Metadata, Verdict::Moved, Verdict::New, Verdict::Missing] {
+        console.stats.result(word(verdict), updated.recorded.count(verdict));
     }
+    let changes = counts(&updated.recorded, word);
+    let recorded = if args.dry_run { "would record" } else { "recorded" };
+    console.summary(match &*changes {
+        "" => "no changes to record".into(),
+        changes => format!("{recorded} {changes}"),
+    });
     if update.respelled() > 0 && !args.append_only {
         let names = human::count(update.respelled(), "name");
         console.summary(format_args!("{names} in another Unicode normal form, recorded as they are now"));

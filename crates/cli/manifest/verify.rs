@@ -11,7 +11,7 @@ use clap::Args;
 use ftk_inventory::Keep;
 use ftk_manifest::{Criteria, Field, Finding, Mode, Sample, Summary, Verdict, VerifyPlan, WalkedTree};
 use ftk_process::Progress;
-use ftk_record::quote;
+use ftk_record::{quote, shell_word};
 
 use crate::console::{Console, Outcome, cause};
 use crate::globals::Globals;
@@ -20,6 +20,7 @@ use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::create::{join, say_no_xattrs};
 use crate::manifest::guard::refuse_swapped;
 use crate::manifest::input::Input;
+use crate::manifest::part::{Part, PartArgs, say_unselected};
 use crate::manifest::reading;
 use crate::manifest::record::{Findings, Manner, Uncompared, say_counts};
 use crate::manifest::root::Root;
@@ -51,8 +52,8 @@ use crate::stdout::Stdout;
 ///   unlinked    none of the recorded hard links are left, as after a copy
 ///               without them; this line stands for all of them
 ///
-/// verify uses the selection options that are stored in the manifest. The manifest
-/// itself is skipped. Files named in the manifest are opened only if the walk of
+/// verify uses the selection options that are stored in the manifest, and names
+/// them in the summary. -E and --path select less. The manifest itself is skipped. Files named in the manifest are opened only if the walk of
 /// ROOT finds them. With the manifest of one shard, or with --shard, only the
 /// entries of this shard are checked.
 #[derive(Debug, Args)]
@@ -74,6 +75,9 @@ pub(super) struct VerifyArgs {
 
     #[command(flatten)]
     shard: ShardArgs,
+
+    #[command(flatten)]
+    part: PartArgs,
 
     #[command(flatten)]
     rules: RulesArgs,
@@ -105,6 +109,8 @@ Examples:
   ftk manifest verify /archive archive.jsonl
   ftk manifest verify --ignore mtime,owner /mnt/copy archive.jsonl
                         a copy that belongs to another user
+  ftk manifest verify -E tmp -E '*.bak' /archive archive.jsonl
+                        neither these nor what is below them
   ftk manifest verify --sample 5% /archive archive.jsonl
                         a part of the files, other ones every night
   ftk manifest verify --mode metadata --exit-on-first -q / root.jsonl
@@ -148,12 +154,14 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
         manifest.restrict(asked.shard).with_context(name)?;
     }
     let header = manifest.header();
-    let scope = ScopeArgs::of_words(&header.options).with_context(name)?;
+    let part = args.part.compile(Some(root.given()))?;
+    let scope = ScopeArgs::of_words(&Part::add_to(part.as_ref(), &header.options)).with_context(name)?;
     let criteria = Criteria {
         mode: args.rules.mode.into(),
         ignore: args.rules.ignored(),
         sample: args.sample.clone(),
         normalize_names: args.rules.normalize_names,
+        part: part.as_ref().map(Part::selector),
     };
     if criteria.mode == Mode::Content && header.algorithms.is_empty() {
         bail!("{} records no digests, so content cannot be compared: use --mode metadata", name());
@@ -163,10 +171,14 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let list = List::create(None, &stdout)?;
     let own: Vec<_> = own.into_iter().chain(list.own()).collect();
     let keep = Keep::Stats { files: criteria.needs_stats() || header.algorithms.is_empty() };
-    let scan = reading::walk(&run, &root, &scope, keep, &own, header.shard.as_ref())?;
+    let mut scan = reading::walk_part(&run, &root, &scope, keep, &own, header.shard.as_ref())?;
     let inventory = &scan.inventory;
     let tree = WalkedTree { inventory, root: root.given().as_bytes(), failed: &scan.failed };
     let plan = VerifyPlan::new(&manifest, &tree, &criteria, &run.budget).with_context(name)?;
+    if let Some(part) = &part {
+        scan.rules.replace(part.rules(Some(&scan.rules)));
+    }
+    scan.rules.say_in(reading::within(header.shard.as_ref()), console);
 
     let manner = Manner {
         member: "verdict",
@@ -179,6 +191,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
     let (mut summary, mut done, mut failed) = (Summary::default(), Progress::default(), 0);
     let (mut is_over, mut looked_below) = (false, false);
+    let mut below = CommonTop::default();
     let compares_xattrs = criteria.compares(Field::Xattrs);
     let reads_xattrs = header.xattrs && compares_xattrs;
     for batch in plan.batches(args.exit_on_first) {
@@ -199,6 +212,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
                 why = Some(cause(error));
             }
             findings.give(finding, why.as_deref());
+            below.note(finding);
             is_over = args.exit_on_first && finding.verdict != Verdict::Ok;
             if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
@@ -207,6 +221,11 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
             break;
         }
     }
+    ensure!(
+        looked_below || part.is_none(),
+        "-E and --path select no entry below {}: nothing was verified",
+        quote(root.given().as_bytes())
+    );
     // A shard may have no entries.
     if !looked_below && !header.options.is_empty() && header.shard.is_none() && !is_empty(root.given()) {
         bail!(
@@ -229,8 +248,47 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let outcome = scan.outcome.max(read).max(shifted);
     let outcome = say_counts(&summary, good, Verdict::name, outcome, &args.corrupted, console);
     uncompared.say(console);
+    // Only `import` makes a manifest without the identity of its root.
+    if let Some(top) = below.if_others().filter(|_| header.root_identity.is_none() && part.is_none()) {
+        let glob = shell_word(&[top, b"/*"].concat());
+        let top = quote(top);
+        console.summary(format_args!("all recorded paths are below {top}: --path {glob} looks only there"));
+    }
+    say_unselected(part.as_ref(), summary.unselected, &[("the manifest", header)], console);
     reading::say_done(&run, summary.total(), done, failed, None, &header.algorithms);
     Ok(outcome)
+}
+
+/// The first name of all recorded paths, if it is the same, and whether there are new entries elsewhere.
+#[derive(Debug, Default)]
+struct CommonTop {
+    recorded: Option<Vec<u8>>,
+    /// Whether recorded paths begin with several names, or are outside directories.
+    is_spread: bool,
+    /// A first name of new paths, and whether there are others.
+    new: Option<(Vec<u8>, bool)>,
+}
+
+impl CommonTop {
+    fn note(&mut self, finding: &Finding<'_>) {
+        let end = finding.path.iter().position(|byte| *byte == b'/');
+        let top = &finding.path[..end.unwrap_or(finding.path.len())];
+        match (&mut self.recorded, &mut self.new) {
+            _ if finding.path == b"." => {}
+            (_, None) if finding.old.is_none() => self.new = Some((top.to_vec(), false)),
+            (_, Some((new, others))) if finding.old.is_none() => *others |= new != top,
+            _ if end.is_none() => self.is_spread = true,
+            (None, _) => self.recorded = Some(top.to_vec()),
+            (Some(recorded), _) => self.is_spread |= recorded != top,
+        }
+    }
+
+    /// Returns the common first name if there are new entries outside this directory.
+    fn if_others(&self) -> Option<&[u8]> {
+        let recorded = self.recorded.as_deref().filter(|_| !self.is_spread)?;
+        let (new, others) = self.new.as_ref()?;
+        (*others || new != recorded).then_some(recorded)
+    }
 }
 
 /// Whether a directory has no entries.

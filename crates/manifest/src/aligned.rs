@@ -1,6 +1,6 @@
 //! A manifest and a tree, merged by path.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use crate::entry::{key, path_of_key};
 use crate::merge::{Side as _, merge};
 use crate::respelled::{AlignedEntries, Respelled};
 use crate::walked_tree::{Walk, WalkedTree};
-use crate::{Error, Failed, Manifest};
+use crate::{Error, Failed, Manifest, Selector};
 
 /// Whose spelling a name gets that a manifest and a tree spell in different normal forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,10 @@ pub(crate) struct Aligned<'t> {
     respelled: Option<Respelled>,
     /// Paths that only one side has, during the first pass.
     unpaired: RefCell<Option<Unpaired>>,
+    /// The entries that are merged; `None`: all.
+    part: Option<Selector>,
+    /// How many entries were outside this part in the last pass.
+    unselected: Cell<u64>,
 }
 
 impl<'t> Aligned<'t> {
@@ -49,6 +53,7 @@ impl<'t> Aligned<'t> {
         manifest: &'t Manifest,
         tree: &WalkedTree<'t>,
         spelling: Spelling,
+        part: Option<Selector>,
         budget: &Budget,
         mut pass: impl FnMut(&Self) -> Result<T, Error>,
         release: impl FnOnce(T),
@@ -62,6 +67,8 @@ impl<'t> Aligned<'t> {
             moved: None,
             respelled: None,
             unpaired: RefCell::new(Some(Unpaired::new(budget))),
+            part,
+            unselected: Cell::new(0),
         };
         let found = pass(&aligned)?;
         let candidates = aligned.unpaired.take().and_then(|unpaired| unpaired.candidates(budget));
@@ -115,6 +122,11 @@ impl<'t> Aligned<'t> {
         moved.or(self.respelled.as_ref().map(Respelled::names)).unwrap_or(0)
     }
 
+    /// Returns the number of entries that are outside the part.
+    pub(crate) fn unselected(&self) -> u64 {
+        self.unselected.get()
+    }
+
     /// Returns recorded paths in the common spelling.
     ///
     /// # Errors
@@ -164,7 +176,8 @@ impl<'t> Aligned<'t> {
         self.tree.walk_with(self.moved.as_ref())
     }
 
-    /// Merges both sides: entries with the same path, in the common spelling, are passed to `each` together.
+    /// Merges both sides: entries with the same path, in the common spelling, are passed to `each` together, if they belong to
+    /// the part.
     ///
     /// # Errors
     /// When `each` fails, or the manifest cannot be read.
@@ -175,7 +188,19 @@ impl<'t> Aligned<'t> {
             Option<&mut Walk<'_>>,
         ) -> Result<ControlFlow<()>, Error>,
     ) -> Result<(), Error> {
+        self.unselected.set(0);
         merge(&mut self.entries()?, &mut self.walk(), |old, new| {
+            if let Some(part) = &self.part {
+                let selects = match (&old, &new) {
+                    (_, Some(new)) => part.selects(new.path(), new.seen.file_type),
+                    (Some(old), None) => part.selects(old.path(), old.entry().stat.file_type),
+                    (None, None) => true,
+                };
+                if !selects {
+                    self.unselected.set(self.unselected.get() + 1);
+                    return Ok(ControlFlow::Continue(()));
+                }
+            }
             if let Some(unpaired) = &mut *self.unpaired.borrow_mut() {
                 match (&old, &new) {
                     (Some(old), None) => unpaired.add(0, key(old.path()))?,

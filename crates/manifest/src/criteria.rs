@@ -1,6 +1,6 @@
 //! Which fields are compared, and which files are read.
 
-use crate::{Entry, Field, Sample};
+use crate::{Entry, Field, Sample, Selector};
 
 /// The set of fields that are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub struct Criteria {
     pub sample: Option<Sample>,
     /// Names that differ only in their Unicode normal form count as equal.
     pub normalize_names: bool,
+    /// The entries that are compared; `None`: all. Others count in [`Summary::unselected`](crate::Summary::unselected).
+    pub part: Option<Selector>,
 }
 
 impl Criteria {

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
 use ftk_inventory::{Budget, Full, LinkPairs, LinkSplits, Reservation, Unpaired};
+use ftk_walk::FileType;
 
 use crate::common::Common;
 use crate::entry::{LinkGroup, key};
@@ -15,7 +16,7 @@ use crate::respelled::Respelled;
 use crate::shift::TimeSample;
 use crate::verdict::{compares_links, is_same_time, note_links};
 use crate::xattrs::Hider;
-use crate::{Criteria, Entry, Error, Failed, Field, Finding, Manifest, Shift, Summary, Verdict};
+use crate::{Criteria, Entry, Error, Failed, Field, Finding, Manifest, Selector, Shift, Summary, Verdict};
 
 /// Compares two manifests and passes each difference to `each`, in path order.
 ///
@@ -56,11 +57,13 @@ pub fn diff(
     let unknown = &Failed::union([&old.header().failed, &new.header().failed]);
     let trees = Some(&common).filter(|_| common.identifies_content() && criteria.is_covered_by_trees());
     let has_links = criteria.compares(Field::LinkGroup);
+    let part = criteria.part.as_ref();
+    let selects = |path: &[u8]| part.is_none_or(|part| part.selects(path, FileType::Directory));
     let first = |respelled: Option<&Respelled>| {
         let mut first = First::new(has_links, budget);
         match common.identifies_content() {
-            true => first.find_moves((old, new), unknown, &common, trees, respelled, budget)?,
-            false => first.survey((old, new), respelled)?,
+            true => first.find_moves((old, new), unknown, &common, trees, respelled, part, budget)?,
+            false => first.survey((old, new), respelled, part)?,
         }
         Ok::<_, Error>(first)
     };
@@ -98,81 +101,94 @@ pub fn diff(
         is_over.set(flow.is_break());
         flow
     };
-    merge_manifests((old, new), pass, trees, respelled, links.is_some(), count_same, |old, new, spelled| {
-        let path = old.or(new).map_or(&[][..], |entry| entry.path);
-        let is_unknown = old.is_some() != new.is_some() && unknown.covers(path);
-        for failed in failed.up_to(Some(path)) {
-            // The entry itself has this verdict.
-            if !(is_unknown && failed == path) && each_unknown(failed, &mut summary, each).is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        changed.clear();
-        let (mut old, mut new) = (old, new);
-        let (mut new_path, mut is_unread) = (None, false);
-        let verdict = match (&mut old, &mut new) {
-            (Some(old), Some(new)) => {
-                if old.xattrs.is_some() && new.xattrs.is_some() {
-                    summary.hidden_xattrs += u64::from(hider.hide([old, new]));
-                }
-                let is_pair = old.stat.is_regular() && new.stat.is_regular();
-                let is_same = (is_pair && is_compared).then(|| common.is_same(old.digests, new.digests));
-                criteria.changed(old, new, is_same, &mut changed);
-                if is_same_time(old, new, shift.as_ref()) {
-                    changed.retain(|field| *field != Field::Mtime);
-                }
-                if let Some(Links { pairs, .. }) = links.as_mut().filter(|_| summary.split_links == 0)
-                    && compares_links(old, new.stat.file_type)
-                    && let (Some(a), Some(b)) = (old.links(), new.links())
-                    && let Some(first) = pairs.add(old.path, a.map(Into::into), b.map(Into::into))?
+    summary.unselected = merge_manifests(
+        (old, new),
+        pass,
+        trees,
+        respelled,
+        part,
+        links.is_some(),
+        count_same,
+        |old, new, spelled| {
+            let path = old.or(new).map_or(&[][..], |entry| entry.path);
+            let is_unknown = old.is_some() != new.is_some() && unknown.covers(path);
+            for failed in failed.up_to(Some(path)) {
+                // The entry itself has this verdict.
+                if !(is_unknown && failed == path)
+                    && selects(failed)
+                    && each_unknown(failed, &mut summary, each).is_break()
                 {
-                    note_links(&mut changed, [old, new], first);
+                    return Ok(ControlFlow::Break(()));
                 }
-                is_unread = is_pair && is_same.is_none();
-                Verdict::of(old, new, &changed, shift.as_ref())
             }
-            _ if is_unknown => Verdict::Unknown,
-            (Some(old), None) => {
-                if old.stat.is_regular() {
-                    new_path = moves.path_of(missing);
-                    missing += 1;
-                }
-                if new_path.is_some() { Verdict::Moved } else { Verdict::Missing }
-            }
-            (None, Some(new)) => {
-                if new.stat.is_regular() {
-                    added += 1;
-                    if moves.is_moved(added - 1) {
-                        return Ok(ControlFlow::Continue(()));
+            changed.clear();
+            let (mut old, mut new) = (old, new);
+            let (mut new_path, mut is_unread) = (None, false);
+            let verdict = match (&mut old, &mut new) {
+                (Some(old), Some(new)) => {
+                    if old.xattrs.is_some() && new.xattrs.is_some() {
+                        summary.hidden_xattrs += u64::from(hider.hide([old, new]));
                     }
+                    let is_pair = old.stat.is_regular() && new.stat.is_regular();
+                    let is_same = (is_pair && is_compared).then(|| common.is_same(old.digests, new.digests));
+                    criteria.changed(old, new, is_same, &mut changed);
+                    if is_same_time(old, new, shift.as_ref()) {
+                        changed.retain(|field| *field != Field::Mtime);
+                    }
+                    if let Some(Links { pairs, .. }) = links.as_mut().filter(|_| summary.split_links == 0)
+                        && compares_links(old, new.stat.file_type)
+                        && let (Some(a), Some(b)) = (old.links(), new.links())
+                        && let Some(first) = pairs.add(old.path, a.map(Into::into), b.map(Into::into))?
+                    {
+                        note_links(&mut changed, [old, new], first);
+                    }
+                    is_unread = is_pair && is_same.is_none();
+                    Verdict::of(old, new, &changed, shift.as_ref())
                 }
-                Verdict::New
+                _ if is_unknown => Verdict::Unknown,
+                (Some(old), None) => {
+                    if old.stat.is_regular() {
+                        new_path = moves.path_of(missing);
+                        missing += 1;
+                    }
+                    if new_path.is_some() { Verdict::Moved } else { Verdict::Missing }
+                }
+                (None, Some(new)) => {
+                    if new.stat.is_regular() {
+                        added += 1;
+                        if moves.is_moved(added - 1) {
+                            return Ok(ControlFlow::Continue(()));
+                        }
+                    }
+                    Verdict::New
+                }
+                (None, None) => return Ok(ControlFlow::Continue(())),
+            };
+            let entry = old.or(new).expect("an entry of one of them");
+            let finding = Finding {
+                new_path,
+                file_type: entry.stat.file_type,
+                old,
+                new,
+                changed: &changed,
+                ..Finding::new(verdict, entry.path)
+            };
+            let finding = match spelled {
+                Some(it) if old.is_some() => finding.spelled(Some(it.own_path), it.is_respelled, criteria),
+                Some(it) => Finding { path: it.own_path, ..finding },
+                None => finding,
+            };
+            summary.note(&finding, shift.as_ref());
+            if finding.verdict == Verdict::Ok {
+                summary.unread += u64::from(is_unread);
+                return Ok(ControlFlow::Continue(()));
             }
-            (None, None) => return Ok(ControlFlow::Continue(())),
-        };
-        let entry = old.or(new).expect("an entry of one of them");
-        let finding = Finding {
-            new_path,
-            file_type: entry.stat.file_type,
-            old,
-            new,
-            changed: &changed,
-            ..Finding::new(verdict, entry.path)
-        };
-        let finding = match spelled {
-            Some(it) if old.is_some() => finding.spelled(Some(it.own_path), it.is_respelled, criteria),
-            Some(it) => Finding { path: it.own_path, ..finding },
-            None => finding,
-        };
-        summary.note(&finding, shift.as_ref());
-        if finding.verdict == Verdict::Ok {
-            summary.unread += u64::from(is_unread);
-            return Ok(ControlFlow::Continue(()));
-        }
-        Ok(each(&finding))
-    })?;
+            Ok(each(&finding))
+        },
+    )?;
     let rest = if is_over.get() { &[] } else { failed.up_to(None) };
-    let _ = rest.iter().try_for_each(|failed| each_unknown(failed, &mut summary, each));
+    let mut rest = rest.iter().filter(|failed| selects(failed));
+    let _ = rest.try_for_each(|failed| each_unknown(failed, &mut summary, each));
     summary.add_same(same, same_unread);
     summary.shift = shift.filter(|_| criteria.compares(Field::Mtime));
     Ok(summary)
@@ -222,6 +238,7 @@ impl First {
         &mut self,
         manifests: (&Manifest, &Manifest),
         respelled: Option<&Respelled>,
+        part: Option<&Selector>,
     ) -> Result<(), Error> {
         let links = self.links.is_some();
         merge_manifests(
@@ -229,6 +246,7 @@ impl First {
             Pass::First,
             None,
             respelled,
+            part,
             links,
             |_, _| (),
             |old, new, _| {
@@ -236,6 +254,7 @@ impl First {
                 Ok(ControlFlow::Continue(()))
             },
         )
+        .map(drop)
     }
 
     /// Goes through manifests whose contents identify files.
@@ -246,6 +265,7 @@ impl First {
         common: &Common,
         trees: Option<&Common>,
         respelled: Option<&Respelled>,
+        part: Option<&Selector>,
         budget: &Budget,
     ) -> Result<(), Error> {
         let (mut missing, mut added) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
@@ -257,6 +277,7 @@ impl First {
             Pass::First,
             trees,
             respelled,
+            part,
             links,
             |_, same| {
                 let add = |entry: &Entry<'_>| times.borrow_mut().add(entry, entry, common);

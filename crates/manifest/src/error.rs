@@ -24,6 +24,8 @@ pub enum Error {
     Changed,
     /// The file is not a manifest: a description of what it is, or of what is wrong with its first line.
     NotManifest(String),
+    /// The file is a list of another tool, which [`Import`](crate::Import) reads: a description with an article.
+    List(&'static str),
     /// The manifest has a version that only a newer ftk can read.
     Version(u64),
     /// The manifest records one shard of a tree, and the whole tree is required.
@@ -179,6 +181,7 @@ impl fmt::Display for Error {
             Self::Compression(error) => error.fmt(f),
             Self::Changed => f.write_str("changed while being read"),
             Self::NotManifest(why) => write!(f, "not a manifest of ftk: {why}"),
+            Self::List(what) => write!(f, "not a manifest of ftk: it is {what}"),
             Self::Version(version) => write!(
                 f,
                 "manifest version {version} needs a newer ftk; this one reads versions 1 to {}",

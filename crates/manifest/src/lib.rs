@@ -114,11 +114,13 @@ mod moves;
 mod pairs;
 mod parse;
 mod reader;
+mod recording;
 mod repair;
 mod respelled;
 mod root_identity;
 mod sample;
 mod scrub;
+mod selector;
 mod sequence;
 mod shard;
 mod shift;
@@ -159,6 +161,7 @@ pub use repair::{
 pub use root_identity::{OtherRoot, RootIdentity};
 pub use sample::Sample;
 pub use scrub::{ForUpdate, Part, Scrub, ScrubBatch, Scrubbed};
+pub use selector::Selector;
 pub use shard::{
     Balance, Changes, Cost, Listed, MergeError, Merged, Parts, PathRange, Place, Plan, PlanError,
     PlannedShard, Planner, Root, Shard, ShardTag, Sharded, Split, named_like_parts, part_files,

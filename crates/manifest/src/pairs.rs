@@ -9,7 +9,7 @@ use crate::common::Common;
 use crate::entry::{key, path_of_key};
 use crate::merge::{Side as _, merge, merge_by};
 use crate::respelled::{AlignedEntries, Respelled, Spelled};
-use crate::{Entries, Entry, EntryError, Error, Field, Manifest, Which};
+use crate::{Entries, Entry, EntryError, Error, Field, Manifest, Selector, Which};
 
 /// Whether an earlier pass has read both manifests to the end, which proves that their entries are valid and
 /// sorted.
@@ -25,12 +25,14 @@ pub(crate) enum Pass {
 /// lines that follow a pair go to `same` instead of `each`, with their number: with the parsed entry in the first pass, as
 /// `None` in later passes. With `links`, entries with a link group go to `each` in any case. With `trees`, the entries
 /// below two directories at the same path whose tree digests are equal by these algorithms go to `same` too, without
-/// being read. With `respelled`, all entries go to `each`, with the paths of the first manifest.
+/// being read. With `respelled`, all entries go to `each`, with the paths of the first manifest. With a `part`, only its entries
+/// are passed on, all of them to `each`. Returns the number of the others.
 pub(crate) fn merge_manifests(
     (old, new): (&Manifest, &Manifest),
     pass: Pass,
     trees: Option<&Common>,
     respelled: Option<&Respelled>,
+    part: Option<&Selector>,
     links: bool,
     mut same: impl FnMut(u64, Option<&Entry<'_>>),
     mut each: impl FnMut(
@@ -38,22 +40,36 @@ pub(crate) fn merge_manifests(
         Option<Entry<'_>>,
         Option<Spelled<'_>>,
     ) -> Result<ControlFlow<()>, Error>,
-) -> Result<(), Error> {
+) -> Result<u64, Error> {
+    let mut unselected = 0;
+    let mut each = |old: Option<Entry<'_>>, new: Option<Entry<'_>>, spelled: Option<Spelled<'_>>| {
+        if let Some(part) = part
+            && let Some(entry) = new.or(old)
+            && !part.selects(entry.path, entry.stat.file_type)
+        {
+            unselected += 1;
+            return Ok(ControlFlow::Continue(()));
+        }
+        each(old, new, spelled)
+    };
     if respelled.is_some() {
         let entries = new.entries_of(Some(Which::Second))?;
         let mut old = old.entries_of(Some(Which::First))?;
         let mut new = AlignedEntries::new(entries, new, respelled);
         // The pass that found these entries has checked the tree digests.
         old.trust_trees();
-        return merge(&mut old, &mut new, |old, new| {
+        merge(&mut old, &mut new, |old, new| {
             let spelled = new.as_ref().and_then(|new| new.spelled());
             each(old.map(|old| old.entry()), new.as_ref().map(|new| new.entry()), spelled)
-        });
+        })?;
+        return Ok(unselected);
     }
     let (a, b) = (old.header(), new.header());
     // With different headers, a line that is valid in one manifest may be invalid or mean something else in
     // the other.
-    let is_alike = (a.version, &a.algorithms, a.xattrs) == (b.version, &b.algorithms, b.xattrs);
+    let trees = trees.filter(|_| part.is_none());
+    let is_alike =
+        part.is_none() && (a.version, &a.algorithms, a.xattrs) == (b.version, &b.algorithms, b.xattrs);
     let mut equal = OpenDirs::default();
     let [tree, link_group] = [Field::Tree, Field::LinkGroup].map(|field| Finder::new(field.start_in_line()));
     let both = |old: &mut Entries<'_>, new: &mut Entries<'_>| {
@@ -111,5 +127,6 @@ pub(crate) fn merge_manifests(
     }
     merge_by(&mut old, &mut new, both, |old, new| {
         each(old.map(|old| old.entry()), new.map(|new| new.entry()), None)
-    })
+    })?;
+    Ok(unselected)
 }

@@ -249,6 +249,7 @@ fn refuse_others(start: &[u8]) -> Result<(), Error> {
             format!("it is compressed with {with}: `{cat} FILE | ftk manifest verify ROOT -` reads it")
         }
         Kind::Binary(what) => format!("it is {what}"),
+        Kind::List(what) => return Err(Error::List(what)),
         Kind::Other(what) if !start.trim_ascii_start().starts_with(b"{") => format!("it is {what}"),
         // Parsing the header gives a better error.
         Kind::Other(_) | Kind::Manifest | Kind::Plan => return Ok(()),

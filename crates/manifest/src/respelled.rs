@@ -47,7 +47,7 @@ impl Respelled {
         let same = |_, entry: Option<&Entry<'_>>| {
             added = added.and_then(|()| entry.map_or(Ok(()), |entry| add(Some(entry), Some(entry))));
         };
-        merge_manifests(manifests, Pass::First, None, None, false, same, |old, new, _| {
+        merge_manifests(manifests, Pass::First, None, None, None, false, same, |old, new, _| {
             add(old.as_ref(), new.as_ref())?;
             Ok(ControlFlow::Continue(()))
         })?;

@@ -6,6 +6,8 @@ use std::io::Read as _;
 use ftk_record::{Magic, ZstdReader, is_zstd};
 use serde_json::Value;
 
+use crate::begins_mtree;
+
 /// What the first bytes of a file indicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -15,6 +17,8 @@ pub enum Kind {
     Plan,
     /// The file is not plain text. If it is compressed, it may contain a manifest.
     Binary(Magic),
+    /// The file is a list that [`Import`](crate::Import) reads, or may read: a description with an article.
+    List(&'static str),
     /// The file is something else: a description with an article.
     Other(&'static str),
 }
@@ -46,7 +50,9 @@ pub(crate) fn sniff_plain(start: &[u8]) -> Kind {
         Ok(line) if line.get("ftk").is_some_and(|kind| kind == "plan") => Kind::Plan,
         Ok(Value::Object(_)) => Kind::Other("JSON of another kind"),
         _ if start.starts_with(b"{") => Kind::Other("malformed JSON"),
-        _ if is_sum(line) => Kind::Other("a list of digests"),
+        _ if line.starts_with(b"%%%% HASHDEEP-") => Kind::List("a list of hashdeep"),
+        _ if is_sum(line) => Kind::List("a list of digests"),
+        _ if begins_mtree(start) => Kind::List("a specification of mtree"),
         _ if start.contains(&0) || str::from_utf8(line).is_err() => Kind::Other("binary data"),
         _ => Kind::Other("plain text"),
     }
@@ -100,9 +106,12 @@ mod tests {
             (b"", Kind::Binary(Magic::Empty)),
             (b"\x1f\x8b\x08", Kind::Binary(Magic::Compressed { with: "gzip", cat: "zcat" })),
             (b"\x28\xb5\x2f\xfd\0", Kind::Binary(Magic::Compressed { with: "zstd", cat: "zstdcat" })),
-            (b"d41d8cd98f00b204e9800998ecf8427e  a\n", Kind::Other("a list of digests")),
-            (b"\\d41d8cd98f00b204e9800998ecf8427e  a\\n\n", Kind::Other("a list of digests")),
-            (b"MD5 (a) = d41d8cd98f00b204e9800998ecf8427e\n", Kind::Other("a list of digests")),
+            (b"d41d8cd98f00b204e9800998ecf8427e  a\n", Kind::List("a list of digests")),
+            (b"\\d41d8cd98f00b204e9800998ecf8427e  a\\n\n", Kind::List("a list of digests")),
+            (b"MD5 (a) = d41d8cd98f00b204e9800998ecf8427e\n", Kind::List("a list of digests")),
+            (b"%%%% HASHDEEP-1.0\n%%%% size,md5,sha256,filename\n", Kind::List("a list of hashdeep")),
+            (b"#mtree\n/set type=file\n", Kind::List("a specification of mtree")),
+            (b"#\t   user: root\n. type=dir\n    a size=0\n", Kind::List("a specification of mtree")),
             (b"\xff\xfe{\0", Kind::Binary(Magic::Other("a text in UTF-16"))),
             (b"\0\0\0", Kind::Other("binary data")),
             (b"\x80\n", Kind::Other("binary data")),

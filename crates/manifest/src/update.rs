@@ -16,6 +16,7 @@ use crate::create::{Made, Maker};
 use crate::damaged_inodes::DamagedInodes;
 use crate::entry::key;
 use crate::link_groups::LinkGroups;
+use crate::recording::Recording;
 use crate::shift::RecordedTimes;
 use crate::survey::is_same_file_system;
 use crate::trees::Trees;
@@ -23,7 +24,7 @@ use crate::verdict::{finding, is_undecided, note_links};
 use crate::walked_tree::{Seen, WalkedTree};
 use crate::xattrs::Hider;
 use crate::{
-    Contents, Criteria, Entry, Error, Failed, Field, Finding, Manifest, Mount, Sample, Shift, Survey,
+    Contents, Criteria, Entry, Error, Failed, Field, Finding, Manifest, Mount, Sample, Shift, Summary, Survey,
     Verdict, Writer,
 };
 
@@ -95,6 +96,9 @@ pub struct Updated {
     pub retained: u64,
     /// A shift of nearly all times. Files whose content changed under it are corrupted.
     pub shift: Option<Shift>,
+    /// How many entries are recorded as they are now, by what changed. An entry that keeps its old record is
+    /// [`Ok`](Verdict::Ok). Hard links are not compared.
+    pub recorded: Summary,
 }
 
 impl<'u> Update<'u> {
@@ -115,7 +119,7 @@ impl<'u> Update<'u> {
         let file_systems = file_systems(tree.inventory);
         let spelling = if options.append_only { Spelling::Manifest } else { Spelling::Tree };
         let pass = |aligned: &Aligned<'_>| Lists::new(aligned, options, &file_systems, budget);
-        let (aligned, lists) = Aligned::new(old, tree, spelling, budget, pass, Lists::release)?;
+        let (aligned, lists) = Aligned::new(old, tree, spelling, None, budget, pass, Lists::release)?;
         let Lists { survey, files, recent, times, unknown, has_links, keeps_recent, misses_recent, .. } =
             lists;
         Ok(Self {
@@ -162,7 +166,8 @@ impl<'u> Update<'u> {
     /// Writes the entries, after the files were read into `rows`. The header gets the mount points of the tree, and everything
     /// that could not be read. Corrupted files, and entries whose extended
     /// attributes cannot be read, are passed to `each`; so are [undecided](Updated::undecided) files, and those
-    /// that lose their mark because their type or size changed, with [`Verdict::Modified`].
+    /// that lose their mark because their type or size changed, with [`Verdict::Modified`]. Changes that are recorded are
+    /// passed to `recorded`.
     ///
     /// # Errors
     /// When the old manifest cannot be read or has changed meanwhile, when the new one cannot be written,
@@ -174,6 +179,7 @@ impl<'u> Update<'u> {
         writer: &mut Writer<S>,
         budget: &Budget,
         each: &mut dyn FnMut(&Finding<'_>),
+        recorded: &mut dyn FnMut(&Finding<'_>),
     ) -> Result<Updated, Error> {
         let xattrs = self.aligned.manifest.header().xattrs;
         let contents = self.contents(rows);
@@ -186,35 +192,49 @@ impl<'u> Update<'u> {
         let (mut links, mut unread) = (AppendedLinks::new(budget), Vec::new());
         // The header, which comes first, says what could not be read.
         if trees.is_needed() || xattrs || self.append_only {
-            self.make(&mut maker, &damaged, &mut links, (shift, now_ns, budget), &mut |_| (), &mut |made| {
-                match made {
-                    New::Entry(entry, is_whole) => trees.add(entry, is_whole),
-                    New::Unreadable(path) => {
-                        trees.omit(path);
-                        // The other paths are below a directory that could not be listed.
-                        if !self.aligned.failed.covers(path) {
-                            unread.push(path.to_vec());
+            self.make(
+                &mut maker,
+                &damaged,
+                &mut links,
+                (shift, now_ns, budget),
+                &mut |_| (),
+                None,
+                &mut |made| {
+                    match made {
+                        New::Entry(entry, is_whole) => trees.add(entry, is_whole),
+                        New::Unreadable(path) => {
+                            trees.omit(path);
+                            // The other paths are below a directory that could not be listed.
+                            if !self.aligned.failed.covers(path) {
+                                unread.push(path.to_vec());
+                            }
                         }
                     }
-                }
-                Ok(())
-            })?;
+                    Ok(())
+                },
+            )?;
             trees.finish();
             trees.say_incomplete(&self.aligned.failed, writer.header_mut());
             maker.make_again();
         }
         let header = writer.header_mut();
         header.failed = Failed::union([&self.aligned.failed, &Failed::new(unread)]);
-        let recorded = &self.aligned.manifest.header().mounts;
-        let kept = recorded.iter().filter(|mount| self.aligned.failed.covers(mount.path())).cloned();
+        let mounts = &self.aligned.manifest.header().mounts;
+        let kept = mounts.iter().filter(|mount| self.aligned.failed.covers(mount.path())).cloned();
         header.mounts = Mount::sorted([self.aligned.tree.mounts(), kept.collect()].concat());
         let failed = header.failed.clone();
-        self.make(&mut maker, &damaged, &mut links, (shift, now_ns, budget), each, &mut |made| match made {
-            New::Entry(entry, _) => Ok(writer.trusted_entry(&trees.with_tree(*entry))?),
-            // The header says that everything else could be read.
-            New::Unreadable(path) if !failed.covers(path) => Err(io::Error::other(UNREAD).into()),
-            New::Unreadable(_) => Ok(()),
-        })
+        let mut recording = Recording::new(self.aligned.manifest.header(), budget, recorded);
+        let common = (shift, now_ns, budget);
+        let updated =
+            self.make(&mut maker, &damaged, &mut links, common, each, Some(&mut recording), &mut |made| {
+                match made {
+                    New::Entry(entry, _) => Ok(writer.trusted_entry(&trees.with_tree(*entry))?),
+                    // The header says that everything else could be read.
+                    New::Unreadable(path) if !failed.covers(path) => Err(io::Error::other(UNREAD).into()),
+                    New::Unreadable(_) => Ok(()),
+                }
+            })?;
+        Ok(Updated { recorded: recording.finish(), ..updated })
     }
 
     /// Makes the entries of the new manifest and passes them to `sink`. Adds the hard links to `links` in an append-only update,
@@ -226,6 +246,7 @@ impl<'u> Update<'u> {
         links: &mut AppendedLinks,
         (shift, now_ns, budget): (Option<Shift>, i128, &Budget),
         each: &mut dyn FnMut(&Finding<'_>),
+        mut recording: Option<&mut Recording<'_>>,
         sink: &mut dyn FnMut(New<'_>) -> Result<(), Error>,
     ) -> Result<Updated, Error> {
         let start_ns = self.aligned.manifest.header().start_ns;
@@ -325,6 +346,9 @@ impl<'u> Update<'u> {
             };
             if let Some(seen) = new.filter(|_| !is_read) {
                 sink(New::Unreadable(&seen.path))?;
+            }
+            if let Some(recording) = recording.as_mut().filter(|_| is_read) {
+                recording.note(old.as_ref(), entry.as_ref(), new, updated.shift.as_ref());
             }
             // An append-only update has decided about the links of its entries already.
             let group = match &entry {

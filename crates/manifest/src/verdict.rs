@@ -210,6 +210,8 @@ pub struct Summary {
     /// The number of entries whose names are in another Unicode normal form, whatever their verdicts, if that counts as a
     /// difference.
     pub respelled: u64,
+    /// The number of entries outside the [part](Criteria::part) that was compared. Nothing else counts them.
+    pub unselected: u64,
 }
 
 impl Summary {
@@ -225,6 +227,13 @@ impl Summary {
 
     pub(crate) fn add(&mut self, verdict: Verdict) {
         self.counts[verdict as usize] += 1;
+    }
+
+    /// Counts so many files as moved that were counted as missing and as new.
+    pub(crate) fn join_moved(&mut self, files: u64) {
+        self.counts[Verdict::Missing as usize] -= files;
+        self.counts[Verdict::New as usize] -= files;
+        self.counts[Verdict::Moved as usize] += files;
     }
 
     /// Counts a finding.
@@ -257,5 +266,6 @@ impl AddAssign for Summary {
         self.undecided += other.undecided;
         self.hidden_xattrs += other.hidden_xattrs;
         self.respelled += other.respelled;
+        self.unselected += other.unselected;
     }
 }

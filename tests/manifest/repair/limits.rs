@@ -132,6 +132,7 @@ fn a_manifest_that_cannot_be_written_stops_the_run() {
     dir.file("a", b"good");
     keep(&dir);
     damage(&dir.path("a"));
+    mark(&dir);
     if !is_root() {
         return;
     }

@@ -9,6 +9,7 @@ mod links;
 mod metadata;
 mod missing;
 mod modified;
+mod record;
 mod undone;
 
 use std::fs::{self, File, FileTimes};

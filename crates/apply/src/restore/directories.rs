@@ -52,7 +52,7 @@ struct Made {
     root_len: usize,
     identity: Identity,
     /// Its state once its metadata is set.
-    finished: Option<Stat>,
+    is_finished: bool,
 }
 
 impl Directories {
@@ -119,7 +119,7 @@ impl Directories {
             dir => dir?,
         };
         let failed = |errno| ActError::failed("set the owner and permissions of the directory", errno);
-        self.made.insert(path.to_vec(), Made { root_len, identity, finished: None });
+        self.made.insert(path.to_vec(), Made { root_len, identity, is_finished: false });
         let default = RecordedMetadata::default();
         let recorded = self.recorded.get(path).unwrap_or(&default);
         let (uid, gid) = recorded.owner();
@@ -132,15 +132,10 @@ impl Directories {
     pub(super) fn finish(&mut self, reach: &mut Reach) -> io::Result<()> {
         let mut outcome = Ok(());
         // Those below come first: a directory may become inaccessible.
-        for (path, made) in self.made.iter_mut().rev().filter(|(_, made)| made.finished.is_none()) {
+        for (path, made) in self.made.iter_mut().rev().filter(|(_, made)| !made.is_finished) {
             outcome = outcome.and(finish(reach, path, made, self.recorded.get(path)));
         }
         outcome
-    }
-
-    /// Returns the paths of the directories that were made, and their state.
-    pub(super) fn made(&self) -> impl Iterator<Item = (&[u8], Stat)> {
-        self.made.iter().filter_map(|(path, made)| Some((&path[..], made.finished?)))
     }
 }
 
@@ -205,7 +200,7 @@ fn finish(
             set_times(&dir, mtime_ns, mtime_ns)?;
         }
     }
-    made.finished = Some(Stat::of(&dir)?);
+    made.is_finished = true;
     sync(&dir)?;
     Ok(sync_names(&[place.dir])?)
 }

@@ -135,11 +135,6 @@ impl Restorer {
         self
     }
 
-    /// Returns the paths of the directories that were made, and their state.
-    pub fn directories(&self) -> impl Iterator<Item = (&[u8], Stat)> {
-        self.directories.made()
-    }
-
     /// Returns the version of a file that was seen before the run, as the steps so far have left it. Names that they have added or
     /// removed change its ctime.
     pub fn current(&self, seen: Version) -> Version {

@@ -16,6 +16,7 @@ use crate::console::cause;
 use crate::hash::reading::{ReadList, Reading};
 use crate::input::open;
 use crate::run::Run;
+use crate::scan::say_hint;
 
 /// The message for a list that exceeds `--memory` or the largest possible table.
 pub(super) const TOO_LARGE: &str = "the list is too large (raise --memory)";
@@ -99,6 +100,7 @@ impl ParseOptions<'_> {
             Ok(opened) => opened,
             Err(error) => {
                 said("open", &error);
+                say_hint(path.as_bytes());
                 return Ok(false);
             }
         };

@@ -130,7 +130,7 @@ impl<'r> Repairs<'r> {
         put_back(&directories, printer);
     }
 
-    /// Carries out the repairs, and adds the repaired files and new directories to `repaired`. A signal stops the run
+    /// Carries out the repairs, and adds the marked files that were repaired to `repaired`. A signal stops the run
     /// between two files, and the process ends by that signal after the manifest is written.
     pub(super) fn act(
         &self,
@@ -182,11 +182,8 @@ impl<'r> Repairs<'r> {
             .progress
             .between_lines()
             .counted("repair", total as u64, false, done, || run.run(&copies, &links));
-        let Running { restorer, has_saved, has_done, mut outcome, .. } = run;
+        let Running { has_saved, has_done, mut outcome, .. } = run;
         let ended = ended.and_then(|()| journal.finish());
-        for (path, stat) in restorer.directories() {
-            repaired.insert(self.root.below(path).to_vec(), Some(stat));
-        }
         console.stats.phase(printer.phase(begun.elapsed()));
         let mut hints = Vec::new();
         if has_done {
@@ -337,7 +334,7 @@ impl Running<'_, '_, '_> {
             if let Ok(Restored { stat, lacks_rights }) = &result {
                 *has_done = true;
                 *has_saved |= name.damaged.is_some();
-                if name.is_recorded {
+                if name.is_marked {
                     repaired.insert(name.path.clone(), *stat);
                 }
                 if let Some(stat) = stat {

@@ -7,7 +7,7 @@ mod printer;
 mod space;
 
 use std::collections::{BTreeMap, HashSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -28,6 +28,7 @@ use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::guard::{GuardArgs, refuse_swapped};
 use crate::manifest::input::Input;
 use crate::manifest::lock::Lock;
+use crate::manifest::part::{ExcludeArgs, Part, say_unselected};
 use crate::manifest::reading;
 use crate::manifest::repair::act::Repairs;
 use crate::manifest::repair::printer::{Printer, Word};
@@ -35,6 +36,7 @@ use crate::manifest::rewrite::Rewrite;
 use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shift::{TREE, describe};
+use crate::rules::AllowUnusedArg;
 use crate::run::Run;
 use crate::stdout::Stdout;
 
@@ -51,7 +53,8 @@ use crate::stdout::Stdout;
 /// file gets set-user-ID bits, set-group-ID bits or capabilities that it lacks.
 ///
 /// Every step is written to a journal before it is done, and `ftk undo` can undo it: the damaged content is kept in a
-/// directory next to the journal. With --yes, FILE is rewritten: repaired files are no longer marked as damaged. With
+/// directory next to the journal. FILE stays as it is, unless it marks files as damaged that were repaired: then these
+/// marks are removed, and the plan says so. With --other-root, or if FILE is read-only, it is never written. With
 /// --quiet, --yes prints only problems and the command that undoes the run.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -112,6 +115,12 @@ pub(super) struct RepairArgs {
     journal: Option<PathBuf>,
 
     #[command(flatten)]
+    exclude: ExcludeArgs,
+
+    #[command(flatten)]
+    unused: AllowUnusedArg,
+
+    #[command(flatten)]
     corrupted: CorruptedArgs,
 
     #[command(flatten)]
@@ -139,9 +148,11 @@ Examples:
 
 pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     refuse_swapped(&args.root, &args.manifest)?;
+    // The manifest gets no facts of another tree.
+    let may_write = !args.guard.other_root;
     ensure!(
-        !args.yes || args.manifest != "-",
-        "repair rewrites the manifest, so with --yes it cannot be standard input"
+        !args.yes || !may_write || args.manifest != "-",
+        "repair removes marks from the manifest, so with --yes it cannot be standard input (--other-root writes none)"
     );
     ensure!(
         !args.from.is_empty() || !args.missing && !args.modified,
@@ -150,21 +161,20 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let name = || quote(args.manifest.as_bytes());
     let run = Run::new(globals, console)?;
     let path = Path::new(&args.manifest);
-    let lock = args.yes.then(|| Lock::acquire(path, console)).transpose()?;
+    let lock = (args.yes && may_write).then(|| Lock::acquire(path, console)).transpose()?;
     let Input { manifest, own } = Input::open(&args.manifest, globals, console)?;
     lock.as_ref().map_or(Ok(()), Lock::check).with_context(name)?;
     console.stats.sealed(&args.manifest, &manifest);
     let algorithms = &manifest.header().algorithms;
     ensure!(!algorithms.is_empty(), "{} records no digests, so nothing can be repaired by it", name());
-    let scope = ScopeArgs::of_words(&manifest.header().options).with_context(name)?;
     let stdout = Stdout::default();
-    // If the manifest cannot be rewritten, the run ends before it changes the tree.
-    let rewritten = lock.map(|lock| Rewrite::begin(path, lock, &stdout)).transpose()?;
-    let own = own.into_iter().chain(rewritten.iter().flat_map(Rewrite::own)).chain(Stdout::identity());
-    let own: Vec<_> = own.collect();
+    let own: Vec<_> = own.into_iter().chain(Stdout::identity()).collect();
 
     let root = Root::open(&args.root)?;
-    let scan = reading::walk(&run, &root, &scope, Keep::Stats { files: true }, &own, None)?;
+    let part = args.exclude.compile(Some(root.given()))?;
+    let options = Part::add_to(part.as_ref(), &manifest.header().options);
+    let scope = ScopeArgs::of_words(&options).with_context(name)?;
+    let mut scan = reading::walk_part(&run, &root, &scope, Keep::Stats { files: true }, &own, None)?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let start_ns = now_ns();
     let options = RepairOptions {
@@ -173,9 +183,18 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
         metadata: args.metadata,
         other_root: args.guard.other_root,
         private_root: ensure_safe_directory(Path::new(&args.root)).is_ok(),
+        part: part.as_ref().map(Part::selector),
     };
     let plan = RepairPlan::new(&manifest, &tree, options, &run.budget);
     let plan = plan.with_context(name)?;
+    if let Some(part) = &part {
+        let rules = part.rules(Some(&scan.rules));
+        if args.yes {
+            rules.ensure_used(args.unused)?;
+        }
+        scan.rules.replace(rules);
+    }
+    scan.rules.say(console);
     args.guard.check(manifest.header(), &plan.survey, &root)?;
     ensure!(
         plan.has_sizes || args.from.is_empty(),
@@ -218,6 +237,10 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let repairs = Repairs { args, root: &root, damage: &damage, sources: &sources, header };
     repairs.check_space()?;
     let mut healed = healed(&damage);
+    let marks = Marks::new(args, healed.len() + marked(&damage, &sources));
+    // If the manifest cannot be rewritten, the run ends before it changes the tree.
+    let rewritten = lock.filter(|_| marks.are_removed());
+    let rewritten = rewritten.map(|lock| Rewrite::begin(path, lock, &stdout)).transpose()?;
     let mut outcome = scan.outcome.max(copied).max(unread);
     if leaves_damage(&damage, &sources, args.yes) {
         outcome = outcome.max(args.corrupted.outcome_or(Outcome::Success));
@@ -225,23 +248,29 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     if args.yes {
         let mut repaired = BTreeMap::new();
         let acted = repairs.act(&mut printer, &mut repaired, console)?;
+        repaired.append(&mut healed);
+        let marks = Marks { count: repaired.len(), ..marks };
+        printer.marks_removed = marks.removed();
         outcome = outcome.max(acted.outcome).max(printer.finish(&scan.rules, console));
         acted.hints.iter().for_each(Console::note);
-        repaired.append(&mut healed);
-        if let Some(mut rewritten) = rewritten.filter(|_| !repaired.is_empty()) {
+        if let Some(mut rewritten) = rewritten.filter(|_| marks.are_removed()) {
             let repaired = plan.recorded_paths(repaired).with_context(name)?;
             let write = rewritten.replace(manifest.header(), |writer| {
                 rewrite(&manifest, &repaired, &plan.file_systems, start_ns, writer).map(drop)
             });
             write.context("the files are repaired, but the manifest still marks them: repeat the command")?;
         }
+        marks.say(true, console);
         if let Some(signals) = acted.signals {
             signals.raise_again();
         }
     } else {
         repairs.print(&mut printer, console);
+        printer.marks_removed = marks.removed();
         outcome = outcome.max(printer.finish(&scan.rules, console));
+        marks.say(false, console);
     }
+    say_unselected(part.as_ref(), plan.unselected(), &[("the manifest", manifest.header())], console);
     stdout.finish()?;
     Ok(outcome)
 }
@@ -369,6 +398,56 @@ fn leaves_damage(damage: &Damage, sources: &[Option<Source<'_>>], acts: bool) ->
             let is_damaged = wanted.names.iter().any(|name| name.damaged.is_some());
             is_damaged && (!acts || source.is_none() || wanted.other_links > 0)
         })
+}
+
+/// The marks of damage in the manifest that the run makes out of date.
+#[derive(Clone, Copy, Debug)]
+struct Marks<'a> {
+    manifest: &'a OsStr,
+    count: usize,
+    other_root: bool,
+    is_read_only: bool,
+}
+
+impl<'a> Marks<'a> {
+    fn new(args: &'a RepairArgs, count: usize) -> Self {
+        // Root could write to a file without permissions, and its owner could replace it.
+        let is_read_only = Path::new(&args.manifest).metadata().is_ok_and(|it| it.permissions().readonly());
+        Self { manifest: &args.manifest, count, other_root: args.guard.other_root, is_read_only }
+    }
+
+    /// Returns whether the manifest is written, to remove them.
+    fn are_removed(&self) -> bool {
+        self.count > 0 && !self.other_root && !self.is_read_only
+    }
+
+    fn removed(&self) -> u64 {
+        if self.are_removed() { self.count as u64 } else { 0 }
+    }
+
+    /// Says what happens to the manifest. `acts`: the plan was carried out.
+    fn say(&self, acts: bool, console: &Console) {
+        let name = quote(self.manifest.as_bytes());
+        let marks = human::count(self.count as u64, "mark");
+        let kept = if self.count > 0 { format!(", and keeps {marks} of damage") } else { String::new() };
+        match () {
+            () if self.other_root => {
+                console.summary(format_args!("{name} is not written (--other-root){kept}"))
+            }
+            () if self.are_removed() => {
+                let remove = if acts { "removed" } else { "would also remove" };
+                console.summary(format_args!("{remove} {marks} of damage from {name}"));
+            }
+            () if self.count > 0 => console.warning(format_args!("{name} is read-only{kept}")),
+            () => {}
+        }
+    }
+}
+
+/// Returns the number of marked names that can be restored.
+fn marked(damage: &Damage, sources: &[Option<Source<'_>>]) -> usize {
+    let restored = damage.wanted.iter().zip(sources).filter(|(_, source)| source.is_some());
+    restored.flat_map(|(wanted, _)| &wanted.names).filter(|name| name.is_marked).count()
 }
 
 /// Returns the files that have their recorded content again: their marks are removed.

@@ -96,6 +96,8 @@ struct Summary {
     failed: u64,
     not_done: u64,
     respelled: u64,
+    /// The marks of damage that are removed from the manifest.
+    marks_removed: u64,
     unasked: UnaskedCounts,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unused_rules: UnusedRules,
@@ -122,6 +124,8 @@ pub(super) struct Printer<'o> {
     respelled: u64,
     unasked: Unasked,
     outcome: Outcome,
+    /// The marks of damage that are removed from the manifest.
+    pub(super) marks_removed: u64,
 }
 
 impl<'o> Printer<'o> {
@@ -135,6 +139,7 @@ impl<'o> Printer<'o> {
             respelled: 0,
             unasked: Unasked::default(),
             outcome: Outcome::Success,
+            marks_removed: 0,
         }
     }
 
@@ -293,6 +298,7 @@ impl<'o> Printer<'o> {
             failed: self.sum(&[Word::Fail]),
             not_done: self.sum(&[Word::NotDone]),
             respelled: self.respelled,
+            marks_removed: self.marks_removed,
             unasked: UnaskedCounts {
                 missing: self.unasked.missing,
                 modified: self.unasked.modified,

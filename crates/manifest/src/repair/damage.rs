@@ -56,9 +56,17 @@ pub struct Name {
     /// Whether the manifest records this content under this name. Otherwise the name is a hard link that was
     /// made since.
     pub is_recorded: bool,
+    /// Whether the manifest marks it as damaged.
+    pub is_marked: bool,
 }
 
 impl Name {
+    /// The name of a recorded file that is missing.
+    fn of(old: &Entry<'_>) -> Self {
+        let is_marked = old.damaged_ns.is_some();
+        Self { path: old.path.to_vec(), damaged: None, directory: None, is_recorded: true, is_marked }
+    }
+
     /// Returns the device of the file or, of a missing one, of the directory nearest to it, if that is known.
     pub(super) fn dev(&self) -> Option<u64> {
         self.damaged.map(|it| it.dev).or_else(|| self.directory.map(|it| it.identity.dev))
@@ -470,8 +478,7 @@ impl Finder<'_> {
         if stat.nlink > 1 {
             self.damaged.insert(stat.identity(), at);
         }
-        let (path, damaged) = (old.path.to_vec(), Some(stat.version()));
-        let name = Name { path, damaged, directory: None, is_recorded: true };
+        let name = Name { damaged: Some(stat.version()), ..Name::of(old) };
         // Names of damaged files are joined with others only on request.
         let origin = &mut self.origins[at];
         origin.may_join &= gets_metadata && (is_modified || self.plan.options.metadata);
@@ -565,8 +572,7 @@ impl Finder<'_> {
             Some(at) => at,
             None => self.want(old)?,
         };
-        let name = Name { path: old.path.to_vec(), damaged: None, directory: None, is_recorded: true };
-        self.damage.wanted[at].names.push(name);
+        self.damage.wanted[at].names.push(Name::of(old));
         Ok(())
     }
 
@@ -616,6 +622,7 @@ impl Finder<'_> {
                 } else {
                     let damaged = wanted.names.iter().find_map(|name| name.damaged);
                     let is_recorded = recorded.is_some();
+                    let is_marked = recorded.as_ref().is_some_and(|old| old.damaged_ns.is_some());
                     if self.plan.options.metadata
                         && recorded.is_some_and(|old| !Recorded::of(&old).is_alike(&wanted.recorded))
                     {
@@ -623,7 +630,7 @@ impl Finder<'_> {
                         self.damage.left.push(Left { path: path.clone(), why });
                     }
                     self.origins[at].may_join &= is_same_file;
-                    wanted.names.push(Name { path, damaged, directory: None, is_recorded });
+                    wanted.names.push(Name { path, damaged, directory: None, is_recorded, is_marked });
                 }
             }
             Ok(ControlFlow::Continue(()))

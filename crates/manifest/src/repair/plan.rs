@@ -10,10 +10,10 @@ use crate::aligned::{Aligned, Spelling};
 use crate::entry::LinkGroup;
 use crate::shift::RecordedTimes;
 use crate::walked_tree::{Seen, WalkedTree};
-use crate::{Entry, Error, Manifest, Survey};
+use crate::{Entry, Error, Manifest, Selector, Survey};
 
 /// What a repair restores besides damaged files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct RepairOptions {
     /// Whether missing files are restored.
     pub missing: bool,
@@ -25,6 +25,8 @@ pub struct RepairOptions {
     pub other_root: bool,
     /// Whether only the caller and root can change what the path of the root leads to, and the names in the root.
     pub private_root: bool,
+    /// The entries that are looked at; `None`: all.
+    pub part: Option<Selector>,
 }
 
 impl RepairOptions {
@@ -93,7 +95,8 @@ impl<'r> RepairPlan<'r> {
         let file_systems = file_systems(tree.inventory);
         let pass =
             |aligned: &Aligned<'_>| Lists::new(aligned, reads_all, options.missing, &file_systems, budget);
-        let (aligned, lists) = Aligned::new(manifest, tree, Spelling::Tree, budget, pass, Lists::release)?;
+        let (aligned, lists) =
+            Aligned::new(manifest, tree, Spelling::Tree, options.part.clone(), budget, pass, Lists::release)?;
         let Lists { mut files, sizes, candidates, survey, times, .. } = lists;
         let is_candidate = |size: Option<u64>| size.is_none_or(|size| sizes.contains(&size));
         files.extend(candidates.iter().filter(|(_, size)| is_candidate(*size)).map(|(file, _)| *file));
@@ -115,6 +118,11 @@ impl<'r> RepairPlan<'r> {
     /// Returns the number of names that the manifest spells in another normal form. They are not changed.
     pub fn respelled(&self) -> u64 {
         self.aligned.respelled()
+    }
+
+    /// Returns the number of entries outside the [part](RepairOptions::part).
+    pub fn unselected(&self) -> u64 {
+        self.aligned.unselected()
     }
 
     /// Returns paths of the tree, such as those of repaired files, in the spelling of the manifest.

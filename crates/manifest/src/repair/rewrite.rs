@@ -12,9 +12,8 @@ use crate::{Entry, Error, Manifest, Writer};
 /// number of entries.
 ///
 /// `repaired` has the paths of these files: with the state of the new file, or with `None` if the file has
-/// its recorded content without a repair. They were all verified at `verified_ns` or later. It also has the directories that
-/// were made again. The recorded content, permissions, owner and mtime stay. Only what identifies the inode is that of the
-/// new file or directory.
+/// its recorded content without a repair. They were all verified at `verified_ns` or later. The recorded content, permissions,
+/// owner and mtime stay. Only what identifies the inode is that of the new file.
 ///
 /// # Errors
 /// When the manifest cannot be read or has changed meanwhile, or the new one cannot be written.
@@ -35,8 +34,7 @@ pub fn rewrite<S: FnMut(&[u8]) -> io::Result<()>>(
                 let &Stat { dev, ino, nlink, blocks, ctime_ns, birth_ns, .. } = new;
                 let stat = Stat { dev, ino, nlink, blocks, ctime_ns, birth_ns, ..entry.stat };
                 let fs = file_systems.id(dev);
-                let verified_ns = if stat.is_regular() { Some(verified_ns) } else { entry.verified_ns };
-                Entry { damaged_ns: None, verified_ns, fs, stat, ..entry }
+                Entry { damaged_ns: None, verified_ns: Some(verified_ns), fs, stat, ..entry }
             }
         };
         writer.trusted_entry(&entry)?;

@@ -85,7 +85,7 @@ impl<'s> Scrub<'s> {
             reserved.release();
         };
         let (aligned, (scrub, times, reserved)) =
-            Aligned::new(manifest, tree, Spelling::Manifest, budget, pass, release)?;
+            Aligned::new(manifest, tree, Spelling::Manifest, None, budget, pass, release)?;
         // Contents are not known yet, so only a shift of all times by one amount can be found.
         match Shift::find(&times, &aligned, &Contents::none(), budget)? {
             None => Ok(scrub),

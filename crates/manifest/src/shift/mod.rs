@@ -217,6 +217,7 @@ fn each_pair(
         Pass::First,
         None,
         respelled,
+        None,
         false,
         |_, entry| same = same.and_then(|()| entry.map_or(Ok(()), |entry| pair(entry, entry))),
         |old, new, _| {

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use ftk_file::{Stat, sees_trusted};
 use ftk_inventory::{FileNo, Opener};
 use ftk_process::{FileSystems, Rows, file_systems};
+use ftk_walk::FileType;
 
 use super::plan::{Batch, VerifyPlan};
 use crate::contents::Content;
@@ -61,13 +62,20 @@ impl VerifyPlan<'_> {
             each,
         };
         let recorded = &self.aligned.manifest.header().failed;
+        let selects = |path: &[u8]| {
+            let part = self.criteria.part.as_ref();
+            part.is_none_or(|part| part.selects(path, FileType::Directory))
+        };
         let (mut failed, mut is_over) = (FailedInOrder::new(recorded), false);
         self.aligned.merge(|old, new| {
             let path = old.as_ref().map(|old| old.path()).or(new.as_ref().map(|new| new.path()));
             let path = path.unwrap_or_default();
             let is_unknown = old.is_some() != new.is_some() && recorded.covers(path);
             // The entry itself may have this verdict.
-            let others = failed.up_to(Some(path)).iter().filter(|failed| !(is_unknown && **failed == path));
+            let others = failed
+                .up_to(Some(path))
+                .iter()
+                .filter(|failed| !(is_unknown && **failed == path) && selects(failed));
             let has_ended = judge.failed(others).is_break();
             let flow = match (old, new) {
                 _ if has_ended => ControlFlow::Break(()),
@@ -80,7 +88,10 @@ impl VerifyPlan<'_> {
             Ok(flow)
         })?;
         if !is_over {
-            let _ = judge.failed(failed.up_to(None).iter());
+            let _ = judge.failed(failed.up_to(None).iter().filter(|failed| selects(failed)));
+        }
+        if judge.batch.is_first {
+            judge.summary.unselected = self.aligned.unselected();
         }
         if judge.pending > 0 { Err(Error::Unprocessed(judge.pending)) } else { Ok(judge.summary) }
     }

@@ -78,8 +78,15 @@ impl<'p> VerifyPlan<'p> {
         let header = manifest.header();
         let reads = criteria.compares(Field::Digests) && !header.algorithms.is_empty();
         let pass = |aligned: &Aligned<'_>| Lists::new(aligned, criteria, budget);
-        let (aligned, lists) =
-            Aligned::new(manifest, tree, Spelling::Manifest, budget, pass, Lists::release)?;
+        let (aligned, lists) = Aligned::new(
+            manifest,
+            tree,
+            Spelling::Manifest,
+            criteria.part.clone(),
+            budget,
+            pass,
+            Lists::release,
+        )?;
         let Lists { mut pairs, missing, mut candidates, times, has_links, .. } = lists;
         pairs.sort_unstable();
         let (inventory, mut opener) = (tree.inventory, Opener::new(tree.inventory));

@@ -59,7 +59,8 @@ fn run(walked: &Walked, old: &Manifest, options: &UpdateOptions<'_>) -> Run {
         }
     };
     let mut writer = Writer::new(header, |line: &[u8]| bytes.write_all(line));
-    let updated = update.write(&rows, NOW, &mut writer, &Budget::new(u64::MAX), &mut each).unwrap();
+    let updated =
+        update.write(&rows, NOW, &mut writer, &Budget::new(u64::MAX), &mut each, &mut |_| ()).unwrap();
     writer.finish().unwrap();
     let read = update.files.iter().map(path).collect();
     Run { read, said, corrupted, updated, new: open(&bytes).unwrap() }
