@@ -21,7 +21,7 @@ use crate::stdout::Stdout;
 use crate::step_lines::{Done, StepLines, rest};
 use crate::undo::journals::{last, list, remade};
 
-/// Undo a run of dup, du --interactive or manifest repair; acts at once
+/// Undo a run of dup, du --interactive or repair, at once
 ///
 /// There is no --yes: undo changes files as soon as it starts. --dry-run only prints what it would do.
 ///

@@ -120,6 +120,40 @@ fn du_refuses_what_has_changed_and_deletes_the_rest() {
     terminal.shows("status 2");
 }
 
+/// A trial: a directory still had the files that were deleted from it, and the path of the quarantine was cut.
+#[test]
+fn counts_are_those_after_the_action() {
+    needs!("tmux");
+    let dir = scene();
+    let terminal = Terminal::new(&dir, "du --apparent-size -i top");
+    let screen = terminal.shows("photos/");
+    assert!(screen.contains("2 files"), "{screen}");
+    terminal.letters("l");
+    terminal.shows("other");
+    terminal.letters("jk");
+    terminal.keys(&["Space"]);
+    terminal.letters("d");
+    let screen = terminal.shows("CANNOT BE UNDONE");
+    let joined: String = screen.lines().map(str::trim).collect();
+    let to = joined.split("moves back; to ").nth(1).unwrap().split("delete:").next().unwrap();
+    assert!(to.starts_with("top/.ftk-quarantine/") && to.contains("Z-"), "{screen}");
+    let to = to.to_owned();
+    terminal.letters("quarantine");
+    terminal.keys(&["Enter"]);
+    let screen = terminal.shows("press a key");
+    assert!(screen.contains(&format!("moved 1 entry to {to}")), "{to} {screen}");
+    terminal.keys(&["x"]);
+    terminal.shows("? keys");
+    terminal.letters("h");
+    let screen = terminal.shows("photos/");
+    assert!(screen.contains("1 file") && !screen.contains("2 files"), "{screen}");
+    terminal.letters("q");
+    terminal.shows("status 0");
+    dir.ftk(["undo", "--last"]).run().status(0);
+    assert!(!dir.path("top/.ftk-quarantine").exists());
+    assert_eq!(fs::read(dir.path("top/photos/big")).unwrap(), [1; 300_000]);
+}
+
 /// As when a connection ends.
 #[test]
 fn it_ends_with_its_terminal() {

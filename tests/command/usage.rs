@@ -70,6 +70,14 @@ fn guesses_are_answered_with_what_ftk_calls_it() {
         (&["undo", "--user"], "unexpected argument '--user' found; see `ftk undo -h`"),
         (&["report", "--nonsense", "."], "unexpected argument '--nonsense' found; see `ftk report -h`"),
         (&["hash", "-a"], "'-a' is --algorithm in ftk; for -a of hashdeep: use --check --new FILE"),
+        (
+            &["hash", "-avvk", "a"],
+            "; to find moved files too: ftk manifest import FILE, then ftk manifest verify",
+        ),
+        (
+            &["hash", "-r", "-c", "md5,sha256", "."],
+            "\n     -c is --check in ftk; for -c of hashdeep: ftk hash -a md5,sha256\n",
+        ),
         (&["hash", "-a"], "\n     for -a of shasum, cksum and sha256sum: use -a sha256"),
         (&["dup", "prune"], "ftk: missing: --action <ACTION>; see `ftk dup prune -h`"),
     ] {

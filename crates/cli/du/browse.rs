@@ -372,9 +372,10 @@ impl Space {
         let entries = human::entries(done);
         match word {
             QUARANTINE => {
-                console.summary(format_args!("moved {entries}{failures}"));
+                let to = if done > 0 { format!(" to {to}") } else { String::new() };
+                console.summary(format_args!("moved {entries}{failures}{to}"));
                 if done > 0 {
-                    console.summary(format_args!("to {to}, which the list shows when it is opened again"));
+                    console.summary("this directory is in the list when you browse again");
                 }
             }
             _ => {

@@ -17,19 +17,17 @@ use crate::rules::{Rule, Rules};
 
 /// The option to skip entries.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Selection")]
 pub(super) struct ExcludeArgs {
     /// Skip what matches GLOB, and everything below it; repeatable
     ///
     /// A glob with a slash matches paths below the root, one without matches names. Skipped entries are neither missing nor
     /// new, whether they are recorded or not. The summary has their number.
-    #[arg(short = 'E', long, value_name = "GLOB")]
+    #[arg(short = 'E', long, value_name = "GLOB", help_heading = "Selection by place")]
     exclude: Vec<OsString>,
 }
 
 /// The options to look at a part of the entries.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Selection")]
 pub(super) struct PartArgs {
     #[command(flatten)]
     exclude: ExcludeArgs,
@@ -38,7 +36,7 @@ pub(super) struct PartArgs {
     ///
     /// The glob matches the whole path below the root, and `*` matches slashes too: `letters/*` is everything below
     /// `letters`.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", help_heading = "Selection by name and type")]
     path: Vec<OsString>,
 }
 

@@ -53,8 +53,9 @@ use crate::stdout::Stdout;
 ///               without them; this line stands for all of them
 ///
 /// verify uses the selection options that are stored in the manifest, and names
-/// them in the summary. -E and --path select less. The manifest itself is skipped. Files named in the manifest are opened only if the walk of
-/// ROOT finds them. With the manifest of one shard, or with --shard, only the
+/// them in the summary. -E and --path select less. The manifest itself is
+/// skipped. Files named in the manifest are opened only if the walk of ROOT
+/// finds them. With the manifest of one shard, or with --shard, only the
 /// entries of this shard are checked.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
