@@ -29,7 +29,8 @@ use crate::undo::UndoArgs;
 
 /// A toolkit for large file trees: find, hash, deduplicate, verify and compare
 ///
-/// Every file is included by default, hidden and ignored ones too. The summary counts everything that was skipped.
+/// Every file is included by default, hidden and ignored ones too. The summary counts everything that was skipped,
+/// except by filters.
 #[derive(Debug, Parser)]
 #[command(name = "ftk", version = version(), max_term_width = 80, disable_help_subcommand = true)]
 #[command(help_template = one_screen(), after_help = EXAMPLES)]

@@ -84,7 +84,7 @@ fn options_that_select_by_metadata_are_refused() {
         dir.ftk(["manifest", "create", "."]).args(args).run().status(2).stdout("");
     }
     create(&dir, &[]);
-    verify(&dir, &["-E", "x"]).status(2).stdout("").stderr_has("unexpected argument '-E'");
+    verify(&dir, &["-S", "+1K"]).status(2).stdout("").stderr_has("unexpected argument '-S'");
 }
 
 /// Options of a later version, or of a hostile manifest.

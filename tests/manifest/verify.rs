@@ -388,5 +388,6 @@ fn a_part_is_verified() {
     let manifest = create(&dir, &["-E", "usr/lib"]);
     let run = dir.ftk(["manifest", "verify", "."]).arg(&manifest).args(["-E", "usr/new"]).run().status(0);
     run.stderr_has("  1 entry was not selected, and not compared\n")
+        .stderr_has("  2 entries of the tree were skipped by selection options\n")
         .stderr_has("  the manifest was recorded with --exclude=usr/lib\n");
 }

@@ -78,7 +78,7 @@ struct OutputArgs {
 
     /// Print files too, not only directories
     ///
-    /// Prints all of them, unless --top is given. With --type f, prints only files.
+    /// Prints all of them, unless --top is given. With --type f, directories are not printed.
     #[arg(short, long, conflicts_with_all = ["summarize", "format"])]
     all: bool,
 

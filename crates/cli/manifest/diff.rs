@@ -149,7 +149,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     let outcome = say_counts(&summary, "the same", word, shifted, &args.corrupted, console);
     uncompared.say(console);
     let headers = [("OLD", old.header()), ("NEW", new.header())];
-    say_unselected(part.as_ref(), summary.unselected, &headers, console);
+    say_unselected(part.as_ref(), summary.unselected, None, &headers, console);
     if let Some(part) = &part {
         part.rules(None).say(console);
     }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use clap::Args;
 use ftk_manifest::{Header, Selector};
 use ftk_record::quote;
-use ftk_select::{PathGlob, Roots};
+use ftk_select::{PathGlob, Roots, Skipped};
 use ftk_walk::FileType;
 
 use crate::console::Console;
@@ -153,18 +153,25 @@ fn selects(given: &[Given], path: &[u8], file_type: FileType, last: &mut Vec<u8>
     paths.peek().is_none() || paths.filter(|given| given.is_match(path, is_directory)).count() > 0
 }
 
-/// Says what was not compared: entries outside the part, and what the options of the records skip. `names`: how the records
-/// are called.
+/// Says what was not compared: entries outside the part, what the walk of a tree has skipped, and which options the records
+/// have. `records`: how they are called, and their headers.
 pub(super) fn say_unselected(
     part: Option<&Part>,
     unselected: u64,
+    walked: Option<Skipped>,
     records: &[(&str, &Header)],
     console: &Console,
 ) {
+    let were = |n| if n == 1 { "was" } else { "were" };
     if part.is_some() {
         console.stats.result("unselected", unselected);
-        let (entries, were) = (human::entries(unselected), if unselected == 1 { "was" } else { "were" });
-        console.summary(format_args!("{entries} {were} not selected, and not compared"));
+        let entries = human::entries(unselected);
+        console.summary(format_args!("{entries} {} not selected, and not compared", were(unselected)));
+    }
+    let skipped = walked.map_or(0, |skipped| skipped.by_options());
+    if skipped > 0 {
+        let entries = human::entries(skipped);
+        console.summary(format_args!("{entries} of the tree {} skipped by selection options", were(skipped)));
     }
     for (name, header) in records.iter().filter(|(_, header)| !header.options.is_empty()) {
         let words: Vec<_> = header.options.iter().map(|word| option_word(word)).collect();

@@ -64,14 +64,8 @@ impl Root {
         &self.identity
     }
 
-    /// Strips the directory from a path that [`join`] made.
-    pub(super) fn below<'p>(&self, path: &'p [u8]) -> &'p [u8] {
-        let below = path.strip_prefix(self.given.as_bytes()).expect("the path begins with the root");
-        below.strip_prefix(b"/").unwrap_or(below)
-    }
-
-    /// Checks that the recorded file systems `mounts` are still mounted; with a shard, those that it lists. `or` is
-    /// what to do if they will not be.
+    /// Checks that the recorded file systems `mounts` are still mounted; with a shard, those that it lists. `or` is what
+    /// to do if they will not be.
     ///
     /// # Errors
     /// If one is not, or another one is mounted at its path.

@@ -77,7 +77,7 @@ pub(super) struct UpdateArgs {
     ///
     /// Prints a line for each entry that is new, removed, modified or has other metadata. A moved file has two lines. Files
     /// that may have changed are read. The status is that of the update.
-    #[arg(long, conflicts_with = "force", help_heading = "Output")]
+    #[arg(long, help_heading = "Output")]
     dry_run: bool,
 
     /// Replace an existing manifest other than OLD

@@ -255,7 +255,8 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
         let top = quote(top);
         console.summary(format_args!("all recorded paths are below {top}: --path {glob} looks only there"));
     }
-    say_unselected(part.as_ref(), summary.unselected, &[("the manifest", header)], console);
+    let records = [("the manifest", header)];
+    say_unselected(part.as_ref(), summary.unselected, Some(scan.skipped), &records, console);
     reading::say_done(&run, summary.total(), done, failed, None, &header.algorithms);
     Ok(outcome)
 }

@@ -270,7 +270,8 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
         outcome = outcome.max(printer.finish(&scan.rules, console));
         marks.say(false, console);
     }
-    say_unselected(part.as_ref(), plan.unselected(), &[("the manifest", manifest.header())], console);
+    let records = [("the manifest", manifest.header())];
+    say_unselected(part.as_ref(), plan.unselected(), Some(scan.skipped), &records, console);
     stdout.finish()?;
     Ok(outcome)
 }
