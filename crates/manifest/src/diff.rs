@@ -258,6 +258,7 @@ impl First {
     }
 
     /// Goes through manifests whose contents identify files.
+    #[expect(clippy::too_many_arguments, reason = "what both passes share")]
     fn find_moves(
         &mut self,
         manifests: (&Manifest, &Manifest),

@@ -27,6 +27,7 @@ pub(crate) enum Pass {
 /// below two directories at the same path whose tree digests are equal by these algorithms go to `same` too, without
 /// being read. With `respelled`, all entries go to `each`, with the paths of the first manifest. With a `part`, only its entries
 /// are passed on, all of them to `each`. Returns the number of the others.
+#[expect(clippy::too_many_arguments, reason = "two manifests, what is skipped, and two callbacks")]
 pub(crate) fn merge_manifests(
     (old, new): (&Manifest, &Manifest),
     pass: Pass,

@@ -9,7 +9,9 @@ use crate::entry::ROOT;
 
 /// Selects entries by their paths below the root; that of the root is empty.
 #[derive(Clone)]
-pub struct Selector(Rc<dyn Fn(&[u8], FileType) -> bool>);
+pub struct Selector(Rc<Selects>);
+
+type Selects = dyn Fn(&[u8], FileType) -> bool;
 
 impl Selector {
     /// Creates a part of the entries for which `selects` returns `true`. The result for a path must always be the same.

@@ -239,6 +239,7 @@ impl<'u> Update<'u> {
 
     /// Makes the entries of the new manifest and passes them to `sink`. Adds the hard links to `links` in an append-only update,
     /// which needs them from a former pass.
+    #[expect(clippy::too_many_arguments, reason = "what both passes share, and three callbacks")]
     fn make(
         &self,
         maker: &mut Maker<'_>,
