@@ -26,9 +26,8 @@ use crate::undo::journals::{last, list, remade};
 /// There is no --yes: undo changes files as soon as it starts. --dry-run only prints what it would do.
 ///
 /// ftk undoes the last step first. A hard or symbolic link becomes a separate file again, with the content, owner,
-/// permissions and times that it had; moved files move back, and directories that became empty are made again. Directories that ftk made for moved files
-/// are removed when they are empty. A
-/// repaired file gets its damaged or newer content back, a file that repair created is removed, and an entry gets the
+/// permissions and times that it had; moved files move back, and directories that became empty are made again.
+/// Directories that ftk made for moved files are removed when they are empty. A repaired file gets its damaged or newer content back, a file that repair created is removed, and an entry gets the
 /// metadata back that it had before `repair --metadata`. A deleted file is copied back from a kept copy, as long as one
 /// is unchanged. Files that changed after the run are not overwritten. Steps that were undone before are skipped, so
 /// that you can repeat an interrupted undo. If a file cannot be restored, the exit status is 2.

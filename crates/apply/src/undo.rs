@@ -4,6 +4,7 @@ mod chosen;
 mod log;
 mod metadata;
 mod names;
+mod order;
 mod quarantine;
 mod restored;
 mod revoked;
@@ -11,7 +12,7 @@ mod tree;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fs::File as StdFile;
-use std::io::{BufRead, BufReader};
+use std::io::BufReader;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
@@ -42,6 +43,8 @@ use crate::temp::{Temp, remove};
 use crate::trash::forget;
 use crate::undo::log::Log;
 use crate::undo::names::{Names, VictimKey, names};
+use crate::undo::order::in_order;
+pub use crate::undo::order::to_undo;
 use crate::undo::revoked::{exceeds, safe_metadata, shortfall_of};
 use crate::undo::tree::Made;
 
@@ -302,25 +305,6 @@ struct Undoing {
     new: Vec<(u64, Identity)>,
     /// Steps that are undone, which is recorded after the next sync, and whether the file lacks rights.
     undone: Vec<(u64, bool)>,
-}
-
-/// Returns the steps in the order in which they are undone.
-///
-/// The run has set directories last, those below first. In this order, no step changes a time that is brought back, and none
-/// is below a directory that is another user's again.
-fn in_order(steps: &[Intent]) -> impl Iterator<Item = &Intent> {
-    let others = steps.iter().rev().filter(|intent| !is_set_directory(intent));
-    others.chain(steps.iter().filter(|intent| is_set_directory(intent)))
-}
-
-/// Returns the steps that [`undo_after`] would undo, in its order. Nothing is changed, and the files are not looked at.
-///
-/// # Errors
-/// If the journal cannot be read or is invalid, or the memory does not suffice.
-pub fn to_undo(journal: impl BufRead, memory: u64) -> Result<Vec<Undo>, JournalError> {
-    let History { steps, undone, .. } = History::read(journal, memory)?;
-    let left = in_order(&steps).filter(|step| !undone.contains_key(&step.step) && step.can_be_undone());
-    Ok(left.map(|intent| Undo { path: intent.victim.path.clone(), action: intent.kind }).collect())
 }
 
 /// Returns whether a step has put back the recorded metadata of a directory.

@@ -112,8 +112,8 @@ impl std::fmt::Display for Limit {
     }
 }
 
-/// Refuses to overwrite a manifest, or a plan of shards. `updates`: the command is `update`. `read`: device and inode of the manifest that the command
-/// replaces on purpose, if it has an older one.
+/// Refuses to overwrite a manifest, or a plan of shards. `updates`: the command is `update`. `read`: device
+/// and inode of the manifest that the command replaces on purpose, if it has an older one.
 ///
 /// # Errors
 /// If the output path is a manifest or a plan, may be a manifest, or cannot be examined.

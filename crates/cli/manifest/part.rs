@@ -20,8 +20,8 @@ use crate::rules::{Rule, Rules};
 pub(super) struct ExcludeArgs {
     /// Skip what matches GLOB, and everything below it; repeatable
     ///
-    /// A glob with a slash matches paths below the root, one without matches names. Skipped entries are neither missing nor
-    /// new, whether they are recorded or not. The summary has their number.
+    /// A glob with a slash matches paths below the root, one without matches names. Skipped entries are neither missing
+    /// nor new, whether they are recorded or not. The summary has their number.
     #[arg(short = 'E', long, value_name = "GLOB", help_heading = "Selection by place")]
     exclude: Vec<OsString>,
 }
@@ -153,8 +153,8 @@ fn selects(given: &[Given], path: &[u8], file_type: FileType, last: &mut Vec<u8>
     paths.peek().is_none() || paths.filter(|given| given.is_match(path, is_directory)).count() > 0
 }
 
-/// Says what was not compared: entries outside the part, what the walk of a tree has skipped, and which options the records
-/// have. `records`: how they are called, and their headers.
+/// Says what was not compared: entries outside the part, what the walk of a tree has skipped, and which options the
+/// records have. `records`: how they are called, and their headers.
 pub(super) fn say_unselected(
     part: Option<&Part>,
     unselected: u64,

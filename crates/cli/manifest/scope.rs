@@ -145,8 +145,8 @@ impl ScopeArgs {
         scope.words(OsStr::new("")).map(|_| scope)
     }
 
-    /// Returns an option, such as `--exclude=GLOB`, as options that mean the same relative to the tree `root`. Without a root,
-    /// it is relative already.
+    /// Returns an option, such as `--exclude=GLOB`, as options that mean the same relative to the tree `root`. Without
+    /// a root, it is relative already.
     ///
     /// # Errors
     /// If its value is wrong.

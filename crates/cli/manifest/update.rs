@@ -44,8 +44,8 @@ use crate::stdout::Stdout;
 /// Every other file is read. Entries that cannot be read keep their old record, and the exit status is 2.
 ///
 /// A file is corrupted if its content changed but size and mtime did not. update reports it, keeps the old record and
-/// exits with 1, in every run until the file is repaired or accepted. All other changes are recorded: the summary counts them,
-/// and --verbose lists them, or --dry-run before anything is written. Corruption that changes no time is found only by
+/// exits with 1, in every run until the file is repaired or accepted. All other changes are recorded: the summary counts
+/// them, and --verbose lists them, or --dry-run before anything is written. Corruption that changes no time is found only by
 /// reading: verify reads all files, and --check reads a part of the unchanged ones.
 ///
 /// update stops before it writes anything if ROOT is not the recorded directory, or if more than half of the recorded
@@ -75,8 +75,8 @@ pub(super) struct UpdateArgs {
 
     /// Only print what would be recorded; write nothing
     ///
-    /// Prints a line for each entry that is new, removed, modified or has other metadata. A moved file has two lines. Files
-    /// that may have changed are read. The status is that of the update.
+    /// Prints a line for each entry that is new, removed, modified or has other metadata. A moved file has two lines.
+    /// Files that may have changed are read. The status is that of the update.
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
 

@@ -1,0 +1,26 @@
+//! The order in which steps are undone.
+
+use std::io::BufRead;
+
+use crate::history::{History, JournalError};
+use crate::intent::Intent;
+use crate::undo::{Undo, is_set_directory};
+
+/// Returns the steps in the order in which they are undone.
+///
+/// The run has set directories last, those below first. In this order, no step changes a time that is brought back, and none
+/// is below a directory that is another user's again.
+pub(super) fn in_order(steps: &[Intent]) -> impl Iterator<Item = &Intent> {
+    let others = steps.iter().rev().filter(|intent| !is_set_directory(intent));
+    others.chain(steps.iter().filter(|intent| is_set_directory(intent)))
+}
+
+/// Returns the steps that [`undo_after`](crate::undo_after) would undo, in its order. Nothing is changed, and the files are not looked at.
+///
+/// # Errors
+/// If the journal cannot be read or is invalid, or the memory does not suffice.
+pub fn to_undo(journal: impl BufRead, memory: u64) -> Result<Vec<Undo>, JournalError> {
+    let History { steps, undone, .. } = History::read(journal, memory)?;
+    let left = in_order(&steps).filter(|step| !undone.contains_key(&step.step) && step.can_be_undone());
+    Ok(left.map(|intent| Undo { path: intent.victim.path.clone(), action: intent.kind }).collect())
+}
