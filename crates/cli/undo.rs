@@ -27,10 +27,11 @@ use crate::undo::journals::{last, list, remade};
 ///
 /// ftk undoes the last step first. A hard or symbolic link becomes a separate file again, with the content, owner,
 /// permissions and times that it had; moved files move back, and directories that became empty are made again.
-/// Directories that ftk made for moved files are removed when they are empty. A repaired file gets its damaged or newer content back, a file that repair created is removed, and an entry gets the
-/// metadata back that it had before `repair --metadata`. A deleted file is copied back from a kept copy, as long as one
-/// is unchanged. Files that changed after the run are not overwritten. Steps that were undone before are skipped, so
-/// that you can repeat an interrupted undo. If a file cannot be restored, the exit status is 2.
+/// Directories that ftk made for moved files are removed when they are empty. A repaired file gets its damaged or newer
+/// content back, a file that repair created is removed, and an entry gets the metadata back that it had before `repair
+/// --metadata`. A deleted file is copied back from a kept copy, as long as one is unchanged. Files that changed after
+/// the run are not overwritten. Steps that were undone before are skipped, so that you can repeat an interrupted undo.
+/// If a file cannot be restored, the exit status is 2.
 ///
 /// Undo does not trust names. The starting points and the directories of the files must be those of the run, and what
 /// is copied back must have the digest that the journal records. A journal of an older ftk lacks both: its steps are

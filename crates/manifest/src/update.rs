@@ -24,8 +24,8 @@ use crate::verdict::{finding, is_undecided, note_links};
 use crate::walked_tree::{Seen, WalkedTree};
 use crate::xattrs::Hider;
 use crate::{
-    Contents, Criteria, Entry, Error, Failed, Field, Finding, Manifest, Mount, Sample, Shift, Summary, Survey,
-    Verdict, Writer,
+    Contents, Criteria, Entry, Error, Failed, Field, Finding, Manifest, Mount, Sample, Shift, Summary,
+    Survey, Verdict, Writer,
 };
 
 /// Finds the files that have to be read for a new manifest of a tree, and then writes its entries.
