@@ -96,8 +96,12 @@ impl Args {
         };
         let parse = |words: &[OsString]| Self::of_one_command(words).map_or_else(|| all(words), Ok);
         let mut args = with_defaults(&words, parse)?;
-        // `cmp -s` is the same as `-q`.
-        args.globals.quiet |= matches!(&args.command, Command::Cmp(args) if args.silent);
+        // `cmp -s` is the same as `-q`, and `--status` of other commands implies it.
+        args.globals.quiet |= match &args.command {
+            Command::Cmp(args) => args.silent,
+            Command::Manifest(args) => args.prints_nothing(),
+            _ => false,
+        };
         Ok(args)
     }
 
@@ -133,6 +137,7 @@ impl Args {
         match &self.command {
             Command::Find(args) => args.refuse_conflicts_with(&self.globals),
             Command::Du(args) => args.refuse_conflicts_with(&self.globals),
+            Command::Hash(args) => args.refuse_conflicts_with(&self.globals),
             _ => Ok(()),
         }
     }
@@ -213,7 +218,7 @@ fn version_of(commit: Option<&str>) -> String {
 }
 
 const EXAMPLES: &str = "\
-Options: ftk <COMMAND> -h; with details: --help; as JSON: ftk --describe
+Options: ftk <COMMAND> -h (du: --help); details: --help; JSON: ftk --describe
 Exit status: 0: success; 1: differences, failed checks; 2: any error
 
 Examples:

@@ -26,6 +26,7 @@ use toml::de::{DeTable, DeValue};
 use crate::args::{Args, Refused};
 use crate::console::{Console, chain};
 use crate::line::{CommandLine, Role, Word, option_named, option_with_letter};
+use crate::stdout::Stdout;
 
 /// Options that say how a run works and what it looks like.
 const RUN: &[&str] = &["threads", "io", "memory", "polite", "limit-rate", "progress", "color", "verbose"];
@@ -63,7 +64,7 @@ const ALLOWED: [(&str, &[&[&str]]); 9] = [
         &[
             FILTERS,
             INODES,
-            &["sort", "reverse", "long", "human-readable", "hyperlink", "format", "null"],
+            &["sort", "reverse", "long", "human-readable", "hyperlink", "format"],
             &["strict-races"],
         ],
     ),
@@ -72,11 +73,12 @@ const ALLOWED: [(&str, &[&[&str]]); 9] = [
         &[
             FILTERS,
             INODES,
-            &["top", "all", "summarize", "human-readable", "apparent-size", "null", "strict-races"],
+            &["top", "all", "summarize", "human-readable", "apparent-size", "strict-races"],
             &["quiet"],
         ],
     ),
-    ("hash", &[FILTERS, INODES, &["algorithm", "tag", "cache", "no-cache", "quiet"]]),
+    // The lines do not name the algorithm.
+    ("hash", &[FILTERS, INODES, &["cache", "no-cache", "quiet"]]),
     (
         "dup",
         &[
@@ -94,13 +96,23 @@ const ALLOWED: [(&str, &[&[&str]]); 9] = [
     ("cmp", &[&["metadata"]]),
 ];
 
+/// Defaults that change the form of the output. They are used only if it goes to a terminal: no program gets another
+/// form because of a file that its author does not know.
+const FORMS: [(&str, &[&str]); 4] = [
+    ("", &["color"]),
+    ("find", &["long", "human-readable", "hyperlink", "format"]),
+    ("du", &["top", "all", "summarize", "human-readable", "apparent-size"]),
+    ("dup", &["format", "dirs", "unit"]),
+];
+
 /// Options that skip or protect: those of the command line are added to the defaults, and do not replace them.
 const ADDED: [&str; 4] = ["exclude", "exclude-where", "reference", "keep-one-per"];
 
 /// Defaults of a command that are not used together with these options of the command line: they mean something else
 /// there, or the entries are already selected, by a list, by a record or for a browser.
-const MISFITS: [Misfit; 5] = [
-    ("hash", &[&["algorithm"]], &["check", "bag", "diff", "tree"]),
+const MISFITS: [Misfit; 6] = [
+    ("find", &[&["long", "human-readable", "hyperlink", "format"]], &["null"]),
+    ("dup", &[&["format", "dirs", "unit"]], &["output", "null"]),
     ("hash", &[&["cache"]], &["check", "bag", "diff", "lines", "tree"]),
     ("hash", &[FILTERS, INODES], &["check", "bag", "diff"]),
     ("du", &[FILTERS, INODES], &["since", "from", "interactive"]),
@@ -199,6 +211,14 @@ struct Preset {
     word: String,
 }
 
+impl Preset {
+    /// Whether it changes the form of the output of this command. `--color=never` does so only on a terminal.
+    fn is_form(&self, command: &str) -> bool {
+        let of = |it: &&(&str, &[&str])| it.0.is_empty() || it.0 == command;
+        self.word != "--color=never" && FORMS.iter().filter(of).any(|(_, longs)| longs.contains(&self.long))
+    }
+}
+
 impl Config {
     /// Reads the file and checks all of it. Returns `None` if no file exists.
     fn load() -> anyhow::Result<Option<Self>> {
@@ -237,8 +257,12 @@ impl Config {
         let given = given(&self.definition, &line);
         let is_given = |long: &str| given.contains(&long);
         let misfits = || MISFITS.iter().filter(|(of, ..)| *of == line.command);
+        let is_shown = Stdout::is_terminal();
         let (mut used, mut unused): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|it| {
             let long = it.long;
+            if !is_shown && it.is_form(&line.command) {
+                return false;
+            }
             let is_misfit = misfits().any(|(_, options, with)| {
                 options.iter().any(|list| list.contains(&long)) && with.iter().any(|with| is_given(with))
             });
@@ -405,9 +429,16 @@ fn collect(table: &DeTable<'_>, at: &Command, command: &str, lists: &mut Vec<Lis
 fn allowed(definition: &Command, command: &str, word: &str) -> Result<&'static str, String> {
     let shown = quote(word.as_bytes());
     let name = word.strip_prefix("--").filter(|name| !name.is_empty() && !name.contains('\0'));
-    let name = name.ok_or_else(|| format!("{shown} does not have the form --OPTION or --OPTION=VALUE"))?;
-    let long = name.split('=').next().unwrap_or_default();
     let at = find(definition, command).ok_or_else(|| format!("there is no command '{command}'"))?;
+    let name = name.ok_or_else(|| {
+        let letter = word.strip_prefix('-').and_then(|rest| rest.chars().next());
+        let meant = letter.and_then(|letter| option_with_letter(at, letter)).and_then(|arg| {
+            let value = if arg.get_action().takes_values() { "=VALUE" } else { "" };
+            Some(format!("; write --{}{value}", arg.get_long()?))
+        });
+        format!("{shown} does not have the form --OPTION or --OPTION=VALUE{}", meant.unwrap_or_default())
+    })?;
+    let long = name.split('=').next().unwrap_or_default();
     let ftk = if command.is_empty() { "ftk".to_owned() } else { format!("ftk {command}") };
     let arg = option_named(at, long).filter(|arg| !arg.is_hide_set());
     let arg = arg.ok_or_else(|| format!("{ftk} has no option {shown}"))?;
@@ -416,7 +447,8 @@ fn allowed(definition: &Command, command: &str, word: &str) -> Result<&'static s
     let found = lists.flat_map(|list| *list).copied().find(|allowed| arg.get_long() == Some(allowed));
     found.ok_or_else(|| {
         format!(
-            "{shown} counts only on the command line: defaults do not act, name files or lift protections"
+            "{shown} counts only on the command line: a default does not act, name files, search more, check less, lift \
+             a protection, or change what programs read"
         )
     })
 }
@@ -475,6 +507,9 @@ mod tests {
             }
         }
         assert!(ADDED.iter().all(|added| longs.iter().any(|(_, long)| long == added)));
+        for (command, forms) in FORMS {
+            assert!(forms.iter().all(|long| longs.contains(&(command, long))), "{command}");
+        }
         for (command, options, with) in MISFITS {
             assert!(
                 options.iter().copied().flatten().all(|long| longs.contains(&(command, long))),

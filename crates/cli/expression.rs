@@ -19,8 +19,8 @@ pub(crate) struct ExpressionArgs {
     /// owner = root) and mtime < 30d'. Terms: name, iname, path, regex, extension, type, depth, hidden, ignored, size,
     /// links, mtime, ctime, atime, birth, newer, owner, user, group, perm, samefile, fstype, empty, readable.
     /// Operators: = != < <= > >= ~ (regular expression), in (A, B), not, and, or. A duration is compared with the age:
-    /// `mtime < 30d` matches what was modified within 30 days. A date is compared with the time itself. docs/where.md
-    /// describes the language.
+    /// `mtime < 30d` matches what was modified within 30 days. A date is compared with the time itself. See
+    /// `ftk help where`.
     #[arg(long = "where", value_name = "EXPR")]
     wanted: Vec<OsString>,
 

@@ -335,6 +335,7 @@ mod tests {
         "GLOB",
         "HOW",
         "K/N",
+        "NAME",
         "KEY",
         "LIMIT",
         "MODE",

@@ -97,8 +97,9 @@ pub(crate) struct Globals {
     ///
     /// Scripts should use this option. The file is $XDG_CONFIG_HOME/ftk/config.toml, or else
     /// ~/.config/ftk/config.toml. It has a table for each command, such as `[find]` or `[manifest.create]`, with a list
-    /// `options` of strings. The command line wins, and -v shows the defaults. Options that act, name files, make
-    /// checks weaker or lift protections are refused in the file. docs/config.md explains it.
+    /// `options` of strings in the long form: `options = ["--sort=size", "--exclude=.git"]`. The command line wins, and
+    /// -v shows the defaults. Those that change the form of the output count only on a terminal. `ftk help config`
+    /// explains it.
     #[arg(long, global = true)]
     pub(crate) no_config: bool,
 }

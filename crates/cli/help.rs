@@ -22,11 +22,12 @@ use crate::{console, foreign};
 ///
 /// `ftk help selection` explains the options that choose entries, which most commands share. `ftk help global` explains
 /// the options of all commands. `ftk help coming-from` lists options of find, fd, du, ncdu, dust, fdupes, jdupes,
-/// fclones, rmlint, hashdeep, diff, cmp and AIDE, and their counterparts in ftk.
+/// fclones, rmlint, hashdeep, sha256sum, diff, cmp and AIDE, and their counterparts in ftk. `ftk help json` explains
+/// the members of --json. Other documents are config, recipes, tree-digest and where.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct HelpArgs {
-    /// A command, or a topic: selection, global or coming-from
+    /// A command, or a topic: selection, global, coming-from, json, config, recipes, tree-digest or where
     #[arg(value_name = "COMMAND|TOPIC")]
     words: Vec<String>,
 }
@@ -37,7 +38,8 @@ Exit status: 0: success; 2: any error
 Examples:
   ftk help dup prune         the same as ftk dup prune --help
   ftk help selection         options that choose entries
-  ftk help coming-from fd    options of fd, and their counterparts in ftk";
+  ftk help coming-from fd    options of fd, and their counterparts in ftk
+  ftk help json              the members of --json of every command";
 
 /// Options that several commands share, and that one page explains.
 struct Topic {
@@ -95,6 +97,19 @@ const PAIRS: [(&str, &str, &str); 8] = [
     ("stats", "metrics", "Write figures of the run to FILE"),
 ];
 
+/// Documents that are topics, so that a program without its documentation has them.
+const DOCUMENTS: [(&str, &str, &str); 5] = [
+    ("config", "Defaults of your own, in config.toml", include_str!("../../docs/config.md")),
+    ("json", "The members of --json, by command", include_str!("../../docs/json.md")),
+    ("recipes", "Recipes for common tasks", include_str!("../../docs/recipes.md")),
+    (
+        "tree-digest",
+        "How hash --tree makes one digest of a directory",
+        include_str!("../../docs/tree-digest.md"),
+    ),
+    ("where", "The expressions of --where", include_str!("../../docs/where.md")),
+];
+
 /// The topic without options.
 const COMING_FROM: &str = "coming-from";
 
@@ -105,6 +120,7 @@ pub(crate) fn topics() -> impl Iterator<Item = (&'static str, &'static str)> {
         .iter()
         .map(first_line)
         .chain([(COMING_FROM, "Options of other tools, and their equivalents in ftk")])
+        .chain(DOCUMENTS.map(|(name, about, _)| (name, about)))
 }
 
 impl Topic {
@@ -140,7 +156,11 @@ impl Topic {
                 Some((_, second, about)) => {
                     (spec(arg, find(second).and_then(|it| it.get_long())), (*about).to_owned())
                 }
-                None => (spec(arg, None), arg.get_help().map(StyledStr::to_string).unwrap_or_default()),
+                None => {
+                    let own = command.get_arguments().find(|own| own.get_id() == arg.get_id());
+                    let help = own.unwrap_or(arg).get_help();
+                    (spec(arg, None), help.map(StyledStr::to_string).unwrap_or_default())
+                }
             });
         let rows: Vec<_> = rows.collect();
         // A pair is too long for the column.
@@ -196,6 +216,13 @@ const WITHOUT_EFFECT: [(&str, &[&[&str]]); 11] = [
     ("diff", &[&["io", "limit_rate", "progress"]]),
 ];
 
+/// What `--quiet` does in commands in which it does more than omit the summary.
+const QUIET: [(&str, &str); 3] = [
+    ("find", "Print nothing; only set the exit status"),
+    ("cmp", "Print nothing; only set the exit status"),
+    ("hash", "Print no summary; with --check, only failures"),
+];
+
 /// Returns the definition of `ftk` with its help pages arranged.
 pub(crate) fn arranged(ftk: Command) -> Command {
     let explained: BTreeSet<Id> = TOPICS.iter().flat_map(Topic::explained).collect();
@@ -210,9 +237,13 @@ fn arranged_below(command: Command, explained: &BTreeSet<Id>) -> Command {
     // A command does not inherit an option that it has already. The hidden copy added here replaces the
     // inherited one.
     let is_without_effect = |id: &str| without_effect.iter().any(|ids| ids.contains(&id));
-    let hide = |command: Command, global: &Arg| match is_without_effect(global.get_id().as_str()) {
-        true => command.arg(global.clone().hide(true)),
-        false => command.arg(global.clone().hide_short_help(true)),
+    let hide = |command: Command, global: &Arg| {
+        let id = global.get_id().as_str();
+        let arg = match QUIET.iter().find(|(of, _)| id == "quiet" && *of == name) {
+            Some((_, help)) => global.clone().help(*help).long_help(*help),
+            None => global.clone(),
+        };
+        command.arg(if is_without_effect(id) { arg.hide(true) } else { arg.hide_short_help(true) })
     };
     // An option under another heading has a meaning of its own.
     let is_explained = |arg: &Arg| {
@@ -238,9 +269,13 @@ pub(crate) fn run(args: &HelpArgs) -> anyhow::Result<Outcome> {
             Some(page) => Stdout::print(page.as_bytes())?,
             None => bail!("no page about '{}': ftk help coming-from lists all tools", tool.escape_debug()),
         },
-        _ => match TOPICS.iter().find(|topic| words == [topic.name]) {
-            Some(topic) => print(&topic.page())?,
-            None => help_of(&words)?,
+        _ => match (
+            TOPICS.iter().find(|topic| words == [topic.name]),
+            DOCUMENTS.iter().find(|(name, ..)| words == [*name]),
+        ) {
+            (Some(topic), _) => print(&topic.page())?,
+            (None, Some((.., document))) => Stdout::print(document.as_bytes())?,
+            (None, None) => help_of(&words)?,
         },
     }
     Ok(Outcome::Success)
@@ -261,7 +296,7 @@ pub(crate) fn help_of(words: &[&str]) -> anyhow::Result<()> {
         at = match at.find_subcommand(word) {
             Some(below) => below,
             None => bail!(
-                "there is no command or topic '{}': ftk lists all commands, ftk help help all topics",
+                "there is no command or topic '{}': `ftk` lists the commands, `ftk help help` the topics",
                 words.join(" ").escape_debug()
             ),
         };

@@ -38,6 +38,12 @@ impl StartArgs {
         self.lists().next().is_some()
     }
 
+    /// Returns the option of the first list that was given.
+    pub(crate) fn list_option(&self) -> Option<&'static str> {
+        let (_, end) = self.lists().next()?;
+        Some(if end == 0 { "--files0-from" } else { "--files-from" })
+    }
+
     /// Whether a list comes from standard input.
     pub(crate) fn takes_stdin(&self) -> bool {
         self.lists().any(|(list, _)| list == Path::new("-"))

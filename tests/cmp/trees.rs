@@ -138,6 +138,55 @@ fn set_time(dir: &Dir, path: &str, seconds: u64) {
     File::open(dir.path(path)).unwrap().set_times(FileTimes::new().set_modified(time)).unwrap();
 }
 
+/// Each field alone may differ, and all others are still compared.
+#[test]
+fn fields_that_may_differ() {
+    let dir = Dir::new();
+    for tree in ["a", "b"] {
+        for name in ["mode", "mtime", "links", "links2", "uid", "gid"] {
+            dir.file(format!("{tree}/{name}"), b"x");
+            set_time(&dir, &format!("{tree}/{name}"), 7);
+        }
+    }
+    fs::set_permissions(dir.path("b/mode"), Permissions::from_mode(0o600)).unwrap();
+    set_time(&dir, "b/mtime", 8);
+    fs::remove_file(dir.path("b/links2")).unwrap();
+    dir.hard_link("b/links", "b/links2");
+    let mut fields = vec!["links", "mode", "mtime"];
+    if is_root() {
+        chown(dir.path("b/uid"), Some(7), None).unwrap();
+        chown(dir.path("b/gid"), None, Some(7)).unwrap();
+        fields.splice(0..0, ["gid"]);
+        fields.push("uid");
+    }
+    let found = |ignored: &str| {
+        let run = dir.ftk(["cmp", "--ignore", ignored, "a", "b"]).run();
+        // That one tree has no hard links is said of the tree.
+        let name = |line: &str| line.split('\t').nth(1).unwrap().replace('.', "links");
+        let mut names: Vec<_> = run.text().lines().map(name).collect();
+        names.sort();
+        names
+    };
+    for ignored in &fields {
+        let others: Vec<_> = fields.iter().filter(|field| *field != ignored).copied().collect();
+        assert_eq!(found(ignored), others, "without {ignored}");
+    }
+    assert_eq!(found("xattrs"), fields);
+    assert_eq!(found("owner"), ["links", "mode", "mtime"]);
+    dir.ftk(["cmp", "--ignore", "mode,owner", "--ignore=mtime,links", "a", "b"]).run().status(0).stdout("");
+    for (args, why) in [
+        (&["--ignore", "mtime", "--quick", "a", "b"][..], "--ignore mtime cannot be used with --quick"),
+        (
+            &["--ignore", "mtime", "--modify-window=2", "a", "b"],
+            "cannot be used with --quick or --modify-window",
+        ),
+        (&["--ignore", "mode", "a/mode", "b/mode"], "--ignore is for two trees"),
+        (&["--ignore", "size", "a", "b"], "possible values: mtime, mode, owner, uid, gid, xattrs, links"),
+    ] {
+        dir.ftk(["cmp"]).args(args).run().status(2).stdout("").stderr_has(why);
+    }
+}
+
 #[test]
 fn metadata_where_asked_for() {
     let dir = Dir::new();

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::harness::{Dir, Run, is_root};
+use crate::harness::{Dir, Run, is_root, needs};
 
 /// The file of defaults of a test.
 fn file(dir: &Dir) -> PathBuf {
@@ -61,13 +61,13 @@ fn the_command_line_wins() {
 #[test]
 fn each_command_has_its_own_defaults() {
     let dir = with(
-        "options = ['--threads=1', '--color=always']\n\
+        "options = ['--threads=1', '--color=never']\n\
          [manifest.create]\noptions = ['--algorithm=blake3', '--exclude=skip', '--threads=2']\n\
          [dup]\noptions = ['--min-size=3']\n\
          [dup.prune]\noptions = ['--keep=newest', '--reference=skip']\n",
     );
     let run = dir.ftk(["manifest", "create", ".", "-v", "-o"]).arg(dir.aside("m")).run().status(0);
-    run.stderr_has("': --color=always --algorithm=blake3 --exclude=skip --threads=2\n");
+    run.stderr_has("': --color=never --algorithm=blake3 --exclude=skip --threads=2\n");
     // The record shows what was selected, wherever that comes from.
     let manifest = fs::read_to_string(dir.aside("m")).unwrap();
     let header = manifest.lines().next().unwrap();
@@ -76,7 +76,7 @@ fn each_command_has_its_own_defaults() {
         "{header}"
     );
     dir.ftk(["manifest", "verify", "."]).arg(dir.aside("m")).run().status(0).stderr_lacks("unused");
-    dir.ftk(["dup", "-v"]).run().status(0).stderr_has("': --threads=1 --color=always --min-size=3\n");
+    dir.ftk(["dup", "-v"]).run().status(0).stderr_has("': --threads=1 --color=never --min-size=3\n");
     dir.file("skip/y", b"1");
     let run = dir.ftk(["dup", "prune", "--action", "delete", "-v", "--keep", "oldest"]).run().status(0);
     let run = run.stderr_has("--reference=skip; not used: --keep=newest\n");
@@ -93,14 +93,56 @@ fn each_command_has_its_own_defaults() {
     }
 }
 
-/// An option that another one makes meaningless is not used, and no list is checked with another algorithm.
+/// What a program reads has the same form with and without the file.
+#[test]
+fn programs_get_the_usual_form() {
+    needs!("script");
+    let text = "options = ['--color=always']\n\
+        [find]\noptions = ['--sort', '--long', '--human-readable', '--hyperlink=always']\n\
+        [du]\noptions = ['--human-readable', '--all', '--apparent-size', '--top=1']\n\
+        [dup]\noptions = ['--format=fdupes']\n";
+    let dir = with(text);
+    dir.file("copy", b"123");
+    for args in [
+        &["find", "--sort"][..],
+        &["find", "--sort", "-0"],
+        &["find", "--sort", "-c"],
+        &["find", "--sort", "--json"],
+        &["find", "--group-by", "type"],
+        &["find", "-t", "f", "--sort", "-j", "mono", "--exec", "echo"],
+        &["du"],
+        &["du", "--json"],
+        &["dup", "-q"],
+        &["dup", "-q", "-0"],
+    ] {
+        let run = dir.ftk(args).run().status(0);
+        dir.ftk(args)
+            .args(if args.contains(&"--exec") { &[";", "--no-config"][..] } else { &["--no-config"] })
+            .run()
+            .status(0)
+            .stdout(&run.out);
+    }
+    dir.ftk(["find", "-v"])
+        .run()
+        .stderr_has("--sort; not used: --color=always --long --human-readable --hyperlink=always\n");
+    // On a terminal they count, but not where records end with NUL.
+    let ftk = env!("CARGO_BIN_EXE_ftk");
+    let on_a_terminal = |args: &str| {
+        let line = format!("'{ftk}' {args}");
+        dir.ftk([] as [&str; 0]).instead(&dir, ["script", "-qec", &line, "/dev/null"]).run().status(0)
+    };
+    let run = on_a_terminal("find small");
+    run.check(run.text().contains("-rw") && run.text().contains("\x1b]8;"), "long, with links");
+    let run = on_a_terminal("find -0 --color never small");
+    run.check(run.text() == "small\0", "records for programs");
+    let run = on_a_terminal("du -q --color never");
+    run.check(run.text().lines().count() == 1, "--top=1");
+}
+
+/// An option that another one makes meaningless is not used.
 #[test]
 fn defaults_that_do_not_fit_are_not_used() {
-    let dir = with(
-        "[hash]\noptions = ['--algorithm=blake3', '--cache', '--tag']\n[find]\noptions = ['--long', '--human-readable']\n",
-    );
-    let run = dir.ftk(["hash", "small"]).run().status(0);
-    run.check(run.text().starts_with("BLAKE3 (small) = "), "the defaults");
+    let dir = with("[hash]\noptions = ['--cache']\n");
     let list = dir.ftk(["hash", "--no-config", "small"]).run().out;
     let list = dir.file("list", &list).path("list");
     dir.ftk(["hash", "--check"]).arg(&list).run().status(0).stdout("small: OK\n");
@@ -127,7 +169,14 @@ fn a_file_that_is_wrong_is_an_error() {
         ("[find]\noptions = ['--nonsense']", 2, "ftk find has no option '--nonsense'"),
         ("[find]\noptions = [\n'--sort=size',\n'--sort']", 2, "cannot be used multiple times"),
         ("[find]\noptions = [\n'--sort=ctime']", 3, "invalid value 'ctime' for '--sort"),
-        ("[find]\noptions = ['-l']", 2, "'-l' does not have the form --OPTION or --OPTION=VALUE"),
+        (
+            "[find]\noptions = ['-l']",
+            2,
+            "'-l' does not have the form --OPTION or --OPTION=VALUE; write --long\n",
+        ),
+        ("[find]\noptions = ['-E', '.git']", 2, "; write --exclude=VALUE\n"),
+        ("[find]\noptions = ['--null']", 2, "or change what programs read"),
+        ("[hash]\noptions = ['--algorithm=blake3']", 2, "or change what programs read"),
         ("[find]\noptions = ['-xf']", 2, "does not have the form"),
         ("[find]\noptions = ['--']", 2, "does not have the form"),
         ("[find]\noptions = ['.']", 2, "does not have the form"),

@@ -63,8 +63,8 @@ fn guesses_are_answered_with_what_ftk_calls_it() {
         (&["hash", "--md5", "a"], "use --algorithm, such as -a md5"),
         (&["dup", "--yes"], "ftk dup only reports; ftk dup prune acts"),
         (
-            &["cmp", "--ignore", "owner", "a", "a"],
-            "there is no option '--ignore': --exclude skips files; owners",
+            &["cmp", "--skip", "x", "a", "a"],
+            "there is no option '--skip': use --exclude, or --ignore for metadata",
         ),
         (&["find", "--ignore", "x"], "there is no option '--ignore': use --exclude"),
         (&["undo", "--user"], "unexpected argument '--user' found; see `ftk undo -h`"),

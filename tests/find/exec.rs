@@ -117,9 +117,14 @@ fn a_command_that_fails_makes_the_status_2() {
         let ftk = dir.ftk(["find", "-t", "f", "-j", threads, "--exec"]).args(fails);
         // The next command runs if the one before succeeded.
         let run = ftk.args([";", "--exec", "echo"]).run().status(2).stdout("./good\n");
-        run.stderr("  2 of 4 commands failed\n");
+        let run = run.stderr_has("ftk: 'sh' failed for './bad': status 1\n");
+        let run = run.stderr_has("ftk: 'sh' failed for './worse': status 1\n");
+        run.stderr_has("  2 of 4 commands failed\n");
     }
-    dir.ftk(["find", "-n", "good", "--exec", "sh", "-c", "kill -9 $$"]).run().status(2);
+    let run = dir.ftk(["find", ".", "-t", "f", "--exec-batch", "false"]).run().status(2);
+    run.stderr_has("ftk: 'false' failed for './").stderr_has("', the first of 3 paths: status 1\n");
+    let run = dir.ftk(["find", "-n", "good", "--exec", "sh", "-c", "kill -9 $$"]).run().status(2);
+    run.stderr_has("'sh' failed for './good': signal 9\n");
     dir.ftk(["find", "-n", "absent", "--exec", "false"])
         .run()
         .status(0)
@@ -127,6 +132,60 @@ fn a_command_that_fails_makes_the_status_2() {
         .stderr_has("match none of 3 files");
     let run = dir.ftk(["find", "missing", "good", "--exec", "echo"]).run().status(2).stdout("good\n");
     run.stderr_has("cannot stat 'missing'").stderr_lacks("commands");
+}
+
+/// Of many failures, the first ten are named.
+#[test]
+fn many_failures_are_counted() {
+    let dir = Dir::new();
+    (0..40).for_each(|nth| _ = dir.file(format!("{nth}"), b""));
+    let run = dir.ftk(["find", "-t", "f", "-j", "4", "--exec", "false"]).run().status(2);
+    run.check(
+        run.err.lines().count() == 11 && run.err.ends_with("  40 of 40 commands failed\n"),
+        "ten names",
+    );
+}
+
+/// As in xargs, status 255 stops the run.
+#[test]
+fn status_255_stops_the_run() {
+    let dir = Dir::new();
+    (0..300).for_each(|nth| _ = dir.file(format!("{nth:03}"), b""));
+    for threads in ["mono", "4"] {
+        let script = "echo \"$1\"; test {/} != 005 || exit 255";
+        let args = ["find", "-t", "f", "--sort", "-j", threads, "--exec", "sh", "-c", script, "sh", "{/}"];
+        let run = dir.ftk(args).run().status(2);
+        run.check((6..100).contains(&run.text().lines().count()), "the other workers end what they began");
+        run.stderr_has("'sh' failed for './005': status 255, so no other command is started\n");
+    }
+}
+
+/// The path after the command was given to the command, and the working directory was searched.
+#[test]
+fn a_path_after_the_command_is_refused() {
+    let dir = Dir::new();
+    dir.file("srv/log/a.log", b"").file("other", b"").dir("dest");
+    for (args, meant) in [
+        (&["find", "-t", "f", "--exec", "rm", "srv/log"][..], "write: ftk find srv/log -t f --exec rm   "),
+        (
+            &["-v", "find", "-t", "f", "--exec-batch", "rm", "-f", "other", "srv/log"],
+            "write: ftk -v find other srv/log -t f --exec-batch rm -f   ",
+        ),
+        (&["find", "-n", "a b*", "--exec", "ls", "."], "write: ftk find . -n 'a b*' --exec ls   "),
+    ] {
+        dir.ftk(args).run().status(2).stdout("").stderr_has(meant);
+    }
+    for args in [
+        &["find", ".", "-n", "other", "--exec", "echo", "-n", "srv/log"][..],
+        &["find", "-n", "other", "--exec", "echo", "-n", "srv/log", ";"],
+        &["find", "-n", "other", "--exec-batch", "echo", "-n", "{}", "srv/log"],
+        &["find", "-n", "other", "--exec", "echo", "-n", "srv/absent"],
+        &["find", "--files-from", "list", "--exec", "echo", "-n", "srv/log"],
+    ] {
+        dir.file("list", b"other\n");
+        let run = dir.ftk(args).run().status(0).stderr("");
+        run.check(run.text().contains("other"), "it runs");
+    }
 }
 
 /// If there are descriptors for only a few commands, the others wait.

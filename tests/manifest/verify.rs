@@ -274,6 +274,45 @@ fn samples() {
     }
 }
 
+/// With `--status` only the exit status tells, as with `hash --check --status`.
+#[test]
+fn status_prints_nothing() {
+    let dir = Dir::new();
+    dir.file("t/a", b"a").file("t/b", b"b");
+    let create = |name: &str| {
+        dir.ftk(["manifest", "create", "-q", "t", "-o", name]).run().status(0);
+        let sums = dir.ftk(["hash", "t"]).run().status(0).out;
+        dir.file(format!("{name}.sums"), &sums);
+    };
+    create("old");
+    dir.ftk(["manifest", "verify", "--status", "t", "old"]).run().status(0).stdout("").stderr("");
+    dir.file("t/a", b"other").file("t/c", b"");
+    create("new");
+    for args in [
+        &["manifest", "verify", "--status", "t", "old"][..],
+        &["manifest", "verify", "--status", "--exit-on-first", "t", "old"],
+        &["manifest", "diff", "--status", "old", "new"],
+        &["manifest", "diff", "--status", "old.sums", "new.sums"],
+        &["hash", "--diff", "--status", "old.sums", "new.sums"],
+    ] {
+        dir.ftk(args).run().status(1).stdout("").stderr("");
+    }
+    let run = dir.ftk(["manifest", "verify", "--status", "--status-corrupted", "9", "t", "old"]).run();
+    run.status(1).stdout("").stderr("");
+    for args in [
+        &["manifest", "verify", "--status", "--all", "t", "old"][..],
+        &["manifest", "verify", "--status", "--json", "t", "old"],
+        &["manifest", "diff", "--status", "--by-directory", "old", "new"],
+    ] {
+        dir.ftk(args).run().status(2).stdout("").stderr_has("cannot be used with");
+    }
+    dir.ftk(["manifest", "verify", "--status", "absent", "old"]).run().status(2).stderr_has("absent");
+    for command in ["find", "cmp"] {
+        let run = dir.ftk([command, "--status", "t", "t"]).run().status(2);
+        run.stderr_has("there is no option '--status': use --quiet, which prints nothing");
+    }
+}
+
 #[test]
 fn exit_on_first_prints_one_verdict() {
     let dir = Dir::new();

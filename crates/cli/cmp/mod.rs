@@ -14,6 +14,7 @@ use std::ffi::OsString;
 use anyhow::{bail, ensure};
 use clap::{Args, ValueEnum};
 use ftk_compare::Method;
+use ftk_compare::trees::Ignored;
 use ftk_record::quote;
 use ftk_select::parse_bytes;
 
@@ -162,6 +163,13 @@ struct TreeArgs {
     #[arg(long)]
     metadata: bool,
 
+    /// Like --metadata, without fields such as mtime
+    ///
+    /// Repeatable; `--ignore mtime,owner` names two. The fields are mtime, mode (permissions), uid, gid, owner (both),
+    /// xattrs (extended attributes) and links (which paths are hard links of each other).
+    #[arg(long, value_name = "FIELD", value_enum, value_delimiter = ',', hide_possible_values = true)]
+    ignore: Vec<MetadataField>,
+
     /// Read no file: equal size and mtime mean equal
     #[arg(long)]
     quick: bool,
@@ -183,6 +191,39 @@ struct TreeArgs {
     /// With TIME, it accepts all times that differ by no more than TIME: 1us, 100ns, 10ms, 2 (seconds).
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = window)]
     modify_window: Option<Option<i128>>,
+}
+
+impl TreeArgs {
+    /// Whether metadata is compared.
+    fn compares_metadata(&self) -> bool {
+        self.metadata || !self.ignore.is_empty()
+    }
+
+    /// Returns the metadata that may differ.
+    fn ignored(&self) -> Ignored {
+        use MetadataField::{Gid, Links, Mode, Mtime, Owner, Uid, Xattrs};
+        let has = |fields: &[MetadataField]| self.ignore.iter().any(|field| fields.contains(field));
+        Ignored {
+            mode: has(&[Mode]),
+            uid: has(&[Uid, Owner]),
+            gid: has(&[Gid, Owner]),
+            mtime: has(&[Mtime]),
+            xattrs: has(&[Xattrs]),
+            links: has(&[Links]),
+        }
+    }
+}
+
+/// The value of `--ignore`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum MetadataField {
+    Mtime,
+    Mode,
+    Owner,
+    Uid,
+    Gid,
+    Xattrs,
+    Links,
 }
 
 /// The value of `--method`.
@@ -212,6 +253,7 @@ Examples:
   ftk cmp -q a b && echo identical        only set the exit status
   ftk cmp -E .git release-1 release-2     two trees, without their .git
   ftk cmp --metadata --json src copy      also owners, modes and times; JSON
+  ftk cmp --ignore mtime,owner src copy   also modes; times may differ
   zcat a.gz | ftk cmp - b                 standard input and a file";
 
 pub(crate) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
@@ -244,6 +286,7 @@ fn refuse_for_files(args: &CmpArgs, globals: &Globals, are_files: &str) -> anyho
         None => {}
     }
     ensure!(!args.trees.metadata, "--metadata is for two trees, and {are_files}");
+    ensure!(args.trees.ignore.is_empty(), "--ignore is for two trees, and {are_files}");
     ensure!(!args.trees.quick, "--quick is for two trees, and {are_files}");
     ensure!(!args.trees.normalize_names, "--normalize-names is for two trees, and {are_files}");
     ensure!(args.trees.modify_window.is_none(), "--modify-window is for two trees, and {are_files}");

@@ -44,7 +44,8 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     }
     let names = [&args.a, &args.b].map(|path| path.as_bytes());
     let criteria = TreeCriteria {
-        metadata: args.trees.metadata,
+        metadata: args.trees.compares_metadata(),
+        ignored: args.trees.ignored(),
         quick: args.trees.quick,
         no_shortcuts: args.no_shortcuts,
         normalize_names: args.trees.normalize_names,
@@ -53,6 +54,10 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     ensure!(
         args.trees.modify_window.is_none() || criteria.metadata || criteria.quick,
         "--modify-window needs --quick or --metadata, which compare times"
+    );
+    ensure!(
+        !(criteria.ignored.mtime && (criteria.quick || args.trees.modify_window.is_some())),
+        "--ignore mtime cannot be used with --quick or --modify-window, which compare times"
     );
     let list = |root: &CString| {
         run.walk(vec![root.clone()], args.selection.follow(Follow::Roots), &selection, criteria.keep(), "")

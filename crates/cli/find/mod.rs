@@ -35,6 +35,7 @@ use self::order::{Order, SortKey};
 use self::search::{Limit, Search};
 use crate::console::{Console, Outcome};
 use crate::globals::{Globals, When};
+use crate::line::CommandLine;
 use crate::number::at_least;
 use crate::races::{Races, StrictRacesArg};
 use crate::selection::SelectionArgs;
@@ -116,9 +117,10 @@ struct OutputArgs {
     #[arg(conflicts_with_all = ["count", "format", "exec", "exec-batch", "group_by"])]
     hyperlink: Option<When>,
 
-    /// Print count, bytes and share of each extension, type, owner, year, depth or directory
+    /// Print bytes, count and share of each extension, type, owner, year, depth or directory
     ///
-    /// The groups with the most bytes come first. Bytes are sizes; directories count as 0. Extensions ignore case. The
+    /// The groups with the most bytes come first. In a pipe, the columns are bytes, count, share in percent and group,
+    /// separated by tabs. Bytes are sizes; directories count as 0. Extensions ignore case. The
     /// year is that of the last content change, in the local time zone. The directory is the one that contains the
     /// entry.
     #[arg(long, value_enum, value_name = "KEY", hide_possible_values = true)]
@@ -158,7 +160,7 @@ Examples:
   ftk find -t f -c /srv                   the number of files
   ftk find -e jpg -e png -S +10M          large pictures
   ftk find --where 'empty or size > 1G'   an expression
-  ftk find -t f -n '*.log' --exec gzip    run a command for each file
+  ftk find /srv -n '*.log' --exec gzip    run a command for each match
   ftk find -q -n core /var && echo found  only set the exit status";
 
 const MORE_EXAMPLES: &str = "\
@@ -174,14 +176,17 @@ Examples:
   ftk find -t f --group-by extension      which kinds of files use the space
   ftk find --json -t f /srv | jq -r 'select(.nlink > 1).path'
                                           files with several hard links
-  ftk find -e flac --exec ffmpeg -i {} {.}.mp3 \\;
+  ftk find /srv -e flac --exec ffmpeg -i {} {.}.mp3 \\;
                                           run a command for each file
-  ftk find -t f -n '*.o' --exec-batch rm  one command for all, or a few
+  ftk find . -n '*.o' --exec-batch rm     one command for all, or a few
   ftk find -t f -0 | xargs -0r wc -l      paths for other tools";
 
 pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     args.refuse_conflicts_with(globals)?;
     let own: Vec<_> = Stdout::identity().into_iter().collect();
+    if args.paths.is_empty() && !args.selection.starts.has_list() {
+        exec::refuse_swallowed(&args.commands, CommandLine::of_process)?;
+    }
     let roots = args.selection.starts.read(&args.paths, &[c"."])?;
     let selection_roots = Roots::new(&roots);
     let selection = args.selection.compile(&selection_roots, &own, console)?;

@@ -156,12 +156,13 @@ pub(super) const OPTIONS: &[(&[&str], Commands, &str)] = &[
     (&["--max-size", "--maxsize", "--smaller"], &["find", "du", "hash", "cmp"], "use `--size -10M`"),
     (&["--pattern", "--filename"], BY_NAME, "use `--name`"),
     (&["--include"], BY_NAME, "use `--name` or `--path`"),
+    (&["--skip"], CMP, "use `--exclude`, or `--ignore` for metadata"),
+    (&["--status"], &["find", "cmp"], "use `--quiet`, which prints nothing"),
     (
-        &["--ignore"],
-        CMP,
-        "`--exclude` skips files; owners, modes and times are compared only with `--metadata`",
+        &["--ignore", "--skip"],
+        &["find", "du", "hash", "dup", "dup prune"],
+        "use `--exclude`, or `--ignore-files` for the rules of .gitignore",
     ),
-    (&["--ignore", "--skip"], WALKERS, "use `--exclude`, or `--ignore-files` for the rules of .gitignore"),
     (&["--sort-by", "--order-by"], F, "use `--sort=size`"),
     (
         &["--sort", "--order"],

@@ -37,12 +37,20 @@ const KNOWN: [Algorithm; 4] = [Algorithm::Md5, Algorithm::Sha1, Algorithm::Sha25
 /// The number of entries that are named if they cannot be in a bag.
 const NAMED: usize = 10;
 
-pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let [dir] = &*args.paths else { bail!("--create makes one bag: name its directory") };
+/// Refuses options of a list.
+///
+/// # Errors
+/// If there is one.
+pub(super) fn refuse_unused(args: &HashArgs, globals: &Globals) -> anyhow::Result<()> {
     ensure!(
         args.output.is_none() && !args.zero && !globals.json,
         "--create prints no list: it cannot be used with --output, --zero or --json"
     );
+    Ok(())
+}
+
+pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    let [dir] = &*args.paths else { bail!("--create makes one bag: name its directory") };
     let leads_back = Path::new(dir).components().any(|it| it == Component::ParentDir);
     ensure!(!leads_back, "--create moves what is in the directory: name it without '..'");
     let algorithms = if args.algorithms.is_empty() { &USUAL[..] } else { &args.algorithms };

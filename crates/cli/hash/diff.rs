@@ -34,8 +34,9 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         memory: globals.memory() / 2,
     };
     let tables = both([old, new], globals, |path| reading.read(path))?;
+    let list = (!args.check.status).then_some(list);
     let compared = Compared::of(&tables, list, globals.json, console)?;
-    Ok(compared.finish(console))
+    Ok(if args.check.status { compared.outcome } else { compared.finish(console) })
 }
 
 /// The result of a comparison.
@@ -46,10 +47,10 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
-    /// Writes the differences between two lists.
+    /// Finds the differences between two lists, and writes them to `list`.
     pub(crate) fn of(
         [old, new]: &[Table; 2],
-        mut list: List<'_>,
+        mut list: Option<List<'_>>,
         json: bool,
         console: &Console,
     ) -> anyhow::Result<Self> {
@@ -67,14 +68,15 @@ impl Compared {
 
         let (changes, same) = changes(&old.sums, &new.sums, identifies_file);
         let mut counts = [0_u64; WORDS.len()];
-        let is_coloured = list.is_coloured();
+        let is_coloured = list.as_ref().is_some_and(List::is_coloured);
         for change in &changes {
             if let Some(nth) = kind(change) {
                 counts[nth] += 1;
+                let Some(list) = &mut list else { continue };
                 list.line(|out| push(out, nth, change, prefix, json, is_coloured));
             }
         }
-        list.finish()?;
+        list.map_or(Ok(()), List::finish)?;
         for change in &changes {
             if let Change::Unknown(path) = change {
                 let path = quote(&[prefix, path].concat());

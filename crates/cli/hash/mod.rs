@@ -13,7 +13,7 @@ mod tree;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use clap::Args;
 use ftk_hash::Algorithm;
 
@@ -40,7 +40,7 @@ pub(crate) struct HashArgs {
     #[arg(value_name = "PATH")]
     paths: Vec<OsString>,
 
-    /// Digest algorithm, such as blake3 [default: sha256]
+    /// Digest algorithms, such as sha256,blake3
     #[arg(
         short,
         long = "algorithm",
@@ -97,7 +97,7 @@ pub(crate) struct HashArgs {
     /// names that a manifest cannot represent are refused before anything changes. Manifests do not list empty
     /// directories. If the run is interrupted, the directory .ftk-bag in PATH has what was moved: the same command
     /// completes the bag.
-    #[arg(long, requires = "bag", help_heading = "Instead of printing digests")]
+    #[arg(long, help_heading = "Instead of printing digests")]
     create: bool,
 
     #[command(flatten)]
@@ -153,8 +153,8 @@ struct Mode {
     /// Print one digest of each directory PATH as a whole
     ///
     /// It covers the names, types, contents, link targets and executable bits of everything below the directory, and is
-    /// equal for equal directories; docs/tree-digest.md specifies it. A directory gets none, and the exit status is 2,
-    /// if something below it cannot be read or is skipped by an option. With --tag or several algorithms, each line has
+    /// equal for equal directories: see `ftk help tree-digest`. A directory gets none, and the exit status is 2, if
+    /// something below it cannot be read or is skipped by an option. With --tag or several algorithms, each line has
     /// a tag, such as `TREE-SHA256 (photos) = ...`.
     ///
     /// With --tree=git, prints the id that `git write-tree` gives to the directory: by SHA-1, or with `-a sha256` by
@@ -187,26 +187,166 @@ Exit status: 0: success; 1: differences or failed checks; 2: any error
 Examples:
   ftk hash -o SHA256SUMS ~/archive   write a list that `sha256sum -c` accepts
   ftk hash --check -q SHA256SUMS     report only files that are not OK
-  ftk hash -a xxh128 -e iso /srv     fast, not cryptographic; only some files
   ftk hash --bag /srv/bags/1912      validate a BagIt bag; --create makes one
   ftk hash --tree photos             one digest of a whole directory
   tar c . | ftk hash -a blake3       standard input";
 
 pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    args.refuse_conflicts_with(globals)?;
     let Mode { check, bag, diff, lines, tree } = args.mode;
-    if let Some(tree) = tree {
-        return tree::run(tree, args, globals, console);
-    }
-    let modes = [(check, "--check"), (bag, "--bag"), (diff, "--diff"), (lines, "--lines")];
-    if let Some(mode) = modes.into_iter().find(|it| it.0) {
-        ensure!(!args.cache.is_given(), "--cache cannot be used with {}: it always reads", mode.1);
-    }
-    match (check, bag, diff, lines) {
+    match (check, bag, diff, lines, tree) {
         (true, ..) => check::run(args, globals, console),
         (_, true, ..) if args.create => bag_create::run(args, globals, console),
         (_, true, ..) => check::bag::run(args, globals, console),
-        (.., true, _) => diff::run(args, globals, console),
-        (.., true) => lines::run(args, globals, console),
+        (.., true, _, _) => diff::run(args, globals, console),
+        (.., true, _) => lines::run(args, globals, console),
+        (.., Some(tree)) => tree::run(tree, args, globals, console),
         _ => sums::run(args, globals, console),
+    }
+}
+
+impl HashArgs {
+    /// Refuses options that the mode does not use, and conflicts that clap cannot declare here.
+    ///
+    /// # Errors
+    /// If there is one.
+    pub(crate) fn refuse_conflicts_with(&self, globals: &Globals) -> anyhow::Result<()> {
+        let Mode { check, bag, diff, lines, tree } = self.mode;
+        let modes = [(check, "--check"), (bag, "--bag"), (diff, "--diff"), (lines, "--lines")];
+        if let Some(mode) = modes.into_iter().find(|it| it.0) {
+            ensure!(!self.cache.is_given(), "--cache cannot be used with {}: it always reads", mode.1);
+        } else {
+            ensure!(
+                !(self.zero && globals.json),
+                "--zero cannot be used with --json: each object is one line"
+            );
+            ensure!(!(self.sfv && globals.json), "--sfv cannot be used with --json");
+        }
+        match self.check.given(diff) {
+            Some(option) if !check => bail!("{option} needs --check, which reads lists"),
+            _ => {}
+        }
+        ensure!(bag || !self.create, "--create needs --bag: it makes a bag");
+        if check {
+            check::refuse_unused(self)?;
+        }
+        if self.create {
+            bag_create::refuse_unused(self, globals)?;
+        } else if bag {
+            ensure!(
+                self.algorithms.is_empty(),
+                "--algorithm cannot be used with --bag: the manifests name the algorithms"
+            );
+        }
+        tree.map_or(Ok(()), |form| tree::refuse_unused(form, self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use crate::args::{Args, Command};
+
+    /// Whether `ftk hash` accepts these words.
+    fn is_accepted(words: &[&str]) -> bool {
+        let words = [&["ftk", "hash"], words].concat();
+        <Args as clap::Parser>::try_parse_from(&words).is_ok_and(|args| match &args.command {
+            Command::Hash(hash) => hash.refuse_conflicts_with(&args.globals).is_ok(),
+            _ => panic!("{words:?} is another command"),
+        })
+    }
+
+    /// A value that the option accepts.
+    fn value(long: &str) -> &'static str {
+        match long {
+            "algorithm" => "sha256",
+            "type" => "f",
+            "changed-within" | "changed-before" => "2d",
+            "owner" => "0",
+            "perm" => "644",
+            "where" | "exclude-where" => "empty",
+            "size" | "links" | "min-depth" | "max-depth" => "1",
+            _ => "x",
+        }
+    }
+
+    /// Every option is used or refused in every mode. `-r` is accepted everywhere: ftk always recurses.
+    #[test]
+    fn no_mode_ignores_an_option() {
+        let common = ["output", "no-cache", "recursive"];
+        let check =
+            ["algorithm", "zero", "ignore-missing", "status", "strict", "warn", "root", "only", "new"];
+        let filters = [
+            "extension",
+            "name",
+            "iname",
+            "path",
+            "regex",
+            "type",
+            "size",
+            "newer",
+            "changed-within",
+            "changed-before",
+            "owner",
+            "perm",
+            "links",
+            "samefile",
+            "empty",
+            "where",
+            "exclude-where",
+            "exclude",
+            "ignore-files",
+            "no-hidden",
+            "min-depth",
+            "max-depth",
+            "one-file-system",
+        ];
+        let with_filters = |others: &[&'static str]| [&filters[..], others].concat();
+        let modes: [(&[&str], Vec<&str>); 9] = [
+            (&["--check"], [&check[..], &common].concat()),
+            (&["--check", "--new"], with_filters(&[&check[..7], &common, &["follow"]].concat())),
+            (&["--check", "--only=a"], [&check[..8], &common].concat()),
+            (&["--bag"], [&["zero", "create"][..], &common].concat()),
+            (&["--bag", "--create"], ["algorithm", "no-cache", "recursive"].into()),
+            (&["--diff"], [&["algorithm", "zero", "status"][..], &common].concat()),
+            (&["--lines"], [&["algorithm", "zero"][..], &common].concat()),
+            (
+                &["--tree"],
+                with_filters(
+                    &[&["algorithm", "tag", "zero", "cache", "files-from", "files0-from"][..], &common]
+                        .concat(),
+                ),
+            ),
+            (
+                &["--tree=git"],
+                with_filters(&[&["algorithm", "zero", "files-from", "files0-from"][..], &common].concat()),
+            ),
+        ];
+        let mut definition = Args::command();
+        definition.build();
+        let hash = definition.find_subcommand("hash").unwrap();
+        let modes_of_hash = ["check", "bag", "diff", "lines", "tree", "help"];
+        let options = hash.get_arguments().filter(|arg| !arg.is_global_set() && !arg.is_positional());
+        let (mut tried, mut wrong) = (0, Vec::new());
+        for arg in options.filter(|arg| !modes_of_hash.contains(&arg.get_long().unwrap())) {
+            let long = arg.get_long().unwrap();
+            let word = match arg.get_action().takes_values() {
+                true => format!("--{long}={}", value(long)),
+                false => format!("--{long}"),
+            };
+            let needs_a_mode = check[2..].contains(&long) || long == "create";
+            assert_eq!(is_accepted(&[&word]), !needs_a_mode, "{word} without a mode");
+            for (mode, used) in &modes {
+                let is_given = mode.iter().any(|it| it.split('=').next() == word.split('=').next());
+                if !is_given || long == "only" {
+                    if is_accepted(&[mode, &[&*word][..]].concat()) != used.contains(&long) {
+                        wrong.push(format!("{mode:?} {word}"));
+                    }
+                    tried += 1;
+                }
+            }
+        }
+        assert!(wrong.is_empty() && tried > 350, "{tried}: {wrong:#?}");
     }
 }

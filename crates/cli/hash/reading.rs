@@ -31,6 +31,14 @@ pub(crate) struct Reading<'a> {
     pub(crate) warn: bool,
 }
 
+/// Returns a name without `./` at its start.
+pub(crate) fn bare_name(mut name: &[u8]) -> &[u8] {
+    while let Some(rest) = name.strip_prefix(b"./").filter(|rest| !rest.is_empty()) {
+        name = rest;
+    }
+    name
+}
+
 /// What was found in a list besides usable lines.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReadList {

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::time::Instant;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use ftk_file::Stream;
 use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::Keep;
@@ -32,10 +32,6 @@ use crate::scan::too_large;
 use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    ensure!(!(args.sfv && globals.json), "--sfv cannot be used with --json");
-    if args.zero && globals.json {
-        bail!("--zero cannot be used with --json: each object is one line");
-    }
     let mut run = Run::new(globals, console)?;
     let algorithms = if args.sfv { &[Algorithm::Crc32][..] } else { &*wanted(&args.algorithms) };
     let is_stdin = |path: &OsString| path == "-";

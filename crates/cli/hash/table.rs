@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 use ftk_hash::Algorithm;
 use ftk_record::{End, SortedSums, Sums, quote};
 
-use crate::hash::reading::{ReadList, Reading};
+use crate::hash::reading::{ReadList, Reading, bare_name};
 use crate::input::open;
 
 /// A list of digests and its problems.
@@ -51,11 +51,8 @@ impl ListOptions<'_> {
             path,
             input,
             |line| {
-                let mut bare = &*line.name;
-                has_dot &= bare.starts_with(b"./");
-                while let Some(rest) = bare.strip_prefix(b"./").filter(|rest| !rest.is_empty()) {
-                    bare = rest;
-                }
+                has_dot &= line.name.starts_with(b"./");
+                let bare = bare_name(&line.name);
                 for (algorithm, digest) in line.digests {
                     sums.push(*algorithm, digest.as_bytes(), bare);
                 }

@@ -44,16 +44,11 @@ pub(super) fn run(
     globals: &Globals,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
-    ensure!(!(args.zero && globals.json), "--zero cannot be used with --json: each object is one line");
     let lists = &args.selection.starts;
     let is_stdin = |path: &OsStr| path == "-";
     ensure!(
         !args.paths.iter().any(|path| is_stdin(path)) && (!args.paths.is_empty() || lists.has_list()),
         "--tree needs directories"
-    );
-    ensure!(
-        args.selection.follow(Follow::Roots) == Follow::Roots,
-        "--tree hashes the targets of links and does not follow them: drop --follow"
     );
     let (form, algorithms) = match tree {
         TreeArg::Ftk => (TreeForm::Ftk, wanted(&args.algorithms)),
@@ -105,10 +100,25 @@ pub(super) fn run(
 /// The consequence for files that could not be read.
 const NOT_HASHED: &str = "not hashed";
 
+/// Refuses options that a tree digest does not use.
+///
+/// # Errors
+/// If there is one.
+pub(super) fn refuse_unused(tree: TreeArg, args: &HashArgs) -> anyhow::Result<()> {
+    ensure!(
+        args.selection.follow(Follow::Roots) == Follow::Roots,
+        "--tree hashes the targets of links and does not follow them: drop --follow"
+    );
+    if tree == TreeArg::Git {
+        ensure!(!args.tag, "--tag cannot be used with --tree=git: there is no such tag");
+        ensure!(!args.cache.is_given(), "--cache cannot be used with --tree=git: it stores no ids of git");
+        git_algorithm(args)?;
+    }
+    Ok(())
+}
+
 /// Returns the algorithm of the ids of git.
 fn git_algorithm(args: &HashArgs) -> anyhow::Result<Vec<Algorithm>> {
-    ensure!(!args.tag, "--tag cannot be used with --tree=git: there is no such tag");
-    ensure!(!args.cache.is_given(), "--cache cannot be used with --tree=git: it stores no ids of git");
     match args.algorithms[..] {
         [] => Ok(vec![Algorithm::Sha1]),
         [algorithm @ (Algorithm::Sha1 | Algorithm::Sha256)] => Ok(vec![algorithm]),

@@ -7,6 +7,16 @@ use ftk_manifest::{Criteria, Field};
 
 use crate::console::Outcome;
 
+/// The option for callers that only need the exit status.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct StatusArg {
+    /// Print nothing; only set the exit status
+    ///
+    /// Errors are printed nevertheless.
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub(super) status: bool,
+}
+
 /// The option that tells damage from other differences by the exit status.
 #[derive(Debug, Args)]
 pub(super) struct CorruptedArgs {

@@ -20,7 +20,7 @@ use crate::hash::reading::ReadList;
 use crate::hash::table::{ListOptions, Table};
 use crate::input;
 use crate::list::List;
-use crate::manifest::corrupted::CorruptedArgs;
+use crate::manifest::corrupted::{CorruptedArgs, StatusArg};
 use crate::manifest::input::{Input, in_either};
 use crate::manifest::part::{Part, PartArgs, say_unselected};
 use crate::manifest::record::{Findings, Manner, Uncompared, say_counts};
@@ -47,7 +47,7 @@ pub(super) struct DiffArgs {
     /// Print which directories grew or shrank, not the entries
     ///
     /// Prints what `ftk du --since OLD NEW` prints. The summary and the exit status are still about all entries.
-    #[arg(long, conflicts_with_all = ["exclude", "path"])]
+    #[arg(long, conflicts_with_all = ["status", "exclude", "path"])]
     by_directory: bool,
 
     /// With --by-directory: print only the N largest changes
@@ -59,6 +59,9 @@ pub(super) struct DiffArgs {
 
     #[command(flatten)]
     rules: RulesArgs,
+
+    #[command(flatten)]
+    pub(super) status: StatusArg,
 
     #[command(flatten)]
     corrupted: CorruptedArgs,
@@ -106,6 +109,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
             if is_manifest { sums(path, globals, console) } else { reading.read(path) }
         };
         let tables = [table(&args.old, are_manifests[0])?, table(&args.new, are_manifests[1])?];
+        let list = (!args.status.status).then_some(list);
         let compared = Compared::of(&tables, list, globals.json, console)?;
         return Ok(compared.finish(console));
     }
@@ -119,7 +123,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         part: part.as_ref().map(Part::selector),
     };
     args.corrupted.check(&criteria, &[&old.header().algorithms, &new.header().algorithms])?;
-    let is_silent = args.by_directory;
+    let is_silent = args.by_directory || args.status.status;
     let manner =
         Manner { member: "change", word, json: globals.json, all: false, has_sizes: true, is_silent };
     let mut findings = Findings::new(manner, [&old.header().algorithms, &new.header().algorithms], list);

@@ -83,6 +83,17 @@ enum ManifestCommand {
     Merge(MergeArgs),
 }
 
+impl ManifestArgs {
+    /// Whether `--status` was given.
+    pub(crate) fn prints_nothing(&self) -> bool {
+        match &self.command {
+            ManifestCommand::Verify(args) => args.status.status,
+            ManifestCommand::Diff(args) => args.status.status,
+            _ => false,
+        }
+    }
+}
+
 const EXAMPLES: &str = "\
 Exit status: 0: success; 1: differences found; 2: any error
 

@@ -16,7 +16,7 @@ use ftk_record::{quote, shell_word};
 use crate::console::{Console, Outcome, cause};
 use crate::globals::Globals;
 use crate::list::List;
-use crate::manifest::corrupted::CorruptedArgs;
+use crate::manifest::corrupted::{CorruptedArgs, StatusArg};
 use crate::manifest::create::{join, say_no_xattrs};
 use crate::manifest::guard::refuse_swapped;
 use crate::manifest::input::Input;
@@ -94,8 +94,11 @@ pub(super) struct VerifyArgs {
     exit_on_first: bool,
 
     /// Also print entries that are as recorded
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, conflicts_with = "status", help_heading = "Output")]
     all: bool,
+
+    #[command(flatten)]
+    pub(super) status: StatusArg,
 
     #[command(flatten)]
     corrupted: CorruptedArgs,
@@ -114,7 +117,7 @@ Examples:
                         neither these nor what is below them
   ftk manifest verify --sample 5% /archive archive.jsonl
                         a part of the files, other ones every night
-  ftk manifest verify --mode metadata --exit-on-first -q / root.jsonl
+  ftk manifest verify --mode metadata --exit-on-first --status / root.jsonl
                         quick; only set the exit status
   xzcat /mnt/root.jsonl.xz | ftk manifest verify / -
                         a manifest from standard input";
@@ -187,7 +190,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
         json: globals.json,
         all: args.all,
         has_sizes: false,
-        is_silent: false,
+        is_silent: args.status.status,
     };
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
     let (mut summary, mut done, mut failed) = (Summary::default(), Progress::default(), 0);

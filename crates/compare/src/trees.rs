@@ -26,7 +26,7 @@ mod run;
 mod tree;
 mod worker;
 
-pub use classify::{EqualTimes, TreeCriteria};
+pub use classify::{EqualTimes, Ignored, TreeCriteria};
 pub use difference::{Difference, Field, What};
 pub use pairs::PairTable;
 pub use tree::{Trees, WalkedTree};

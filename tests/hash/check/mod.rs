@@ -6,6 +6,7 @@ mod formats;
 mod hashdeep;
 mod lists;
 mod new;
+mod only;
 mod oracles;
 mod root;
 mod unchecked;

@@ -34,7 +34,7 @@ pub(super) fn work(templates: &[BatchTemplate], queue: Queue, runner: &Runner<'_
 }
 
 fn run(templates: &[BatchTemplate], paths: &[Vec<u8>], runner: &Runner<'_>) {
-    let run = |template: &BatchTemplate| !runner.is_over() && runner.run(&template.fill(paths), true);
+    let run = |template: &BatchTemplate| !runner.is_over() && runner.run(&template.fill(paths), true, paths);
     // A command runs only if the commands before it succeeded.
     let _ = templates.iter().all(run);
 }

@@ -2,10 +2,12 @@
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write as _};
-use std::process::{Command, Output, Stdio};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use ftk_record::quote;
 use ftk_sched::Stop;
 use indicatif::HumanCount;
 use rustix::io::Errno;
@@ -16,6 +18,12 @@ use super::template::{BatchTemplate, Template};
 use crate::console::{Console, Outcome, cause};
 use crate::human;
 use crate::stdout::Stdout;
+
+/// Failed commands that are named. Further ones are only counted.
+const NAMED: u64 = 10;
+
+/// The status by which a command says that the others should not run, as in `xargs`.
+const STOPS: i32 = 255;
 
 /// The parsed commands.
 #[derive(Debug)]
@@ -74,10 +82,10 @@ impl<'r> Runner<'r> {
         self.stop.is_raised()
     }
 
-    /// Runs a command to its end, and returns whether it succeeded. `is_fixed`: the program does not depend
-    /// on the path. If such a program is not found or not executable, this is reported once and nothing more
+    /// Runs a command for `paths` to its end, and returns whether it succeeded. `is_fixed`: the program does not
+    /// depend on the path. If such a program is not found or not executable, this is reported once and nothing more
     /// runs.
-    pub(super) fn run(&self, command: &[OsString], is_fixed: bool) -> bool {
+    pub(super) fn run(&self, command: &[OsString], is_fixed: bool, paths: &[Vec<u8>]) -> bool {
         let output = match self.output(command) {
             Ok(output) => output,
             Err(error) => {
@@ -105,8 +113,38 @@ impl<'r> Runner<'r> {
         let _ = io::stderr().lock().write_all(&output.stderr); // a failure could not be reported anywhere
         let succeeded = output.status.success();
         self.ran.fetch_add(1, Ordering::Relaxed);
-        self.failed.fetch_add(u64::from(!succeeded), Ordering::Relaxed);
+        if !succeeded {
+            let nth = self.failed.fetch_add(1, Ordering::Relaxed);
+            self.say_failed(&command[0], paths, output.status, nth);
+        }
         succeeded
+    }
+
+    /// Names the first failures, and stops the run if the status says so.
+    fn say_failed(&self, program: &OsString, paths: &[Vec<u8>], status: ExitStatus, nth: u64) {
+        let stops = status.code() == Some(STOPS);
+        let is_first_stop = stops && !self.stop.is_raised();
+        if stops {
+            self.stop.raise();
+        }
+        if nth >= NAMED && !is_first_stop {
+            return;
+        }
+        let program = quote(program.as_encoded_bytes());
+        let paths = match paths {
+            [path] => quote(path),
+            [first, ..] => {
+                format!("{}, the first of {}", quote(first), human::count(paths.len() as u64, "path"))
+            }
+            [] => return,
+        };
+        let how = match (status.code(), status.signal()) {
+            (Some(code), _) => format!("status {code}"),
+            (None, Some(signal)) => format!("signal {signal}"),
+            (None, None) => status.to_string(),
+        };
+        let then = if is_first_stop { ", so no other command is started" } else { "" };
+        self.console.warning(format_args!("{program} failed for {paths}: {how}{then}"));
     }
 
     /// Prints how many commands failed, and returns the outcome.

@@ -3,10 +3,12 @@
 mod batch;
 mod children;
 mod command;
+mod operands;
 mod options;
 mod run;
 mod template;
 
 pub(super) use command::Templates;
+pub(super) use operands::refuse_swallowed;
 pub(super) use options::Commands;
 pub(super) use run::run;

@@ -34,8 +34,11 @@ is involved. A path never looks like an option: where it would begin with a dash
 
 Commands start during the search, as many at a time as -j says (`auto`: one per CPU), and the output of each one \
 appears in one piece when it ends. With `-j mono`, they run one after another and can use standard input and the \
-terminal. With several --exec, the later ones run for entries for which the earlier ones succeeded. If a command \
-fails, the exit status is 2.";
+terminal. With several --exec, the later ones run for entries for which the earlier ones succeeded.
+
+If a command fails, its path and status are printed, the others still run, and the exit status of ftk is 2. A command \
+that ends with status 255 stops the run: no other one is started, as in xargs. Write PATHs before --exec: what follows \
+it belongs to CMD.";
 
 const BATCH: &str = "Run CMD for all entries, in as few runs as possible";
 

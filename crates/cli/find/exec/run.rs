@@ -61,7 +61,8 @@ fn work_each(templates: &[Template], queue: Queue, runner: &Runner<'_>) {
         && let Some(path) = queue.next()
     {
         let run = |template: &Template| {
-            !runner.is_over() && runner.run(&template.fill(&path), template.has_fixed_program())
+            let (command, is_fixed) = (template.fill(&path), template.has_fixed_program());
+            !runner.is_over() && runner.run(&command, is_fixed, std::slice::from_ref(&path))
         };
         // A command runs only if the commands before it succeeded.
         let _ = templates.iter().all(run);

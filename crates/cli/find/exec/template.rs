@@ -36,8 +36,9 @@ impl Template {
     /// Parses a command. Other text in braces is not changed. If there is no placeholder, the path is
     /// appended as the last argument.
     pub(super) fn new(arguments: &[OsString]) -> Self {
+        let has_place = has_place(arguments);
         let mut arguments: Vec<_> = arguments.iter().map(|argument| pieces(argument.as_bytes())).collect();
-        if arguments.iter().all(|argument| is_fixed(argument)) {
+        if !has_place {
             arguments.push(vec![Piece::Path]);
         }
         Self(arguments)
@@ -89,6 +90,11 @@ impl BatchTemplate {
     pub(super) fn argument(&self, path: &[u8]) -> OsString {
         fill(&self.template.0[self.place], &protected(path))
     }
+}
+
+/// Whether a command has a placeholder.
+pub(super) fn has_place(arguments: &[OsString]) -> bool {
+    arguments.iter().any(|argument| !is_fixed(&pieces(argument.as_bytes())))
 }
 
 fn pieces(argument: &[u8]) -> Vec<Piece> {

@@ -1,6 +1,7 @@
 //! Reads checksum lists into compact tables.
 
-use std::ffi::{CString, OsStr};
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,10 +11,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::{Budget, PathList, Unlisted};
-use ftk_record::ListLine;
+use ftk_record::{ListLine, quote, shell_word};
 
 use crate::console::cause;
-use crate::hash::reading::{ReadList, Reading};
+use crate::hash::reading::{ReadList, Reading, bare_name};
 use crate::input::open;
 use crate::run::Run;
 use crate::scan::say_hint;
@@ -26,6 +27,8 @@ pub(super) struct ParseOptions<'a> {
     pub(super) reading: Reading<'a>,
     /// The directory that paths are confined to.
     pub(super) root: Option<&'a Path>,
+    /// The names that are checked; all if empty.
+    pub(super) only: &'a [OsString],
     pub(super) run: &'a Run<'a>,
 }
 
@@ -40,6 +43,8 @@ pub(super) struct Lines {
     pub(super) odd: Vec<Odd>,
     /// Whether some lines have the size of their file.
     pub(super) has_sizes: bool,
+    /// The names of `--only`, and whether a list has them.
+    pub(super) only: BTreeMap<Vec<u8>, bool>,
 }
 
 /// One list.
@@ -86,6 +91,8 @@ impl ParseOptions<'_> {
         };
         let has_stdin = self.root.is_none() && lists.iter().all(|list| list.as_ref() != "-");
         let mut tables = Tables::new(paths.within(&self.run.budget), has_stdin);
+        tables.lines.only =
+            self.only.iter().map(|name| (bare_name(name.as_bytes()).to_vec(), false)).collect();
         let mut is_whole = true;
         for list in lists {
             is_whole &= self.one(list.as_ref(), &mut tables)?;
@@ -97,6 +104,13 @@ impl ParseOptions<'_> {
         let said = |verb, error: &io::Error| self.run.console.path_error(verb, path.as_bytes(), cause(error));
         let opened = open(path).and_then(|input| Ok((input.metadata()?, input)));
         let (metadata, input) = match opened {
+            Ok((metadata, _)) if metadata.is_dir() => {
+                let (dir, option) = (quote(path.as_bytes()), shell_word(path.as_bytes()));
+                self.run.console.error(format_args!(
+                    "{dir} is a directory, and no list: --root {option} resolves the names of a list there"
+                ));
+                return Ok(false);
+            }
             Ok(opened) => opened,
             Err(error) => {
                 said("open", &error);
@@ -112,7 +126,14 @@ impl ParseOptions<'_> {
             input,
             |line| {
                 let name = self.path_of(line);
-                separators.note(name, tables.lines.lines.len(), &self.run.budget)?;
+                let only = &mut tables.lines.only;
+                let is_wanted =
+                    only.is_empty() || only.get_mut(bare_name(name)).map(|it| *it = true).is_some();
+                let number = is_wanted.then_some(tables.lines.lines.len());
+                separators.note(name, number, &self.run.budget)?;
+                if !is_wanted {
+                    return Ok(());
+                }
                 tables.push(name, line.digests, line.size, &self.run.budget)
             },
             |complaint| self.run.console.error(complaint),
@@ -168,15 +189,15 @@ struct Separators {
 }
 
 impl Separators {
-    /// Notes the name of a file whose first line has this number.
-    fn note(&mut self, name: &[u8], line: usize, budget: &Budget) -> anyhow::Result<()> {
+    /// Notes the name of a file whose first line has this number, if the file is checked.
+    fn note(&mut self, name: &[u8], line: Option<usize>, budget: &Budget) -> anyhow::Result<()> {
         if self.has_slash || memchr::memchr2(b'/', b'\\', name).is_none() {
             return Ok(());
         }
         self.has_slash = name.contains(&b'/');
         if self.has_slash {
             self.names = Vec::new();
-        } else {
+        } else if let Some(line) = line {
             budget.reserve((name.len() + size_of::<(usize, Vec<u8>)>()) as u64).context(TOO_LARGE)?;
             self.names.push((line, name.to_vec()));
         }

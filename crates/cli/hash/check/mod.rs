@@ -16,7 +16,7 @@ use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_record::{End, quote};
 use ftk_select::Roots;
@@ -28,60 +28,107 @@ use crate::hash::HashArgs;
 use crate::hash::check::files::Files;
 use crate::hash::check::lists::ParseOptions;
 use crate::hash::check::unlisted::SearchedTree;
+use crate::hash::check::verdict::CheckResult;
 use crate::hash::check::verdicts::{Manner, Verdicts};
 use crate::hash::reading::Reading;
 use crate::list::{List, named};
 use crate::run::Run;
 use crate::stdout::Stdout;
 
-/// Options that need `--check`.
+/// Options that need `--check`. clap cannot declare this: `requires` has no effect if another mode is given.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "With --check")]
 pub(super) struct CheckArgs {
     /// Ignore missing files: no line, no failure
-    #[arg(long, requires = "check")]
+    #[arg(long)]
     ignore_missing: bool,
 
     /// Print nothing; only set the exit status
-    #[arg(long, requires = "check")]
-    status: bool,
+    ///
+    /// Also with --diff. Errors are printed nevertheless.
+    #[arg(long)]
+    pub(super) status: bool,
 
     /// Fail if any line is malformed or may be cut off
     ///
     /// Without --strict, lines without a digest are only counted, and a missing line end, which may be the sign of a
     /// list that was cut off, is a warning.
-    #[arg(long, requires = "check")]
+    #[arg(long)]
     strict: bool,
 
     /// Warn about each malformed line, with its number
-    #[arg(short, long, requires = "check")]
+    #[arg(short, long)]
     warn: bool,
 
     /// Resolve paths in DIR; reject paths that lead out of it
     ///
     /// Absolute paths and paths with `..` are errors, and symbolic links below DIR are not followed. Without --root,
     /// paths are relative to the working directory and used as they are.
-    #[arg(long, value_name = "DIR", requires = "check")]
+    #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
+
+    /// Check only NAME, and fail if no list has it
+    ///
+    /// Repeatable. NAME is written as in the list; `./` at its start is ignored. If no list has it, the line is
+    /// `NAME: NOT LISTED`, and the exit status 1.
+    #[arg(long, value_name = "NAME", conflicts_with = "new", allow_hyphen_values = true)]
+    only: Vec<OsString>,
 
     /// Also fail for files in the tree that no list names
     ///
     /// The tree is that of --root, or else of the working directory. The selection options say which files count;
     /// without --new they are errors. The lists themselves do not count.
-    #[arg(long, requires = "check")]
+    #[arg(long)]
     new: bool,
+}
+
+impl CheckArgs {
+    /// Returns the first option that was given. `--status` is also for `--diff`.
+    pub(super) fn given(&self, is_diff: bool) -> Option<&'static str> {
+        [
+            (self.ignore_missing, "--ignore-missing"),
+            (self.status && !is_diff, "--status"),
+            (self.strict, "--strict"),
+            (self.warn, "--warn"),
+            (self.root.is_some(), "--root"),
+            (!self.only.is_empty(), "--only"),
+            (self.new, "--new"),
+        ]
+        .into_iter()
+        .find_map(|(is_given, name)| is_given.then_some(name))
+    }
+}
+
+/// Refuses options that select files, as far as a check ignores them.
+///
+/// # Errors
+/// If there is one.
+pub(super) fn refuse_unused(args: &HashArgs) -> anyhow::Result<()> {
+    let selection = &args.selection;
+    if let Some(list) = selection.starts.list_option() {
+        bail!(
+            "{list} cannot be used with --check: the PATHs are the lists, and --only NAME checks single files of them"
+        );
+    }
+    if args.check.new {
+        return Ok(());
+    }
+    if let Some(option) = selection.filter() {
+        bail!(
+            "{option} needs --new: it selects the unlisted files to look for, while --check checks every listed file, \
+             or those of --only"
+        );
+    }
+    ensure!(
+        selection.follow(Follow::Roots) == Follow::Roots,
+        "--follow needs --new: --check follows links without it, and with --root it follows none"
+    );
+    Ok(())
 }
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let run = Run::new(globals, console)?;
     let own = &args.check;
-    if !own.new
-        && let Some(option) = args.selection.filter()
-    {
-        bail!(
-            "{option} needs --new: it selects the unlisted files to look for, while --check checks every listed file"
-        );
-    }
     let stdin = [OsString::from("-")];
     let names = if args.paths.is_empty() { &stdin } else { &*args.paths };
     let stdout = Stdout::default();
@@ -98,13 +145,18 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let end = if args.zero { End::Nul } else { End::Newline };
     let warn = own.warn && !own.status;
     let reading = Reading { end, algorithms: &args.algorithms, verb: ["check", "checked"], warn };
-    let (lines, paths, is_whole) = ParseOptions { reading, root, run: &run }.read(names)?;
+    let options = ParseOptions { reading, root, only: &own.only, run: &run };
+    let (lines, paths, is_whole) = options.read(names)?;
     let files = Files::read(&lines, paths, root.map(|_| "--root"), &run)?;
 
     let manner = Manner { args: own, is_quiet: globals.quiet, json: globals.json, end };
     let mut verdicts = Verdicts::new(manner, out, console);
     let mut outcome = if is_whole { Outcome::Success } else { Outcome::Error };
     verdicts.of_lines(&lines, &files);
+    if is_whole {
+        let not_listed = lines.only.iter().filter(|(_, is_listed)| !**is_listed);
+        verdicts.without_digest(CheckResult::NotListed, not_listed.map(|(name, _)| &**name));
+    }
     if own.new && !is_whole {
         console.error("cannot look for new files, since a list could not be read");
     } else if own.new {
@@ -117,7 +169,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         };
         let (new, walked) = tree.unlisted(&lines, &files)?;
         outcome = outcome.max(walked);
-        verdicts.of_new(&new);
+        verdicts.without_digest(CheckResult::New, new.iter().map(|path| &**path));
     }
     Ok(outcome.max(verdicts.finish(&lines, &files, &run)?))
 }

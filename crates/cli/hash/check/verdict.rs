@@ -22,11 +22,13 @@ pub(super) enum CheckResult {
     Changed,
     /// The file is in the tree but not in any list.
     New,
+    /// The file of `--only` is not in any list.
+    NotListed,
 }
 
 impl CheckResult {
-    pub(super) const ALL: [Self; 6] =
-        [Self::Ok, Self::Failed, Self::Missing, Self::Unreadable, Self::Changed, Self::New];
+    pub(super) const ALL: [Self; 7] =
+        [Self::Ok, Self::Failed, Self::Missing, Self::Unreadable, Self::Changed, Self::New, Self::NotListed];
 
     /// Returns the word for JSON and the summary.
     pub(super) fn word(self) -> &'static str {
@@ -37,17 +39,19 @@ impl CheckResult {
             Self::Unreadable => "unreadable",
             Self::Changed => "changed",
             Self::New => "new",
+            Self::NotListed => "not_listed",
         }
     }
 
     /// Returns the text that follows the name in a line. The coreutils print the same words, except for
-    /// `NEW`.
+    /// `NEW` and `NOT LISTED`.
     fn text(self) -> &'static [u8] {
         match self {
             Self::Ok => b": OK",
             Self::Failed => b": FAILED",
             Self::Missing | Self::Unreadable | Self::Changed => b": FAILED open or read",
             Self::New => b": NEW",
+            Self::NotListed => b": NOT LISTED",
         }
     }
 
@@ -55,14 +59,14 @@ impl CheckResult {
         match self {
             Self::Ok => Tone::Good,
             Self::New => Tone::Notable,
-            Self::Failed | Self::Missing | Self::Unreadable | Self::Changed => Tone::Wrong,
+            Self::Failed | Self::Missing | Self::Unreadable | Self::Changed | Self::NotListed => Tone::Wrong,
         }
     }
 
     pub(super) fn outcome(self) -> Outcome {
         match self {
             Self::Ok => Outcome::Success,
-            Self::Failed | Self::Missing | Self::New => Outcome::Negative,
+            Self::Failed | Self::Missing | Self::New | Self::NotListed => Outcome::Negative,
             Self::Unreadable | Self::Changed => Outcome::Error,
         }
     }

@@ -170,11 +170,14 @@ impl<'a> Verdicts<'a> {
         self.give(&Record { path, verdict, expected: Some(expected), found, error });
     }
 
-    /// Prints the verdicts on files that are not in any list.
-    pub(super) fn of_new<P: AsRef<[u8]>>(&mut self, paths: &[P]) {
+    /// Prints a verdict for which no digest was compared: `New` or `NotListed`.
+    pub(super) fn without_digest<'p>(
+        &mut self,
+        verdict: CheckResult,
+        paths: impl IntoIterator<Item = &'p [u8]>,
+    ) {
         for path in paths {
-            let path = path.as_ref();
-            self.give(&Record { path, verdict: CheckResult::New, expected: None, found: None, error: None });
+            self.give(&Record { path, verdict, expected: None, found: None, error: None });
         }
     }
 
@@ -197,7 +200,7 @@ impl<'a> Verdicts<'a> {
     fn of_list(&mut self, list: &List, is_ok: bool) {
         let ReadList { name, malformed, unusable, is_unended, is_cut_off, .. } = &list.read;
         let CheckArgs { ignore_missing, status, strict, .. } = *self.manner.args;
-        if list.lines.is_empty() && *unusable == 0 {
+        if list.read.usable == 0 && *unusable == 0 {
             let why = list.read.why_empty();
             self.fail(Outcome::Error, format!("{name}: no properly formatted checksum lines found{why}"));
             return;
@@ -208,7 +211,7 @@ impl<'a> Verdicts<'a> {
         if *unusable > 0 || (strict && (*malformed > 0 || *is_unended)) {
             self.outcome = Outcome::Error;
         }
-        if ignore_missing && !is_ok {
+        if ignore_missing && !is_ok && !list.lines.is_empty() {
             self.outcome = self.outcome.max(Outcome::Negative);
             if !status {
                 self.console.error(format_args!("{name}: no file was verified"));
@@ -247,7 +250,7 @@ impl<'a> Verdicts<'a> {
 fn warn(lines: &Lines, counts: Counts, console: &Console) {
     // A list without any usable line has been reported as an error, so there is no warning about its
     // malformed lines.
-    let usable = lines.lists.iter().filter(|list| !list.lines.is_empty());
+    let usable = lines.lists.iter().filter(|list| list.read.usable > 0);
     reading::warn_of_text(usable.map(|list| &list.read), console);
     let unread = counts.of(CheckResult::Unreadable) + counts.of(CheckResult::Changed);
     for (n, one, many) in [
@@ -258,7 +261,11 @@ fn warn(lines: &Lines, counts: Counts, console: &Console) {
             "computed checksum did NOT match",
             "computed checksums did NOT match",
         ),
-        (counts.of(CheckResult::New), "file is not in any list", "files are not in any list"),
+        (
+            counts.of(CheckResult::New) + counts.of(CheckResult::NotListed),
+            "file is not in any list",
+            "files are not in any list",
+        ),
     ] {
         if n > 0 {
             console.warning(format_args!("WARNING: {n} {}", if n == 1 { one } else { many }));

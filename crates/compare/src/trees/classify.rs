@@ -11,6 +11,8 @@ use super::merge::Entry;
 pub struct TreeCriteria {
     /// Compare the mode, owner, group, mtime and extended attributes too. The mtime of directories is ignored.
     pub metadata: bool,
+    /// Which of these are not compared.
+    pub ignored: Ignored,
     /// Treat files of equal size and mtime as equal, without reading any file.
     pub quick: bool,
     /// Read also files with the same inode number, like any other pair.
@@ -19,6 +21,23 @@ pub struct TreeCriteria {
     pub times: EqualTimes,
     /// Names that differ only in their Unicode normal form count as equal.
     pub normalize_names: bool,
+}
+
+/// Metadata that may differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ignored {
+    /// Permission bits.
+    pub mode: bool,
+    /// Owner.
+    pub uid: bool,
+    /// Group.
+    pub gid: bool,
+    /// Time of the last modification. Does not apply if [`TreeCriteria::quick`] compares files by it.
+    pub mtime: bool,
+    /// Extended attributes, which are not read then.
+    pub xattrs: bool,
+    /// Which paths are hard links of each other.
+    pub links: bool,
 }
 
 /// Which mtimes count as equal.

@@ -101,9 +101,9 @@ impl Differing {
         let (a, b) = (a.metadata(), b.metadata());
         for field in FIELDS {
             let (differs, counts) = match field {
-                Field::Mode => (a.mode != b.mode, criteria.metadata),
-                Field::Uid => (a.uid != b.uid, criteria.metadata),
-                Field::Gid => (a.gid != b.gid, criteria.metadata),
+                Field::Mode => (a.mode != b.mode, criteria.metadata && !criteria.ignored.mode),
+                Field::Uid => (a.uid != b.uid, criteria.metadata && !criteria.ignored.uid),
+                Field::Gid => (a.gid != b.gid, criteria.metadata && !criteria.ignored.gid),
                 Field::Mtime => {
                     let is_equal = criteria.times.has(a.mtime_ns, b.mtime_ns);
                     (!is_equal, counts_mtime(file_type, relation, criteria))
@@ -129,6 +129,6 @@ fn counts_mtime(file_type: FileType, relation: Relation, criteria: TreeCriteria)
         // Without reading the content, the mtime decides whether it is the same.
         FileType::Regular if criteria.quick && relation == Relation::Same => true,
         // The mtime of any future type is metadata too.
-        _ => criteria.metadata,
+        _ => criteria.metadata && !criteria.ignored.mtime,
     }
 }

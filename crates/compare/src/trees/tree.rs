@@ -105,8 +105,9 @@ impl Trees<'_> {
     ) -> Result<PairTable, Full> {
         let file = |entry: &Entry| entry.file.expect("only regular files are opened");
         let (mut pairs, mut others) = (Vec::new(), 0);
-        let mut links = self.criteria.metadata.then(|| Links::new(budget));
-        let mut attributes = self.criteria.metadata.then(|| Attributes::new(self));
+        let TreeCriteria { metadata, ignored, .. } = self.criteria;
+        let mut links = (metadata && !ignored.links).then(|| Links::new(budget));
+        let mut attributes = (metadata && !ignored.xattrs).then(|| Attributes::new(self));
         let (mut differences, mut nth) = (Differences::new(budget), 0);
         let mut merge = Merge::new(&self.a, &self.b, &names);
         while let Some(step) = merge.next() {

@@ -27,6 +27,7 @@ use crate::hash::check::bag::payload::Payload;
 use crate::hash::check::bag::tags::Declaration;
 use crate::hash::check::files::Files;
 use crate::hash::check::lists::Tables;
+use crate::hash::check::verdict::CheckResult;
 use crate::hash::check::verdicts::{Manner, Verdicts};
 use crate::list::{List, named};
 use crate::run::Run;
@@ -34,10 +35,6 @@ use crate::stdout::Stdout;
 
 pub(in crate::hash) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let [dir] = &*args.paths else { bail!("--bag validates one bag: name its directory") };
-    ensure!(
-        args.algorithms.is_empty(),
-        "--algorithm cannot be used with --bag: the manifests name the algorithms"
-    );
     let bag = Path::new(dir);
     let name = quote(dir.as_bytes());
     let metadata = bag.metadata().with_context(|| format!("cannot open {name}"))?;
@@ -65,7 +62,7 @@ pub(in crate::hash) fn run(args: &HashArgs, globals: &Globals, console: &Console
     let manner = Manner { args: &args.check, is_quiet: globals.quiet, json: globals.json, end };
     let mut verdicts = Verdicts::new(manner, out, console);
     verdicts.of_files(&lines, &files, &links);
-    verdicts.of_new(&unlisted);
+    verdicts.without_digest(CheckResult::New, unlisted.iter().map(AsRef::as_ref));
     let outcome = findings.outcome();
     Ok(outcome.max(verdicts.finish(&lines, &files, &run)?))
 }
