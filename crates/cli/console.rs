@@ -273,6 +273,10 @@ fn in_one_line(text: &str) -> String {
         let line = line.strip_prefix("tip: ").unwrap_or(line);
         let line = line.replace("unrecognized subcommand", "unknown command");
         let line = line.replace("the following required arguments were not provided:", "missing:");
+        let line = line.replace(
+            "missing: --action <ACTION>",
+            "missing: --action hardlink, reflink, symlink, delete, trash or move=DIR",
+        );
         parts.push(line.replace("a similar subcommand", "a similar command"));
     }
     let command = &CommandLine::of_process().command;

@@ -356,6 +356,7 @@ mod tests {
                 "recursive",
                 "no-cache",
                 "allow-unused-rules",
+                "log",
                 "into-snapshots",
                 "remove-empty-dirs",
                 "with-sidecars",

@@ -50,7 +50,7 @@ fn guesses_are_answered_with_what_ftk_calls_it() {
     dir.file("a", b"");
     for (args, answer) in [
         (&["find", "--gitignore"][..], "there is no option '--gitignore': use --ignore-files"),
-        (&["find", "--user", "root"], "use --owner root"),
+        (&["find", "--user", "root"], "in ftk: ftk find --owner root   ("),
         (&["find", "--newer", "1 week"], "--newer needs a file; for a time use --changed-within"),
         (&["find", "-lh"], "'-h' prints help in ftk; for readable sizes: ftk find -l --human-readable"),
         (&["find", "--sort", "sizes", "."], "a value of --sort follows an equals sign: --sort=sizes"),
@@ -79,7 +79,10 @@ fn guesses_are_answered_with_what_ftk_calls_it() {
             "\n     -c is --check in ftk; for -c of hashdeep: ftk hash -a md5,sha256\n",
         ),
         (&["hash", "-a"], "\n     for -a of shasum, cksum and sha256sum: use -a sha256"),
-        (&["dup", "prune"], "ftk: missing: --action <ACTION>; see `ftk dup prune -h`"),
+        (
+            &["dup", "prune"],
+            "ftk: missing: --action hardlink, reflink, symlink, delete, trash or move=DIR; see `ftk dup prune -h`",
+        ),
     ] {
         dir.ftk(args).run().status(2).stderr_has(answer);
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
@@ -135,13 +136,71 @@ fn delete() {
     assert_eq!(gnu_find(&dir, &["t", "-type", "f"]), [b"t/a".to_vec(), b"t/other".to_vec()]);
 }
 
+/// A linked name gets the times of the kept file, which people sort photos by.
+#[test]
+fn links_that_change_times_say_so() {
+    let dir = pair();
+    for (name, seconds) in [("t/a", 1), ("t/b", 2)] {
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        fs::File::open(dir.path(name)).unwrap().set_modified(time).unwrap();
+    }
+    let prune = |args: &[&str]| dir.ftk(["dup", "prune", "t", "--action"]).args(args).run().status(0);
+    prune(&["hardlink"]).stderr_has("  1 file would get the mtime of the kept file\n");
+    prune(&["delete"]).stderr_lacks("mtime");
+    prune(&["hardlink", "--yes"]).stderr_has("  1 file got the mtime of the kept file\n");
+    let dir = pair();
+    for name in ["t/a", "t/b"] {
+        fs::File::open(dir.path(name)).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    }
+    dir.ftk(["dup", "prune", "t", "--action", "hardlink"]).run().status(0).stderr_lacks("mtime");
+}
+
+/// The lines of a plan and of a run differ, also if the last one is missing.
+#[test]
+fn each_step_in_json_says_whether_it_is_done() {
+    let dir = pair();
+    for (yes, is_plan) in [(&[][..], true), (&["--yes"], false)] {
+        let run = dir.ftk(["dup", "prune", "--action", "delete", "--json", "t"]).args(yes).run().status(0);
+        let lines: Vec<Value> = run.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!((&lines[1]["action"], &lines[1]["is_plan"]), (&"delete".into(), &is_plan.into()));
+    }
+}
+
+/// A PATH below a reference is kept whole, and the plan says so and how to prune in it.
+#[test]
+fn a_path_below_a_reference_is_named() {
+    let plant = || {
+        let dir = Dir::new();
+        dir.file("p/2019/a", b"aaaa")
+            .file("p/in/a", b"aaaa")
+            .file("p/in/z1", b"zzzz")
+            .file("p/in/z2", b"zzzz");
+        dir.file("p/2019/b", b"bbbb").file("p/2020/b", b"bbbb");
+        // The copy inside is older.
+        fs::File::open(dir.path("p/in/a")).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        dir
+    };
+    let dir = plant();
+    let run = dir.ftk(["dup", "prune", "--action", "delete", "--reference", "p", "p/in"]).run().status(0);
+    run.stderr_has("  'p/in' is below --reference 'p': all its files are kept\n")
+        .stderr_has("  to remove copies in it only: --isolate --keep argument p p/in, without --reference\n");
+    let args =
+        ["dup", "prune", "--action", "delete", "--isolate", "--keep", "argument", "p", "p/in", "--yes"];
+    dir.ftk(args).run().status(0);
+    let left = gnu_find(&dir, &["p", "-type", "f"]);
+    let expected = ["p/2019/a", "p/2019/b", "p/2020/b", "p/in/z1", "p/in/z2"];
+    assert_eq!(left, expected.map(|path| path.as_bytes().to_vec()));
+}
+
 #[test]
 fn move_and_quarantine() {
     for args in [&["--action", "move=t/away"][..], &["--action", "delete", "--quarantine", "t/away"]] {
         let dir = pair();
         let before = ino(&dir.path("t/b"));
+        let plan = dir.ftk(["dup", "prune", "t"]).args(args).run().status(0);
+        plan.stderr_has("  destination: 't/away").stderr_has(", where each file has the path it had\n");
         let run = dir.ftk(["dup", "prune", "--yes", "t"]).args(args).run().status(0);
-        run.stderr_has("  moved 1 file\n");
+        run.stderr_has("  moved 1 file\n").stderr_has("  destination: 't/away");
         assert!(!dir.path("t/b").exists());
         let away = gnu_find(&dir, &["t/away", "-type", "f", "!", "-name", "FTK-QUARANTINE.TAG"]);
         assert_eq!(away.len(), 1, "{away:?}");

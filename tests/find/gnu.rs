@@ -1,5 +1,8 @@
 //! The same entries as GNU find, for every filter and several numbers of workers.
 
+use std::fs;
+use std::time::{Duration, SystemTime};
+
 use crate::harness::{Dir, bytes, gnu_find, needs, records, sorted};
 
 /// Creates a tree with cases for every test: types, sizes, names, depths, loops of links.
@@ -224,4 +227,51 @@ fn pseudo_file_systems() {
     let args = ["find", "-n", "cpuinfo", "--max-depth", "1", "/proc"];
     dir.ftk(args).run().status(0).stdout("/proc/cpuinfo\n");
     dir.ftk(["find", "/proc/cpuinfo"]).run().status(0).stdout("/proc/cpuinfo\n");
+}
+
+/// The line that a hint prints for one of GNU find selects the same entries, whatever it rounds.
+#[test]
+fn lines_of_gnu_find_are_rewritten_exactly() {
+    needs!("find");
+    let dir = tree();
+    const DAY: u64 = 86_400;
+    for (nth, age) in
+        [60, DAY - 60, DAY + 60, 2 * DAY - 60, 2 * DAY + 60, 3 * DAY - 60, 3 * DAY + 60].iter().enumerate()
+    {
+        dir.file(format!("ages/{nth}"), b"");
+        let time = SystemTime::now() - Duration::from_secs(*age);
+        fs::File::open(dir.path(format!("ages/{nth}"))).unwrap().set_modified(time).unwrap();
+    }
+    for line in [
+        "ages -type f -mtime +1",
+        "ages -type f -mtime +0",
+        "ages -type f -mtime 2",
+        "ages -type f -mtime 0",
+        "ages -type f -mtime -2",
+        "ages -type f -mmin +1450 -mmin -4300",
+        "sizes -size +1k",
+        "sizes -type f -size -2k",
+        "sizes -type f -size 2k",
+        "sizes -type f -size 2",
+        "sizes -size 0",
+        "sizes -size 10c -o -false",
+        "sizes -type f -size -10c",
+        ". -xtype l",
+        ". -type l -maxdepth 1",
+        ". -perm -0600 -empty -type f",
+        "names -iname *.TXT -uid 0 -links 1",
+        "names -newer sizes/0.bin -samefile names/a",
+        ". -mindepth 2 -xdev -name [0-9]*",
+    ] {
+        let words: Vec<_> = line.split(' ').collect();
+        let run = dir.ftk(["find"]).args(&words).run().status(2).stdout("");
+        let Some((_, rewritten)) = run.err.split_once("; in ftk: ftk ") else {
+            run.check(line.contains("-o"), "only this line has no equivalent");
+            continue;
+        };
+        let rewritten = rewritten.split("   (").next().unwrap();
+        let rewritten = format!("'{}' {rewritten} -0", env!("CARGO_BIN_EXE_ftk"));
+        let run = dir.ftk([""; 0]).instead(&dir, ["sh", "-c", &rewritten]).run().status(0);
+        assert_eq!(sorted(records(&run.out, 0)), gnu_find(&dir, &words), "{line}: {rewritten}");
+    }
 }

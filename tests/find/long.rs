@@ -29,8 +29,9 @@ fn on_a_terminal(dir: &Dir, args: &str) -> Run {
 fn long_lines_say_what_ls_says() {
     needs!("stat");
     let dir = tree();
-    let owner = dir.ftk([] as [&str; 0]).instead(&dir, ["stat", "-c", "%U", "a.jpg"]).run().status(0);
-    let owner = format!("{:<8}", owner.text().trim());
+    let names = dir.ftk([] as [&str; 0]).instead(&dir, ["stat", "-c", "%U %G", "a.jpg"]).run().status(0);
+    let (user, group) = names.text().trim().split_once(' ').unwrap();
+    let owner = format!("{user:<8} {group:<8}");
     let run = dir.ftk(["find", "-l", "-t", "f,l", "--sort", "a.jpg", "d"]).run().status(0);
     run.stdout(format!(
         "-rwsr-x--x   1 {owner}         6000 1970-01-01 01:00 a.jpg\n\

@@ -10,6 +10,7 @@ mod json;
 mod lines;
 mod names;
 mod plans;
+mod root;
 mod several;
 mod simd;
 mod tree;

@@ -257,7 +257,7 @@ impl<'a> Job<'a> {
         out: &Stdout,
         console: &Console,
     ) -> anyhow::Result<Outcome> {
-        let mut printer = StepPrinter::new(out, self.action.kind(), self.json, false, console);
+        let mut printer = StepPrinter::new(out, &self.action, self.json, false, console);
         self.each_checked(work, |checked| {
             match checked {
                 Checked::Line(line) => printer.say(line),
@@ -340,7 +340,7 @@ impl<'a> Job<'a> {
         if let Some(emptied) = self.emptied() {
             engine = engine.with_emptied(emptied);
         }
-        let mut printer = StepPrinter::new(out, self.action.kind(), self.json, true, console);
+        let mut printer = StepPrinter::new(out, &self.action, self.json, true, console);
         let begun = Instant::now();
         let counters = FileCounters::default();
         let done = WorkCounters::Files(&counters);

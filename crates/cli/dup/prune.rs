@@ -68,7 +68,9 @@ Examples:
   ftk dup prune --action hardlink ~/Pictures         print the plan
   ftk dup prune --action hardlink ~/Pictures --yes   carry it out
   ftk dup prune --action delete --keep oldest --quarantine /srv/.away /srv
-  ftk dup prune --action delete --dirs --reference ~/archive ~/inbox";
+  ftk dup prune --action delete --dirs --reference ~/archive ~/inbox
+  ftk dup prune --action delete --isolate --keep argument ~/p ~/p/old
+                      copies in ~/p/old of files elsewhere in ~/p";
 
 pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;
@@ -158,7 +160,26 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
         let [a, b] = [a, b].map(|path| shell_word(path.as_bytes()));
         console.summary(format_args!("{a} and {b} are treated alike: --reference {a} keeps all of {a}"));
     }
+    say_kept_paths(&args.search.paths, &args.keep.references, console);
     Ok(outcome.max(Outcome::error_if(examined.has_failed())).max(search.outcome))
+}
+
+/// Says which PATHs are below a reference, so that all their files are kept.
+fn say_kept_paths(paths: &[OsString], references: &[OsString], console: &Console) {
+    let resolve = |path: &OsString| fs::canonicalize(path).ok();
+    for path in paths {
+        let Some(resolved) = resolve(path) else { continue };
+        let is_above = |dir: &&OsString| resolve(dir).is_some_and(|dir| resolved.starts_with(dir));
+        let Some(dir) = references.iter().find(is_above) else { continue };
+        let (shown, above) = (quote(path.as_bytes()), quote(dir.as_bytes()));
+        console.summary(format_args!("{shown} is below --reference {above}: all its files are kept"));
+        if resolve(dir).is_some_and(|dir| dir != resolved) {
+            let [dir, path] = [dir, path].map(|path| shell_word(path.as_bytes()));
+            console.summary(format_args!(
+                "to remove copies in it only: --isolate --keep argument {dir} {path}, without --reference"
+            ));
+        }
+    }
 }
 
 /// Prints the plan for the groups that the user decided about. Carries it out if the user agrees.

@@ -1,12 +1,14 @@
 //! Prints a plan or a run: a line for each file, and a summary.
 
 use std::error::Error;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use ftk_apply::{ActError, ActionKind, Refusal, Step, TreeError};
+use ftk_apply::{ActError, Action, ActionKind, Refusal, Step, TreeError};
 use ftk_dedup::Member;
 use ftk_dedup::prune::{Gain, Why};
-use ftk_record::sanitize;
+use ftk_record::{quote, sanitize};
 use indicatif::{DecimalBytes, HumanCount};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -52,6 +54,10 @@ pub(super) struct StepPrinter<'o> {
     kind: ActionKind,
     console: &'o Console,
     summary: Summary,
+    /// The directory that files are moved to.
+    destination: Option<PathBuf>,
+    /// Files that get the mtime of the kept file.
+    other_times: u64,
 }
 
 /// A line about a file or directory without a completed step:
@@ -117,21 +123,26 @@ impl<'o> StepPrinter<'o> {
     /// `acts`: whether the plan is carried out.
     pub(super) fn new(
         out: &'o Stdout,
-        kind: ActionKind,
+        action: &Action,
         json: bool,
         acts: bool,
         console: &'o Console,
     ) -> Self {
+        let kind = action.kind();
         let summary = Summary { action: kind.to_string(), is_plan: !acts, ..Summary::default() };
         let lines = StepLines::new(out, json, acts && console.is_quiet(), PATH_WIDTH);
-        Self { lines, kind, console, summary }
+        let destination = if let Action::Move(dir) = action { Some(dir.clone()) } else { None };
+        Self { lines, kind, console, summary, destination, other_times: 0 }
     }
 
     /// Prints a directory that became empty: `remove   inbox/trip/    empty`
     pub(super) fn emptied(&mut self, path: &[u8]) {
         self.summary.emptied_directories += 1;
         let done = done(ActionKind::RemoveDirectory, path, true);
-        self.lines.print(done, "empty", |record| _ = record.member("is_directory", true));
+        let is_plan = self.summary.is_plan;
+        self.lines.print(done, "empty", |record| {
+            record.member("is_plan", is_plan).member("is_directory", true);
+        });
     }
 
     /// Adds files of a directory that was not handled completely.
@@ -151,8 +162,10 @@ impl<'o> StepPrinter<'o> {
             _ => format!(", frees {}", DecimalBytes(frees)),
         };
         let how = format!("is in {}/: {}{freed}", sanitize(&keeper.path), human::count(files, "file"));
+        let is_plan = self.summary.is_plan;
         self.lines.print(done(self.kind, &victim.path, true), how, |record| {
             record
+                .member("is_plan", is_plan)
                 .path("keeper", &keeper.path)
                 .member("is_directory", true)
                 .member("files", files)
@@ -184,6 +197,9 @@ impl<'o> StepPrinter<'o> {
     pub(super) fn step(&mut self, step: &Step, gain: Gain) {
         let frees = gain.most();
         self.add_files(1, frees);
+        let links = matches!(self.kind, ActionKind::Hardlink | ActionKind::Symlink);
+        let times = [&step.victim, &step.keeper].map(|file| file.version.mtime_ns);
+        self.other_times += u64::from(links && times[0] != times[1]);
         self.summary.possible += gain.possible;
         let how = match (self.kind, frees) {
             (kind, _) if kind.moves() => String::new(),
@@ -192,8 +208,9 @@ impl<'o> StepPrinter<'o> {
             (_, frees) if gain.possible > 0 => format!("frees up to {}", DecimalBytes(frees)),
             (_, frees) => format!("frees {}", DecimalBytes(frees)),
         };
+        let is_plan = self.summary.is_plan;
         self.lines.print(done(self.kind, &step.victim.path, false), how, |record| {
-            record.path("keeper", &step.keeper.path).member("freed_bytes", frees);
+            record.member("is_plan", is_plan).path("keeper", &step.keeper.path).member("freed_bytes", frees);
             if gain.possible > 0 {
                 record.member("is_upper_bound", true);
             }
@@ -231,6 +248,15 @@ impl<'o> StepPrinter<'o> {
         self.summary.unused_rules = rules.unused_json();
         self.lines.finish(&self.summary);
         self.console.summary(self.summary.text(self.kind));
+        if let Some(dir) = self.destination.as_ref().filter(|_| self.has_done()) {
+            let dir = quote(dir.as_os_str().as_bytes());
+            self.console.summary(format_args!("destination: {dir}, where each file has the path it had"));
+        }
+        if self.other_times > 0 {
+            let files = human::count(self.other_times, "file");
+            let get = if self.summary.is_plan { "would get" } else { "got" };
+            self.console.summary(format_args!("{files} {get} the mtime of the kept file"));
+        }
     }
 }
 

@@ -199,7 +199,7 @@ impl Owners {
         })
     }
 
-    fn group(&mut self, gid: u32) -> &str {
+    pub(super) fn group(&mut self, gid: u32) -> &str {
         self.groups.entry(gid).or_insert_with(|| match Group::from_gid(Gid::from_raw(gid)) {
             Ok(Some(group)) => group.name,
             _ => gid.to_string(),

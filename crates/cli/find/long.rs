@@ -31,7 +31,7 @@ impl<'r> Long<'r> {
         Self { columns, name, end, zone: TimeZone::system(), owners: Owners::default() }
     }
 
-    /// Appends permissions, links, owner, size, mtime, path and target.
+    /// Appends permissions, links, owner, group, size, mtime, path and target.
     ///
     /// Lines are written while others are still unknown, so the columns have fixed widths, and a longer value moves the
     /// rest of its line.
@@ -46,10 +46,9 @@ impl<'r> Long<'r> {
         push_permissions(out, metadata.file_type, metadata.mode);
         // Writing to a Vec cannot fail.
         let _ = write!(out, " {:>3} ", metadata.nlink);
-        let owner = self.owners.user(metadata.uid);
-        let width = owner.chars().count();
-        push_shown(out, self.name.escape, owner.as_bytes());
-        out.extend(std::iter::repeat_n(b' ', 8_usize.saturating_sub(width)));
+        push_padded(out, self.name.escape, self.owners.user(metadata.uid));
+        out.push(b' ');
+        push_padded(out, self.name.escape, self.owners.group(metadata.gid));
         let is_device = metadata.file_type.is_device();
         let _ = match self.columns.human_readable {
             _ if is_device => write!(out, " {:>12}", human::device(metadata.rdev)),
@@ -74,4 +73,10 @@ impl<'r> Long<'r> {
         out.push(self.end);
         Ok(())
     }
+}
+
+/// Appends a name in a column of eight characters.
+fn push_padded(out: &mut Vec<u8>, escape: bool, name: &str) {
+    push_shown(out, escape, name.as_bytes());
+    out.extend(std::iter::repeat_n(b' ', 8_usize.saturating_sub(name.chars().count())));
 }

@@ -59,7 +59,10 @@ pub(crate) struct FindArgs {
     /// line of an ignore file with its place. If a directory above PATH is skipped or not entered, the output names it.
     /// With --follow, a directory that several paths lead to counts as entered under each of them.
     #[arg(long, value_name = "PATH", help_heading = "Output")]
-    #[arg(conflicts_with_all = ["count", "format", "exec", "exec-batch"])]
+    #[arg(conflicts_with_all = [
+        "count", "format", "exec", "exec-batch", "null", "sort", "reverse", "long", "human_readable", "hyperlink",
+        "group_by", "max_results",
+    ])]
     explain: Vec<OsString>,
 
     #[command(flatten)]
@@ -99,7 +102,7 @@ struct OutputArgs {
     #[arg(long, requires = "sort")]
     reverse: bool,
 
-    /// Print permissions, links, owner, size, mtime, path and link target
+    /// Print permissions, links, owner, group, size, mtime, path, target
     ///
     /// Times are local.
     #[arg(short, long, conflicts_with_all = ["count", "format", "exec", "exec-batch"])]
@@ -323,6 +326,11 @@ mod tests {
             &["--group-by", "color"],
             &["--group-by"],
             &["--hyperlink=maybe"],
+            &["--explain", "a", "-0"],
+            &["--explain", "a", "--sort"],
+            &["--explain", "a", "-l"],
+            &["--explain", "a", "--group-by", "type"],
+            &["--explain", "a", "--max-results", "2"],
             &["--format", "{paht}"],
         ] {
             assert!(parse(line).is_err(), "{line:?}");

@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ftk_hash::Algorithm;
 
 use super::table::{COMMANDS, NO_DELETE, OPTIONS, TABLE};
-use super::{Row, command_of, hint, plain, see};
+use super::{Row, answer, command_of, hint, plain, see};
 use crate::line::{CommandLine, Role, WITH_EQUALS, Word};
 
 /// Returns the hint for the argument of `line` that the parser rejected, if it is an option of another tool.
@@ -38,8 +38,9 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
         ErrorKind::UnknownArgument => {
             let rejected = argument.split('=').next().unwrap_or_default();
             // GNU find has one dash, and some of its users type two.
-            let with_one_dash = || rejected.strip_prefix("--").and_then(|_| hint(&rejected[1..], command));
-            if let Some(hint) = hint(rejected, command).or_else(with_one_dash) {
+            let with_one_dash =
+                || rejected.strip_prefix("--").and_then(|_| answer(&rejected[1..], command, line));
+            if let Some(hint) = answer(rejected, command, line).or_else(with_one_dash) {
                 return Some(hint);
             }
             if let Some((_, _, here)) =
@@ -56,8 +57,12 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
                 error.remove(ContextKind::SuggestedArg);
                 error.remove(ContextKind::Usage);
             }
+            let runs = |pair: &[Word]| {
+                pair[0].text == "-x" && pair[1].role == Role::Operand && !Path::new(&pair[1].text).exists()
+            };
             if rejected.starts_with('-') {
-                return None;
+                let is_command = command == "find" && line.words.windows(2).any(runs);
+                return if is_command { short_of(command, line, Row::is_flag_here) } else { None };
             }
             // A superfluous operand may be the value of an option that has no value in ftk, or follow an operator
             // such as `!`.
@@ -76,6 +81,13 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
                 && string(error, ContextKind::InvalidValue).is_some_and(|it| it.bytes().all(is_of_audit)) =>
         {
             short_of(command, line, |row| row.is_short_of("--algorithm"))
+        }
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue
+            if command == "dup"
+                && argument.starts_with("--format")
+                && string(error, ContextKind::InvalidValue).as_deref() == Some("html") =>
+        {
+            Some("ftk dup has no format html; for a page with the duplicates: ftk report --dup".into())
         }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue
             if is_foreign(string(error, ContextKind::InvalidValue), line) =>
@@ -111,6 +123,9 @@ fn is_foreign(value: Option<String>, line: &CommandLine) -> bool {
     value.is_none_or(|value| {
         (value.is_empty() && !line.words.iter().any(|word| word.text.is_empty()))
             || value.starts_with('-')
+            // A cluster of fdupes, such as `-Sm`.
+            || (value.bytes().all(|byte| byte.is_ascii_alphabetic())
+                && line.words.iter().any(|word| word.text.to_str() == Some(&*format!("-S{value}"))))
             || value.parse::<u64>().is_ok()
             || Path::new(&value).exists()
     })

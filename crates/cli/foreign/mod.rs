@@ -6,6 +6,7 @@
 mod dup;
 mod explain;
 mod page;
+mod rewrite;
 mod table;
 
 use std::ffi::OsStr;
@@ -24,7 +25,7 @@ pub(crate) fn spot(line: &CommandLine) -> Option<String> {
     let options = line.words.iter().filter(|word| matches!(word.role, Role::Option | Role::Unknown));
     for word in options {
         if is_expression(&word.text) {
-            return hint(word.text.to_str()?, command_of(line)?);
+            return answer(word.text.to_str()?, command_of(line)?, line);
         } else if word.role == Role::Unknown {
             break;
         }
@@ -44,6 +45,17 @@ fn command_of(line: &CommandLine) -> Option<&str> {
     let first = |command: &str| command.split(' ').next() == line.command.split(' ').next();
     let is_known = TABLE.iter().any(|row| row.commands.iter().any(|command| first(command)));
     is_known.then_some(&*line.command)
+}
+
+/// Returns the hint for `typed` in this line, which is one of `command`: the whole line if all of it can be rewritten,
+/// or else what the table has for `typed`.
+fn answer(typed: &str, command: &str, line: &CommandLine) -> Option<String> {
+    let hint = hint(typed, command)?;
+    let rewritten = if is_expression(typed.as_ref()) { rewrite::rewritten(line, command) } else { None };
+    Some(match rewritten {
+        Some(line) => format!("'{typed}' is {FIND} syntax; in ftk: {line}   ({})", see(FIND)),
+        None => hint,
+    })
 }
 
 /// Returns the hint for `typed` in `command`, if the table lists it.
@@ -106,7 +118,10 @@ mod tests {
             assert!(spotted(line).is_some(), "{line}");
         }
         let hint = spotted("ftk find src -empty").unwrap();
-        assert_eq!(hint, "'-empty' is GNU find syntax: use --empty   (ftk help coming-from find)");
+        assert_eq!(
+            hint,
+            "'-empty' is GNU find syntax; in ftk: ftk find src --empty   (ftk help coming-from find)"
+        );
     }
 
     #[test]

@@ -474,7 +474,7 @@ pub(super) const TABLE: &[Row] = &[
     row("fclones", "--soft", &["dup prune", "dup apply"], "use `--action symlink`"),
     row("rmlint", "//", REPORT, "use `ftk dup prune --reference DIR` for the directories after it"),
     row("rmlint", "--keep-all-tagged", DUP, "use `ftk dup prune --reference DIR`"),
-    row("rmlint", "--must-match-tagged", DUP, "use `ftk dup prune --reference DIR`"),
+    row("rmlint", "--must-match-tagged", DUP, "use `ftk dup prune --reference DIR --isolate`"),
     row(
         "rmlint",
         "--merge-directories",

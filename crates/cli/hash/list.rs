@@ -22,10 +22,25 @@ pub(crate) struct Format<'a> {
     pub(crate) sfv: bool,
     /// Whether the output goes to a terminal, so control characters are escaped.
     pub(crate) is_shown: bool,
+    /// The directory that names are relative to.
+    pub(crate) root: Option<&'a [u8]>,
+}
+
+/// Returns the part of a path below a directory. `None` if it is not written as a path below it.
+pub(crate) fn below<'p>(root: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
+    let is_here = root == b"." && !path.starts_with(b"./") && !path.starts_with(b"/");
+    if is_here && path != b"." {
+        return Some(path).filter(|path| *path != b".." && !path.starts_with(b"../"));
+    }
+    let rest = path.strip_prefix(root)?;
+    let rest = if root.ends_with(b"/") { rest } else { rest.strip_prefix(b"/")? };
+    let start = rest.iter().take_while(|byte| **byte == b'/').count();
+    Some(&rest[start..]).filter(|rest| !rest.is_empty())
 }
 
 impl Format<'_> {
     fn push<'d>(self, out: &mut Vec<u8>, digests: impl Iterator<Item = &'d [u8]>, path: &[u8]) {
+        let path = self.name(path);
         if self.json {
             return self.record(out, |out| push_object(out, self.algorithms, digests, path));
         }
@@ -37,6 +52,11 @@ impl Format<'_> {
             let format = SumFormat::new(algorithm.tag(), self.style, self.end);
             self.record(out, |out| format.write_line(out, digest, path));
         }
+    }
+
+    /// Returns the name of a path in the list.
+    fn name<'p>(&self, path: &'p [u8]) -> &'p [u8] {
+        self.root.and_then(|root| below(root, path)).unwrap_or(path)
     }
 
     fn record(self, out: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
@@ -92,7 +112,7 @@ pub(crate) fn emit(
         // By this comment readers recognise the format.
         list.line(|out| out.extend_from_slice(b"; CRC-32 of each file, by ftk\n"));
     }
-    let mut is_refused = |path: &[u8]| match check_sfv_name(path) {
+    let mut is_refused = |path: &[u8]| match check_sfv_name(format.name(path)) {
         Err(why) if format.sfv => {
             refuse(path, why);
             true
@@ -116,5 +136,32 @@ pub(crate) fn emit(
     }
     for (path, digests) in streams.filter(|(path, _)| !is_refused(path)) {
         list.line(|out| format.push(out, digests.iter().map(Digest::as_bytes), &path));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_relative_to_the_root() {
+        for (root, path, name) in [
+            ("d", "d/a", Some("a")),
+            ("d", "d//a/b", Some("a/b")),
+            ("d", "d", None),
+            ("d", "dd/a", None),
+            ("d", "./d/a", None),
+            ("/", "/a", Some("a")),
+            (".", "./a", Some("a")),
+            (".", "a/b", Some("a/b")),
+            (".", "...", Some("...")),
+            (".", "../a", None),
+            (".", "..", None),
+            (".", ".", None),
+            (".", "/a", None),
+        ] {
+            let found = below(root.as_bytes(), path.as_bytes());
+            assert_eq!(found, name.map(str::as_bytes), "{path} below {root}");
+        }
     }
 }

@@ -117,9 +117,9 @@ pub(crate) struct HashArgs {
 struct Mode {
     /// Read PATHs as checksum lists; check every file they name
     ///
-    /// Prints `name: OK` or `name: FAILED` for each line. The exit status is 1 if a file is missing or its content
-    /// differs; it is 2 if a file cannot be read, a line with a digest cannot be checked, or a list contains no
-    /// checksums.
+    /// Prints `name: OK` or `name: FAILED` for each line, and with several algorithms `name: FAILED (MD5)`. The exit
+    /// status is 1 if a file is missing or its content differs; it is 2 if a file cannot be read, a line with a digest
+    /// cannot be checked, or a list contains no checksums.
     ///
     /// Accepts the lists of sha256sum and similar tools, b3sum, xxhsum, openssl, RHash, hashdeep and the BSDs, also
     /// with DOS line ends if every line has them, SFV lists, and BagIt manifests next to a bagit.txt. If neither a
@@ -186,10 +186,10 @@ Exit status: 0: success; 1: differences or failed checks; 2: any error
 
 Examples:
   ftk hash -o SHA256SUMS ~/archive   write a list that `sha256sum -c` accepts
+  ftk hash --root dist -o dist/SUMS  names without `dist/`, for a check in dist
   ftk hash --check -q SHA256SUMS     report only files that are not OK
   ftk hash --bag /srv/bags/1912      validate a BagIt bag; --create makes one
-  ftk hash --tree photos             one digest of a whole directory
-  tar c . | ftk hash -a blake3       standard input";
+  ftk hash --tree photos             one digest of a whole directory";
 
 pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     args.refuse_conflicts_with(globals)?;
@@ -212,6 +212,7 @@ impl HashArgs {
     /// If there is one.
     pub(crate) fn refuse_conflicts_with(&self, globals: &Globals) -> anyhow::Result<()> {
         let Mode { check, bag, diff, lines, tree } = self.mode;
+        let is_new_list = !check && !bag && !diff && !lines && tree.is_none();
         let modes = [(check, "--check"), (bag, "--bag"), (diff, "--diff"), (lines, "--lines")];
         if let Some(mode) = modes.into_iter().find(|it| it.0) {
             ensure!(!self.cache.is_given(), "--cache cannot be used with {}: it always reads", mode.1);
@@ -222,7 +223,7 @@ impl HashArgs {
             );
             ensure!(!(self.sfv && globals.json), "--sfv cannot be used with --json");
         }
-        match self.check.given(diff) {
+        match self.check.given(diff, is_new_list) {
             Some(option) if !check => bail!("{option} needs --check, which reads lists"),
             _ => {}
         }
@@ -335,7 +336,7 @@ mod tests {
                 true => format!("--{long}={}", value(long)),
                 false => format!("--{long}"),
             };
-            let needs_a_mode = check[2..].contains(&long) || long == "create";
+            let needs_a_mode = (check[2..].contains(&long) && long != "root") || long == "create";
             assert_eq!(is_accepted(&[&word]), !needs_a_mode, "{word} without a mode");
             for (mode, used) in &modes {
                 let is_given = mode.iter().any(|it| it.split('=').next() == word.split('=').next());

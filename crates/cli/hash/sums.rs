@@ -1,11 +1,12 @@
 //! `ftk hash PATH...`: prints the digest of every file in the format of `sha256sum`.
 
-use std::ffi::OsString;
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
@@ -23,7 +24,7 @@ use crate::cache;
 use crate::console::{Console, Outcome, cause, say_failed};
 use crate::globals::Globals;
 use crate::hash::HashArgs;
-use crate::hash::list::{Format, emit};
+use crate::hash::list::{Format, below, emit};
 use crate::human;
 use crate::input;
 use crate::list::{List, named};
@@ -49,12 +50,32 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let lists = &args.selection.starts;
     let takes_stdin_alone = args.paths.is_empty() && !lists.has_list();
     // As in sha256sum, each `-` reads on where the one before has ended.
-    let stdins = if takes_stdin_alone { 1 } else { args.paths.iter().filter(|path| is_stdin(path)).count() };
+    let stdins = if takes_stdin_alone {
+        usize::from(args.check.root.is_none())
+    } else {
+        args.paths.iter().filter(|path| is_stdin(path)).count()
+    };
     ensure!(
         !(stdins > 0 && lists.takes_stdin()),
         "standard input cannot be both a list of paths and a file to hash"
     );
-    let starts = lists.read(&starts, &[])?;
+    let root = args.check.root.as_deref().map(|root| without_slashes(root.as_os_str().as_bytes()));
+    let starts = match root {
+        Some(root) if takes_stdin_alone => vec![CString::new(root)?],
+        _ => lists.read(&starts, &[])?,
+    };
+    if let Some(root) = root {
+        ensure!(
+            stdins == 0 && special.is_empty(),
+            "--root cannot be used with standard input, FIFOs or devices"
+        );
+        ensure!(Path::new(OsStr::from_bytes(root)).is_dir(), "--root {} is not a directory", quote(root));
+        for start in &starts {
+            let is_root = without_slashes(start.as_bytes()) == root;
+            let is_below = is_root || below(root, start.as_bytes()).is_some();
+            ensure!(is_below, "{} is not below --root {}", quote(start.as_bytes()), quote(root));
+        }
+    }
     // Compiled now, so that a bad pattern is refused before anything is hashed.
     let selection = args.selection.compile(&Roots::new(&starts), &own, console)?;
     let mut streams = Vec::new();
@@ -99,6 +120,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         json: globals.json,
         sfv: args.sfv,
         is_shown: list.is_shown(),
+        root,
     };
     let mut unnamed = 0;
     emit(&mut list, work.inventory, &rows, streams, format, |path, why| {
@@ -117,6 +139,14 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         run.say_done(&format!("{hashed}{reused}"), done.bytes, algorithms);
     }
     Ok(outcome.max(run.say_unread(failed, NOT_HASHED)).max(scanned.outcome))
+}
+
+/// Returns a path without the slashes at its end.
+fn without_slashes(mut path: &[u8]) -> &[u8] {
+    while let Some(rest) = path.strip_suffix(b"/").filter(|rest| !rest.is_empty()) {
+        path = rest;
+    }
+    path
 }
 
 /// The consequence for files that could not be read.

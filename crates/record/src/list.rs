@@ -402,6 +402,12 @@ impl fmt::Display for ListError {
             Self::Column(algorithm) => write!(f, "two columns of {algorithm}"),
             Self::Hashdeep(error) => error.fmt(f),
             Self::Bag(error) => error.fmt(f),
+            Self::Tag(tag) if tag.starts_with("TREE-") => {
+                write!(
+                    f,
+                    "{tag} is the digest of a directory: compare it with that of `ftk hash --tree --tag`"
+                )
+            }
             Self::Tag(tag) => write!(f, "unsupported algorithm {tag}"),
             Self::Length { len, encoding, of } => {
                 let (unit, each) = match encoding {

@@ -105,7 +105,7 @@ fn strict_and_warn() {
 #[test]
 fn flags_need_check() {
     let dir = tree();
-    for flag in ["--ignore-missing", "--status", "--strict", "--warn", "-w", "--new", "--root=."] {
+    for flag in ["--ignore-missing", "--status", "--strict", "--warn", "-w", "--new"] {
         dir.ftk(["hash", flag, "good"]).run().status(2).stdout("").stderr_has("--check");
     }
     dir.ftk(["hash", "--check", "--diff", "good", "good"]).run().status(2);

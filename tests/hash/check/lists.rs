@@ -48,7 +48,7 @@ fn a_path_may_come_twice() {
     let (good, bad) = (sha256(b"abc"), sha256(b"abd"));
     let list = format!("{good}  x\n{bad}  x\n{good}  x\nMD5 (x) = 900150983cd24fb0d6963f7d28e17f72\n");
     let run = dir.ftk(["hash", "-c"]).stdin(list.as_bytes()).run().status(1);
-    run.stdout("x: OK\nx: FAILED\nx: OK\nx: OK\n").stderr_has("3 ok, 1 failed, 3 B in ");
+    run.stdout("x: OK\nx: FAILED (SHA256)\nx: OK\nx: OK\n").stderr_has("3 ok, 1 failed, 3 B in ");
 }
 
 /// Paths that no file can have are checked like others.

@@ -60,12 +60,15 @@ pub(super) struct CheckArgs {
     #[arg(short, long)]
     warn: bool,
 
-    /// Resolve paths in DIR; reject paths that lead out of it
+    /// Names are relative to DIR and do not leave it
     ///
-    /// Absolute paths and paths with `..` are errors, and symbolic links below DIR are not followed. Without --root,
-    /// paths are relative to the working directory and used as they are.
+    /// Without --check, all PATHs must be in DIR (without PATH: all of DIR), and the list has their names below it: the
+    /// list `ftk hash --root dist -o dist/SHA256SUMS` can be checked in dist.
+    ///
+    /// With --check, absolute paths and paths with `..` are errors, and symbolic links below DIR are not followed. A
+    /// check without --root resolves names in the working directory and uses them as they are.
     #[arg(long, value_name = "DIR")]
-    root: Option<PathBuf>,
+    pub(super) root: Option<PathBuf>,
 
     /// Check only NAME, and fail if no list has it
     ///
@@ -83,14 +86,14 @@ pub(super) struct CheckArgs {
 }
 
 impl CheckArgs {
-    /// Returns the first option that was given. `--status` is also for `--diff`.
-    pub(super) fn given(&self, is_diff: bool) -> Option<&'static str> {
+    /// Returns the first option that was given. `--status` is also for `--diff`, and `--root` for a new list.
+    pub(super) fn given(&self, is_diff: bool, is_new_list: bool) -> Option<&'static str> {
         [
             (self.ignore_missing, "--ignore-missing"),
             (self.status && !is_diff, "--status"),
             (self.strict, "--strict"),
             (self.warn, "--warn"),
-            (self.root.is_some(), "--root"),
+            (self.root.is_some() && !is_new_list, "--root"),
             (!self.only.is_empty(), "--only"),
             (self.new, "--new"),
         ]

@@ -79,6 +79,8 @@ pub(super) struct Record<'r> {
     pub(super) verdict: CheckResult,
     /// The digest in the list; `None` for a new file.
     pub(super) expected: Option<(Algorithm, &'r [u8])>,
+    /// Whether the line names the algorithm if the content differs.
+    pub(super) names_algorithm: bool,
     /// The computed digest.
     pub(super) found: Option<&'r [u8]>,
     /// Why there is no computed digest.
@@ -101,6 +103,11 @@ impl Record<'_> {
         let style = self.verdict.tone().style(is_coloured);
         // Writing to a Vec cannot fail.
         let _ = write!(out, "{style}{}{style:#}", word.escape_ascii());
+        if let (true, Some((algorithm, _))) = (self.names_algorithm, self.expected)
+            && self.verdict == CheckResult::Failed
+        {
+            let _ = write!(out, " ({})", algorithm.tag());
+        }
         out.push(match end {
             End::Newline => b'\n',
             End::Nul => 0,

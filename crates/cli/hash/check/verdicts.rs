@@ -33,6 +33,8 @@ pub(super) struct Verdicts<'a> {
     is_coloured: bool,
     console: &'a Console,
     counts: Counts,
+    /// Whether the lists have digests of several algorithms, so that the verdict on a line with one digest names it.
+    has_several_algorithms: bool,
     /// The number of missing files, even if they are ignored.
     missing: u64,
     outcome: Outcome,
@@ -109,6 +111,7 @@ impl<'a> Verdicts<'a> {
             is_coloured,
             console,
             counts: Counts::default(),
+            has_several_algorithms: false,
             missing: 0,
             outcome: Outcome::Success,
         }
@@ -116,6 +119,7 @@ impl<'a> Verdicts<'a> {
 
     /// Prints the verdict on every line of every list, in their order.
     pub(super) fn of_lines(&mut self, lines: &Lines, files: &Files) {
+        self.has_several_algorithms = files.algorithms().len() > 1;
         let mut paths = files.paths(lines);
         let mut expected = &*lines.expected;
         for list in &lines.lists {
@@ -141,7 +145,7 @@ impl<'a> Verdicts<'a> {
         self.of_part(&lines.lines[..end], &mut expected, &mut paths);
         for (record, (name, _)) in lines.lines[end..].chunk_by(|_, next| next.is_more).zip(links) {
             let compared = Compared::worst(record, &mut expected, &paths);
-            self.of_file(name, compared);
+            self.of_file(name, compared, false);
         }
     }
 
@@ -149,11 +153,12 @@ impl<'a> Verdicts<'a> {
     fn of_part<'l>(&mut self, part: &[Line], expected: &mut &'l [u8], paths: &mut Paths<'l>) {
         for record in part.chunk_by(|_, next| next.is_more) {
             let compared = Compared::worst(record, expected, paths);
-            self.of_file(paths.of(record[0]), compared);
+            let names_algorithm = self.has_several_algorithms && record.len() == 1;
+            self.of_file(paths.of(record[0]), compared, names_algorithm);
         }
     }
 
-    fn of_file(&mut self, path: &[u8], compared: Compared<'_>) {
+    fn of_file(&mut self, path: &[u8], compared: Compared<'_>, names_algorithm: bool) {
         let Compared { verdict, expected, found, trouble } = compared;
         self.missing += u64::from(verdict == CheckResult::Missing);
         if verdict == CheckResult::Missing && self.manner.args.ignore_missing {
@@ -167,7 +172,8 @@ impl<'a> Verdicts<'a> {
             self.console.path_error(verb, path, cause);
         }
         let error = trouble.as_ref().map(|trouble| &*trouble.cause);
-        self.give(&Record { path, verdict, expected: Some(expected), found, error });
+        let expected = Some(expected);
+        self.give(&Record { path, verdict, expected, names_algorithm, found, error });
     }
 
     /// Prints a verdict for which no digest was compared: `New` or `NotListed`.
@@ -177,7 +183,9 @@ impl<'a> Verdicts<'a> {
         paths: impl IntoIterator<Item = &'p [u8]>,
     ) {
         for path in paths {
-            self.give(&Record { path, verdict, expected: None, found: None, error: None });
+            let record =
+                Record { path, verdict, expected: None, names_algorithm: false, found: None, error: None };
+            self.give(&record);
         }
     }
 

@@ -1,0 +1,240 @@
+//! Rewrites a line of GNU find as one of ftk, with the values that were typed.
+
+use std::slice::Iter;
+
+use ftk_record::shell_word;
+
+use super::is_expression;
+use super::table::{FIND, Row, TABLE};
+use crate::line::{CommandLine, Role, Word};
+
+/// Tests of GNU find that ftk has as one option. If two of them are given, find wants both, and ftk accepts either.
+const ALTERNATIVES: [&[&str]; 6] = [
+    &["-name", "-iname"],
+    &["-path", "-wholename"],
+    &["-type", "-xtype"],
+    &["-user", "-uid", "-group", "-gid"],
+    &["-perm"],
+    &["-samefile"],
+];
+
+/// Returns the line with options of ftk in place of the expressions of GNU find. `None` if one of them has no exact
+/// equivalent.
+pub(super) fn rewritten(line: &CommandLine, command: &str) -> Option<String> {
+    let mut words = line.words.iter();
+    words.next()?;
+    let (mut out, mut seen) = (vec!["ftk".to_owned()], Vec::new());
+    while let Some(word) = words.next() {
+        let text = word.text.to_str()?;
+        let Some(key) = expression(word, text) else {
+            if word.role == Role::Unknown || (word.role == Role::Operand && ["!", "(", ")"].contains(&text)) {
+                return None;
+            }
+            out.push(shell_option(text));
+            continue;
+        };
+        let is_known = |row: &Row| row.tool == FIND && row.key() == key && row.commands.contains(&command);
+        if !TABLE.iter().any(is_known) || (key == "-exec" && command != "find") {
+            return None;
+        }
+        let is_alternative = |of: &&&[&str]| of.contains(&key) && seen.iter().any(|it| of.contains(it));
+        if ALTERNATIVES.iter().any(|of| is_alternative(&of)) {
+            return None;
+        }
+        seen.push(key);
+        out.extend(translated(key, &mut words)?.iter().map(|word| shell_option(word)));
+    }
+    (!seen.is_empty()).then(|| out.join(" "))
+}
+
+/// Returns the expression of GNU find that a word is, with one dash.
+fn expression<'w>(word: &Word, text: &'w str) -> Option<&'w str> {
+    let key = match word.role {
+        Role::Unknown => text.strip_prefix('-').filter(|rest| rest.starts_with('-')).unwrap_or(text),
+        Role::Flags | Role::Option => text,
+        _ => return None,
+    };
+    is_expression(key.as_ref()).then_some(key)
+}
+
+/// Returns the options for an expression, whose values are the next words.
+fn translated(key: &str, words: &mut Iter<'_, Word>) -> Option<Vec<String>> {
+    let mut value = || words.next()?.text.to_str();
+    let one = |option: &str, value: &str| Some(vec![option.to_owned(), value.to_owned()]);
+    let is_id = |value: &&str| value.bytes().all(|byte| byte.is_ascii_digit());
+    match key {
+        "-name" => one("-n", value()?),
+        "-iname" => one("--iname", value()?),
+        "-path" | "-wholename" => one("--path", value()?),
+        "-type" => one("-t", value()?),
+        // Links that lead nowhere. Other types would also match below directories that links lead to.
+        "-xtype" if value()? == "l" => Some(vec!["-L".into(), "-t".into(), "l".into()]),
+        "-size" => size(value()?),
+        "-mtime" => days(value()?),
+        "-mmin" => match value()?.split_at_checked(1)? {
+            ("+", n) => one("--changed-before", &format!("{}min", n.parse::<u32>().ok()?)),
+            ("-", n) => one("--changed-within", &format!("{}min", n.parse::<u32>().ok()?)),
+            _ => None,
+        },
+        "-newer" | "-newermm" => one("--newer", value()?),
+        "-samefile" => one("--samefile", value()?),
+        "-links" => one("--links", value()?),
+        "-perm" => one("--perm", value()?),
+        "-user" => one("--owner", value()?),
+        "-uid" => one("--owner", Some(value()?).filter(is_id)?),
+        "-group" => one("--owner", &format!(":{}", value()?)),
+        "-gid" => one("--owner", &format!(":{}", Some(value()?).filter(is_id)?)),
+        "-maxdepth" => one("--max-depth", value()?),
+        "-mindepth" => one("--min-depth", value()?),
+        "-fstype" => one("--where", &format!("fstype = {}", value()?)),
+        "-readable" => one("--where", "readable"),
+        "-empty" => Some(vec!["--empty".into()]),
+        "-xdev" | "-mount" => Some(vec!["-x".into()]),
+        "-follow" => Some(vec!["-L".into()]),
+        "-print0" => Some(vec!["-0".into()]),
+        "-ls" => Some(vec!["-l".into()]),
+        "-quit" => one("--max-results", "1"),
+        "-and" | "-true" | "-depth" | "-print" | "-noleaf" | "-nowarn" | "-warn" | "-ignore_readdir_race" => {
+            Some(Vec::new())
+        }
+        "-exec" => exec(words),
+        _ => None,
+    }
+}
+
+/// Returns a command with the option that runs it.
+fn exec(words: &mut Iter<'_, Word>) -> Option<Vec<String>> {
+    let mut command = Vec::new();
+    loop {
+        let word = words.next()?.text.to_str()?;
+        let is_batch = word == "+" && command.last().is_some_and(|last| last == "{}");
+        if word == ";" || is_batch {
+            let option = if is_batch { "--exec-batch" } else { "--exec" };
+            command.insert(0, option.to_owned());
+            command.push(";".to_owned());
+            return Some(command);
+        }
+        command.push(word.to_owned());
+    }
+}
+
+/// Returns the options for an age in days. find drops the fraction of a day: `+2` is three days or more.
+fn days(value: &str) -> Option<Vec<String>> {
+    let option = |option: &str, days: u32| vec![option.to_owned(), format!("{days}d")];
+    let (within, before) = ("--changed-within", "--changed-before");
+    let number = |text: &str| text.parse::<u32>().ok().filter(|_| !text.starts_with('+'));
+    Some(match value.as_bytes().first()? {
+        b'+' => option(before, number(&value[1..])?.checked_add(1)?),
+        b'-' => option(within, number(&value[1..])?),
+        _ => match number(value)? {
+            0 => option(within, 1),
+            n => [option(before, n), option(within, n.checked_add(1)?)].concat(),
+        },
+    })
+}
+
+/// Returns the options for a size. find rounds sizes up to the unit, so `-2M` is at most 1 MiB.
+fn size(value: &str) -> Option<Vec<String>> {
+    let (sign, rest) = match value.as_bytes().first()? {
+        b'+' | b'-' => value.split_at(1),
+        _ => ("", value),
+    };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = rest.split_at(digits);
+    let number: u64 = number.parse().ok()?;
+    let (unit, letter) = match unit {
+        "c" => (1, ""),
+        "w" => (2, ""),
+        "" | "b" => (512, ""),
+        "k" => (1 << 10, "K"),
+        "M" => (1 << 20, "M"),
+        "G" => (1 << 30, "G"),
+        _ => return None,
+    };
+    let bytes = number.checked_mul(unit)?;
+    let option = |text: String| ["-S".to_owned(), text];
+    let above = |bytes: u64| option(format!("+{bytes}"));
+    let up_to = |bytes: u64| option(format!("-{}", bytes + 1));
+    Some(match (sign, number) {
+        ("+", _) if !letter.is_empty() => option(format!("+{number}{letter}")).to_vec(),
+        ("+", _) => above(bytes).to_vec(),
+        ("-", 0) => return None,
+        ("-", _) => up_to(bytes - unit).to_vec(),
+        (_, 0) => option("0".into()).to_vec(),
+        (..) if unit == 1 => option(bytes.to_string()).to_vec(),
+        (..) => [above(bytes - unit), up_to(bytes)].concat(),
+    })
+}
+
+/// Quotes a word for the shell. Other than the name of a file, it may begin with a dash.
+fn shell_option(word: &str) -> String {
+    let rest = word.trim_start_matches('-');
+    let dashes = &word[..word.len() - rest.len()];
+    let is_plain = rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._/+,@%:=-".contains(&byte));
+    match rest {
+        "" => {
+            if dashes.is_empty() {
+                "''".into()
+            } else {
+                dashes.into()
+            }
+        }
+        ";" => "\\;".into(),
+        rest if is_plain || rest == "{}" => word.into(),
+        rest => dashes.to_owned() + &shell_word(rest.as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Option<String> {
+        let line = CommandLine::new(line.split(' ').map(Into::into).collect());
+        rewritten(&line, &line.command)
+    }
+
+    #[test]
+    fn whole_lines_are_rewritten_with_their_values() {
+        for (typed, meant) in [
+            ("find srv/log -type f -mtime +60 -c", "find srv/log -t f --changed-before 61d -c"),
+            ("find -t f --mtime -3", "find -t f --changed-within 3d"),
+            ("find -mtime 2 -mtime 0", "find --changed-before 2d --changed-within 3d --changed-within 1d"),
+            ("find -uid 1234 -perm -0002", "find --owner 1234 --perm -0002"),
+            ("find -xtype l", "find -L -t l"),
+            ("find -n -name -group x", "find -n -name --owner :x"),
+            ("find . -size +10M -size -2k -size 3", "find . -S +10M -S -1025 -S +1024 -S -1537"),
+            ("find . -size -7c -size 8c -size 0", "find . -S -7 -S 8 -S 0"),
+            ("find . -name a*b -exec rm -f {} ; -print", "find . -n 'a*b' --exec rm -f {} \\;"),
+            ("find . -exec ls -size {} + -xdev", "find . --exec-batch ls -size {} \\; -x"),
+            ("hash -newer f -maxdepth 2 d", "hash --newer f --max-depth 2 d"),
+            ("find -mmin +5 -quit -print0", "find --changed-before 5min --max-results 1 -0"),
+        ] {
+            assert_eq!(of(&format!("ftk {typed}")), Some(format!("ftk {meant}")), "{typed}");
+        }
+    }
+
+    #[test]
+    fn lines_without_an_exact_equivalent_are_left() {
+        for typed in [
+            "find -name a -name b",
+            "find -user a -gid 1",
+            "find ! -name a",
+            "find -name a -o -name b",
+            "find -not -empty",
+            "find -printf %p",
+            "find -empty --nonsense",
+            "find -size -0",
+            "find -mtime ++2",
+            "find -uid +5",
+            "hash -empty -print",
+            "hash -exec ls {} ;",
+            "find -xtype f",
+            "find -exec rm {}",
+            "find -name",
+            "find -t f",
+        ] {
+            assert_eq!(of(&format!("ftk {typed}")), None, "{typed}");
+        }
+    }
+}
