@@ -62,7 +62,11 @@ fn install(dir: &Path, console: &Console) -> anyhow::Result<Outcome> {
 fn show(words: &[String]) -> anyhow::Result<Outcome> {
     let definition = args::definition();
     let mut command = &definition;
-    for word in words {
+    // The name of a page is accepted too: `ftk-dup-prune`.
+    let page_name =
+        |word: &String| word.strip_prefix("ftk-").unwrap_or(word).split('-').map(str::to_owned).collect();
+    let words: Vec<String> = if let [word] = words { page_name(word) } else { words.to_vec() };
+    for word in &words {
         let Some(below) = command.find_subcommand(word).filter(|it| !it.is_hide_set()) else {
             bail!(
                 "there is no command '{}'; to write all pages: ftk man --install DIR",

@@ -98,8 +98,8 @@ struct InodeArgs {
     /// Match entries modified within this period, or since a date
     ///
     /// A period, such as 2d, 3h or 1week; `today` or `yesterday`; or a date. The dates 2024-01-31 and 2024-01-31T12:00
-    /// are in the local time zone; 2024-01-31T12:00Z and @SECONDS (since 1970) are the same everywhere. A day is a
-    /// calendar day. The time that counts is that of the last content change (mtime).
+    /// are in the local time zone; 2024-01-31T12:00Z and @SECONDS (since 1970) are the same everywhere. `3d` is the
+    /// same time of day three days ago. The time that counts is that of the last content change (mtime).
     #[arg(long, value_name = "TIME", value_parser = time)]
     changed_within: Option<Time>,
 

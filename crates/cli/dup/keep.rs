@@ -45,7 +45,8 @@ pub(super) struct KeepArgs {
 
     /// Keep all copies under the PATH of the kept file
     ///
-    /// Only copies under other PATHs are removed.
+    /// Only copies under other PATHs are removed. A file counts for the innermost PATH above it: with `--isolate --keep
+    /// argument photos photos/phone`, only copies in photos/phone of files elsewhere in photos are removed.
     #[arg(long)]
     isolate: bool,
 

@@ -67,10 +67,8 @@ Exit status: 0: success; 2: any error, or a step was refused
 Examples:
   ftk dup prune --action hardlink ~/Pictures         print the plan
   ftk dup prune --action hardlink ~/Pictures --yes   carry it out
-  ftk dup prune --action delete --keep oldest --quarantine /srv/.away /srv
   ftk dup prune --action delete --dirs --reference ~/archive ~/inbox
-  ftk dup prune --action delete --isolate --keep argument ~/p ~/p/old
-                      copies in ~/p/old of files elsewhere in ~/p";
+  ftk dup prune --action delete --isolate --keep argument ~/p ~/p/old";
 
 pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;

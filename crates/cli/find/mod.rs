@@ -137,7 +137,7 @@ struct OutputArgs {
     ///
     /// Fields of the entry: {type} (a letter, as for -t), {depth}, {size} (bytes), {blocks} (allocated blocks of 512
     /// bytes), {mode} (octal), {permissions} (as in `ls -l`), {uid}, {gid}, {user}, {group}, {links}, {inode},
-    /// {device}, {target} (of a symbolic link).
+    /// {device}, {target} (of a symbolic link). Names of JSON, such as {owner} and {size_bytes}, are accepted too.
     ///
     /// Times: {mtime}, {ctime}, {atime} (ISO 8601 in local time with its offset, such as
     /// 2026-11-21T06:34:01.000000000+01:00), {mtime_ns}, {ctime_ns}, {atime_ns} (nanoseconds since 1970).
@@ -148,9 +148,9 @@ struct OutputArgs {
     #[arg(conflicts_with_all = ["exec", "exec-batch"])]
     format: Option<TextFormat>,
 
-    /// Stop after N entries
+    /// Print at most N entries; with --sort, the first N
     ///
-    /// With --sort, prints the first N in that order, in memory for N entries. With --group-by, prints the first N
+    /// With --sort, the first N in that order are printed, in memory for N entries. With --group-by, prints the first N
     /// groups.
     #[arg(long, value_name = "N", value_parser = at_least(1_u64))]
     max_results: Option<u64>,

@@ -150,7 +150,7 @@ struct Mode {
     #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "StartArgs", "tag"])]
     lines: bool,
 
-    /// Print one digest of each directory PATH as a whole
+    /// Print one digest of each directory; FORM: ftk, git
     ///
     /// It covers the names, types, contents, link targets and executable bits of everything below the directory, and is
     /// equal for equal directories: see `ftk help tree-digest`. A directory gets none, and the exit status is 2, if
