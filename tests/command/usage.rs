@@ -189,3 +189,26 @@ fn the_message_names_the_memory_that_is_needed() {
         with(&format!("{}K", needed - 1)).status(2);
     }
 }
+
+/// An option that needs another one is refused without it, also next to an option that excludes the other one: the parser
+/// does not check this.
+#[test]
+fn options_that_need_others() {
+    let dir = Dir::new();
+    dir.file("a", b"").file("f", b"");
+    for (args, why) in [
+        (&["du", "--quarantine", "q"][..], "--quarantine needs --interactive"),
+        (&["du", "--quarantine", "q", "--top", "3"], "--quarantine needs --interactive"),
+        (&["dup", "--quarantine", "q"], "--quarantine needs --interactive"),
+        (&["dup", "--quarantine", "q", "--format", "csv"], "--quarantine needs --interactive"),
+        (&["dup", "--ignore-names"], "--dirs"),
+        (&["manifest", "diff", "a", "f", "--top", "3"], "--top needs --by-directory"),
+        (&["manifest", "diff", "a", "f", "--top", "3", "--status"], "--top needs --by-directory"),
+        (&["hash", "--bag", "--ignore-missing", "a"], "--ignore-missing needs --check"),
+        (&["hash", "--check", "--create", "a"], "--create needs --bag"),
+        (&["find", "--reverse", "--group-by", "type"], "--reverse"),
+        (&["report", "--dirs", "-o", "x"], "--dup"),
+    ] {
+        dir.ftk(args).run().status(2).stdout("").stderr_has(why);
+    }
+}

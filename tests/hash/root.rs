@@ -26,6 +26,11 @@ fn names_are_those_that_sha256sum_writes_in_the_directory() {
     run.check(fs::read(dir.path("dist/SUMS")).unwrap() == peer.stdout, "the list in the directory");
     assert!(in_dist("sha256sum --check --strict SUMS").status.success());
     dir.ftk(["hash", "--check", "--root", "dist", "dist/SUMS"]).run().status(0);
+    let run = dir.ftk(["hash", "-o", "dist/SUMS", "dist/"]).run().status(0);
+    run.stderr_has("  names begin with 'dist/': --root dist writes them for a check in dist\n");
+    for args in [&["-o", "SUMS", "dist"][..], &["-o", "./SUMS", "."], &["-o", "dist/SUMS", "dist/sub"]] {
+        dir.ftk(["hash"]).args(args).run().status(0).stderr_lacks("names begin");
+    }
     // In the working directory, the names have no `./`.
     let run = dir.ftk(["hash", "--root", ".", "other", "./dist/sub"]).run().status(0);
     run.check(run.text().contains("  dist/sub/c\n") && run.text().contains("  other\n"), "bare names");

@@ -137,7 +137,7 @@ struct OutputArgs {
     /// With --interactive: the directory for moved entries
     ///
     /// It must be on the same file system. Default: .ftk-quarantine in the starting point.
-    #[arg(long, value_name = "DIR", requires = "interactive")]
+    #[arg(long, value_name = "DIR")]
     quarantine: Option<PathBuf>,
 
     /// Print which directories grew or shrank since FILE was written
@@ -254,6 +254,10 @@ impl DuArgs {
         }
         if globals.json && self.output.human_readable {
             bail!("--json cannot be used with --human-readable: it has bytes");
+        }
+        // `requires` of the parser has no effect next to an option that excludes --interactive.
+        if self.output.quarantine.is_some() && !self.output.interactive {
+            bail!("--quarantine needs --interactive");
         }
         // GNU du accepts -s with -d 0, which means the same.
         if self.output.summarize && self.selection.max_depth().is_some_and(|depth| depth > 0) {

@@ -19,6 +19,7 @@ mod search;
 mod step_printer;
 mod tally;
 
+use anyhow::ensure;
 use clap::{Args, Subcommand};
 
 pub(crate) use self::action::ACTIONS;
@@ -83,6 +84,11 @@ Examples:
   ftk dup prune -h                  what can be done with duplicates";
 
 pub(crate) fn run(args: &DupArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    // `requires` of the parser has no effect next to an option that excludes --interactive.
+    ensure!(
+        args.browse.quarantine.is_none() || args.browse.interactive,
+        "--quarantine needs --interactive, or `ftk dup prune`"
+    );
     match &args.command {
         None if args.browse.interactive => {
             browse::run(&args.search, args.browse.quarantine.as_deref(), globals, console)

@@ -145,7 +145,7 @@ pub(super) struct BrowseArgs {
     /// With --interactive: the directory for moved copies
     ///
     /// It must be on the same file system. Default: .ftk-quarantine in the first PATH.
-    #[arg(long, value_name = "DIR", requires = "interactive", hide_short_help = true)]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub(super) quarantine: Option<PathBuf>,
 }
 

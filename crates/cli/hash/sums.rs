@@ -14,7 +14,7 @@ use ftk_file::Stream;
 use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::Keep;
 use ftk_process::hash_stream;
-use ftk_record::{End, Style, quote};
+use ftk_record::{End, Style, quote, shell_word};
 use ftk_select::Roots;
 use ftk_walk::Follow;
 
@@ -99,6 +99,13 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     }
     streams.sort_by(|a, b| a.0.cmp(&b.0));
 
+    // In the directory of the list, its names would lead nowhere.
+    let list_dir =
+        list.path().and_then(Path::parent).filter(|dir| ![Path::new(""), Path::new(".")].contains(dir));
+    let misplaced = list_dir.filter(|dir| {
+        root.is_none()
+            && starts.iter().any(|start| without_slashes(start.as_bytes()) == dir.as_os_str().as_bytes())
+    });
     let has_starts = !starts.is_empty();
     // The rate in the summary is that of the files.
     run.start = Instant::now();
@@ -132,6 +139,13 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     }
     list.finish()?;
 
+    if let Some(dir) = misplaced {
+        let dir = dir.as_os_str().as_bytes();
+        let (shown, word) = (quote(&[dir, b"/"].concat()), shell_word(dir));
+        console.summary(format_args!(
+            "names begin with {shown}: --root {word} writes them for a check in {word}"
+        ));
+    }
     let failed = failed.len() as u64;
     let reused = cache::reused(run.close_cache());
     if has_starts {

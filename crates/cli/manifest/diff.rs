@@ -51,7 +51,7 @@ pub(super) struct DiffArgs {
     by_directory: bool,
 
     /// With --by-directory: print only the N largest changes
-    #[arg(long, value_name = "N", value_parser = at_least(1_usize), requires = "by_directory")]
+    #[arg(long, value_name = "N", value_parser = at_least(1_usize))]
     top: Option<usize>,
 
     #[command(flatten)]
@@ -82,6 +82,8 @@ Examples:
                         a checksum list made in the root of the tree";
 
 pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    // `requires` of the parser has no effect next to an option that excludes --by-directory.
+    ensure!(args.top.is_none() || args.by_directory, "--top needs --by-directory");
     if args.old == "-" && args.new == "-" {
         bail!("standard input can be read only once");
     }
