@@ -55,6 +55,8 @@ Questions that ftk-query answers:
   changed                entries that differ between two records of a tree
   rotten                 files that are marked as damaged
   unverified-since       files that no run has verified since a given time
+  cold                   files that were not modified since a given time
+  by-age                 files and bytes by the time since their modification
   largest                files by size
   oldest                 files by time of modification
   by-owner               files and bytes of each owner

@@ -30,13 +30,28 @@ REPORT_ALGORITHMS = {"xxh128", "blake3", "sha256"}
 # A group continues on the next line of a report beyond this length.
 MAX_LINE_BYTES = 8 << 20
 
-# The columns of docs/parquet.md that every set has.
+# The columns of the table `entries` in docs/parquet.md that every set has.
 NAMES = ["source", "path", "path_b64", "parent", "parent_b64", "name", "name_b64", "extension", "type"]
 NUMBERS = ["size_bytes", "allocated_bytes", "mtime_ns", "ctime_ns", "birth_ns"]
 IDS = ["dev", "ino", "nlink", "rdev"]
 ENTRIES = [*NAMES, *NUMBERS, "mode", "uid", "gid", "fs", *IDS, "target", "target_b64"]
-ENTRIES += ["algorithm", "digest", "tree", "verified_ns", "damaged_ns", "shard"]
+ENTRIES += ["algorithm", "digest", "tree", "verified_ns", "damaged_ns", "shard", "row_id"]
 CONTENTS = ["algorithm", "digest", "size_bytes", "source", "path", "path_b64", "fs", "dev", "ino", "damaged_ns"]
+DIGESTS = ["algorithm", "digest", "source", "row_id", "damaged_ns"]
+# Columns of `entries` that are computed from those of the files, in sets of version 2.
+COMPUTED = {
+    "name": "coalesce(name, substring_index(path, '/', -1))",
+    "parent": "coalesce(parent, CASE WHEN path = '.' THEN '' WHEN instr(path, '/') = 0 THEN '.' "
+    "ELSE left(path, length(path) - length(substring_index(path, '/', -1)) - 1) END)",
+    "name_b64": "coalesce(name_b64, '')",
+    "parent_b64": "coalesce(parent_b64, '')",
+    "ctime_ns": "coalesce(ctime_ns, mtime_ns + ctime_after_ns)",
+    "digest": "lower(hex(digest))",
+    "tree": "lower(hex(tree))",
+    "row_id": "CAST(row_id AS STRING)",
+}
+# Rows without number: the path is unique in its source.
+ROW_ID = "IF(path <> '', concat('path ', path), concat('path_b64 ', path_b64))"
 
 # Members of a manifest's lines. Integers are wider than BIGINT, so that none of them is silently null.
 RECORD = """
@@ -99,7 +114,7 @@ def part_file(parts, k, n_shards):
 
 
 def load(spark, location, algorithm=None):
-    """Returns `entries`, `contents` and the roots by source of a Parquet set, or of manifests in JSON Lines."""
+    """Returns `entries` and the roots by source of a Parquet set, or of manifests in JSON Lines."""
     if location.endswith((".jsonl", ".jsonl.zst")):
         return load_manifests(spark, location, algorithm)
     return load_set(spark, location)
@@ -110,17 +125,17 @@ def load_set(spark, location):
     seal = [json.loads(line) for line in read_small(spark, f"{location}/_set.jsonl").splitlines()]
     if not seal or seal[0].get("ftk") != "parquet-set" or seal[-1].get("footer", {}).get("records") != len(seal) - 1:
         raise RefusedError(f"{location}/_set.jsonl is not complete")
-    frames = {}
-    for table in ("entries", "contents"):
-        sealed = {line["file"]: line["rows"] for line in seal[1:-1] if line["file"].startswith(f"{table}-")}
-        frame = spark.read.parquet(*(f"{location}/{file}" for file in sealed))
-        counted = frame.groupBy(sf.col("_metadata.file_name")).count().collect()
-        rows = dict.fromkeys(sealed, 0) | {row[0]: row[1] for row in counted}
-        if rows != sealed:
-            raise RefusedError(f"{location}: the {table} have other rows than _set.jsonl says: {rows}, {sealed}")
-        frames[table] = frame
-    roots = {line["source"]: bytes_of(line, "root") for line in seal[0]["sources"]}
-    return frames["entries"].select(ENTRIES), frames["contents"].select(CONTENTS), roots
+    if seal[0]["version"] not in (1, 2):
+        raise RefusedError(f"{location} needs a newer ftk_spark.py")
+    sealed = {line["file"]: line["rows"] for line in seal[1:-1] if line["file"].startswith("entries-")}
+    entries = spark.read.parquet(*(f"{location}/{file}" for file in sealed))
+    counted = entries.groupBy(sf.col("_metadata.file_name")).count().collect()
+    rows = dict.fromkeys(sealed, 0) | {row[0]: row[1] for row in counted}
+    if rows != sealed:
+        raise RefusedError(f"{location} has other rows than _set.jsonl says: {rows}, {sealed}")
+    columns = COMPUTED if seal[0]["version"] > 1 else {"row_id": ROW_ID}
+    entries = entries.select([sf.expr(columns.get(name, name)).alias(name) for name in ENTRIES])
+    return entries, {line["source"]: bytes_of(line, "root") for line in seal[0]["sources"]}
 
 
 def read_small(spark, file):
@@ -145,9 +160,8 @@ def load_manifests(spark, location, algorithm):
     entries = lines.where("type IS NOT NULL").drop("start_ns", "shard").join(sf.broadcast(files), "file")
     for step in entry_steps(algorithm or main_algorithm(headers)):
         entries = entries.withColumns({name: sf.expr(value) for name, value in step.items()})
-    entries = entries.select(ENTRIES)
-    contents = entries.where("type = 'file' AND digest IS NOT NULL").select(CONTENTS)
-    return entries, contents, {source_of(header): bytes_of(header.asDict(), "root") for header in headers}
+    entries = entries.withColumn("row_id", sf.expr(ROW_ID)).select(ENTRIES)
+    return entries, {source_of(header): bytes_of(header.asDict(), "root") for header in headers}
 
 
 def check_manifests(lines, location):
@@ -239,44 +253,47 @@ def entry_steps(algorithm):
 
 
 def register(spark, table_prefix, loaded):
-    """Makes the tables of a question from loaded sets."""
-    for number, table in enumerate(("entries", "contents")):
-        union = functools.reduce(lambda one, other: one.unionByName(other), (sets[number] for sets in loaded))
-        union.createOrReplaceTempView(f"{table_prefix}{table}")
+    """Makes the tables of a question from the entries of loaded sets."""
+    entries = functools.reduce(lambda one, other: one.unionByName(other), loaded)
+    files = entries.where("type = 'file' AND digest IS NOT NULL")
+    tables = {"entries": entries, "contents": files.select(CONTENTS), "digests": files.select(DIGESTS)}
+    for name, table in tables.items():
+        table.createOrReplaceTempView(f"{table_prefix}{name}")
 
 
-def ask(spark, question, locations, since_ns=None, name=None, algorithm=None, questions=QUESTIONS):
+def ask(spark, question, locations, since_ns=None, name=None, at_ns=None, algorithm=None, questions=QUESTIONS):
     """Returns the answer to a named question as a data frame, in the order of its file."""
     sql = (pathlib.Path(questions) / f"{question}.sql").read_text(encoding="utf-8")
     loaded = [load(spark, location, algorithm) for location in locations]
     if is_two_sided(sql):
         if len(loaded) != 2:
             raise RefusedError(f"{question} compares two sets")
-        if question in BY_PATH and any(len(roots) != 1 for _, _, roots in loaded):
+        if question in BY_PATH and any(len(roots) != 1 for _, roots in loaded):
             raise RefusedError(f"{question} compares two trees, but a set has several sources")
-        register(spark, "a_", loaded[:1])
-        register(spark, "b_", loaded[1:])
+        for prefix, (entries, _) in zip(("a_", "b_"), loaded, strict=True):
+            register(spark, prefix, [entries])
     else:
-        sources = [source for _, _, roots in loaded for source in roots]
+        sources = [source for _, roots in loaded for source in roots]
         if len(set(sources)) < len(sources):
             raise RefusedError(f"two sets have the same source: {sorted(sources)}")
-        register(spark, "", loaded)
+        register(spark, "", [entries for entries, _ in loaded])
     if question == "duplicate-directories" and any(
-        entries.where("shard IS NOT NULL").take(1) for entries, _, _ in loaded
+        entries.where("shard IS NOT NULL").take(1) for entries, _ in loaded
     ):
         raise RefusedError(
             "duplicate-directories needs merged manifests: shards lack the tree digests of what they share"
         )
-    if question == "unverified-since" and since_ns is None:
-        raise RefusedError("unverified-since needs --since-ns")
-    parameters = spark.createDataFrame([(since_ns, name)], "since_ns BIGINT, name STRING")
+    for parameter, value in (("since_ns", since_ns), ("at_ns", at_ns)):
+        if parameter in sql and value is None:
+            raise RefusedError(f"{question} needs --{parameter.replace('_', '-')}")
+    parameters = spark.createDataFrame([(since_ns, name, at_ns)], "since_ns BIGINT, name STRING, at_ns BIGINT")
     parameters.createOrReplaceTempView("parameters")
     return spark.sql(sql)
 
 
 def is_two_sided(sql):
     """Returns whether a question is about two sets."""
-    return "a_entries" in sql or "a_contents" in sql
+    return any(f"a_{table}" in sql for table in ("entries", "contents", "digests"))
 
 
 # Reports
@@ -288,11 +305,11 @@ def report(spark, locations, file, algorithm=None, questions=QUESTIONS):
     Names without inode or size are skipped: an action can only act on files that it can recognise.
     """
     loaded = [load(spark, location, algorithm) for location in locations]
-    roots = dict(item for _, _, roots in loaded for item in roots.items())
-    if len(set(roots.values())) < sum(len(roots) for _, _, roots in loaded):
+    roots = dict(item for _, roots in loaded for item in roots.items())
+    if len(set(roots.values())) < sum(len(roots) for _, roots in loaded):
         raise RefusedError("two sets have the same source or root: make a report for each host")
     known = "ino IS NOT NULL AND dev IS NOT NULL AND size_bytes IS NOT NULL"
-    register(spark, "", [(entries, contents.where(known), None) for entries, contents, _ in loaded])
+    register(spark, "", [entries.where(known) for entries, _ in loaded])
     spark.sql((pathlib.Path(questions) / "duplicates.sql").read_text(encoding="utf-8")).createOrReplaceTempView("names")
     prefixes = [
         (source, number, root if root.endswith(b"/") else root + b"/")
@@ -409,7 +426,8 @@ def arguments():
     command = commands.add_parser("query", help="answer a question of `ftk query`")
     command.add_argument("question", help="the name of a file in crates/query/sql, without .sql")
     add_sets(command)
-    command.add_argument("--since-ns", type=int, metavar="NS", help="the time for unverified-since")
+    command.add_argument("--since-ns", type=int, metavar="NS", help="the time for unverified-since and cold")
+    command.add_argument("--at-ns", type=int, metavar="NS", help="the time from which by-age counts")
     command.add_argument("--name", help="the file name for versions-of")
     command.add_argument("--limit", type=int, metavar="N", help="print or write the first N rows")
     command.add_argument("-o", "--output", metavar="DIR", help="write Parquet instead of printing JSON Lines")
@@ -444,7 +462,7 @@ def run(spark, args):
         n_groups = report(spark, args.sets, args.output, args.algorithm, args.questions)
         print(f"{n_groups} groups", file=sys.stderr)
         return 0
-    answer = ask(spark, args.question, args.sets, args.since_ns, args.name, args.algorithm, args.questions)
+    answer = ask(spark, args.question, args.sets, args.since_ns, args.name, args.at_ns, args.algorithm, args.questions)
     if args.limit is not None:
         answer = answer.limit(args.limit)
     if args.output:

@@ -15,7 +15,7 @@ WITH damaged AS (
 ),
 intact AS (
     SELECT c.algorithm, c.digest, COUNT(*) AS copies
-    FROM contents c
+    FROM digests c
     JOIN (SELECT algorithm, digest FROM damaged GROUP BY algorithm, digest) d
         ON c.algorithm = d.algorithm AND c.digest = d.digest
     WHERE c.damaged_ns IS NULL

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use clap::{Args, Command, ValueEnum};
 use ftk_hash::Algorithm;
 use ftk_select::{Time, parse_bytes};
@@ -28,6 +29,7 @@ pub(crate) fn definition() -> Command {
                 .about("Convert manifests, duplicate reports or an S3 Inventory to a set of Parquet files"),
         ))
         .subcommand(SqlArgs::augment_args(of("sql").about("Run a SELECT over sets")))
+        .subcommand(CheckArgs::augment_args(of("check").about("Compare all bytes of sets with their seals")))
         .subcommand(of("list").about("List the questions"));
     questions::ALL.iter().fold(command, |command, question| {
         let definition = QuestionArgs::augment_args(of(question.name).about(question.about()));
@@ -35,6 +37,7 @@ pub(crate) fn definition() -> Command {
             None => definition,
             Some(Parameter::Since) => SinceArgs::augment_args(definition),
             Some(Parameter::Name) => NameArgs::augment_args(definition),
+            Some(Parameter::At) => AtArgs::augment_args(definition),
         };
         let definition = if question.has_report { ReportArgs::augment_args(definition) } else { definition };
         let is_two_sided = question.is_two_sided();
@@ -127,6 +130,16 @@ pub(crate) struct SqlArgs {
     pub(crate) answer: AnswerArgs,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Directories that `ftk query convert` made
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) sets: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) quiet: QuietArgs,
+}
+
 /// How an answer is computed and printed.
 #[derive(Debug, Args)]
 pub(crate) struct AnswerArgs {
@@ -159,7 +172,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, Args)]
 pub(crate) struct SinceArgs {
-    /// Files that were not verified since this time, such as 30d or 2026-01-31
+    /// Files that were not verified, or modified, since this time, such as 30d or 2026-01-31
     #[arg(long, value_name = "TIME", required_unless_present = "show", value_parser = time)]
     pub(crate) since: Option<i64>,
 }
@@ -169,6 +182,24 @@ pub(crate) struct NameArgs {
     /// Only files of this name
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AtArgs {
+    /// Count ages from this time, such as 2026-01-31; the default is now
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    at: Option<i64>,
+}
+
+impl AtArgs {
+    /// Returns the time in nanoseconds.
+    ///
+    /// # Errors
+    /// If the clock is too far from 1970.
+    pub(crate) fn at_ns(&self) -> anyhow::Result<i64> {
+        let now = || i64::try_from(Zoned::now().timestamp().as_nanosecond());
+        self.at.map_or_else(now, Ok).context("the clock is wrong")
+    }
 }
 
 #[derive(Debug, Args)]

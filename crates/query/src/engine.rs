@@ -11,9 +11,9 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use tokio::runtime::Runtime;
 
-use crate::console;
 use crate::memory::{self, Memory};
 use crate::spill::Spills;
+use crate::{console, functions};
 
 /// What a run may use.
 #[derive(Clone, Debug)]
@@ -57,7 +57,9 @@ impl Limits {
         options.optimizer.prefer_existing_sort = true;
         options.sql_parser.collect_spans = true;
         options.execution.sort_spill_reservation_bytes = (memory / 64).min(10 << 20);
-        Ok(SessionContext::new_with_config_rt(config, runtime))
+        let session = SessionContext::new_with_config_rt(config, runtime);
+        functions::all().into_iter().for_each(|function| session.register_udf(function));
+        Ok(session)
     }
 }
 

@@ -9,6 +9,7 @@ mod args;
 mod console;
 mod convert;
 mod engine;
+mod functions;
 mod input;
 mod memory;
 mod progress;
@@ -27,7 +28,9 @@ use clap::{ArgMatches, FromArgMatches as _};
 use ftk_file::StandardStream;
 
 use crate::answer::Parameters;
-use crate::args::{AnswerArgs, ConvertArgs, NameArgs, QuestionArgs, ReportArgs, SinceArgs, SqlArgs};
+use crate::args::{
+    AnswerArgs, AtArgs, CheckArgs, ConvertArgs, NameArgs, QuestionArgs, ReportArgs, SinceArgs, SqlArgs,
+};
 use crate::console::{Console, Outcome};
 use crate::questions::{Parameter, Question};
 use crate::sets::Sets;
@@ -54,6 +57,7 @@ fn run(name: &str, matches: &ArgMatches) -> Result<Outcome> {
                 .map_err(|error| args.limits.limits().explained(error))
         }
         "sql" => sql(SqlArgs::from_arg_matches(matches)?),
+        "check" => check(CheckArgs::from_arg_matches(matches)?),
         "list" => list(),
         _ => {
             let question = questions::ALL.iter().find(|question| question.name == name);
@@ -73,6 +77,7 @@ fn ask(question: &Question, matches: &ArgMatches) -> Result<Outcome> {
         None => {}
         Some(Parameter::Since) => parameters.since_ns = SinceArgs::from_arg_matches(matches)?.since,
         Some(Parameter::Name) => parameters.name = NameArgs::from_arg_matches(matches)?.name,
+        Some(Parameter::At) => parameters.at_ns = Some(AtArgs::from_arg_matches(matches)?.at_ns()?),
     }
     let sets = Sets::open(&sets)?;
     if question.needs_one_source {
@@ -108,6 +113,14 @@ fn sql(args: SqlArgs) -> Result<Outcome> {
     ensure!(!sets.is_empty(), "no directory was given");
     answer::run(&text, &Sets::open(&sets)?, &Parameters::default(), &answer, &console(&answer))
         .map_err(|error| answer.limits.limits().explained(error))
+}
+
+/// Checks all bytes of sets.
+fn check(args: CheckArgs) -> Result<Outcome> {
+    let console = Console { is_quiet: args.quiet.quiet };
+    Sets::open(&args.sets)?.check(&console)?;
+    console.summary(format_args!("{} sets are complete and unchanged", args.sets.len()));
+    Ok(Outcome::Success)
 }
 
 fn console(args: &AnswerArgs) -> Console {

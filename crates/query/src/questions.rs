@@ -23,6 +23,7 @@ pub(crate) struct Question {
 pub(crate) enum Parameter {
     Since,
     Name,
+    At,
 }
 
 macro_rules! question {
@@ -47,6 +48,8 @@ pub(crate) const ALL: &[Question] = &[
     Question { needs_one_source: true, needs_all: true, ..question!("changed") },
     question!("rotten"),
     Question { parameter: Some(Parameter::Since), ..question!("unverified-since") },
+    Question { parameter: Some(Parameter::Since), ..question!("cold") },
+    Question { parameter: Some(Parameter::At), ..question!("by-age") },
     question!("largest"),
     question!("oldest"),
     question!("by-owner"),

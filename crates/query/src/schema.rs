@@ -1,17 +1,15 @@
-//! The columns of both tables. `docs/parquet.md` describes them.
+//! The columns of tables and files. `docs/parquet.md` describes them.
 
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use datafusion::logical_expr::SortExpr;
-use datafusion::prelude::col;
 use ftk_hash::Algorithm;
 
-/// A table of a set.
+/// What the files of a set hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Table {
     Entries,
-    Contents,
+    Digests,
 }
 
 /// Name, type and whether the column may be null.
@@ -19,8 +17,8 @@ type Column = (&'static str, DataType, bool);
 
 use DataType::{Int64, Utf8};
 
-/// The columns of every `entries`, in their order. Columns of more algorithms follow.
-const ENTRIES: [Column; 30] = [
+/// The columns of the table `entries`, in their order. Columns of more algorithms follow.
+pub(crate) const ENTRIES: [Column; 31] = [
     ("source", Utf8, false),
     ("path", Utf8, false),
     ("path_b64", Utf8, false),
@@ -51,62 +49,71 @@ const ENTRIES: [Column; 30] = [
     ("verified_ns", Int64, true),
     ("damaged_ns", Int64, true),
     ("shard", Utf8, true),
+    ("row_id", Int64, false),
 ];
 
-const CONTENTS: [Column; 10] = [
-    ("algorithm", Utf8, false),
-    ("digest", Utf8, false),
-    ("size_bytes", Int64, true),
-    ("source", Utf8, false),
-    ("path", Utf8, false),
-    ("path_b64", Utf8, false),
-    ("fs", Utf8, true),
-    ("dev", Int64, true),
-    ("ino", Int64, true),
-    ("damaged_ns", Int64, true),
-];
+/// The columns of the table `contents`: those of `entries`, of files with a digest.
+pub(crate) const CONTENTS: [&str; 10] =
+    ["algorithm", "digest", "size_bytes", "source", "path", "path_b64", "fs", "dev", "ino", "damaged_ns"];
+
+/// The columns of the table `digests`: enough to find equal contents, and their entries.
+pub(crate) const DIGESTS: [&str; 5] = ["algorithm", "digest", "source", "row_id", "damaged_ns"];
+
+/// Columns that are null in a file where the path says the same.
+pub(crate) const DERIVED: [&str; 4] = ["parent", "parent_b64", "name", "name_b64"];
+
+/// The column of files from which `ctime_ns` is computed, where that is null.
+pub(crate) const CTIME_AFTER: &str = "ctime_after_ns";
+
+/// The number of the first row whose path is not UTF-8. These are before all others, and how many they are is not known
+/// before all are there.
+pub(crate) const FIRST_IN_BASE64: i64 = -1 << 62;
+
+/// The length of a digest where no input has one.
+const NO_DIGEST: i32 = 32;
 
 impl Table {
-    pub(crate) const ALL: [Self; 2] = [Self::Entries, Self::Contents];
+    pub(crate) const ALL: [Self; 2] = [Self::Entries, Self::Digests];
 
-    /// Returns the name in questions, which is also the start of the names of files.
+    /// Returns the start of the names of files, which is also the name in questions.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Entries => "entries",
-            Self::Contents => "contents",
+            Self::Digests => "digests",
         }
     }
 
-    /// Returns the columns that the rows are sorted by.
-    pub(crate) fn order(self) -> [&'static str; 2] {
+    /// Returns the columns that the rows of a file are sorted by.
+    pub(crate) fn order(self) -> [&'static str; 3] {
         match self {
-            Self::Entries => ["path", "path_b64"],
-            Self::Contents => ["algorithm", "digest"],
+            Self::Entries => ["path", "path_b64", "source"],
+            Self::Digests => ["algorithm", "digest", "row_id"],
         }
     }
 
-    /// Returns the order as DataFusion declares it.
-    pub(crate) fn sort_exprs(self) -> Vec<SortExpr> {
-        self.order().iter().map(|column| col(*column).sort(true, false)).collect()
-    }
-
-    /// Returns the columns that every set has.
-    pub(crate) fn columns(self) -> &'static [Column] {
-        match self {
-            Self::Entries => &ENTRIES,
-            Self::Contents => &CONTENTS,
+    /// Returns the columns of a file. `main` is the algorithm of `digest` and `tree`, and `extra` are those that have
+    /// their own columns in `entries`.
+    pub(crate) fn schema(self, main: Option<Algorithm>, extra: &[Algorithm]) -> SchemaRef {
+        let binary = |algorithm: Algorithm| DataType::FixedSizeBinary(algorithm.digest_len() as i32);
+        let digest = main.map_or(DataType::FixedSizeBinary(NO_DIGEST), binary);
+        let mut fields = Vec::new();
+        for (name, of, is_nullable) in ENTRIES {
+            let of = if matches!(name, "digest" | "tree") { digest.clone() } else { of };
+            fields.push(Field::new(name, of, is_nullable || DERIVED.contains(&name)));
+            if name == "ctime_ns" {
+                fields.push(Field::new(CTIME_AFTER, Int64, true));
+            }
         }
-    }
-
-    /// Returns the schema; `extra` are the algorithms that have their own columns in `entries`.
-    pub(crate) fn schema(self, extra: &[Algorithm]) -> SchemaRef {
-        let fixed = self.columns().iter().map(|(name, of, null)| Field::new(*name, of.clone(), *null));
-        let mut fields: Vec<_> = fixed.collect();
-        if self == Self::Entries {
-            let digest = |algorithm: &Algorithm| Field::new(column(*algorithm), Utf8, true);
-            let tree = |algorithm: &Algorithm| Field::new(format!("tree_{}", column(*algorithm)), Utf8, true);
-            fields.extend(extra.iter().map(digest).chain(extra.iter().map(tree)));
+        if self == Self::Digests {
+            let column = |name: &&str| fields.iter().find(|field| field.name() == name).cloned();
+            let fields = DIGESTS.iter().filter_map(column);
+            let is_nullable = |field: &Field| field.name() == "damaged_ns";
+            return Arc::new(Schema::new(
+                fields.map(|field| field.clone().with_nullable(is_nullable(&field))).collect::<Vec<_>>(),
+            ));
         }
+        fields.extend(extra.iter().map(|it| Field::new(column(*it), binary(*it), true)));
+        fields.extend(extra.iter().map(|it| Field::new(format!("tree_{}", column(*it)), binary(*it), true)));
         Arc::new(Schema::new(fields))
     }
 }

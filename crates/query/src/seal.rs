@@ -1,7 +1,7 @@
 //! The seal of a set: the list of its files, written last.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read as _, Write as _};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -20,12 +20,13 @@ pub(crate) const NAME: &str = "_set.jsonl";
 /// The kind of file, as named in the first line.
 const KIND: &str = "parquet-set";
 
-/// The version of the format. Other versions are not read.
-const VERSION: u32 = 1;
+/// The version of the format. Older ones are read, newer ones are not.
+pub(crate) const VERSION: u32 = 2;
 
 /// What the seal says about a set.
 #[derive(Clone, Debug)]
 pub(crate) struct SetSeal {
+    pub(crate) version: u32,
     /// The algorithm of the main digests; `None` if the set has no digests.
     pub(crate) algorithm: Option<Algorithm>,
     pub(crate) sources: Vec<Source>,
@@ -73,31 +74,44 @@ pub(crate) struct SealedFile {
     pub(crate) rows: u64,
     pub(crate) size_bytes: u64,
     pub(crate) sha256: String,
+    /// The length of the indexes and the footer, which end the file. Files of version 1 lack it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) index_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) index_sha256: Option<String>,
 }
 
 impl SealedFile {
     /// Returns the table that the file belongs to.
     pub(crate) fn table(&self) -> Option<Table> {
-        let is_of = |table: &Table| {
-            let number = self.file.strip_prefix(table.name()).and_then(|rest| rest.strip_prefix('-'));
-            let number = number.and_then(|rest| rest.strip_suffix(".parquet"));
-            number
-                .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
-        };
-        Table::ALL.into_iter().find(is_of)
+        let (table, number) = self.file.strip_suffix(".parquet")?.rsplit_once('-')?;
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        match table {
+            "entries" => Some(Table::Entries),
+            // Those of version 1 have the columns of more tables.
+            "digests" | "contents" => Some(Table::Digests),
+            _ => None,
+        }
+        .filter(|_| is_number)
     }
 
-    /// Checks that the file in the directory is the one that was sealed. `read` is called with the number of bytes
-    /// read.
+    /// Checks that the file in the directory is the one that was sealed: its size, its indexes and its footer, or with
+    /// `is_whole` all of it. Pages have their own checksums, except in files of version 1, which are always read as a
+    /// whole. `read` is called with the number of bytes read.
     ///
     /// # Errors
     /// If it cannot be read, or differs.
-    pub(crate) fn check(&self, dir: &Path, read: &(dyn Fn(u64) + Sync)) -> Result<()> {
+    pub(crate) fn check(&self, dir: &Path, is_whole: bool, read: &(dyn Fn(u64) + Sync)) -> Result<()> {
         let path = dir.join(&self.file);
         let shown = path.display();
         let mut file = File::open(&path).with_context(|| format!("cannot open {shown}"))?;
         let len = file.metadata().with_context(|| format!("cannot open {shown}"))?.len();
         ensure!(len == self.size_bytes, "{shown} is not the file that was sealed: its size differs");
+        let (start, expected) = match (self.index_bytes, &self.index_sha256) {
+            (Some(bytes), Some(sha256)) if !is_whole => (len.saturating_sub(bytes), sha256),
+            _ => (0, &self.sha256),
+        };
+        file.seek(SeekFrom::Start(start)).with_context(|| format!("cannot read {shown}"))?;
         let (mut sha256, mut buffer) = (Sha256::new(), AlignedBuf::new(1 << 20));
         loop {
             match file.read(&mut buffer) {
@@ -110,9 +124,14 @@ impl SealedFile {
                 Err(error) => return Err(error).with_context(|| format!("cannot read {shown}")),
             }
         }
-        let is_same = HEXLOWER.encode(&sha256.finalize()) == self.sha256;
+        let is_same = HEXLOWER.encode(&sha256.finalize()) == *expected;
         ensure!(is_same, "{shown} is not the file that was sealed: its content differs");
         Ok(())
+    }
+
+    /// Returns the number of bytes that [`check`](Self::check) reads.
+    pub(crate) fn check_bytes(&self, is_whole: bool) -> u64 {
+        self.index_bytes.filter(|_| !is_whole).unwrap_or(self.size_bytes)
     }
 }
 
@@ -145,7 +164,7 @@ impl SetSeal {
             write_record(out, |record| {
                 record
                     .member("ftk", KIND)
-                    .member("version", VERSION)
+                    .member("version", self.version)
                     .member("program", env!("CARGO_PKG_VERSION"))
                     .member("algorithm", self.algorithm.map(Algorithm::name))
                     .member("sources", &self.sources);
@@ -158,7 +177,9 @@ impl SetSeal {
                         .member("file", &file.file)
                         .member("rows", file.rows)
                         .member("size_bytes", file.size_bytes)
-                        .member("sha256", &file.sha256);
+                        .member("sha256", &file.sha256)
+                        .member("index_bytes", file.index_bytes)
+                        .member("index_sha256", &file.index_sha256);
                 });
             });
         }
@@ -207,9 +228,10 @@ impl SetSeal {
         let Object(header): Object<Header> =
             serde_json::from_slice(line).context("it is not the seal of a set")?;
         ensure!(header.ftk == KIND, "it is not the seal of a set");
-        ensure!(header.version == VERSION, "version {} needs a newer ftk-query", header.version);
+        let version = header.version;
+        ensure!((1..=VERSION).contains(&version), "version {version} needs a newer ftk-query");
         let algorithm = header.algorithm.map(|name| name.parse()).transpose()?;
         let sources = header.sources.into_iter().map(|Object(source)| source).collect();
-        Ok(Self { algorithm, sources, files: Vec::new() })
+        Ok(Self { version, algorithm, sources, files: Vec::new() })
     }
 }

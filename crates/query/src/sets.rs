@@ -6,17 +6,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
-use datafusion::prelude::SessionContext;
+use datafusion::functions::core::expr_fn::coalesce;
+use datafusion::functions_window::expr_fn::row_number;
+use datafusion::logical_expr::{Expr, ExprFunctionExt as _, SortExpr, cast};
+use datafusion::prelude::{SessionContext, col, lit};
+use datafusion::scalar::ScalarValue;
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 
 use crate::console::Console;
+use crate::functions;
 use crate::progress::Progress;
-use crate::schema::Table;
+use crate::schema::{CONTENTS, CTIME_AFTER, DIGESTS, ENTRIES, FIRST_IN_BASE64, Table};
 use crate::seal::{SealedFile, SetSeal};
 
 /// The sets of a question.
@@ -36,16 +41,24 @@ enum Side {
     B,
 }
 
-/// A table that a question uses.
-type Used = (Side, Table);
+/// A table of a question, without its side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum View {
+    Entries,
+    Contents,
+    Digests,
+}
 
-const TABLES: [(&str, Used); 6] = [
-    ("entries", (Side::All, Table::Entries)),
-    ("contents", (Side::All, Table::Contents)),
-    ("a_entries", (Side::A, Table::Entries)),
-    ("a_contents", (Side::A, Table::Contents)),
-    ("b_entries", (Side::B, Table::Entries)),
-    ("b_contents", (Side::B, Table::Contents)),
+const TABLES: [(&str, Side, View); 9] = [
+    ("entries", Side::All, View::Entries),
+    ("contents", Side::All, View::Contents),
+    ("digests", Side::All, View::Digests),
+    ("a_entries", Side::A, View::Entries),
+    ("a_contents", Side::A, View::Contents),
+    ("a_digests", Side::A, View::Digests),
+    ("b_entries", Side::B, View::Entries),
+    ("b_contents", Side::B, View::Contents),
+    ("b_digests", Side::B, View::Digests),
 ];
 
 impl Sets {
@@ -126,27 +139,36 @@ impl Sets {
         names: &[String],
         console: &Console,
     ) -> Result<u64> {
-        let mut used = BTreeSet::new();
-        for name in names {
-            let known = TABLES.iter().find(|(known, _)| known == name);
-            used.extend(known.map(|(name, of)| (*of, *name)));
-        }
-        let sides: BTreeSet<Side> = used.iter().map(|((side, _), _)| *side).collect();
-        if sides.contains(&Side::A) || sides.contains(&Side::B) {
+        let used: BTreeSet<_> =
+            TABLES.iter().filter(|(name, ..)| names.iter().any(|used| used == name)).collect();
+        let uses = |wanted: Side| used.iter().any(|(_, side, _)| *side == wanted);
+        if uses(Side::A) || uses(Side::B) {
             let n = self.0.len();
             ensure!(n == 2, "the tables `a_...` and `b_...` need two sets, not {n}");
         }
-        if sides.contains(&Side::All) {
+        if uses(Side::All) {
             self.need_distinct_sources()?;
         }
-        self.check(&used.iter().map(|(used, _)| *used).collect::<Vec<_>>(), console)?;
+        let files = used.iter().flat_map(|(_, side, view)| self.files(*side, *view));
+        check(files.collect(), false, console)?;
+        // Questions that find digests join them with their entries.
+        let is_by_number = used.iter().any(|(_, _, view)| *view == View::Digests);
         let mut rows = 0;
-        for ((side, table), name) in used {
-            let (tables, of_table) = self.tables(session, side, table)?;
+        for (name, side, view) in used {
+            let (table, of_table) = self.table(session, *side, *view, is_by_number)?;
             rows += of_table;
-            session.register_table(name, tables.into_view())?;
+            session.register_table(*name, table.into_view())?;
         }
         Ok(rows)
+    }
+
+    /// Checks all bytes of all files.
+    ///
+    /// # Errors
+    /// If a file is not the one that was sealed.
+    pub(crate) fn check(&self, console: &Console) -> Result<()> {
+        let files = self.0.iter().flat_map(|set| set.seal.files.iter().map(move |file| (set, file)));
+        check(files.collect(), true, console)
     }
 
     /// A tree that is in two sets would be a duplicate of itself.
@@ -176,100 +198,200 @@ impl Sets {
     }
 
     /// Returns the files of a table.
-    fn files(&self, (side, table): Used) -> impl Iterator<Item = (&Set, &SealedFile)> {
-        let files = self.of(side).iter().flat_map(|set| set.seal.files.iter().map(move |file| (set, file)));
-        files.filter(move |(_, file)| file.table() == Some(table))
+    fn files(&self, side: Side, view: View) -> impl Iterator<Item = (&Set, &SealedFile)> {
+        self.of(side).iter().flat_map(move |set| set.files(view).map(move |file| (set, file)))
     }
 
-    /// Checks the files of these tables, several at once.
-    fn check(&self, used: &[Used], console: &Console) -> Result<()> {
-        let mut files: Vec<_> = used.iter().flat_map(|used| self.files(*used)).collect();
-        files.sort_by_key(|(set, file)| (&set.dir, &file.file));
-        files.dedup_by_key(|(set, file)| (&set.dir, &file.file));
-        let bytes = files.iter().map(|(_, file)| file.size_bytes).sum();
-        let progress = Progress::new(console, "checking", bytes);
-        let next = AtomicUsize::new(0);
-        let work = || {
-            while let Some((set, file)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                file.check(&set.dir, &|n| progress.add(n))?;
+    /// Returns the rows of a table, in order, and their number. Each file is a sorted table of its own, so that merging
+    /// them keeps the order. `is_by_number`: entries are in the order of their numbers, if that is known.
+    fn table(
+        &self,
+        session: &SessionContext,
+        side: Side,
+        view: View,
+        is_by_number: bool,
+    ) -> Result<(DataFrame, u64)> {
+        let files: Vec<_> = self.files(side, view).collect();
+        let opened = files.iter().map(|(set, file)| SetFile::open(set, file, is_by_number));
+        let opened = opened.collect::<Result<Vec<_>>>()?;
+        let mut extra: Vec<&str> = Vec::new();
+        for name in opened.iter().flat_map(SetFile::extra) {
+            if view == View::Entries && !extra.contains(&name) {
+                extra.push(name);
             }
-            Ok(())
-        };
-        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
-        let results: Vec<Result<()>> = std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-            workers.into_iter().map(|worker| worker.join().expect("a check does not panic")).collect()
-        });
-        progress.finish();
-        results.into_iter().collect()
-    }
-
-    /// Returns the rows of a table, in order. Each file is a sorted table of its own, so that merging them keeps the
-    /// order.
-    fn tables(&self, session: &SessionContext, side: Side, table: Table) -> Result<(DataFrame, u64)> {
-        let files: Vec<_> = self.files((side, table)).collect();
-        let paths: Vec<_> = files.iter().map(|(set, file)| set.dir.join(&file.file)).collect();
-        let schema = common_schema(&paths, table)?;
+        }
         let mut all: Option<DataFrame> = None;
-        let mut rows = 0;
-        for (path, (_, file)) in paths.iter().zip(&files) {
-            rows += file.rows;
-            let one = read(session, path, table, schema.clone())?;
+        for file in &opened {
+            let one = file.rows(session, view, &extra)?;
             all = Some(match all {
                 Some(all) => all.union(one)?,
                 None => one,
             });
         }
+        let rows = files.iter().map(|(_, file)| file.rows).sum();
         Ok((all.context("a set has files of both tables")?, rows))
     }
 }
 
-/// Reads one file as a sorted table.
-fn read(session: &SessionContext, path: &Path, table: Table, schema: SchemaRef) -> Result<DataFrame> {
-    let path = std::path::absolute(path)?;
-    let url = url::Url::from_file_path(&path).ok().filter(|_| path.to_str().is_some());
-    let url =
-        url.with_context(|| format!("cannot use {}: the path of a set must be UTF-8", path.display()))?;
-    let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
-        .with_file_extension(".parquet")
-        .with_file_sort_order(vec![table.sort_exprs()]);
-    let config = ListingTableConfig::new(ListingTableUrl::try_new(url, None)?);
-    let config = config.with_listing_options(options).with_schema(schema);
-    Ok(session.read_table(Arc::new(ListingTable::try_new(config)?))?)
+impl Set {
+    /// Returns the files that the rows of a table are made from.
+    fn files(&self, view: View) -> impl Iterator<Item = &SealedFile> {
+        let table =
+            if view == View::Digests && self.seal.version > 1 { Table::Digests } else { Table::Entries };
+        self.seal.files.iter().filter(move |file| file.table() == Some(table))
+    }
 }
 
-/// Returns the columns of all files. A column that a file lacks is null there.
-///
-/// # Errors
-/// If a file is not Parquet, lacks a column that every set has, or has it with another type.
-fn common_schema(paths: &[PathBuf], table: Table) -> Result<SchemaRef> {
-    let mut fields: Vec<Field> = Vec::new();
-    for (name, of, is_nullable) in table.columns() {
-        fields.push(Field::new(*name, viewed(of), *is_nullable));
-    }
-    for path in paths {
-        let of_file = || -> Result<Schema> {
-            let file = SerializedFileReader::new(std::fs::File::open(path)?)?;
+/// Checks files, several at once.
+fn check(mut files: Vec<(&Set, &SealedFile)>, is_whole: bool, console: &Console) -> Result<()> {
+    files.sort_by_key(|(set, file)| (&set.dir, &file.file));
+    files.dedup_by_key(|(set, file)| (&set.dir, &file.file));
+    let bytes = files.iter().map(|(_, file)| file.check_bytes(is_whole)).sum();
+    let progress = Progress::new(console, "checking", bytes);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some((set, file)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            file.check(&set.dir, is_whole, &|n| progress.add(n))?;
+        }
+        Ok(())
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    let results: Vec<Result<()>> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|worker| worker.join().expect("a check does not panic")).collect()
+    });
+    progress.finish();
+    results.into_iter().collect()
+}
+
+/// A file of a set whose columns are known.
+struct SetFile {
+    path: PathBuf,
+    table: Table,
+    version: u32,
+    /// The columns that the rows are sorted by. Entries have two orders, but the engine forgets when it merges files by
+    /// one of them that the other does not hold any more.
+    order: Vec<&'static str>,
+    schema: Schema,
+}
+
+impl SetFile {
+    /// Reads the columns of a file.
+    ///
+    /// # Errors
+    /// If it is not Parquet, lacks a column that every set of its version has, or has it with another type.
+    fn open(set: &Set, file: &SealedFile, is_by_number: bool) -> Result<Self> {
+        let path = set.dir.join(&file.file);
+        let read = || -> Result<Schema> {
+            let file = SerializedFileReader::new(std::fs::File::open(&path)?)?;
             let metadata = file.metadata().file_metadata();
             Ok(parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata())?)
         };
-        let of_file = of_file().with_context(|| format!("cannot use {}", path.display()))?;
-        for (name, of, _) in table.columns() {
-            let found = of_file.field_with_name(name);
-            let found = found.ok().with_context(|| format!("{} has no column `{name}`", path.display()))?;
-            let is_same = viewed(found.data_type()) == viewed(of);
-            ensure!(is_same, "{}: the column `{name}` has the type {}", path.display(), found.data_type());
+        let schema = read().with_context(|| format!("cannot use {}", path.display()))?;
+        let version = set.seal.version;
+        let table = file.table().context("a file of a set belongs to a table")?;
+        let order = match (version, table) {
+            (1, _) => vec!["path", "path_b64"],
+            (_, Table::Entries) if is_by_number && set.seal.sources.len() == 1 => vec!["source", "row_id"],
+            _ => table.order().to_vec(),
+        };
+        let opened = Self { path, table, version, order, schema };
+        let main = set.seal.algorithm;
+        let expected = table.schema(main, &[]);
+        for field in expected.fields().iter().filter(|field| version > 1 || field.name() != "row_id") {
+            opened.check(field)?;
         }
-        for field in of_file.fields() {
-            if fields.iter().all(|known| known.name() != field.name()) {
-                fields.push(Field::new(field.name(), viewed(field.data_type()), true));
-            }
-        }
+        Ok(opened)
     }
-    Ok(Arc::new(Schema::new(fields)))
+
+    /// Checks that the file has a column.
+    fn check(&self, expected: &Field) -> Result<()> {
+        let (path, name) = (self.path.display(), expected.name());
+        if self.version == 1 && name == CTIME_AFTER {
+            return Ok(());
+        }
+        let found = self.schema.field_with_name(name);
+        let found = found.ok().with_context(|| format!("{path} has no column `{name}`"))?.data_type();
+        let is_text = self.version == 1 && matches!(expected.data_type(), DataType::FixedSizeBinary(_));
+        let is_same = found == expected.data_type() || is_text && *found == DataType::Utf8;
+        ensure!(is_same, "{path}: the column `{name}` has the type {found}");
+        Ok(())
+    }
+
+    /// Returns the names of the columns that only some sets have.
+    fn extra(&self) -> impl Iterator<Item = &str> {
+        let names = self.schema.fields().iter().map(|field| field.name().as_str());
+        names.filter(|name| *name != CTIME_AFTER && ENTRIES.iter().all(|(known, ..)| known != name))
+    }
+
+    /// Returns the rows as those of a table.
+    fn rows(&self, session: &SessionContext, view: View, extra: &[&str]) -> Result<DataFrame> {
+        let rows = self.read(session)?;
+        if self.table == Table::Digests {
+            return Ok(rows.select(DIGESTS.map(|name| self.column(name)))?);
+        }
+        let names: Vec<&str> = match view {
+            View::Entries => ENTRIES.iter().map(|(name, ..)| *name).chain(extra.iter().copied()).collect(),
+            View::Contents => CONTENTS.to_vec(),
+            View::Digests => DIGESTS.to_vec(),
+        };
+        let rows = if view == View::Entries { rows } else { rows.filter(col("digest").is_not_null())? };
+        Ok(rows.select(names.into_iter().map(|name| self.column(name)).collect::<Vec<_>>())?)
+    }
+
+    /// Returns a column of a table, computed from those of the file.
+    fn column(&self, name: &str) -> Expr {
+        let stored = col(name);
+        if name == "row_id" && self.version == 1 {
+            // Those of other files must differ.
+            let first = i64::from(self.path.ends_with("entries-0.parquet")) * FIRST_IN_BASE64;
+            return (cast(col(NUMBER), DataType::Int64) + lit(first)).alias(name);
+        }
+        let Ok(field) = self.schema.field_with_name(name) else {
+            return lit(ScalarValue::Utf8View(None)).alias(name);
+        };
+        let of_path = |of: &'static str, function| functions::of_path(of, function).call(vec![col("path")]);
+        let value = match name {
+            _ if self.version == 1 => return stored,
+            "parent" => coalesce(vec![stored, of_path("dirname", functions::dirname)]),
+            "name" => coalesce(vec![stored, of_path("basename", functions::basename)]),
+            "parent_b64" | "name_b64" => coalesce(vec![stored, lit(ScalarValue::from(""))]),
+            "ctime_ns" => coalesce(vec![stored, col("mtime_ns") + col(CTIME_AFTER)]),
+            _ if matches!(field.data_type(), DataType::FixedSizeBinary(_)) => {
+                functions::hex().call(vec![stored])
+            }
+            _ => return stored,
+        };
+        value.alias(name)
+    }
+
+    /// Returns the rows of the file as a sorted table.
+    fn read(&self, session: &SessionContext) -> Result<DataFrame> {
+        // The engine refuses `..` in a path.
+        let path = self.path.canonicalize().with_context(|| format!("cannot use {}", self.path.display()))?;
+        let url = url::Url::from_file_path(&path).ok().filter(|_| path.to_str().is_some());
+        let url =
+            url.with_context(|| format!("cannot use {}: the path of a set must be UTF-8", path.display()))?;
+        let fields = self.schema.fields().iter().map(|field| match field.data_type() {
+            // Text without copies.
+            DataType::Utf8 => field.as_ref().clone().with_data_type(DataType::Utf8View),
+            _ => field.as_ref().clone(),
+        });
+        let schema = Schema::new(fields.collect::<Vec<_>>());
+        let order: Vec<SortExpr> = self.order.iter().map(|column| col(*column).sort(true, false)).collect();
+        let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
+            .with_file_extension(".parquet")
+            .with_file_sort_order(vec![order.clone()]);
+        let config = ListingTableConfig::new(ListingTableUrl::try_new(url, None)?);
+        let config = config.with_listing_options(options).with_schema(Arc::new(schema));
+        let rows = session.read_table(Arc::new(ListingTable::try_new(config)?))?;
+        if self.version > 1 {
+            return Ok(rows);
+        }
+        let order = order.into_iter().chain([col("source").sort(true, false)]);
+        Ok(rows.window(vec![row_number().order_by(order.collect()).build()?.alias(NUMBER)])?)
+    }
 }
 
-/// Returns the type in which the engine reads a column: text without copies.
-fn viewed(of: &DataType) -> DataType {
-    if *of == DataType::Utf8 { DataType::Utf8View } else { of.clone() }
-}
+/// The numbers that the rows of a file of version 1 get, in their order.
+const NUMBER: &str = "row_number";

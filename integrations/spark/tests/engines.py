@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -57,28 +58,34 @@ def ask_spark(spark, question, sets, **parameters):
     return answer.columns, [tuple(row) for row in answer.collect()]
 
 
-def ask_duckdb(question, sets, since_ns=None, name=None):
-    """Returns the names of the columns and the rows. The tables are plain views of the files."""
+def views():
+    """Returns the statements of docs/lake.md that make the tables of DuckDB from the files of sets."""
+    text = (ROOT / "docs" / "lake.md").read_text(encoding="utf-8")
+    return re.search(r"^```sql duckdb\n(.*?)^```$", text, re.M | re.S)[1].split("\n.read ")[0]
+
+
+def ask_duckdb(question, sets, since_ns=None, name=None, at_ns=None):
+    """Returns the names of the columns and the rows."""
     sql = (QUESTIONS / f"{question}.sql").read_text(encoding="utf-8")
     connection = duckdb.connect()
-    for table in ("entries", "contents"):
-        views = {table: sets}
-        if ftk_spark.is_two_sided(sql):
-            views = {f"a_{table}": sets[:1], f"b_{table}": sets[1:]}
-        for view, directories in views.items():
+    sides = {"a_": sets[:1], "b_": sets[1:]} if ftk_spark.is_two_sided(sql) else {"": sets}
+    for prefix, directories in sides.items():
+        script = re.sub(r"(CREATE VIEW |FROM )(entries|contents|digests)\b", rf"\1{prefix}\2", views())
+        for table in ("entries", "digests"):
             files = [f"{directory}/{table}-*.parquet" for directory in directories]
-            connection.execute(f"CREATE VIEW {view} AS SELECT * FROM read_parquet({files}, union_by_name = true)")
-    connection.execute("CREATE TABLE parameters (since_ns BIGINT, name STRING)")
-    connection.execute("INSERT INTO parameters VALUES (?, ?)", [since_ns, name])
+            script = script.replace(f"'lake/*/{table}-*.parquet'", str(files))
+        for statement in script.split(";"):
+            if prefix != "b_" or "parameters" not in statement:
+                connection.execute(statement)
+    connection.execute("UPDATE parameters SET since_ns = ?, name = ?, at_ns = ?", [since_ns, name, at_ns])
     answer = connection.execute(sql)
     return [column[0] for column in answer.description], answer.fetchall()
 
 
-def ask_datafusion(question, sets, since=None, name=None):
+def ask_datafusion(question, sets, since=None, name=None, at=None):
     """Returns the names of the columns and the rows that `ftk-query` prints."""
-    options = [
-        word for key, value in (("--since", since), ("--name", name)) if value is not None for word in (key, value)
-    ]
+    given = {"--since": since, "--name": name, "--at": at}
+    options = [word for option, value in given.items() if value is not None for word in (option, value)]
     command = [FTK_QUERY, question, *sets, *options, "--quiet", "--format"]
     columns = run(*command, "csv", "--limit", "0").decode().strip().split(",")
     rows = [json.loads(line) for line in run(*command, "json").splitlines()]

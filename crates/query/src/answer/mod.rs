@@ -8,6 +8,7 @@ mod scan;
 mod table;
 
 use std::io::{self, IsTerminal as _, Write};
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
 use datafusion::arrow::datatypes::SchemaRef;
@@ -20,6 +21,7 @@ use datafusion::prelude::{SessionContext, lit};
 use datafusion::scalar::ScalarValue;
 use ftk_file::StandardStream;
 use futures::StreamExt as _;
+use indicatif::{DecimalBytes, HumanCount};
 
 use crate::args::{AnswerArgs, Format};
 use crate::console::{Console, Outcome};
@@ -27,6 +29,7 @@ use crate::engine;
 use crate::sets::Sets;
 
 pub(crate) use cell::Cell;
+use scan::scanned;
 pub(crate) use scan::watched;
 
 /// The values of the table `parameters`.
@@ -34,6 +37,7 @@ pub(crate) use scan::watched;
 pub(crate) struct Parameters {
     pub(crate) since_ns: Option<i64>,
     pub(crate) name: Option<String>,
+    pub(crate) at_ns: Option<i64>,
 }
 
 /// The rows that a table on a terminal has without `--limit`.
@@ -76,19 +80,23 @@ pub(crate) fn run(
         };
         let schema = SchemaRef::new(frame.schema().as_arrow().clone());
         let plan = frame.create_physical_plan().await?;
-        let mut batches = watched(plan.clone(), execute_stream(plan, session.task_ctx())?, rows, console);
+        let stream = execute_stream(Arc::clone(&plan), session.task_ctx())?;
+        let mut batches = watched(Arc::clone(&plan), stream, rows, console);
         let out = io::BufWriter::with_capacity(1 << 16, io::stdout());
         let mut printer = printer(args.format, schema, out)?;
         let mut left = limit.unwrap_or(usize::MAX);
-        let mut has_more = false;
+        let (mut has_more, mut printed) = (false, 0);
         while let Some(batch) = batches.next().await {
             let batch = batch?;
             has_more |= batch.num_rows() > left;
             let batch = batch.slice(0, batch.num_rows().min(left));
             left -= batch.num_rows();
+            printed += batch.num_rows() as u64;
             printer.batch(&batch)?;
         }
         printer.finish()?;
+        let (printed, read) = (HumanCount(printed), DecimalBytes(scanned(&*plan, "bytes_scanned")));
+        console.summary(format_args!("{printed} rows; {read} of the sets were read"));
         if has_more {
             console
                 .summary(format_args!("there are more rows: --limit N prints N of them, --format csv all"));
@@ -110,6 +118,7 @@ pub(crate) async fn prepare(
     let parameters = [
         lit(ScalarValue::Int64(of.since_ns)).alias("since_ns"),
         lit(ScalarValue::Utf8(of.name.clone())).alias("name"),
+        lit(ScalarValue::Int64(of.at_ns)).alias("at_ns"),
     ];
     session.register_table("parameters", session.read_empty()?.select(parameters)?.into_view())?;
     let only_select =

@@ -49,7 +49,7 @@ impl Watch {
         let (end, is_over) = channel();
         let thread = std::thread::spawn(move || {
             while is_over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                progress.set(scanned(&*plan));
+                progress.set(scanned(&*plan, "output_rows"));
             }
             progress.finish();
         });
@@ -67,11 +67,12 @@ impl Drop for Watch {
     }
 }
 
-/// Returns the rows that the scans of a plan have read.
-fn scanned(plan: &dyn ExecutionPlan) -> u64 {
+/// Returns a number that the scans of a plan have counted, such as the rows that they have read.
+pub(super) fn scanned(plan: &dyn ExecutionPlan, what: &str) -> u64 {
     let children = plan.children();
     if children.is_empty() {
-        return plan.metrics().and_then(|metrics| metrics.output_rows()).unwrap_or(0) as u64;
+        let count = plan.metrics().and_then(|metrics| metrics.sum_by_name(what));
+        return count.map_or(0, |count| count.as_usize()) as u64;
     }
-    children.into_iter().map(|child| scanned(&**child)).sum()
+    children.into_iter().map(|child| scanned(&**child, what)).sum()
 }

@@ -1,5 +1,6 @@
 //! `ftk query convert`: makes a set from manifests, duplicate reports, or an S3 Inventory.
 
+mod pages;
 mod pipeline;
 mod rows;
 mod table;
@@ -33,14 +34,14 @@ pub(crate) fn run(args: &ConvertArgs, console: &Console) -> Result<Outcome> {
     let algorithms = algorithms(&inputs, args.algorithm)?;
     prepare(&args.output)?;
     let files = pipeline::run(inputs, &algorithms, &args.output, &session, console)?;
-    let seal = SetSeal { algorithm: algorithms.main, sources, files };
+    let seal = SetSeal { version: seal::VERSION, algorithm: algorithms.main, sources, files };
     seal.write(&args.output)
         .with_context(|| format!("cannot write {}", args.output.join(seal::NAME).display()))?;
     let rows = |table| seal.rows(table);
     console.summary(format_args!(
         "{} entries, {} files with digests",
         indicatif::HumanCount(rows(crate::schema::Table::Entries)),
-        indicatif::HumanCount(rows(crate::schema::Table::Contents)),
+        indicatif::HumanCount(rows(crate::schema::Table::Digests)),
     ));
     Ok(Outcome::Success)
 }
@@ -54,9 +55,9 @@ fn open(arguments: &[PathBuf]) -> Result<Vec<Input>> {
         let work = || {
             let claim = || next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let mut opened = Vec::new();
-            while let Some((nth, path)) = Some(claim()).and_then(|nth| Some((nth, &files.get(nth)?.path))) {
-                let input = Input::open(path);
-                opened.push((nth, input.with_context(|| quote(path.as_os_str().as_encoded_bytes()))));
+            while let Some((nth, file)) = Some(claim()).and_then(|nth| Some((nth, files.get(nth)?))) {
+                let input = Input::open(&file.path, file.is_in_dir());
+                opened.push((nth, input.with_context(|| quote(file.path.as_os_str().as_encoded_bytes()))));
             }
             opened
         };

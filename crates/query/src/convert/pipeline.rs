@@ -1,15 +1,18 @@
 //! From inputs to files: every input has a thread that makes batches, and every file a task that writes them.
 //!
 //! Manifests are in path order already, so their entries are only merged. Names that are not UTF-8 have an empty `path`
-//! and sort before all others: they get their own file. Everything else is sorted, on disk if the memory does not
-//! suffice.
+//! and sort before all others: they get their own file. Rows get their numbers when they are written. Then their
+//! digests are sorted with these numbers, on disk if the memory does not suffice. Rows of other inputs are sorted as
+//! a whole.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::array::Int64Array;
+use datafusion::arrow::compute::{filter_record_batch, is_not_null};
+use datafusion::arrow::datatypes::{Field, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::{Result as DfResult, exec_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -33,7 +36,7 @@ use crate::convert::table::{TableFile, Written};
 use crate::engine;
 use crate::input::Input;
 use crate::progress::Progress;
-use crate::schema::Table;
+use crate::schema::{FIRST_IN_BASE64, Table};
 use crate::seal::SealedFile;
 
 /// The batches that wait for a writer.
@@ -48,10 +51,11 @@ pub(crate) fn run(
     console: &Console,
 ) -> Result<Vec<SealedFile>> {
     let runtime = engine::runtime()?;
-    let schema = Table::Entries.schema(&algorithms.extra);
+    let Algorithms { main, extra } = algorithms;
+    let [schema, digest_schema] = Table::ALL.map(|table| table.schema(*main, extra));
     let task = session.task_ctx();
     let is_sorted = inputs.iter().all(Input::is_sorted);
-    let (contents, contents_out) = channel(WAITING);
+    let (digests, digests_out) = channel(WAITING);
     let (encoded, encoded_out) = channel(WAITING);
     // Many inputs share the memory for batches.
     let batch = (16 * BATCH / inputs.len()).clamp(256, BATCH);
@@ -68,34 +72,30 @@ pub(crate) fn run(
             encoded.clone()
         };
         let rows = Rows::new(input.origin.clone(), algorithms);
-        sinks.push(Sink {
-            rows,
-            named,
-            encoded: encoded.clone(),
-            contents: contents.clone(),
-            batch,
-            progress: progress.clone(),
-        });
+        sinks.push(Sink { rows, named, encoded: encoded.clone(), batch, progress: progress.clone() });
     }
-    drop((encoded, contents));
+    drop(encoded);
 
-    let writer = |table: Table, number, plan, is_needed| -> Result<JoinHandle<Result<Option<Written>>>> {
-        let schema = if table == Table::Entries { schema.clone() } else { table.schema(&[]) };
-        let failed = format!("cannot write to {}", dir.display());
-        let file = TableFile::create(dir, table, number, schema).context(failed.clone())?;
+    let failed = format!("cannot write to {}", dir.display());
+    let writer = |table: Table, number, plan, rows| -> Result<JoinHandle<Result<Option<Written>>>> {
+        let schema = if table == Table::Entries { &schema } else { &digest_schema };
+        let file = TableFile::create(dir, table, number, schema.clone()).context(failed.clone())?;
         let _inside = runtime.enter();
-        Ok(runtime.spawn(write(execute_stream(plan, task.clone())?, file, is_needed, failed)))
+        Ok(runtime.spawn(write(execute_stream(plan, task.clone())?, file, rows, failed.clone())))
     };
     let mut writers = Vec::new();
+    let in_base64 = sorted(Table::Entries, &schema, encoded_out)?;
+    let entries =
+        |first| Some(Numbered { next: first, digests: digests.clone(), schema: digest_schema.clone() });
     if is_sorted {
-        let plan = merged(Table::Entries, &schema, named_out)?;
-        writers.push(writer(Table::Entries, 0, sorted(Table::Entries, &schema, encoded_out)?, false)?);
-        writers.push(writer(Table::Entries, 1, plan, true)?);
+        writers.push(writer(Table::Entries, 0, in_base64, entries(FIRST_IN_BASE64))?);
+        writers.push(writer(Table::Entries, 1, merged(Table::Entries, &schema, named_out)?, entries(0))?);
     } else {
-        writers.push(writer(Table::Entries, 1, sorted(Table::Entries, &schema, encoded_out)?, true)?);
+        writers.push(writer(Table::Entries, 1, in_base64, entries(0))?);
     }
-    let plan = sorted(Table::Contents, &Table::Contents.schema(&[]), contents_out)?;
-    writers.push(writer(Table::Contents, 1, plan, true)?);
+    drop(digests);
+    let plan = sorted(Table::Digests, &digest_schema, digests_out)?;
+    writers.push(writer(Table::Digests, 1, plan, None)?);
 
     let produced: Vec<Result<()>> = std::thread::scope(|scope| {
         let produce = |(input, sink): (Input, Sink)| scope.spawn(move || input.produce(sink));
@@ -114,21 +114,59 @@ pub(crate) fn run(
     written.into_iter().map(commit).collect()
 }
 
-/// Writes all batches of a stream to a file. Returns `None` if there are no rows and the file is not needed. `failed`
-/// says that the file cannot be written. Errors of the stream do not get this context, because they have other causes,
-/// such as temporary files.
+/// What numbers the rows of a file of entries and passes on their digests.
+struct Numbered {
+    next: i64,
+    digests: Sender<RecordBatch>,
+    schema: SchemaRef,
+}
+
+impl Numbered {
+    /// Numbers the rows of a batch.
+    async fn number(&mut self, batch: RecordBatch) -> DfResult<RecordBatch> {
+        let schema = batch.schema();
+        let end = self.next + batch.num_rows() as i64;
+        let mut columns = batch.columns().to_vec();
+        columns[schema.index_of("row_id")?] = Arc::new(Int64Array::from_iter_values(self.next..end));
+        self.next = end;
+        let batch = RecordBatch::try_new(schema, columns)?;
+        let of = |field: &Arc<Field>| batch.schema().index_of(field.name());
+        let columns = self.schema.fields().iter().map(of).collect::<Result<Vec<_>, _>>()?;
+        let digests = batch.project(&columns)?;
+        let has_digest = is_not_null(digests.column(DIGEST))?;
+        let digests = filter_record_batch(&digests, &has_digest)?;
+        if digests.num_rows() > 0 {
+            let digests = RecordBatch::try_new(self.schema.clone(), digests.columns().to_vec())?;
+            // A writer that has ended returns its error when it is joined.
+            let _ = self.digests.send(digests).await;
+        }
+        Ok(batch)
+    }
+}
+
+/// The column of digests in their table.
+const DIGEST: usize = 1;
+
+/// Writes all batches of a stream to a file. `rows`: numbers the rows, if the file is one of entries. Returns `None`
+/// if the file is only for paths that are not UTF-8, and there are no rows. `failed` says that the file cannot be
+/// written. Errors of the stream do not get this context, because they have other causes, such as temporary files.
 async fn write(
     mut batches: SendableRecordBatchStream,
     mut file: TableFile,
-    is_needed: bool,
+    mut rows: Option<Numbered>,
     failed: String,
 ) -> Result<Option<Written>> {
+    let is_optional = rows.as_ref().is_some_and(|rows| rows.next == FIRST_IN_BASE64);
     let mut is_empty = true;
-    while let Some(batch) = batches.try_next().await? {
+    while let Some(mut batch) = batches.try_next().await? {
         is_empty &= batch.num_rows() == 0;
-        file.write(&batch).with_context(|| failed.clone())?;
+        if let Some(rows) = &mut rows {
+            batch = rows.number(batch).await?;
+        }
+        file.write(batch).await.with_context(|| failed.clone())?;
     }
-    if is_empty && !is_needed { Ok(None) } else { file.finish().map(Some).context(failed) }
+    drop(rows);
+    if is_empty && is_optional { Ok(None) } else { file.finish().await.map(Some).context(failed) }
 }
 
 /// Merges sorted inputs.
@@ -155,11 +193,12 @@ fn sorted(
 }
 
 fn order(table: Table, schema: &SchemaRef) -> DfResult<LexOrdering> {
-    let by = table.order().map(|column| {
+    // All rows of a set have the same algorithm.
+    let by = table.order().into_iter().filter(|column| *column != "algorithm").map(|column| {
         let options = datafusion::arrow::compute::SortOptions { descending: false, nulls_first: false };
         Ok(PhysicalSortExpr::new(col(column, schema)?, options))
     });
-    let by: Vec<_> = by.into_iter().collect::<DfResult<_>>()?;
+    let by: Vec<_> = by.collect::<DfResult<_>>()?;
     match LexOrdering::new(by) {
         Some(order) => Ok(order),
         None => exec_err!("an order has columns"),
@@ -214,7 +253,6 @@ pub(crate) struct Sink {
     rows: Rows,
     named: Sender<RecordBatch>,
     encoded: Sender<RecordBatch>,
-    contents: Sender<RecordBatch>,
     /// Rows in a batch.
     batch: usize,
     progress: Progress,
@@ -242,7 +280,6 @@ impl Sink {
             let sent = match batch {
                 Batch::Named(batch) => self.entries(&self.named, batch),
                 Batch::Encoded(batch) => self.entries(&self.encoded, batch),
-                Batch::Contents(batch) => self.contents.blocking_send(batch).is_ok(),
             };
             if !sent {
                 bail!("a writer stopped");

@@ -4,16 +4,19 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use data_encoding::{BASE64, HEXLOWER};
-use datafusion::arrow::array::{ArrayRef, Int64Builder, RecordBatch, StringBuilder};
+use datafusion::arrow::array::{
+    ArrayRef, FixedSizeBinaryBuilder, Int64Array, Int64Builder, RecordBatch, StringBuilder,
+};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::error::Result;
 use ftk_hash::Algorithm;
 use ftk_manifest::{Entry, Field};
 use ftk_record::type_name;
 
-use crate::schema::Table;
+use crate::schema::{ENTRIES, Table};
 
-/// Rows of one batch. DataFusion prefers batches of this size.
+/// Rows of one batch, and the most of a page. DataFusion prefers batches of this size.
 pub(crate) const BATCH: usize = 8192;
 
 /// What all rows of an input have in common.
@@ -50,16 +53,14 @@ pub(crate) struct Rows {
     named: Entries,
     /// Entries with other paths. They sort before all others, so they are collected separately.
     encoded: Entries,
-    contents: Contents,
 }
 
-/// Full batches.
+/// Full batches. Their rows have no numbers yet.
 pub(crate) enum Batch {
     /// Entries whose paths are UTF-8.
     Named(RecordBatch),
     /// Entries with other paths.
     Encoded(RecordBatch),
-    Contents(RecordBatch),
 }
 
 impl Rows {
@@ -73,39 +74,26 @@ impl Rows {
             main: algorithms.main,
             main_at: algorithms.main.and_then(at),
             extra_at: algorithms.extra.iter().map(|algorithm| at(*algorithm)).collect(),
-            named: Entries::new(&algorithms.extra),
-            encoded: Entries::new(&algorithms.extra),
-            contents: Contents::new(),
+            named: Entries::new(algorithms),
+            encoded: Entries::new(algorithms),
             origin,
         }
     }
 
-    /// Adds an entry. Returns the number of rows in the longest batch.
+    /// Adds an entry. Returns the number of rows in its batch.
     pub(crate) fn push(&mut self, entry: &Entry<'_>) -> usize {
-        let Self { origin, main, main_at, extra_at, named, encoded, contents } = self;
-        let is_utf8 = str::from_utf8(entry.path).is_ok();
-        let part = |bytes: &[u8], at: &Option<Range<usize>>| -> Option<Hex> {
-            let bytes = at.clone().filter(|_| !bytes.is_empty()).and_then(|at| bytes.get(at))?;
-            Some(Hex::new(bytes))
-        };
-        let (digest, tree) = (part(entry.digests, main_at), part(entry.tree, main_at));
-        let has_digest = digest.is_some() || tree.is_some();
-        let algorithm = main.filter(|_| has_digest).map(Algorithm::name);
-        if let (Some(digest), Some(algorithm)) = (&digest, algorithm) {
-            contents.push(entry, &origin.source, algorithm, digest);
-        }
-        let table = if is_utf8 { named } else { encoded };
-        table.push(entry, origin, algorithm);
-        table.digest.append_option(digest.as_ref().map(Hex::as_str));
-        table.tree.append_option(tree.as_ref().map(Hex::as_str));
+        let Self { origin, main, main_at, extra_at, named, encoded } = self;
+        let table = if str::from_utf8(entry.path).is_ok() { named } else { encoded };
+        let is_read = !entry.digests.is_empty() || !entry.tree.is_empty();
+        table.push(entry, origin, main.filter(|_| is_read && main_at.is_some()).map(Algorithm::name));
+        table.digest.push(entry.digests, main_at);
+        table.tree.push(entry.tree, main_at);
         let (digests, trees) = table.extra.split_at_mut(extra_at.len());
-        for (column, at) in digests.iter_mut().zip(&*extra_at) {
-            column.append_option(part(entry.digests, at).as_ref().map(Hex::as_str));
+        for (nth, at) in extra_at.iter().enumerate() {
+            digests[nth].push(entry.digests, at);
+            trees[nth].push(entry.tree, at);
         }
-        for (column, at) in trees.iter_mut().zip(&*extra_at) {
-            column.append_option(part(entry.tree, at).as_ref().map(Hex::as_str));
-        }
-        table.rows.max(contents.rows)
+        table.rows
     }
 
     /// Returns all batches that have at least `least` rows.
@@ -117,29 +105,32 @@ impl Rows {
         if self.encoded.rows >= least {
             batches.push(Batch::Encoded(self.encoded.finish()?));
         }
-        if self.contents.rows >= least {
-            batches.push(Batch::Contents(self.contents.finish()?));
-        }
         Ok(batches)
     }
 }
 
-/// The hexadecimal digits of a digest, without an allocation.
-struct Hex {
-    digits: [u8; 128],
-    len: usize,
+/// The digests by one algorithm.
+struct Digests {
+    column: FixedSizeBinaryBuilder,
 }
 
-impl Hex {
-    fn new(bytes: &[u8]) -> Self {
-        let mut digits = [0; 128];
-        let len = 2 * bytes.len();
-        HEXLOWER.encode_mut(bytes, &mut digits[..len]);
-        Self { digits, len }
+impl Digests {
+    fn new(schema: &SchemaRef, name: &str) -> Self {
+        let len = match schema.field_with_name(name).map(|field| field.data_type()) {
+            Ok(DataType::FixedSizeBinary(len)) => *len,
+            _ => unreachable!("the columns of digests are binary"),
+        };
+        Self { column: FixedSizeBinaryBuilder::new(len) }
     }
 
-    fn as_str(&self) -> &str {
-        str::from_utf8(&self.digits[..self.len]).expect("digits are ASCII")
+    /// Adds the digest that is at this place in those of an entry, if it has some.
+    fn push(&mut self, digests: &[u8], at: &Option<Range<usize>>) {
+        match at.clone().and_then(|at| digests.get(at)) {
+            Some(digest) => {
+                self.column.append_value(digest).expect("a digest has the length of its algorithm")
+            }
+            None => self.column.append_null(),
+        }
     }
 }
 
@@ -179,7 +170,7 @@ impl Name {
     }
 }
 
-/// Columns of `entries`.
+/// Columns of a file of `entries`, without the numbers of the rows.
 struct Entries {
     schema: SchemaRef,
     rows: usize,
@@ -193,6 +184,7 @@ struct Entries {
     allocated: Int64Builder,
     mtime: Int64Builder,
     ctime: Int64Builder,
+    ctime_after: Int64Builder,
     birth: Int64Builder,
     mode: StringBuilder,
     uid: Int64Builder,
@@ -204,20 +196,23 @@ struct Entries {
     rdev: Int64Builder,
     target: Name,
     algorithm: StringBuilder,
-    digest: StringBuilder,
-    tree: StringBuilder,
+    digest: Digests,
+    tree: Digests,
     verified: Int64Builder,
     damaged: Int64Builder,
     shard: StringBuilder,
     /// The digests by other algorithms, then the tree digests.
-    extra: Vec<StringBuilder>,
+    extra: Vec<Digests>,
 }
 
 impl Entries {
-    fn new(extra: &[Algorithm]) -> Self {
+    fn new(Algorithms { main, extra }: &Algorithms) -> Self {
         let (text, number) = (StringBuilder::new, Int64Builder::new);
+        let schema = Table::Entries.schema(*main, extra);
         Self {
-            schema: Table::Entries.schema(extra),
+            digest: Digests::new(&schema, "digest"),
+            tree: Digests::new(&schema, "tree"),
+            extra: schema.fields()[FIXED..].iter().map(|it| Digests::new(&schema, it.name())).collect(),
             rows: 0,
             source: text(),
             path: Name::new(),
@@ -229,6 +224,7 @@ impl Entries {
             allocated: number(),
             mtime: number(),
             ctime: number(),
+            ctime_after: number(),
             birth: number(),
             mode: text(),
             uid: number(),
@@ -240,12 +236,10 @@ impl Entries {
             rdev: number(),
             target: Name::new(),
             algorithm: text(),
-            digest: text(),
-            tree: text(),
             verified: number(),
             damaged: number(),
             shard: text(),
-            extra: (0..2 * extra.len()).map(|_| text()).collect(),
+            schema,
         }
     }
 
@@ -260,8 +254,13 @@ impl Entries {
         self.size.append_option(size(entry));
         let allocated = stat.blocks.checked_mul(512).filter(|_| entry.knows(Field::Allocated));
         self.allocated.append_option(allocated.and_then(|bytes| bytes.try_into().ok()));
-        self.mtime.append_option(entry.knows(Field::Mtime).then(|| time(stat.mtime_ns)).flatten());
-        self.ctime.append_option(entry.knows(Field::Ctime).then(|| time(stat.ctime_ns)).flatten());
+        let mtime = entry.knows(Field::Mtime).then(|| time(stat.mtime_ns)).flatten();
+        let ctime = entry.knows(Field::Ctime).then(|| time(stat.ctime_ns)).flatten();
+        // The difference needs fewer bits: both change together in most files.
+        let after = ctime.zip(mtime).and_then(|(ctime, mtime)| ctime.checked_sub(mtime));
+        self.mtime.append_option(mtime);
+        self.ctime.append_option(ctime.filter(|_| after.is_none()));
+        self.ctime_after.append_option(after);
         self.birth.append_option(stat.birth_ns.and_then(time));
         if entry.knows(Field::Mode) {
             let digit = |shift: u32| b'0' + (stat.mode >> shift & 7) as u8;
@@ -289,31 +288,19 @@ impl Entries {
         self.shard.append_option(origin.shard.map(|(number, of)| format!("{number}/{of}")));
     }
 
-    /// Adds the path, the directory, the name and its extension.
+    /// Adds the path and the extension. The directory and the name are in the path, unless that is in base64.
     fn path_parts(&mut self, path: &[u8]) {
+        self.path.push(path);
         let slash = path.iter().rposition(|byte| *byte == b'/');
-        let name_at = slash.map_or(0, |at| at + 1);
-        match str::from_utf8(path) {
-            Ok(text) => {
-                let (parent, name) = (&text[..slash.unwrap_or(0)], &text[name_at..]);
-                let parent = match slash {
-                    Some(_) => parent,
-                    None if path == b"." => "",
-                    None => ".",
-                };
-                self.path.push_text(text);
-                self.parent.push_text(parent);
-                self.name.push_text(name);
-                self.push_extension(name);
-            }
-            Err(_) => {
-                let (parent, name) = (slash.map_or(&b"."[..], |at| &path[..at]), &path[name_at..]);
-                self.path.push(path);
-                self.parent.push(parent);
-                self.name.push(name);
-                self.push_extension(str::from_utf8(name).unwrap_or(""));
-            }
+        let name = &path[slash.map_or(0, |at| at + 1)..];
+        if str::from_utf8(path).is_ok() {
+            self.parent.push_null();
+            self.name.push_null();
+        } else {
+            self.parent.push(slash.map_or(&b"."[..], |at| &path[..at]));
+            self.name.push(name);
         }
+        self.push_extension(str::from_utf8(name).unwrap_or(""));
     }
 
     fn push_extension(&mut self, name: &str) {
@@ -327,7 +314,7 @@ impl Entries {
     }
 
     fn finish(&mut self) -> Result<RecordBatch> {
-        self.rows = 0;
+        let row_ids = Int64Array::from(vec![0; std::mem::take(&mut self.rows)]);
         let [path, path_b64] = self.path.finish();
         let [parent, parent_b64] = self.parent.finish();
         let [name, name_b64] = self.name.finish();
@@ -346,6 +333,7 @@ impl Entries {
             Arc::new(self.allocated.finish()),
             Arc::new(self.mtime.finish()),
             Arc::new(self.ctime.finish()),
+            Arc::new(self.ctime_after.finish()),
             Arc::new(self.birth.finish()),
             Arc::new(self.mode.finish()),
             Arc::new(self.uid.finish()),
@@ -358,85 +346,26 @@ impl Entries {
             target,
             target_b64,
             Arc::new(self.algorithm.finish()),
-            Arc::new(self.digest.finish()),
-            Arc::new(self.tree.finish()),
+            Arc::new(self.digest.column.finish()),
+            Arc::new(self.tree.column.finish()),
             Arc::new(self.verified.finish()),
             Arc::new(self.damaged.finish()),
             Arc::new(self.shard.finish()),
+            Arc::new(row_ids),
         ];
-        columns.extend(self.extra.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
+        columns.extend(self.extra.iter_mut().map(|it| Arc::new(it.column.finish()) as ArrayRef));
         Ok(RecordBatch::try_new(self.schema.clone(), columns)?)
     }
 }
 
-/// Columns of `contents`.
-struct Contents {
-    schema: SchemaRef,
-    rows: usize,
-    algorithm: StringBuilder,
-    digest: StringBuilder,
-    size: Int64Builder,
-    source: StringBuilder,
-    path: Name,
-    fs: StringBuilder,
-    dev: Int64Builder,
-    ino: Int64Builder,
-    damaged: Int64Builder,
-}
-
-impl Contents {
-    fn new() -> Self {
-        let (text, number) = (StringBuilder::new, Int64Builder::new);
-        Self {
-            schema: Table::Contents.schema(&[]),
-            rows: 0,
-            algorithm: text(),
-            digest: text(),
-            size: number(),
-            source: text(),
-            path: Name::new(),
-            fs: text(),
-            dev: number(),
-            ino: number(),
-            damaged: number(),
-        }
-    }
-
-    fn push(&mut self, entry: &Entry<'_>, source: &str, algorithm: &str, digest: &Hex) {
-        let known = |field, value: u64| entry.knows(field).then_some(value as i64);
-        self.rows += 1;
-        self.algorithm.append_value(algorithm);
-        self.digest.append_value(digest.as_str());
-        self.size.append_option(size(entry));
-        self.source.append_value(source);
-        self.path.push(entry.path);
-        push_fs(&mut self.fs, entry);
-        self.dev.append_option(known(Field::Dev, entry.stat.dev));
-        self.ino.append_option(known(Field::Ino, entry.stat.ino));
-        self.damaged.append_option(entry.damaged_ns.and_then(time));
-    }
-
-    fn finish(&mut self) -> Result<RecordBatch> {
-        self.rows = 0;
-        let [path, path_b64] = self.path.finish();
-        let columns: Vec<ArrayRef> = vec![
-            Arc::new(self.algorithm.finish()),
-            Arc::new(self.digest.finish()),
-            Arc::new(self.size.finish()),
-            Arc::new(self.source.finish()),
-            path,
-            path_b64,
-            Arc::new(self.fs.finish()),
-            Arc::new(self.dev.finish()),
-            Arc::new(self.ino.finish()),
-            Arc::new(self.damaged.finish()),
-        ];
-        Ok(RecordBatch::try_new(self.schema.clone(), columns)?)
-    }
-}
+/// The columns that every file has: those of the table, and the difference of the times.
+const FIXED: usize = ENTRIES.len() + 1;
 
 fn push_fs(column: &mut StringBuilder, entry: &Entry<'_>) {
-    column.append_option(entry.fs.as_ref().map(|fs| Hex::new(fs.as_bytes())).as_ref().map(Hex::as_str));
+    let Some(fs) = &entry.fs else { return column.append_null() };
+    let mut digits = [0; 32];
+    HEXLOWER.encode_mut(fs.as_bytes(), &mut digits);
+    column.append_value(str::from_utf8(&digits).expect("digits are ASCII"));
 }
 
 /// Returns the size. One that needs more than 63 bits is null.

@@ -1,6 +1,7 @@
 //! Manifests as inputs.
 
 use std::fs::File;
+use std::path::Path;
 
 use anyhow::Result;
 use ftk_manifest::{Entry, Header, Manifest};
@@ -8,8 +9,17 @@ use ftk_manifest::{Entry, Header, Manifest};
 use super::{Input, Kind};
 use crate::convert::{Origin, Sink};
 
-/// Opens a manifest or a part of one, which reads it once to check its seal.
-pub(super) fn open(file: File) -> Result<Input> {
+/// Opens a manifest or a part of one. A whole manifest that is a file is checked while its entries are read; all
+/// others are read once to check their seals.
+pub(super) fn open(file: File, path: &Path, is_in_dir: bool) -> Result<Input> {
+    if !is_in_dir && file.metadata()?.is_file() {
+        let header = Manifest::peek(&file)?;
+        if header.shard.is_none() {
+            let (origin, root, failed) = described(&header, &header);
+            let kind = Kind::Unchecked { file, header: Box::new(header), path: path.to_owned() };
+            return Ok(Input { origin, root, failed, kind });
+        }
+    }
     let manifest = Manifest::open_any(file)?;
     let header = manifest.header().clone();
     Ok(input(manifest, &header))
@@ -17,33 +27,61 @@ pub(super) fn open(file: File) -> Result<Input> {
 
 /// Makes a manifest an input of the tree that `whole` describes: its own header, or that of all parts.
 pub(super) fn input(manifest: Manifest, whole: &Header) -> Input {
-    let (header, root) = (manifest.header(), &whole.root);
+    let (origin, root, failed) = described(manifest.header(), whole);
+    Input { origin, root, failed, kind: Kind::Manifest(Box::new(manifest)) }
+}
+
+/// Returns what an input says about the tree.
+fn described(header: &Header, whole: &Header) -> (Origin, Vec<u8>, Option<u64>) {
     let origin = Origin {
-        source: String::from_utf8_lossy(root).into_owned(),
+        source: String::from_utf8_lossy(&whole.root).into_owned(),
         shard: header.shard.as_ref().map(|shard| (shard.number, shard.of)),
         algorithms: header.algorithms.clone(),
         start_ns: Some(header.start_ns),
     };
     let failed = Some(whole.failed.paths().len() as u64).filter(|n| *n > 0);
-    Input { origin, root: root.clone(), failed, kind: Kind::Manifest(Box::new(manifest)) }
+    (origin, whole.root.clone(), failed)
 }
 
-/// Puts all entries into the sink, in the order of their paths as text. A manifest begins with the root, whose path `.`
-/// sorts after some others.
+/// Puts all entries into the sink.
 pub(super) fn produce(manifest: &Manifest, sink: &mut Sink) -> Result<()> {
+    let mut sorted = InOrder { sink, root: None };
     let mut entries = manifest.entries()?;
-    let mut root: Option<Root> = None;
     while let Some(entry) = entries.next()? {
-        if entry.path == ROOT {
-            root = Some(Root::of(&entry));
-            continue;
-        }
-        if let Some(root) = root.take_if(|_| entry.path > ROOT) {
-            sink.push(&root.entry())?;
-        }
-        sink.push(&entry)?;
+        sorted.push(&entry)?;
     }
-    root.map_or(Ok(()), |root| sink.push(&root.entry()))
+    sorted.finish()
+}
+
+/// Puts all entries of a manifest into the sink while its seal is checked.
+pub(super) fn check_and_produce(file: File, header: &Header, sink: &mut Sink) -> Result<()> {
+    let mut sorted = InOrder { sink, root: None };
+    Manifest::pass(file, header, |entry| sorted.push(entry))?;
+    sorted.finish()
+}
+
+/// Passes entries on in the order of their paths as text. A manifest begins with the root, whose path `.` sorts after
+/// some others.
+struct InOrder<'s> {
+    sink: &'s mut Sink,
+    root: Option<Root>,
+}
+
+impl InOrder<'_> {
+    fn push(&mut self, entry: &Entry<'_>) -> Result<()> {
+        if entry.path == ROOT {
+            self.root = Some(Root::of(entry));
+            return Ok(());
+        }
+        if let Some(root) = self.root.take_if(|_| entry.path > ROOT) {
+            self.sink.push(&root.entry())?;
+        }
+        self.sink.push(entry)
+    }
+
+    fn finish(self) -> Result<()> {
+        self.root.map_or(Ok(()), |root| self.sink.push(&root.entry()))
+    }
 }
 
 const ROOT: &[u8] = b".";

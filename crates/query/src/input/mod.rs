@@ -7,12 +7,13 @@ mod report;
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use ftk_dedup::report::Report;
-use ftk_manifest::Manifest;
+use ftk_manifest::{Header, Manifest};
+use ftk_record::quote;
 
 use crate::convert::{Origin, Sink};
 use inventory::Inventory;
@@ -29,6 +30,12 @@ pub(crate) struct Input {
 
 enum Kind {
     Manifest(Box<Manifest>),
+    /// A manifest whose seal is checked while its entries are read.
+    Unchecked {
+        file: File,
+        header: Box<Header>,
+        path: PathBuf,
+    },
     /// The members below one starting point of a report.
     Report {
         report: Arc<Report>,
@@ -38,11 +45,11 @@ enum Kind {
 }
 
 impl Input {
-    /// Opens a file, and recognises what it is by its content.
+    /// Opens a file, and recognises what it is by its content. `is_in_dir`: it must be a part of a manifest.
     ///
     /// # Errors
     /// If the file cannot be read, or is incomplete, damaged or something else.
-    pub(crate) fn open(path: &Path) -> Result<Vec<Self>> {
+    pub(crate) fn open(path: &Path, is_in_dir: bool) -> Result<Vec<Self>> {
         let mut file = File::open(path).context("cannot open")?;
         let mut start = Vec::new();
         if file.metadata().context("cannot open")?.is_file() {
@@ -55,19 +62,19 @@ impl Input {
         if inventory::is_inventory(&start) {
             return Ok(vec![inventory::open(file, path)?]);
         }
-        Ok(vec![manifest::open(file)?])
+        Ok(vec![manifest::open(file, path, is_in_dir)?])
     }
 
     /// Returns whether the entries come in the order of their paths.
     pub(crate) fn is_sorted(&self) -> bool {
-        matches!(self.kind, Kind::Manifest(_))
+        matches!(self.kind, Kind::Manifest(_) | Kind::Unchecked { .. })
     }
 
     /// Returns the number of entries, if it is known.
     pub(crate) fn rows(&self) -> Option<u64> {
         match &self.kind {
             Kind::Manifest(manifest) => Some(manifest.records()),
-            Kind::Report { .. } | Kind::Inventory(_) => None,
+            Kind::Unchecked { .. } | Kind::Report { .. } | Kind::Inventory(_) => None,
         }
     }
 
@@ -78,6 +85,8 @@ impl Input {
     pub(crate) fn produce(self, mut sink: Sink) -> Result<()> {
         match self.kind {
             Kind::Manifest(manifest) => manifest::produce(&manifest, &mut sink),
+            Kind::Unchecked { file, header, path } => manifest::check_and_produce(file, &header, &mut sink)
+                .with_context(|| quote(path.as_os_str().as_encoded_bytes())),
             Kind::Report { report, root } => report::produce(&report, root, &mut sink),
             Kind::Inventory(inventory) => inventory.produce(&mut sink),
         }?;

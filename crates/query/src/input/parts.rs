@@ -15,6 +15,13 @@ pub(crate) struct InputFile {
     dir: Option<usize>,
 }
 
+impl InputFile {
+    /// Returns whether the argument is a directory of parts.
+    pub(crate) fn is_in_dir(&self) -> bool {
+        self.dir.is_some()
+    }
+}
+
 /// Returns the files that the arguments name. Those in a directory must be the parts of one tree.
 ///
 /// # Errors
