@@ -42,6 +42,9 @@ const FILTERS: &[&str] = &[
     "where",
     "exclude-where",
     "exclude",
+    "exclude-from",
+    "exclude-caches",
+    "exclude-if-present",
     "ignore-files",
     "no-hidden",
     "min-depth",
@@ -106,7 +109,8 @@ const FORMS: [(&str, &[&str]); 4] = [
 ];
 
 /// Options that skip or protect: those of the command line are added to the defaults, and do not replace them.
-const ADDED: [&str; 4] = ["exclude", "exclude-where", "reference", "keep-one-per"];
+const ADDED: [&str; 6] =
+    ["exclude", "exclude-where", "exclude-from", "exclude-if-present", "reference", "keep-one-per"];
 
 /// Defaults of a command that are not used together with these options of the command line: they mean something else
 /// there, or the entries are already selected, by a list, by a record or for a browser.

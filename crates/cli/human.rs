@@ -11,7 +11,12 @@ use jiff::tz::TimeZone;
 
 /// Formats a count with its noun: `1 file`, `86,629 files`.
 pub(crate) fn count(n: u64, one: &str) -> String {
-    format!("{} {one}{}", HumanCount(n), if n == 1 { "" } else { "s" })
+    if n == 1 { format!("1 {one}") } else { format!("{} {}", HumanCount(n), plural(one)) }
+}
+
+/// Returns the plural of a noun.
+pub(crate) fn plural(one: &str) -> String {
+    one.strip_suffix("ory").map_or_else(|| format!("{one}s"), |start| format!("{start}ories"))
 }
 
 /// Formats a number of entries.
@@ -21,7 +26,7 @@ pub(crate) fn entries(n: u64) -> String {
 
 /// Formats a number of directories.
 pub(crate) fn directories(n: u64) -> String {
-    format!("{} {}", HumanCount(n), if n == 1 { "directory" } else { "directories" })
+    count(n, "directory")
 }
 
 /// Formats a time with about three digits: `0.64 ms`, `12.30 s`, `14 min 2 s`, `3 h 5 min`.
@@ -153,6 +158,7 @@ mod tests {
     #[test]
     fn counts() {
         assert_eq!([0, 1, 86_629].map(|n| count(n, "file")), ["0 files", "1 file", "86,629 files"]);
+        assert_eq!([1, 2].map(|n| count(n, "directory")), ["1 directory", "2 directories"]);
     }
 
     #[test]

@@ -21,6 +21,26 @@ use crate::globals::Globals;
 /// # Errors
 /// If it was closed when the process started.
 pub(crate) fn stdin() -> io::Result<BorrowedFd<'static>> {
+    if USE_OF_STDIN.fetch_or(AS_INPUT, Ordering::Relaxed) & AS_LIST != 0 {
+        return Err(io::Error::other("standard input is already the list of --exclude-from"));
+    }
+    StandardStream::Input.check()?;
+    Ok(rustix::stdio::stdin())
+}
+
+/// What standard input was used for: its content can be read once.
+static USE_OF_STDIN: AtomicUsize = AtomicUsize::new(0);
+const AS_INPUT: usize = 1;
+const AS_LIST: usize = 2;
+
+/// Returns standard input for the list of `--exclude-from`.
+///
+/// # Errors
+/// If it has another use, or was closed when the process started.
+pub(crate) fn stdin_as_list() -> io::Result<BorrowedFd<'static>> {
+    if USE_OF_STDIN.fetch_or(AS_LIST, Ordering::Relaxed) != 0 {
+        return Err(io::Error::other("standard input has another use"));
+    }
     StandardStream::Input.check()?;
     Ok(rustix::stdio::stdin())
 }

@@ -17,6 +17,7 @@ mod console;
 mod describe;
 mod du;
 mod dup;
+mod exclusions;
 mod expression;
 mod files;
 mod find;

@@ -10,6 +10,7 @@ use ftk_record::{RecordWriter, path_member, quote};
 use ftk_select::{Selection, Skipped, Used};
 
 use crate::console::Console;
+use crate::human;
 
 /// A rule of the command line, or of a manifest.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct Rule {
     /// `None` if this is not known.
     is_used: Option<bool>,
     hint: Option<&'static str>,
+    /// Whether each line of a list matched anything. Empty if this is not known.
+    lines: Vec<bool>,
 }
 
 /// Rules, in the order of the messages about them.
@@ -55,7 +58,7 @@ impl Rule {
         protects: bool,
         is_used: Option<bool>,
     ) -> Self {
-        Self { option, value, protects, is_used, hint: None }
+        Self { option, value, protects, is_used, hint: None, lines: Vec::new() }
     }
 
     /// Adds what may be meant, for the message about an unused rule.
@@ -90,6 +93,7 @@ impl Rules {
         let rule = |(number, rule): (usize, &ftk_select::Rule)| {
             let hint = match rule.option {
                 _ if rule.names_root => Some("a starting point is never skipped"),
+                "--exclude-from" => Some("a list has the syntax of .gitignore"),
                 _ if !rule.is_like_a_list() => None,
                 "--exclude" => Some("a glob is not a list: repeat --exclude, or write {a,b}"),
                 "--extension" => Some("an extension is not a list: repeat --extension"),
@@ -98,7 +102,10 @@ impl Rules {
             let is_judged = rule.protects || skipped.matched > 0 || hint.is_some();
             let is_known = used.is_used(number) || (is_judged && !used.is_partial());
             let is_used = is_known.then(|| used.is_used(number));
-            Rule::new(rule.option, Some(rule.value.clone()), rule.protects, is_used).with_hint(hint)
+            // Recorded lines have no name.
+            let value = (!rule.value.is_empty() || rule.lines.is_none()).then(|| rule.value.clone());
+            let lines = if used.is_partial() { Vec::new() } else { used.lines(number).to_vec() };
+            Rule { lines, ..Rule::new(rule.option, value, rule.protects, is_used).with_hint(hint) }
         };
         Self(selection.rules().iter().enumerate().map(rule).collect())
     }
@@ -108,6 +115,8 @@ impl Rules {
         for (rule, other) in self.0.iter_mut().zip(&other.0) {
             // Unknown is less than unused, and unused less than used.
             rule.is_used = rule.is_used.max(other.is_used);
+            rule.lines.truncate(other.lines.len());
+            rule.lines.iter_mut().zip(&other.lines).for_each(|(is_used, other)| *is_used |= other);
         }
     }
 
@@ -167,6 +176,15 @@ impl Rules {
         for rule in self.unused().filter(|rule| !console.is_default(&rule.word())) {
             let hint = rule.hint.map_or_else(String::new, |hint| format!(": {hint}"));
             console.summary(format_args!("{} matched nothing{part}{hint}", rule.shown()));
+        }
+        for rule in
+            self.0.iter().filter(|rule| rule.is_used == Some(true) && !console.is_default(&rule.word()))
+        {
+            let unused = rule.lines.iter().filter(|is_used| !**is_used).count();
+            if unused > 0 {
+                let lines = human::count(rule.lines.len() as u64, "line");
+                console.summary(format_args!("{}: {unused} of {lines} matched nothing{part}", rule.shown()));
+            }
         }
         console.stats.unused_rules(self.unused_json());
     }

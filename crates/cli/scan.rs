@@ -275,6 +275,7 @@ pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &C
         (skipped.repeated, "repeated directory path"),
         (skipped.own_output, "own output file"),
         (skipped.marked, "quarantine directory"),
+        (skipped.tagged, "tagged directory"),
         (skipped.covered, "covered path"),
         (not_regular.symlinks, "symbolic link"),
         (not_regular.fifos, "FIFO"),
@@ -282,7 +283,7 @@ pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &C
         (not_regular.devices, "device"),
     ];
     for (n, what) in kinds.iter().filter(|(n, _)| *n > 0) {
-        console.stats.skipped(&format!("{what}s"), *n);
+        console.stats.skipped(&human::plural(what), *n);
     }
     let said = |&(n, what): &(u64, &str)| match what {
         "covered path" => format!("{} that another argument covers", human::count(n, "path")),

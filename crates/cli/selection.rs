@@ -15,6 +15,7 @@ use ftk_walk::{FileType, Follow};
 use jiff::Zoned;
 
 use crate::console::{Console, cause};
+use crate::exclusions::{EXCLUDE_LINE, ExclusionArgs};
 use crate::expression::ExpressionArgs;
 use crate::number::at_least;
 use crate::starts::StartArgs;
@@ -150,6 +151,9 @@ pub(crate) struct WalkArgs {
     #[arg(short = 'E', long, value_name = "GLOB", allow_hyphen_values = true)]
     exclude: Vec<OsString>,
 
+    #[command(flatten)]
+    exclusions: ExclusionArgs,
+
     /// Skip what .gitignore and .ignore files exclude
     ///
     /// ftk reads these files in every directory. If a starting point is inside a git repository, ftk also reads those
@@ -215,6 +219,10 @@ impl SelectionArgs {
             Ok(option @ ("--where" | "--exclude-where")) => {
                 vec![self.expressions.relative(option, OsStr::from_bytes(value), roots)?]
             }
+            Ok("--exclude-from") => {
+                let lines = self.walk.exclusions.lines_of(value)?.into_iter();
+                return Ok(lines.map(|line| [EXCLUDE_LINE.as_bytes(), b"=", &line].concat()).collect());
+            }
             _ => vec![value.to_vec()],
         };
         Ok(values.iter().map(|value| [option, b"=", value].concat()).collect())
@@ -247,6 +255,7 @@ impl SelectionArgs {
             (!inode.samefile.is_empty(), "--samefile"),
             (inode.empty, "--empty"),
             (!walk.exclude.is_empty(), "--exclude"),
+            (walk.exclusions.filter().is_some(), walk.exclusions.filter().unwrap_or_default()),
             (walk.ignore_files, "--ignore-files"),
             (walk.no_hidden, "--no-hidden"),
             (walk.min_depth > 0, "--min-depth"),
@@ -314,6 +323,7 @@ impl SelectionArgs {
         builder = names.path.iter().fold(builder, |builder, glob| builder.path(bytes(glob)));
         builder = names.regex.iter().fold(builder, |builder, regex| builder.regex(regex));
         builder = walk.exclude.iter().fold(builder, |builder, glob| builder.exclude(bytes(glob)));
+        builder = walk.exclusions.add_to(builder)?;
         builder = inode.size.iter().fold(builder, |builder, &size| builder.size(size));
         builder = inode.owner.iter().fold(builder, |builder, &owner| builder.owner(owner));
         builder = inode.perm.iter().fold(builder, |builder, &perm| builder.perm(perm));

@@ -22,6 +22,10 @@ pub fn ignore_files(data: &[u8]) {
     let file = IgnoreFile::parse(data);
     assert_eq!(file.is_err(), !errors.is_empty());
     let file = file.unwrap_or_default();
+    // A pattern ends at a NUL, and then no list may have it.
+    if !file.is_empty() && !data.contains(&0) {
+        assert_eq!(IgnoreFile::patterns(data).filter(|(_, line)| line.is_some()).count(), file.len());
+    }
     let mut ignored = BTreeSet::new();
     let expected = all.iter().filter_map(|entry| {
         let path = below(entry.path());

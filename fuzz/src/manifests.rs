@@ -115,13 +115,14 @@ fn paths(line: &Members<'_>, name: &str, version: u64) -> Option<Vec<Vec<u8>>> {
 
 /// Returns whether an option is known in the format, alone or with a value.
 fn is_known(option: &[u8]) -> bool {
-    let values = "extension name iname path regex type exclude min-depth max-depth";
-    match option.iter().position(|byte| *byte == b'=') {
-        None => {
-            ["--ignore-files", "--no-hidden", "--one-file-system"].iter().any(|it| it.as_bytes() == option)
-        }
-        Some(at) => values.split(' ').any(|name| [b"--", name.as_bytes()].concat() == option[..at]),
-    }
+    let values = "extension name iname path regex type where exclude-where exclude exclude-line exclude-if-present \
+                  min-depth max-depth";
+    let flags = "ignore-files exclude-caches no-hidden one-file-system";
+    let (names, end) = match option.iter().position(|byte| *byte == b'=') {
+        None => (flags, option.len()),
+        Some(at) => (values, at),
+    };
+    names.split(' ').any(|name| [b"--", name.as_bytes()].concat() == option[..end])
 }
 
 /// Returns the entries before the first invalid line, and whether all lines are valid.

@@ -97,6 +97,23 @@ fn what_is_skipped_under_one_mount_is_not_removed_under_another() {
     );
 }
 
+#[test]
+fn what_lists_and_tags_skip_is_not_removed_under_another_name() {
+    for (setup, args, option) in [
+        ("echo /a/keep > list && ln -s ../p/a/keep q/l", ["-L", "--exclude-from", "list"], "--exclude-from"),
+        (
+            "touch p/a/tag && ln -s ../p/a/keep q/l",
+            ["-L", "--exclude-if-present", "tag"],
+            "--exclude-if-present",
+        ),
+    ] {
+        stops(&FORMS[..2], setup, &[&args[..], &["p", "q"]].concat(), &["q/l/x", option]);
+    }
+    // The directory is entered as b/l, where the pattern does not match.
+    let setup = "mkdir b && ln -s ../p/a b/l && echo /a/keep > list";
+    stops(&FORMS[..1], setup, &["-L", "--exclude-from", "list", "b", "p"], &["--exclude-from"]);
+}
+
 /// A directory is entered under one of its paths. A rule may be about the other one.
 #[test]
 fn rules_for_paths_that_are_not_entered_count() {

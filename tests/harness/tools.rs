@@ -53,6 +53,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("ssh-keygen", "openssh-client"),
     ("stat", "coreutils"),
     ("strace", "strace"),
+    ("tar", "tar"),
     ("tmux", "tmux"),
     ("trash-list", "trash-cli"),
     ("xargs", "findutils"),

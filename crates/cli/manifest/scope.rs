@@ -41,6 +41,9 @@ struct Options {
 /// The option to follow links, which is refused: a manifest records links.
 const FOLLOW: &str = "follow";
 
+/// The option with the name of a list, whose lines are recorded.
+const EXCLUDE_FROM: &str = "exclude-from";
+
 /// Options of other commands, which are accepted by the parser only to explain why a manifest does not
 /// support them: long form, short form, and whether they have a value.
 const REFUSED: [(&str, Option<char>, bool); 10] = [
@@ -105,7 +108,7 @@ fn words(matches: &ArgMatches) -> Vec<OsString> {
     for option in Options::augment_args(Command::new("")).get_arguments() {
         let id = option.get_id().as_str();
         let long = option.get_long().expect("every option has a long form");
-        let is_recorded = OPTIONS.iter().any(|(known, _)| *known == long);
+        let is_recorded = long == EXCLUDE_FROM || OPTIONS.iter().any(|(known, _)| *known == long);
         if !is_recorded || matches.value_source(id) != Some(ValueSource::CommandLine) {
             continue;
         }
@@ -141,6 +144,9 @@ impl ScopeArgs {
             Alone::try_parse_from(words.iter().map(|word| OsStr::from_bytes(word))).ok().with_context(
                 || format!("it was made with options that this version does not know: {}", shown()),
             )?;
+        // A record never makes ftk read a file that it names.
+        let names_list = |word: &Vec<u8>| word.starts_with(b"--exclude-from");
+        ensure!(!words.iter().any(names_list), "it has --{EXCLUDE_FROM}, which no manifest can record");
         scope.are_recorded = true;
         scope.words(OsStr::new("")).map(|_| scope)
     }
@@ -241,7 +247,7 @@ mod tests {
         let ours = Options::augment_args(Command::new(""));
         let mut ours: Vec<_> = ours
             .get_arguments()
-            .filter(|option| option.get_id() != FOLLOW)
+            .filter(|option| ![FOLLOW, EXCLUDE_FROM].contains(&option.get_long().unwrap()))
             .map(|option| (option.get_long().unwrap(), option.get_action().takes_values()))
             .collect();
         let mut known = OPTIONS;

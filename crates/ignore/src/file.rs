@@ -82,6 +82,47 @@ impl IgnoreFile {
         self.find_bytes(path.as_ref().as_bytes(), is_dir)
     }
 
+    /// Returns the lines of a file that have a pattern, without blank lines and comments. `None` stands for a pattern that
+    /// is malformed, which [`parse`](Self::parse) skips as git does.
+    ///
+    /// ```
+    /// let lines: Vec<_> = ftk_ignore::IgnoreFile::patterns(b"# results\n*.o\n\n[a\n").collect();
+    /// assert_eq!(lines, [(2, Some(&b"*.o"[..])), (4, None)]);
+    /// ```
+    pub fn patterns(content: &[u8]) -> impl Iterator<Item = (usize, Option<&[u8]>)> {
+        let has_text = |line: &&[u8]| !line.starts_with(b"#") && line.iter().any(|&byte| byte != b' ');
+        let lines = numbered_lines(content).filter(move |(_, _, line)| has_text(line));
+        lines.map(|(number, _, line)| {
+            let is_valid = !line.contains(&0) && Line::parse(line, 0, &mut Patterns::default()).is_some();
+            (number as usize, is_valid.then_some(line))
+        })
+    }
+
+    /// The number of lines with a pattern.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether no line has a pattern.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Whether every pattern is for names, and means the same in each directory.
+    pub fn is_for_names(&self) -> bool {
+        self.lines.iter().all(|it| it.line.is_for_names())
+    }
+
+    /// Calls `visit` for each line that matches a path, as [`find`](Self::find) does for the last one. Lines with a pattern
+    /// are numbered from 0.
+    pub fn each_match(&self, path: impl AsRef<OsStr>, is_dir: bool, mut visit: impl FnMut(usize)) {
+        let path = path.as_ref().as_bytes();
+        let name = last_name(path);
+        let file = (&*self.content, &self.patterns);
+        let lines = self.lines.iter().enumerate();
+        lines.filter(|(_, it)| it.line.matches(file, path, name, is_dir)).for_each(|(nth, _)| visit(nth));
+    }
+
     /// Reads the file `path`, relative to `at`. If that fails, returns no lines, and the error.
     ///
     /// A file that does not exist or is not a regular file has no lines, and is not an error.
@@ -105,13 +146,10 @@ impl IgnoreFile {
         }
         let mut held = Held::reserve(memory, Self::bytes_for(&content))?;
         let (mut lines, mut patterns) = (Vec::new(), Patterns::default());
-        let mut start = if content.starts_with("\u{feff}".as_bytes()) { "\u{feff}".len() } else { 0 };
-        for (number, text) in (1..).zip(content[start..].split(|&byte| byte == b'\n')) {
-            let line = text.strip_suffix(b"\r").unwrap_or(text);
+        for (number, start, line) in numbered_lines(&content) {
             if let Some(line) = Line::parse(line, start, &mut patterns) {
                 lines.push(Numbered { number, start: start as u32, line });
             }
-            start += text.len() + 1;
         }
         if patterns.steps(MAX_NAME) > MAX_STEPS {
             return Err(io::Error::other(
@@ -133,10 +171,6 @@ impl IgnoreFile {
         (content.len() + 2 * lines * size_of::<Numbered>() + globs.sum::<usize>()) as u64
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
-
     /// Returns the most steps to match an entry with a path of this length.
     pub(super) fn steps(&self, path_len: usize) -> u64 {
         self.patterns.steps(path_len)
@@ -144,7 +178,7 @@ impl IgnoreFile {
 
     /// Returns the last line that matches. `path` is relative to the directory of the file.
     pub(crate) fn find_bytes(&self, path: &[u8], is_dir: bool) -> Option<Match<'_>> {
-        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+        let name = last_name(path);
         let file = (&*self.content, &self.patterns);
         let found = self.lines.iter().rev().find(|it| it.line.matches(file, path, name, is_dir))?;
         let text =
@@ -152,6 +186,20 @@ impl IgnoreFile {
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         Some(Match { number: found.number as usize, text, ignores: !found.line.is_negated })
     }
+}
+
+/// Returns each line with its number from 1 and its offset. A byte order mark is skipped.
+fn numbered_lines(content: &[u8]) -> impl Iterator<Item = (u32, usize, &[u8])> {
+    let mut start = if content.starts_with("\u{feff}".as_bytes()) { "\u{feff}".len() } else { 0 };
+    (1..).zip(content[start..].split(|&byte| byte == b'\n')).map(move |(number, text)| {
+        let line = (number, start, text.strip_suffix(b"\r").unwrap_or(text));
+        start += text.len() + 1;
+        line
+    })
+}
+
+fn last_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }
 
 fn count(text: &[u8], byte: u8) -> usize {
@@ -211,6 +259,23 @@ mod tests {
             assert!(held <= 20 * content.len(), "{line}: {held}");
             assert!(held as u64 <= IgnoreFile::bytes_for(&content), "{line}");
         }
+    }
+
+    #[test]
+    fn each_line_with_a_pattern_is_named_and_each_that_matches() {
+        let content = "\u{feff}x\r\n# no\n  \n!x\n[a\n!\n/\nd\0e\nx/\n".as_bytes();
+        let lines: Vec<_> = IgnoreFile::patterns(content).collect();
+        assert_eq!(lines[..2], [(1, Some(&b"x"[..])), (4, Some(b"!x"))]);
+        assert_eq!(lines[2..], [(5, None), (6, None), (7, None), (8, None), (9, Some(&b"x/"[..]))]);
+        let file = parse(b"x\n!x\nx/\na/x\n").unwrap();
+        let matches = |path: &str, is_dir| {
+            let mut lines = Vec::new();
+            file.each_match(path, is_dir, |line| lines.push(line));
+            lines
+        };
+        assert_eq!((matches("x", false), matches("a/x", true)), (vec![0, 1], vec![0, 1, 2, 3]));
+        assert_eq!((file.len(), matches("a", true)), (4, vec![]));
+        assert!(!file.is_for_names() && parse(b"x/\n!y\n").unwrap().is_for_names());
     }
 
     #[test]

@@ -114,6 +114,11 @@ impl Line {
         Some(Self { is_negated, is_for_directories, is_for_names, kind, pattern })
     }
 
+    /// Whether the pattern is for names, and not for paths.
+    pub(super) fn is_for_names(&self) -> bool {
+        self.is_for_names
+    }
+
     /// Returns whether an entry matches. `path` is relative to the directory of the ignore file, `name` is
     /// its last name. `content` is that of the file.
     pub(super) fn matches(

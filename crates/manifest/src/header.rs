@@ -49,7 +49,7 @@ pub struct Header {
 /// The options that a manifest can record, in their long form, and whether each has a value after a `=`.
 ///
 /// These options select entries by name, type and place. `docs/manifest-format.md` lists them.
-pub const OPTIONS: [(&str, bool); 14] = [
+pub const OPTIONS: [(&str, bool); 17] = [
     ("extension", true),
     ("name", true),
     ("iname", true),
@@ -59,6 +59,9 @@ pub const OPTIONS: [(&str, bool); 14] = [
     ("where", true),
     ("exclude-where", true),
     ("exclude", true),
+    ("exclude-line", true),
+    ("exclude-caches", false),
+    ("exclude-if-present", true),
     ("ignore-files", false),
     ("no-hidden", false),
     ("min-depth", true),

@@ -1,10 +1,15 @@
 //! The builder of a selection.
 
 use std::cmp::Ordering;
+use std::ffi::CString;
+use std::sync::Arc;
+
+use ftk_ignore::IgnoreFile;
 
 use crate::bound::Bound;
 use crate::expression::{Expr, Stamp, Term};
 use crate::glob::Pattern;
+use crate::lines::{List, Lists};
 use crate::paths::Excluded;
 use crate::roots::Roots;
 use crate::selection::Filter;
@@ -37,6 +42,9 @@ pub struct SelectionBuilder {
     own: Vec<(u64, u64)>,
     excluded: Vec<Vec<u8>>,
     excluded_expressions: Vec<Expression>,
+    lists: Lists,
+    tags: Vec<CString>,
+    skips_caches: bool,
     min_depth: u32,
     max_depth: Option<u32>,
     one_file_system: bool,
@@ -185,6 +193,32 @@ impl SelectionBuilder {
         self
     }
 
+    /// Skips entries that a list of patterns ignores, and everything below them, as if it were a `.gitignore` file in each
+    /// starting point. Starting points are never skipped. Of several lists, the last line that matches decides.
+    ///
+    /// `option` and `name` are for the [`Rule`].
+    #[must_use]
+    pub fn exclude_list(mut self, option: &'static str, name: Vec<u8>, file: Arc<IgnoreFile>) -> Self {
+        self.lists.push(List { option, name, file });
+        self
+    }
+
+    /// Does not enter directories that contain an entry with this name, starting points included. The directories
+    /// themselves are selected. This costs one system call for each directory.
+    #[must_use]
+    pub fn exclude_if_present(mut self, name: CString) -> Self {
+        self.tags.push(name);
+        self
+    }
+
+    /// Does not enter directories that the file `CACHEDIR.TAG` marks as caches, starting points included. The directories
+    /// themselves are selected. This costs one system call for each directory. Default: no.
+    #[must_use]
+    pub fn exclude_caches(mut self, yes: bool) -> Self {
+        self.skips_caches = yes;
+        self
+    }
+
     /// Skips the regular file with this device and inode number, even if it is a starting point.
     ///
     /// This is for files that the run itself writes. Device and inode number can also be those of a
@@ -287,6 +321,7 @@ impl SelectionBuilder {
             || filters.iter().map(Filter::expr).chain(self.excluded_expressions.iter().map(Expression::tree));
         let tests_ignored = exprs().any(|expr| expr.has(|term| *term == Term::Ignored));
         let needs_paths = self.ignore_files
+            || !self.lists.is_empty()
             || excluded.any(Excluded::needs_paths)
             || exprs().any(|expr| expr.has(Term::needs_path));
         Ok(Selection {
@@ -297,6 +332,9 @@ impl SelectionBuilder {
             has_other_roots: roots.are_several(),
             excluded: (!self.excluded.is_empty()).then_some(excluded),
             excluded_expressions,
+            lists: self.lists,
+            tags: self.tags,
+            skips_caches: self.skips_caches,
             min_depth: self.min_depth,
             max_depth: self.max_depth.unwrap_or(u32::MAX),
             one_file_system: self.one_file_system,
@@ -318,16 +356,25 @@ impl SelectionBuilder {
             value: value.into(),
             protects: true,
             names_root,
+            lines: None,
         };
         let globs = self.excluded.iter().map(|glob| rule("--exclude", glob, roots.is_named_by(glob)));
         let expressions = self.excluded_expressions.iter();
-        globs.chain(expressions.map(|it| rule("--exclude-where", it.text(), false))).collect()
+        let expressions = expressions.map(|it| rule("--exclude-where", it.text(), false));
+        let list = |it: &List| Rule { lines: Some(it.file.len()), ..rule(it.option, &it.name, false) };
+        let tags = self.tags.iter().map(|name| rule("--exclude-if-present", name.as_bytes(), false));
+        globs.chain(expressions).chain(self.lists.iter().map(list)).chain(tags).collect()
     }
 
     /// Returns the rules of a filter if their use is counted, in the order of its terms.
     fn selecting_rules(&self, filter: &Filter) -> Vec<Rule> {
-        let rule =
-            |option, value: &[u8]| Rule { option, value: value.into(), protects: false, names_root: false };
+        let rule = |option, value: &[u8]| Rule {
+            option,
+            value: value.into(),
+            protects: false,
+            names_root: false,
+            lines: None,
+        };
         let name = |it: &Pattern| rule(if it.ignore_case { "--iname" } else { "--name" }, &it.glob);
         match filter {
             Filter::Option("--extension", _) => {

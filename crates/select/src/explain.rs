@@ -204,6 +204,7 @@ impl<'s> Explain<'s> {
         for (number, rule) in selection.rules[..selection.excluded_globs()].iter().enumerate() {
             self.find(&path, rule.option, &rule.value, !matching.contains(&number));
         }
+        self.examine_lists(&path, entry);
         self.examine_ignore_files(&path, tag, entry);
         for (expression, node) in &selection.excluded_expressions {
             let seen = self.filtered.seen(entry, entry.name(), false);
@@ -212,6 +213,21 @@ impl<'s> Explain<'s> {
             self.examine_terms(&path, "--exclude-where", expression, entry)?;
         }
         Ok(self.explanation.findings[first..].iter().all(|finding| finding.passes || finding.is_term))
+    }
+
+    /// Adds the line of a list of patterns that decides, if there are lists.
+    fn examine_lists(&mut self, path: &[u8], entry: &Entry<'_>) {
+        let lists = &self.filtered.selection.lists;
+        let is_dir = entry.file_type() == FileType::Directory;
+        let Some(decisive) = lists.find(self.filtered.below_root(), is_dir) else {
+            if let Some(list) = lists.iter().next() {
+                self.find(path, list.option, b"no line matches", true);
+            }
+            return;
+        };
+        self.find(path, decisive.list.option, decisive.line.text, !decisive.line.ignores);
+        let finding = self.explanation.findings.last_mut().expect("it was just added");
+        finding.source = Some((decisive.list.name.clone(), decisive.line.number));
     }
 
     /// Adds the line of an ignore file that decides, if ignore files are read.
@@ -262,12 +278,18 @@ impl Visitor for Explain<'_> {
     }
 
     fn enter(&mut self, tag: &Self::Dir, dir: &Directory<'_>) -> Step {
-        let obstacle = match self.filtered.barrier(dir) {
-            None => return self.filtered.enter(tag, dir),
-            Some(Barrier::OtherFileSystem) => "--one-file-system",
-            Some(Barrier::Pseudo) => "a pseudo file system",
-            Some(Barrier::Own) => "a directory that this run writes",
-            Some(Barrier::Marked) => "a file that marks the directory",
+        let barrier = match self.filtered.barrier(dir) {
+            Err(error) => return self.or_error(Err(error)),
+            Ok(None) => return self.filtered.enter(tag, dir),
+            Ok(Some(barrier)) => barrier,
+        };
+        let obstacle = match barrier {
+            Barrier::OtherFileSystem => "--one-file-system",
+            Barrier::Pseudo => "a pseudo file system",
+            Barrier::Own => "a directory that this run writes",
+            Barrier::Marked => "a file that marks the directory",
+            Barrier::Tagged(_) => "--exclude-if-present",
+            Barrier::Cache => "--exclude-caches",
         };
         let mut path = Vec::new();
         dir.push_path(&mut path);

@@ -10,6 +10,7 @@ use rustix::fs::{AtFlags, statat};
 
 use crate::paths::Excluded;
 use crate::selection::last_part;
+use crate::tags;
 use crate::test::{Node, Seen};
 use crate::{Selection, Skipped, SkippedEntry, SkippedFile, Unseen, Used};
 
@@ -96,6 +97,9 @@ pub(crate) enum Barrier {
     Pseudo,
     Own,
     Marked,
+    Cache,
+    /// It contains the tag with this number.
+    Tagged(usize),
 }
 
 impl<'s, V: Visitor> Filtered<'s, V> {
@@ -253,6 +257,14 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         {
             return Some(Prune::Excluded);
         }
+        if !selection.lists.is_empty() {
+            if self.used.has_unused_lines() && !entry.is_covered() {
+                self.note_lines(entry);
+            }
+            if selection.lists.skips(self.below_root(), is_directory(entry)).is_some() {
+                return Some(Prune::Excluded);
+            }
+        }
         self.is_ignored = self.ignores(tag, entry);
         if selection.ignore_files && self.is_ignored {
             return Some(Prune::Ignored);
@@ -280,6 +292,9 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             let used = &mut self.used;
             excluded.each_match(entry.name(), path, entry.file_type(), &mut |glob| used.mark(glob));
         }
+        if self.used.has_unused_lines() {
+            self.note_lines(entry);
+        }
         self.is_ignored = self.ignores(tag, entry);
         for (rule, (_, node)) in (selection.excluded_globs()..).zip(&selection.excluded_expressions) {
             // An entry that cannot be tested is not matched. The error was reported, unless an earlier rule decided.
@@ -289,6 +304,15 @@ impl<'s, V: Visitor> Filtered<'s, V> {
                 self.used.mark(rule);
             }
         }
+    }
+
+    /// Notes all lines of lists that match this entry.
+    fn note_lines(&mut self, entry: &Entry<'_>) {
+        let selection = self.selection;
+        let (path, used) = (&self.path[self.above_root..], &mut self.used);
+        let first = selection.first_list();
+        let mut note = |list, line| used.mark_line(first + list, line);
+        selection.lists.each_match(path, is_directory(entry), &mut note);
     }
 
     /// Notes all rules on names and paths that match an entry which all filters select.
@@ -343,6 +367,9 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         {
             return Some("--exclude");
         }
+        if let Some(option) = self.selection.lists.skips(self.below_root(), is_directory(entry)) {
+            return Some(option);
+        }
         self.is_ignored = self.ignores(tag, entry);
         let mut expressions = self.selection.excluded_expressions.iter();
         // What cannot be tested was skipped.
@@ -380,20 +407,58 @@ impl<'s, V: Visitor> Filtered<'s, V> {
     }
 
     /// Returns why a directory is not entered, or `None` if it is.
-    pub(crate) fn barrier(&self, dir: &Directory<'_>) -> Option<Barrier> {
-        if self.selection.one_file_system && dir.dev() != dir.root_dev() {
-            return Some(Barrier::OtherFileSystem);
+    ///
+    /// # Errors
+    /// If it cannot be determined whether the directory is tagged. Then it is not entered either.
+    pub(crate) fn barrier(&self, dir: &Directory<'_>) -> Result<Option<Barrier>, WalkError> {
+        let selection = self.selection;
+        if selection.one_file_system && dir.dev() != dir.root_dev() {
+            return Ok(Some(Barrier::OtherFileSystem));
         }
         if dir.is_mount() && dir.is_pseudo() {
-            return Some(Barrier::Pseudo);
+            return Ok(Some(Barrier::Pseudo));
         }
-        if self.selection.own.contains(&(dir.dev(), dir.ino())) {
-            return Some(Barrier::Own);
+        if selection.own.contains(&(dir.dev(), dir.ino())) {
+            return Ok(Some(Barrier::Own));
         }
-        let name = self.selection.skipped_with.filter(|_| dir.depth() > 0)?;
-        let stat = statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        let is_file = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
-        is_file.then_some(Barrier::Marked)
+        if let Some(name) = selection.skipped_with.filter(|_| dir.depth() > 0)
+            && let Ok(stat) = statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
+            && rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file()
+        {
+            return Ok(Some(Barrier::Marked));
+        }
+        let fail = |op, name: &[u8], error| {
+            let mut path = Vec::new();
+            dir.push_path(&mut path);
+            WalkError::new(op, [&path, &b"/"[..], name].concat(), error)
+        };
+        for (number, name) in selection.tags.iter().enumerate() {
+            let has_entry = tags::has_entry(dir.as_fd(), name);
+            if has_entry.map_err(|error| fail(Op::Stat, name.as_bytes(), error))? {
+                return Ok(Some(Barrier::Tagged(number)));
+            }
+        }
+        let is_cache = selection.skips_caches && {
+            tags::is_cache(dir.as_fd()).map_err(|error| fail(Op::Read, b"CACHEDIR.TAG", error))?
+        };
+        Ok(is_cache.then_some(Barrier::Cache))
+    }
+
+    /// Notes all tags of a directory that is not entered, and that a rule protects it.
+    fn note_tags(&mut self, dir: &Directory<'_>, first: Option<usize>) {
+        let selection = self.selection;
+        for (number, name) in selection.tags.iter().enumerate().skip(first.unwrap_or(selection.tags.len())) {
+            let rule = selection.first_tag() + number;
+            if !self.used.is_used(rule) && tags::has_entry(dir.as_fd(), name).unwrap_or(false) {
+                self.used.mark(rule);
+            }
+        }
+        if selection.records_unseen {
+            let mut path = Vec::new();
+            dir.push_path(&mut path);
+            let option = if first.is_some() { "--exclude-if-present" } else { "--exclude-caches" };
+            self.unseen.entries.push(SkippedEntry { path, option, file: None });
+        }
     }
 
     /// Returns whether ignore files ignore the entry, or a directory above it.
@@ -445,19 +510,28 @@ impl<'s, V: Visitor> Filtered<'s, V> {
 
     fn enter_dir(&mut self, tag: &Tag<V::Dir>, dir: &Directory<'_>) -> Step {
         self.set_root(dir);
-        if let Some(barrier) = self.barrier(dir) {
+        let barrier = match self.barrier(dir) {
+            Ok(barrier) => barrier,
+            Err(error) => return if self.inner.error(error) == Step::Stop { Step::Stop } else { Step::Next },
+        };
+        if let Some(barrier) = barrier {
             if self.used.has_unused_skipping() {
                 let mut path = Vec::new();
                 dir.push_path(&mut path);
                 let below = path.get(tag.root_len..).unwrap_or_default().to_vec();
                 self.note_below(&below, dir.as_fd(), b".");
             }
-            self.record_not_entered(|path| dir.push_path(path));
+            match barrier {
+                Barrier::Tagged(number) => self.note_tags(dir, Some(number)),
+                Barrier::Cache => self.note_tags(dir, None),
+                _ => self.record_not_entered(|path| dir.push_path(path)),
+            }
             match barrier {
                 Barrier::OtherFileSystem => self.skipped.other_file_systems += 1,
                 Barrier::Pseudo => self.skipped.pseudo_file_systems += 1,
                 Barrier::Own => self.skipped.own_output += 1,
                 Barrier::Marked => self.skipped.marked += 1,
+                Barrier::Tagged(_) | Barrier::Cache => self.skipped.tagged += 1,
             }
             return Step::Next;
         }
@@ -471,6 +545,10 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         }
         self.inner.enter(&tag.inner, dir)
     }
+}
+
+fn is_directory(entry: &Entry<'_>) -> bool {
+    entry.file_type() == FileType::Directory
 }
 
 impl<V: Visitor> Visitor for Filtered<'_, V> {

@@ -1,10 +1,11 @@
 //! The compiled selection.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
 use ftk_walk::{Entry, FileType, WalkError};
 
 use crate::expression::{Expr, Term};
+use crate::lines::Lists;
 use crate::paths::{Excluded, Rest};
 use crate::roots::PerRoot;
 use crate::test::Node;
@@ -27,6 +28,12 @@ pub struct Selection {
     pub(crate) excluded: Option<PerRoot<Excluded>>,
     /// An entry that matches one is skipped, with everything below it.
     pub(crate) excluded_expressions: Vec<(Expression, Node)>,
+    /// Lists of patterns for entries to skip.
+    pub(crate) lists: Lists,
+    /// A directory that contains an entry with such a name is not entered.
+    pub(crate) tags: Vec<CString>,
+    /// Directories that are tagged as caches are not entered.
+    pub(crate) skips_caches: bool,
     pub(crate) min_depth: u32,
     pub(crate) max_depth: u32,
     pub(crate) one_file_system: bool,
@@ -40,7 +47,8 @@ pub struct Selection {
     pub(crate) needs_paths: bool,
     /// The sources of `test`, for explanations.
     pub(crate) filters: Vec<Filter>,
-    /// The rules whose use is counted: the globs of `excluded`, `excluded_expressions`, then those of `selecting`.
+    /// The rules whose use is counted: the globs of `excluded`, `excluded_expressions`, `lists`, `tags`, then those of
+    /// `selecting`.
     pub(crate) rules: Vec<Rule>,
     /// The tests of options on names and paths, each with the number of its first rule.
     pub(crate) selecting: Vec<(usize, Node)>,
@@ -106,15 +114,28 @@ impl Selection {
         self.excluded.as_ref().map_or_else(Vec::new, |excluded| excluded.of(root).below(dir))
     }
 
-    /// Returns whether an expression skips entries by their path, so that it may not mean the same under another path.
-    pub fn excludes_by_path(&self) -> bool {
+    /// Returns the option of an expression or list that skips entries by their path, so that it may not mean the same under
+    /// another path.
+    pub fn excludes_by_path(&self) -> Option<&'static str> {
         let is_place = |term: &Term| term.needs_path() || matches!(term, Term::Depth(_));
-        self.excluded_expressions.iter().any(|(expression, _)| expression.tree().has(is_place))
+        let mut expressions = self.excluded_expressions.iter();
+        let by_expression = expressions.any(|(expression, _)| expression.tree().has(is_place));
+        by_expression.then_some("--exclude-where").or_else(|| self.lists.by_path())
     }
 
     /// Returns the number of the globs of entries to skip, which are the first rules.
     pub(crate) fn excluded_globs(&self) -> usize {
-        self.rules.iter().take_while(|rule| rule.protects).count() - self.excluded_expressions.len()
+        self.first_list() - self.excluded_expressions.len()
+    }
+
+    /// Returns the number of the rule of the first list of patterns.
+    pub(crate) fn first_list(&self) -> usize {
+        self.first_tag() - self.lists.iter().len()
+    }
+
+    /// Returns the number of the rule of the first name of a tag.
+    pub(crate) fn first_tag(&self) -> usize {
+        self.rules.iter().take_while(|rule| rule.protects).count() - self.tags.len()
     }
 
     /// Returns whether ignore files must be read.

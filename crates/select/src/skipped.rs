@@ -30,6 +30,8 @@ pub struct Skipped {
     pub own_output: u64,
     /// Directories not entered because of a file that marks them.
     pub marked: u64,
+    /// Directories not entered because they are tagged as caches or contain a file of a given name.
+    pub tagged: u64,
     /// Starting points that were given before, and directories not entered because they are a starting point
     /// with another name.
     pub covered: u64,
@@ -37,9 +39,9 @@ pub struct Skipped {
 
 impl Skipped {
     /// Returns how many entries were skipped because of options: filters, exclusions, hidden names, ignore
-    /// files and depth.
+    /// files, tags and depth.
     pub fn by_options(&self) -> u64 {
-        self.filtered_files + self.filtered_others + self.hidden + self.ignored
+        self.filtered_files + self.filtered_others + self.hidden + self.ignored + self.tagged
     }
 }
 
@@ -56,6 +58,7 @@ impl AddAssign for Skipped {
         self.repeated += other.repeated;
         self.own_output += other.own_output;
         self.marked += other.marked;
+        self.tagged += other.tagged;
         self.covered += other.covered;
     }
 }

@@ -14,6 +14,8 @@ pub struct Rule {
     pub protects: bool,
     /// Whether it names a starting point, which is never skipped.
     pub names_root: bool,
+    /// How many patterns it has, if it is a list of patterns. One that matches is enough for the rule.
+    pub lines: Option<usize>,
 }
 
 impl Rule {
@@ -27,6 +29,10 @@ impl Rule {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Used {
     rules: Vec<bool>,
+    /// The lines of each rule that is a list of patterns.
+    lines: Vec<Vec<bool>>,
+    /// Lines that have matched nothing so far.
+    unused_lines: usize,
     /// Rules that skip entries, of those that have matched nothing so far.
     unused_skipping: usize,
     /// Rules that select entries, of those that have matched nothing so far.
@@ -41,6 +47,8 @@ impl Used {
         let n_skipping = selection.rules.iter().take_while(|rule| rule.protects).count();
         Self {
             rules: vec![false; selection.rules.len()],
+            lines: selection.rules.iter().map(|rule| vec![false; rule.lines.unwrap_or(0)]).collect(),
+            unused_lines: selection.rules.iter().filter_map(|rule| rule.lines).sum(),
             unused_skipping: n_skipping,
             unused_selecting: selection.rules.len() - n_skipping,
             n_skipping,
@@ -51,6 +59,11 @@ impl Used {
     /// Whether a rule has matched an entry.
     pub fn is_used(&self, rule: usize) -> bool {
         self.rules[rule]
+    }
+
+    /// Returns which lines of a rule have matched an entry. Only a list of patterns has lines.
+    pub fn lines(&self, rule: usize) -> &[bool] {
+        &self.lines[rule]
     }
 
     /// Whether a visitor stopped the walk, so that rules may match entries that were not seen.
@@ -67,6 +80,10 @@ impl Used {
         for (rule, _) in other.rules.iter().enumerate().filter(|(_, is_used)| **is_used) {
             self.mark(rule);
         }
+        for (rule, lines) in other.lines.iter().enumerate() {
+            let used = lines.iter().enumerate().filter(|(_, is_used)| **is_used);
+            used.for_each(|(line, _)| self.mark_line(rule, line));
+        }
         self.is_partial |= other.is_partial;
     }
 
@@ -79,13 +96,25 @@ impl Used {
         }
     }
 
+    /// Notes that a line of a rule has matched an entry, and so the rule.
+    pub(crate) fn mark_line(&mut self, rule: usize, line: usize) {
+        if !std::mem::replace(&mut self.lines[rule][line], true) {
+            self.unused_lines -= 1;
+            self.mark(rule);
+        }
+    }
+
     /// Notes that a visitor stopped the walk.
     pub(crate) fn stop(&mut self) {
         self.is_partial = true;
     }
 
     pub(crate) fn has_unused_skipping(&self) -> bool {
-        self.unused_skipping > 0
+        self.unused_skipping > 0 || self.unused_lines > 0
+    }
+
+    pub(crate) fn has_unused_lines(&self) -> bool {
+        self.unused_lines > 0
     }
 
     pub(crate) fn has_unused_selecting(&self) -> bool {

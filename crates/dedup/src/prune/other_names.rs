@@ -165,8 +165,8 @@ impl OtherNames {
                     entries.extend(self.skipped(path, "--exclude", !inside.is_empty()));
                 }
             }
-            if selection.excludes_by_path() {
-                entries.extend(self.skipped(path.clone(), "--exclude-where", true));
+            if let Some(option) = selection.excludes_by_path() {
+                entries.extend(self.skipped(path.clone(), option, true));
             }
         }
         entries
