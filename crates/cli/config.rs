@@ -53,7 +53,8 @@ const FILTERS: &[&str] = &[
 ];
 
 /// Filters by metadata.
-const INODES: &[&str] = &["size", "changed-within", "changed-before", "owner", "perm", "links", "empty"];
+const INODES: &[&str] =
+    &["size", "changed-within", "changed-before", "owner", "nouser", "nogroup", "perm", "links", "empty"];
 
 /// Rules that choose the kept copies, each of which keeps more.
 const KEPT: &[&str] = &["keep", "reference", "keep-one-per", "min-copies", "isolate"];
@@ -114,11 +115,12 @@ const ADDED: [&str; 6] =
 
 /// Defaults of a command that are not used together with these options of the command line: they mean something else
 /// there, or the entries are already selected, by a list, by a record or for a browser.
-const MISFITS: [Misfit; 6] = [
+const MISFITS: [Misfit; 7] = [
     ("find", &[&["long", "human-readable", "hyperlink", "format"]], &["null"]),
     ("dup", &[&["format", "dirs", "unit"]], &["output", "null"]),
     ("hash", &[&["cache"]], &["check", "bag", "diff", "lines", "tree"]),
     ("hash", &[FILTERS, INODES], &["check", "bag", "diff"]),
+    ("find", &[&["sort", "reverse"]], &["group-by"]),
     ("du", &[FILTERS, INODES], &["since", "from", "interactive"]),
     ("manifest create", &[FILTERS], &["shard", "plan"]),
 ];

@@ -23,13 +23,13 @@ const MOST: u64 = 1 << 20;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Selection by place")]
 pub(crate) struct ExclusionArgs {
-    /// Skip what the patterns in FILE exclude, as .gitignore does
+    /// Skip what FILE excludes, as .gitignore does
     ///
-    /// Repeatable; the last line that matches decides. `-`: standard input. FILE has the syntax of .gitignore, and applies
-    /// in each starting point: `/a` is in the starting point itself, `a` anywhere, `a/` a directory, and `!a` keeps what a
-    /// line before excluded. This is not the syntax of `rsync --exclude-from`, `du -X` and `diff -X`. The summary
-    /// counts lines that matched nothing.
-    #[arg(long, value_name = "FILE", value_parser = ListFile::parser())]
+    /// Repeatable; the last line that matches decides. `-`: standard input. FILE has the syntax of .gitignore, and
+    /// applies in each starting point: `/a` is in the starting point itself, `a` anywhere, `a/` a directory, and `!a`
+    /// keeps what a line before excluded. This is not the syntax of `rsync --exclude-from`, `du -X` and `diff -X`. The
+    /// summary counts lines that matched nothing.
+    #[arg(long, value_name = "FILE", value_parser = ListFile::parser(), hide_short_help = true)]
     exclude_from: Vec<ListFile>,
 
     /// A line of a list, as manifests record it
@@ -40,14 +40,14 @@ pub(crate) struct ExclusionArgs {
     ///
     /// Such a directory has a file CACHEDIR.TAG that begins with the signature of <https://bford.info/cachedir/>. The
     /// directory itself is not skipped. Starting points can be tagged too.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     exclude_caches: bool,
 
     /// Skip the contents of directories that contain NAME
     ///
-    /// Repeatable. NAME is the name of an entry of any type. The directory itself is not skipped, but everything in it is,
-    /// including NAME. Starting points are no exception.
-    #[arg(long, value_name = "NAME", value_parser = TagName::parser())]
+    /// Repeatable. NAME is the name of an entry of any type. The directory itself is not skipped, but everything in it
+    /// is, including NAME. Starting points are no exception.
+    #[arg(long, value_name = "NAME", value_parser = TagName::parser(), hide_short_help = true)]
     exclude_if_present: Vec<TagName>,
 }
 

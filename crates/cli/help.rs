@@ -86,12 +86,13 @@ const MOST_USED: [&str; 12] = [
 ];
 
 /// Two options that have one line in `-h`, and what it says.
-const PAIRS: [(&str, &str, &str); 8] = [
+const PAIRS: [(&str, &str, &str); 9] = [
     ("name", "iname", "Match names against this glob"),
     ("newer", "samefile", "Match by comparison with FILE"),
     ("changed_within", "changed_before", "Match by the last change"),
     ("max_depth", "min_depth", "Skip entries below or above depth N"),
     ("ignore_files", "no_hidden", "Skip ignored or hidden entries"),
+    ("nouser", "nogroup", "Match user or group ids without a name"),
     ("wanted", "unwanted", "Match or skip by an expression"),
     ("files_from", "files0_from", "Read more starting points from FILE"),
     ("stats", "metrics", "Write figures of the run to FILE"),

@@ -112,7 +112,7 @@ impl CommandLine {
 /// The options whose value must follow `=`, because they can stand alone, and their values. A word after such an option
 /// is a starting point; but if it is one of these values, and no file has this name, the value was meant.
 pub(crate) const WITH_EQUALS: [(&str, &[&str]); 4] = [
-    ("--sort", &["path", "name", "size", "mtime", "extension"]),
+    ("--sort", &["path", "name", "size", "mtime", "extension", "count"]),
     ("--hyperlink", &["auto", "always", "never"]),
     ("--tree", &["ftk", "git"]),
     ("--modify-window", &[]),

@@ -20,6 +20,9 @@ use crate::expression::ExpressionArgs;
 use crate::number::at_least;
 use crate::starts::StartArgs;
 
+/// Lists where the system looks for users. A static program does not use it.
+const NAME_SERVICES: &str = "/etc/nsswitch.conf";
+
 /// Every selection option. An entry must match every option that is given. If an option is repeated, one match is
 /// enough; but repeated sizes, link counts and times must all match.
 #[derive(Clone, Debug, clap::Args)]
@@ -117,10 +120,20 @@ struct InodeArgs {
     #[arg(long, value_name = "[!]USER:GROUP")]
     owner: Vec<Owner>,
 
-    /// Match permission bits, in octal
+    /// Match entries whose user id has no name
+    #[arg(long, hide_short_help = true)]
+    nouser: bool,
+
+    /// Match entries whose group id has no name
+    #[arg(long, hide_short_help = true)]
+    nogroup: bool,
+
+    /// Match permission bits, such as 644 or -o+w
     ///
-    /// Repeatable. `644` matches exactly these bits, `-111` at least all of these, `/222` at least one of these.
-    #[arg(long, value_name = "[-/]OCTAL", allow_hyphen_values = true)]
+    /// Repeatable. `644` matches exactly these bits, `-111` at least all of these, `/222` at least one of these. A mode
+    /// may be symbolic, as for chmod, and then begins with no bits: `u=rw,go=r` is `644`, `-o+w` is `-002` (others may
+    /// write), and `/u+s,g+s` is `/6000`.
+    #[arg(long, value_name = "[-/]MODE", allow_hyphen_values = true)]
     perm: Vec<Perm>,
 
     /// Match the number of hard links
@@ -250,6 +263,8 @@ impl SelectionArgs {
             (inode.changed_within.is_some(), "--changed-within"),
             (inode.changed_before.is_some(), "--changed-before"),
             (!inode.owner.is_empty(), "--owner"),
+            (inode.nouser, "--nouser"),
+            (inode.nogroup, "--nogroup"),
             (!inode.perm.is_empty(), "--perm"),
             (!inode.links.is_empty(), "--links"),
             (!inode.samefile.is_empty(), "--samefile"),
@@ -311,7 +326,9 @@ impl SelectionArgs {
             .one_file_system(walk.one_file_system)
             .no_hidden(walk.no_hidden)
             .ignore_files(walk.ignore_files)
-            .empty(inode.empty);
+            .empty(inode.empty)
+            .no_user(inode.nouser)
+            .no_group(inode.nogroup);
         if let Some(depth) = walk.max_depth {
             builder = builder.max_depth(depth);
         }
@@ -353,7 +370,13 @@ impl SelectionArgs {
         })?;
         builder =
             own.iter().chain(&console.own).fold(builder, |builder, &(dev, ino)| builder.skip_file(dev, ino));
-        Ok(builder.build_for(roots)?)
+        let selection = builder.build_for(roots)?;
+        if cfg!(target_env = "musl") && selection.asks_for_names() && Path::new(NAME_SERVICES).exists() {
+            console.summary(
+                "only /etc/passwd and /etc/group count: this static program does not ask LDAP or NIS",
+            );
+        }
+        Ok(selection)
     }
 
     /// Returns which links are followed. `roots`: the answer without `-L`.

@@ -115,19 +115,84 @@ fn types(text: &str, parsed: Option<Types>) {
 }
 
 fn perm(text: &str, parsed: Option<Perm>) {
-    let digits = text.strip_prefix(['-', '/']).unwrap_or(text);
+    let mode = text.strip_prefix(['-', '/']).unwrap_or(text);
     let add = |bits: u32, digit: char| Some(bits * 8 + digit.to_digit(8)?).filter(|bits| *bits <= 0o7777);
-    let bits = if digits.is_empty() { None } else { digits.chars().try_fold(0, add) };
-    assert_eq!(parsed.is_some(), bits.is_some(), "{text:?}");
-    let (Some(perm), Some(bits)) = (parsed, bits) else { return };
-    for mode in 0..=0o7777 {
-        let expected = match text.as_bytes()[0] {
-            b'-' => !mode & bits == 0,
-            b'/' => bits == 0 || mode & bits > 0,
-            _ => mode == bits,
-        };
-        assert_eq!(perm.matches(mode), expected, "{text:?} {mode:o}");
+    let bits = |is_directory| match mode.chars().next()? {
+        '0'..='9' => mode.chars().try_fold(0, add),
+        _ => mode.split(',').try_fold(0, |bits, clause| changed(clause, bits, is_directory)),
+    };
+    for is_directory in [false, true] {
+        let bits = bits(is_directory);
+        assert_eq!(parsed.is_some(), bits.is_some(), "{text:?}");
+        let (Some(perm), Some(bits)) = (parsed, bits) else { return };
+        for mode in 0..=0o7777 {
+            let expected = match text.as_bytes()[0] {
+                b'-' => !mode & bits == 0,
+                b'/' => bits == 0 || mode & bits > 0,
+                _ => mode == bits,
+            };
+            assert_eq!(perm.matches(mode, is_directory), expected, "{text:?} {mode:o}");
+        }
     }
+}
+
+/// Changes bits as one clause of a symbolic mode says, bit by bit.
+fn changed(clause: &str, before: u32, is_directory: bool) -> Option<u32> {
+    let rest = clause.trim_start_matches(['u', 'g', 'o', 'a']);
+    let classes = &clause[..clause.len() - rest.len()];
+    let is_operator = |c: char| "+-=".contains(c);
+    if !rest.starts_with(is_operator) {
+        return None;
+    }
+    let mut bits = before;
+    for part in rest.char_indices().filter(|(_, c)| is_operator(*c)).map(|(at, _)| &rest[at..]) {
+        let letters = part[1..].split(is_operator).next().unwrap_or_default();
+        let is_copy = matches!(letters, "u" | "g" | "o");
+        if !is_copy && !letters.chars().all(|c| "rwxXst".contains(c)) {
+            return None;
+        }
+        let has = |letter: char| letters.contains(letter);
+        let any_x = is_directory || bits & 0o111 > 0;
+        let old = bits;
+        for (nth, (class, letter)) in [
+            ('o', 'x'),
+            ('o', 'w'),
+            ('o', 'r'),
+            ('g', 'x'),
+            ('g', 'w'),
+            ('g', 'r'),
+            ('u', 'x'),
+            ('u', 'w'),
+            ('u', 'r'),
+            ('o', 't'),
+            ('g', 's'),
+            ('u', 's'),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            if !(classes.is_empty() || classes.contains(class) || classes.contains('a')) {
+                continue;
+            }
+            let bit = 1 << nth;
+            let copied = |from: u32| nth < 9 && old >> (from + nth as u32 % 3) & 1 == 1;
+            let named = match letters {
+                "u" => copied(6),
+                "g" => copied(3),
+                "o" => copied(0),
+                _ => has(letter) || letter == 'x' && has('X') && any_x,
+            };
+            let stays = is_directory && letter == 's' && !named;
+            match part.as_bytes()[0] {
+                b'+' if named => bits |= bit,
+                b'-' if named => bits &= !bit,
+                b'=' if named => bits |= bit,
+                b'=' if !stays => bits &= !bit,
+                _ => {}
+            }
+        }
+    }
+    Some(bits)
 }
 
 fn owner(text: &str, parsed: Option<Owner>) {

@@ -5,6 +5,7 @@ mod dice;
 mod gnu;
 mod names;
 mod outputs;
+mod paths;
 mod plans;
 mod streams;
 mod trees;

@@ -68,7 +68,7 @@ fn guesses_are_answered_with_what_ftk_calls_it() {
         ),
         (&["find", "--ignore", "x"], "there is no option '--ignore': use --exclude"),
         (&["undo", "--user"], "unexpected argument '--user' found; see `ftk undo -h`"),
-        (&["report", "--nonsense", "."], "unexpected argument '--nonsense' found; see `ftk report -h`"),
+        (&["report", "--gibberish", "."], "unexpected argument '--gibberish' found; see `ftk report -h`"),
         (&["hash", "-a"], "'-a' is --algorithm in ftk; for -a of hashdeep: use --check --new FILE"),
         (
             &["hash", "-avvk", "a"],

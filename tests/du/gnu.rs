@@ -51,6 +51,41 @@ fn of_one_tree() {
 }
 
 #[test]
+fn of_inodes() {
+    needs!("du");
+    let dir = tree();
+    dir.file("wide/name", b"").hard_link("wide/name", "wide/name2");
+    for args in [
+        &["-s"][..],
+        &["-a", "d-f"],
+        &["-d1", "d"],
+        &["-a", "-L", "d"],
+        &["-s", "wide", "odd"],
+        &["-a", "odd", "sizes"],
+    ] {
+        let args = [&["--inodes"], args].concat();
+        let expected = sizes(&du(&dir, &args).out);
+        for threads in ["mono", "2"] {
+            let run = dir.ftk(["du", "-0", "-j", threads]).args(&args).run().status(0);
+            run.check(sizes(&run.out) == expected, "not the numbers of GNU du");
+        }
+    }
+    let dir = Dir::new();
+    dir.file("a/1", b"").file("a/2", b"").file("b/1", &[7; 50_000]).hard_link("b/1", "b/2");
+    let run =
+        dir.ftk(["du", "--inodes", "-a", "--top", "3"]).run().status(0).stdout("6\t.\n3\t./a\n2\t./b\n");
+    run.stderr_has("4 files, 3 directories, 6 inodes in ").stderr_has(" inodes free\n");
+    let json = dir.ftk(["du", "--inodes", "--json", "-s"]).run().status(0);
+    json.stdout(
+        "{\"path\":\".\",\"type\":\"directory\",\"depth\":0,\"inodes\":6,\"files\":4,\"directories\":3}\n",
+    );
+    // A record without directories' sizes has their number too.
+    dir.ftk(["manifest", "create", "-o", "../m", "."]).run().status(0);
+    dir.ftk(["du", "--inodes", "--from", "../m", "-s"]).run().status(0).stdout("6\t.\n");
+    dir.ftk(["du", "--inodes", "--apparent-size"]).run().status(2);
+}
+
+#[test]
 fn of_several_paths() {
     needs!("du");
     let dir = tree();

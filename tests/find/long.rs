@@ -99,6 +99,20 @@ fn groups() {
     run(&["--group-by=year"])
         .stdout("6000\t1\t54.55\t1970\n2000\t2\t18.18\t1972\n2000\t1\t18.18\t1971\n1000\t1\t9.09\t1973\n");
     run(&["--group-by=year", "-0", "--human-readable", "d/none"]).stdout("1000\t1\t100.00\t1973\0");
+    let by = |more: &[&str]| run(&[&["--group-by", "depth"], more].concat());
+    let (one, two) = ("6000\t1\t54.55\t1\n", "5000\t4\t45.45\t2\n");
+    for (sort, first, last) in [
+        ("--sort", one, two),
+        ("--sort=name", one, two),
+        ("--sort=size", two, one),
+        ("--sort=count", one, two),
+    ] {
+        by(&[sort]).stdout([first, last].concat());
+        by(&[sort, "--reverse"]).stdout([last, first].concat());
+        by(&[sort, "--max-results", "1"]).stdout(first);
+    }
+    dir.ftk(["find", "--group-by=depth", "--sort=mtime"]).run().status(2).stderr_has("--sort=count");
+    dir.ftk(["find", "--sort=count"]).run().status(2).stderr_has("--sort=count needs --group-by");
     let owner = run(&["--group-by=owner", "--json"]);
     let owner: Value = serde_json::from_str(owner.text()).unwrap();
     assert_eq!(

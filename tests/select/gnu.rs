@@ -47,7 +47,12 @@ pub(super) fn node() -> impl Strategy<Value = Node> {
     ];
     let with = |kind: BoxedStrategy<Kind>| {
         let modes = vec![0o644, 0o600, 0o755, 0o4755, 0o2775, 0o1777];
-        (kind, select(modes), select(vec![(0, 0), (0, 7), (7, 0), (7, 7)]), select(TIMES.to_vec()))
+        (
+            kind,
+            select(modes),
+            select(vec![(0, 0), (0, 7), (7, 0), (7, 7), (54_321, 54_322)]),
+            select(TIMES.to_vec()),
+        )
             .prop_map(|(kind, mode, owner, mtime)| Node { kind, mode, owner, mtime })
     };
     with(leaf.boxed()).prop_recursive(3, 30, 6, move |inner| {

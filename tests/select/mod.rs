@@ -1,5 +1,6 @@
 //! The options that select entries, shared by all commands.
 
+mod audits;
 mod exclusions;
 mod flags;
 mod gnu;

@@ -35,7 +35,7 @@ fn invalid_patterns_are_refused() {
             "`2024-02-30` is not a date, time or duration: write 3d, 2024-01-31 or yesterday (at byte 1)",
         ),
         ("--owner", "no such", "there is no user `no such` (at byte 1)"),
-        ("--perm", "u+w", "`u` is not an octal digit (at byte 1)"),
+        ("--perm", "u+q", "`q` instead of r, w, x, X, s, t or a comma (at byte 3)"),
         ("--links", "many", "`many` is not a number of links (at byte 1)"),
         ("--newer", "missing", "cannot stat 'missing': no such file or directory"),
         ("--samefile", "missing", "cannot stat 'missing': no such file or directory"),

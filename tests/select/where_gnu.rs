@@ -106,7 +106,31 @@ fn by_metadata() -> Vec<Both> {
         terms.push(both(format!("samefile = {file}"), &["-samefile", file]));
     }
     terms.push(both("empty", &["-empty"]));
-    terms.push(both("readable", &["-readable"]));
+    for mode in [
+        "u=rw,go=r",
+        "-o+w",
+        "/u+s,g+s",
+        "/a+x",
+        "-g+s",
+        "+t",
+        "-u+s,u=r",
+        "/ug+s,a=s",
+        "/u=s",
+        "-a=X",
+        "u=rwx,g=u,o=g-w",
+        "-u+r,+X",
+    ] {
+        terms.push(both(format!("perm = {}", quoted(mode)), &["-perm", mode]));
+    }
+    for flag in ["readable", "writable", "executable", "nouser", "nogroup"] {
+        terms.push(both(flag, &[&format!("-{flag}")]));
+    }
+    for glob in ["*", "*/file", "/*outside/d*", "nowhere"] {
+        terms.push(both(format!("target = {}", quoted(glob)), &["-lname", glob]));
+        terms.push(both(format!("target != {}", quoted(glob)), &["!", "-lname", glob]));
+    }
+    terms.push(both("inode > 1", &["-inum", "+1"]));
+    terms.push(both("inode = 1", &["-inum", "1"]));
     terms.push(both("fstype = proc", &["-fstype", "proc"]));
     terms
 }

@@ -19,6 +19,10 @@ use crate::stdout::Stdout;
 /// The output format of differences.
 pub(super) enum Manner {
     Json,
+    /// Only paths of the first tree, each with this byte at its end.
+    Paths {
+        end: u8,
+    },
     /// Kind, path and details, separated by tabs. `only`: the words for "only in A" and "only in B".
     Fields {
         only: [String; 2],
@@ -38,6 +42,11 @@ pub(super) const KINDS: [&str; 11] = [
     "only_a", "only_b", "name", "type", "size", "content", "target", "device", "metadata", "links",
     "unlinked",
 ];
+
+/// Whether a difference of this kind is about an entry of the first tree.
+pub(super) fn lists_path(kind: usize) -> bool {
+    !matches!(KINDS[kind], "only_b" | "unlinked")
+}
 
 /// The index of names that differ.
 pub(super) const NAME: usize = 2;
@@ -82,6 +91,14 @@ impl Manner {
         _ = match self {
             Self::Json => {
                 push_object(out, kind, path, difference);
+                Ok(())
+            }
+            Self::Paths { end } => {
+                // Comments for rsync, even if paths end with NUL.
+                let dot = if matches!(path, [b'#' | b';', ..]) { &b"./"[..] } else { b"" };
+                out.extend_from_slice(dot);
+                out.extend_from_slice(path);
+                out.push(*end);
                 Ok(())
             }
             Self::Fields { only, is_coloured } => {

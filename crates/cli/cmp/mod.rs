@@ -191,6 +191,27 @@ struct TreeArgs {
     /// With TIME, it accepts all times that differ by no more than TIME: 1us, 100ns, 10ms, 2 (seconds).
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = window)]
     modify_window: Option<Option<i128>>,
+
+    /// Print only paths of A that B lacks or that differ
+    ///
+    /// paths: the paths relative to A, one in each line, as rsync reads them (files-from). What only A has is listed
+    /// with everything below it. What only B has is not listed, nor A itself. A path that begins with `#` or `;` gets a
+    /// leading `./`, since rsync would skip it. Give rsync `-I` too: by default it skips files of equal size and time.
+    /// The exit status is the same as without this option.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<TreeFormat>,
+
+    /// With --format: end each path with NUL
+    ///
+    /// This is safe for every name.
+    #[arg(short = '0', long = "null", requires = "format")]
+    null: bool,
+}
+
+/// The value of `--format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TreeFormat {
+    Paths,
 }
 
 impl TreeArgs {
@@ -254,6 +275,7 @@ Examples:
   ftk cmp -E .git release-1 release-2     two trees, without their .git
   ftk cmp --metadata --json src copy      also owners, modes and times; JSON
   ftk cmp --ignore mtime,owner src copy   also modes; times may differ
+  ftk cmp --format paths -0 src copy      the paths that rsync -aI0 must copy
   zcat a.gz | ftk cmp - b                 standard input and a file";
 
 pub(crate) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
@@ -288,6 +310,7 @@ fn refuse_for_files(args: &CmpArgs, globals: &Globals, are_files: &str) -> anyho
     ensure!(!args.trees.metadata, "--metadata is for two trees, and {are_files}");
     ensure!(args.trees.ignore.is_empty(), "--ignore is for two trees, and {are_files}");
     ensure!(!args.trees.quick, "--quick is for two trees, and {are_files}");
+    ensure!(args.trees.format.is_none(), "--format is for two trees, and {are_files}");
     ensure!(!args.trees.normalize_names, "--normalize-names is for two trees, and {are_files}");
     ensure!(args.trees.modify_window.is_none(), "--modify-window is for two trees, and {are_files}");
     ensure!(!(args.files.list && globals.quiet), "--list and --quiet cannot be used together");

@@ -18,9 +18,9 @@ use ftk_walk::Follow;
 use indicatif::HumanCount;
 
 use crate::agreement;
-use crate::cmp::CmpArgs;
-use crate::cmp::difference::{KINDS, Manner, NAME, kind};
+use crate::cmp::difference::{KINDS, Manner, NAME, kind, lists_path};
 use crate::cmp::pair::memory;
+use crate::cmp::{CmpArgs, TreeFormat};
 use crate::console::{Console, Outcome, say_failure};
 use crate::globals::Globals;
 use crate::human::{self, describe_respelled};
@@ -49,8 +49,10 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         quick: args.trees.quick,
         no_shortcuts: args.no_shortcuts,
         normalize_names: args.trees.normalize_names,
+        all_of_a: args.trees.format.is_some(),
         times: args.trees.modify_window.flatten().map_or(EqualTimes::Same, EqualTimes::Within),
     };
+    ensure!(!(globals.json && args.trees.format.is_some()), "--json cannot be used with --format");
     ensure!(
         args.trees.modify_window.is_none() || criteria.metadata || criteria.quick,
         "--modify-window needs --quick or --metadata, which compare times"
@@ -84,7 +86,11 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     compare(&trees, &mut pairs, &counters, &run);
     // `-rq` lists the differences, as in diff.
     let lists = !globals.quiet || (args.recursive && !args.silent);
-    let tally = print_differences(&trees, &pairs, agreement, lists, globals, console)?;
+    let manner = match args.trees.format {
+        Some(TreeFormat::Paths) => Manner::Paths { end: if args.trees.null { 0 } else { b'\n' } },
+        None => Manner::new(globals.json, names),
+    };
+    let tally = print_differences(&trees, &pairs, agreement, lists.then_some(manner), console)?;
     tally.print(&pairs, counters.sum().bytes, names, &run);
     Ok(outcome.max(tally.outcome()))
 }
@@ -131,21 +137,26 @@ fn print_differences(
     trees: &Trees<'_>,
     pairs: &PairTable,
     agreement: Option<(TimeAgreement, u64)>,
-    lists: bool,
-    globals: &Globals,
+    manner: Option<Manner>,
     console: &Console,
 ) -> anyhow::Result<Tally> {
     let roots = [trees.a.root, trees.b.root];
     let stdout = Stdout::default();
     let mut output = Lines::new(&stdout);
-    let manner = Manner::new(globals.json, roots);
-    let mut tally = Tally::default();
+    let (mut tally, mut last) = (Tally::default(), Vec::new());
     trees.differences(pairs, |difference| match (&difference.what, kind(&difference.what)) {
         (_, Some(kind)) => {
             tally.counts[kind] += 1;
-            if lists {
-                output.line(|out| manner.push(out, kind, &difference));
+            let Some(manner) = &manner else { return };
+            if matches!(manner, Manner::Paths { .. }) {
+                // A path with several differences is printed once, and the starting point never.
+                if !lists_path(kind) || difference.path == last {
+                    return;
+                }
+                last.clear();
+                last.extend_from_slice(difference.path);
             }
+            output.line(|out| manner.push(out, kind, &difference));
         }
         (What::Failed(side, failure), _) => {
             tally.failed += 1;
@@ -159,7 +170,7 @@ fn print_differences(
         _ => tally.pending += 1,
     });
     if let Some((agreement, files)) = agreement {
-        if globals.json && lists {
+        if matches!(manner, Some(Manner::Json)) {
             let members = agreement::members(&agreement, ["a", "b"]);
             let line = format!("{{\"times_agree\":true,\"files\":{files},{members}}}\n");
             output.line(|out| out.extend_from_slice(line.as_bytes()));

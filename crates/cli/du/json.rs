@@ -5,7 +5,8 @@ use ftk_usage::{Listing, Usage};
 
 use crate::stdout::{Lines, Stdout};
 
-pub(super) fn print(usage: &Usage, listing: &Listing, out: &Stdout) {
+/// `inodes`: whether the sums are numbers of inodes.
+pub(super) fn print(usage: &Usage, listing: &Listing, inodes: bool, out: &Stdout) {
     let mut lines = Lines::new(out);
     for row in &listing.rows {
         let is_written = lines.line(|line| {
@@ -14,11 +15,14 @@ pub(super) fn print(usage: &Usage, listing: &Listing, out: &Stdout) {
                 record
                     .path("path", &usage.path(row.item))
                     .member("type", kind)
-                    .member("depth", usage.depth(row.item))
-                    .member("allocated_bytes", row.sum.allocated)
-                    .member("apparent_bytes", row.sum.apparent)
-                    .member("files", row.sum.files)
-                    .member("directories", row.sum.directories);
+                    .member("depth", usage.depth(row.item));
+                match inodes {
+                    true => record.member("inodes", row.sum.allocated),
+                    false => record
+                        .member("allocated_bytes", row.sum.allocated)
+                        .member("apparent_bytes", row.sum.apparent),
+                };
+                record.member("files", row.sum.files).member("directories", row.sum.directories);
                 if let Some(exclusive) = usage.exclusive(row.item) {
                     record
                         .member("exclusive_bytes", exclusive.known())

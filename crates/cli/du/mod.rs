@@ -96,6 +96,12 @@ struct OutputArgs {
     #[arg(long, conflicts_with = "format")]
     apparent_size: bool,
 
+    /// Count inodes instead of bytes: files and directories, each once
+    ///
+    /// For file systems that have no inodes left. An inode with several hard links counts once.
+    #[arg(long, conflicts_with_all = ["apparent_size", "exclusive", "format", "since"])]
+    inodes: bool,
+
     /// Count only the space of files that no other file shares
     ///
     /// On Btrfs and XFS, reflinks and snapshots share blocks. Removing a directory frees at least what is printed for
@@ -131,7 +137,7 @@ struct OutputArgs {
     /// Nothing is changed before you type the word `quarantine` or `delete` and Enter. Then each entry is compared with what was shown: if
     /// it, or anything below it, has changed since, it is left alone. `ftk undo` moves back what was moved; what was
     /// deleted cannot be restored.
-    #[arg(short, long, conflicts_with_all = ["top", "all", "summarize", "null", "format", "from", "since", "exclusive", "max_depth", "files_from", "files0_from"])]
+    #[arg(short, long, conflicts_with_all = ["top", "all", "summarize", "null", "format", "from", "since", "exclusive", "inodes", "max_depth", "files_from", "files0_from"])]
     interactive: bool,
 
     /// With --interactive: the directory for moved entries
@@ -171,6 +177,7 @@ Examples:
   ftk du /srv                     the 20 largest directories
   ftk du -a --top 30 /srv         the 30 largest directories and files
   ftk du -sh /home/*              a sum for each
+  ftk du --inodes -d 1 /home      who has the most files
   ftk du --json -d 2 | jq -r 'select(.allocated_bytes > 1e9).path'
                                   directories of more than 1 GB
   ftk du --interactive /srv       browse the tree; mark, move away, delete
@@ -204,11 +211,12 @@ pub(crate) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
     };
     let listing = listing.with_context(|| too_large(&budget))?;
     if globals.json {
-        json::print(&usage, &listing, &out);
+        json::print(&usage, &listing, args.output.inodes, &out);
     } else if only_files && Stdout::is_terminal() && !args.output.null {
-        lines::print(&usage, &listing, args.measure(), unit.or(Some(Unit::Decimal)), false, &out);
+        let unit = if args.output.inodes { unit } else { unit.or(Some(Unit::Decimal)) };
+        lines::print(&usage, &listing, args.measure(), unit, false, &out);
     } else if Stdout::is_terminal() && !args.output.null {
-        tree::print(&usage, &listing, args.measure(), unit, &out);
+        tree::print(&usage, &listing, args.measure(), |amount| args.shown(amount), &out);
     } else {
         lines::print(&usage, &listing, args.measure(), unit, args.output.null, &out);
     }
@@ -219,17 +227,19 @@ pub(crate) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
         1 => "1 directory".to_owned(),
         n => format!("{} directories", HumanCount(n)),
     };
-    let unit = unit.unwrap_or(Unit::Decimal);
     let sum = match usage.total_exclusive() {
-        None => unit.format(bytes),
-        Some(exclusive) => describe_exclusive(&exclusive, total.bytes(args.measure()), unit),
+        None if args.output.inodes => format!("{} inodes", args.shown(bytes)),
+        None => args.shown(bytes),
+        Some(exclusive) => {
+            describe_exclusive(&exclusive, total.bytes(args.measure()), unit.unwrap_or(Unit::Decimal))
+        }
     };
     let unreadable = match unreadable {
         0 => String::new(),
         n => format!("; {} unreadable (status 2)", HumanCount(n)),
     };
     let line = format!("{files}, {directories}, {sum} in {}{unreadable}", human::time(start.elapsed()));
-    space::finish(&line, &file_systems, unit, console);
+    space::finish(&line, &file_systems, |amount| args.shown(amount), args.output.inodes, console);
     Ok(outcome)
 }
 
@@ -302,12 +312,27 @@ impl DuArgs {
         self.output.top.or(if is_gnu { None } else { Some(TOP) })
     }
 
+    /// Formats bytes, or a number of inodes, for people.
+    fn shown(&self, amount: u128) -> String {
+        match (self.unit(), u64::try_from(amount)) {
+            (None, Ok(inodes)) if self.output.inodes => HumanCount(inodes).to_string(),
+            (unit, _) => unit.unwrap_or(Unit::Decimal).format(amount),
+        }
+    }
+
     fn unit(&self) -> Option<Unit> {
         self.output.human_readable.then_some(Unit::Binary)
     }
 
     fn keep(&self) -> Keep {
         let (depth, measure) = (self.depth(), self.measure());
-        Keep { depth, files: self.output.all, top: self.top(), measure, ..Keep::default() }
+        Keep {
+            depth,
+            files: self.output.all,
+            top: self.top(),
+            measure,
+            inodes: self.output.inodes,
+            ..Keep::default()
+        }
     }
 }

@@ -105,7 +105,7 @@ pub(super) fn run(
     let status = if outcome == Outcome::Error { " (status 2)" } else { "" };
     let nothing = if difference.is_empty() { "nothing grew or shrank; " } else { "" };
     let line = format!("{nothing}{now}, {before}, in {}{unknown}{status}", human::time(start.elapsed()));
-    space::finish(&line, &file_systems, unit, console);
+    space::finish(&line, &file_systems, |bytes| unit.format(bytes), false, console);
     Ok(outcome)
 }
 

@@ -9,7 +9,6 @@ use ftk_record::quote;
 
 use crate::console::Console;
 use crate::human;
-use crate::size::Unit;
 
 /// File systems that the summary names, if there are several.
 const NAMED: usize = 10;
@@ -21,11 +20,18 @@ struct Space {
     total: u128,
 }
 
-/// Prints the last line of the summary with the free space of the file system that was visited. Each of several has its
-/// own line.
-pub(super) fn finish(line: &str, visited: &[(u64, Vec<u8>)], unit: Unit, console: &Console) {
-    let spaces = spaces(visited);
-    let text = |it: &Space| format!("{} of {} free", unit.format(it.free), unit.format(it.total));
+/// Prints the last line of the summary with the free space of the file system that was visited. Each of several has
+/// its own line. `shown` formats bytes, or `inodes`.
+pub(super) fn finish(
+    line: &str,
+    visited: &[(u64, Vec<u8>)],
+    shown: impl Fn(u128) -> String,
+    inodes: bool,
+    console: &Console,
+) {
+    let spaces = spaces(visited, inodes);
+    let what = if inodes { " inodes" } else { "" };
+    let text = |it: &Space| format!("{} of {}{what} free", shown(it.free), shown(it.total));
     if let [space] = &*spaces {
         return console.summary(format_args!("{line}; {}", text(space)));
     }
@@ -40,7 +46,7 @@ pub(super) fn finish(line: &str, visited: &[(u64, Vec<u8>)], unit: Unit, console
 
 /// Asks for the space of each file system, sorted by path. Omits those that have none, such as proc, and those that do
 /// not answer.
-fn spaces(visited: &[(u64, Vec<u8>)]) -> Vec<Space> {
+fn spaces(visited: &[(u64, Vec<u8>)], inodes: bool) -> Vec<Space> {
     let mut visited: Vec<_> = visited.iter().collect();
     visited.sort_unstable_by(|a, b| a.1.cmp(&b.1));
     let (mut devices, mut volumes) = (HashSet::new(), HashSet::new());
@@ -51,7 +57,11 @@ fn spaces(visited: &[(u64, Vec<u8>)]) -> Vec<Space> {
         // Subvolumes of Btrfs are devices that share one space, and half of this number.
         let volume = found.f_fsid & 0xffff_ffff;
         let is_new = volume == 0 || volumes.insert((volume, found.f_blocks, found.f_frsize));
-        let space = Space { path: path.clone(), free: bytes(found.f_bavail), total: bytes(found.f_blocks) };
+        let (free, total) = match inodes {
+            true => (found.f_favail.into(), found.f_files.into()),
+            false => (bytes(found.f_bavail), bytes(found.f_blocks)),
+        };
+        let space = Space { path: path.clone(), free, total };
         (is_new && space.total > 0).then_some(space)
     };
     visited.into_iter().filter_map(space).collect()

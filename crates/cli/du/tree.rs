@@ -7,7 +7,6 @@ use ftk_usage::{Listing, Measure, Rest, Row, Usage};
 use indicatif::HumanCount;
 
 use super::UNKNOWN;
-use crate::size::Unit;
 use crate::stdout::{Lines, Stdout};
 
 /// The width of names, guides included, before the number of files.
@@ -23,12 +22,18 @@ pub(super) struct Line {
 }
 
 /// Prints the listing as a tree, with the share of everything that was counted.
-pub(super) fn print(usage: &Usage, listing: &Listing, measure: Measure, unit: Option<Unit>, out: &Stdout) {
-    let unit = unit.unwrap_or(Unit::Decimal);
+/// `shown` formats bytes, or whatever was counted.
+pub(super) fn print(
+    usage: &Usage,
+    listing: &Listing,
+    measure: Measure,
+    shown: impl Fn(u128) -> String,
+    out: &Stdout,
+) {
     let total = usage.total_bytes(measure);
     let bytes = |row: &Row| usage.bytes(row.item, measure);
     let smallest = listing.rows.iter().map(bytes).min().unwrap_or_default();
-    let left = |bytes| format!("{:>7}  {:>3} %", unit.format(bytes), share(bytes, total));
+    let left = |bytes| format!("{:>7}  {:>3} %", shown(bytes), share(bytes, total));
     let smaller = |rest: Rest| Line { left: left(rest.bytes), name: smaller(rest.entries), right: None };
     let line = |at: usize| {
         let row = &listing.rows[at];

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::fields::Owners;
+use super::order::SortKey;
 use super::parts;
 use crate::size::Unit;
 use crate::stdout::{Lines, Stdout};
@@ -24,6 +25,14 @@ pub(super) enum GroupBy {
     Year,
     Depth,
     Directory,
+}
+
+impl GroupBy {
+    /// Returns the key as a number, if it is one.
+    fn number(self, key: &[u8]) -> Option<i64> {
+        let is_number = matches!(self, Self::Year | Self::Depth);
+        is_number.then(|| str::from_utf8(key).ok()?.parse().ok()).flatten()
+    }
 }
 
 /// The groups that one worker has seen.
@@ -42,12 +51,35 @@ struct Group {
     bytes: u128,
 }
 
+/// What groups are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    Name,
+    Size,
+    Count,
+}
+
+impl Order {
+    /// Returns the order for a value of `--sort`, if groups have it. Without a value, they are sorted by their names.
+    pub(super) fn of(key: SortKey) -> Option<Self> {
+        match key {
+            SortKey::Path | SortKey::Name => Some(Self::Name),
+            SortKey::Size => Some(Self::Size),
+            SortKey::Count => Some(Self::Count),
+            SortKey::Mtime | SortKey::Extension => None,
+        }
+    }
+}
+
 /// How groups are printed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
     pub(super) json: bool,
     pub(super) null: bool,
     pub(super) human_readable: bool,
+    /// `None`: the largest first.
+    pub(super) order: Option<Order>,
+    pub(super) reverse: bool,
 }
 
 /// The width of a bar.
@@ -101,7 +133,7 @@ impl Groups {
     }
 }
 
-/// Prints the `most` largest groups of all workers.
+/// Prints the first `most` groups of all workers.
 pub(super) fn print(by: GroupBy, parts: Vec<Groups>, most: usize, form: Form, out: &Stdout) {
     let mut all: HashMap<Vec<u8>, Group> = HashMap::new();
     for (key, group) in parts.into_iter().flat_map(|part| part.groups) {
@@ -112,9 +144,16 @@ pub(super) fn print(by: GroupBy, parts: Vec<Groups>, most: usize, form: Form, ou
     let total: u128 = all.values().map(|group| group.bytes).sum();
     let mut groups: Vec<_> = all.into_iter().collect();
     groups.sort_unstable_by(|(a_key, a), (b_key, b)| {
-        (b.bytes, b.count).cmp(&(a.bytes, a.count)).then_with(|| a_key.cmp(b_key))
+        let order = match form.order {
+            None => (b.bytes, b.count).cmp(&(a.bytes, a.count)),
+            Some(Order::Name) => by.number(a_key).cmp(&by.number(b_key)),
+            Some(Order::Size) => (a.bytes, a.count).cmp(&(b.bytes, b.count)),
+            Some(Order::Count) => (a.count, a.bytes).cmp(&(b.count, b.bytes)),
+        };
+        let order = if form.reverse { order.reverse() } else { order };
+        order.then_with(|| a_key.cmp(b_key))
     });
-    let largest = groups.first().map_or(0, |(_, group)| group.bytes);
+    let largest = groups.iter().map(|(_, group)| group.bytes).max().unwrap_or(0);
     let is_terminal = Stdout::is_terminal();
     let mut lines = Lines::new(out);
     for (key, group) in groups.into_iter().take(most) {

@@ -48,6 +48,9 @@ use crate::stdout::Stdout;
 /// Globs match bytes: `*` matches any bytes, `?` one byte, `[a-z]` an ASCII class, `{a,b}` a or b.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, after_long_help = MORE_EXAMPLES)]
+#[command(mut_arg("nouser", |arg| arg.hide_short_help(false)))]
+#[command(mut_arg("nogroup", |arg| arg.hide_short_help(false)))]
+#[command(mut_arg("exclude_from", |arg| arg.hide_short_help(false)))]
 pub(crate) struct FindArgs {
     /// Starting points [default: .]
     #[arg(value_name = "PATH")]
@@ -122,12 +125,12 @@ struct OutputArgs {
 
     /// Print bytes, count and share of each extension, type, owner, year, depth or directory
     ///
-    /// The groups with the most bytes come first. In a pipe, the columns are bytes, count, share in percent and group,
-    /// separated by tabs. Bytes are sizes; directories count as 0. Extensions ignore case. The
-    /// year is that of the last content change, in the local time zone. The directory is the one that contains the
-    /// entry.
+    /// The groups with the most bytes come first, unless --sort orders them by name, size or count, ascending without
+    /// --reverse. In a pipe, the columns are bytes, count, share in percent and group, separated by tabs. Bytes are
+    /// sizes; directories count as 0. Extensions ignore case. The year is that of the last content change, in the local
+    /// time zone. The directory is the one that contains the entry.
     #[arg(long, value_enum, value_name = "KEY", hide_possible_values = true)]
-    #[arg(conflicts_with_all = ["count", "format", "exec", "exec-batch", "sort", "reverse", "long"])]
+    #[arg(conflicts_with_all = ["count", "format", "exec", "exec-batch", "long"])]
     group_by: Option<GroupBy>,
 
     /// Print these fields, such as '{size} {path}'
@@ -252,6 +255,15 @@ impl FindArgs {
                 "--quiet cannot be used with --exec or --exec-batch",
             ),
             (globals.quiet && !self.explain.is_empty(), "--quiet cannot be used with --explain"),
+            (
+                self.output.group_by.is_some()
+                    && self.output.sort.is_some_and(|key| group::Order::of(key).is_none()),
+                "with --group-by, groups are sorted by --sort=name, --sort=size or --sort=count",
+            ),
+            (
+                self.output.group_by.is_none() && self.output.sort == Some(SortKey::Count),
+                "--sort=count needs --group-by",
+            ),
         ];
         match refused.into_iter().find(|(is_refused, _)| *is_refused) {
             Some((_, why)) => bail!(why),
@@ -321,7 +333,6 @@ mod tests {
             &["--sort="],
             &["-l", "-c"],
             &["-l", "--format", "{path}"],
-            &["--group-by", "extension", "--sort"],
             &["--group-by", "extension", "--reverse"],
             &["--group-by", "color"],
             &["--group-by"],

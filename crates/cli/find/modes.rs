@@ -81,8 +81,13 @@ pub(super) fn group(args: &OutputArgs, search: &Search<'_>, out: &Stdout) -> Out
     let Some(by) = args.group_by else { return Outcome::Success };
     let (parts, tally) = search.walk_groups(by);
     let most = args.max_results.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
-    let form =
-        group::Form { json: search.globals.json, null: args.null, human_readable: args.human_readable };
+    let form = group::Form {
+        json: search.globals.json,
+        null: args.null,
+        human_readable: args.human_readable,
+        order: args.sort.and_then(group::Order::of),
+        reverse: args.reverse,
+    };
     group::print(by, parts, most, form, out);
     tally.outcome
 }

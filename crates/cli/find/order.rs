@@ -15,6 +15,8 @@ pub(super) enum SortKey {
     Size,
     Mtime,
     Extension,
+    /// Only for groups.
+    Count,
 }
 
 /// The order of entries. Equal keys are ordered by path, so the order is the same in every run.
@@ -33,7 +35,7 @@ impl Order {
     /// Returns the metadata that it needs.
     pub(super) fn reads(self) -> Fields {
         match self.key {
-            SortKey::Path | SortKey::Name | SortKey::Extension => Fields::NONE,
+            SortKey::Path | SortKey::Name | SortKey::Extension | SortKey::Count => Fields::NONE,
             SortKey::Size | SortKey::Mtime => Fields::BASIC,
         }
     }
@@ -41,7 +43,7 @@ impl Order {
     /// Returns the number that the entry is sorted by, or `None` if that is text.
     pub(super) fn number(self, entry: &mut Entry<'_>) -> Result<Option<i128>, WalkError> {
         Ok(match self.key {
-            SortKey::Path | SortKey::Name | SortKey::Extension => None,
+            SortKey::Path | SortKey::Name | SortKey::Extension | SortKey::Count => None,
             SortKey::Size => Some(entry.metadata()?.size.into()),
             SortKey::Mtime => Some(entry.metadata()?.mtime_ns),
         })
@@ -50,7 +52,7 @@ impl Order {
     /// Compares two entries: their numbers, which must be 0 if they have none, and their paths.
     pub(super) fn cmp(self, a: (i128, &[u8]), b: (i128, &[u8])) -> Ordering {
         let by_key = match self.key {
-            SortKey::Path => Ordering::Equal,
+            SortKey::Path | SortKey::Count => Ordering::Equal,
             SortKey::Size | SortKey::Mtime => a.0.cmp(&b.0),
             SortKey::Name => parts::name(a.1).cmp(parts::name(b.1)),
             SortKey::Extension => parts::split_extension(a.1).1.cmp(parts::split_extension(b.1).1),

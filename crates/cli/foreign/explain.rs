@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use ftk_hash::Algorithm;
 
-use super::table::{COMMANDS, NO_DELETE, OPTIONS, TABLE};
+use super::table::{COMMANDS, NO_DELETE, OPTIONS, TABLE, VERBS};
 use super::{Row, answer, command_of, hint, plain, see};
 use crate::line::{CommandLine, Role, WITH_EQUALS, Word};
 
@@ -167,6 +167,11 @@ pub(crate) fn operand_hint(path: &[u8], line: &CommandLine) -> Option<String> {
     if let Some((option, keys)) = WITH_EQUALS.iter().find(|(option, _)| is_open(option)) {
         let keys = if keys.is_empty() { String::new() } else { format!(", with one of {}", keys.join(", ")) };
         return Some(format!("a value of {option} follows an equals sign: {option}={path}{keys}"));
+    }
+    if let Some((.., here)) =
+        VERBS.iter().find(|(of, verbs, _)| *of == command && before.text == *command && verbs.contains(&path))
+    {
+        return Some(plain(here));
     }
     if command == "find" && before.text == "-x" {
         return Some("-x is --one-file-system in ftk; to run a command: ftk find --exec".into());

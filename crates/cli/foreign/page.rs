@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::table::{Row, TABLE, TOOLS};
 
 const TOP: &str = "\
-# Coming from find, fd, du, ncdu, dust, fdupes, jdupes, fclones, rmlint, hashdeep, diff, cmp, AIDE
+# Coming from find, fd, du, ncdu, dust, fdupes, jdupes, fclones, rmlint, hashdeep, diff, cmp, AIDE, CIS
 
 This page lists options of other tools and their equivalents in ftk. ftk rejects an option of another tool with
 status 2, and the message gives its equivalent. **Careful** marks a letter that means another option in ftk: unless its
@@ -31,6 +31,29 @@ What AIDE compares by its group `R` is `p+ftype+i+l+n+u+g+s+m+c+md5+X`, where `X
 A group without digests is `--mode metadata`, and `--ignore` excludes single fields.
 ";
 
+/// What auditors ask for.
+const CIS: &str = "## CIS
+
+The CIS benchmarks for Linux ask in section 6.1 for files that everyone may write, that belong to no user or group, or that
+run with the rights of others. `-x` stays on one file system: run a command for each that `df --local` lists. As root,
+nothing is unreadable; the exit status is 2 if something was.
+
+| find, getcap | in ftk |
+|---|---|
+| `find / -xdev -type f -perm -0002` | `ftk find -x -t f --perm -o+w /` |
+| `find / -xdev -nouser` | `ftk find -x --nouser /` |
+| `find / -xdev -nogroup` | `ftk find -x --nogroup /` |
+| `find / -xdev -type d -perm -0002 ! -perm -1000` | `ftk find -x -t d --where 'perm = -o+w and perm != -1000' /` |
+| `find / -xdev -type f -perm -4000` | `ftk find -x -t f --perm -u+s /` |
+| `find / -xdev -type f -perm -2000` | `ftk find -x -t f --perm -g+s /` |
+| `find / -xdev -type f -perm /6000` | `ftk find -x -t f --perm /u+s,g+s /` |
+| `getcap -r /` | `ftk find -x --where capable /` |
+| `find / -xdev -type l -lname '/tmp/*'` | `ftk find -x --where 'target = \"/tmp/*\"' /` |
+
+`--json` prints the owner, group and mode of each. A symbolic mode without `-` or `/`, such as `--perm o+w`, matches files
+that have exactly these bits, as in find.
+";
+
 /// Returns the section about `tool`, or the whole page. `None` if the table has no such tool.
 pub(crate) fn page(tool: Option<&str>) -> Option<String> {
     match tool {
@@ -43,6 +66,9 @@ pub(crate) fn page(tool: Option<&str>) -> Option<String> {
 
 fn part(tool: &str) -> Option<String> {
     let tool = *TOOLS.iter().find(|known| known.eq_ignore_ascii_case(tool))?;
+    if tool == "CIS" {
+        return Some(CIS.into());
+    }
     let name = |row: &&Row| row.tool.split([',', ' ']).any(|word| word == tool);
     let mut rows = TABLE.iter().filter(name).peekable();
     rows.peek()?;

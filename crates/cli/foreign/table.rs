@@ -52,7 +52,7 @@ pub(super) const NO_DELETE: &str = "ftk find never deletes, because a wrong filt
     once: check the list, then use `--exec-batch rm --`; for copies use `ftk dup prune`";
 
 /// The sections of the page, in order.
-pub(crate) const TOOLS: [&str; 14] = [
+pub(crate) const TOOLS: [&str; 15] = [
     "find",
     "fd",
     "du",
@@ -67,6 +67,7 @@ pub(crate) const TOOLS: [&str; 14] = [
     "diff",
     "cmp",
     "AIDE",
+    "CIS",
 ];
 
 type Commands = &'static [&'static str];
@@ -137,6 +138,20 @@ pub(super) const COMMANDS: &[(&[&str], &str)] = &[
     (&["unique", "uniq", "missing"], "use `ftk manifest unique A B` for what B lacks"),
     (&["restore", "revert"], "use `ftk undo` after a run of `dup`, or `ftk manifest repair`"),
     (&["rm", "remove", "delete"], "use `ftk dup prune` for copies, or `ftk find --exec-batch`"),
+];
+
+/// Words that users of other tools type after a command of ftk, where they are paths: the command, the words, and what
+/// to type in ftk.
+pub(super) const VERBS: &[(&str, &[&str], &str)] = &[
+    ("hash", &["check", "verify", "audit", "validate"], "to check a list: `ftk hash --check LIST`"),
+    ("hash", &["diff", "compare"], "to compare two lists: `ftk hash --diff OLD NEW`"),
+    ("hash", &["create", "compute", "sum", "generate"], "omit it: `ftk hash` only needs paths"),
+    ("dup", &["scan", "find", "search", "group", "list", "report"], "omit it: `ftk dup` only needs paths"),
+    (
+        "dup",
+        &["remove", "delete", "dedupe", "link", "clean", "rm"],
+        "to act on duplicates: `ftk dup prune --action delete`, or `hardlink`",
+    ),
 ];
 
 /// Options that users guess, the commands for which they do, and what to type in ftk.
@@ -210,7 +225,7 @@ pub(super) const TABLE: &[Row] = &[
     find("-iwholename GLOB", BY_NAME, "use `--regex '(?i)...'`"),
     find("-regex RE", BY_NAME, "use `--regex`, which matches anywhere in the path below the starting point"),
     find("-iregex RE", BY_NAME, "use `--regex '(?i)...'`"),
-    find("-lname GLOB", BY_NAME, "ftk has no test of link targets"),
+    find("-lname GLOB", WALKERS, "use `--where 'target = \"GLOB\"'`"),
     find("-type f", BY_NAME, "use `--type`"),
     find("-xtype f", WALKERS, "use `--follow` and `--type`"),
     find("-empty", WALKERS, "use `--empty`"),
@@ -227,7 +242,7 @@ pub(super) const TABLE: &[Row] = &[
     find("-newerma FILE", WALKERS, "ftk compares only mtime with a file: `--newer`"),
     find("-newermc FILE", WALKERS, "ftk compares only mtime with a file: `--newer`"),
     find("-used 2", WALKERS, "ftk has no such test"),
-    find("-ilname GLOB", WALKERS, "ftk has no test of link targets"),
+    find("-ilname GLOB", WALKERS, "use `--where 'target = \"GLOB\"'`, which does not ignore case"),
     find("-sparse", WALKERS, "ftk has no such test"),
     find("-context X", WALKERS, "ftk has no such test"),
     find("-nowarn", BY_NAME, "omit it"),
@@ -247,17 +262,17 @@ pub(super) const TABLE: &[Row] = &[
     find("-daystart", WALKERS, "use `--changed-within today`"),
     find("-perm 644", WALKERS, "use `--perm`"),
     find("-readable", WALKERS, "use `--where readable`"),
-    find("-writable", WALKERS, "ftk tests only the permission bits: `--perm`"),
-    find("-executable", WALKERS, "ftk tests only the permission bits: `--perm /111`"),
+    find("-writable", WALKERS, "use `--where writable`"),
+    find("-executable", WALKERS, "use `--where executable`"),
     find("-user root", WALKERS, "use `--owner root`"),
     find("-uid 0", WALKERS, "use `--owner 0`"),
     find("-group root", WALKERS, "use `--owner :root`"),
     find("-gid 0", WALKERS, "use `--owner :0`"),
-    find("-nouser", WALKERS, "ftk has no such test"),
-    find("-nogroup", WALKERS, "ftk has no such test"),
+    find("-nouser", WALKERS, "use `--nouser`"),
+    find("-nogroup", WALKERS, "use `--nogroup`"),
     find("-links 2", WALKERS, "use `--links`"),
     find("-samefile FILE", WALKERS, "use `--samefile`"),
-    find("-inum 7", WALKERS, "use `--samefile` with one of the names"),
+    find("-inum 7", WALKERS, "use `--where 'inode = 7'`"),
     find("-fstype ext4", WALKERS, "use `--where 'fstype = ext4'`"),
     find("-maxdepth 2", BY_NAME, "use `--max-depth`"),
     find("-mindepth 2", BY_NAME, "use `--min-depth`"),
@@ -356,7 +371,6 @@ pub(super) const TABLE: &[Row] = &[
     row("GNU du", "-l", DU, "ftk counts an inode with several links once"),
     row("GNU du", "--separate-dirs", DU, "use `ftk find --group-by directory`"),
     row("GNU du", "--threshold 1M", DU, "use `--top`, or `--json` and a filter"),
-    row("GNU du", "--inodes", DU, "use `--json`, which has the numbers of files and directories"),
     row("GNU du", "--time", DU, "use `ftk find --long`"),
     row("GNU du", "--dereference", DU, "use `--follow`"),
     row("GNU du", "--dereference-args", DU, "write a slash after a link, such as link/"),

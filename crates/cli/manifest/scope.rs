@@ -46,12 +46,14 @@ const EXCLUDE_FROM: &str = "exclude-from";
 
 /// Options of other commands, which are accepted by the parser only to explain why a manifest does not
 /// support them: long form, short form, and whether they have a value.
-const REFUSED: [(&str, Option<char>, bool); 10] = [
+const REFUSED: [(&str, Option<char>, bool); 12] = [
     ("size", Some('S'), true),
     ("newer", None, true),
     ("changed-within", None, true),
     ("changed-before", None, true),
     ("owner", None, true),
+    ("nouser", None, false),
+    ("nogroup", None, false),
     ("perm", None, true),
     ("links", None, true),
     ("samefile", None, true),
@@ -266,7 +268,7 @@ mod tests {
     }
 
     /// Parts from which the test below makes up words.
-    const PARTS: [&[u8]; 21] = [
+    const PARTS: [&[u8]; 24] = [
         b"-",
         b"--",
         b"=",
@@ -278,6 +280,9 @@ mod tests {
         b"name",
         b"type",
         b"exclude",
+        b"exclude-line",
+        b"exclude-from",
+        b"exclude-caches",
         b"max-depth",
         b"follow",
         b"no-hidden",

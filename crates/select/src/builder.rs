@@ -38,6 +38,7 @@ pub struct SelectionBuilder {
     perms: Vec<Term>,
     same: Vec<Term>,
     empty: bool,
+    unnamed: [bool; 2],
     expressions: Vec<Expression>,
     own: Vec<(u64, u64)>,
     excluded: Vec<Vec<u8>>,
@@ -164,6 +165,20 @@ impl SelectionBuilder {
     #[must_use]
     pub fn empty(mut self, yes: bool) -> Self {
         self.empty = yes;
+        self
+    }
+
+    /// Selects entries whose user id has no name. Default: no.
+    #[must_use]
+    pub fn no_user(mut self, yes: bool) -> Self {
+        self.unnamed[0] = yes;
+        self
+    }
+
+    /// Selects entries whose group id has no name. Default: no.
+    #[must_use]
+    pub fn no_group(mut self, yes: bool) -> Self {
+        self.unnamed[1] = yes;
         self
     }
 
@@ -411,6 +426,8 @@ impl SelectionBuilder {
         let before = self.before.map(|before| modified(Ordering::Less, before));
         one_of("--changed-before", before.into_iter().collect());
         one_of("--owner", self.owners.clone());
+        one_of("--nouser", self.unnamed[0].then_some(Term::NoUser).into_iter().collect());
+        one_of("--nogroup", self.unnamed[1].then_some(Term::NoGroup).into_iter().collect());
         one_of("--perm", self.perms.clone());
         self.links.iter().for_each(|links| one_of("--links", vec![links.clone()]));
         one_of("--samefile", self.same.clone());

@@ -108,6 +108,13 @@ impl Selection {
         Self { records_unseen: true, ..self }
     }
 
+    /// Returns whether a rule asks if users or groups have names.
+    pub fn asks_for_names(&self) -> bool {
+        let asks = |term: &Term| matches!(term, Term::NoUser | Term::NoGroup);
+        let excluded = self.excluded_expressions.iter().map(|(expression, _)| expression.tree());
+        self.filters.iter().map(Filter::expr).chain(excluded).any(|expr| expr.has(asks))
+    }
+
     /// Returns what the globs of entries to skip mean below a directory with the path `dir` below starting point number
     /// `root`. Globs for names are not among them: they mean the same everywhere.
     pub fn excluded_below(&self, root: usize, dir: &[u8]) -> Vec<Rest> {

@@ -1,6 +1,6 @@
 //! Files that mark the directory they are in as one to skip.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::BorrowedFd;
@@ -13,7 +13,7 @@ const CACHE_TAG: &CStr = c"CACHEDIR.TAG";
 const SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
 /// Returns whether an entry of any type has this name in a directory.
-pub(crate) fn has_entry(directory: BorrowedFd<'_>, name: &CString) -> io::Result<bool> {
+pub(crate) fn has_entry(directory: BorrowedFd<'_>, name: &CStr) -> io::Result<bool> {
     match retry_on_intr(|| statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)) {
         Ok(_) => Ok(true),
         Err(Errno::NOENT | Errno::NAMETOOLONG) => Ok(false),

@@ -1,5 +1,7 @@
 //! Which entries of a tree are kept by name.
 
+use crate::Facts;
+
 /// The measure by which entries are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Measure {
@@ -24,9 +26,16 @@ pub struct Keep {
     pub measure: Measure,
     /// Whether directories themselves count for nothing, because what this is compared with does not know their sizes.
     pub without_directories: bool,
+    /// Whether inodes are counted: the sums of bytes are then numbers of inodes.
+    pub inodes: bool,
 }
 
 impl Keep {
+    /// Returns what an entry counts.
+    pub(crate) fn counted(&self, facts: &Facts) -> Facts {
+        if self.inodes { Facts { apparent: 1, allocated: 1, ..*facts } } else { *facts }
+    }
+
     /// Returns whether entries at this depth are kept.
     pub(crate) fn reaches(&self, depth: u32) -> bool {
         self.depth.is_none_or(|deepest| depth <= deepest)

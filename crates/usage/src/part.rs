@@ -123,6 +123,7 @@ impl Part {
         if is_directory && self.keep.without_directories {
             return;
         }
+        let facts = &self.keep.counted(facts);
         let (files, directories) = if is_directory { (0, 1) } else { (1, 0) };
         match facts.link {
             None => self.tally(node.place, facts, files, directories),
@@ -135,6 +136,7 @@ impl Part {
 
     /// Counts an entry of `node` that is not a directory. `path` is called only if the path must be kept.
     pub fn add_file(&mut self, node: Node, name: &[u8], facts: &Facts, path: impl FnOnce() -> Vec<u8>) {
+        let facts = &self.keep.counted(facts);
         let is_kept = self.keep.files && !node.is_folded && self.keep.reaches(node.depth + 1);
         if facts.link.is_some() {
             self.tally(node.place, &Facts::default(), 1, 0);

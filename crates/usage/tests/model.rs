@@ -156,7 +156,7 @@ proptest! {
         let (sums, counted) = model(&files);
         let mut files = files;
         files.sort_by_key(|file| (file.name.len() as u64 ^ shuffle).wrapping_mul(shuffle | 1));
-        let keep = Keep { depth, files: keeps_files, top, measure: Measure::Allocated, without_directories: false };
+        let keep = Keep { depth, files: keeps_files, top, measure: Measure::Allocated, ..Keep::default() };
         let usage = count(&files, &keep, &workers);
         let depth_of = |path: &[u8]| path.iter().filter(|byte| **byte == b'/').count() as u32;
         let is_kept = |path: &[u8]| depth.is_none_or(|deepest| depth_of(path) <= deepest);

@@ -21,6 +21,8 @@ pub struct TreeCriteria {
     pub times: EqualTimes,
     /// Names that differ only in their Unicode normal form count as equal.
     pub normalize_names: bool,
+    /// Report each entry that only the first tree has, also below a directory that only it has.
+    pub all_of_a: bool,
 }
 
 /// Metadata that may differ.

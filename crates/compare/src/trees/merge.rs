@@ -64,6 +64,8 @@ pub(crate) struct Merge<'t> {
     closed: Closed,
     /// Whether nothing is skipped.
     is_whole: bool,
+    /// Whether entries below directories that only the first tree has are not skipped.
+    has_all_of_a: bool,
 }
 
 impl<'t> Merge<'t> {
@@ -80,7 +82,12 @@ impl<'t> Merge<'t> {
             None => b.inventory.in_path_order(),
         };
         let (a, b) = (Cursor::new(a, a.inventory.in_path_order()), Cursor::new(b, order_b));
-        Self { a, b, last: None, failed, closed: Closed::default(), is_whole: false }
+        Self { a, b, last: None, failed, closed: Closed::default(), is_whole: false, has_all_of_a: false }
+    }
+
+    /// Does not skip entries below directories that only the first tree has.
+    pub(crate) fn with_all_of_a(self, yes: bool) -> Self {
+        Self { has_all_of_a: yes, ..self }
     }
 
     /// Merges two trees without skipping anything.
@@ -137,7 +144,14 @@ impl<'t> Merge<'t> {
         if self.closed.holds(path) {
             return false;
         }
+        // If only one of two entries is a directory, only one tree has what is below.
+        let is_only_in_a = match order {
+            Ordering::Less => true,
+            Ordering::Equal => self.b.entry.file_type != FileType::Directory,
+            Ordering::Greater => false,
+        };
         let has_below = match order {
+            _ if self.has_all_of_a && is_only_in_a => true,
             Ordering::Equal => first.file_type == self.b.entry.file_type,
             _ => first.file_type != FileType::Directory,
         };

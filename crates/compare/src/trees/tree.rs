@@ -48,14 +48,14 @@ impl Trees<'_> {
     /// # Panics
     /// If an inventory does not keep the metadata of regular files.
     pub fn agreement(&self, budget: &Budget) -> Result<Option<(TimeAgreement, u64)>, Full> {
-        let (mut unpaired, mut merge) = (Unpaired::new(budget), Merge::new(&self.a, &self.b, &NO_NAMES));
+        let (mut unpaired, mut merge) = (Unpaired::new(budget), self.merge(&NO_NAMES));
         while let Some(step) = merge.next() {
             note(&step, &mut unpaired)?;
         }
         let names = Names::find(unpaired, &self.a, &self.b, budget)?;
         let each_pair = |each: &mut dyn FnMut(i128, i128)| {
             let mut witnesses = Witnesses::new(budget);
-            let mut merge = Merge::new(&self.a, &self.b, &names);
+            let mut merge = self.merge(&names);
             while let Some(step) = merge.next() {
                 if let Step::Both(a, b) = step
                     && let (a, b) = (a.metadata(), b.metadata())
@@ -109,7 +109,7 @@ impl Trees<'_> {
         let mut links = (metadata && !ignored.links).then(|| Links::new(budget));
         let mut attributes = (metadata && !ignored.xattrs).then(|| Attributes::new(self));
         let (mut differences, mut nth) = (Differences::new(budget), 0);
-        let mut merge = Merge::new(&self.a, &self.b, &names);
+        let mut merge = self.merge(&names);
         while let Some(step) = merge.next() {
             each(&step)?;
             let Step::Both(a, b) = step else {
@@ -138,6 +138,10 @@ impl Trees<'_> {
     }
 
     /// Returns whether the name of an entry of the second tree counts as a difference.
+    fn merge<'m>(&'m self, names: &'m Names) -> Merge<'m> {
+        Merge::new(&self.a, &self.b, names).with_all_of_a(self.criteria.all_of_a)
+    }
+
     fn is_name_difference(&self, b: &Entry) -> bool {
         b.is_respelled && !self.criteria.normalize_names
     }
@@ -158,14 +162,15 @@ impl Trees<'_> {
 
     /// Calls `each` for every difference, in path order. Several differences at one path follow each other.
     ///
-    /// A directory that exists on one side only is one difference, whatever it contains. A pair that was not
+    /// A directory that exists on one side only is one difference, whatever it contains, unless the criteria include
+    /// [all of the first tree](TreeCriteria::all_of_a). A pair that was not
     /// compared is reported as [`What::Pending`].
     ///
     /// # Panics
     /// If the table was made for other trees or criteria.
     pub fn differences(&self, table: &PairTable, mut each: impl FnMut(Difference<'_>)) {
         let mut found = table.found();
-        let mut merge = Merge::new(&self.a, &self.b, &table.names);
+        let mut merge = self.merge(&table.names);
         // Stop after the last difference.
         let left = Cell::new(table.differences());
         let mut each = |difference: Difference<'_>| {

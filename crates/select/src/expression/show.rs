@@ -45,6 +45,15 @@ impl Display for Term {
             Self::FsType(wanted) => write!(f, "fstype = {}", Quoted(wanted)),
             Self::Empty => f.write_str("empty"),
             Self::Readable => f.write_str("readable"),
+            Self::Writable => f.write_str("writable"),
+            Self::Executable => f.write_str("executable"),
+            Self::NoUser => f.write_str("nouser"),
+            Self::NoGroup => f.write_str("nogroup"),
+            Self::Target(pattern) => write!(f, "target = {}", Quoted(&pattern.glob)),
+            Self::Inode(bound) => write!(f, "inode {bound}"),
+            Self::Attribute(pattern) => write!(f, "xattr = {}", Quoted(&pattern.glob)),
+            Self::Capable => f.write_str("capable"),
+            Self::Has(name) => write!(f, "has = {}", Quoted(name.as_bytes())),
         }
     }
 }

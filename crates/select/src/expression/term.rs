@@ -1,13 +1,14 @@
 //! The terms: their names, their operators, and how their values are parsed.
 
 use std::cmp::Ordering;
+use std::ffi::CString;
 use std::ops::Range;
 
 use super::token::{Comparison, Fault};
 use super::value::Text;
 use super::{Expr, ExpressionContext, Leaf, NamedFile, Stamp, Term};
 use crate::bound::Bound;
-use crate::glob::Globs;
+use crate::glob::{Globs, Pattern};
 use crate::paths::{check_glob, compile_regexes};
 use crate::time::{Form, parse_form};
 use crate::{PatternError, Types, parse_bytes};
@@ -45,7 +46,7 @@ const fn flag(name: &'static str, term: Term) -> Property {
     Property { name, comparisons: &[], value: None, flag: Some(term) }
 }
 
-static PROPERTIES: [Property; 24] = [
+static PROPERTIES: [Property; 33] = [
     with("name", PATTERN, |comparison, text, _| name(comparison, text, false)),
     with("iname", EQUALITY, |comparison, text, _| name(comparison, text, true)),
     with("path", PATTERN, path),
@@ -101,15 +102,32 @@ static PROPERTIES: [Property; 24] = [
     }),
     flag("empty", Term::Empty),
     flag("readable", Term::Readable),
+    flag("writable", Term::Writable),
+    flag("executable", Term::Executable),
+    flag("nouser", Term::NoUser),
+    flag("nogroup", Term::NoGroup),
+    flag("capable", Term::Capable),
+    with("target", EQUALITY, |comparison, text, _| Ok(equality(comparison, Term::Target(glob(text)?)))),
+    with("xattr", EQUALITY, |comparison, text, _| Ok(equality(comparison, Term::Attribute(glob(text)?)))),
+    with("inode", ORDER, |comparison, text, _| Ok(number(comparison, text)?.map(Term::Inode))),
+    with("has", EQUALITY, |comparison, text, _| {
+        if let Some(at) = text.bytes.iter().position(|&byte| byte == b'/') {
+            return Err(text.fault(at, "a name cannot contain `/`"));
+        }
+        let name = CString::new(&*text.bytes);
+        let name = name.map_err(|error| text.fault(error.nul_position(), "a name cannot contain NUL"))?;
+        Ok(equality(comparison, Term::Has(name)))
+    }),
 ];
 
 /// Names of members of `ftk find --json` that differ from those of the terms.
-const ALIASES: [(&[u8], &[u8]); 5] = [
+const ALIASES: [(&[u8], &[u8]); 6] = [
     (b"size_bytes", b"size"),
     (b"nlink", b"links"),
     (b"mode", b"perm"),
     (b"uid", b"user"),
     (b"gid", b"group"),
+    (b"ino", b"inode"),
 ];
 
 /// Returns the term with this name, in upper or lower case.
@@ -195,6 +213,13 @@ fn name(comparison: Comparison, text: &Text<'_>, ignore_case: bool) -> Result<Va
     }
     Globs::check(&pattern).map_err(|error| pattern_fault(text, error))?;
     Ok(equality(comparison, Term::Name(pattern)))
+}
+
+/// Parses a glob for whole texts other than paths of entries.
+fn glob(text: &Text<'_>) -> Result<Pattern, Fault> {
+    let pattern = text.glob(false)?;
+    Globs::check(&pattern).map_err(|error| pattern_fault(text, error))?;
+    Ok(pattern)
 }
 
 fn path(comparison: Comparison, text: &Text<'_>, _: &ExpressionContext<'_>) -> Result<Value, Fault> {

@@ -1,5 +1,6 @@
 //! The tree of a parsed expression.
 
+use std::ffi::CString;
 use std::ops::Range;
 
 use crate::bound::Bound;
@@ -53,6 +54,18 @@ pub(crate) enum Term {
     FsType(Box<[u8]>),
     Empty,
     Readable,
+    Writable,
+    Executable,
+    NoUser,
+    NoGroup,
+    /// The pattern is for the target of a symbolic link.
+    Target(Pattern),
+    Inode(Bound<u64>),
+    /// The pattern is for the names of extended attributes.
+    Attribute(Pattern),
+    Capable,
+    /// The name of an entry in a directory.
+    Has(CString),
 }
 
 /// One of the times of an entry.
@@ -108,7 +121,16 @@ impl Term {
             | Self::SameFile(..)
             | Self::FsType(_)
             | Self::Empty
-            | Self::Readable => false,
+            | Self::Readable
+            | Self::Writable
+            | Self::Executable
+            | Self::NoUser
+            | Self::NoGroup
+            | Self::Target(_)
+            | Self::Inode(_)
+            | Self::Attribute(_)
+            | Self::Capable
+            | Self::Has(_) => false,
         }
     }
 

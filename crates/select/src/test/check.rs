@@ -1,13 +1,18 @@
 //! The tests of single properties.
 
+use std::ffi::{CStr, CString};
 use std::io;
+use std::os::fd::AsFd as _;
 
 use ftk_walk::{Entry, Fields, FileType, Metadata, Op, WalkError};
 use regex::bytes::RegexSet;
+use rustix::fs::{Access, readlinkat};
 
+use super::access::may_access;
+use super::attributes::{has_attribute, is_capable};
 use super::empty::has_no_entries;
+use super::known_ids::{Ids, KnownIds};
 use super::mounts::Mounts;
-use super::readable::is_readable;
 use super::{Seen, Verdict};
 use crate::bound::Bound;
 use crate::expression::Stamp;
@@ -15,6 +20,7 @@ use crate::extensions::Extensions;
 use crate::glob::Globs;
 use crate::paths::Paths;
 use crate::roots::PerRoot;
+use crate::tags::has_entry;
 use crate::{Owner, Perm, Types};
 
 /// A test of one property. Tests of several names, paths or extensions are combined in one.
@@ -37,7 +43,13 @@ pub(crate) enum Test {
     SameFile(u64, u64),
     FsType(Mounts),
     Empty,
-    Readable,
+    Access(Access),
+    Unnamed(Ids, KnownIds),
+    Target(Globs),
+    Inode(Bound<u64>),
+    Attribute(Globs),
+    Capable,
+    Has(CString),
 }
 
 impl Test {
@@ -54,9 +66,10 @@ impl Test {
             | Self::Time(..)
             | Self::Owner(_)
             | Self::Perm(_)
-            | Self::SameFile(..) => 5,
-            Self::FsType(_) => 6,
-            Self::Readable => 7,
+            | Self::SameFile(..)
+            | Self::Inode(_) => 5,
+            Self::FsType(_) | Self::Unnamed(..) => 6,
+            Self::Access(_) | Self::Target(_) | Self::Attribute(_) | Self::Capable | Self::Has(_) => 7,
             Self::Empty => 8,
         }
     }
@@ -78,7 +91,13 @@ impl Test {
                 // Only these, and no future type, can be empty.
                 _ => Verdict::No,
             },
-            Self::Readable => Verdict::call(),
+            Self::Access(_) | Self::Attribute(_) => Verdict::call(),
+            Self::Target(_) => call_if(seen.file_type == FileType::Symlink),
+            Self::Capable => call_if(seen.file_type == FileType::Regular),
+            Self::Has(_) => call_if(seen.file_type == FileType::Directory),
+            Self::Perm(perm) => of(seen, Fields::MODE, |metadata| {
+                perm.matches(metadata.mode, seen.file_type == FileType::Directory).into()
+            }),
             _ => of(seen, self.fields(), |metadata| self.decide_by(metadata)),
         }
     }
@@ -105,8 +124,9 @@ impl Test {
             Self::Time(Stamp::Accessed, _) => Fields::ATIME,
             Self::Time(Stamp::Born, _) => Fields::BIRTH,
             Self::Owner(owner) => owner.fields(),
-            Self::Perm(_) => Fields::MODE,
-            Self::SameFile(..) => Fields::INO,
+            Self::Unnamed(Ids::Users, _) => Fields::UID,
+            Self::Unnamed(Ids::Groups, _) => Fields::GID,
+            Self::SameFile(..) | Self::Inode(_) => Fields::INO,
             Self::FsType(_) => Fields::MOUNT,
             _ => Fields::NONE,
         }
@@ -121,7 +141,10 @@ impl Test {
                 time(*stamp, metadata).map_or(Verdict::call(), |time| bound.matches(&time).into())
             }
             Self::Owner(owner) => owner.matches(metadata.uid, metadata.gid).into(),
-            Self::Perm(perm) => perm.matches(metadata.mode).into(),
+            Self::Unnamed(ids, known) => known
+                .has_name(*ids, id(*ids, metadata))
+                .map_or(Verdict::call(), |has_name| (!has_name).into()),
+            Self::Inode(bound) => bound.matches(&metadata.ino).into(),
             Self::SameFile(dev, ino) => ((metadata.dev, metadata.ino) == (*dev, *ino)).into(),
             Self::FsType(mounts) => mounts.matches(metadata).map_or(Verdict::call(), Verdict::from),
             _ => Verdict::call(),
@@ -137,7 +160,24 @@ impl Test {
         };
         match self {
             Self::Empty => has_no_entries(entry).map_err(|error| fail(Op::Open, error)),
-            Self::Readable => is_readable(entry).map_err(|error| fail(Op::Stat, error)),
+            Self::Access(access) => may_access(entry, *access).map_err(|error| fail(Op::Stat, error)),
+            Self::Unnamed(ids, known) => {
+                let unread = || Err(io::Error::other("its owner is unknown"));
+                let has_name = seen.metadata.map_or_else(unread, |it| known.has_name(*ids, id(*ids, it)));
+                let has_name = has_name.map_err(|error| {
+                    let problem = format!("the user database cannot be asked for its owner: {error}");
+                    fail(Op::Stat, io::Error::other(problem))
+                });
+                Ok(!has_name?)
+            }
+            Self::Target(globs) => {
+                let target = readlinkat(entry.as_fd(), entry.name_c(), Vec::new());
+                let target = target.map_err(|error| fail(Op::Read, error.into()))?;
+                Ok(globs.matches(target.as_bytes()))
+            }
+            Self::Attribute(globs) => has_attribute(entry, globs).map_err(|error| fail(Op::Stat, error)),
+            Self::Capable => is_capable(entry).map_err(|error| fail(Op::Stat, error)),
+            Self::Has(name) => contains(entry, name).map_err(|error| fail(Op::Stat, error)),
             Self::FsType(mounts) => {
                 let found = seen.metadata.and_then(|metadata| mounts.again().matches(metadata));
                 let problem = || io::Error::other("the type of its file system is unknown");
@@ -153,6 +193,23 @@ impl Test {
 
 fn of(seen: &Seen<'_>, fields: Fields, decide: impl FnOnce(&Metadata) -> Verdict) -> Verdict {
     seen.metadata.map_or(Verdict::fields(fields), decide)
+}
+
+fn call_if(is_possible: bool) -> Verdict {
+    if is_possible { Verdict::call() } else { Verdict::No }
+}
+
+fn id(ids: Ids, metadata: &Metadata) -> u32 {
+    match ids {
+        Ids::Users => metadata.uid,
+        Ids::Groups => metadata.gid,
+    }
+}
+
+/// Returns whether a directory contains an entry with this name.
+fn contains(entry: &Entry<'_>, name: &CStr) -> io::Result<bool> {
+    let path = CString::new([entry.name(), b"/", name.to_bytes()].concat())?;
+    has_entry(entry.as_fd(), &path)
 }
 
 fn time(stamp: Stamp, metadata: &Metadata) -> Option<i128> {

@@ -2,8 +2,11 @@
 
 use std::mem;
 
+use rustix::fs::Access;
+
 use super::Node;
 use super::check::Test;
+use super::known_ids::{Ids, KnownIds};
 use super::mounts::Mounts;
 use crate::PatternError;
 use crate::expression::{Expr, Leaf, Term};
@@ -79,6 +82,8 @@ struct Alternatives<'e> {
     paths: Vec<&'e Pattern>,
     name_regexes: Vec<&'e str>,
     path_regexes: Vec<&'e str>,
+    targets: Vec<&'e Pattern>,
+    attributes: Vec<&'e Pattern>,
     extensions: Extensions,
     nodes: Vec<Node>,
 }
@@ -114,7 +119,16 @@ impl<'e> Alternatives<'e> {
             Term::SameFile(dev, ino) => Test::SameFile(*dev, *ino),
             Term::FsType(wanted) => Test::FsType(Mounts::new(wanted)),
             Term::Empty => Test::Empty,
-            Term::Readable => Test::Readable,
+            Term::Readable => Test::Access(Access::READ_OK),
+            Term::Writable => Test::Access(Access::WRITE_OK),
+            Term::Executable => Test::Access(Access::EXEC_OK),
+            Term::NoUser => Test::Unnamed(Ids::Users, KnownIds::default()),
+            Term::NoGroup => Test::Unnamed(Ids::Groups, KnownIds::default()),
+            Term::Target(pattern) => return self.targets.push(pattern),
+            Term::Inode(bound) => Test::Inode(*bound),
+            Term::Attribute(pattern) => return self.attributes.push(pattern),
+            Term::Capable => Test::Capable,
+            Term::Has(name) => Test::Has(name.clone()),
         };
         self.nodes.push(Node::Test(test));
     }
@@ -135,6 +149,12 @@ impl<'e> Alternatives<'e> {
         }
         if !self.path_regexes.is_empty() {
             nodes.push(Node::Test(Test::PathRegex(compile_regexes(&self.path_regexes)?)));
+        }
+        if !self.targets.is_empty() {
+            nodes.push(Node::Test(Test::Target(Globs::new(self.targets)?)));
+        }
+        if !self.attributes.is_empty() {
+            nodes.push(Node::Test(Test::Attribute(Globs::new(self.attributes)?)));
         }
         Ok(sorted(nodes, Node::Any))
     }

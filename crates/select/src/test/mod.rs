@@ -4,12 +4,14 @@
 //! decided by names alone. If that is not enough, one `statx` reads exactly the fields that the undecided
 //! tests need. Tests with system calls of their own come last.
 
+mod access;
+mod attributes;
 mod check;
 mod compile;
 mod empty;
+mod known_ids;
 mod mounts;
 mod node;
-mod readable;
 
 use ftk_walk::{Entry, Fields, FileType, Metadata};
 

@@ -73,6 +73,8 @@ fn term() -> impl Strategy<Value = Term> {
         select(vec!["644", "-111", "/222"]).prop_map(|perm| Term::Perm(perm.parse().unwrap())),
         (0_u64..3).prop_map(|ino| Term::SameFile(1, ino)),
         Just(Term::Empty),
+        bound().prop_map(Term::Inode),
+        select(vec!["-u+w", "/a+X", "u=rw,go=r"]).prop_map(|perm| Term::Perm(perm.parse().unwrap())),
     ]
 }
 
@@ -126,10 +128,11 @@ fn naive_term(term: &Term, facts: &Facts) -> bool {
             time.cmp(&bound.value) == bound.ordering
         }
         Term::Owner(owner) => owner.matches(metadata.uid, metadata.gid),
-        Term::Perm(perm) => perm.matches(metadata.mode),
+        Term::Perm(perm) => perm.matches(metadata.mode, metadata.file_type == FileType::Directory),
         Term::SameFile(dev, ino) => (metadata.dev, metadata.ino) == (*dev, *ino),
         Term::Empty => facts.file_type == FileType::Regular && metadata.size == 0,
-        Term::FsType(_) | Term::Readable => unreachable!("not among the terms above"),
+        Term::Inode(bound) => metadata.ino.cmp(&bound.value) == bound.ordering,
+        _ => unreachable!("not among the terms above"),
     }
 }
 
