@@ -118,7 +118,7 @@ const ADDED: [&str; 6] =
 const MISFITS: [Misfit; 7] = [
     ("find", &[&["long", "human-readable", "hyperlink", "format"]], &["null"]),
     ("dup", &[&["format", "dirs", "unit"]], &["output", "null"]),
-    ("hash", &[&["cache"]], &["check", "bag", "diff", "lines", "tree"]),
+    ("hash", &[&["cache"]], &["check", "bag", "diff", "lines", "tree", "update"]),
     ("hash", &[FILTERS, INODES], &["check", "bag", "diff"]),
     ("find", &[&["sort", "reverse"]], &["group-by"]),
     ("du", &[FILTERS, INODES], &["since", "from", "interactive"]),

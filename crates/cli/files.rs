@@ -74,6 +74,7 @@ fn role(command: &str, argument: &str) -> Option<Role> {
         ("hash", "paths") | ("cmp", "a" | "b") | ("du", "from" | "since") | ("dup apply", "report") => {
             Role::Input
         }
+        ("hash", "update") => Role::Input,
         ("hash" | "manifest import", "root") | ("manifest update", "accept") => Role::Name,
         ("dup" | "dup prune", "paths") => Role::Tree,
         ("find" | "du" | "cache forget", "paths") => Role::Examined,

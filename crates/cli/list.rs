@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::time::SystemTime;
 
 use anyhow::Context as _;
 use ftk_record::{Output, quote};
@@ -75,6 +76,16 @@ impl<'o> List<'o> {
             Self::Stdout(_) => Ok(None),
             Self::File(file) => file.output.file().try_clone().map(Some),
         }
+    }
+
+    /// Gives the new file the owner of the one that it replaces, and sets the mtime that it will have.
+    ///
+    /// # Errors
+    /// If the process may not give the file to that owner.
+    pub(crate) fn keep_owner(&mut self, modified: SystemTime) -> io::Result<()> {
+        let Self::File(file) = self else { return Ok(()) };
+        file.output.set_modified(modified);
+        file.output.keep_owner()
     }
 
     /// Whether writing has ended early, so that further lines would be discarded.

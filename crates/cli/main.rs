@@ -30,6 +30,7 @@ mod input;
 mod journal;
 mod line;
 mod list;
+mod lock;
 mod man;
 mod manifest;
 mod meter;

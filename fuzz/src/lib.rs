@@ -12,6 +12,7 @@ mod globs;
 mod ignore_files;
 mod journals;
 mod json;
+mod list_edits;
 mod lists;
 mod manifests;
 mod ncdu_trees;
@@ -32,6 +33,7 @@ pub use formats::formats;
 pub use globs::globs;
 pub use ignore_files::ignore_files;
 pub use journals::journals;
+pub use list_edits::list_edits;
 pub use lists::{json_paths, names, sum_lists};
 pub use manifests::manifests;
 pub use ncdu_trees::ncdu_trees;
@@ -63,6 +65,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("imports", imports),
     ("journals", journals),
     ("json_paths", json_paths),
+    ("list_edits", list_edits),
     ("manifests", manifests),
     ("names", names),
     ("ncdu_trees", ncdu_trees),

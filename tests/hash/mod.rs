@@ -14,3 +14,4 @@ mod root;
 mod several;
 mod simd;
 mod tree;
+mod update;

@@ -9,6 +9,7 @@ pub(crate) mod reading;
 mod sums;
 pub(crate) mod table;
 mod tree;
+mod update;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::hash::check::CheckArgs;
 use crate::hash::tree::TreeArg;
+use crate::hash::update::UpdateArgs;
 use crate::selection::{RecursiveArg, SelectionArgs};
 
 /// Print the digest of every file; check and compare checksum lists
@@ -104,6 +106,9 @@ pub(crate) struct HashArgs {
     check: CheckArgs,
 
     #[command(flatten)]
+    update: UpdateArgs,
+
+    #[command(flatten)]
     selection: SelectionArgs,
 
     #[command(flatten)]
@@ -170,6 +175,22 @@ struct Mode {
         conflicts_with = "special",
     )]
     tree: Option<TreeArg>,
+
+    /// Add the files to checksum list LIST that it lacks
+    ///
+    /// Searches the PATHs, or else the directory of LIST, and reads only files that LIST does not name; names in it are
+    /// relative to its directory, or absolute. Files that are missing, or newer than LIST, are reported and kept, with
+    /// status 1: see --prune and --rehash. All other lines, the format, algorithms, mode and owner of LIST stay, and it
+    /// is replaced as a whole. New lines are sorted in if LIST is sorted by path, and else come last.
+    ///
+    /// Accepts the lists that --check does, if they have no other text. With the payload manifest of a bag, all its
+    /// manifests, tag manifests and Payload-Oxum are updated.
+    #[arg(
+        long,
+        value_name = "LIST",
+        conflicts_with_all = ["tag", "output"],
+    )]
+    update: Option<PathBuf>,
 }
 
 /// The explanation of `--algorithm`. The short help has no room for all names.
@@ -188,12 +209,16 @@ Examples:
   ftk hash -o SHA256SUMS ~/archive   write a list that `sha256sum -c` accepts
   ftk hash --root dist -o dist/SUMS  names without `dist/`, for a check in dist
   ftk hash --check -q SHA256SUMS     report only files that are not OK
+  ftk hash --update SHA256SUMS       add new files; report missing ones
   ftk hash --bag /srv/bags/1912      validate a BagIt bag; --create makes one
   ftk hash --tree photos             one digest of a whole directory";
 
 pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     args.refuse_conflicts_with(globals)?;
-    let Mode { check, bag, diff, lines, tree } = args.mode;
+    let Mode { check, bag, diff, lines, tree, ref update } = args.mode;
+    if let Some(list) = update {
+        return update::run(list, args, globals, console);
+    }
     match (check, bag, diff, lines, tree) {
         (true, ..) => check::run(args, globals, console),
         (_, true, ..) if args.create => bag_create::run(args, globals, console),
@@ -211,9 +236,16 @@ impl HashArgs {
     /// # Errors
     /// If there is one.
     pub(crate) fn refuse_conflicts_with(&self, globals: &Globals) -> anyhow::Result<()> {
-        let Mode { check, bag, diff, lines, tree } = self.mode;
-        let is_new_list = !check && !bag && !diff && !lines && tree.is_none();
-        let modes = [(check, "--check"), (bag, "--bag"), (diff, "--diff"), (lines, "--lines")];
+        let Mode { check, bag, diff, lines, tree, ref update } = self.mode;
+        let updates = update.is_some();
+        let is_new_list = !check && !bag && !diff && !lines && tree.is_none() && !updates;
+        let modes = [
+            (check, "--check"),
+            (bag, "--bag"),
+            (diff, "--diff"),
+            (lines, "--lines"),
+            (updates, "--update"),
+        ];
         if let Some(mode) = modes.into_iter().find(|it| it.0) {
             ensure!(!self.cache.is_given(), "--cache cannot be used with {}: it always reads", mode.1);
         } else {
@@ -327,7 +359,7 @@ mod tests {
         let mut definition = Args::command();
         definition.build();
         let hash = definition.find_subcommand("hash").unwrap();
-        let modes_of_hash = ["check", "bag", "diff", "lines", "tree", "help"];
+        let modes_of_hash = ["check", "bag", "diff", "lines", "tree", "update", "help"];
         let options = hash.get_arguments().filter(|arg| !arg.is_global_set() && !arg.is_positional());
         let (mut tried, mut wrong) = (0, Vec::new());
         for arg in options.filter(|arg| !modes_of_hash.contains(&arg.get_long().unwrap())) {

@@ -77,13 +77,13 @@ const GONE: &str = "or add --other-root, and what was recorded there counts as r
 
 /// The limit for missing entries.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Limit {
+pub(crate) enum Limit {
     Percent(f64),
     Entries(u64),
 }
 
 impl Limit {
-    fn is_exceeded(self, missing: u64, recorded: u64) -> bool {
+    pub(crate) fn is_exceeded(self, missing: u64, recorded: u64) -> bool {
         match self {
             Self::Percent(percent) => missing as f64 * 100.0 > percent * recorded as f64,
             Self::Entries(most) => missing > most,

@@ -10,7 +10,6 @@ mod format;
 mod guard;
 mod import;
 pub(crate) mod input;
-mod lock;
 mod merge;
 mod output;
 mod pace;
@@ -35,6 +34,7 @@ use clap::{Args, Subcommand};
 
 pub(crate) use self::create::join;
 pub(crate) use self::export::{DECLARATION, bag_files, bag_info, payload_manifest};
+pub(crate) use self::guard::Limit;
 pub(crate) use self::root::Root;
 pub(crate) use self::scope::ScopeArgs;
 

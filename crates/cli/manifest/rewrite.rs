@@ -7,8 +7,8 @@ use ftk_manifest::{Error, Header, Writer};
 use ftk_record::quote;
 
 use crate::list::List;
+use crate::lock::Lock;
 use crate::manifest::create::{Sink, write};
-use crate::manifest::lock::Lock;
 use crate::stdout::Stdout;
 
 /// A manifest that a run replaces, each time as a whole.

@@ -137,6 +137,11 @@ impl<'l> BagLine<'l> {
         Ok(Self { hex, encoded })
     }
 
+    /// Returns the path as it is written.
+    pub(crate) fn encoded(&self) -> &'l [u8] {
+        self.encoded
+    }
+
     /// Returns the path that the line names according to RFC 8493.
     pub fn path(&self) -> Cow<'l, [u8]> {
         decode(self.encoded, true)

@@ -90,6 +90,40 @@ pub fn check_bag_info(text: &[u8], is_old: bool) -> Result<(), (u64, &'static st
     Ok(())
 }
 
+/// Returns the bytes of `bag-info.txt` with another value of `Payload-Oxum`; all other bytes stay. `None`: there is no
+/// such line.
+///
+/// # Errors
+/// If there are several, or if the value is continued in the next line.
+pub fn replace_payload_oxum(text: &[u8], bytes: u64, files: u64) -> Result<Option<Vec<u8>>, &'static str> {
+    const LABEL: &[u8] = b"payload-oxum";
+    let (mut new, mut seen) = (Vec::with_capacity(text.len()), 0);
+    let mut is_after = false;
+    for line in text.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+        let colon = line.iter().position(|byte| *byte == b':');
+        let is_folded = line.starts_with(b" ") || line.starts_with(b"\t");
+        if is_after && is_folded {
+            return Err("Payload-Oxum has several lines");
+        }
+        is_after &= matches!(line, b"\n");
+        match colon.filter(|at| !is_folded && line[..*at].trim_ascii().eq_ignore_ascii_case(LABEL)) {
+            Some(at) => {
+                (seen, is_after) = (seen + 1, true);
+                let end = line.trim_ascii_end().len();
+                new.extend_from_slice(&line[..=at]);
+                new.extend_from_slice(format!(" {bytes}.{files}").as_bytes());
+                new.extend_from_slice(&line[end.max(at + 1)..]);
+            }
+            None => new.extend_from_slice(line),
+        }
+    }
+    match seen {
+        0 => Ok(None),
+        1 => Ok(Some(new)),
+        _ => Err("Payload-Oxum is given several times"),
+    }
+}
+
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A line of `fetch.txt`: a file of the bag that may have to be fetched.
@@ -178,6 +212,28 @@ impl std::error::Error for FetchError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_size_of_the_payload_is_replaced() {
+        let replace = |text: &str| {
+            replace_payload_oxum(text.as_bytes(), 70, 3)
+                .map(|new| new.map(|new| String::from_utf8(new).unwrap()))
+        };
+        for (text, new) in [
+            ("A: 1\nPayload-Oxum: 5.1\nB: 2\n", Some("A: 1\nPayload-Oxum: 70.3\nB: 2\n")),
+            ("payload-oxum : 5.1\r\nB: 2\r\n", Some("payload-oxum : 70.3\r\nB: 2\r\n")),
+            ("Payload-Oxum: 5.1", Some("Payload-Oxum: 70.3")),
+            ("A: x\n Payload-Oxum: 5.1\n", None),
+            ("", None),
+        ] {
+            assert_eq!(replace(text), Ok(new.map(str::to_owned)), "{text:?}");
+        }
+        for text in
+            ["Payload-Oxum: 5\n .1\n", "Payload-Oxum:\r\n\t5.1\r\n", "Payload-Oxum: 5.1\nPayload-Oxum: 6.1\n"]
+        {
+            assert!(replace(text).is_err(), "{text:?}");
+        }
+    }
 
     fn tags(text: &[u8]) -> Result<Vec<String>, u64> {
         let mut all = Vec::new();

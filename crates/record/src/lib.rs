@@ -11,6 +11,7 @@
 //!   [`FetchLine`] their other files.
 //! - [`write_sfv_line`] and [`SfvReader`] write and read lists of CRC-32.
 //! - [`ListReader`] reads a list of digests in any of these formats.
+//! - [`EditableList`] adds, removes and changes lines of a list, and keeps the others as they are.
 //! - [`changes()`] compares two lists.
 //! - [`write_path`] and [`read_path`] write and read names in JSON. [`Object`] accepts JSON objects and
 //!   refuses arrays.
@@ -43,6 +44,7 @@ mod hashdeep;
 mod json;
 mod lines;
 mod list;
+mod list_edit;
 mod magic;
 mod ncdu;
 mod ncdu_reader;
@@ -63,7 +65,9 @@ mod zstd;
 pub use bag::{
     BagError, BagLine, BagNameError, BagReader, BagRecord, check_bag_name, decode_bag_path, write_bag_line,
 };
-pub use bag_tags::{FetchError, FetchLine, check_bag_declaration, check_bag_info, read_bag_tags};
+pub use bag_tags::{
+    FetchError, FetchLine, check_bag_declaration, check_bag_info, read_bag_tags, replace_payload_oxum,
+};
 pub use changes::{Change, changes};
 pub use file_type::{type_name, type_of};
 pub use hashdeep::{
@@ -74,7 +78,8 @@ pub use json::{
     PathError, RecordWriter, path_member, read_base64, read_path, write_path, write_record, write_string,
 };
 pub use lines::{MAX_LINE, MAX_NESTED_PATH, read_line};
-pub use list::{BagFile, ListError, ListFormat, ListLine, ListReader, ListRecord, Unusable};
+pub use list::{BagFile, ListError, ListFormat, ListLine, ListReader, ListRecord, Unusable, named_algorithm};
+pub use list_edit::{EditError, EditableList, Edits, ListedLine};
 pub use magic::Magic;
 pub use ncdu::{NcduMissing, NcduObject, write_ncdu_object, write_ncdu_start};
 pub use ncdu_reader::{NcduEntry, NcduError, NcduEvent, NcduMade, NcduReader};

@@ -315,6 +315,26 @@ pub(crate) fn by_tag(tag: &str) -> Option<Algorithm> {
     }
 }
 
+/// Returns the algorithm that the name of a list says: `SHA256SUMS`, `b2sums.txt`, `photos.md5` or `x.sha1sum`.
+pub fn named_algorithm(file_name: &[u8]) -> Option<Algorithm> {
+    let name = str::from_utf8(file_name).ok()?.to_ascii_lowercase();
+    let name = name.strip_suffix(".txt").unwrap_or(&name);
+    let of = |word: &str| {
+        let word = word.strip_suffix("sums").or_else(|| word.strip_suffix("sum")).unwrap_or(word);
+        match word.trim_end_matches(['-', '_', '.']) {
+            "b2" => Some(Algorithm::Blake2b),
+            "b3" => Some(Algorithm::Blake3),
+            "sha" => Some(Algorithm::Sha1),
+            word => by_tag(word),
+        }
+    };
+    match name.rsplit_once('.') {
+        Some((_, extension)) => of(extension),
+        None if name.ends_with("sums") || name.ends_with("sum") => of(name),
+        None => None,
+    }
+}
+
 /// A line that cannot be used.
 #[derive(Clone, Debug)]
 pub struct Unusable {
@@ -449,6 +469,31 @@ mod tests {
             String::new(),
         ] {
             assert_eq!(of("manifest-md5.txt", &start), ListFormat::Sums, "{start:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_lists_say_the_algorithm() {
+        use Algorithm::{Blake2b, Blake3, Md5, Sha1, Sha3_256, Sha256, Sha512, Xxh64};
+        for (name, expected) in [
+            ("SHA256SUMS", Some(Sha256)),
+            ("SHA512SUMS.txt", Some(Sha512)),
+            ("sha256sum.txt", Some(Sha256)),
+            ("MD5SUM", Some(Md5)),
+            ("B2SUMS", Some(Blake2b)),
+            ("b3sums.txt", Some(Blake3)),
+            ("SHA3-256SUMS", Some(Sha3_256)),
+            ("photos.2024.md5", Some(Md5)),
+            ("x.sha1sum", Some(Sha1)),
+            ("x.sha", Some(Sha1)),
+            ("x.b3", Some(Blake3)),
+            ("x.XXH64", Some(Xxh64)),
+            ("CHECKSUMS", None),
+            ("sums.txt", None),
+            ("md5", None),
+            ("checksums.md5.asc", None),
+        ] {
+            assert_eq!(named_algorithm(name.as_bytes()), expected, "{name}");
         }
     }
 

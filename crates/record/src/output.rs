@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, fchown};
 use std::path::Path;
+use std::time::SystemTime;
 
 use ftk_file::{FileType, Stat, Symlinks, begin_write_back, permissions};
 use rustix::fs::Mode;
@@ -47,6 +48,8 @@ pub struct Output {
     writer: BufWriter<File>,
     pending: Option<Box<Pending>>,
     identities: Vec<(u64, u64)>,
+    /// The mtime that the file gets, if it is not the time of its last write.
+    modified: Option<SystemTime>,
     failed: bool,
     /// The bytes that were written, and those of them whose way to the disk has begun.
     written: u64,
@@ -164,7 +167,7 @@ impl Output {
         let mut identities = vec![Stat::of(&file)?.identity()];
         identities.extend(pending.iter().filter_map(|pending| pending.old.as_ref()).map(Stat::identity));
         let writer = BufWriter::with_capacity(BUFFER, file);
-        Ok(Self { writer, pending, identities, failed: false, written: 0, begun: 0 })
+        Ok(Self { writer, pending, identities, modified: None, failed: false, written: 0, begun: 0 })
     }
 
     /// Returns the device and inode number of every file that is this output: the one being written, and the
@@ -178,6 +181,21 @@ impl Output {
         self.writer.get_ref()
     }
 
+    /// Gives the new file the owner of the old one.
+    ///
+    /// # Errors
+    /// If the process may not: then only the owner can replace the file without taking it over.
+    pub fn keep_owner(&self) -> io::Result<()> {
+        let Some(old) = self.pending.as_ref().and_then(|pending| pending.old.as_ref()) else { return Ok(()) };
+        let file = self.writer.get_ref();
+        if Stat::of(file)?.uid == old.uid { Ok(()) } else { fchown(file, Some(old.uid), Some(old.gid)) }
+    }
+
+    /// Sets the mtime that the file has when it is complete. By default it is the time of the last write.
+    pub fn set_modified(&mut self, time: SystemTime) {
+        self.modified = Some(time);
+    }
+
     /// Writes the buffered data, waits until the file is on the disk, and gives it its name.
     ///
     /// # Errors
@@ -189,6 +207,9 @@ impl Output {
         }
         self.writer.flush()?;
         let file = self.writer.get_ref();
+        if let Some(modified) = self.modified {
+            file.set_modified(modified)?;
+        }
         match self.pending.take() {
             Some(pending) => {
                 let Pending { temp, name, old, replaces } = *pending;

@@ -20,7 +20,7 @@ use crate::run::Run;
 use crate::scan::say_hint;
 
 /// The message for a list that exceeds `--memory` or the largest possible table.
-pub(super) const TOO_LARGE: &str = "the list is too large (raise --memory)";
+pub(in crate::hash) const TOO_LARGE: &str = "the list is too large (raise --memory)";
 
 /// How lists are read for a check.
 pub(super) struct ParseOptions<'a> {
@@ -168,7 +168,7 @@ impl ParseOptions<'_> {
 
 /// Returns the path below `root` that a line of a BagIt manifest means, given the name according to RFC 8493 and that
 /// of a program that does not encode `%`.
-pub(super) fn resolve<'l>(name: &'l [u8], other: Option<&'l [u8]>, root: &Path) -> &'l [u8] {
+pub(in crate::hash) fn resolve<'l>(name: &'l [u8], other: Option<&'l [u8]>, root: &Path) -> &'l [u8] {
     match other {
         Some(other) if !exists(root, name) && exists(root, other) => other,
         _ => name,

@@ -7,8 +7,8 @@
 pub(super) mod bag;
 mod elsewhere;
 mod files;
-mod lists;
-mod unlisted;
+pub(super) mod lists;
+pub(super) mod unlisted;
 mod verdict;
 mod verdicts;
 

@@ -81,7 +81,7 @@ impl SearchedTree<'_> {
 
 /// Writes `path` to `plain`, relative to `here` and without `.`, `..` and repeated slashes. Returns `false`
 /// if the path is not below `here`.
-fn simplify(path: &[u8], here: &[u8], plain: &mut Vec<u8>) -> bool {
+pub(in crate::hash) fn simplify(path: &[u8], here: &[u8], plain: &mut Vec<u8>) -> bool {
     plain.clear();
     let relative = match path.strip_prefix(here) {
         Some(rest) if path.starts_with(b"/") && rest.starts_with(b"/") => rest,

@@ -1,4 +1,4 @@
-//! The lock of a manifest that a command rewrites.
+//! The lock of a manifest or list that a command rewrites.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -12,12 +12,12 @@ use crate::console::{Console, cause};
 use crate::input;
 use crate::list::List;
 
-/// A lock (`flock`) on a manifest. While it is held, no other command of ftk rewrites the manifest.
+/// A lock (`flock`) on a manifest or list. While it is held, no other command of ftk rewrites the file.
 ///
 /// The lock belongs to the file and not to its name. So the file that replaces the manifest is locked before it
 /// gets the name, and a lock counts only if the file still has the name afterwards.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(crate) struct Lock {
     path: PathBuf,
     /// The file that has the name, and then the one that will replace it.
     held: Vec<File>,
@@ -32,7 +32,7 @@ impl Lock {
     /// # Errors
     /// If another command holds the lock, or the path is not a regular file that can be opened. A file system
     /// without locks only causes a warning.
-    pub(super) fn acquire(path: &Path, console: &Console) -> anyhow::Result<Self> {
+    pub(crate) fn acquire(path: &Path, console: &Console) -> anyhow::Result<Self> {
         let name = || quote(path.as_os_str().as_encoded_bytes());
         let cannot_open = || format!("cannot open {}", name());
         for _ in 0..TRIES {
@@ -55,8 +55,13 @@ impl Lock {
         bail!("{} is replaced again and again", name())
     }
 
+    /// Returns the file that had the name when it was locked.
+    pub(crate) fn file(&self) -> &File {
+        &self.held[0]
+    }
+
     /// Returns device and inode of the locked manifest.
-    pub(super) fn identity(&self) -> io::Result<(u64, u64)> {
+    pub(crate) fn identity(&self) -> io::Result<(u64, u64)> {
         self.held[0].metadata().map(|it| (it.dev(), it.ino()))
     }
 
@@ -64,7 +69,7 @@ impl Lock {
     ///
     /// # Errors
     /// If another program has replaced or removed it.
-    pub(super) fn check(&self) -> io::Result<()> {
+    pub(crate) fn check(&self) -> io::Result<()> {
         let named = fs::metadata(&self.path).map(|it| (it.dev(), it.ino()));
         match named {
             Ok(named) if named == self.identity()? => Ok(()),
@@ -76,7 +81,7 @@ impl Lock {
     ///
     /// # Errors
     /// If the output is the manifest itself, as for `/dev/stdin`, or cannot be locked although the manifest could.
-    pub(super) fn extend_to(&mut self, list: &List<'_>) -> io::Result<()> {
+    pub(crate) fn extend_to(&mut self, list: &List<'_>) -> io::Result<()> {
         if let Some(file) = list.file()? {
             let new = file.metadata()?;
             if (new.dev(), new.ino()) == self.identity()? {
@@ -92,7 +97,7 @@ impl Lock {
     }
 
     /// Releases all files but the one that was locked last, which has the name now.
-    pub(super) fn replaced(&mut self) {
+    pub(crate) fn replaced(&mut self) {
         self.held.drain(..self.held.len() - 1);
     }
 }
