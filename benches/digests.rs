@@ -71,6 +71,11 @@ impl<'g, 'c, 'm> Bench<'g, 'c, 'm> {
             Algorithm::Sha3_512 => self.crate_peer::<sha3::Sha3_512>("sha3"),
             Algorithm::Crc32 => self.peer("crc32fast", |message| crc32fast::hash(message).to_be_bytes()),
             Algorithm::Crc32c => self.peer("crc32c", |message| crc32c::crc32c(message).to_be_bytes()),
+            Algorithm::Crc64Nvme => self.peer("crc64fast-nvme", |message| {
+                let mut digest = crc64fast_nvme::Digest::new();
+                digest.write(message);
+                digest.sum64().to_be_bytes()
+            }),
             Algorithm::Xxh64 => {
                 self.peer("xxhash-rust", |message| xxhash_rust::xxh64::xxh64(message, 0).to_be_bytes());
                 self.peer("twox-hash", |message| twox_hash::XxHash64::oneshot(0, message).to_be_bytes());

@@ -124,6 +124,21 @@ fn sha3_of_openssl() {
     }
 }
 
+/// The check value of the catalogue of CRCs, in base64 as S3 prints it.
+#[test]
+fn crc64nvme_and_base64() {
+    let dir = Dir::new();
+    dir.file("a", b"123456789");
+    dir.ftk(["hash", "-q", "-a", "crc64nvme", "a"]).run().status(0).stdout("ae8b14860a799888  a\n");
+    dir.ftk(["hash", "-q", "-a", "crc64nvme", "--base64", "a"]).run().status(0).stdout("rosUhgp5mIg=  a\n");
+    // `cksum --base64` of coreutils 9.2 prints this line of SHA-256.
+    let expected = "CRC64NVME (a) = rosUhgp5mIg=\nSHA256 (a) = FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=\n";
+    let run = dir.ftk(["hash", "-q", "-a", "crc64nvme,sha256", "--base64", "a"]).run().status(0);
+    let run = run.stdout(expected);
+    dir.ftk(["hash", "--check", "-q"]).stdin(&run.out).run().status(0);
+    dir.ftk(["hash", "--json", "--base64", "a"]).run().status(2);
+}
+
 #[test]
 fn crc32_of_gzip() {
     needs!("gzip");

@@ -52,6 +52,7 @@ fn number(algorithm: Algorithm) -> u8 {
         Algorithm::Sha3_512 => 13,
         Algorithm::Crc32 => 14,
         Algorithm::Crc32c => 15,
+        Algorithm::Crc64Nvme => 16,
         _ => 0,
     }
 }

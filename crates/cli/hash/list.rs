@@ -16,6 +16,8 @@ pub(crate) struct Format<'a> {
     pub(crate) algorithms: &'a [Algorithm],
     pub(crate) style: Style,
     pub(crate) end: End,
+    /// Whether digests in checksum lines are in base64.
+    pub(crate) base64: bool,
     /// Whether a record is a JSON object instead of a checksum line for each digest.
     pub(crate) json: bool,
     /// Whether a record is a line of an SFV list. The algorithm is CRC-32.
@@ -49,7 +51,7 @@ impl Format<'_> {
                 self.record(out, |out| write_sfv_line(out, digest, path));
                 continue;
             }
-            let format = SumFormat::new(algorithm.tag(), self.style, self.end);
+            let format = SumFormat::new(algorithm.tag(), self.style, self.end).base64(self.base64);
             self.record(out, |out| format.write_line(out, digest, path));
         }
     }

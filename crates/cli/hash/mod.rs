@@ -59,6 +59,12 @@ pub(crate) struct HashArgs {
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     tag: bool,
 
+    /// Print digests in base64
+    ///
+    /// As `cksum --base64` prints them, and as S3 stores its checksums.
+    #[arg(long, conflicts_with_all = ["json", "sfv", "Mode"], help_heading = "Output")]
+    base64: bool,
+
     /// Print lines like `name CRC32`
     ///
     /// The format is that of Simple File Verification, and the algorithm CRC-32. It cannot represent some names:

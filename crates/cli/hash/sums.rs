@@ -124,6 +124,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         // Without tags, lines of different algorithms would be indistinguishable.
         style: if args.tag || algorithms.len() > 1 { Style::Tagged } else { Style::Untagged },
         end: if args.zero { End::Nul } else { End::Newline },
+        base64: args.base64,
         json: globals.json,
         sfv: args.sfv,
         is_shown: list.is_shown(),

@@ -55,7 +55,7 @@ pub(super) struct CreateArgs {
 
     /// Digest algorithm [default: sha256]
     ///
-    /// Several algorithms, separated by commas, are computed in one read. crc32 and crc32c need another one besides,
+    /// Several algorithms, separated by commas, are computed in one read. crc32, crc32c and crc64nvme need another one,
     /// since a CRC does not identify contents.
     #[arg(
         short,

@@ -42,11 +42,13 @@ pub enum Algorithm {
     /// CRC-32C, the CRC of Castagnoli (RFC 3720). Does not [identify contents](Algorithm::identifies_content)
     /// either.
     Crc32c,
+    /// CRC-64/NVME, which S3 stores for whole objects. Does not [identify contents](Algorithm::identifies_content) either.
+    Crc64Nvme,
 }
 
 impl Algorithm {
     /// All algorithms, in the order in which they are listed to users.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Sha256,
         Self::Sha1,
         Self::Sha512,
@@ -62,6 +64,7 @@ impl Algorithm {
         Self::Xxh128,
         Self::Crc32,
         Self::Crc32c,
+        Self::Crc64Nvme,
     ];
 
     /// Returns the name on the command line and in JSON, such as `sha256`.
@@ -82,6 +85,7 @@ impl Algorithm {
             Self::Xxh128 => "xxh128",
             Self::Crc32 => "crc32",
             Self::Crc32c => "crc32c",
+            Self::Crc64Nvme => "crc64nvme",
         }
     }
 
@@ -104,6 +108,7 @@ impl Algorithm {
             Self::Xxh128 => "XXH128",
             Self::Crc32 => "CRC32",
             Self::Crc32c => "CRC32C",
+            Self::Crc64Nvme => "CRC64NVME",
         }
     }
 
@@ -116,7 +121,7 @@ impl Algorithm {
             Self::Sha224 => 28,
             Self::Sha1 => 20,
             Self::Md5 | Self::Xxh128 => 16,
-            Self::Xxh64 | Self::Xxh3 => 8,
+            Self::Xxh64 | Self::Xxh3 | Self::Crc64Nvme => 8,
             Self::Crc32 | Self::Crc32c => 4,
         }
     }
@@ -144,9 +149,10 @@ impl Algorithm {
     }
 
     /// Returns whether equal digests and sizes mean that contents are equal, unless they were crafted. Among
-    /// 100,000 different files of one size, two have the same CRC by chance.
+    /// 100,000 different files of one size, two have the same CRC of 32 bits by chance; and files that differ in a few
+    /// places have equal CRCs of any length more often than by chance.
     pub fn identifies_content(self) -> bool {
-        !matches!(self, Self::Crc32 | Self::Crc32c)
+        !matches!(self, Self::Crc32 | Self::Crc32c | Self::Crc64Nvme)
     }
 
     /// Returns the name of the kernel that this algorithm uses on this platform, for messages to the user:

@@ -11,7 +11,7 @@ use crate::function::{Blake2b, Function, Md5, Sha1, Sha256, Sha512};
 use crate::lanes::Lanes;
 use crate::message::{Blocks, Message};
 use crate::serial::{Serial, hash_each};
-use crate::stream::{Crc32, Crc32c, RustCrypto, Stream};
+use crate::stream::{Crc32, Crc32c, Crc64Nvme, RustCrypto, Stream};
 use crate::tree_engine::TreeEngine;
 use crate::xxh3::{Xxh3, Xxh128};
 use crate::{Algorithm, Digest, Engine, Platform};
@@ -46,7 +46,7 @@ impl Choice {
             Algorithm::Sha224 | Algorithm::Sha384 | Algorithm::Blake2b | Algorithm::Blake3 => true,
             Algorithm::Sha3_256 | Algorithm::Sha3_512 => false,
             Algorithm::Xxh64 | Algorithm::Xxh3 | Algorithm::Xxh128 => false,
-            Algorithm::Crc32 | Algorithm::Crc32c => false,
+            Algorithm::Crc32 | Algorithm::Crc32c | Algorithm::Crc64Nvme => false,
         };
         if !ours {
             return Self::Crate;
@@ -117,6 +117,7 @@ pub(crate) fn hash_many(algorithm: Algorithm, platform: Platform, messages: &[&[
         Algorithm::Xxh128 => hash_each::<Xxh128>(messages, out),
         Algorithm::Crc32 => hash_each::<Crc32>(messages, out),
         Algorithm::Crc32c => hash_each::<Crc32c>(messages, out),
+        Algorithm::Crc64Nvme => hash_each::<Crc64Nvme>(messages, out),
         _ => engine::<&[u8]>(algorithm, platform, 0).hash_many(messages, out),
     }
 }
@@ -253,6 +254,7 @@ fn make<M: Make>(algorithm: Algorithm, platform: Platform, make: M) -> M::Made {
         (_, A::Xxh128) => make.stream::<Xxh128>(),
         (_, A::Crc32) => make.stream::<Crc32>(),
         (_, A::Crc32c) => make.stream::<Crc32c>(),
+        (_, A::Crc64Nvme) => make.stream::<Crc64Nvme>(),
     }
 }
 
@@ -301,6 +303,7 @@ fn name_of_crate(algorithm: Algorithm) -> &'static str {
             () => "pclmulqdq",
         },
         Algorithm::Crc32c if CPU.sse42 => "sse4.2",
+        Algorithm::Crc64Nvme if CPU.pclmulqdq => "pclmulqdq",
         Algorithm::Blake3 if CPU.avx512f && CPU.avx512vl => "avx512",
         Algorithm::Sha512 | Algorithm::Sha384 if CPU.avx2 => "avx2",
         Algorithm::Blake3 | Algorithm::Xxh3 | Algorithm::Xxh128 if CPU.avx2 => "avx2",

@@ -104,6 +104,22 @@ impl Stream for Crc32c {
     }
 }
 
+/// CRC-64/NVME.
+#[derive(Clone)]
+pub(crate) struct Crc64Nvme(crc64fast_nvme::Digest);
+
+impl Stream for Crc64Nvme {
+    fn new() -> Self {
+        Self(crc64fast_nvme::Digest::new())
+    }
+    fn update(&mut self, data: &[u8]) {
+        self.0.write(data);
+    }
+    fn finish(self) -> Digest {
+        Digest::from_words([self.0.sum64().to_be_bytes()])
+    }
+}
+
 // The canonical form of an XXH digest, as xxhsum prints it, is big-endian. `whole` is inlined, so that a digest is
 // written to its place: copying the word that was just stored would take longer than hashing a short message.
 

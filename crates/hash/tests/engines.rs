@@ -38,6 +38,7 @@ fn oracle(algorithm: Algorithm, data: &[u8]) -> Digest {
         Algorithm::Sha3_512 => Digest::from_bytes(&sha3::Sha3_512::digest(data)),
         Algorithm::Crc32 => Digest::from_bytes(&crc(0xedb8_8320, data)),
         Algorithm::Crc32c => Digest::from_bytes(&crc(0x82f6_3b78, data)),
+        Algorithm::Crc64Nvme => Digest::from_bytes(&crc64(0x9a6c_9329_ac4b_c9b5, data)),
         Algorithm::Xxh64 => Digest::from_bytes(&twox_hash::XxHash64::oneshot(0, data).to_be_bytes()),
         Algorithm::Xxh3 => Digest::from_bytes(&twox_hash::XxHash3_64::oneshot(data).to_be_bytes()),
         Algorithm::Xxh128 => Digest::from_bytes(&twox_hash::XxHash3_128::oneshot(data).to_be_bytes()),
@@ -49,6 +50,14 @@ fn oracle(algorithm: Algorithm, data: &[u8]) -> Digest {
 fn crc(polynomial: u32, data: &[u8]) -> [u8; 4] {
     let byte = |crc: u32, byte: &u8| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ if crc & 1 == 1 { polynomial } else { 0 })
+    };
+    (!data.iter().fold(!0, byte)).to_be_bytes()
+}
+
+/// Like [`crc`], with 64 bits.
+fn crc64(polynomial: u64, data: &[u8]) -> [u8; 8] {
+    let byte = |crc: u64, byte: &u8| {
+        (0..8).fold(crc ^ u64::from(*byte), |crc, _| (crc >> 1) ^ if crc & 1 == 1 { polynomial } else { 0 })
     };
     (!data.iter().fold(!0, byte)).to_be_bytes()
 }

@@ -649,6 +649,24 @@ fn crc32_around_blocks() {
     );
 }
 
+/// NVM Express NVM Command Set Specification 1.0d, section 5.2.1.3.5 (figure 122), and the check value of the catalogue.
+#[test]
+fn crc64nvme() {
+    let ascending: Vec<u8> = (0..4096).map(|n| n as u8).collect();
+    let descending: Vec<u8> = ascending.iter().rev().copied().collect();
+    check(
+        Algorithm::Crc64Nvme,
+        &[
+            (b"", "0000000000000000"),
+            (b"123456789", "ae8b14860a799888"),
+            (&[0; 4096], "6482d367eb22b64e"),
+            (&[0xff; 4096], "c0ddba7302eca3ac"),
+            (&ascending, "3e729f5f6750449c"),
+            (&descending, "9a2df64b8e9e517e"),
+        ],
+    );
+}
+
 /// Output of a table of bytes, for lengths around the steps of vectors.
 #[test]
 fn crc32c_around_blocks() {

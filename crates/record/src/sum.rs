@@ -1,6 +1,6 @@
 //! Writing checksum lines, byte for byte as coreutils 9 does.
 
-use data_encoding::HEXLOWER;
+use data_encoding::{BASE64, HEXLOWER};
 
 /// The two styles of checksum lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,12 +30,19 @@ pub struct SumFormat<'t> {
     tag: &'t str,
     style: Style,
     end: End,
+    is_base64: bool,
 }
 
 impl<'t> SumFormat<'t> {
     /// Creates a format. `tag` is the name of the algorithm in tagged lines: `SHA256`, `BLAKE2b`, `XXH3`.
     pub fn new(tag: &'t str, style: Style, end: End) -> Self {
-        Self { tag, style, end }
+        Self { tag, style, end, is_base64: false }
+    }
+
+    /// Whether digests are written in base64, as `cksum --base64` writes them. By default they are hexadecimal.
+    #[must_use]
+    pub fn base64(self, is_base64: bool) -> Self {
+        Self { is_base64, ..self }
     }
 
     /// Appends one line to `out`, including its end.
@@ -52,7 +59,7 @@ impl<'t> SumFormat<'t> {
                 if self.tag == XXH3 {
                     out.extend_from_slice(XXH3_PREFIX);
                 }
-                push_hex(out, digest);
+                self.push_digest(out, digest);
                 out.extend_from_slice(b"  ");
                 push_name(out, name, escaped);
             }
@@ -61,13 +68,21 @@ impl<'t> SumFormat<'t> {
                 out.extend_from_slice(b" (");
                 push_name(out, name, escaped);
                 out.extend_from_slice(b") = ");
-                push_hex(out, digest);
+                self.push_digest(out, digest);
             }
         }
         out.push(match self.end {
             End::Newline => b'\n',
             End::Nul => 0,
         });
+    }
+
+    fn push_digest(&self, out: &mut Vec<u8>, digest: &[u8]) {
+        if self.is_base64 {
+            out.extend_from_slice(BASE64.encode(digest).as_bytes());
+        } else {
+            push_hex(out, digest);
+        }
     }
 }
 

@@ -313,3 +313,19 @@ fn ordinary_names_are_not_copied() {
     let line = SumLine::parse(b"00fa  name", End::Newline).unwrap();
     assert!(matches!(line.name, Cow::Borrowed(b"name")));
 }
+
+#[test]
+fn digests_written_in_base64_are_read_back() {
+    for algorithm in Algorithm::ALL {
+        for style in [Style::Untagged, Style::Tagged] {
+            let digest = algorithm.hash_one(b"content");
+            let mut line = Vec::new();
+            let format = SumFormat::new(algorithm.tag(), style, End::Newline).base64(true);
+            format.write_line(&mut line, digest.as_bytes(), b"a b");
+            let read = SumLine::parse(line.strip_suffix(b"\n").unwrap(), End::Newline).unwrap();
+            let mut bytes = Vec::new();
+            read.push_digest(&mut bytes);
+            assert_eq!((&*bytes, &*read.name), (digest.as_bytes(), &b"a b"[..]), "{}", line.escape_ascii());
+        }
+    }
+}
