@@ -351,7 +351,7 @@ mod tests {
             let short = command.clone().render_help().to_string();
             let hidden =
                 command.get_arguments().filter(|arg| arg.is_hide_short_help_set() && !arg.is_hide_set());
-            // A message names --allow-unused-rules when it matters. The short help of `dup` and `prune` has no room for
+            // A message names --allow-unused-rules when it matters. The short help of `hash`, `dup` and `prune` has no room for
             // the others.
             let unnamed = [
                 "recursive",
@@ -363,6 +363,10 @@ mod tests {
                 "with-sidecars",
                 "ignore-names",
                 "quarantine",
+                "prune",
+                "rehash",
+                "max-missing",
+                "base64",
             ];
             for option in hidden.filter_map(Arg::get_long).filter(|it| !unnamed.contains(it)) {
                 let is_named =

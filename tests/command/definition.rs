@@ -105,7 +105,7 @@ fn the_description_is_complete() {
     let option =
         |long: &str| hash["options"].as_array().unwrap().iter().find(|it| it["long"] == long).unwrap();
     assert_eq!(option("algorithm")["short"], "a");
-    assert_eq!(option("algorithm")["possible_values"].as_array().unwrap().len(), 15);
+    assert_eq!(option("algorithm")["possible_values"].as_array().unwrap().len(), 16);
     assert!(option("check").get("value").is_none());
     // `ftk describe` prints the same.
     dir.ftk(["describe"]).run().status(0).stdout(&run.out);

@@ -132,7 +132,8 @@ fn crc64nvme_and_base64() {
     dir.ftk(["hash", "-q", "-a", "crc64nvme", "a"]).run().status(0).stdout("ae8b14860a799888  a\n");
     dir.ftk(["hash", "-q", "-a", "crc64nvme", "--base64", "a"]).run().status(0).stdout("rosUhgp5mIg=  a\n");
     // `cksum --base64` of coreutils 9.2 prints this line of SHA-256.
-    let expected = "CRC64NVME (a) = rosUhgp5mIg=\nSHA256 (a) = FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=\n";
+    let expected =
+        "CRC64NVME (a) = rosUhgp5mIg=\nSHA256 (a) = FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=\n";
     let run = dir.ftk(["hash", "-q", "-a", "crc64nvme,sha256", "--base64", "a"]).run().status(0);
     let run = run.stdout(expected);
     dir.ftk(["hash", "--check", "-q"]).stdin(&run.out).run().status(0);

@@ -62,7 +62,7 @@ pub(crate) struct HashArgs {
     /// Print digests in base64
     ///
     /// As `cksum --base64` prints them, and as S3 stores its checksums.
-    #[arg(long, conflicts_with_all = ["json", "sfv", "Mode"], help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["json", "sfv", "Mode"], hide_short_help = true, help_heading = "Output")]
     base64: bool,
 
     /// Print lines like `name CRC32`

@@ -43,19 +43,19 @@ pub(super) struct UpdateArgs {
     /// Remove files from the list that do not exist
     ///
     /// Nothing is changed if more of the listed files are missing than --max-missing says.
-    #[arg(long, requires = "update")]
+    #[arg(long, requires = "update", hide_short_help = true)]
     prune: bool,
 
-    /// Read files that changed since the list was written; replace their digests
+    /// Read files that changed since LIST was written; replace their digests
     ///
     /// Only this accepts a file whose content is not as listed.
-    #[arg(long, requires = "update")]
+    #[arg(long, requires = "update", hide_short_help = true)]
     rehash: bool,
 
     /// With --prune: stop if more than P% or N of the listed files are missing
     ///
     /// An empty mount point looks like a tree from which everything was deleted. 100% removes the limit.
-    #[arg(long, value_name = "P%|N", default_value = "50%", requires = "prune")]
+    #[arg(long, value_name = "P%|N", default_value = "50%", requires = "prune", hide_short_help = true)]
     max_missing: Limit,
 }
 
@@ -252,8 +252,8 @@ pub(super) fn run(
 
     let is_edited =
         edits.iter().any(|it| !(it.added.is_empty() && it.removed.is_empty() && it.replaced.is_empty()));
-    // Files that were read again and are as listed are not newer than a list that is written again. A killed run may have
-    // left tag manifests that do not fit the others.
+    // Files that were read again and are as listed are not newer than a list that is written again. A killed run may
+    // have left tag manifests that do not fit the others.
     if is_edited || !rehashed.is_empty() || (is_bag && own.rehash) {
         let mut new = Vec::with_capacity(lists.len());
         for (list, edits) in lists.iter().zip(&edits) {
