@@ -351,8 +351,8 @@ mod tests {
             let short = command.clone().render_help().to_string();
             let hidden =
                 command.get_arguments().filter(|arg| arg.is_hide_short_help_set() && !arg.is_hide_set());
-            // A message names --allow-unused-rules when it matters. The short help of `hash`, `dup` and `prune` has no room for
-            // the others.
+            // A message names --allow-unused-rules when it matters. The short help of `hash`, `dup` and `prune` has no
+            // room for the others.
             let unnamed = [
                 "recursive",
                 "no-cache",

@@ -77,7 +77,9 @@ fn is_orphan(above: &str, row: &str) -> bool {
     let continues = above.get(..indent).is_some_and(|start| indent == 0 || start.ends_with(' '))
         && above[indent..].starts_with(|c: char| c != ' ');
     let is_argument = indent < 8 && row.trim_start().starts_with(['-', '<', '[']);
-    continues && row.split_whitespace().count() == 1 && !is_argument
+    // The last value of a list of values.
+    let is_value = above.ends_with(',') && row.ends_with(']');
+    continues && row.split_whitespace().count() == 1 && !is_argument && !is_value
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub(super) struct UpdateArgs {
     #[arg(long, requires = "update", hide_short_help = true)]
     rehash: bool,
 
-    /// With --prune: stop if more than P% or N of the listed files are missing
+    /// With --prune: stop if more than P% or N of the files are missing
     ///
     /// An empty mount point looks like a tree from which everything was deleted. 100% removes the limit.
     #[arg(long, value_name = "P%|N", default_value = "50%", requires = "prune", hide_short_help = true)]
