@@ -245,13 +245,8 @@ impl HashArgs {
         let Mode { check, bag, diff, lines, tree, ref update } = self.mode;
         let updates = update.is_some();
         let is_new_list = !check && !bag && !diff && !lines && tree.is_none() && !updates;
-        let modes = [
-            (check, "--check"),
-            (bag, "--bag"),
-            (diff, "--diff"),
-            (lines, "--lines"),
-            (updates, "--update"),
-        ];
+        let modes =
+            [(check, "--check"), (bag, "--bag"), (diff, "--diff"), (lines, "--lines"), (updates, "--update")];
         if let Some(mode) = modes.into_iter().find(|it| it.0) {
             ensure!(!self.cache.is_given(), "--cache cannot be used with {}: it always reads", mode.1);
         } else {
