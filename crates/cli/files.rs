@@ -340,6 +340,7 @@ mod tests {
         "KEY",
         "LIMIT",
         "MODE",
+        "[-/]MODE",
         "N",
         "N[:N]",
         "P%",

@@ -85,6 +85,9 @@ const MOST_USED: [&str; 12] = [
     "threads",
 ];
 
+/// The option that only the long help shows.
+const RARE: &str = "log";
+
 /// Two options that have one line in `-h`, and what it says.
 const PAIRS: [(&str, &str, &str); 9] = [
     ("name", "iname", "Match names against this glob"),
@@ -140,10 +143,8 @@ impl Topic {
     /// first. `None` if it has none.
     fn block(&self, command: &Command) -> Option<String> {
         let topic = self.command();
-        let mut shown: Vec<_> = topic
-            .get_arguments()
-            .filter(|arg| is_shown(command, arg) && !arg.is_hide_short_help_set())
-            .collect();
+        let mut shown: Vec<_> =
+            topic.get_arguments().filter(|arg| is_shown(command, arg) && arg.get_id() != RARE).collect();
         let rank = |arg: &Arg| MOST_USED.iter().position(|id| arg.get_id() == id);
         shown.sort_by_key(|arg| rank(arg).unwrap_or(MOST_USED.len()));
         let find = |id: &str| shown.iter().find(|arg| arg.get_id() == id);

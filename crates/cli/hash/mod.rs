@@ -300,7 +300,7 @@ mod tests {
             "owner" => "0",
             "perm" => "644",
             "where" | "exclude-where" => "empty",
-            "size" | "links" | "min-depth" | "max-depth" => "1",
+            "size" | "links" | "min-depth" | "max-depth" | "max-missing" => "1",
             _ => "x",
         }
     }
@@ -337,7 +337,21 @@ mod tests {
             "one-file-system",
         ];
         let with_filters = |others: &[&'static str]| [&filters[..], others].concat();
-        let modes: [(&[&str], Vec<&str>); 9] = [
+        let modes: [(&[&str], Vec<&str>); 10] = [
+            (
+                &["--update=x"],
+                with_filters(&[
+                    "algorithm",
+                    "zero",
+                    "follow",
+                    "files-from",
+                    "files0-from",
+                    "prune",
+                    "rehash",
+                    "no-cache",
+                    "recursive",
+                ]),
+            ),
             (&["--check"], [&check[..], &common].concat()),
             (&["--check", "--new"], with_filters(&[&check[..7], &common, &["follow"]].concat())),
             (&["--check", "--only=a"], [&check[..8], &common].concat()),
@@ -369,7 +383,8 @@ mod tests {
                 true => format!("--{long}={}", value(long)),
                 false => format!("--{long}"),
             };
-            let needs_a_mode = (check[2..].contains(&long) && long != "root") || long == "create";
+            let needs_a_mode = (check[2..].contains(&long) && long != "root")
+                || ["create", "prune", "rehash", "max-missing"].contains(&long);
             assert_eq!(is_accepted(&[&word]), !needs_a_mode, "{word} without a mode");
             for (mode, used) in &modes {
                 let is_given = mode.iter().any(|it| it.split('=').next() == word.split('=').next());
