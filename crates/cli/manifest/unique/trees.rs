@@ -22,6 +22,7 @@ use crate::run::{Hashed, Run};
 use crate::scan::Scan;
 
 /// One of the two operands.
+#[expect(clippy::large_enum_variant, reason = "a run has two of them")]
 pub(super) enum Side {
     Manifest(Manifest),
     Tree(Tree),
