@@ -367,6 +367,21 @@ mod tests {
         }
     }
 
+    /// clap leaves a group empty whose struct flattens another one. A conflict with it would be no conflict.
+    #[test]
+    fn groups_of_options_are_not_empty() {
+        fn check(command: &clap::Command) {
+            for group in command.get_groups().filter(|group| group.get_id().as_str().ends_with("Args")) {
+                let conflicts =
+                    ["NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "ExclusionArgs", "StartArgs"];
+                let is_used = conflicts.contains(&group.get_id().as_str());
+                assert!(!is_used || group.get_args().next().is_some(), "{}", group.get_id());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&definition());
+    }
+
     #[test]
     fn memory() {
         let memory =

@@ -341,6 +341,7 @@ mod tests {
         "LIMIT",
         "MODE",
         "[-/]MODE",
+        "LINE",
         "N",
         "N[:N]",
         "P%",

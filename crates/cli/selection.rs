@@ -40,6 +40,9 @@ pub(crate) struct SelectionArgs {
     walk: WalkArgs,
 
     #[command(flatten)]
+    exclusions: ExclusionArgs,
+
+    #[command(flatten)]
     pub(crate) starts: StartArgs,
 }
 
@@ -164,9 +167,6 @@ pub(crate) struct WalkArgs {
     #[arg(short = 'E', long, value_name = "GLOB", allow_hyphen_values = true)]
     exclude: Vec<OsString>,
 
-    #[command(flatten)]
-    exclusions: ExclusionArgs,
-
     /// Skip what .gitignore and .ignore files exclude
     ///
     /// ftk reads these files in every directory. If a starting point is inside a git repository, ftk also reads those
@@ -214,9 +214,14 @@ impl SelectionArgs {
     /// Returns a selection by name and place alone: both stay the same when a file changes.
     ///
     /// Terms of the expressions that may change are errors when the selection is compiled.
-    pub(crate) fn by_place(names: NameArgs, expressions: ExpressionArgs, walk: WalkArgs) -> Self {
+    pub(crate) fn by_place(
+        names: NameArgs,
+        expressions: ExpressionArgs,
+        walk: WalkArgs,
+        exclusions: ExclusionArgs,
+    ) -> Self {
         let expressions = expressions.by_place();
-        Self { names, inode: InodeArgs::default(), expressions, walk, starts: StartArgs::default() }
+        Self { names, inode: InodeArgs::default(), expressions, walk, exclusions, starts: StartArgs::default() }
     }
 
     /// Returns an option of a manifest, such as `--exclude=GLOB`, as options that mean the same without knowing the
@@ -233,7 +238,7 @@ impl SelectionArgs {
                 vec![self.expressions.relative(option, OsStr::from_bytes(value), roots)?]
             }
             Ok("--exclude-from") => {
-                let lines = self.walk.exclusions.lines_of(value)?.into_iter();
+                let lines = self.exclusions.lines_of(value)?.into_iter();
                 return Ok(lines.map(|line| [EXCLUDE_LINE.as_bytes(), b"=", &line].concat()).collect());
             }
             _ => vec![value.to_vec()],
@@ -270,7 +275,7 @@ impl SelectionArgs {
             (!inode.samefile.is_empty(), "--samefile"),
             (inode.empty, "--empty"),
             (!walk.exclude.is_empty(), "--exclude"),
-            (walk.exclusions.filter().is_some(), walk.exclusions.filter().unwrap_or_default()),
+            (self.exclusions.filter().is_some(), self.exclusions.filter().unwrap_or_default()),
             (walk.ignore_files, "--ignore-files"),
             (walk.no_hidden, "--no-hidden"),
             (walk.min_depth > 0, "--min-depth"),
@@ -340,7 +345,7 @@ impl SelectionArgs {
         builder = names.path.iter().fold(builder, |builder, glob| builder.path(bytes(glob)));
         builder = names.regex.iter().fold(builder, |builder, regex| builder.regex(regex));
         builder = walk.exclude.iter().fold(builder, |builder, glob| builder.exclude(bytes(glob)));
-        builder = walk.exclusions.add_to(builder)?;
+        builder = self.exclusions.add_to(builder)?;
         builder = inode.size.iter().fold(builder, |builder, &size| builder.size(size));
         builder = inode.owner.iter().fold(builder, |builder, &owner| builder.owner(owner));
         builder = inode.perm.iter().fold(builder, |builder, &perm| builder.perm(perm));

@@ -45,7 +45,7 @@ pub(super) struct RecordedArgs {
         long,
         value_name = "FILE",
         num_args = 1..,
-        conflicts_with_all = ["paths", "algorithm", "verify", "DirArgs", "CacheArgs", "NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "StartArgs"]
+        conflicts_with_all = ["paths", "algorithm", "verify", "DirArgs", "CacheArgs", "NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "ExclusionArgs", "StartArgs"]
     )]
     pub(super) manifests: Vec<OsString>,
 }

@@ -145,20 +145,20 @@ struct Mode {
     /// Files in data/ must be in every manifest. Payload-Oxum must be right, and nothing may be left to fetch. Paths
     /// that lead out of the bag are errors, and no link in it is followed. The exit status is 1 if the bag is not
     /// valid; it is 2 if something cannot be checked. See also --create.
-    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "StartArgs", "tag"])]
+    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "ExclusionArgs", "StartArgs", "tag"])]
     bag: bool,
 
     /// Compare two checksum lists, the PATHs OLD and NEW
     ///
     /// Reads the same lists as --check. `./` at the start of names is ignored. No file named in the lists is read.
-    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "StartArgs", "tag"])]
+    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "ExclusionArgs", "StartArgs", "tag"])]
     diff: bool,
 
     /// Print the digest of each line of one PATH, in input order
     ///
     /// Prints only the digests, one per line. A newline is not part of its line; a carriage return is. The last line
     /// may lack its newline. With --zero, lines and digests end with NUL. With --json, prints one object per line.
-    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "StartArgs", "tag"])]
+    #[arg(long, conflicts_with_all = ["NameArgs", "InodeArgs", "ExpressionArgs", "WalkArgs", "ExclusionArgs", "StartArgs", "tag"])]
     lines: bool,
 
     /// Print one digest of each directory; FORM: ftk, git
@@ -261,6 +261,9 @@ impl HashArgs {
             _ => {}
         }
         ensure!(bag || !self.create, "--create needs --bag: it makes a bag");
+        if let Some(option) = self.update.given().filter(|_| !updates) {
+            bail!("{option} needs --update");
+        }
         if check {
             check::refuse_unused(self)?;
         }
@@ -323,6 +326,8 @@ mod tests {
             "changed-within",
             "changed-before",
             "owner",
+            "nouser",
+            "nogroup",
             "perm",
             "links",
             "samefile",
@@ -330,6 +335,9 @@ mod tests {
             "where",
             "exclude-where",
             "exclude",
+            "exclude-from",
+            "exclude-caches",
+            "exclude-if-present",
             "ignore-files",
             "no-hidden",
             "min-depth",

@@ -12,6 +12,7 @@ use ftk_record::quote;
 use ftk_select::{Roots, Selection};
 
 use crate::console::Console;
+use crate::exclusions::ExclusionArgs;
 use crate::expression::ExpressionArgs;
 use crate::selection::{NameArgs, SelectionArgs, WalkArgs};
 
@@ -36,6 +37,9 @@ struct Options {
 
     #[command(flatten)]
     walk: WalkArgs,
+
+    #[command(flatten)]
+    exclusions: ExclusionArgs,
 }
 
 /// The option to follow links, which is refused: a manifest records links.
@@ -88,10 +92,10 @@ impl FromArgMatches for ScopeArgs {
                 ),
             ));
         }
-        let Options { names, expressions, walk } = Options::from_arg_matches(matches)?;
+        let Options { names, expressions, walk, exclusions } = Options::from_arg_matches(matches)?;
         let follows = matches.get_flag(FOLLOW);
         Ok(Self {
-            selection: SelectionArgs::by_place(names, expressions, walk),
+            selection: SelectionArgs::by_place(names, expressions, walk, exclusions),
             words: words(matches),
             follows,
             are_recorded: false,

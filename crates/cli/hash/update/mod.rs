@@ -59,6 +59,13 @@ pub(super) struct UpdateArgs {
     max_missing: Limit,
 }
 
+impl UpdateArgs {
+    /// Returns an option that was given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        [(self.prune, "--prune"), (self.rehash, "--rehash")].iter().find(|it| it.0).map(|it| it.1)
+    }
+}
+
 /// What was done with a file of the list, or should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
