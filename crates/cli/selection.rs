@@ -221,7 +221,14 @@ impl SelectionArgs {
         exclusions: ExclusionArgs,
     ) -> Self {
         let expressions = expressions.by_place();
-        Self { names, inode: InodeArgs::default(), expressions, walk, exclusions, starts: StartArgs::default() }
+        Self {
+            names,
+            inode: InodeArgs::default(),
+            expressions,
+            walk,
+            exclusions,
+            starts: StartArgs::default(),
+        }
     }
 
     /// Returns an option of a manifest, such as `--exclude=GLOB`, as options that mean the same without knowing the

@@ -336,6 +336,7 @@ mod tests {
             "exclude-where",
             "exclude",
             "exclude-from",
+            "exclude-line",
             "exclude-caches",
             "exclude-if-present",
             "ignore-files",
