@@ -190,8 +190,8 @@ fn the_message_names_the_memory_that_is_needed() {
     }
 }
 
-/// An option that needs another one is refused without it, also next to an option that excludes the other one: the parser
-/// does not check this.
+/// An option that needs another one is refused without it, also next to an option that excludes the other one: the
+/// parser does not check this.
 #[test]
 fn options_that_need_others() {
     let dir = Dir::new();

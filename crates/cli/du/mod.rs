@@ -133,10 +133,10 @@ struct OutputArgs {
 
     /// Browse the tree in the terminal; move away or delete what you mark
     ///
-    /// Arrows, or h, j, k and l, and Enter walk through the directories, Space marks, `d` shows the plan, `?` all keys.
-    /// Nothing is changed before you type the word `quarantine` or `delete` and Enter. Then each entry is compared with what was shown: if
-    /// it, or anything below it, has changed since, it is left alone. `ftk undo` moves back what was moved; what was
-    /// deleted cannot be restored.
+    /// Arrows, or h, j, k and l, and Enter walk through the directories, Space marks, `d` shows the plan, `?` all
+    /// keys. Nothing is changed before you type the word `quarantine` or `delete` and Enter. Then each entry is
+    /// compared with what was shown: if it, or anything below it, has changed since, it is left alone. `ftk undo`
+    /// moves back what was moved; what was deleted cannot be restored.
     #[arg(short, long, conflicts_with_all = ["top", "all", "summarize", "null", "format", "from", "since", "exclusive", "inodes", "max_depth", "files_from", "files0_from"])]
     interactive: bool,
 

@@ -44,9 +44,9 @@ use crate::stdout::Stdout;
 /// Every other file is read. Entries that cannot be read keep their old record, and the exit status is 2.
 ///
 /// A file is corrupted if its content changed but size and mtime did not. update reports it, keeps the old record and
-/// exits with 1, in every run until the file is repaired or accepted. All other changes are recorded: the summary counts
-/// them, and --verbose lists them, or --dry-run before anything is written. Corruption that changes no time is found only by
-/// reading: verify reads all files, and --check reads a part of the unchanged ones.
+/// exits with 1, in every run until the file is repaired or accepted. All other changes are recorded: the summary
+/// counts them, and --verbose lists them, or --dry-run before anything is written. Corruption that changes no time is
+/// found only by reading: verify reads all files, and --check reads a part of the unchanged ones.
 ///
 /// update stops before it writes anything if ROOT is not the recorded directory, or if more than half of the recorded
 /// entries are missing (see --max-missing), as on an empty mount point.

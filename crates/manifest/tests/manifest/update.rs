@@ -169,7 +169,10 @@ fn damaged_files_are_reported_until_repaired_changed_or_accepted() {
     let run = update(&dir, &old, Some(100.0), &[]);
     assert_eq!(run.read.len(), 7);
     assert_eq!(run.corrupted, [b"file"]);
-    assert_eq!(run.updated, Updated { entries: entries.len() as u64, corrupted: 1, ..Updated::default() });
+    let (entries_now, recorded) = (entries.len() as u64, run.updated.recorded);
+    assert_eq!(run.updated, Updated { entries: entries_now, corrupted: 1, recorded, ..Updated::default() });
+    // It keeps its record.
+    assert_eq!((recorded.total(), recorded.count(Verdict::Ok)), (entries_now, entries_now));
     entries.get_mut(&Path::new("file")).unwrap().damaged_ns = Some(NOW);
     assert_eq!(untimed(&run.new), entries);
 
