@@ -85,8 +85,8 @@ const MOST_USED: [&str; 12] = [
     "threads",
 ];
 
-/// The option that only the long help shows.
-const RARE: &str = "log";
+/// Options that only the long help and the topics show.
+const RARE: [&str; 5] = ["log", "nouser", "nogroup", "exclude_caches", "exclude_if_present"];
 
 /// Two options that have one line in `-h`, and what it says.
 const PAIRS: [(&str, &str, &str); 9] = [
@@ -95,7 +95,7 @@ const PAIRS: [(&str, &str, &str); 9] = [
     ("changed_within", "changed_before", "Match by the last change"),
     ("max_depth", "min_depth", "Skip entries below or above depth N"),
     ("ignore_files", "no_hidden", "Skip ignored or hidden entries"),
-    ("nouser", "nogroup", "Match user or group ids without a name"),
+    ("exclude", "exclude_from", "Skip globs, or those in a list, and all below"),
     ("wanted", "unwanted", "Match or skip by an expression"),
     ("files_from", "files0_from", "Read more starting points from FILE"),
     ("stats", "metrics", "Write figures of the run to FILE"),
@@ -144,7 +144,7 @@ impl Topic {
     fn block(&self, command: &Command) -> Option<String> {
         let topic = self.command();
         let mut shown: Vec<_> =
-            topic.get_arguments().filter(|arg| is_shown(command, arg) && arg.get_id() != RARE).collect();
+            topic.get_arguments().filter(|arg| is_shown(command, arg) && !is_rare(arg)).collect();
         let rank = |arg: &Arg| MOST_USED.iter().position(|id| arg.get_id() == id);
         shown.sort_by_key(|arg| rank(arg).unwrap_or(MOST_USED.len()));
         let find = |id: &str| shown.iter().find(|arg| arg.get_id() == id);
@@ -179,6 +179,10 @@ impl Topic {
     fn explained(&self) -> Vec<Id> {
         self.command().get_arguments().map(|arg| arg.get_id().clone()).collect()
     }
+}
+
+fn is_rare(arg: &Arg) -> bool {
+    RARE.iter().any(|id| arg.get_id() == id)
 }
 
 /// Whether the help of a command shows its argument of this id. Commands inherit the global ones.
@@ -350,15 +354,15 @@ mod tests {
     fn options_missing_from_the_short_help_are_named_there() {
         each(&args::definition(), &mut |name, command| {
             let short = command.clone().render_help().to_string();
-            let hidden =
-                command.get_arguments().filter(|arg| arg.is_hide_short_help_set() && !arg.is_hide_set());
+            let hidden = command
+                .get_arguments()
+                .filter(|arg| arg.is_hide_short_help_set() && !arg.is_hide_set() && !is_rare(arg));
             // A message names --allow-unused-rules when it matters. The short help of `hash`, `dup` and `prune` has no
             // room for the others.
             let unnamed = [
                 "recursive",
                 "no-cache",
                 "allow-unused-rules",
-                "log",
                 "into-snapshots",
                 "remove-empty-dirs",
                 "with-sidecars",

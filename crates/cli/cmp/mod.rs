@@ -270,10 +270,8 @@ Exit status: 0: identical; 1: differences found; 2: any error
 
 Examples:
   ftk cmp disk-a.img disk-b.img           the first eight differing bytes
-  ftk cmp --ranges disk-a.img disk-b.img  all ranges of differing bytes
   ftk cmp -q a b && echo identical        only set the exit status
-  ftk cmp -E .git release-1 release-2     two trees, without their .git
-  ftk cmp --metadata --json src copy      also owners, modes and times; JSON
+  ftk cmp -E .git --metadata src copy     also owners, modes and times
   ftk cmp --ignore mtime,owner src copy   also modes; times may differ
   ftk cmp --format paths -0 src copy      the paths that rsync -aI0 must copy
   zcat a.gz | ftk cmp - b                 standard input and a file";

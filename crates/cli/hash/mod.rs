@@ -215,7 +215,6 @@ Examples:
   ftk hash -o SHA256SUMS ~/archive   write a list that `sha256sum -c` accepts
   ftk hash --root dist -o dist/SUMS  names without `dist/`, for a check in dist
   ftk hash --check -q SHA256SUMS     report only files that are not OK
-  ftk hash --update SHA256SUMS       add new files; report missing ones
   ftk hash --bag /srv/bags/1912      validate a BagIt bag; --create makes one
   ftk hash --tree photos             one digest of a whole directory";
 

@@ -18,7 +18,7 @@ use crate::rules::{Rule, Rules};
 /// The option to skip entries.
 #[derive(Debug, Args)]
 pub(super) struct ExcludeArgs {
-    /// Skip what matches GLOB, and everything below it; repeatable
+    /// Skip what matches this glob, and all below; repeatable
     ///
     /// A glob with a slash matches paths below the root, one without matches names. Skipped entries are neither missing
     /// nor new, whether they are recorded or not. The summary has their number.

@@ -64,8 +64,8 @@ impl Root {
         &self.identity
     }
 
-    /// Checks that the recorded file systems `mounts` are still mounted; with a shard, those that it lists. `or` is what
-    /// to do if they will not be.
+    /// Checks that the recorded file systems `mounts` are still mounted; with a shard, those that it lists. `or` is
+    /// what to do if they will not be.
     ///
     /// # Errors
     /// If one is not, or another one is mounted at its path.
