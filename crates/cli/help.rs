@@ -95,7 +95,7 @@ const PAIRS: [(&str, &str, &str); 9] = [
     ("changed_within", "changed_before", "Match by the last change"),
     ("max_depth", "min_depth", "Skip entries below or above depth N"),
     ("ignore_files", "no_hidden", "Skip ignored or hidden entries"),
-    ("exclude", "exclude_from", "Skip globs, or those in a list, and all below"),
+    ("exclude", "exclude_from", "Skip matches, and all below them"),
     ("wanted", "unwanted", "Match or skip by an expression"),
     ("files_from", "files0_from", "Read more starting points from FILE"),
     ("stats", "metrics", "Write figures of the run to FILE"),
