@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::ArgAction;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use ftk_record::quote;
 use ftk_select::{Links, NamedFile, Owner, ParseError, Perm, Roots, Selection, Size, Time, Types};
 use ftk_walk::{FileType, Follow};
@@ -52,7 +53,7 @@ pub(crate) struct NameArgs {
     /// Match names with this extension, ignoring case
     ///
     /// Repeatable.
-    #[arg(short, long, value_name = "EXT", action = ArgAction::Append)]
+    #[arg(short, long, value_name = "EXT", action = ArgAction::Append, value_parser = extension())]
     extension: Vec<OsString>,
 
     /// Match names against this glob
@@ -86,6 +87,14 @@ pub(crate) struct NameArgs {
     /// device.
     #[arg(short = 't', long = "type", value_name = "f,d,l,p,s,b,c")]
     types: Vec<Types>,
+}
+
+/// Parses an extension. In hashdeep and other tools, `-re DIR` has no extension, and DIR would be taken for one.
+fn extension() -> impl TypedValueParser<Value = OsString> {
+    OsStringValueParser::new().try_map(|extension| match extension.as_bytes().contains(&b'/') {
+        true => Err("an extension has no slash: is it a PATH?"),
+        false => Ok(extension),
+    })
 }
 
 #[derive(Clone, Debug, Default, clap::Args)]

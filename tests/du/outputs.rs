@@ -59,8 +59,6 @@ fn lines_elsewhere() {
     let lines =
         "19164\tsrv\n12130\tsrv/photos\n8120\tsrv/photos/2019\n4010\tsrv/photos/raw\n6900\tsrv/backup\n";
     dir.ftk(EXACT).args(["--top", "5", "srv"]).run().status(0).stdout(lines);
-    let run = dir.ftk(EXACT).arg("srv").run().status(0);
-    run.check(run.text().lines().count() == 20, "twenty without an option");
     let run = dir.ftk(EXACT).args(["-d9", "srv"]).run().status(0);
     run.check(run.text().lines().count() == 36, "all of them");
     dir.ftk(EXACT).args(["-s0", "srv"]).run().status(0).stdout(b"19164\tsrv\0");
@@ -183,4 +181,18 @@ fn with_files_alone_only_files_are_printed() {
         };
         assert_eq!(run.text(), expected, "{args:?}");
     }
+}
+
+/// A program gets all directories, and a person the largest 20.
+#[test]
+fn only_a_terminal_gets_the_largest_without_asking() {
+    needs!("script");
+    let dir = scene();
+    let lines = dir.ftk(["du", "srv"]).run().status(0);
+    assert_eq!(lines.text().lines().count(), 36);
+    let json = dir.ftk(["du", "--json", "srv"]).run().status(0);
+    assert_eq!(json.text().lines().count(), 36);
+    assert_eq!(dir.ftk(["du", "--top", "3", "srv"]).run().status(0).text().lines().count(), 3);
+    let tree = on_a_terminal(&dir, "du srv");
+    assert!(tree.text().contains("smaller)"), "{}", tree.text());
 }

@@ -72,7 +72,9 @@ struct OutputArgs {
     #[arg(long, action = ArgAction::HelpLong)]
     help: Option<bool>,
 
-    /// Print the N largest entries [default: 20; no limit with -s, -d or -a]
+    /// Print the N largest entries [default: 20 on a terminal]
+    ///
+    /// There is no limit with -s, -d or -a, or if the output goes elsewhere.
     #[arg(long, value_name = "N", value_parser = at_least(1_usize), conflicts_with = "format")]
     top: Option<usize>,
 
@@ -306,10 +308,10 @@ impl DuArgs {
         if self.output.summarize { Some(0) } else { self.selection.max_depth() }
     }
 
-    /// Returns the number of lines.
+    /// Returns the number of lines. Only people get fewer than all without asking: the tree says how many it omits.
     fn top(&self) -> Option<usize> {
         let is_gnu = self.output.all || self.depth().is_some();
-        self.output.top.or(if is_gnu { None } else { Some(TOP) })
+        self.output.top.or(if is_gnu || !Stdout::is_terminal() { None } else { Some(TOP) })
     }
 
     /// Formats bytes, or a number of inodes, for people.
