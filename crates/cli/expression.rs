@@ -18,7 +18,7 @@ pub(crate) struct ExpressionArgs {
     /// Repeatable: an entry must match all expressions and all options. Example: 'name = "*.jpg" and (size > 10M or not
     /// owner = root) and mtime < 30d'. Terms: name, iname, path, regex, extension, type, depth, hidden, ignored, size,
     /// links, mtime, ctime, atime, birth, newer, owner, user, group, perm, samefile, fstype, empty, readable, writable,
-    /// executable, nouser, nogroup, target, inode, xattr, capable, has. Operators: = != < <= > >= ~ (regular
+    /// executable, nouser, nogroup, target, broken, inode, xattr, capable, has. Operators: = != < <= > >= ~ (regular
     /// expression), in (A, B), not, and, or. A duration is compared with the age: `mtime < 30d` matches what was
     /// modified within 30 days. A date is compared with the time itself. See `ftk help where`.
     #[arg(long = "where", value_name = "EXPR")]

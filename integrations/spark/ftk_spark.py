@@ -277,9 +277,7 @@ def ask(spark, question, locations, since_ns=None, name=None, at_ns=None, algori
         if len(set(sources)) < len(sources):
             raise RefusedError(f"two sets have the same source: {sorted(sources)}")
         register(spark, "", [entries for entries, _ in loaded])
-    if question == "duplicate-directories" and any(
-        entries.where("shard IS NOT NULL").take(1) for entries, _ in loaded
-    ):
+    if question == "duplicate-directories" and any(entries.where("shard IS NOT NULL").take(1) for entries, _ in loaded):
         raise RefusedError(
             "duplicate-directories needs merged manifests: shards lack the tree digests of what they share"
         )

@@ -206,7 +206,7 @@ fn options_that_need_others() {
         (&["manifest", "diff", "a", "f", "--top", "3", "--status"], "--top needs --by-directory"),
         (&["hash", "--bag", "--ignore-missing", "a"], "--ignore-missing needs --check"),
         (&["hash", "--check", "--create", "a"], "--create needs --bag"),
-        (&["find", "--reverse", "--group-by", "type"], "--reverse"),
+        (&["find", "--reverse", "--group-by", "type"], "missing: --sort"),
         (&["report", "--dirs", "-o", "x"], "--dup"),
     ] {
         dir.ftk(args).run().status(2).stdout("").stderr_has(why);

@@ -188,7 +188,9 @@ fn a_plan_says_where_a_directory_is() {
     run.stderr_has("would delete 3 files and 1 directory and free ");
     let run = prune(&dir, &["--action", "delete", "--json", "t"]).run().status(0);
     run.check(
-        run.text().contains("\"path\":\"t/b\",\"keeper\":\"t/a\",\"is_directory\":true,\"files\":2,"),
+        run.text().contains(
+            "\"path\":\"t/b\",\"is_plan\":true,\"keeper\":\"t/a\",\"is_directory\":true,\"files\":2,",
+        ),
         "as JSON",
     );
 }

@@ -258,7 +258,10 @@ fn undo_finds_the_last_run_and_lists_all() {
     assert_eq!(runs[0]["left"], 1);
 
     let last = dir.ftk(["undo", "--last"]).run().status(0);
-    last.stderr_has(runs[0]["journal"].as_str().unwrap()).stderr_has("nothing is left to undo");
+    last.stderr_has(runs[0]["journal"].as_str().unwrap())
+        .stderr_has("  the last run: 20")
+        .stderr_has("  1 file linked in '")
+        .stderr_has("nothing is left to undo");
     assert!(inode("a") == inode("b") && inode("c") != inode("d"));
     let list = dir.ftk(["undo", "--list"]).run().status(0);
     let marked: Vec<_> = list.text().lines().map(|line| line.contains("1 file linked (undone)")).collect();

@@ -67,8 +67,7 @@ fn translated(key: &str, words: &mut Iter<'_, Word>) -> Option<Vec<String>> {
         "-iname" => one("--iname", value()?),
         "-path" | "-wholename" => one("--path", value()?),
         "-type" => one("-t", value()?),
-        // Links that lead nowhere. Other types would also match below directories that links lead to.
-        "-xtype" if value()? == "l" => Some(vec!["-L".into(), "-t".into(), "l".into()]),
+        "-xtype" if value()? == "l" => one("--where", "broken"),
         "-size" => size(value()?),
         "-mtime" => days(value()?),
         "-mmin" => match value()?.split_at_checked(1)? {
@@ -201,7 +200,7 @@ mod tests {
             ("find -t f --mtime -3", "find -t f --changed-within 3d"),
             ("find -mtime 2 -mtime 0", "find --changed-before 2d --changed-within 3d --changed-within 1d"),
             ("find -uid 1234 -perm -0002", "find --owner 1234 --perm -0002"),
-            ("find -xtype l", "find -L -t l"),
+            ("find -xtype l", "find --where broken"),
             ("find -n -name -group x", "find -n -name --owner :x"),
             ("find . -size +10M -size -2k -size 3", "find . -S +10M -S -1025 -S +1024 -S -1537"),
             ("find . -size -7c -size 8c -size 0", "find . -S -7 -S 8 -S 0"),

@@ -97,6 +97,13 @@ pub(super) fn last(globals: &Globals, console: &Console) -> anyhow::Result<PathB
             "the last run {why} ({did}): {left_by_kill}to undo an older run, name its journal (see `ftk undo --list`)"
         );
     }
+    // The run may have been in another directory, to which its paths are relative.
+    console.summary(format_args!(
+        "the last run: {}{} in {}",
+        time_of(&summary),
+        steps_of(&summary),
+        quote(summary.directory.as_os_str().as_bytes())
+    ));
     Ok(path)
 }
 
@@ -174,11 +181,16 @@ fn push_line(out: &mut Vec<u8>, journal: &Found, json: bool) {
         });
         return;
     }
-    let time = start_ns.and_then(|ns| Timestamp::from_nanosecond(ns).ok());
-    let time = time.map(|time| time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());
-    let (time, steps) = (time.unwrap_or_default(), steps_of(summary));
-    let line = format!("  {time:<16}  {steps}  in {}  {}\n", sanitize(directory), sanitize(path));
+    let (time, steps) = (time_of(summary), steps_of(summary));
+    let line = format!("  {time:<18}{steps}  in {}  {}\n", sanitize(directory), sanitize(path));
     out.extend_from_slice(line.as_bytes());
+}
+
+/// Returns `2026-11-23 07:33  `, or nothing if the start of the run is not known.
+fn time_of(summary: &JournalSummary) -> String {
+    let time = summary.start_ns.and_then(|ns| Timestamp::from_nanosecond(ns).ok());
+    let time = time.map(|time| time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M  ").to_string());
+    time.unwrap_or_default()
 }
 
 /// Returns `3 files linked, 2 files deleted (1 undone)`.

@@ -44,11 +44,38 @@ impl fmt::Display for Perm {
             Test::All => "-",
             Test::Any => "/",
         };
-        write!(f, "{sign}{:o}", self.bits)?;
         match self.bits_of_directories == self.bits {
-            true => Ok(()),
-            false => write!(f, " (directories {sign}{:o})", self.bits_of_directories),
+            true => write!(f, "{sign}{:o}", self.bits),
+            false => write!(f, "{sign}{}", self.symbolic()),
         }
+    }
+}
+
+impl Perm {
+    /// Returns a symbolic mode for bits that directories have besides those of files: `u+s,u=` keeps only theirs, and `X`
+    /// is only for them as long as nothing is executable.
+    fn symbolic(self) -> String {
+        const CLASSES: [(char, u32, u32); 3] = [('u', 6, 0o4000), ('g', 3, 0o2000), ('o', 0, 0o1000)];
+        let only = self.bits_of_directories & !self.bits;
+        let (mut first, mut second, mut third) = (Vec::new(), Vec::new(), Vec::new());
+        for (class, shift, special) in CLASSES {
+            if only & special != 0 {
+                first.push(format!("{class}+s,{class}="));
+            }
+            if only >> shift & 1 != 0 {
+                second.push(format!("{class}+X"));
+            }
+            let letters = [(4, 'r'), (2, 'w'), (1, 'x')].into_iter();
+            let mut letters: String =
+                letters.filter(|(bit, _)| self.bits >> shift & bit != 0).map(|(_, letter)| letter).collect();
+            if self.bits & special != 0 {
+                letters.push(if class == 'o' { 't' } else { 's' });
+            }
+            if !letters.is_empty() {
+                third.push(format!("{class}+{letters}"));
+            }
+        }
+        [first, second, third].concat().join(",")
     }
 }
 
@@ -197,14 +224,17 @@ mod tests {
             ("u=rw,g=u,o=g-w", "664"),
             ("ug=rwxs", "6770"),
             ("u+x,a+X", "111"),
-            ("u+s,u=r", "400"),
         ] {
             assert_eq!(text.parse::<Perm>(), octal.parse(), "{text}");
         }
         let perm = "-u+r,a+X".parse::<Perm>().unwrap();
         assert!(perm.matches(0o400, false) && !perm.matches(0o400, true) && perm.matches(0o511, true));
-        assert_eq!(perm.to_string(), "-400 (directories -511)");
+        assert_eq!(perm.to_string(), "-u+X,g+X,o+X,u+r");
         assert!("u+s,u=r".parse::<Perm>().unwrap().matches(0o4400, true));
+        for text in ["-u+r,a+X", "u+s,u=r", "/ug+s,a=s", "/a+X,o+t", "u=rwx,go+X,g+s,g="] {
+            let perm = text.parse::<Perm>().unwrap();
+            assert_eq!(perm.to_string().parse(), Ok(perm), "{text}: {perm}");
+        }
     }
 
     #[test]

@@ -224,7 +224,11 @@ fn sets_that_are_not_complete_are_refused() {
         _ = fs::remove_file(dir.path(part(number)));
     }
     fs::remove_file(dir.path("parts/copy.jsonl")).unwrap();
-    refused("is a directory without parts");
+    for args in [["verify", "t", "parts"], ["diff", "whole.jsonl", "parts"]] {
+        run(&dir, &args).status(2).stderr_has("is a directory without parts");
+    }
+    // For `unique`, a directory without parts is a tree.
+    run(&dir, &["unique", "parts", "whole.jsonl"]).status(2).stderr_has("'parts' has no files");
     run(&dir, &["verify", "t", "hashed/1.jsonl"]).status(0);
     run(&dir, &["diff", "whole.jsonl", "hashed/1.jsonl"])
         .status(2)

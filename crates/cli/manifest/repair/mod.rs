@@ -128,7 +128,7 @@ pub(super) struct RepairArgs {
 }
 
 const EXAMPLES: &str = "\
-Exit status: 0: all can be restored, or was; 1: something is left; 2: any error
+Exit status: 0: all can be or was restored, or moved; 1: something else is left; 2: any error
 
 Examples:
   ftk manifest repair /archive archive.jsonl --from /mnt/backup

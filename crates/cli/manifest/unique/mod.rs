@@ -25,11 +25,11 @@ use crate::stdout::Stdout;
 
 /// List the files of A whose content is not in B
 ///
-/// Only contents are compared, not names or metadata. A and B are manifests, or directories. Of a directory, ftk reads
-/// the files whose size occurs on the other side, by the algorithm of the other manifest or by BLAKE3. A directory in
-/// which all files are parts of a manifest is read as that manifest. Links are not followed. No file of a manifest is
-/// read; two manifests must have an algorithm in common. If something could not be read now, or when the manifest was
-/// made, the answer is unknown, with status 2.
+/// Paths are relative to A. Only contents are compared, not names or metadata. A and B are manifests, or directories.
+/// Of a directory, ftk reads the files whose size occurs on the other side, by the algorithm of the other manifest or
+/// by BLAKE3. A directory in which all files are parts of a manifest is read as that manifest. Links are not followed.
+/// No file of a manifest is read; two manifests must have an algorithm in common. If something could not be read now,
+/// or when the manifest was made, the answer is unknown, with status 2.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct UniqueArgs {

@@ -40,7 +40,7 @@ impl Display for Term {
                 write!(f, "{stamp} {} @{sign}{seconds}.{part:09}", operator(*ordering))
             }
             Self::Owner(owner) => write!(f, "owner = \"{owner}\""),
-            Self::Perm(perm) => write!(f, "perm = {perm}"),
+            Self::Perm(perm) => write!(f, "perm = {}", Quoted(perm.to_string().as_bytes())),
             Self::SameFile(dev, ino) => write!(f, "samefile as inode {ino} of device {dev}"),
             Self::FsType(wanted) => write!(f, "fstype = {}", Quoted(wanted)),
             Self::Empty => f.write_str("empty"),
@@ -53,6 +53,7 @@ impl Display for Term {
             Self::Inode(bound) => write!(f, "inode {bound}"),
             Self::Attribute(pattern) => write!(f, "xattr = {}", Quoted(&pattern.glob)),
             Self::Capable => f.write_str("capable"),
+            Self::Broken => f.write_str("broken"),
             Self::Has(name) => write!(f, "has = {}", Quoted(name.as_bytes())),
         }
     }

@@ -46,7 +46,7 @@ const fn flag(name: &'static str, term: Term) -> Property {
     Property { name, comparisons: &[], value: None, flag: Some(term) }
 }
 
-static PROPERTIES: [Property; 33] = [
+static PROPERTIES: [Property; 34] = [
     with("name", PATTERN, |comparison, text, _| name(comparison, text, false)),
     with("iname", EQUALITY, |comparison, text, _| name(comparison, text, true)),
     with("path", PATTERN, path),
@@ -107,6 +107,7 @@ static PROPERTIES: [Property; 33] = [
     flag("nouser", Term::NoUser),
     flag("nogroup", Term::NoGroup),
     flag("capable", Term::Capable),
+    flag("broken", Term::Broken),
     with("target", EQUALITY, |comparison, text, _| Ok(equality(comparison, Term::Target(glob(text)?)))),
     with("xattr", EQUALITY, |comparison, text, _| Ok(equality(comparison, Term::Attribute(glob(text)?)))),
     with("inode", ORDER, |comparison, text, _| Ok(number(comparison, text)?.map(Term::Inode))),

@@ -64,6 +64,7 @@ pub(crate) enum Term {
     /// The pattern is for the names of extended attributes.
     Attribute(Pattern),
     Capable,
+    Broken,
     /// The name of an entry in a directory.
     Has(CString),
 }
@@ -130,6 +131,7 @@ impl Term {
             | Self::Inode(_)
             | Self::Attribute(_)
             | Self::Capable
+            | Self::Broken
             | Self::Has(_) => false,
         }
     }

@@ -6,7 +6,8 @@ use std::os::fd::AsFd as _;
 
 use ftk_walk::{Entry, Fields, FileType, Metadata, Op, WalkError};
 use regex::bytes::RegexSet;
-use rustix::fs::{Access, readlinkat};
+use rustix::fs::{Access, AtFlags, readlinkat, statat};
+use rustix::io::Errno;
 
 use super::access::may_access;
 use super::attributes::{has_attribute, is_capable};
@@ -49,6 +50,7 @@ pub(crate) enum Test {
     Inode(Bound<u64>),
     Attribute(Globs),
     Capable,
+    Broken,
     Has(CString),
 }
 
@@ -69,7 +71,12 @@ impl Test {
             | Self::SameFile(..)
             | Self::Inode(_) => 5,
             Self::FsType(_) | Self::Unnamed(..) => 6,
-            Self::Access(_) | Self::Target(_) | Self::Attribute(_) | Self::Capable | Self::Has(_) => 7,
+            Self::Access(_)
+            | Self::Target(_)
+            | Self::Attribute(_)
+            | Self::Capable
+            | Self::Broken
+            | Self::Has(_) => 7,
             Self::Empty => 8,
         }
     }
@@ -92,7 +99,7 @@ impl Test {
                 _ => Verdict::No,
             },
             Self::Access(_) | Self::Attribute(_) => Verdict::call(),
-            Self::Target(_) => call_if(seen.file_type == FileType::Symlink),
+            Self::Target(_) | Self::Broken => call_if(seen.file_type == FileType::Symlink),
             Self::Capable => call_if(seen.file_type == FileType::Regular),
             Self::Has(_) => call_if(seen.file_type == FileType::Directory),
             Self::Perm(perm) => of(seen, Fields::MODE, |metadata| {
@@ -176,6 +183,7 @@ impl Test {
                 Ok(globs.matches(target.as_bytes()))
             }
             Self::Attribute(globs) => has_attribute(entry, globs).map_err(|error| fail(Op::Stat, error)),
+            Self::Broken => leads_nowhere(entry).map_err(|error| fail(Op::Stat, error)),
             Self::Capable => is_capable(entry).map_err(|error| fail(Op::Stat, error)),
             Self::Has(name) => contains(entry, name).map_err(|error| fail(Op::Stat, error)),
             Self::FsType(mounts) => {
@@ -188,6 +196,15 @@ impl Test {
                 Err(fail(Op::Stat, io::Error::other(problem)))
             }
         }
+    }
+}
+
+/// Returns whether the target of a symbolic link does not exist, or links lead round in a circle.
+fn leads_nowhere(entry: &Entry<'_>) -> io::Result<bool> {
+    match statat(entry.as_fd(), entry.name_c(), AtFlags::empty()) {
+        Ok(_) => Ok(false),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(true),
+        Err(error) => Err(error.into()),
     }
 }
 

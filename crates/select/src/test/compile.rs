@@ -128,6 +128,7 @@ impl<'e> Alternatives<'e> {
             Term::Inode(bound) => Test::Inode(*bound),
             Term::Attribute(pattern) => return self.attributes.push(pattern),
             Term::Capable => Test::Capable,
+            Term::Broken => Test::Broken,
             Term::Has(name) => Test::Has(name.clone()),
         };
         self.nodes.push(Node::Test(test));
