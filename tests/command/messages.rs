@@ -147,6 +147,7 @@ fn of_the_first_hour() {
         (r"[0-9.]+ (ms|s)(?-u:\b)( \([0-9.]+ [kM]?B/s\))?", "TIME"),
         (r"[^ ']*/ftk/dup-[0-9A-Za-z-]+\.jsonl", "JOURNAL"),
         (r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}", "DATE"),
+        (r"deleted in '[^']*'", "deleted in 'DIR'"),
         (r"[0-9.]+ kB, in", "SIZE, in"),
     ]
     .map(|(pattern, mask)| (regex::Regex::new(pattern).unwrap(), mask));
