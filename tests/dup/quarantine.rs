@@ -228,3 +228,24 @@ fn a_file_that_is_exchanged_while_it_moves_back_gets_no_name_of_root() {
     let restored = fs::metadata(dir.path("r/t/b")).unwrap();
     assert_eq!((restored.uid(), restored.len()), (0, 10_000));
 }
+
+/// A note of the user in the file that marks a quarantine is not removed with it.
+#[test]
+fn undo_keeps_a_mark_that_was_edited() {
+    let dir = Dir::new();
+    dir.file("a", b"same").file("b", b"same");
+    for edited in [true, false] {
+        let args = ["dup", "prune", "--action", "delete", "--quarantine", "q", "--yes", "a", "b"];
+        dir.ftk(args).run().status(0);
+        let run = fs::read_dir(dir.path("q")).unwrap().next().unwrap().unwrap().path();
+        if edited {
+            fs::write(run.join("FTK-QUARANTINE.TAG"), "important\n").unwrap();
+        }
+        dir.ftk(["undo", "--last"]).run();
+        assert_eq!(fs::read(run.join("FTK-QUARANTINE.TAG")).is_ok(), edited);
+        assert!(dir.path("a").exists() && dir.path("b").exists());
+        if edited {
+            fs::remove_dir_all(dir.path("q")).unwrap();
+        }
+    }
+}

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, SystemTime};
 
 use super::records::{create, json, name};
-use crate::harness::{Dir, Run, records, sha256};
+use crate::harness::{Dir, Mounted, Run, records, sha256};
 
 fn two_trees() -> Dir {
     let dir = Dir::new();
@@ -142,4 +143,41 @@ fn directories_that_prove_nothing_are_refused() {
     fs::write(dir.path("parts/m.jsonl"), part).unwrap();
     dir.file("parts/x", b"x");
     dir.ftk(["manifest", "unique", "nas", "parts"]).run().status(1).stdout("a\n");
+}
+
+/// The only copy is A's own file, or one that the manifest of B marks as damaged.
+#[test]
+fn a_file_of_a_or_damaged_content_is_no_copy() {
+    let dir = Dir::new();
+    let old = |path: &str| {
+        let file = fs::File::options().write(true).open(dir.path(path)).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)).unwrap();
+    };
+    dir.file("a/x", b"photo").dir("linked").file("b/copy", b"photo");
+    fs::hard_link(dir.path("a/x"), dir.path("linked/y")).unwrap();
+    dir.ftk(["manifest", "unique", "a", "linked"]).run().status(1).stdout("x\n");
+    if let Some(_mounted) = Mounted::at(&dir.path("linked"), ["--bind", dir.path("a").to_str().unwrap()]) {
+        dir.ftk(["manifest", "unique", "a", "linked"]).run().status(2).stdout("");
+    }
+    dir.file("around/z", b"other").dir("around/m");
+    if let Some(_mounted) = Mounted::at(&dir.path("around/m"), ["--bind", dir.path("a").to_str().unwrap()]) {
+        dir.ftk(["manifest", "unique", "a", "around"]).run().status(2).stdout("");
+    }
+    for path in ["a/x", "b/copy"] {
+        old(path);
+    }
+    for (tree, manifest) in [("a", "a.jsonl"), ("b", "b.jsonl")] {
+        dir.ftk(["manifest", "create", tree, "-o", manifest]).run().status(0);
+    }
+    dir.ftk(["manifest", "unique", "a", "b.jsonl"]).run().status(0);
+    fs::write(dir.path("b/copy"), b"phoXo").unwrap();
+    old("b/copy");
+    dir.ftk(["manifest", "scrub", "b", "b.jsonl"]).run().status(1);
+    for a in ["a", "a.jsonl"] {
+        dir.ftk(["manifest", "unique", a, "b.jsonl"]).run().status(1).stdout("x\n");
+    }
+    // What the run writes to was not read.
+    dir.file("c/x", b"photo");
+    let run = dir.ftk(["manifest", "unique", "a", "c", "--log", "a/log"]).run().status(2).stdout("");
+    run.stderr_has("only in A, which is not complete");
 }

@@ -125,7 +125,7 @@ fn by_metadata() -> Vec<Both> {
     for flag in ["readable", "writable", "executable", "nouser", "nogroup"] {
         terms.push(both(flag, &[&format!("-{flag}")]));
     }
-    terms.push(both("broken", &["-xtype", "l"]));
+    terms.push(both("broken", &["(", "-type", "l", "-xtype", "l", ")"]));
     for glob in ["*", "*/file", "/*outside/d*", "nowhere"] {
         terms.push(both(format!("target = {}", quoted(glob)), &["-lname", glob]));
         terms.push(both(format!("target != {}", quoted(glob)), &["!", "-lname", glob]));

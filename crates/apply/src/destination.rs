@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -161,7 +161,7 @@ pub(crate) fn remove_empty(place: &Place) -> Result<(), Errno> {
             _ => return Err(Errno::NOTEMPTY),
         }
     }
-    if Stat::of(&dir)?.uid != geteuid().as_raw() || has_mark && !is_marked(&dir) {
+    if Stat::of(&dir)?.uid != geteuid().as_raw() || has_mark && !(is_marked(&dir) && is_unchanged(&dir)) {
         return Err(Errno::PERM);
     }
     if has_mark {
@@ -255,6 +255,15 @@ pub(crate) fn is_marked(dir: &OwnedFd) -> bool {
     let is_mine = |stat: &Stat| stat.uid == geteuid().as_raw() && stat.mode & WRITABLE_BY_OTHERS == 0;
     let mark = Stat::at(dir, QUARANTINE, Symlinks::NoFollow);
     Stat::of(dir).is_ok_and(|dir| is_mine(&dir)) && mark.is_ok_and(|mark| mark.is_regular() && is_mine(&mark))
+}
+
+/// Returns whether the mark says what ftk wrote. Anything else is a note of the user.
+fn is_unchanged(dir: &OwnedFd) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let Ok(mark) = openat(dir, QUARANTINE, flags, Mode::empty()) else { return false };
+    let mut said = Vec::new();
+    let read = File::from(mark).take(SAID.len() as u64 + 1).read_to_end(&mut said);
+    read.is_ok() && said == SAID
 }
 
 #[cfg(test)]

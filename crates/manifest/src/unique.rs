@@ -33,10 +33,12 @@ pub fn unique(
         return Err(Error::NoCommonAlgorithm { old, new });
     }
     let (mut keys, mut trees) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
-    let mut entries = elsewhere.entries_of(Some(Which::Second))?;
+    let (mut entries, mut is_damaged) = (elsewhere.entries_of(Some(Which::Second))?, false);
     while let Some(entry) = entries.next()? {
-        // A record that was kept because its file could not be read says nothing about the content now.
-        if elsewhere.header().failed.covers(entry.path) {
+        // A record that was kept because its file could not be read says nothing about the content now, and the content of
+        // a damaged file is not the recorded one.
+        is_damaged |= entry.damaged_ns.is_some();
+        if entry.damaged_ns.is_some() || elsewhere.header().failed.covers(entry.path) {
             continue;
         }
         if entry.stat.is_regular() {
@@ -44,6 +46,11 @@ pub fn unique(
         } else if !entry.tree.is_empty() && !elsewhere.header().failed.touches(entry.path) {
             trees.push(common.in_new(entry.tree), Some(0))?;
         }
+    }
+    if is_damaged {
+        // The digests of directories cover damaged files too.
+        trees.release();
+        trees = Keys::new(common.len(), budget);
     }
     let (ranked, ranked_trees) = (keys.ranked(), trees.ranked());
     let mut equal = OpenDirs::default();
@@ -103,8 +110,8 @@ impl ContentSet {
         self.keys.push([digest], Some(size_bytes))
     }
 
-    /// Adds the contents of a manifest, except kept records of what could not be read: they say nothing about the content
-    /// now.
+    /// Adds the contents of a manifest, except of damaged files, and kept records of what could not be read: they say nothing
+    /// about the content now.
     ///
     /// # Errors
     /// If the manifest cannot be read, lacks the algorithm, or does not fit into the budget.
@@ -113,7 +120,8 @@ impl ContentSet {
         let digest = digest_of(header.algorithms.as_slice(), self.algorithm)?;
         let mut entries = manifest.entries()?;
         while let Some(entry) = entries.next()? {
-            if entry.stat.is_regular() && !header.failed.covers(entry.path) {
+            let is_known = entry.damaged_ns.is_none() && !header.failed.covers(entry.path);
+            if entry.stat.is_regular() && is_known {
                 self.keys.push([&entry.digests[digest.clone()]], entry.size())?;
             }
         }

@@ -118,7 +118,7 @@ fn of_trees(
         }
     }
     let mut set = ContentSet::new(algorithm, &run.budget);
-    b.add_to(&mut set)?;
+    b.add_to(&mut set, &a.identities())?;
     set.seal();
     let has_failed = [&a, &b].map(Side::has_failed);
     a.missing_in(&set, of_b.as_deref(), &mut |missing| match (missing, &a) {

@@ -115,22 +115,29 @@ impl Side {
         Ok(Some(sizes))
     }
 
-    /// Whether the side lacks something that could not be read.
+    /// Whether the side lacks something that could not be read, or that the run writes to.
     pub(super) fn has_failed(&self) -> bool {
         match self {
             Self::Manifest(manifest) => !manifest.header().failed.is_empty(),
             Self::Tree(tree) => {
                 let unread = tree.read.as_ref().is_some_and(|read| !read.hashed.failed.is_empty());
-                unread || tree.scan.outcome == Outcome::Error
+                unread || tree.scan.skipped.own_output > 0 || tree.scan.outcome == Outcome::Error
             }
         }
     }
 
-    /// Adds all contents that are known.
+    /// Returns the device and inode of each file that was read. The same file on the other side is no copy of it.
+    pub(super) fn identities(&self) -> HashSet<(u64, u64)> {
+        let read = self.tree().and_then(|tree| Some((&tree.scan.inventory, tree.read.as_ref()?)));
+        let Some((inventory, read)) = read else { return HashSet::new() };
+        read.files.iter().map(|file| inventory.identity(inventory.dir_of(*file), *file)).collect()
+    }
+
+    /// Adds all contents that are known, but not those of the files in `others`: they belong to the other side.
     ///
     /// # Errors
     /// If they do not fit into the memory, or the manifest cannot be read.
-    pub(super) fn add_to(&self, set: &mut ContentSet) -> anyhow::Result<()> {
+    pub(super) fn add_to(&self, set: &mut ContentSet, others: &HashSet<(u64, u64)>) -> anyhow::Result<()> {
         let tree = match self {
             Self::Manifest(manifest) => return Ok(set.add_manifest(manifest)?),
             Self::Tree(tree) => tree,
@@ -138,8 +145,11 @@ impl Side {
         let Some(Read { files, hashed, .. }) = &tree.read else { return Ok(()) };
         let inventory = &tree.scan.inventory;
         for (file, row) in files.iter().zip(0..) {
-            if let Some(digest) = hashed.rows.digest(row, 0) {
-                set.add(digest, inventory.size(inventory.dir_of(*file), *file))?;
+            let dir = inventory.dir_of(*file);
+            if let Some(digest) = hashed.rows.digest(row, 0)
+                && !others.contains(&inventory.identity(dir, *file))
+            {
+                set.add(digest, inventory.size(dir, *file))?;
             }
         }
         Ok(())
