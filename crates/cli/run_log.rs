@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_record::{quote, shell_word, write_record};
+use ftk_record::{quote, shell_argument, write_record};
 use rustix::fs::OFlags;
 use rustix::process::getuid;
 
@@ -69,17 +69,10 @@ impl RunLog {
     }
 }
 
-/// Returns a word of the command line, quoted for a shell.
-fn shown(word: &[u8]) -> String {
-    let quoted = shell_word(word);
-    // The prefix keeps a name from being an option.
-    if word.starts_with(b"-") { quoted.replacen("./", "", 1) } else { quoted }
-}
-
 impl Stats {
     /// Appends the line of a run.
     fn push_log(&self, line: &mut Vec<u8>, outcome: Outcome) {
-        let words: Vec<_> = env::args_os().map(|word| shown(word.as_encoded_bytes())).collect();
+        let words: Vec<_> = env::args_os().map(|word| shell_argument(word.as_encoded_bytes())).collect();
         let directory = env::current_dir().unwrap_or_default();
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let gathered = self.lock();

@@ -2,7 +2,7 @@
 
 use std::slice::Iter;
 
-use ftk_record::shell_word;
+use ftk_record::shell_argument;
 
 use super::is_expression;
 use super::table::{FIND, Row, TABLE};
@@ -30,7 +30,7 @@ pub(super) fn rewritten(line: &CommandLine, command: &str) -> Option<String> {
             if word.role == Role::Unknown || (word.role == Role::Operand && ["!", "(", ")"].contains(&text)) {
                 return None;
             }
-            out.push(shell_option(text));
+            out.push(quoted(text));
             continue;
         };
         let is_known = |row: &Row| row.tool == FIND && row.key() == key && row.commands.contains(&command);
@@ -42,7 +42,7 @@ pub(super) fn rewritten(line: &CommandLine, command: &str) -> Option<String> {
             return None;
         }
         seen.push(key);
-        out.extend(translated(key, &mut words)?.iter().map(|word| shell_option(word)));
+        out.extend(translated(key, &mut words)?.iter().map(|word| quoted(word)));
     }
     (!seen.is_empty()).then(|| out.join(" "))
 }
@@ -165,22 +165,12 @@ fn size(value: &str) -> Option<Vec<String>> {
     })
 }
 
-/// Quotes a word for the shell. Other than the name of a file, it may begin with a dash.
-fn shell_option(word: &str) -> String {
-    let rest = word.trim_start_matches('-');
-    let dashes = &word[..word.len() - rest.len()];
-    let is_plain = rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._/+,@%:=-".contains(&byte));
-    match rest {
-        "" => {
-            if dashes.is_empty() {
-                "''".into()
-            } else {
-                dashes.into()
-            }
-        }
+/// Quotes a word for the shell, but not what ftk itself reads in a command of `--exec`.
+fn quoted(word: &str) -> String {
+    match word {
         ";" => "\\;".into(),
-        rest if is_plain || rest == "{}" => word.into(),
-        rest => dashes.to_owned() + &shell_word(rest.as_bytes()),
+        "{}" => word.into(),
+        _ => shell_argument(word.as_bytes()),
     }
 }
 

@@ -51,7 +51,6 @@ pub fn quote(name: &[u8]) -> String {
 /// terminal might interpret is written as bash, ksh and zsh read it: `$'a\x1b'`.
 pub fn shell_word(name: &[u8]) -> String {
     let start = if name.starts_with(b"-") { "./" } else { "" };
-    let is_plain = |&byte: &u8| byte.is_ascii_alphanumeric() || b"._/+,@%:-".contains(&byte);
     match sanitize(name) {
         Cow::Borrowed(text) if !text.is_empty() && name.iter().all(is_plain) => format!("{start}{text}"),
         Cow::Borrowed(text) => format!("'{start}{}'", text.replace('\'', "'\\''")),
@@ -68,6 +67,24 @@ pub fn shell_word(name: &[u8]) -> String {
             word
         }
     }
+}
+
+/// Returns `word` as one word of a command line. Other than the [name](shell_word) of a file, it may begin with a dash, and
+/// `--option=value` is not quoted if the value needs no quotes.
+pub fn shell_argument(word: &[u8]) -> String {
+    let (dashes, rest) = word.split_at(word.iter().take_while(|byte| **byte == b'-').count());
+    let dashes = "-".repeat(dashes.len());
+    match str::from_utf8(rest) {
+        Ok(text) if !word.is_empty() && rest.iter().all(|byte| *byte == b'=' || is_plain(byte)) => {
+            dashes + text
+        }
+        _ => dashes + &shell_word(rest),
+    }
+}
+
+/// Returns whether a byte means only itself in a word of a shell.
+fn is_plain(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"._/+,@%:-".contains(byte)
 }
 
 /// Returns whether a terminal may interpret `c` instead of showing it, or shows nothing for it.
@@ -188,6 +205,21 @@ mod tests {
             (b"-\x1b", r"$'./-\x1b'"),
         ] {
             assert_eq!(shell_word(name), word);
+        }
+    }
+
+    #[test]
+    fn words_of_a_command_line() {
+        for (word, shown) in [
+            (&b"--path=a*"[..], "--'path=a*'"),
+            (b"--root=/srv/a", "--root=/srv/a"),
+            (b"-", "-"),
+            (b"--", "--"),
+            (b"", "''"),
+            (b"-\n", "-$'\\x0a'"),
+            (b"a b", "'a b'"),
+        ] {
+            assert_eq!(shell_argument(word), shown, "{}", word.escape_ascii());
         }
     }
 

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use anyhow::bail;
-use ftk_record::{quote, shell_word};
+use ftk_record::{quote, shell_argument};
 
 use super::options::Commands;
 use super::template::has_place;
@@ -53,15 +53,7 @@ fn meant(line: &CommandLine, option: &str, command: &[OsString], paths: &[OsStri
     let before = [OsStr::new("ftk")].into_iter().chain(texts(1..name + 1));
     let after = texts(name + 1..at + 1).chain(command.iter().map(|word| &**word));
     let all = before.chain(paths.iter().map(|path| &**path)).chain(after);
-    Some(all.map(shell_option).collect::<Vec<_>>().join(" "))
-}
-
-/// Quotes a word for the shell. Other than the name of a file, it may begin with a dash.
-fn shell_option(word: &OsStr) -> String {
-    let word = word.as_bytes();
-    let (dashes, rest) = word.split_at(word.iter().take_while(|byte| **byte == b'-').count());
-    String::from_utf8_lossy(dashes).into_owned()
-        + &if rest.is_empty() { String::new() } else { shell_word(rest) }
+    Some(all.map(|word| shell_argument(word.as_bytes())).collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]
