@@ -9,7 +9,7 @@ use crate::common::{Common, range};
 use crate::entry::key;
 use crate::keys::Keys;
 use crate::merge::Side as _;
-use crate::{Entry, Error, Manifest, Which};
+use crate::{Entry, Error, Header, Manifest, Which};
 
 /// Passes to `each`, in path order, the regular files of `of` whose content is not in `elsewhere` under any
 /// name, and returns how many there are.
@@ -35,10 +35,8 @@ pub fn unique(
     let (mut keys, mut trees) = (Keys::new(common.len(), budget), Keys::new(common.len(), budget));
     let (mut entries, mut is_damaged) = (elsewhere.entries_of(Some(Which::Second))?, false);
     while let Some(entry) = entries.next()? {
-        // A record that was kept because its file could not be read says nothing about the content now, and the content of
-        // a damaged file is not the recorded one.
         is_damaged |= entry.damaged_ns.is_some();
-        if entry.damaged_ns.is_some() || elsewhere.header().failed.covers(entry.path) {
+        if !proves_content(&entry, elsewhere.header()) {
             continue;
         }
         if entry.stat.is_regular() {
@@ -84,6 +82,12 @@ pub fn unique(
     Ok(found)
 }
 
+/// Returns whether a record shows that its content exists. One that was kept because its file could not be read says nothing
+/// about the content now, and the content of a damaged file is not the recorded one.
+fn proves_content(entry: &Entry<'_>, header: &Header) -> bool {
+    entry.damaged_ns.is_none() && !header.failed.covers(entry.path)
+}
+
 /// The contents of files: their digests by one algorithm, and their sizes. Each uses 24 bytes of memory and its digest.
 #[derive(Debug)]
 pub struct ContentSet {
@@ -110,8 +114,7 @@ impl ContentSet {
         self.keys.push([digest], Some(size_bytes))
     }
 
-    /// Adds the contents of a manifest, except of damaged files, and kept records of what could not be read: they say nothing
-    /// about the content now.
+    /// Adds the contents of a manifest, except those that its records do not prove.
     ///
     /// # Errors
     /// If the manifest cannot be read, lacks the algorithm, or does not fit into the budget.
@@ -120,8 +123,7 @@ impl ContentSet {
         let digest = digest_of(header.algorithms.as_slice(), self.algorithm)?;
         let mut entries = manifest.entries()?;
         while let Some(entry) = entries.next()? {
-            let is_known = entry.damaged_ns.is_none() && !header.failed.covers(entry.path);
-            if entry.stat.is_regular() && is_known {
+            if entry.stat.is_regular() && proves_content(&entry, header) {
                 self.keys.push([&entry.digests[digest.clone()]], entry.size())?;
             }
         }

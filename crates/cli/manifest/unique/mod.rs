@@ -65,10 +65,9 @@ pub(super) fn run(args: &UniqueArgs, globals: &Globals, console: &Console) -> an
     let stdout = Stdout::default();
     let list = List::create(None, &stdout)?;
     let output = Output { list, zero: args.zero, json: globals.json, files: 0, bytes: 0 };
-    let are_trees = is_tree(&args.a)? || is_tree(&args.b)?;
-    match are_trees {
-        true => of_trees(args, output, globals, console),
-        false => of_manifests(args, output, globals, console),
+    match [is_tree(&args.a)?, is_tree(&args.b)?] {
+        [false, false] => of_manifests(args, output, globals, console),
+        are_trees => of_trees(args, are_trees, output, globals, console),
     }
 }
 
@@ -93,13 +92,17 @@ fn of_manifests(
 /// Compares two sides, one of which at least is a tree.
 fn of_trees(
     args: &UniqueArgs,
+    are_trees: [bool; 2],
     mut output: Output<'_>,
     globals: &Globals,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
     let run = Run::new(globals, console)?;
-    let open = |path: &OsStr| Side::open(path, &run, globals);
-    let (mut a, mut b) = (open(&args.a)?, open(&args.b)?);
+    let open = |path: &OsStr, is_tree| match is_tree {
+        true => Side::walk(path, &run),
+        false => Ok(Side::Manifest(Input::open(path, globals, console)?.manifest)),
+    };
+    let (mut a, mut b) = (open(&args.a, are_trees[0])?, open(&args.b, are_trees[1])?);
     if let (Some(a), Some(b)) = (a.tree(), b.tree()) {
         a.refuse_overlap(b)?;
     }

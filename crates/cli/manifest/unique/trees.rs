@@ -13,8 +13,6 @@ use ftk_manifest::{ContentSet, Entry, Manifest, recorded_sizes};
 use ftk_record::quote;
 
 use crate::console::Outcome;
-use crate::globals::Globals;
-use crate::manifest::input::Input;
 use crate::manifest::reading;
 use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
@@ -69,14 +67,11 @@ pub(super) fn is_tree(path: &OsStr) -> anyhow::Result<bool> {
 }
 
 impl Side {
-    /// Opens a manifest, or walks a directory.
+    /// Walks a directory.
     ///
     /// # Errors
     /// If that is not possible, or the directory has no files: its file system may not be mounted.
-    pub(super) fn open(path: &OsStr, run: &Run<'_>, globals: &Globals) -> anyhow::Result<Self> {
-        if !is_tree(path)? {
-            return Ok(Self::Manifest(Input::open(path, globals, run.console)?.manifest));
-        }
+    pub(super) fn walk(path: &OsStr, run: &Run<'_>) -> anyhow::Result<Self> {
         let (root, scope) = (Root::open(path)?, ScopeArgs::of_words(&[])?);
         let scan = reading::walk(run, &root, &scope, Keep::Sizes, &[], None)?;
         ensure!(
