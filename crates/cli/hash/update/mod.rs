@@ -9,7 +9,7 @@ use std::ffi::{CString, OsStr};
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
@@ -27,7 +27,7 @@ use crate::globals::Globals;
 use crate::hash::HashArgs;
 use crate::hash::check::lists::TOO_LARGE;
 use crate::hash::update::bag::{BagFiles, tag_files};
-use crate::hash::update::known::{KnownFiles, Place, State};
+use crate::hash::update::known::{Known, KnownFiles, Place, State};
 use crate::hash::update::target::{Target, parse};
 use crate::human::{self, shown};
 use crate::list::List;
@@ -162,8 +162,7 @@ pub(super) fn run(
         known.check_assumed(list, &run, &place).with_context(|| name.clone())?;
     }
 
-    let of_lists: Vec<_> = lists.iter().map(EditableList::algorithms).collect();
-    let mut algorithms = of_lists.concat();
+    let mut algorithms: Vec<_> = lists.iter().flat_map(EditableList::algorithms).collect();
     algorithms.sort();
     algorithms.dedup();
     let mut identities: Vec<_> = targets.iter().flat_map(Target::own).collect();
@@ -176,111 +175,38 @@ pub(super) fn run(
         outcome = Outcome::Error;
     }
 
-    // What happens to each file, by its name.
-    let mut changes: Vec<(Vec<u8>, Change)> = Vec::new();
-    let mut edits: Vec<_> = lists.iter().map(|_| Edits::default()).collect();
-    let mut payload = (known.bytes(), known.present());
-    // The time of the new list.
-    let mut modified = start;
+    let mut round = Round::new(&lists, &known, start, outcome);
     for file in &new {
-        let file_name = place.name(&file.key);
-        let (mut lines, mut why) = (Vec::new(), None);
-        for (nth, list) in lists.iter().enumerate().filter(|(nth, _)| !known.has(&file.key, *nth)) {
-            let wanted = of_lists[nth]
-                .iter()
-                .filter_map(|it| file.digests.iter().find(|(algorithm, _)| algorithm == it));
-            match list.line(&file_name, file.size, &wanted.copied().collect::<Vec<_>>()) {
-                Ok(line) => lines.push((nth, line)),
-                Err(cannot) => why = Some(cannot),
-            }
-        }
-        if let Some(why) = why {
-            console.error(format_args!("cannot list {}: {why}", quote(&file_name)));
-            outcome = Outcome::Error;
-            continue;
-        }
-        for (nth, line) in lines {
-            edits[nth].added.push((file_name.clone(), line));
-        }
-        if !known.is_listed(&file.key) {
-            payload = (payload.0 + file.size, payload.1 + 1);
-        }
-        changes.push((file_name, Change::Added));
+        round.add(file, &known, &place, console);
     }
     for (key, file) in known.iter() {
-        let file_name = file.name.clone();
-        let change = match &file.state {
-            State::Same(_) => continue,
-            State::Failed(why) => {
-                console.path_error("examine", &file_name, why);
-                outcome = Outcome::Error;
-                continue;
-            }
-            State::Missing if own.prune => {
-                file.lines.iter().for_each(|(nth, line)| _ = edits[*nth].removed.insert(*line));
-                Change::Removed
-            }
-            State::Missing => Change::Missing,
-            State::Changed(seen) => match rehashed.get(key) {
-                None => {
-                    // A list that does not have the digest of a changed file stays older than it, so that the next run
-                    // finds the file again.
-                    modified = modified.min(seen.modified - Duration::from_nanos(1));
-                    Change::Changed
-                }
-                Some(read) => {
-                    payload.0 = payload.0 - seen.size + read.size;
-                    let mut differs = false;
-                    for (nth, line) in &file.lines {
-                        let old = &lists[*nth].lines()[*line];
-                        let digest = |it: &(Algorithm, Digest)| {
-                            let found = read.digests.iter().find(|(algorithm, _)| *algorithm == it.0);
-                            *found.expect("it was hashed by all algorithms of the lists")
-                        };
-                        let digests: Vec<_> = old.digests.iter().map(digest).collect();
-                        if digests != old.digests || old.size.is_some_and(|size| size != read.size) {
-                            differs = true;
-                            edits[*nth].replaced.insert(*line, (read.size, digests));
-                        }
-                    }
-                    if !differs {
-                        continue;
-                    }
-                    Change::Rehashed
-                }
-            },
-        };
-        if matches!(change, Change::Missing | Change::Changed) {
-            outcome = outcome.max(Outcome::Negative);
-        }
-        changes.push((file_name, change));
+        round.keep(file, rehashed.get(key), own.prune, console);
     }
-    changes.sort();
+    round.changes.sort();
 
-    let is_edited =
-        edits.iter().any(|it| !(it.added.is_empty() && it.removed.is_empty() && it.replaced.is_empty()));
     // Files that were read again and are as listed are not newer than a list that is written again. A killed run may
     // have left tag manifests that do not fit the others.
-    if is_edited || !rehashed.is_empty() || (is_bag && own.rehash) {
+    if round.is_edited() || !rehashed.is_empty() || (is_bag && own.rehash) {
         let mut new = Vec::with_capacity(lists.len());
-        for (list, edits) in lists.iter().zip(&edits) {
+        for (list, edits) in lists.iter().zip(&round.edits) {
             new.push(list.edit(edits).with_context(|| name.clone())?);
         }
         if is_bag {
             let manifests: Vec<_> = targets.iter().zip(new.iter().cloned()).collect();
-            let bytes = tag_files(&tags, &manifests, payload, own.rehash, memory, console)?;
+            let bytes = tag_files(&tags, &manifests, round.payload, own.rehash, memory, console)?;
             for (tag, bytes) in tags.iter_mut().zip(&bytes) {
                 tag.write(bytes, start)?;
             }
         }
         for (target, bytes) in targets.iter_mut().zip(&new) {
-            target.write(bytes, modified)?;
+            target.write(bytes, round.modified)?;
         }
         // A tag manifest comes last: it has the digests of the others.
         for target in targets.into_iter().chain(tags) {
             target.replace()?;
         }
     }
+    let Round { changes, outcome, .. } = round;
     print(out, &changes, globals.json)?;
     say(&changes, outcome, console);
     if !new.is_empty() || !rehashed.is_empty() {
@@ -288,6 +214,122 @@ pub(super) fn run(
         run.say_done(&format!("{read} read"), new_bytes + old_bytes, &algorithms);
     }
     Ok(outcome)
+}
+
+/// What happens to the files and the lists.
+struct Round<'l> {
+    lists: &'l [EditableList],
+    /// The algorithms of each list.
+    algorithms: Vec<Vec<Algorithm>>,
+    /// What happens to each file, by its name.
+    changes: Vec<(Vec<u8>, Change)>,
+    /// The edits of each list.
+    edits: Vec<Edits>,
+    /// Bytes and number of the files that exist.
+    payload: (u64, u64),
+    /// The time of the new lists.
+    modified: SystemTime,
+    outcome: Outcome,
+}
+
+impl<'l> Round<'l> {
+    /// Begins a round at `start`, with the outcome of what was read before.
+    fn new(lists: &'l [EditableList], known: &KnownFiles, start: SystemTime, outcome: Outcome) -> Self {
+        Self {
+            lists,
+            algorithms: lists.iter().map(EditableList::algorithms).collect(),
+            changes: Vec::new(),
+            edits: lists.iter().map(|_| Edits::default()).collect(),
+            payload: (known.bytes(), known.present()),
+            modified: start,
+            outcome,
+        }
+    }
+
+    /// Adds a file to each list that lacks it.
+    fn add(&mut self, file: &ReadFile, known: &KnownFiles, place: &Place, console: &Console) {
+        let name = place.name(&file.key);
+        let line = |(nth, list): (usize, &EditableList)| {
+            let wanted = self.algorithms[nth]
+                .iter()
+                .filter_map(|it| file.digests.iter().find(|(algorithm, _)| algorithm == it));
+            Ok((nth, list.line(&name, file.size, &wanted.copied().collect::<Vec<_>>())?))
+        };
+        let lacking = self.lists.iter().enumerate().filter(|(nth, _)| !known.has(&file.key, *nth));
+        let lines: Vec<_> = match lacking.map(line).collect::<Result<_, String>>() {
+            Ok(lines) => lines,
+            Err(why) => {
+                console.error(format_args!("cannot list {}: {why}", quote(&name)));
+                self.outcome = Outcome::Error;
+                return;
+            }
+        };
+        for (nth, line) in lines {
+            self.edits[nth].added.push((name.clone(), line));
+        }
+        if !known.is_listed(&file.key) {
+            self.payload = (self.payload.0 + file.size, self.payload.1 + 1);
+        }
+        self.changes.push((name, Change::Added));
+    }
+
+    /// Decides about a listed file. `read`: what was read of it now, if it changed and is to be read.
+    fn keep(&mut self, file: &Known, read: Option<&ReadFile>, prune: bool, console: &Console) {
+        let change = match (&file.state, read) {
+            (State::Same(_), _) => return,
+            (State::Failed(why), _) => {
+                console.path_error("examine", &file.name, why);
+                self.outcome = Outcome::Error;
+                return;
+            }
+            (State::Missing, _) if prune => {
+                file.lines.iter().for_each(|(nth, line)| _ = self.edits[*nth].removed.insert(*line));
+                Change::Removed
+            }
+            (State::Missing, _) => Change::Missing,
+            (State::Changed(seen), None) => {
+                // A list that does not have the digest of a changed file stays older than it, so that the next run
+                // finds the file again.
+                self.modified = self.modified.min(seen.modified - Duration::from_nanos(1));
+                Change::Changed
+            }
+            (State::Changed(seen), Some(read)) => {
+                self.payload.0 = self.payload.0 - seen.size + read.size;
+                if !self.replace(file, read) {
+                    return;
+                }
+                Change::Rehashed
+            }
+        };
+        if matches!(change, Change::Missing | Change::Changed) {
+            self.outcome = self.outcome.max(Outcome::Negative);
+        }
+        self.changes.push((file.name.clone(), change));
+    }
+
+    /// Replaces the digests of a file that was read again. Returns whether a line differs.
+    fn replace(&mut self, file: &Known, read: &ReadFile) -> bool {
+        let mut differs = false;
+        for (nth, line) in &file.lines {
+            let old = &self.lists[*nth].lines()[*line];
+            let digest = |it: &(Algorithm, Digest)| {
+                let found = read.digests.iter().find(|(algorithm, _)| *algorithm == it.0);
+                *found.expect("it was hashed by all algorithms of the lists")
+            };
+            let digests: Vec<_> = old.digests.iter().map(digest).collect();
+            if digests != old.digests || old.size.is_some_and(|size| size != read.size) {
+                differs = true;
+                self.edits[*nth].replaced.insert(*line, (read.size, digests));
+            }
+        }
+        differs
+    }
+
+    /// Whether a list changes.
+    fn is_edited(&self) -> bool {
+        let is_empty = |it: &Edits| it.added.is_empty() && it.removed.is_empty() && it.replaced.is_empty();
+        !self.edits.iter().all(is_empty)
+    }
 }
 
 /// Files that a list lacks.
