@@ -32,7 +32,7 @@ use crate::stdout::Stdout;
 const RUN: &[&str] = &["threads", "io", "memory", "polite", "limit-rate", "progress", "color", "verbose"];
 
 /// Filters by name, type and place. They are never wider than what is selected without them.
-const FILTERS: &[&str] = &[
+pub(crate) const FILTERS: &[&str] = &[
     "extension",
     "name",
     "iname",
@@ -53,7 +53,7 @@ const FILTERS: &[&str] = &[
 ];
 
 /// Filters by metadata.
-const INODES: &[&str] =
+pub(crate) const INODES: &[&str] =
     &["size", "changed-within", "changed-before", "owner", "nouser", "nogroup", "perm", "links", "empty"];
 
 /// Rules that choose the kept copies, each of which keeps more.

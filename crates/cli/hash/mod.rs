@@ -283,6 +283,7 @@ mod tests {
     use clap::CommandFactory as _;
 
     use crate::args::{Args, Command};
+    use crate::config::{FILTERS, INODES};
 
     /// Whether `ftk hash` accepts these words.
     fn is_accepted(words: &[&str]) -> bool {
@@ -313,37 +314,7 @@ mod tests {
         let common = ["output", "no-cache", "recursive"];
         let check =
             ["algorithm", "zero", "ignore-missing", "status", "strict", "warn", "root", "only", "new"];
-        let filters = [
-            "extension",
-            "name",
-            "iname",
-            "path",
-            "regex",
-            "type",
-            "size",
-            "newer",
-            "changed-within",
-            "changed-before",
-            "owner",
-            "nouser",
-            "nogroup",
-            "perm",
-            "links",
-            "samefile",
-            "empty",
-            "where",
-            "exclude-where",
-            "exclude",
-            "exclude-from",
-            "exclude-line",
-            "exclude-caches",
-            "exclude-if-present",
-            "ignore-files",
-            "no-hidden",
-            "min-depth",
-            "max-depth",
-            "one-file-system",
-        ];
+        let filters = [FILTERS, INODES, &["newer", "samefile", "exclude-line"]].concat();
         let with_filters = |others: &[&'static str]| [&filters[..], others].concat();
         let modes: [(&[&str], Vec<&str>); 10] = [
             (
