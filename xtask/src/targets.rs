@@ -188,10 +188,12 @@ fn foreign(args: &str, target: &str, cc: &str) -> Command {
     command
 }
 
-/// Returns a command of cargo for ARM.
+/// Returns a command of cargo for ARM. Optimised a little, since the emulator spends far longer with the tests than the
+/// compiler does.
 fn arm(args: &str, emulator: &str) -> Command {
     let setting = |end: &str| format!("CARGO_TARGET_{}_{end}", ARM.replace('-', "_").to_uppercase());
     let mut command = foreign(args, ARM, ARM_CC);
+    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
     command.env(setting("LINKER"), ARM_CC).env(setting("RUNNER"), emulator);
     command
 }
