@@ -31,6 +31,46 @@ impl TypedValueParser for AlgorithmName {
     }
 }
 
+/// What `ftk hash` prints of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DigestKind {
+    Algorithm(Algorithm),
+    /// The `ETag` of S3, which depends on the size of the parts.
+    S3Etag,
+}
+
+impl DigestKind {
+    pub(crate) fn algorithm(self) -> Option<Algorithm> {
+        match self {
+            Self::Algorithm(algorithm) => Some(algorithm),
+            Self::S3Etag => None,
+        }
+    }
+}
+
+/// Parses the name of an algorithm, or `s3-etag`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DigestName;
+
+impl TypedValueParser for DigestName {
+    type Value = DigestKind;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<DigestKind, Error> {
+        if value == S3_ETAG {
+            return Ok(DigestKind::S3Etag);
+        }
+        AlgorithmName.parse_ref(command, arg, value).map(DigestKind::Algorithm)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue>>> {
+        let algorithms = AlgorithmName.possible_values()?;
+        Some(Box::new(algorithms.chain([PossibleValue::new(S3_ETAG)])))
+    }
+}
+
+/// The name of the `ETag` of S3 on the command line and in JSON.
+pub(crate) const S3_ETAG: &str = "s3-etag";
+
 /// Returns the algorithms to compute: the given ones without duplicates, in the order of the command line, or
 /// SHA-256 if none is given.
 pub(crate) fn wanted(asked: &[Algorithm]) -> Vec<Algorithm> {

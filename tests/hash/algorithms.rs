@@ -140,6 +140,54 @@ fn crc64nvme_and_base64() {
     dir.ftk(["hash", "--json", "--base64", "a"]).run().status(2);
 }
 
+/// The rule of S3, from the MD5 of each part.
+#[test]
+fn etags_of_s3() {
+    let dir = Dir::new();
+    let content: Vec<u8> = (0..(11_u32 << 20)).map(|nth| (nth / 7 % 251) as u8).collect();
+    let part = 5 << 20;
+    dir.file("t/below", &content[..part - 1]).file("t/exact", &content[..part]).file("t/large", &content);
+    let md5 = |name: &str| dir.ftk(["hash", "-q", "-a", "md5", name]).run().status(0).text()[..32].to_owned();
+    let composite = |parts: &[&[u8]]| {
+        let mut digests = Vec::new();
+        for part in parts {
+            dir.file("part", part);
+            let digest = md5("part");
+            digests.extend((0..16).map(|at| u8::from_str_radix(&digest[2 * at..][..2], 16).unwrap()));
+        }
+        dir.file("digests", &digests);
+        format!("{}-{}", md5("digests"), parts.len())
+    };
+    let below = md5("t/below");
+    let exact = composite(&[&content[..part]]);
+    let large = composite(&content.chunks(part).collect::<Vec<_>>());
+    let expected = format!("{below}  t/below\n{exact}  t/exact\n{large}  t/large\n");
+    let list = dir.ftk(["hash", "-q", "-a", "s3-etag", "--part-size", "5M", "t"]).run().status(0).stdout(&expected);
+    // 8M is the default.
+    let other = dir.ftk(["hash", "-q", "-a", "s3-etag", "t"]).run().status(0);
+    assert!(other.text().starts_with(&format!("{below}  t/below\n{}  t/exact\n", md5("t/exact"))));
+    assert!(other.text().ends_with("-2  t/large\n"));
+    // A list does not say how large the parts are: only plain MD5 can be checked.
+    let check = dir.ftk(["hash", "--check", "-q"]).stdin(&list.out).run().status(2);
+    assert_eq!(check.err.matches("cannot check it").count(), 2, "{check:?}");
+    for refused in [
+        &["hash", "--check", "-a", "s3-etag", "list"][..],
+        &["hash", "-a", "s3-etag,md5", "t"],
+        &["hash", "-a", "s3-etag", "--tag", "t"],
+        &["hash", "-a", "s3-etag", "--cache", "t"],
+        &["hash", "-a", "s3-etag", "-"],
+        &["hash", "-a", "s3-etag", "--part-size", "1M", "t"],
+        &["hash", "--part-size", "8M", "t"],
+        &["manifest", "create", "-a", "s3-etag", "t", "-o", "m.jsonl"],
+    ] {
+        dir.ftk(refused).run().status(2);
+    }
+    // A part more than S3 accepts.
+    dir.hole("huge", (10_000 * 5 << 20) + 1);
+    let huge = dir.ftk(["hash", "-q", "-a", "s3-etag", "--part-size", "5M", "huge"]).run().status(2).stdout("");
+    assert!(huge.err.contains("more than 10000 parts"), "{huge:?}");
+}
+
 #[test]
 fn crc32_of_gzip() {
     needs!("gzip");

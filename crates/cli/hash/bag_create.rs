@@ -53,7 +53,8 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let [dir] = &*args.paths else { bail!("--create makes one bag: name its directory") };
     let leads_back = Path::new(dir).components().any(|it| it == Component::ParentDir);
     ensure!(!leads_back, "--create moves what is in the directory: name it without '..'");
-    let algorithms = if args.algorithms.is_empty() { &USUAL[..] } else { &args.algorithms };
+    let given = args.algorithms();
+    let algorithms = if given.is_empty() { &USUAL[..] } else { &given };
     if let Some(other) = algorithms.iter().find(|it| !KNOWN.contains(it)) {
         bail!("--create cannot be used with {other}: bags have md5, sha1, sha256 or sha512");
     }

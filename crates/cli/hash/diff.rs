@@ -30,7 +30,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
 
     let reading = ListOptions {
         end: if args.zero { End::Nul } else { End::Newline },
-        algorithms: &args.algorithms,
+        algorithms: &args.algorithms(),
         memory: globals.memory() / 2,
     };
     let tables = both([old, new], globals, |path| reading.read(path))?;

@@ -36,7 +36,7 @@ const ALONE: u64 = 2;
 const BATCH: usize = 256;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let [algorithm] = wanted(&args.algorithms)[..] else { bail!("--lines accepts only one algorithm") };
+    let [algorithm] = wanted(&args.algorithms())[..] else { bail!("--lines accepts only one algorithm") };
     let path = match &args.paths[..] {
         [] => OsStr::new("-"),
         [path] => path,

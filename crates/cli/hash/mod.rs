@@ -3,6 +3,7 @@
 mod bag_create;
 mod check;
 pub(crate) mod diff;
+mod etag;
 mod lines;
 mod list;
 pub(crate) mod reading;
@@ -18,7 +19,7 @@ use anyhow::{bail, ensure};
 use clap::Args;
 use ftk_hash::Algorithm;
 
-use crate::algorithm::AlgorithmName;
+use crate::algorithm::{DigestKind, DigestName, S3_ETAG};
 use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
@@ -47,13 +48,19 @@ pub(crate) struct HashArgs {
         short,
         long = "algorithm",
         value_name = "ALGO",
-        value_parser = AlgorithmName,
+        value_parser = DigestName,
         hide_possible_values = true,
         long_help = algorithms(),
         value_delimiter = ',',
         help_heading = "Output",
     )]
-    algorithms: Vec<Algorithm>,
+    algorithms: Vec<DigestKind>,
+
+    /// The size of the parts of `-a s3-etag`
+    ///
+    /// It is that of the upload. The default is 8M, which the AWS command line uses.
+    #[arg(long, value_name = "SIZE", value_parser = etag::part_size, hide_short_help = true, help_heading = "Output")]
+    part_size: Option<u64>,
 
     /// Print lines like `SHA256 (name) = digest`
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
@@ -204,7 +211,10 @@ fn algorithms() -> String {
     let names = Algorithm::ALL.map(Algorithm::name).join(", ");
     format!(
         "Digest algorithm [default: sha256]\n\nSeveral algorithms, separated by commas, are computed in one read and \
-         printed as tagged lines. Algorithms: {names}."
+         printed as tagged lines. Algorithms: {names}.\n\n{} is the ETag of S3: the MD5 of a file that is smaller than \
+         one part (see --part-size), and otherwise the MD5 of those of its parts, with their number after a dash. It is \
+         only printed: neither checks nor manifests know the size of the parts.",
+        S3_ETAG
     )
 }
 
@@ -221,6 +231,9 @@ Examples:
 pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     args.refuse_conflicts_with(globals)?;
     let Mode { check, bag, diff, lines, tree, ref update } = args.mode;
+    if args.algorithms.contains(&DigestKind::S3Etag) {
+        return etag::run(args, globals, console);
+    }
     if let Some(list) = update {
         return update::run(list, args, globals, console);
     }
@@ -236,6 +249,11 @@ pub(crate) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
 }
 
 impl HashArgs {
+    /// Returns the algorithms that were given.
+    fn algorithms(&self) -> Vec<Algorithm> {
+        self.algorithms.iter().filter_map(|kind| kind.algorithm()).collect()
+    }
+
     /// Refuses options that the mode does not use, and conflicts that clap cannot declare here.
     ///
     /// # Errors
@@ -254,6 +272,12 @@ impl HashArgs {
                 "--zero cannot be used with --json: each object is one line"
             );
             ensure!(!(self.sfv && globals.json), "--sfv cannot be used with --json");
+        }
+        if self.algorithms.contains(&DigestKind::S3Etag) {
+            ensure!(is_new_list, "--algorithm {} is only for printing digests", S3_ETAG);
+            etag::refuse_unused(self)?;
+        } else {
+            ensure!(self.part_size.is_none(), "--part-size needs --algorithm {}", S3_ETAG);
         }
         match self.check.given(diff, is_new_list) {
             Some(option) if !check => bail!("{option} needs --check, which reads lists"),
@@ -303,6 +327,7 @@ mod tests {
             "owner" => "0",
             "perm" => "644",
             "where" | "exclude-where" => "empty",
+            "part-size" => "8M",
             "size" | "links" | "min-depth" | "max-depth" | "max-missing" => "1",
             _ => "x",
         }
@@ -362,7 +387,8 @@ mod tests {
                 true => format!("--{long}={}", value(long)),
                 false => format!("--{long}"),
             };
-            let needs_a_mode = (check[2..].contains(&long) && long != "root")
+            let needs_a_mode = long == "part-size"
+                || (check[2..].contains(&long) && long != "root")
                 || ["create", "prune", "rehash", "max-missing"].contains(&long);
             assert_eq!(is_accepted(&[&word]), !needs_a_mode, "{word} without a mode");
             for (mode, used) in &modes {

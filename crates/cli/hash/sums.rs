@@ -34,7 +34,7 @@ use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let mut run = Run::new(globals, console)?;
-    let algorithms = if args.sfv { &[Algorithm::Crc32][..] } else { &*wanted(&args.algorithms) };
+    let algorithms = if args.sfv { &[Algorithm::Crc32][..] } else { &*wanted(&args.algorithms()) };
     let is_stdin = |path: &OsString| path == "-";
     let (special, starts): (Vec<_>, Vec<_>) = args
         .paths

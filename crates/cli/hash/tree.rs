@@ -51,7 +51,7 @@ pub(super) fn run(
         "--tree needs directories"
     );
     let (form, algorithms) = match tree {
-        TreeArg::Ftk => (TreeForm::Ftk, wanted(&args.algorithms)),
+        TreeArg::Ftk => (TreeForm::Ftk, wanted(&args.algorithms())),
         TreeArg::Git => (TreeForm::Git, git_algorithm(args)?),
     };
     let mut run = Run::new(globals, console)?;
@@ -119,7 +119,7 @@ pub(super) fn refuse_unused(tree: TreeArg, args: &HashArgs) -> anyhow::Result<()
 
 /// Returns the algorithm of the ids of git.
 fn git_algorithm(args: &HashArgs) -> anyhow::Result<Vec<Algorithm>> {
-    match args.algorithms[..] {
+    match args.algorithms()[..] {
         [] => Ok(vec![Algorithm::Sha1]),
         [algorithm @ (Algorithm::Sha1 | Algorithm::Sha256)] => Ok(vec![algorithm]),
         _ => bail!("--tree=git accepts one algorithm: sha1 or sha256"),

@@ -147,7 +147,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
 
     let end = if args.zero { End::Nul } else { End::Newline };
     let warn = own.warn && !own.status;
-    let reading = Reading { end, algorithms: &args.algorithms, verb: ["check", "checked"], warn };
+    let reading = Reading { end, algorithms: &args.algorithms(), verb: ["check", "checked"], warn };
     let options = ParseOptions { reading, root, only: &own.only, run: &run };
     let (lines, paths, is_whole) = options.read(names)?;
     let files = Files::read(&lines, paths, root.map(|_| "--root"), &run)?;

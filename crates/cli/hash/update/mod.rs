@@ -134,7 +134,7 @@ pub(super) fn run(
     let end = if args.zero { End::Nul } else { End::Newline };
     let lists: Vec<EditableList> = targets
         .iter()
-        .map(|target| parse(target, end, &args.algorithms, memory))
+        .map(|target| parse(target, end, &args.algorithms(), memory))
         .collect::<anyhow::Result<_>>()?;
     let start = targets.iter().map(|target| target.start).min().expect("at least one list");
     let written = targets.iter().map(Target::modified).collect::<Result<Vec<_>, _>>()?;
