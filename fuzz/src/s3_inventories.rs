@@ -23,8 +23,8 @@ mod manifest;
 #[path = "../../crates/query/src/input/inventory/object.rs"]
 mod object;
 
-/// Key, size, modification time and MD5 of an object.
-type Found = (Vec<u8>, Option<u64>, Option<i128>, Vec<u8>);
+/// Key, size, modification time and MD5 of an object, and its `version`, `ETag`, storage class and `version_id`.
+type Found = (Vec<u8>, Option<u64>, Option<i128>, Vec<u8>, [Option<String>; 4]);
 
 /// Uses the first line as `manifest.json` and the rest as a CSV file with its columns.
 pub fn s3_inventories(data: &[u8]) {
@@ -41,7 +41,11 @@ pub fn s3_inventories(data: &[u8]) {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::none());
     gzip.write_all(rows).expect("memory can be written");
     assert_eq!(read(&gzip.finish().expect("memory can be written"), &columns), (found.clone(), is_whole));
-    let columns = ["Key", "Size", "LastModifiedDate", "ETag", "EncryptionStatus"].map(str::to_owned);
+    let columns = [
+        "Key", "Size", "LastModifiedDate", "ETag", "EncryptionStatus", "IsLatest", "IsDeleteMarker", "StorageClass",
+        "VersionId",
+    ]
+    .map(str::to_owned);
     assert_eq!(read(written(&found).as_bytes(), &columns), (found, true));
 }
 
@@ -87,9 +91,10 @@ fn check_manifest(manifest: &Manifest, json: &[u8]) -> Vec<String> {
 /// Returns the objects up to the first invalid row, and whether all rows are valid.
 fn read(rows: &[u8], columns: &[String]) -> (Vec<Found>, bool) {
     let mut found = Vec::new();
-    let is_whole = csv::read(rows, columns, &mut |entry: &Entry<'_>| {
+    let is_whole = csv::read(rows, columns, &mut |entry: &Entry<'_>, of| {
         let mtime_ns = entry.knows(Field::Mtime).then_some(entry.stat.mtime_ns);
-        found.push((entry.path.to_vec(), entry.size(), mtime_ns, entry.digests.to_vec()));
+        let of = [of.version, of.e_tag, of.storage_class, of.version_id].map(|text| text.map(str::to_owned));
+        found.push((entry.path.to_vec(), entry.size(), mtime_ns, entry.digests.to_vec(), of));
         Ok(())
     });
     (found, is_whole.is_ok())
@@ -106,7 +111,7 @@ fn expected(rows: &[u8], columns: &[String]) -> (Vec<Found>, bool) {
             return (found, false);
         }
         match object(&row, columns) {
-            Some(object) => found.extend(object),
+            Some(object) => found.push(object),
             None => return (found, false),
         }
     }
@@ -149,8 +154,8 @@ fn split(rows: &[u8]) -> Vec<Vec<Vec<u8>>> {
     found
 }
 
-/// Returns the object of a row: `None` if the row is invalid, `Some(None)` if the object is not current.
-fn object(row: &[Vec<u8>], columns: &[String]) -> Option<Option<Found>> {
+/// Returns the object of a row: `None` if the row is invalid.
+fn object(row: &[Vec<u8>], columns: &[String]) -> Option<Found> {
     let bytes = |name: &str| columns.iter().position(|column| column == name).map(|at| &*row[at]);
     let text = |name: &str| str::from_utf8(bytes(name).unwrap_or_default()).ok();
     let flag = |name: &str| match text(name)? {
@@ -177,28 +182,42 @@ fn object(row: &[Vec<u8>], columns: &[String]) -> Option<Option<Found>> {
     let (latest, deleted, multipart) =
         (flag("IsLatest")?, flag("IsDeleteMarker")?, flag("IsMultipartUploaded")?);
     let (e_tag, encryption) = (text("ETag")?, text("EncryptionStatus")?);
-    if latest == Some(false) || deleted == Some(true) {
-        return Some(None);
-    }
+    let version = match (deleted, latest) {
+        (Some(true), _) => "delete_marker",
+        (_, Some(false)) => "old",
+        (_, Some(true)) => "current",
+        _ => "",
+    };
+    let of = [version, text("StorageClass")?, text("VersionId")?];
+    let [version, class, id] = of.map(|text| (!text.is_empty()).then(|| text.to_owned()));
     if key.is_empty() {
         return None;
     }
     let has_md5 = multipart != Some(true) && ["SSE-S3", "NOT-SSE"].contains(&encryption);
     let e_tag = e_tag.trim_matches('"');
+    let of = [version, (!e_tag.is_empty()).then(|| e_tag.to_owned()), class, id];
     let md5 = (has_md5 && e_tag.len() == 32).then(|| HEXLOWER_PERMISSIVE.decode(e_tag.as_bytes()).ok());
-    Some(Some((key, size, mtime_ns, md5.flatten().unwrap_or_default())))
+    Some((key, size, mtime_ns, md5.flatten().unwrap_or_default(), of))
 }
 
 /// Writes objects as S3 does: every value in quotes, and keys encoded as in URLs.
 fn written(objects: &[Found]) -> String {
     let mut rows = String::new();
-    for (key, size, mtime_ns, md5) in objects {
+    for (key, size, mtime_ns, md5, [version, e_tag, class, id]) in objects {
         let key: String = key.iter().map(|byte| format!("%{byte:02x}")).collect();
         let size = size.map(|size| size.to_string()).unwrap_or_default();
         let time = mtime_ns.map(|ns| Timestamp::from_nanosecond(ns).expect("a time").to_string());
-        let (time, md5) = (time.unwrap_or_default(), HEXLOWER_PERMISSIVE.encode(md5));
-        writeln!(rows, "\"{key}\",\"{size}\",\"{time}\",\"{md5}\",\"SSE-S3\"")
-            .expect("memory can be written");
+        let time = time.unwrap_or_default();
+        let encryption = if md5.is_empty() { "" } else { "SSE-S3" };
+        let (latest, deleted) = match version.as_deref() {
+            None => ("", ""),
+            Some("current") => ("true", "false"),
+            Some("old") => ("false", "false"),
+            Some(_) => ("true", "true"),
+        };
+        let [e_tag, class, id] = [e_tag, class, id].map(|text| text.as_deref().unwrap_or_default().replace('"', "\"\""));
+        write!(rows, "\"{key}\",\"{size}\",\"{time}\",\"{e_tag}\",\"{encryption}\",").expect("memory can be written");
+        writeln!(rows, "\"{latest}\",\"{deleted}\",\"{class}\",\"{id}\"").expect("memory can be written");
     }
     rows
 }

@@ -19,6 +19,8 @@ import string
 import subprocess
 import sys
 import time
+import typing
+import unicodedata
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
@@ -26,23 +28,32 @@ from pyspark.sql import functions as sf
 QUESTIONS = pathlib.Path(__file__).resolve().parents[2] / "crates" / "query" / "sql"
 # Questions that match the entries of two sets by path alone.
 BY_PATH = {"changed", "growth"}
+# Questions with rows that say `unknown`, and the column.
+UNKNOWN = {"changed": "change", "missing-in": "reason"}
 REPORT_ALGORITHMS = {"xxh128", "blake3", "sha256"}
 # A group continues on the next line of a report beyond this length.
 MAX_LINE_BYTES = 8 << 20
 
 # The columns of the table `entries` in docs/parquet.md that every set has.
-NAMES = ["source", "path", "path_b64", "parent", "parent_b64", "name", "name_b64", "extension", "type"]
+NAMES = ["source", "path", "path_b64", "parent", "parent_b64", "ancestor", "name", "name_b64", "extension", "type"]
 NUMBERS = ["size_bytes", "allocated_bytes", "mtime_ns", "ctime_ns", "birth_ns"]
 IDS = ["dev", "ino", "nlink", "rdev"]
 ENTRIES = [*NAMES, *NUMBERS, "mode", "uid", "gid", "fs", *IDS, "target", "target_b64"]
-ENTRIES += ["algorithm", "digest", "tree", "verified_ns", "damaged_ns", "shard", "row_id"]
+ENTRIES += ["algorithm", "digest", "tree", "verified_ns", "damaged_ns", "shard"]
+# What sets of version 1 and manifests lack.
+OF_SETS = ["snapshot", "e_tag", "storage_class", "version", "version_id"]
+ENTRIES += [*OF_SETS, "row_id"]
 CONTENTS = ["algorithm", "digest", "size_bytes", "source", "path", "path_b64", "fs", "dev", "ino", "damaged_ns"]
-DIGESTS = ["algorithm", "digest", "source", "row_id", "damaged_ns"]
+DIGESTS = ["algorithm", "digest", "source", "row_id", "damaged_ns", "snapshot"]
+PARENT = (
+    "coalesce(parent, CASE WHEN path = '.' THEN '' WHEN instr(path, '/') = 0 THEN '.' "
+    "ELSE left(path, length(path) - length(substring_index(path, '/', -1)) - 1) END)"
+)
 # Columns of `entries` that are computed from those of the files, in sets of version 2.
 COMPUTED = {
     "name": "coalesce(name, substring_index(path, '/', -1))",
-    "parent": "coalesce(parent, CASE WHEN path = '.' THEN '' WHEN instr(path, '/') = 0 THEN '.' "
-    "ELSE left(path, length(path) - length(substring_index(path, '/', -1)) - 1) END)",
+    "parent": PARENT,
+    "ancestor": f"coalesce(ancestor, {PARENT})",
     "name_b64": "coalesce(name_b64, '')",
     "parent_b64": "coalesce(parent_b64, '')",
     "ctime_ns": "coalesce(ctime_ns, mtime_ns + ctime_after_ns)",
@@ -50,12 +61,18 @@ COMPUTED = {
     "tree": "lower(hex(tree))",
     "row_id": "CAST(row_id AS STRING)",
 }
+# Functions of questions that Spark lacks. `.` is the root.
+FUNCTIONS = {
+    "depth(path STRING) RETURNS BIGINT": "IF(path = '.', 0, 1 + length(path) - length(replace(path, '/', '')))",
+    "prefix(path STRING, n BIGINT) RETURNS STRING": "IF(n <= 0, '.', substring_index(path, '/', CAST(n AS INT)))",
+}
 # Rows without number: the path is unique in its source.
 ROW_ID = "IF(path <> '', concat('path ', path), concat('path_b64 ', path_b64))"
 
 # Members of a manifest's lines. Integers are wider than BIGINT, so that none of them is silently null.
 RECORD = """
     ftk STRING, version INT, root STRING, root_b64 STRING, algorithms ARRAY<STRING>, start_ns DECIMAL(38, 0),
+    failed ARRAY<STRUCT<path: STRING, path_b64: STRING>>,
     shard STRUCT<number: INT, of: INT, plan: STRING>, footer STRUCT<records: BIGINT>,
     path STRING, path_b64 STRING, type STRING, mode STRING, fs STRING, target STRING, target_b64 STRING,
     digests MAP<STRING, STRING>, tree MAP<STRING, STRING>,
@@ -113,8 +130,21 @@ def part_file(parts, k, n_shards):
 # Sets
 
 
+class Loaded(typing.NamedTuple):
+    """What a set or manifests hold."""
+
+    # The rows of `entries`, and old versions of objects.
+    entries: typing.Any
+    # The recorded roots, by source.
+    roots: dict
+    # The paths that could not be read, in bytes, by source.
+    failed: dict
+    # The dates of snapshots, by source.
+    snapshots: dict
+
+
 def load(spark, location, algorithm=None):
-    """Returns `entries` and the roots by source of a Parquet set, or of manifests in JSON Lines."""
+    """Returns the rows of a Parquet set, or of manifests in JSON Lines."""
     if location.endswith((".jsonl", ".jsonl.zst")):
         return load_manifests(spark, location, algorithm)
     return load_set(spark, location)
@@ -133,9 +163,26 @@ def load_set(spark, location):
     rows = dict.fromkeys(sealed, 0) | {row[0]: row[1] for row in counted}
     if rows != sealed:
         raise RefusedError(f"{location} has other rows than _set.jsonl says: {rows}, {sealed}")
-    columns = COMPUTED if seal[0]["version"] > 1 else {"row_id": ROW_ID}
+    of_version_1 = dict.fromkeys(OF_SETS, "CAST(NULL AS STRING)") | {"row_id": ROW_ID}
+    encoded = ancestor("decode(unbase64(parent_b64), 'ISO-8859-1')")
+    of_version_1 |= {"ancestor": f"CASE WHEN parent_b64 = '' THEN parent ELSE {encoded} END"}
+    columns = COMPUTED if seal[0]["version"] > 1 else of_version_1
     entries = entries.select([sf.expr(columns.get(name, name)).alias(name) for name in ENTRIES])
-    return entries, {line["source"]: bytes_of(line, "root") for line in seal[0]["sources"]}
+    sources = {line["source"]: line for line in seal[0]["sources"]}
+    return Loaded(
+        entries,
+        {source: bytes_of(line, "root") for source, line in sources.items()},
+        {source: [bytes_of(path, "path") for path in line.get("failed", [])] for source, line in sources.items()},
+        {source: line.get("snapshot") for source, line in sources.items()},
+    )
+
+
+def ancestor(whole):
+    """Returns the expression for the nearest directory at or above one, whose path is UTF-8. `whole`: one character for
+    each byte."""
+    bytes_to = f"encode(substring_index({whole}, '/', i), 'ISO-8859-1')"
+    above = f"transform(sequence(1, size(split({whole}, '/'))), i -> try_validate_utf8(CAST({bytes_to} AS STRING)))"
+    return f"coalesce(try_element_at(filter({above}, name -> name IS NOT NULL), -1), '.')"
 
 
 def read_small(spark, file):
@@ -160,8 +207,16 @@ def load_manifests(spark, location, algorithm):
     entries = lines.where("type IS NOT NULL").drop("start_ns", "shard").join(sf.broadcast(files), "file")
     for step in entry_steps(algorithm or main_algorithm(headers)):
         entries = entries.withColumns({name: sf.expr(value) for name, value in step.items()})
+    entries = entries.withColumns({name: sf.lit(None).cast("string") for name in OF_SETS})
     entries = entries.withColumn("row_id", sf.expr(ROW_ID)).select(ENTRIES)
-    return entries, {source_of(header): bytes_of(header.asDict(), "root") for header in headers}
+    roots, failed = {}, {}
+    for header in headers:
+        source = source_of(header)
+        roots[source] = bytes_of(header.asDict(), "root")
+        paths = [bytes_of(path.asDict(), "path") for path in header.failed or []]
+        failed[source] = failed.get(source, []) + paths
+    failed = {source: sorted(set(paths)) for source, paths in failed.items()}
+    return Loaded(entries, roots, failed, dict.fromkeys(roots))
 
 
 def check_manifests(lines, location):
@@ -177,7 +232,7 @@ def check_manifests(lines, location):
         if not (row.headers == row.footers == 1 and row.records == row.entries + 1 == row.lines - 1):
             raise RefusedError(f"{row.file} is not a complete manifest")
     headers = lines.where("ftk IS NOT NULL").orderBy("file").collect()
-    if not headers or any(header.ftk != "manifest" or header.version not in (1, 2) for header in headers):
+    if not headers or any(header.ftk != "manifest" or header.version not in (1, 2, 3) for header in headers):
         raise RefusedError(f"{location} is not a manifest of a known version")
     shards = [header.shard for header in headers if header.shard]
     if shards:
@@ -236,6 +291,7 @@ def entry_steps(algorithm):
     numbers = {name: f"try_cast({name} AS BIGINT)" for name in [*NUMBERS, "uid", "gid", "damaged_ns"]}
     read = "coalesce(verified_ns, IF(ctime_ns IS NULL, NULL, start_ns))"
     digests = {
+        "ancestor": ancestor("parent_whole"),
         "digest": f"lower({digest})",
         "tree": f"lower({tree})",
         "verified_ns": f"try_cast(IF(type = 'file' AND digests IS NOT NULL, {read}, NULL) AS BIGINT)",
@@ -252,45 +308,145 @@ def entry_steps(algorithm):
 # Questions
 
 
-def register(spark, table_prefix, loaded):
-    """Makes the tables of a question from the entries of loaded sets."""
-    entries = functools.reduce(lambda one, other: one.unionByName(other), loaded)
+def register(spark, table_prefix, loaded, others=()):
+    """Makes the tables of a question from loaded sets. `others` are those of the other side, if there are sides."""
+    rows = [with_failed(it, others) if table_prefix else it.entries for it in loaded]
+    everything = functools.reduce(lambda one, other: one.unionByName(other), rows)
+    entries = everything.where("version IS NULL OR version = 'current'")
     files = entries.where("type = 'file' AND digest IS NOT NULL")
-    tables = {"entries": entries, "contents": files.select(CONTENTS), "digests": files.select(DIGESTS)}
+    marks = ["failed", "other_failed"] if table_prefix else []
+    tables = {
+        "entries": entries,
+        "history": entries,
+        "versions": everything.where("version IS NOT NULL"),
+        "contents": files.select(CONTENTS + marks),
+        "digests": files.select(DIGESTS),
+        "failed": failed_paths(spark, loaded),
+    }
     for name, table in tables.items():
         table.createOrReplaceTempView(f"{table_prefix}{name}")
 
 
-def ask(spark, question, locations, since_ns=None, name=None, at_ns=None, algorithm=None, questions=QUESTIONS):
-    """Returns the answer to a named question as a data frame, in the order of its file."""
+def failed_paths(spark, loaded):
+    """Returns the table of the paths that could not be read."""
+    rows = []
+    for source, path in ((source, path) for it in loaded for source, paths in it.failed.items() for path in paths):
+        member = name_member("path", path)
+        rows.append((source, member.get("path", ""), member.get("path_b64", "")))
+    return spark.createDataFrame(rows, "source STRING, path STRING, path_b64 STRING")
+
+
+def with_failed(loaded, others):
+    """Returns the rows with `failed` and `other_failed`.
+
+    They say whether the path is at or below one that could not be read when its set, or the other side, was recorded.
+    """
+    own = {source: normal_paths(paths) for source, paths in loaded.failed.items()}
+    other = normal_paths(path for it in others for paths in it.failed.values() for path in paths)
+    entries = loaded.entries
+    for name, is_any, covering in (
+        ("failed", any(own.values()), lambda source: own[source]),
+        ("other_failed", bool(other), lambda _source: other),
+    ):
+        mark = covered(covering)("source", "path", "path_b64") if is_any else sf.lit(False)  # noqa: FBT003 (a value)
+        entries = entries.withColumn(name, mark)
+    return entries
+
+
+def normal_paths(paths):
+    """Returns paths in NFC: names in different normal forms count as the same."""
+    return frozenset(normal(path) for path in paths)
+
+
+def normal(path):
+    """Returns a path in NFC. Bytes that are not UTF-8 stay as they are."""
+    return unicodedata.normalize("NFC", path.decode(errors="surrogateescape")).encode(errors="surrogateescape")
+
+
+def covered(failures_of):
+    """Returns a function of the columns `source`, `path` and `path_b64`, which runs on executors."""
+
+    def is_covered(source, path, path_b64):
+        failures = failures_of(source)
+        whole = normal(base64.b64decode(path_b64) if path_b64 else path.encode())
+        names = whole.split(b"/")
+        return b"." in failures or any(b"/".join(names[:n]) in failures for n in range(1, len(names) + 1))
+
+    return sf.udf(is_covered, "boolean")
+
+
+class Parameters(typing.NamedTuple):
+    """The row of the table `parameters`. An option that was not given is None."""
+
+    since_ns: int | None = None
+    name: str | None = None
+    at_ns: int | None = None
+    depth: int | None = None
+    by_what: str | None = None
+
+
+def ask(spark, question, locations, parameters=None, expected=None, algorithm=None, questions=QUESTIONS):
+    """Returns the answer to a named question as a data frame, in the order of its file.
+
+    `expected` is a CSV file with the column `path`, for the question `orphans`.
+    """
+    parameters = parameters or Parameters()
     sql = (pathlib.Path(questions) / f"{question}.sql").read_text(encoding="utf-8")
     loaded = [load(spark, location, algorithm) for location in locations]
+    check_sets(question, sql, loaded)
+    for it, location in zip(loaded, locations, strict=True):
+        n_failed = sum(len(paths) for paths in it.failed.values())
+        if n_failed:
+            message = (
+                f"{location}: {n_failed} paths could not be read when it was recorded: what is below them is unknown"
+            )
+            print(f"ftk_spark: {message}", file=sys.stderr)
     if is_two_sided(sql):
-        if len(loaded) != 2:
-            raise RefusedError(f"{question} compares two sets")
-        if question in BY_PATH and any(len(roots) != 1 for _, roots in loaded):
-            raise RefusedError(f"{question} compares two trees, but a set has several sources")
-        for prefix, (entries, _) in zip(("a_", "b_"), loaded, strict=True):
-            register(spark, prefix, [entries])
+        register(spark, "a_", loaded[:1], loaded[1:])
+        register(spark, "b_", loaded[1:], loaded[:1])
     else:
-        sources = [source for _, roots in loaded for source in roots]
-        if len(set(sources)) < len(sources):
-            raise RefusedError(f"two sets have the same source: {sorted(sources)}")
-        register(spark, "", [entries for entries, _ in loaded])
-    if question == "duplicate-directories" and any(entries.where("shard IS NOT NULL").take(1) for entries, _ in loaded):
-        raise RefusedError(
-            "duplicate-directories needs merged manifests: shards lack the tree digests of what they share"
-        )
-    for parameter, value in (("since_ns", since_ns), ("at_ns", at_ns)):
-        if parameter in sql and value is None:
+        register(spark, "", loaded)
+    for parameter in ("since_ns", "at_ns", "depth", "by_what"):
+        if f"p.{parameter}" in sql and getattr(parameters, parameter) is None:
             raise RefusedError(f"{question} needs --{parameter.replace('_', '-')}")
-    parameters = spark.createDataFrame([(since_ns, name, at_ns)], "since_ns BIGINT, name STRING, at_ns BIGINT")
-    parameters.createOrReplaceTempView("parameters")
+    table = "since_ns BIGINT, name STRING, at_ns BIGINT, depth BIGINT, by_what STRING"
+    spark.createDataFrame([tuple(parameters)], table).createOrReplaceTempView("parameters")
+    if " expected " in sql:
+        if expected is None:
+            raise RefusedError(f"{question} needs --expected")
+        spark.read.option("header", True).csv(expected).createOrReplaceTempView("expected")
+    for function, value in FUNCTIONS.items():
+        spark.sql(f"CREATE OR REPLACE TEMPORARY FUNCTION {function} RETURN {value}")
     return spark.sql(sql)
 
 
+def check_sets(question, sql, loaded):
+    """Refuses sets that a question cannot be answered from."""
+    if is_two_sided(sql):
+        if len(loaded) < 2 or question in BY_PATH and len(loaded) > 2:
+            raise RefusedError(f"{question} compares two sets")
+        if question in BY_PATH and any(len(it.roots) != 1 for it in loaded):
+            raise RefusedError(f"{question} compares two trees, but a set has several sources")
+        if question not in BY_PATH:
+            columns = "algorithm IS NOT NULL"
+            algorithms = {row[0] for it in loaded for row in it.entries.where(columns).select("algorithm").take(1)}
+            if len(algorithms) > 1:
+                raise RefusedError(f"the sets have digests by different algorithms: {sorted(algorithms)}")
+    else:
+        is_history = " history" in sql
+        sources = [(source, it.snapshots[source] if is_history else None) for it in loaded for source in it.roots]
+        if is_history and any(snapshot is None for _, snapshot in sources):
+            raise RefusedError(f"{question} needs sets with a snapshot: convert with --snapshot DATE")
+        if len(set(sources)) < len(sources):
+            raise RefusedError(f"two sets have the same source: {sorted(sources, key=str)}")
+    if question == "duplicate-directories" and any(it.entries.where("shard IS NOT NULL").take(1) for it in loaded):
+        raise RefusedError(
+            "duplicate-directories needs merged manifests: shards lack the tree digests of what they share"
+        )
+
+
 def is_two_sided(sql):
-    """Returns whether a question is about two sets."""
+    """Returns whether a question compares the first set with others."""
     return any(f"a_{table}" in sql for table in ("entries", "contents", "digests"))
 
 
@@ -303,11 +459,11 @@ def report(spark, locations, file, algorithm=None, questions=QUESTIONS):
     Names without inode or size are skipped: an action can only act on files that it can recognise.
     """
     loaded = [load(spark, location, algorithm) for location in locations]
-    roots = dict(item for _, roots in loaded for item in roots.items())
-    if len(set(roots.values())) < sum(len(roots) for _, roots in loaded):
+    roots = dict(item for it in loaded for item in it.roots.items())
+    if len(set(roots.values())) < sum(len(it.roots) for it in loaded):
         raise RefusedError("two sets have the same source or root: make a report for each host")
     known = "ino IS NOT NULL AND dev IS NOT NULL AND size_bytes IS NOT NULL"
-    register(spark, "", [entries.where(known) for entries, _ in loaded])
+    register(spark, "", [it._replace(entries=it.entries.where(known)) for it in loaded])
     spark.sql((pathlib.Path(questions) / "duplicates.sql").read_text(encoding="utf-8")).createOrReplaceTempView("names")
     prefixes = [
         (source, number, root if root.endswith(b"/") else root + b"/")
@@ -427,6 +583,9 @@ def arguments():
     command.add_argument("--since-ns", type=int, metavar="NS", help="the time for unverified-since and cold")
     command.add_argument("--at-ns", type=int, metavar="NS", help="the time from which by-age counts")
     command.add_argument("--name", help="the file name for versions-of")
+    command.add_argument("--depth", type=int, metavar="N", help="the depth of directories for by-directory and trend")
+    command.add_argument("--by-what", choices=["directory", "owner", "extension"], help="the rows of trend")
+    command.add_argument("--expected", metavar="FILE", help="CSV with the column path, for orphans")
     command.add_argument("--limit", type=int, metavar="N", help="print or write the first N rows")
     command.add_argument("-o", "--output", metavar="DIR", help="write Parquet instead of printing JSON Lines")
     command = commands.add_parser("report", help="write the duplicates for `ftk dup apply`")
@@ -451,7 +610,7 @@ def add_sets(command):
 
 
 def run(spark, args):
-    """Runs the command and returns the exit status of ftk: 0, or 2 if files could not be read."""
+    """Runs the command and returns the exit status of ftk: 0, or 2 if files could not be read or rows are unknown."""
     if args.command == "scan":
         errors = scan(spark, args.root, args.parts, args.shards, args.plan, args.ftk, args.options)
         sys.stderr.writelines(errors)
@@ -460,15 +619,17 @@ def run(spark, args):
         n_groups = report(spark, args.sets, args.output, args.algorithm, args.questions)
         print(f"{n_groups} groups", file=sys.stderr)
         return 0
-    answer = ask(spark, args.question, args.sets, args.since_ns, args.name, args.at_ns, args.algorithm, args.questions)
-    if args.limit is not None:
-        answer = answer.limit(args.limit)
+    parameters = Parameters(args.since_ns, args.name, args.at_ns, args.depth, args.by_what)
+    whole = ask(spark, args.question, args.sets, parameters, args.expected, args.algorithm, args.questions)
+    answer = whole if args.limit is None else whole.limit(args.limit)
     if args.output:
         answer.write.parquet(args.output)
-        return 0
-    for row in answer.toLocalIterator():
-        print(json.dumps(row.asDict()))
-    return 0
+    else:
+        for row in answer.toLocalIterator():
+            print(json.dumps(row.asDict()))
+    # Rows beyond --limit count too.
+    may_be_unknown = UNKNOWN.get(args.question)
+    return 2 if may_be_unknown and whole.where(f"{may_be_unknown} = 'unknown'").take(1) else 0
 
 
 def main():

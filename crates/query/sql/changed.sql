@@ -7,13 +7,17 @@
 -- Columns:
 --   change   'added'; 'removed'; 'corrupted': the content changed, size and mtime did not; 'modified': type, content,
 --            size, target or device number differ; 'metadata': only mode, owner, group or mtime differ; 'unknown':
---            nothing differs, but the contents cannot be compared: a digest is missing or by another algorithm
+--            nothing differs, but the contents cannot be compared: a digest is missing or by another algorithm; or
+--            only one set has the entry, and the path or a directory above it could not be read for one of them; or the
+--            path is one that could not be read
 --   path, path_b64
 --   old_type, new_type, old_size_bytes, new_size_bytes, old_mtime_ns, new_mtime_ns, old_mode, new_mode,
 --   old_uid, new_uid, old_gid, new_gid, old_algorithm, new_algorithm, old_digest, new_digest
 WITH compared AS (
     SELECT
         CASE
+            WHEN a.path IS NULL AND (b.failed OR b.other_failed) THEN 'unknown'
+            WHEN b.path IS NULL AND (a.failed OR a.other_failed) THEN 'unknown'
             WHEN a.path IS NULL THEN 'added'
             WHEN b.path IS NULL THEN 'removed'
             WHEN a.type <> b.type THEN 'modified'
@@ -39,8 +43,24 @@ WITH compared AS (
         a.digest AS old_digest, b.digest AS new_digest
     FROM a_entries a
     FULL OUTER JOIN b_entries b ON a.path = b.path AND a.path_b64 = b.path_b64
+),
+failures AS (
+    SELECT path, path_b64
+    FROM a_failed
+    UNION
+    SELECT path, path_b64
+    FROM b_failed
 )
 SELECT *
 FROM compared
 WHERE change IS NOT NULL
-ORDER BY path, path_b64
+UNION ALL
+-- If one set has the entry, it is above.
+SELECT
+    'unknown' AS change, f.path, f.path_b64,
+    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM failures f
+LEFT JOIN a_entries a ON a.path = f.path AND a.path_b64 = f.path_b64
+LEFT JOIN b_entries b ON b.path = f.path AND b.path_b64 = f.path_b64
+WHERE (a.path IS NULL AND b.path IS NULL) OR (a.path IS NOT NULL AND b.path IS NOT NULL)
+ORDER BY path, path_b64, change

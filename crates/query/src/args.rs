@@ -9,7 +9,8 @@ use ftk_select::{Time, parse_bytes};
 use jiff::Zoned;
 
 use crate::engine::Limits;
-use crate::questions::{self, Parameter};
+use crate::own_table::TableFile;
+use crate::questions::{self, Parameter, Sides};
 
 /// Returns the definition of all commands.
 pub(crate) fn definition() -> Command {
@@ -38,11 +39,16 @@ pub(crate) fn definition() -> Command {
             Some(Parameter::Since) => SinceArgs::augment_args(definition),
             Some(Parameter::Name) => NameArgs::augment_args(definition),
             Some(Parameter::At) => AtArgs::augment_args(definition),
+            Some(Parameter::Depth) => DepthArgs::augment_args(definition),
+            Some(Parameter::ByAndDepth) => DepthArgs::augment_args(ByArgs::augment_args(definition)),
+            Some(Parameter::Expected) => ExpectedArgs::augment_args(definition),
         };
         let definition = if question.has_report { ReportArgs::augment_args(definition) } else { definition };
-        let is_two_sided = question.is_two_sided();
-        command.subcommand(definition.mut_arg("sets", |sets| {
-            if is_two_sided { sets.num_args(2).value_names(["A", "B"]) } else { sets }
+        let sides = question.sides();
+        command.subcommand(definition.mut_arg("sets", |sets| match sides {
+            Sides::None => sets,
+            Sides::Two => sets.num_args(2).value_names(["A", "B"]),
+            Sides::Many => sets.num_args(2..).value_names(["A", "B"]),
         }))
     })
 }
@@ -82,6 +88,13 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
 
+    /// The date of the snapshot, such as 2026-01-31
+    ///
+    /// It is in the column `snapshot`. `trend` compares the sets of one tree by it, and the table `history` has the rows of
+    /// all of them.
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    pub(crate) snapshot: Option<String>,
+
     /// The algorithm by which contents are compared
     ///
     /// The default is the first algorithm of the first input that all inputs have.
@@ -113,14 +126,21 @@ pub(crate) struct QuestionArgs {
 pub(crate) struct SqlArgs {
     /// A SELECT over the tables `entries` and `contents`
     ///
-    /// With two sets, `a_entries`, `a_contents`, `b_entries` and `b_contents` are the tables of the first and the
-    /// second.
+    /// `history` has the rows of several snapshots of one tree. With two sets, `a_entries`, `a_contents`, `b_entries` and
+    /// `b_contents` are the tables of the first and the second.
     #[arg(value_name = "SELECT", required_unless_present = "file")]
     pub(crate) sql: Option<String>,
 
     /// Directories that `ftk query convert` made
     #[arg(value_name = "DIR")]
     pub(crate) sets: Vec<PathBuf>,
+
+    /// A table of its own, such as users=users.csv
+    ///
+    /// FILE is CSV with names in its first line, Parquet, or JSON Lines, as its name ends: .csv, .parquet, .jsonl. Can be
+    /// given several times.
+    #[arg(long = "table", value_name = "NAME=FILE", value_parser = TableFile::parse)]
+    pub(crate) tables: Vec<TableFile>,
 
     /// Read the SELECT from FILE; all arguments are then directories
     #[arg(long, value_name = "FILE")]
@@ -203,6 +223,48 @@ impl AtArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct DepthArgs {
+    /// Directories up to this depth; 0 is the root, and the largest is 99
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i64).range(0..100))]
+    pub(crate) depth: i64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ByArgs {
+    /// What the rows are about; --depth is for directories
+    #[arg(long, value_name = "WHAT", default_value = "directory")]
+    pub(crate) by: By,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    Directory,
+    Owner,
+    Extension,
+}
+
+impl By {
+    /// Returns the word that the question compares.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Directory => "directory",
+            Self::Owner => "owner",
+            Self::Extension => "extension",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExpectedArgs {
+    /// The files that should be there: a table with the column `path`
+    ///
+    /// Paths are those below the root. The file is CSV with names in its first line, Parquet, or JSON Lines, as its name
+    /// ends: .csv, .parquet, .jsonl.
+    #[arg(long, value_name = "FILE", required_unless_present = "show")]
+    pub(crate) expected: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// Write a report for `ftk dup apply` instead of an answer
     ///
@@ -240,6 +302,15 @@ pub(crate) struct QuietArgs {
     /// Print no summary and no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+/// Parses the date of a snapshot. Dates of one length are ordered like their text.
+fn date(text: &str) -> Result<String, String> {
+    let date: Result<jiff::civil::Date, _> = text.parse();
+    match date.is_ok_and(|date| date.to_string() == text) {
+        true => Ok(text.to_owned()),
+        false => Err("not a date like 2026-01-31".into()),
+    }
 }
 
 /// Parses a time as `--newer` of `ftk find` does.

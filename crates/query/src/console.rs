@@ -37,6 +37,11 @@ impl Console {
         }
     }
 
+    /// Prints what makes an answer incomplete, also if `-q` was given.
+    pub(crate) fn warning(&self, line: impl Display) {
+        Self::line(format_args!("ftk query: {line}"));
+    }
+
     /// Prints an error that ends the run, with its chain of causes.
     pub(crate) fn fatal(error: &anyhow::Error) -> Outcome {
         // The text of an error of the engine includes its causes.

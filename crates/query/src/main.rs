@@ -12,6 +12,7 @@ mod engine;
 mod functions;
 mod input;
 mod memory;
+mod own_table;
 mod progress;
 mod questions;
 mod report;
@@ -29,9 +30,11 @@ use ftk_file::StandardStream;
 
 use crate::answer::Parameters;
 use crate::args::{
-    AnswerArgs, AtArgs, CheckArgs, ConvertArgs, NameArgs, QuestionArgs, ReportArgs, SinceArgs, SqlArgs,
+    AnswerArgs, AtArgs, ByArgs, CheckArgs, ConvertArgs, DepthArgs, ExpectedArgs, NameArgs, QuestionArgs, ReportArgs,
+    SinceArgs, SqlArgs,
 };
 use crate::console::{Console, Outcome};
+use crate::own_table::TableFile;
 use crate::questions::{Parameter, Question};
 use crate::sets::Sets;
 
@@ -78,16 +81,29 @@ fn ask(question: &Question, matches: &ArgMatches) -> Result<Outcome> {
         Some(Parameter::Since) => parameters.since_ns = SinceArgs::from_arg_matches(matches)?.since,
         Some(Parameter::Name) => parameters.name = NameArgs::from_arg_matches(matches)?.name,
         Some(Parameter::At) => parameters.at_ns = Some(AtArgs::from_arg_matches(matches)?.at_ns()?),
+        Some(Parameter::Depth) => parameters.depth = Some(DepthArgs::from_arg_matches(matches)?.depth),
+        Some(Parameter::ByAndDepth) => {
+            parameters.depth = Some(DepthArgs::from_arg_matches(matches)?.depth);
+            parameters.by = Some(ByArgs::from_arg_matches(matches)?.by.name());
+        }
+        Some(Parameter::Expected) => {
+            let file = ExpectedArgs::from_arg_matches(matches)?.expected;
+            parameters.tables.extend(file.map(|file| TableFile::new("expected", file, true)).transpose()?);
+        }
     }
     let sets = Sets::open(&sets)?;
+    sets.say_failed(&console(&answer));
+    if question.needs_snapshots {
+        sets.need_snapshots()?;
+    }
     if question.needs_one_source {
         sets.need_one_source()?;
     }
     if question.needs_trees {
         sets.need_trees()?;
     }
-    if question.needs_all {
-        sets.need_all()?;
+    if question.needs_one_algorithm {
+        sets.need_one_algorithm()?;
     }
     if question.has_report
         && let Some(output) = ReportArgs::from_arg_matches(matches)?.output
@@ -95,13 +111,13 @@ fn ask(question: &Question, matches: &ArgMatches) -> Result<Outcome> {
         return report::run(question, &sets, &output, &answer, &console(&answer))
             .map_err(|error| answer.limits.limits().explained(error));
     }
-    answer::run(question.sql, &sets, &parameters, &answer, &console(&answer))
+    answer::run(question.sql, question.may_be_unknown, &sets, &parameters, &answer, &console(&answer))
         .map_err(|error| answer.limits.limits().explained(error))
 }
 
 /// Runs a SELECT of the user.
 fn sql(args: SqlArgs) -> Result<Outcome> {
-    let SqlArgs { sql, mut sets, file, answer } = args;
+    let SqlArgs { sql, mut sets, tables, file, answer } = args;
     let text = match &file {
         None => sql.context("a SELECT is missing")?,
         Some(file) => {
@@ -110,8 +126,11 @@ fn sql(args: SqlArgs) -> Result<Outcome> {
             std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?
         }
     };
-    ensure!(!sets.is_empty(), "no directory was given");
-    answer::run(&text, &Sets::open(&sets)?, &Parameters::default(), &answer, &console(&answer))
+    ensure!(!sets.is_empty() || !tables.is_empty(), "no directory was given");
+    let sets = Sets::open(&sets)?;
+    sets.say_failed(&console(&answer));
+    let parameters = Parameters { tables, ..Parameters::default() };
+    answer::run(&text, false, &sets, &parameters, &answer, &console(&answer))
         .map_err(|error| answer.limits.limits().explained(error))
 }
 

@@ -12,8 +12,12 @@ pub(crate) struct Question {
     pub(crate) needs_one_source: bool,
     /// Whether it compares tree digests, of which sets made from shards lack some.
     pub(crate) needs_trees: bool,
-    /// Whether it takes what a set lacks for removed, so that sets must have everything.
-    pub(crate) needs_all: bool,
+    /// Whether `unknown` in the first column means that nothing is known about a row.
+    pub(crate) may_be_unknown: bool,
+    /// Whether it compares contents, so that all sets must have digests by one algorithm.
+    pub(crate) needs_one_algorithm: bool,
+    /// Whether it compares snapshots, so that all sets must have one.
+    pub(crate) needs_snapshots: bool,
     /// Whether the answer can be a report for `ftk dup apply`.
     pub(crate) has_report: bool,
 }
@@ -24,6 +28,20 @@ pub(crate) enum Parameter {
     Since,
     Name,
     At,
+    Depth,
+    ByAndDepth,
+    /// A file, which becomes the table `expected`.
+    Expected,
+}
+
+/// Whether a question compares sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sides {
+    None,
+    /// Two.
+    Two,
+    /// The first with all others.
+    Many,
 }
 
 macro_rules! question {
@@ -34,7 +52,9 @@ macro_rules! question {
             parameter: None,
             needs_one_source: false,
             needs_trees: false,
-            needs_all: false,
+            may_be_unknown: false,
+            needs_one_algorithm: false,
+            needs_snapshots: false,
             has_report: false,
         }
     };
@@ -44,19 +64,23 @@ macro_rules! question {
 pub(crate) const ALL: &[Question] = &[
     Question { has_report: true, ..question!("duplicates") },
     Question { needs_trees: true, ..question!("duplicate-directories") },
-    Question { needs_all: true, ..question!("missing-in") },
-    Question { needs_one_source: true, needs_all: true, ..question!("changed") },
+    Question { may_be_unknown: true, needs_one_algorithm: true, ..question!("missing-in") },
+    Question { needs_one_source: true, may_be_unknown: true, ..question!("changed") },
     question!("rotten"),
     Question { parameter: Some(Parameter::Since), ..question!("unverified-since") },
     Question { parameter: Some(Parameter::Since), ..question!("cold") },
     Question { parameter: Some(Parameter::At), ..question!("by-age") },
+    Question { parameter: Some(Parameter::Depth), ..question!("by-directory") },
     question!("largest"),
     question!("oldest"),
     question!("by-owner"),
     question!("by-extension"),
     Question { needs_one_source: true, ..question!("growth") },
+    Question { parameter: Some(Parameter::ByAndDepth), needs_snapshots: true, ..question!("trend") },
+    Question { parameter: Some(Parameter::Expected), ..question!("orphans") },
     question!("zero-size"),
     Question { parameter: Some(Parameter::Name), ..question!("versions-of") },
+    question!("old-versions"),
 ];
 
 impl Question {
@@ -65,9 +89,13 @@ impl Question {
         self.sql.lines().next().and_then(|line| line.strip_prefix("-- ")).unwrap_or_default()
     }
 
-    /// Returns whether the question compares two sets.
-    pub(crate) fn is_two_sided(&self) -> bool {
-        self.sql.contains("a_entries") || self.sql.contains("a_contents")
+    /// Returns which sets the question compares.
+    pub(crate) fn sides(&self) -> Sides {
+        match self.sql.contains("a_entries") || self.sql.contains("a_contents") {
+            true if self.needs_one_source => Sides::Two,
+            true => Sides::Many,
+            false => Sides::None,
+        }
     }
 }
 

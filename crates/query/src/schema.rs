@@ -18,12 +18,13 @@ type Column = (&'static str, DataType, bool);
 use DataType::{Int64, Utf8};
 
 /// The columns of the table `entries`, in their order. Columns of more algorithms follow.
-pub(crate) const ENTRIES: [Column; 31] = [
+pub(crate) const ENTRIES: [Column; 37] = [
     ("source", Utf8, false),
     ("path", Utf8, false),
     ("path_b64", Utf8, false),
     ("parent", Utf8, false),
     ("parent_b64", Utf8, false),
+    ("ancestor", Utf8, false),
     ("name", Utf8, false),
     ("name_b64", Utf8, false),
     ("extension", Utf8, false),
@@ -49,6 +50,11 @@ pub(crate) const ENTRIES: [Column; 31] = [
     ("verified_ns", Int64, true),
     ("damaged_ns", Int64, true),
     ("shard", Utf8, true),
+    ("snapshot", Utf8, true),
+    ("e_tag", Utf8, true),
+    ("storage_class", Utf8, true),
+    ("version", Utf8, true),
+    ("version_id", Utf8, true),
     ("row_id", Int64, false),
 ];
 
@@ -57,10 +63,14 @@ pub(crate) const CONTENTS: [&str; 10] =
     ["algorithm", "digest", "size_bytes", "source", "path", "path_b64", "fs", "dev", "ino", "damaged_ns"];
 
 /// The columns of the table `digests`: enough to find equal contents, and their entries.
-pub(crate) const DIGESTS: [&str; 5] = ["algorithm", "digest", "source", "row_id", "damaged_ns"];
+pub(crate) const DIGESTS: [&str; 6] = ["algorithm", "digest", "source", "row_id", "damaged_ns", "snapshot"];
 
 /// Columns that are null in a file where the path says the same.
-pub(crate) const DERIVED: [&str; 4] = ["parent", "parent_b64", "name", "name_b64"];
+pub(crate) const DERIVED: [&str; 5] = ["parent", "parent_b64", "ancestor", "name", "name_b64"];
+
+/// Columns that sets of version 1 lack.
+pub(crate) const SINCE_2: [&str; 7] =
+    ["ancestor", "snapshot", "e_tag", "storage_class", "version", "version_id", "row_id"];
 
 /// The column of files from which `ctime_ns` is computed, where that is null.
 pub(crate) const CTIME_AFTER: &str = "ctime_after_ns";
@@ -107,7 +117,7 @@ impl Table {
         if self == Self::Digests {
             let column = |name: &&str| fields.iter().find(|field| field.name() == name).cloned();
             let fields = DIGESTS.iter().filter_map(column);
-            let is_nullable = |field: &Field| field.name() == "damaged_ns";
+            let is_nullable = |field: &Field| ["damaged_ns", "snapshot"].contains(&&**field.name());
             return Arc::new(Schema::new(
                 fields.map(|field| field.clone().with_nullable(is_nullable(&field))).collect::<Vec<_>>(),
             ));

@@ -8,10 +8,12 @@ use anyhow::{Context as _, Result, bail, ensure};
 use data_encoding::HEXLOWER;
 use ftk_file::AlignedBuf;
 use ftk_hash::Algorithm;
+use ftk_manifest::Failed;
 use ftk_record::{Object, Output, Seal, SealedReader, write_record};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::convert::Origin;
 use crate::schema::Table;
 
 /// The name of the file in a set.
@@ -46,18 +48,56 @@ pub(crate) struct Source {
     /// The number of shards that the tree was converted from. Directories that these share have no tree digest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) shards: Option<u32>,
-    /// The number of paths that could not be read when the tree was recorded. The set lacks what is below them.
+    /// The date of the snapshot.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) failed: Option<u64>,
+    pub(crate) snapshot: Option<String>,
+    /// The paths that could not be read when the tree was recorded. What is at and below them is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    failed: Vec<SealedPath>,
+}
+
+/// A path, as text or in base64.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SealedPath {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) path_b64: Option<String>,
+}
+
+impl SealedPath {
+    fn new(path: &[u8]) -> Self {
+        match str::from_utf8(path) {
+            Ok(text) => Self { path: Some(text.into()), path_b64: None },
+            Err(_) => Self { path: None, path_b64: Some(data_encoding::BASE64.encode(path)) },
+        }
+    }
 }
 
 impl Source {
-    pub(crate) fn new(source: String, root: &[u8], shards: Option<u32>, failed: Option<u64>) -> Self {
-        let b64 = || data_encoding::BASE64.encode(root);
-        match str::from_utf8(root) {
-            Ok(text) => Self { source, root: Some(text.into()), root_b64: None, shards, failed },
-            Err(_) => Self { source, root: None, root_b64: Some(b64()), shards, failed },
-        }
+    pub(crate) fn new(origin: &Origin, root: &[u8], failed: &Failed) -> Self {
+        let SealedPath { path: root, path_b64: root_b64 } = SealedPath::new(root);
+        let failed = failed.paths().iter().map(|path| SealedPath::new(path)).collect();
+        let shards = origin.shard.map(|(_, of)| of);
+        let (source, snapshot) = (origin.source.clone(), origin.snapshot.clone());
+        Self { source, root, root_b64, shards, snapshot, failed }
+    }
+
+    /// Returns the paths that could not be read, as the seal has them.
+    pub(crate) fn failed_paths(&self) -> &[SealedPath] {
+        &self.failed
+    }
+
+    /// Returns what could not be read.
+    ///
+    /// # Errors
+    /// If a path is not valid base64.
+    pub(crate) fn failed(&self) -> Result<Failed> {
+        let bytes = |path: &SealedPath| {
+            let path = ftk_record::read_path(path.path.as_deref(), path.path_b64.as_deref())?;
+            Ok(path.into_owned())
+        };
+        Ok(Failed::new(self.failed.iter().map(bytes).collect::<Result<_>>()?))
     }
 
     /// Returns the root as bytes.

@@ -6,23 +6,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::functions::core::expr_fn::coalesce;
 use datafusion::functions_window::expr_fn::row_number;
-use datafusion::logical_expr::{Expr, ExprFunctionExt as _, SortExpr, cast};
+use datafusion::logical_expr::{Expr, ExprFunctionExt as _, SortExpr, cast, when};
 use datafusion::prelude::{SessionContext, col, lit};
 use datafusion::scalar::ScalarValue;
+use ftk_manifest::Failed;
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 
 use crate::console::Console;
 use crate::functions;
+use crate::input::CURRENT;
 use crate::progress::Progress;
-use crate::schema::{CONTENTS, CTIME_AFTER, DIGESTS, ENTRIES, FIRST_IN_BASE64, Table};
-use crate::seal::{SealedFile, SetSeal};
+use crate::schema::{CONTENTS, CTIME_AFTER, DIGESTS, ENTRIES, FIRST_IN_BASE64, SINCE_2, Table};
+use crate::seal::{SealedFile, SetSeal, Source};
 
 /// The sets of a question.
 pub(crate) struct Sets(Vec<Set>);
@@ -33,11 +36,16 @@ pub(crate) struct Set {
     pub(crate) seal: SetSeal,
 }
 
-/// Which sets a table of a question has: all, the first or the second of two.
+/// Which sets a table of a question has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Side {
+    /// All, each of another tree.
     All,
+    /// All, each of another tree or another snapshot.
+    History,
+    /// The first.
     A,
+    /// All but the first.
     B,
 }
 
@@ -45,11 +53,19 @@ enum Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum View {
     Entries,
+    Versions,
     Contents,
     Digests,
+    /// What could not be read. It is in the seal.
+    Failed,
 }
 
-const TABLES: [(&str, Side, View); 9] = [
+const TABLES: [(&str, Side, View); 14] = [
+    ("history", Side::History, View::Entries),
+    ("versions", Side::All, View::Versions),
+    ("failed", Side::All, View::Failed),
+    ("a_failed", Side::A, View::Failed),
+    ("b_failed", Side::B, View::Failed),
     ("entries", Side::All, View::Entries),
     ("contents", Side::All, View::Contents),
     ("digests", Side::All, View::Digests),
@@ -60,6 +76,11 @@ const TABLES: [(&str, Side, View); 9] = [
     ("b_contents", Side::B, View::Contents),
     ("b_digests", Side::B, View::Digests),
 ];
+
+/// Returns whether questions have a table of this name.
+pub(crate) fn is_table(name: &str) -> bool {
+    name == "parameters" || TABLES.iter().any(|(known, ..)| *known == name)
+}
 
 impl Sets {
     /// Reads the seals.
@@ -112,20 +133,33 @@ impl Sets {
         }
     }
 
-    /// Checks that everything could be read when the trees were recorded.
+    /// Checks that all sets have digests by one algorithm, as far as they have any.
     ///
     /// # Errors
-    /// If something could not. It would look removed, or as if it had no copy.
-    pub(crate) fn need_all(&self) -> Result<()> {
-        let failed = |set: &Set| set.seal.sources.iter().filter_map(|source| source.failed).sum::<u64>();
-        match self.0.iter().find(|set| failed(set) > 0) {
-            Some(set) => bail!(
-                "{} lacks what is at {} paths that could not be read, so the answer is unknown: `ftk manifest diff` and \
-                 `unique` say what is",
-                set.dir.display(),
-                failed(set)
+    /// If they do not. Then equal contents would look different.
+    pub(crate) fn need_one_algorithm(&self) -> Result<()> {
+        let algorithms: Vec<_> =
+            self.0.iter().filter_map(|set| Some((set, set.seal.algorithm?))).collect();
+        match algorithms.windows(2).find(|pair| pair[0].1 != pair[1].1) {
+            Some([(one, its), (other, others)]) => bail!(
+                "{} has digests by {its} and {} by {others}: convert with --algorithm",
+                one.dir.display(),
+                other.dir.display()
             ),
-            None => Ok(()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Says which sets lack something.
+    pub(crate) fn say_failed(&self, console: &Console) {
+        for set in &self.0 {
+            let failed: usize = set.seal.sources.iter().map(|source| source.failed_paths().len()).sum();
+            if failed > 0 {
+                console.warning(format_args!(
+                    "{}: {failed} paths could not be read when it was recorded: what is below them is unknown",
+                    set.dir.display()
+                ));
+            }
         }
     }
 
@@ -144,10 +178,12 @@ impl Sets {
         let uses = |wanted: Side| used.iter().any(|(_, side, _)| *side == wanted);
         if uses(Side::A) || uses(Side::B) {
             let n = self.0.len();
-            ensure!(n == 2, "the tables `a_...` and `b_...` need two sets, not {n}");
+            ensure!(n >= 2, "the tables `a_...` and `b_...` need two sets, not {n}");
         }
         if uses(Side::All) {
-            self.need_distinct_sources()?;
+            self.need_distinct_sources(false)?;
+        } else if uses(Side::History) {
+            self.need_distinct_sources(true)?;
         }
         let files = used.iter().flat_map(|(_, side, view)| self.files(*side, *view));
         check(files.collect(), false, console)?;
@@ -155,7 +191,10 @@ impl Sets {
         let is_by_number = used.iter().any(|(_, _, view)| *view == View::Digests);
         let mut rows = 0;
         for (name, side, view) in used {
-            let (table, of_table) = self.table(session, *side, *view, is_by_number)?;
+            let (table, of_table) = match view {
+                View::Failed => (session.read_batch(self.failed_paths(*side)?)?, 0),
+                _ => self.table(session, *side, *view, is_by_number)?,
+            };
             rows += of_table;
             session.register_table(*name, table.into_view())?;
         }
@@ -171,29 +210,68 @@ impl Sets {
         check(files.collect(), true, console)
     }
 
-    /// A tree that is in two sets would be a duplicate of itself.
-    fn need_distinct_sources(&self) -> Result<()> {
-        let mut seen: Vec<(&str, &Path)> = Vec::new();
+    /// A tree that is in two sets would be a duplicate of itself. `is_history`: it may be in sets of different snapshots.
+    fn need_distinct_sources(&self, is_history: bool) -> Result<()> {
+        let mut seen: Vec<(&Source, &Path)> = Vec::new();
         for set in &self.0 {
             for source in &set.seal.sources {
-                if let Some((name, other)) = seen.iter().find(|(name, _)| *name == source.source) {
+                let is_same = |other: &Source| {
+                    other.source == source.source && !(is_history && other.snapshot != source.snapshot)
+                };
+                if let Some((_, other)) = seen.iter().find(|(known, _)| is_same(known)) {
+                    let (dirs, name) = ((other.display(), set.dir.display()), &source.source);
                     bail!(
-                        "{} and {} both hold {name:?}: give each set of another tree its own --source",
-                        other.display(),
-                        set.dir.display()
+                        "{} and {} both hold {name:?}: give each set of another tree its own --source, and compare \
+                         snapshots of one tree with `trend`, or in the table `history`",
+                        dirs.0,
+                        dirs.1
                     );
                 }
-                seen.push((&source.source, &set.dir));
+                seen.push((source, &set.dir));
             }
         }
         Ok(())
     }
 
+    /// Checks that all trees have the date of their snapshot.
+    ///
+    /// # Errors
+    /// If one lacks it.
+    pub(crate) fn need_snapshots(&self) -> Result<()> {
+        let lacks = |set: &&Set| set.seal.sources.iter().any(|source| source.snapshot.is_none());
+        match self.0.iter().find(lacks) {
+            Some(set) => bail!("{} has no snapshot: convert with --snapshot DATE", set.dir.display()),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the rows of a table of what could not be read.
+    fn failed_paths(&self, side: Side) -> Result<RecordBatch> {
+        let (mut sources, mut paths, mut paths_b64) = (Vec::new(), Vec::new(), Vec::new());
+        for source in self.of(side).iter().flat_map(|set| &set.seal.sources) {
+            for failed in source.failed_paths() {
+                sources.push(&*source.source);
+                paths.push(failed.path.as_deref().unwrap_or_default());
+                paths_b64.push(failed.path_b64.as_deref().unwrap_or_default());
+            }
+        }
+        let column = |name, rows: Vec<&str>| (name, Arc::new(StringArray::from(rows)) as ArrayRef, false);
+        let columns = [column("source", sources), column("path", paths), column("path_b64", paths_b64)];
+        Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
+    }
+
+    /// Returns what the sets of a side could not read, as one list.
+    fn failed_of(&self, side: Side) -> Result<Failed> {
+        let sources = self.of(side).iter().flat_map(|set| &set.seal.sources);
+        let failed = sources.map(Source::failed).collect::<Result<Vec<_>>>()?;
+        Ok(Failed::union(&failed))
+    }
+
     fn of(&self, side: Side) -> &[Set] {
         match side {
-            Side::All => &self.0,
+            Side::All | Side::History => &self.0,
             Side::A => &self.0[..1],
-            Side::B => &self.0[1..2],
+            Side::B => &self.0[1..],
         }
     }
 
@@ -214,15 +292,24 @@ impl Sets {
         let files: Vec<_> = self.files(side, view).collect();
         let opened = files.iter().map(|(set, file)| SetFile::open(set, file, is_by_number));
         let opened = opened.collect::<Result<Vec<_>>>()?;
+        let other_failed = match side {
+            Side::A => Some(self.failed_of(Side::B)?),
+            Side::B => Some(self.failed_of(Side::A)?),
+            Side::All | Side::History => None,
+        };
         let mut extra: Vec<&str> = Vec::new();
         for name in opened.iter().flat_map(SetFile::extra) {
-            if view == View::Entries && !extra.contains(&name) {
+            if matches!(view, View::Entries | View::Versions) && !extra.contains(&name) {
                 extra.push(name);
             }
         }
         let mut all: Option<DataFrame> = None;
-        for file in &opened {
-            let one = file.rows(session, view, &extra)?;
+        for (file, (set, _)) in opened.iter().zip(&files) {
+            let unknown = match &other_failed {
+                Some(other) => set.unknown(other)?,
+                None => Vec::new(),
+            };
+            let one = file.rows(session, view, &extra, unknown)?;
             all = Some(match all {
                 Some(all) => all.union(one)?,
                 None => one,
@@ -239,6 +326,20 @@ impl Set {
         let table =
             if view == View::Digests && self.seal.version > 1 { Table::Digests } else { Table::Entries };
         self.seal.files.iter().filter(move |file| file.table() == Some(table))
+    }
+
+    /// Returns the columns that tell which rows are unknown: because the run that recorded the set could not read them,
+    /// or the one that recorded the other side.
+    fn unknown(&self, other: &Failed) -> Result<Vec<Expr>> {
+        let covered = |failed: Failed| match failed.is_empty() {
+            true => lit(false),
+            false => functions::covered_by(failed).call(vec![col("path"), col("path_b64")]),
+        };
+        let mut own = lit(false);
+        for source in self.seal.sources.iter().filter(|source| !source.failed_paths().is_empty()) {
+            own = when(col("source").eq(lit(&*source.source)), covered(source.failed()?)).otherwise(own)?;
+        }
+        Ok(vec![own.alias("failed"), covered(other.clone()).alias("other_failed")])
     }
 }
 
@@ -298,7 +399,7 @@ impl SetFile {
         let opened = Self { path, table, version, order, schema };
         let main = set.seal.algorithm;
         let expected = table.schema(main, &[]);
-        for field in expected.fields().iter().filter(|field| version > 1 || field.name() != "row_id") {
+        for field in expected.fields().iter().filter(|field| version > 1 || !SINCE_2.contains(&&**field.name())) {
             opened.check(field)?;
         }
         Ok(opened)
@@ -325,18 +426,37 @@ impl SetFile {
     }
 
     /// Returns the rows as those of a table.
-    fn rows(&self, session: &SessionContext, view: View, extra: &[&str]) -> Result<DataFrame> {
+    /// Those of entries and contents get more columns, `unknown`.
+    fn rows(
+        &self,
+        session: &SessionContext,
+        view: View,
+        extra: &[&str],
+        unknown: Vec<Expr>,
+    ) -> Result<DataFrame> {
         let rows = self.read(session)?;
         if self.table == Table::Digests {
             return Ok(rows.select(DIGESTS.map(|name| self.column(name)))?);
         }
         let names: Vec<&str> = match view {
-            View::Entries => ENTRIES.iter().map(|(name, ..)| *name).chain(extra.iter().copied()).collect(),
             View::Contents => CONTENTS.to_vec(),
             View::Digests => DIGESTS.to_vec(),
+            _ => ENTRIES.iter().map(|(name, ..)| *name).chain(extra.iter().copied()).collect(),
         };
-        let rows = if view == View::Entries { rows } else { rows.filter(col("digest").is_not_null())? };
-        Ok(rows.select(names.into_iter().map(|name| self.column(name)).collect::<Vec<_>>())?)
+        let has_versions = self.schema.field_with_name("version").is_ok();
+        let rows = match view {
+            View::Versions if has_versions => rows.filter(col("version").is_not_null())?,
+            View::Versions => rows.filter(lit(false))?,
+            _ if has_versions => {
+                rows.filter(col("version").is_null().or(col("version").eq(lit(CURRENT))))?
+            }
+            _ => rows,
+        };
+        let has_all = matches!(view, View::Entries | View::Versions);
+        let rows = if has_all { rows } else { rows.filter(col("digest").is_not_null())? };
+        let unknown = if view == View::Digests { Vec::new() } else { unknown };
+        let columns = names.into_iter().map(|name| self.column(name)).chain(unknown);
+        Ok(rows.select(columns.collect::<Vec<_>>())?)
     }
 
     /// Returns a column of a table, computed from those of the file.
@@ -347,13 +467,22 @@ impl SetFile {
             let first = i64::from(self.path.ends_with("entries-0.parquet")) * FIRST_IN_BASE64;
             return (cast(col(NUMBER), DataType::Int64) + lit(first)).alias(name);
         }
+        if name == "ancestor" && self.version == 1 {
+            let of_b64 = functions::of_text("ancestor_of", functions::ancestor_of_b64);
+            let is_text = col("parent_b64").eq(lit(""));
+            return when(is_text, col("parent"))
+                .otherwise(of_b64.call(vec![col("parent_b64")]))
+                .expect("both are text")
+                .alias(name);
+        }
         let Ok(field) = self.schema.field_with_name(name) else {
             return lit(ScalarValue::Utf8View(None)).alias(name);
         };
-        let of_path = |of: &'static str, function| functions::of_path(of, function).call(vec![col("path")]);
+        let of_path = |of, function| functions::of_text(of, function).call(vec![col("path")]);
         let value = match name {
             _ if self.version == 1 => return stored,
             "parent" => coalesce(vec![stored, of_path("dirname", functions::dirname)]),
+            "ancestor" => coalesce(vec![stored, self.column("parent").unalias()]),
             "name" => coalesce(vec![stored, of_path("basename", functions::basename)]),
             "parent_b64" | "name_b64" => coalesce(vec![stored, lit(ScalarValue::from(""))]),
             "ctime_ns" => coalesce(vec![stored, col("mtime_ns") + col(CTIME_AFTER)]),

@@ -46,49 +46,56 @@ def local_session():
     return spark
 
 
-def convert(file, directory):
+def convert(file, directory, *options):
     """Makes a set from a manifest."""
-    run(FTK_QUERY, "convert", file, "--output", directory, "--quiet")
+    run(FTK_QUERY, "convert", file, "--output", directory, "--quiet", *options)
     return directory
 
 
-def ask_spark(spark, question, sets, **parameters):
+def ask_spark(spark, question, sets, parameters=None, expected=None):
     """Returns the names of the columns and the rows."""
-    answer = ftk_spark.ask(spark, question, [str(location) for location in sets], **parameters)
+    locations = [str(location) for location in sets]
+    answer = ftk_spark.ask(spark, question, locations, parameters, expected and str(expected))
     return answer.columns, [tuple(row) for row in answer.collect()]
 
 
-def views():
+def views(sets=None, kind="duckdb"):
     """Returns the statements of docs/lake.md that make the tables of DuckDB from the files of sets."""
     text = (ROOT / "docs" / "lake.md").read_text(encoding="utf-8")
-    return re.search(r"^```sql duckdb\n(.*?)^```$", text, re.M | re.S)[1].split("\n.read ")[0]
+    script = re.search(rf"^```sql {kind}\n(.*?)^```$", text, re.M | re.S)[1].split("\n.read ")[0]
+    for name in ("entries-*.parquet", "digests-*.parquet", "_set.jsonl") if sets else ():
+        script = script.replace(f"'lake/*/{name}'", str([f"{directory}/{name}" for directory in sets]))
+    return script
 
 
-def ask_duckdb(question, sets, since_ns=None, name=None, at_ns=None):
-    """Returns the names of the columns and the rows."""
+def ask_duckdb(question, sets, parameters=None, expected=None):
+    """Returns the names of the columns and the rows. The sets of two sides have different snapshots."""
     sql = (QUESTIONS / f"{question}.sql").read_text(encoding="utf-8")
     connection = duckdb.connect()
-    sides = {"a_": sets[:1], "b_": sets[1:]} if ftk_spark.is_two_sided(sql) else {"": sets}
-    for prefix, directories in sides.items():
-        script = re.sub(r"(CREATE VIEW |FROM )(entries|contents|digests)\b", rf"\1{prefix}\2", views())
-        for table in ("entries", "digests"):
-            files = [f"{directory}/{table}-*.parquet" for directory in directories]
-            script = script.replace(f"'lake/*/{table}-*.parquet'", str(files))
-        for statement in script.split(";"):
-            if prefix != "b_" or "parameters" not in statement:
-                connection.execute(statement)
-    connection.execute("UPDATE parameters SET since_ns = ?, name = ?, at_ns = ?", [since_ns, name, at_ns])
+    connection.execute(views(sets))
+    if ftk_spark.is_two_sided(sql):
+        snapshots = [snapshot_of(directory) for directory in sets]
+        script = views(kind="duckdb sides").replace("= '2026-09-01'", f"= '{snapshots[0]}'")
+        connection.execute(script.replace("= '2026-10-01'", f"IN {(*snapshots[1:], '')}"))
+    if expected:
+        connection.execute(f"CREATE VIEW expected AS SELECT * FROM read_csv('{expected}', all_varchar = true)")
+    row = parameters or ftk_spark.Parameters()
+    connection.execute(f"UPDATE parameters SET {', '.join(f'{name} = ?' for name in row._fields)}", list(row))
     answer = connection.execute(sql)
     return [column[0] for column in answer.description], answer.fetchall()
 
 
-def ask_datafusion(question, sets, since=None, name=None, at=None):
+def snapshot_of(directory):
+    """Returns the date of a set that has one tree."""
+    with open(f"{directory}/_set.jsonl", encoding="utf-8") as seal:
+        return json.loads(seal.readline())["sources"][0]["snapshot"]
+
+
+def ask_datafusion(question, sets, options=(), status=0):
     """Returns the names of the columns and the rows that `ftk-query` prints."""
-    given = {"--since": since, "--name": name, "--at": at}
-    options = [word for option, value in given.items() if value is not None for word in (option, value)]
     command = [FTK_QUERY, question, *sets, *options, "--quiet", "--format"]
-    columns = run(*command, "csv", "--limit", "0").decode().strip().split(",")
-    rows = [json.loads(line) for line in run(*command, "json").splitlines()]
+    columns = run(*command, "csv", "--limit", "0", status=status).decode().strip().split(",")
+    rows = [json.loads(line) for line in run(*command, "json", status=status).splitlines()]
     for row in rows:
         assert set(row) <= set(columns), (question, row, columns)
     return columns, [tuple(row.get(column) for column in columns) for row in rows]

@@ -5,10 +5,13 @@ computed as docs/tree-digest.md says, so `ftk` accepts the manifests like real o
 """
 
 import base64
+import csv
 import dataclasses
 import hashlib
+import io
 import json
 import random
+import unicodedata
 
 START_NS = 1_760_000_000_000_000_001
 DAY_NS = 86_400_000_000_000
@@ -40,6 +43,14 @@ NAMES = [
     b"1e3",
 ]
 EXTENSIONS = [b"", b".txt", b".TXT", b".tar.gz", b".", b".j\npg", b".\xff", ".É".encode(), ".\u0301x".encode(), b".'"]
+# The dates of the sets that are one tree at several times.
+SNAPSHOTS = {
+    "old": ("--snapshot", "2026-09-01"),
+    "new": ("--snapshot", "2026-10-01"),
+    "holey": ("--snapshot", "2026-11-01"),
+}
+# What `holey` could not read: names in two normal forms, one that is not UTF-8, and one that no set has.
+FAILED = []
 SIZES = [0, 0, 1, 511, 4096, 4096, 1 << 20, (1 << 53) + 1, 1 << 40]
 
 
@@ -222,11 +233,13 @@ def tree_digests(entries, algorithm):
     return digests
 
 
-def write(file, root, entries, algorithms, start_ns=START_NS, with_tree=True):
+def write(file, root, entries, algorithms, start_ns=START_NS, with_tree=True, failed=()):
     """Writes a manifest, sealed by its footer."""
     trees = {algorithm: tree_digests(entries, algorithm) for algorithm in algorithms} if with_tree else {}
     header = {"ftk": "manifest", "version": 2, **name_member("root", root), "algorithms": algorithms}
     header |= {"xattrs": False, "options": [], "start_ns": start_ns}
+    if failed:
+        header |= {"version": 3, "failed": [name_member("path", path) for path in failed]}
     seal = hashlib.sha256()
     with open(file, "wb") as out:
         for record in [header, *(members(entry, algorithms, trees) for entry in entries)]:
@@ -251,25 +264,86 @@ def members(entry, algorithms, trees):
 
 
 def manifests(directory, n_entries, seed=1):
-    """Writes four manifests with about `n_entries` entries in total and returns their files by name.
+    """Writes five manifests with about `n_entries` entries in total and returns their files by name.
 
-    `old` and `new` are one tree at two times. `imported` has another algorithm and lacks most members. `unread` has
-    no digests at all.
+    `old` and `new` are one tree at two times. `holey` is the same tree, of which some directories could not be read.
+    `imported` has another algorithm and lacks most members. `unread` has no digests at all.
     """
     rng = random.Random(seed)
     fs = "0000ef53000000009d7b286203544cc6"
     old = tree(rng, n_entries * 9 // 20, fs)
     new = later(rng, old)
+    FAILED[:] = failures(old)
+    holey = [entry.copy() for entry in new if not is_below_failure(entry.path) or rng.random() < 0.3]
     rest = tree(rng, max(20, n_entries - len(old) - len(new)), None)
     half = len(rest) // 2
     sets = {
         "old": (b"/srv/archive", old, ["sha256"], START_NS),
         "new": (b"/srv/archive", new, ["sha256", "md5"], START_NS + 2 * DAY_NS),
+        "holey": (b"/srv/archive", holey, ["sha256"], START_NS + 3 * DAY_NS),
         "imported": (b"/srv/caf\xe9", bare(rest[:half]), ["md5"], START_NS),
         "unread": (b"relative", rest, [], START_NS),
     }
     files = {}
     for name, (root, entries, algorithms, start_ns) in sets.items():
         files[name] = directory / f"{name}.jsonl"
-        write(files[name], root, entries, algorithms, start_ns, with_tree=name in ("old", "new"))
+        failed = FAILED if name == "holey" else ()
+        write(files[name], root, entries, algorithms, start_ns, name in ("old", "new"), failed)
     return files
+
+
+def failures(entries):
+    """Returns directories and a file that a later run could not read, in the order of a manifest."""
+    directories = [entry.path for entry in entries if entry.type == "directory" and entry.path != b"."]
+    composed = [path for path in directories if "é".encode() in path][:1]
+    failed = [path.replace("é".encode(), "e\u0301".encode()) for path in composed]
+    failed += [path for path in directories if b"\xff" in path][:1] + directories[-2:] + [b"nowhere/100%_"]
+    failed += [entry.path for entry in entries if entry.type == "file"][:1]
+    return sorted(set(failed))
+
+
+def is_below_failure(path):
+    """Returns whether a path is at or below a failure."""
+    above = [path, *(path[:at] for at, byte in enumerate(path) if byte == ord("/"))]
+    return any(in_nfc(one) == in_nfc(failed) for one in above for failed in FAILED)
+
+
+def in_nfc(path):
+    """Returns a path in NFC, where it is UTF-8."""
+    return unicodedata.normalize("NFC", path.decode(errors="surrogateescape"))
+
+
+def expected(manifest, file):
+    """Writes the list of every second path of a manifest that is UTF-8."""
+    records = [json.loads(line) for line in manifest.read_text(encoding="utf-8").splitlines()]
+    paths = [record["path"] for record in records if "path" in record][::2]
+    with open(file, "w", encoding="utf-8", newline="") as out:
+        csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows([["path"], *([path] for path in paths)])
+
+
+def inventory(directory):
+    """Writes an S3 Inventory of a bucket with versions, and returns its manifest."""
+    schema = (
+        "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size, LastModifiedDate, ETag, StorageClass, EncryptionStatus"
+    )
+    rows = io.StringIO()
+    for number in range(40):
+        for version in range(number % 4 + 1):
+            is_latest = "true" if version == 0 else "false"
+            is_deleted = "true" if version == number % 3 and number % 5 == 0 else "false"
+            size = "" if is_deleted == "true" else number * 1000 + version
+            e_tag = hashlib.md5(b"%d %d" % (number % 7, version), usedforsecurity=False).hexdigest()
+            storage = ["STANDARD", "GLACIER", ""][(number + version) % 3]
+            row = ["bucket", f"d{number % 3}/caf%C3%A9+{number}", f"v{version}", is_latest, is_deleted, size]
+            row += [f"2026-01-{20 - version:02}T00:00:00.000Z", e_tag, storage, "SSE-S3"]
+            csv.writer(rows, quoting=csv.QUOTE_ALL).writerow(row)
+    data = rows.getvalue().encode()
+    folder = directory / "inventory"
+    folder.mkdir()
+    (folder / "rows.csv").write_bytes(data)
+    files = [
+        {"key": "rows.csv", "size": len(data), "MD5checksum": hashlib.md5(data, usedforsecurity=False).hexdigest()}
+    ]
+    manifest = {"sourceBucket": "bucket", "fileFormat": "CSV", "fileSchema": schema, "files": files}
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    return folder / "manifest.json"

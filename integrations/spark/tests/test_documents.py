@@ -15,7 +15,8 @@ from test_cluster import make_tree
 
 LAKE = engines.ROOT / "docs" / "lake.md"
 PARQUET = engines.ROOT / "docs" / "parquet.md"
-TABLES = {"entries": ftk_spark.ENTRIES, "contents": ftk_spark.CONTENTS, "digests": ftk_spark.DIGESTS}
+TABLES = {"contents": ftk_spark.CONTENTS, "digests": ftk_spark.DIGESTS}
+TABLES |= dict.fromkeys(("entries", "history"), ftk_spark.ENTRIES)
 TYPES = {
     "athena": {"STRING": "string", "INT64": "bigint", "BYTES": "binary"},
     "trino": {"STRING": "varchar", "INT64": "bigint", "BYTES": "varbinary"},
@@ -59,7 +60,7 @@ class DocumentsTest(unittest.TestCase):
                 columns = [tuple(column.split()) for column in re.split(r",\s+", found[1].strip())]
                 expected = [(column, TYPES[language][of_type]) for column, of_type in columns_of_files(table)]
                 if language == "trino":
-                    expected.append(("snapshot", "varchar"))
+                    expected.append(('"set"', "varchar"))
                 self.assertEqual(columns, expected, f"{language}, {table}")
 
     def test_files_and_views_have_the_documented_columns(self):
@@ -70,15 +71,14 @@ class DocumentsTest(unittest.TestCase):
             manifest = generate.manifests(pathlib.Path(directory), 400)["old"]
             location = engines.convert(manifest, pathlib.Path(directory) / "set")
             connections = [duckdb.connect(), duckdb.connect()]
-            scripts = [engines.views(), blocks("sql views")[0].replace("element_at(", "list_extract(")]
+            scripts = [engines.views([location]), blocks("sql views")[0].replace("element_at(", "list_extract(")]
             for table in ("entries", "digests"):
                 files = f"'{location}/{table}-*.parquet'"
                 rows = duckdb.sql(f"DESCRIBE SELECT * FROM {files}").fetchall()
                 expected = [(column, TYPES["duckdb"][of_type]) for column, of_type in columns_of_files(table)]
                 self.assertEqual([row[:2] for row in rows], expected)
-                scripts[0] = scripts[0].replace(f"'lake/*/{table}-*.parquet'", files)
                 name = {"entries": "entry_files", "digests": "digest_files"}[table]
-                connections[1].execute(f"CREATE VIEW {name} AS SELECT *, 'today' AS snapshot FROM {files}")
+                connections[1].execute(f"CREATE VIEW {name} AS SELECT *, 'today' AS \"set\" FROM {files}")
             for connection, script in zip(connections, scripts, strict=True):
                 connection.execute(script)
             for table, columns in TABLES.items():

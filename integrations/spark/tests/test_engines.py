@@ -1,5 +1,6 @@
 """DataFusion, Spark and DuckDB return the same rows for every question."""
 
+import base64
 import os
 import pathlib
 import re
@@ -25,28 +26,54 @@ class EnginesTest(unittest.TestCase):
         cls.directory = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.spark = engines.local_session()
         cls.manifests = generate.manifests(cls.directory, N_ENTRIES)
-        cls.sets = {name: engines.convert(file, cls.directory / name) for name, file in cls.manifests.items()}
+        cls.sets = {
+            name: engines.convert(file, cls.directory / name, *generate.SNAPSHOTS.get(name, []))
+            for name, file in cls.manifests.items()
+        }
+        cls.sets["bucket"] = engines.convert(generate.inventory(cls.directory), cls.directory / "bucket")
+        cls.expected = cls.directory / "expected.csv"
+        generate.expected(cls.manifests["new"], cls.expected)
 
     def test_every_question(self):
         """The rows are the same in the same order, and there are some."""
-        one_sided = [self.sets[name] for name in ("new", "imported", "unread")]
+        one_sided = [self.sets[name] for name in ("new", "imported", "unread", "bucket")]
         two_sided = [self.sets["old"], self.sets["new"]]
         for question in engines.NAMES:
             with self.subTest(question):
                 sql = (engines.QUESTIONS / f"{question}.sql").read_text(encoding="utf-8")
-                sets = two_sided if ftk_spark.is_two_sided(sql) else one_sided
-                times = [time for time in ("since_ns", "at_ns") if time in sql]
-                self.check(question, sets, **dict.fromkeys(times, generate.START_NS + 1))
+                is_about_two = ftk_spark.is_two_sided(sql) or question == "trend"
+                sets = two_sided if is_about_two else one_sided
+                given = {"since_ns": generate.START_NS + 1, "at_ns": generate.START_NS + 1, "depth": 2}
+                given = {name: value for name, value in given.items() if f"p.{name}" in sql}
+                for by_what in ("directory", "owner", "extension") if question == "trend" else (None,):
+                    parameters = ftk_spark.Parameters(**given, by_what=by_what)
+                    self.check(question, sets, parameters, self.expected if question == "orphans" else None)
 
-    def check(self, question, sets, since_ns=None, name=None, at_ns=None):
+    def test_what_could_not_be_read_is_unknown(self):
+        """Nothing at or below a failure is called new, removed or missing."""
+        sets = [self.sets[name] for name in ("old", "holey")]
+        rows = self.check("changed", sets, status=2)
+        below = [row for row in rows if generate.is_below_failure(row[1].encode() or base64.b64decode(row[2]))]
+        self.assertEqual({row[0] for row in below if None in (row[3], row[4])}, {"unknown"})
+        self.assertGreater(len(below), len(generate.FAILED))
+        self.assertLess({"unknown", "added", "removed"} & {row[0] for row in rows}, {row[0] for row in rows})
+        rows = self.check("missing-in", sets, status=2)
+        self.assertEqual({row[0] for row in rows}, {"unknown"})
+        rows = self.check("missing-in", [*reversed(sets), self.sets["new"]], status=2)
+        self.assertLessEqual({"unknown", "missing"}, {row[0] for row in rows})
+
+    def check(self, question, sets, parameters=None, expected=None, status=0):
         """Compares the answers of all engines and returns the rows."""
-        parameters = {"since_ns": since_ns, "name": name, "at_ns": at_ns}
-        columns, rows = engines.ask_duckdb(question, sets, **parameters)
+        columns, rows = engines.ask_duckdb(question, sets, parameters, expected)
         self.assertTrue(rows, question)
-        words = {"since": since_ns and SINCE, "name": name, "at": at_ns and SINCE}
+        options = ["--expected", expected] if expected else []
+        words = {"since_ns": "--since", "name": "--name", "at_ns": "--at", "depth": "--depth", "by_what": "--by"}
+        for name, value in (parameters._asdict() if parameters else {}).items():
+            if value is not None:
+                options += [words[name], SINCE if name.endswith("_ns") else str(value)]
         answers = {
-            "Spark": engines.ask_spark(self.spark, question, sets, **parameters),
-            "DataFusion": engines.ask_datafusion(question, sets, **words),
+            "Spark": engines.ask_spark(self.spark, question, sets, parameters, expected),
+            "DataFusion": engines.ask_datafusion(question, sets, options, status),
         }
         for engine, (its_columns, its_rows) in answers.items():
             self.assertEqual(its_columns, columns, engine)
@@ -67,7 +94,7 @@ class EnginesTest(unittest.TestCase):
         """A parameter is never a part of the SQL."""
         sets = [self.sets["new"]]
         name = next(row[1] for row in engines.ask_duckdb("versions-of", sets)[1] if "'" in row[1])
-        rows = self.check("versions-of", sets, name=name)
+        rows = self.check("versions-of", sets, ftk_spark.Parameters(name=name))
         self.assertEqual({row[1] for row in rows}, {name})
 
     def test_manifests_without_conversion(self):
@@ -80,12 +107,12 @@ class EnginesTest(unittest.TestCase):
 
     def check_same(self, of_lines, of_set):
         """The rows are the same, but for their numbers, which only files have."""
-        one, other = (entries.drop("row_id") for entries, _ in (of_lines, of_set))
+        one, other = (it.entries.drop("row_id", "snapshot") for it in (of_lines, of_set))
         self.assertEqual(one.exceptAll(other).take(1), [])
         self.assertEqual(other.exceptAll(one).take(1), [])
-        for entries, _ in (of_lines, of_set):
-            self.assertEqual(entries.count(), entries.select("source", "row_id").distinct().count())
-        self.assertEqual(of_lines[1], of_set[1])
+        for it in (of_lines, of_set):
+            self.assertEqual(it.entries.count(), it.entries.select("source", "row_id").distinct().count())
+        self.assertEqual((of_lines.roots, of_lines.failed), (of_set.roots, of_set.failed))
 
     def test_shards_without_conversion(self):
         """Spark reads the parts of a manifest into the same rows as `ftk query convert` writes."""
@@ -99,7 +126,7 @@ class EnginesTest(unittest.TestCase):
         location = engines.convert(parts, self.directory / "of-parts")
         of_set = ftk_spark.load(self.spark, str(location))
         self.check_same(of_lines, of_set)
-        shards = {row[0] for row in of_set[0].select("shard").distinct().collect()}
+        shards = {row[0] for row in of_set.entries.select("shard").distinct().collect()}
         self.assertEqual(shards, {"1/3", "2/3", "3/3"})
         with self.assertRaisesRegex(ftk_spark.RefusedError, "needs merged"):
             ftk_spark.ask(self.spark, "duplicate-directories", [str(location)])

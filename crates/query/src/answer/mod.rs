@@ -26,6 +26,7 @@ use indicatif::{DecimalBytes, HumanCount};
 use crate::args::{AnswerArgs, Format};
 use crate::console::{Console, Outcome};
 use crate::engine;
+use crate::own_table::TableFile;
 use crate::sets::Sets;
 
 pub(crate) use cell::Cell;
@@ -38,6 +39,10 @@ pub(crate) struct Parameters {
     pub(crate) since_ns: Option<i64>,
     pub(crate) name: Option<String>,
     pub(crate) at_ns: Option<i64>,
+    pub(crate) depth: Option<i64>,
+    pub(crate) by: Option<&'static str>,
+    /// Tables that are files of the user.
+    pub(crate) tables: Vec<TableFile>,
 }
 
 /// The rows that a table on a terminal has without `--limit`.
@@ -51,12 +56,14 @@ trait Print {
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Runs a SELECT over sets and prints its rows.
+/// Runs a SELECT over sets and prints its rows. `may_be_unknown`: rows whose first column is `unknown` make the outcome an
+/// error, also those beyond `--limit`.
 ///
 /// # Errors
 /// If the sets or the SELECT cannot be used, or the output fails.
 pub(crate) fn run(
     sql: &str,
+    may_be_unknown: bool,
     sets: &Sets,
     of: &Parameters,
     args: &AnswerArgs,
@@ -75,8 +82,8 @@ pub(crate) fn run(
         let (rows, frame) = prepare(sql, sets, of, &session, console).await?;
         // One row more shows whether there are more.
         let frame = match limit {
-            Some(limit) => frame.limit(0, Some(limit.saturating_add(1)))?,
-            None => frame,
+            Some(limit) if !may_be_unknown => frame.limit(0, Some(limit.saturating_add(1)))?,
+            _ => frame,
         };
         let schema = SchemaRef::new(frame.schema().as_arrow().clone());
         let plan = frame.create_physical_plan().await?;
@@ -85,9 +92,12 @@ pub(crate) fn run(
         let out = io::BufWriter::with_capacity(1 << 16, io::stdout());
         let mut printer = printer(args.format, schema, out)?;
         let mut left = limit.unwrap_or(usize::MAX);
-        let (mut has_more, mut printed) = (false, 0);
+        let (mut has_more, mut printed, mut unknown) = (false, 0, 0_u64);
         while let Some(batch) = batches.next().await {
             let batch = batch?;
+            if may_be_unknown {
+                unknown += count_unknown(&batch)?;
+            }
             has_more |= batch.num_rows() > left;
             let batch = batch.slice(0, batch.num_rows().min(left));
             left -= batch.num_rows();
@@ -101,8 +111,21 @@ pub(crate) fn run(
             console
                 .summary(format_args!("there are more rows: --limit N prints N of them, --format csv all"));
         }
-        Ok(Outcome::Success)
+        if unknown == 0 {
+            return Ok(Outcome::Success);
+        }
+        console.summary(format_args!("{} rows are unknown   (status 2)", HumanCount(unknown)));
+        Ok(Outcome::Error)
     })
+}
+
+/// Counts the rows of a batch whose first column is `unknown`.
+fn count_unknown(batch: &RecordBatch) -> Result<u64> {
+    let mut unknown = 0;
+    for row in 0..batch.num_rows() {
+        unknown += u64::from(Cell::of(&**batch.column(0), row)?.text() == "unknown");
+    }
+    Ok(unknown)
 }
 
 /// Registers the tables that a SELECT uses. Returns the number of their rows, and the SELECT.
@@ -115,10 +138,15 @@ pub(crate) async fn prepare(
 ) -> Result<(u64, DataFrame)> {
     let names = names(&session.state(), sql)?;
     let rows = sets.register(session, &names, console)?;
+    for table in &of.tables {
+        table.register(session).await?;
+    }
     let parameters = [
         lit(ScalarValue::Int64(of.since_ns)).alias("since_ns"),
         lit(ScalarValue::Utf8(of.name.clone())).alias("name"),
         lit(ScalarValue::Int64(of.at_ns)).alias("at_ns"),
+        lit(ScalarValue::Int64(of.depth)).alias("depth"),
+        lit(ScalarValue::Utf8(of.by.map(Into::into))).alias("by_what"),
     ];
     session.register_table("parameters", session.read_empty()?.select(parameters)?.into_view())?;
     let only_select =

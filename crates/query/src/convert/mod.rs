@@ -26,10 +26,11 @@ pub(crate) use rows::{Algorithms, Origin};
 /// If an input cannot be used, or the set cannot be written. Then there is no set.
 pub(crate) fn run(args: &ConvertArgs, console: &Console) -> Result<Outcome> {
     let session = args.limits.limits().session()?;
-    let mut inputs = open(&args.input)?;
+    let mut inputs = open(&args.input, console)?;
     if let Some(source) = &args.source {
         inputs.iter_mut().for_each(|input| input.origin.source.clone_from(source));
     }
+    inputs.iter_mut().for_each(|input| input.origin.snapshot.clone_from(&args.snapshot));
     let sources = sources(&inputs)?;
     let algorithms = algorithms(&inputs, args.algorithm)?;
     prepare(&args.output)?;
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &ConvertArgs, console: &Console) -> Result<Outcome> {
 }
 
 /// Opens all inputs and checks those that have a seal, several at once.
-fn open(arguments: &[PathBuf]) -> Result<Vec<Input>> {
+fn open(arguments: &[PathBuf], console: &Console) -> Result<Vec<Input>> {
     let files = parts::files(arguments)?;
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
     let next = std::sync::atomic::AtomicUsize::new(0);
@@ -66,7 +67,7 @@ fn open(arguments: &[PathBuf]) -> Result<Vec<Input>> {
     });
     opened.sort_unstable_by_key(|(nth, _)| *nth);
     let opened = opened.into_iter().map(|(_, inputs)| inputs).collect::<Result<_>>()?;
-    parts::join(&files, opened)
+    parts::join(&files, opened, console)
 }
 
 /// Returns the trees of the inputs. Only shards of one tree may have the same name.
@@ -74,7 +75,6 @@ fn sources(inputs: &[Input]) -> Result<Vec<Source>> {
     let mut sources: Vec<Source> = Vec::new();
     for input in inputs {
         let name = &input.origin.source;
-        let shards = input.origin.shard.map(|(_, of)| of);
         // Each tree has a part 1, and all other parts of the tree were found with it.
         if input.origin.shard.is_some_and(|(number, _)| number > 1) {
             continue;
@@ -82,7 +82,7 @@ fn sources(inputs: &[Input]) -> Result<Vec<Source>> {
         if sources.iter().any(|known| known.source == *name) {
             bail!("two inputs are of {name:?}: convert them separately, each with its own --source");
         }
-        sources.push(Source::new(name.clone(), &input.root, shards, input.failed));
+        sources.push(Source::new(&input.origin, &input.root, &input.failed));
     }
     Ok(sources)
 }

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
-use datafusion::arrow::array::Int64Array;
-use datafusion::arrow::compute::{filter_record_batch, is_not_null};
+use datafusion::arrow::array::{AsArray as _, BooleanArray, Int64Array};
+use datafusion::arrow::compute::{and, filter_record_batch, is_not_null};
 use datafusion::arrow::datatypes::{Field, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::{Result as DfResult, exec_err};
@@ -34,7 +34,7 @@ use crate::convert::Algorithms;
 use crate::convert::rows::{BATCH, Batch, Rows};
 use crate::convert::table::{TableFile, Written};
 use crate::engine;
-use crate::input::Input;
+use crate::input::{CURRENT, Input, OfObject};
 use crate::progress::Progress;
 use crate::schema::{FIRST_IN_BASE64, Table};
 use crate::seal::SealedFile;
@@ -133,7 +133,12 @@ impl Numbered {
         let of = |field: &Arc<Field>| batch.schema().index_of(field.name());
         let columns = self.schema.fields().iter().map(of).collect::<Result<Vec<_>, _>>()?;
         let digests = batch.project(&columns)?;
-        let has_digest = is_not_null(digests.column(DIGEST))?;
+        let is_current = {
+            let version = batch.column(batch.schema().index_of("version")?);
+            let is_current = version.as_string::<i32>().iter().map(|it| it.is_none_or(|it| it == CURRENT));
+            BooleanArray::from(is_current.collect::<Vec<_>>())
+        };
+        let has_digest = and(&is_not_null(digests.column(DIGEST))?, &is_current)?;
         let digests = filter_record_batch(&digests, &has_digest)?;
         if digests.num_rows() > 0 {
             let digests = RecordBatch::try_new(self.schema.clone(), digests.columns().to_vec())?;
@@ -264,7 +269,15 @@ impl Sink {
     /// # Errors
     /// If a writer has failed.
     pub(crate) fn push(&mut self, entry: &Entry<'_>) -> Result<()> {
-        if self.rows.push(entry) >= self.batch { self.send(self.batch) } else { Ok(()) }
+        self.push_object(entry, OfObject::default())
+    }
+
+    /// Adds an object of a bucket.
+    ///
+    /// # Errors
+    /// If a writer has failed.
+    pub(crate) fn push_object(&mut self, entry: &Entry<'_>, of: OfObject<'_>) -> Result<()> {
+        if self.rows.push(entry, of) >= self.batch { self.send(self.batch) } else { Ok(()) }
     }
 
     /// Sends the rows that are left.

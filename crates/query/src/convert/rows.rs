@@ -14,6 +14,8 @@ use ftk_hash::Algorithm;
 use ftk_manifest::{Entry, Field};
 use ftk_record::type_name;
 
+use crate::functions::{ancestor, extension};
+use crate::input::OfObject;
 use crate::schema::{ENTRIES, Table};
 
 /// Rows of one batch, and the most of a page. DataFusion prefers batches of this size.
@@ -30,6 +32,8 @@ pub(crate) struct Origin {
     pub(crate) algorithms: Vec<Algorithm>,
     /// When the run that read the files began; `None` if ftk did not read them.
     pub(crate) start_ns: Option<i128>,
+    /// The date of the snapshot.
+    pub(crate) snapshot: Option<String>,
 }
 
 /// The algorithms of a set.
@@ -81,11 +85,12 @@ impl Rows {
     }
 
     /// Adds an entry. Returns the number of rows in its batch.
-    pub(crate) fn push(&mut self, entry: &Entry<'_>) -> usize {
+    pub(crate) fn push(&mut self, entry: &Entry<'_>, of: OfObject<'_>) -> usize {
         let Self { origin, main, main_at, extra_at, named, encoded } = self;
         let table = if str::from_utf8(entry.path).is_ok() { named } else { encoded };
         let is_read = !entry.digests.is_empty() || !entry.tree.is_empty();
         table.push(entry, origin, main.filter(|_| is_read && main_at.is_some()).map(Algorithm::name));
+        table.push_object(of, origin);
         table.digest.push(entry.digests, main_at);
         table.tree.push(entry.tree, main_at);
         let (digests, trees) = table.extra.split_at_mut(extra_at.len());
@@ -177,6 +182,7 @@ struct Entries {
     source: StringBuilder,
     path: Name,
     parent: Name,
+    ancestor: StringBuilder,
     name: Name,
     extension: StringBuilder,
     of_type: StringBuilder,
@@ -201,6 +207,11 @@ struct Entries {
     verified: Int64Builder,
     damaged: Int64Builder,
     shard: StringBuilder,
+    snapshot: StringBuilder,
+    e_tag: StringBuilder,
+    storage_class: StringBuilder,
+    version: StringBuilder,
+    version_id: StringBuilder,
     /// The digests by other algorithms, then the tree digests.
     extra: Vec<Digests>,
 }
@@ -217,6 +228,7 @@ impl Entries {
             source: text(),
             path: Name::new(),
             parent: Name::new(),
+            ancestor: text(),
             name: Name::new(),
             extension: text(),
             of_type: text(),
@@ -239,6 +251,11 @@ impl Entries {
             verified: number(),
             damaged: number(),
             shard: text(),
+            snapshot: text(),
+            e_tag: text(),
+            storage_class: text(),
+            version: text(),
+            version_id: text(),
             schema,
         }
     }
@@ -295,22 +312,24 @@ impl Entries {
         let name = &path[slash.map_or(0, |at| at + 1)..];
         if str::from_utf8(path).is_ok() {
             self.parent.push_null();
+            self.ancestor.append_null();
             self.name.push_null();
         } else {
-            self.parent.push(slash.map_or(&b"."[..], |at| &path[..at]));
+            let parent = slash.map_or(&b"."[..], |at| &path[..at]);
+            self.ancestor.append_option(str::from_utf8(parent).is_err().then(|| ancestor(parent)));
+            self.parent.push(parent);
             self.name.push(name);
         }
-        self.push_extension(str::from_utf8(name).unwrap_or(""));
+        self.extension.append_value(extension(str::from_utf8(name).unwrap_or("")));
     }
 
-    fn push_extension(&mut self, name: &str) {
-        match name.rfind('.') {
-            Some(dot @ 1..) if name[dot..].bytes().any(|byte| byte.is_ascii_uppercase()) => {
-                self.extension.append_value(name[dot + 1..].to_ascii_lowercase());
-            }
-            Some(dot @ 1..) => self.extension.append_value(&name[dot + 1..]),
-            _ => self.extension.append_value(""),
-        }
+    /// Adds what only objects have, and what all rows of the input have.
+    fn push_object(&mut self, of: OfObject<'_>, origin: &Origin) {
+        self.snapshot.append_option(origin.snapshot.as_deref());
+        self.e_tag.append_option(of.e_tag);
+        self.storage_class.append_option(of.storage_class);
+        self.version.append_option(of.version);
+        self.version_id.append_option(of.version_id);
     }
 
     fn finish(&mut self) -> Result<RecordBatch> {
@@ -325,6 +344,7 @@ impl Entries {
             path_b64,
             parent,
             parent_b64,
+            Arc::new(self.ancestor.finish()),
             name,
             name_b64,
             Arc::new(self.extension.finish()),
@@ -351,6 +371,11 @@ impl Entries {
             Arc::new(self.verified.finish()),
             Arc::new(self.damaged.finish()),
             Arc::new(self.shard.finish()),
+            Arc::new(self.snapshot.finish()),
+            Arc::new(self.e_tag.finish()),
+            Arc::new(self.storage_class.finish()),
+            Arc::new(self.version.finish()),
+            Arc::new(self.version_id.finish()),
             Arc::new(row_ids),
         ];
         columns.extend(self.extra.iter_mut().map(|it| Arc::new(it.column.finish()) as ArrayRef));

@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Result;
-use ftk_manifest::{Entry, Header, Manifest};
+use ftk_manifest::{Entry, Failed, Header, Manifest};
 
 use super::{Input, Kind};
 use crate::convert::{Origin, Sink};
@@ -15,32 +16,35 @@ pub(super) fn open(file: File, path: &Path, is_in_dir: bool) -> Result<Input> {
     if !is_in_dir && file.metadata()?.is_file() {
         let header = Manifest::peek(&file)?;
         if header.shard.is_none() {
-            let (origin, root, failed) = described(&header, &header);
+            let (origin, root) = described(&header, &header);
+            let failed = Arc::new(header.failed.clone());
             let kind = Kind::Unchecked { file, header: Box::new(header), path: path.to_owned() };
             return Ok(Input { origin, root, failed, kind });
         }
     }
     let manifest = Manifest::open_any(file)?;
     let header = manifest.header().clone();
-    Ok(input(manifest, &header))
+    let failed = Arc::new(header.failed.clone());
+    Ok(input(manifest, &header, failed))
 }
 
-/// Makes a manifest an input of the tree that `whole` describes: its own header, or that of all parts.
-pub(super) fn input(manifest: Manifest, whole: &Header) -> Input {
-    let (origin, root, failed) = described(manifest.header(), whole);
+/// Makes a manifest an input of the tree that `whole` describes: its own header, or that of all parts. `failed` is what
+/// any part could not read.
+pub(super) fn input(manifest: Manifest, whole: &Header, failed: Arc<Failed>) -> Input {
+    let (origin, root) = described(manifest.header(), whole);
     Input { origin, root, failed, kind: Kind::Manifest(Box::new(manifest)) }
 }
 
 /// Returns what an input says about the tree.
-fn described(header: &Header, whole: &Header) -> (Origin, Vec<u8>, Option<u64>) {
+fn described(header: &Header, whole: &Header) -> (Origin, Vec<u8>) {
     let origin = Origin {
         source: String::from_utf8_lossy(&whole.root).into_owned(),
         shard: header.shard.as_ref().map(|shard| (shard.number, shard.of)),
         algorithms: header.algorithms.clone(),
         start_ns: Some(header.start_ns),
+        snapshot: None,
     };
-    let failed = Some(whole.failed.paths().len() as u64).filter(|n| *n > 0);
-    (origin, whole.root.clone(), failed)
+    (origin, whole.root.clone())
 }
 
 /// Puts all entries into the sink.

@@ -12,19 +12,20 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use ftk_dedup::report::Report;
-use ftk_manifest::{Header, Manifest};
+use ftk_manifest::{Failed, Header, Manifest};
 use ftk_record::quote;
 
 use crate::convert::{Origin, Sink};
 use inventory::Inventory;
+pub(crate) use inventory::{CURRENT, OfObject};
 
 /// An opened input, or one starting point of a report.
 pub(crate) struct Input {
     pub(crate) origin: Origin,
     /// The root that was recorded.
     pub(crate) root: Vec<u8>,
-    /// How many paths of the tree could not be read when it was recorded, if any.
-    pub(crate) failed: Option<u64>,
+    /// The paths of the tree that could not be read when it was recorded.
+    pub(crate) failed: Arc<Failed>,
     kind: Kind,
 }
 

@@ -1,12 +1,14 @@
 //! Shards as inputs: the parts of a tree become one source.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use ftk_manifest::{Manifest, Parts, part_files};
 use ftk_record::quote;
 
 use super::{Input, Kind, manifest};
+use crate::console::Console;
 
 /// A file that is an input.
 pub(crate) struct InputFile {
@@ -58,7 +60,7 @@ struct Tree<'f> {
 ///
 /// # Errors
 /// If a part is missing, or parts do not belong together.
-pub(crate) fn join(files: &[InputFile], opened: Vec<Vec<Input>>) -> Result<Vec<Input>> {
+pub(crate) fn join(files: &[InputFile], opened: Vec<Vec<Input>>, console: &Console) -> Result<Vec<Input>> {
     let (mut inputs, mut trees) = (Vec::new(), Vec::<Tree<'_>>::new());
     for (nth, (InputFile { path, dir }, of_file)) in files.iter().zip(opened).enumerate() {
         for input in of_file {
@@ -83,8 +85,17 @@ pub(crate) fn join(files: &[InputFile], opened: Vec<Vec<Input>>) -> Result<Vec<I
             let names: Vec<_> = error.given().into_iter().map(|at| shown(paths[at])).collect();
             if names.is_empty() { anyhow!(error) } else { anyhow!(error).context(names.join(" and ")) }
         })?;
-        let whole = parts.header();
-        inputs.extend(parts.into_parts().map(|(_, part)| (first, manifest::input(part, &whole))));
+        let (whole, changes) = (parts.header(), parts.changes());
+        if !changes.is_empty() {
+            console.warning(format_args!(
+                "{}: a file that was renamed while the shards were recorded may be missing or appear twice: `ftk manifest \
+                 merge` names the directories",
+                quote(&whole.root)
+            ));
+        }
+        let failed = Arc::new(whole.failed.clone());
+        let input = |part| (first, manifest::input(part, &whole, Arc::clone(&failed)));
+        inputs.extend(parts.into_parts().map(|(_, part)| input(part)));
     }
     // The first input decides which algorithm is the default.
     inputs.sort_by_key(|(nth, _)| *nth);

@@ -20,6 +20,8 @@ struct Columns {
     e_tag: Option<usize>,
     is_multipart: Option<usize>,
     encryption: Option<usize>,
+    storage_class: Option<usize>,
+    version_id: Option<usize>,
 }
 
 impl Columns {
@@ -34,11 +36,13 @@ impl Columns {
             e_tag: at("ETag"),
             is_multipart: at("IsMultipartUploaded"),
             encryption: at("EncryptionStatus"),
+            storage_class: at("StorageClass"),
+            version_id: at("VersionId"),
         })
     }
 }
 
-/// Passes the current objects of a file to `put`. The file may be compressed with gzip.
+/// Passes the objects of a file to `put`. The file may be compressed with gzip.
 pub(super) fn read(file: impl Read, names: &[String], put: &mut Put<'_>) -> Result<()> {
     let mut file = BufReader::with_capacity(1 << 16, file);
     let is_gzip = file.fill_buf().context("cannot read")?.starts_with(&[0x1f, 0x8b]);
@@ -82,6 +86,8 @@ fn object(record: &ByteRecord, columns: &Columns, len: usize, put: &mut Put<'_>)
         e_tag: text(columns.e_tag)?,
         is_multipart: flag(columns.is_multipart)?,
         encryption: text(columns.encryption)?,
+        storage_class: text(columns.storage_class)?,
+        version_id: text(columns.version_id)?,
     };
     object.put(put)
 }

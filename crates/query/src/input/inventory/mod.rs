@@ -7,6 +7,7 @@ mod parquet;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
 use data_encoding::HEXLOWER;
@@ -16,6 +17,7 @@ use ftk_record::Object;
 use super::{Input, Kind};
 use crate::convert::{Origin, Sink};
 use manifest::{Format, Manifest};
+pub(crate) use object::{CURRENT, OfObject};
 
 /// An inventory whose files are all there.
 pub(super) struct Inventory {
@@ -52,8 +54,8 @@ pub(super) fn open(file: File, path: &Path) -> Result<Input> {
     let inventory = Inventory { format, columns, files: files.collect::<Result<_>>()? };
     let source = format!("s3://{}", manifest.source_bucket);
     let origin =
-        Origin { source: source.clone(), shard: None, algorithms: vec![Algorithm::Md5], start_ns: None };
-    Ok(Input { origin, root: source.into_bytes(), failed: None, kind: Kind::Inventory(Box::new(inventory)) })
+        Origin { source: source.clone(), shard: None, algorithms: vec![Algorithm::Md5], start_ns: None, snapshot: None };
+    Ok(Input { origin, root: source.into_bytes(), failed: Arc::default(), kind: Kind::Inventory(Box::new(inventory)) })
 }
 
 /// Finds a file: next to the manifest, in `data` next to it or one directory above, or at its key below a directory
@@ -67,7 +69,7 @@ fn locate(dir: &Path, key: &str) -> Option<PathBuf> {
 }
 
 impl Inventory {
-    /// Puts all current objects into the sink.
+    /// Puts all objects into the sink, old versions too.
     ///
     /// # Errors
     /// If a file cannot be read, is not the one that the manifest names, or has invalid rows.
@@ -77,8 +79,8 @@ impl Inventory {
                 file.check()?;
                 let input = File::open(&file.path).context("cannot open")?;
                 match self.format {
-                    Format::Csv => csv::read(input, &self.columns, &mut |entry| sink.push(entry)),
-                    Format::Parquet => parquet::read(input, &mut |entry| sink.push(entry)),
+                    Format::Csv => csv::read(input, &self.columns, &mut |entry, of| sink.push_object(entry, of)),
+                    Format::Parquet => parquet::read(input, &mut |entry, of| sink.push_object(entry, of)),
                 }
             };
             read().with_context(|| file.path.display().to_string())?;

@@ -6,7 +6,21 @@ use ftk_hash::{Algorithm, Digest};
 use ftk_manifest::{Entry, Field, FieldSet};
 
 /// What the entries are passed to.
-pub(super) type Put<'p> = dyn FnMut(&Entry<'_>) -> Result<()> + 'p;
+pub(super) type Put<'p> = dyn FnMut(&Entry<'_>, OfObject<'_>) -> Result<()> + 'p;
+
+/// The `version` of an object that the bucket shows.
+pub(crate) const CURRENT: &str = "current";
+
+/// What only objects have.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OfObject<'o> {
+    /// Without the quotes that some inventories have.
+    pub(crate) e_tag: Option<&'o str>,
+    pub(crate) storage_class: Option<&'o str>,
+    /// `current`, `old` or `delete_marker`, if the bucket has versions.
+    pub(crate) version: Option<&'static str>,
+    pub(crate) version_id: Option<&'o str>,
+}
 
 /// An object, or one version of it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,15 +34,20 @@ pub(super) struct Object<'o> {
     pub(super) e_tag: Option<&'o str>,
     pub(super) is_multipart: Option<bool>,
     pub(super) encryption: Option<&'o str>,
+    pub(super) storage_class: Option<&'o str>,
+    pub(super) version_id: Option<&'o str>,
 }
 
 impl Object<'_> {
-    /// Passes the object to `put`, unless it is an old version or deleted.
+    /// Passes the object to `put`.
     pub(super) fn put(&self, put: &mut Put<'_>) -> Result<()> {
         ensure!(!self.key.is_empty(), "the key is empty");
-        if self.is_latest == Some(false) || self.is_delete_marker == Some(true) {
-            return Ok(());
-        }
+        let version = match (self.is_delete_marker, self.is_latest) {
+            (Some(true), _) => Some("delete_marker"),
+            (_, Some(false)) => Some("old"),
+            (_, Some(true)) => Some(CURRENT),
+            (_, None) => None,
+        };
         let mut absent = FieldSet::default();
         for field in Field::ALL {
             let is_known = match field {
@@ -47,7 +66,10 @@ impl Object<'_> {
         };
         let md5 = self.md5();
         let digests = md5.as_ref().map_or(&[][..], Digest::as_bytes);
-        put(&Entry { absent, digests, ..Entry::new(self.key, stat) })
+        let Self { storage_class, version_id, .. } = *self;
+        let e_tag = self.e_tag.map(|e_tag| e_tag.trim_matches('"')).filter(|it| !it.is_empty());
+        let of = OfObject { e_tag, storage_class, version, version_id };
+        put(&Entry { absent, digests, ..Entry::new(self.key, stat) }, of)
     }
 
     /// Returns the MD5 of the content if the `ETag` is one. The `ETag` is not an MD5 if the object was uploaded in

@@ -10,7 +10,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::object::{Object, Put};
 
-/// Passes the current objects of a file to `put`.
+/// Passes the objects of a file to `put`.
 pub(super) fn read(file: File, put: &mut Put<'_>) -> Result<()> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).context("not a Parquet file")?;
     for batch in reader.build().context("cannot read")? {
@@ -33,6 +33,8 @@ struct Columns {
     e_tag: Option<StringArray>,
     is_multipart: Option<BooleanArray>,
     encryption: Option<StringArray>,
+    storage_class: Option<StringArray>,
+    version_id: Option<StringArray>,
 }
 
 impl Columns {
@@ -55,6 +57,8 @@ impl Columns {
             e_tag: text("e_tag")?,
             is_multipart: flag("is_multipart_uploaded")?,
             encryption: text("encryption_status")?,
+            storage_class: text("storage_class")?,
+            version_id: text("version_id")?,
         })
     }
 
@@ -72,6 +76,8 @@ impl Columns {
             e_tag: text(&self.e_tag, row),
             is_multipart: flag(&self.is_multipart, row),
             encryption: text(&self.encryption, row),
+            storage_class: text(&self.storage_class, row),
+            version_id: text(&self.version_id, row),
         })
     }
 }
