@@ -42,7 +42,14 @@ pub fn s3_inventories(data: &[u8]) {
     gzip.write_all(rows).expect("memory can be written");
     assert_eq!(read(&gzip.finish().expect("memory can be written"), &columns), (found.clone(), is_whole));
     let columns = [
-        "Key", "Size", "LastModifiedDate", "ETag", "EncryptionStatus", "IsLatest", "IsDeleteMarker", "StorageClass",
+        "Key",
+        "Size",
+        "LastModifiedDate",
+        "ETag",
+        "EncryptionStatus",
+        "IsLatest",
+        "IsDeleteMarker",
+        "StorageClass",
         "VersionId",
     ]
     .map(str::to_owned);
@@ -215,8 +222,10 @@ fn written(objects: &[Found]) -> String {
             Some("old") => ("false", "false"),
             Some(_) => ("true", "true"),
         };
-        let [e_tag, class, id] = [e_tag, class, id].map(|text| text.as_deref().unwrap_or_default().replace('"', "\"\""));
-        write!(rows, "\"{key}\",\"{size}\",\"{time}\",\"{e_tag}\",\"{encryption}\",").expect("memory can be written");
+        let [e_tag, class, id] =
+            [e_tag, class, id].map(|text| text.as_deref().unwrap_or_default().replace('"', "\"\""));
+        write!(rows, "\"{key}\",\"{size}\",\"{time}\",\"{e_tag}\",\"{encryption}\",")
+            .expect("memory can be written");
         writeln!(rows, "\"{latest}\",\"{deleted}\",\"{class}\",\"{id}\"").expect("memory can be written");
     }
     rows

@@ -291,7 +291,7 @@ def entry_steps(algorithm):
     numbers = {name: f"try_cast({name} AS BIGINT)" for name in [*NUMBERS, "uid", "gid", "damaged_ns"]}
     read = "coalesce(verified_ns, IF(ctime_ns IS NULL, NULL, start_ns))"
     digests = {
-        "ancestor": ancestor("parent_whole"),
+        "ancestor": f"CASE WHEN path IS NOT NULL THEN parent_whole ELSE {ancestor('parent_whole')} END",
         "digest": f"lower({digest})",
         "tree": f"lower({tree})",
         "verified_ns": f"try_cast(IF(type = 'file' AND digests IS NOT NULL, {read}, NULL) AS BIGINT)",
@@ -414,7 +414,9 @@ def ask(spark, question, locations, parameters=None, expected=None, algorithm=No
     if " expected " in sql:
         if expected is None:
             raise RefusedError(f"{question} needs --expected")
-        spark.read.option("header", True).csv(expected).createOrReplaceTempView("expected")
+        # Names may have line ends and quotes.
+        lines = spark.read.options(header=True, multiLine=True, escape='"')
+        lines.csv(expected).createOrReplaceTempView("expected")
     for function, value in FUNCTIONS.items():
         spark.sql(f"CREATE OR REPLACE TEMPORARY FUNCTION {function} RETURN {value}")
     return spark.sql(sql)

@@ -162,7 +162,8 @@ fn etags_of_s3() {
     let exact = composite(&[&content[..part]]);
     let large = composite(&content.chunks(part).collect::<Vec<_>>());
     let expected = format!("{below}  t/below\n{exact}  t/exact\n{large}  t/large\n");
-    let list = dir.ftk(["hash", "-q", "-a", "s3-etag", "--part-size", "5M", "t"]).run().status(0).stdout(&expected);
+    let list =
+        dir.ftk(["hash", "-q", "-a", "s3-etag", "--part-size", "5M", "t"]).run().status(0).stdout(&expected);
     // 8M is the default.
     let other = dir.ftk(["hash", "-q", "-a", "s3-etag", "t"]).run().status(0);
     assert!(other.text().starts_with(&format!("{below}  t/below\n{}  t/exact\n", md5("t/exact"))));
@@ -184,7 +185,8 @@ fn etags_of_s3() {
     }
     // A part more than S3 accepts.
     dir.hole("huge", (10_000 * 5 << 20) + 1);
-    let huge = dir.ftk(["hash", "-q", "-a", "s3-etag", "--part-size", "5M", "huge"]).run().status(2).stdout("");
+    let huge =
+        dir.ftk(["hash", "-q", "-a", "s3-etag", "--part-size", "5M", "huge"]).run().status(2).stdout("");
     assert!(huge.err.contains("more than 10000 parts"), "{huge:?}");
 }
 

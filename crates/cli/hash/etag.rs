@@ -211,7 +211,8 @@ fn hash(
         let claim = || claims.lock().unwrap_or_else(PoisonError::into_inner).next();
         while let Some(file) = claim() {
             let is_start = inventory.has_starting_points(inventory.dir_of(FileNo(file)));
-            let symlinks = Symlinks::follow_if(follow == Follow::Always || is_start && follow == Follow::Roots);
+            let symlinks =
+                Symlinks::follow_if(follow == Follow::Always || is_start && follow == Follow::Roots);
             let path = CString::new(inventory.path(FileNo(file))).expect("paths have no NUL");
             let (etag, bytes) = of_file(&path, symlinks, part_size, &mut buffer);
             counters.add(bytes);
@@ -220,9 +221,10 @@ fn hash(
         }
         read
     };
-    let read = console.progress.counted("hash", u64::from(files), files < 2, WorkCounters::Files(&counters), || {
-        team.run(&ftk_sched::Stop::new(), work).into_iter().sum()
-    });
+    let read =
+        console.progress.counted("hash", u64::from(files), files < 2, WorkCounters::Files(&counters), || {
+            team.run(&ftk_sched::Stop::new(), work).into_iter().sum()
+        });
     let etags: Vec<_> = etags
         .into_iter()
         .map(|etag| etag.into_inner().unwrap_or_else(PoisonError::into_inner).expect("each file was claimed"))
@@ -333,7 +335,13 @@ mod tests {
 
     #[test]
     fn sizes_of_parts_are_those_of_s3() {
-        for (text, size) in [("8M", Some(8 << 20)), ("5MiB", Some(5 << 20)), ("5G", Some(5 << 30)), ("5MB", None), ("6G", None)] {
+        for (text, size) in [
+            ("8M", Some(8 << 20)),
+            ("5MiB", Some(5 << 20)),
+            ("5G", Some(5 << 30)),
+            ("5MB", None),
+            ("6G", None),
+        ] {
             assert_eq!(part_size(text).ok(), size, "{text}");
         }
     }

@@ -1,4 +1,4 @@
--- Files and bytes below each directory, down to a given depth, the largest first
+-- Files and bytes below each directory to a given depth, the largest first
 --
 -- Each row counts everything below the directory. Only regular files count. A file with several hard links counts once, in
 -- the directory of its first name. A directory whose path is not UTF-8 has no row; what is below it counts in those above.

@@ -1,4 +1,4 @@
--- Files and bytes of each directory, owner or extension in each snapshot, with the growth since the one before
+-- Files and bytes of each directory, owner or extension in each snapshot
 --
 -- A directory counts everything below it. Only regular files count. A file with several hard links counts once in each
 -- snapshot, in the directory of its first name. A directory whose path is not UTF-8 has no row; what is below it counts in

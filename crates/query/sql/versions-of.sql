@@ -1,4 +1,4 @@
--- Files with the same name but different content, and old versions of objects, by name
+-- Files with one name but different content, and old versions of objects, by name
 --
 -- One row per file. Only digests by the same algorithm are compared. Files without a digest are skipped. If a bucket keeps
 -- old versions or a delete marker of an object, each of them has a row too.

@@ -5,7 +5,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
-use datafusion::arrow::array::{Array, ArrayRef, AsArray as _, BooleanArray, Int64Array, StringViewArray, StringViewBuilder};
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray as _, BooleanArray, Int64Array, StringViewArray, StringViewBuilder,
+};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::{Result, exec_err};
@@ -32,28 +34,52 @@ pub(crate) fn all() -> Vec<ScalarUDF> {
         of_text("dirname", dirname),
         of_text("basename", basename),
         of_text("extension", extension),
-        create_udf("depth", vec![Utf8View], Int64, of_values, Arc::new(|args| {
-            let arrays = ColumnarValue::values_to_arrays(args)?;
-            let depths = arrays[0].as_string_view().iter().map(|path| path.map(depth));
-            Ok(ColumnarValue::Array(Arc::new(Int64Array::from_iter(depths))))
-        })),
-        create_udf("prefix", vec![Utf8View, Int64], Utf8View, of_values, Arc::new(|args| {
-            let arrays = ColumnarValue::values_to_arrays(args)?;
-            let (paths, numbers) = (arrays[0].as_string_view(), arrays[1].as_primitive::<Int64Type>());
-            let prefixes = paths.iter().zip(numbers).map(|(path, n)| Some(prefix(path?, n?)));
-            Ok(ColumnarValue::Array(Arc::new(StringViewArray::from_iter(prefixes))))
-        })),
-        create_udf("age", vec![Int64], Int64, of_times, Arc::new(|args| {
-            let arrays = ColumnarValue::values_to_arrays(args)?;
-            let now = Timestamp::now().as_nanosecond();
-            let ages = arrays[0].as_primitive::<Int64Type>().iter().map(|ns| ns.map(|ns| age(ns, now)));
-            Ok(ColumnarValue::Array(Arc::new(Int64Array::from_iter(ages))))
-        })),
-        create_udf("human", vec![Int64], Utf8View, of_values, Arc::new(|args| {
-            let arrays = ColumnarValue::values_to_arrays(args)?;
-            let sizes = arrays[0].as_primitive::<Int64Type>().iter().map(|bytes| bytes.map(human));
-            Ok(ColumnarValue::Array(Arc::new(StringViewArray::from_iter(sizes))))
-        })),
+        create_udf(
+            "depth",
+            vec![Utf8View],
+            Int64,
+            of_values,
+            Arc::new(|args| {
+                let arrays = ColumnarValue::values_to_arrays(args)?;
+                let depths = arrays[0].as_string_view().iter().map(|path| path.map(depth));
+                Ok(ColumnarValue::Array(Arc::new(Int64Array::from_iter(depths))))
+            }),
+        ),
+        create_udf(
+            "prefix",
+            vec![Utf8View, Int64],
+            Utf8View,
+            of_values,
+            Arc::new(|args| {
+                let arrays = ColumnarValue::values_to_arrays(args)?;
+                let (paths, numbers) = (arrays[0].as_string_view(), arrays[1].as_primitive::<Int64Type>());
+                let prefixes = paths.iter().zip(numbers).map(|(path, n)| Some(prefix(path?, n?)));
+                Ok(ColumnarValue::Array(Arc::new(StringViewArray::from_iter(prefixes))))
+            }),
+        ),
+        create_udf(
+            "age",
+            vec![Int64],
+            Int64,
+            of_times,
+            Arc::new(|args| {
+                let arrays = ColumnarValue::values_to_arrays(args)?;
+                let now = Timestamp::now().as_nanosecond();
+                let ages = arrays[0].as_primitive::<Int64Type>().iter().map(|ns| ns.map(|ns| age(ns, now)));
+                Ok(ColumnarValue::Array(Arc::new(Int64Array::from_iter(ages))))
+            }),
+        ),
+        create_udf(
+            "human",
+            vec![Int64],
+            Utf8View,
+            of_values,
+            Arc::new(|args| {
+                let arrays = ColumnarValue::values_to_arrays(args)?;
+                let sizes = arrays[0].as_primitive::<Int64Type>().iter().map(|bytes| bytes.map(human));
+                Ok(ColumnarValue::Array(Arc::new(StringViewArray::from_iter(sizes))))
+            }),
+        ),
     ]
 }
 
@@ -339,9 +365,16 @@ mod tests {
         {
             assert_eq!((&*dirname(path), &*basename(path)), (dir, name));
         }
-        for (path, expected) in
-            [(".", ""), ("a", ""), ("a.JPG", "jpg"), ("x.y/a", ""), ("d/.b", ""), ("d/.b.c", "c"), ("a.", ""), ("a.\u{c9}x", "\u{c9}x")]
-        {
+        for (path, expected) in [
+            (".", ""),
+            ("a", ""),
+            ("a.JPG", "jpg"),
+            ("x.y/a", ""),
+            ("d/.b", ""),
+            ("d/.b.c", "c"),
+            ("a.", ""),
+            ("a.\u{c9}x", "\u{c9}x"),
+        ] {
             assert_eq!(extension(path), expected, "{path}");
         }
     }

@@ -30,8 +30,8 @@ use ftk_file::StandardStream;
 
 use crate::answer::Parameters;
 use crate::args::{
-    AnswerArgs, AtArgs, ByArgs, CheckArgs, ConvertArgs, DepthArgs, ExpectedArgs, NameArgs, QuestionArgs, ReportArgs,
-    SinceArgs, SqlArgs,
+    AnswerArgs, AtArgs, ByArgs, CheckArgs, ConvertArgs, DepthArgs, ExpectedArgs, NameArgs, QuestionArgs,
+    ReportArgs, SinceArgs, SqlArgs,
 };
 use crate::console::{Console, Outcome};
 use crate::own_table::TableFile;

@@ -47,7 +47,8 @@ impl TableFile {
     /// If it is not that, or the name is that of another table.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let (name, file) = text.split_once('=').context("expected NAME=FILE")?;
-        let is_word = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+        let is_word =
+            name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
         ensure!(is_word && !name.is_empty(), "the name of a table has the characters a-z, 0-9 and _");
         ensure!(!sets::is_table(name), "the table `{name}` is that of the sets: choose another name");
         Self::new(name, file.into(), false)
@@ -64,9 +65,11 @@ impl TableFile {
         let url = url.with_context(|| format!("cannot use {shown}: its path must be UTF-8"))?;
         let registered = match self.format {
             Format::Csv => {
-                let options = CsvReadOptions::new();
+                let options = CsvReadOptions::new().newlines_in_values(true);
                 let inferred = if self.is_text { 0 } else { options.schema_infer_max_records };
-                session.register_csv(&self.name, url.as_str(), options.schema_infer_max_records(inferred)).await
+                session
+                    .register_csv(&self.name, url.as_str(), options.schema_infer_max_records(inferred))
+                    .await
             }
             Format::Parquet => {
                 session.register_parquet(&self.name, url.as_str(), ParquetReadOptions::default()).await

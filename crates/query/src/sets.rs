@@ -138,8 +138,7 @@ impl Sets {
     /// # Errors
     /// If they do not. Then equal contents would look different.
     pub(crate) fn need_one_algorithm(&self) -> Result<()> {
-        let algorithms: Vec<_> =
-            self.0.iter().filter_map(|set| Some((set, set.seal.algorithm?))).collect();
+        let algorithms: Vec<_> = self.0.iter().filter_map(|set| Some((set, set.seal.algorithm?))).collect();
         match algorithms.windows(2).find(|pair| pair[0].1 != pair[1].1) {
             Some([(one, its), (other, others)]) => bail!(
                 "{} has digests by {its} and {} by {others}: convert with --algorithm",
@@ -399,7 +398,9 @@ impl SetFile {
         let opened = Self { path, table, version, order, schema };
         let main = set.seal.algorithm;
         let expected = table.schema(main, &[]);
-        for field in expected.fields().iter().filter(|field| version > 1 || !SINCE_2.contains(&&**field.name())) {
+        for field in
+            expected.fields().iter().filter(|field| version > 1 || !SINCE_2.contains(&&**field.name()))
+        {
             opened.check(field)?;
         }
         Ok(opened)
@@ -447,9 +448,7 @@ impl SetFile {
         let rows = match view {
             View::Versions if has_versions => rows.filter(col("version").is_not_null())?,
             View::Versions => rows.filter(lit(false))?,
-            _ if has_versions => {
-                rows.filter(col("version").is_null().or(col("version").eq(lit(CURRENT))))?
-            }
+            _ if has_versions => rows.filter(col("version").is_null().or(col("version").eq(lit(CURRENT))))?,
             _ => rows,
         };
         let has_all = matches!(view, View::Entries | View::Versions);

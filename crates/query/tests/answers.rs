@@ -14,7 +14,7 @@ fn trees(dir: &Dir) -> [String; 2] {
         .file("new/moved", b"gone")
         .file("new/edited", b"22")
         .file("new/added", b"added");
-    [dir.set("old", &[]), dir.set("new", &[])]
+    [dir.set("old", &["--snapshot", "2026-09-01"]), dir.set("new", &["--snapshot", "2026-10-01"])]
 }
 
 fn csv(dir: &Dir, args: &[&str]) -> Vec<String> {
@@ -60,11 +60,16 @@ fn every_question_runs() {
     let dir = Dir::new();
     let [old, new] = trees(&dir);
     let list = dir.ask(&["list"]);
-    assert_eq!(list.lines().count(), 15);
+    dir.file("expected.csv", b"path\nsame\n");
+    assert_eq!(list.lines().count(), 19);
     for line in list.lines() {
         let name = line.split(' ').next().unwrap();
-        let needs_time = ["unverified-since", "cold"].contains(&name);
-        let since: &[&str] = if needs_time { &["--since", "2100-01-01"] } else { &[] };
+        let since: &[&str] = match name {
+            "unverified-since" | "cold" => &["--since", "2100-01-01"],
+            "orphans" => &["--expected", "expected.csv"],
+            _ => &[],
+        };
+        let has_default = ["by-age", "by-directory", "trend"].contains(&name);
         for format in ["table", "csv", "json", "parquet"] {
             let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_ftk-query"));
             run.args([name, &old, &new, "--format", format]).args(since).current_dir(dir.path(""));
@@ -74,7 +79,7 @@ fn every_question_runs() {
         let sql = dir.ask(&[name, "--show", "x", "y"]);
         assert!(sql.starts_with("-- ") && sql.contains("SELECT"), "{sql}");
         // The same text, as a file.
-        if since.is_empty() && name != "by-age" {
+        if since.is_empty() && !has_default {
             dir.file("q.sql", sql.as_bytes());
             assert_eq!(
                 dir.ask(&["sql", "--file", "q.sql", &old, &new]),

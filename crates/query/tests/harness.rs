@@ -47,6 +47,12 @@ impl Dir {
         self.0.ftk(args).run()
     }
 
+    /// Runs ftk-query, and returns the rows that it prints as CSV, without the names of the columns.
+    pub(crate) fn rows(&self, args: &[&str]) -> Vec<String> {
+        let rows = self.ask(&[args, &["--format", "csv"]].concat());
+        rows.split("\r\n").skip(1).filter(|row| !row.is_empty()).map(str::to_owned).collect()
+    }
+
     /// Makes a manifest of a tree and converts it to the set of the same name.
     pub(crate) fn set(&self, tree: &str, options: &[&str]) -> String {
         let (manifest, set) = (format!("{tree}.jsonl"), format!("{tree}.set"));

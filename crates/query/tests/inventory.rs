@@ -70,6 +70,57 @@ fn current_objects_become_entries() {
     assert_eq!(csv, "n\r\n2\r\n");
 }
 
+/// Old versions and delete markers are only in the table `versions`.
+#[test]
+fn versions_are_kept_apart() {
+    let dir = Dir::new();
+    let schema = "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size, LastModifiedDate, ETag, StorageClass, EncryptionStatus";
+    let row = |key: &str, id: &str, latest: bool, deleted: bool, size: &str, day: u32, class: &str| {
+        let e_tag = if deleted { "" } else { MD5 };
+        format!(
+            "\"photos\",\"{key}\",\"{id}\",\"{latest}\",\"{deleted}\",\"{size}\",\"2018-01-{day:02}T00:00:00.000Z\",\
+             \"{e_tag}\",\"{class}\",\"SSE-S3\"\n"
+        )
+    };
+    let rows = [
+        row("kept", "k2", true, false, "2", 2, "STANDARD"),
+        row("kept", "k1", false, false, "100", 1, "GLACIER"),
+        row("gone", "g3", true, true, "", 3, ""),
+        row("gone", "g2", false, false, "20", 2, "STANDARD"),
+        row("gone", "g1", false, false, "10", 1, "STANDARD"),
+        row("only", "o1", true, false, "7", 1, "STANDARD"),
+    ];
+    inventory(&dir, schema, &rows.concat());
+    dir.ask(&["convert", MANIFEST, "-o", "set"]);
+    let columns = "path, size_bytes, version, version_id, e_tag, storage_class";
+    let entries = dir.rows(&["sql", &format!("SELECT {columns} FROM entries ORDER BY path"), "set"]);
+    assert_eq!(
+        entries,
+        [format!("kept,2,current,k2,{MD5},STANDARD"), format!("only,7,current,o1,{MD5},STANDARD")]
+    );
+    for table in ["contents", "digests"] {
+        assert_eq!(dir.rows(&["sql", &format!("SELECT count(*) AS n FROM {table}"), "set"]), ["2"]);
+    }
+    assert_eq!(dir.rows(&["sql", "SELECT count(*) AS n FROM versions", "set"]), ["6"]);
+    let cost = dir.rows(&["old-versions", "set"]);
+    assert_eq!(cost, ["s3://photos,GLACIER,1,100,0,0", "s3://photos,STANDARD,2,30,2,30"]);
+    let versions = dir.rows(&["versions-of", "set"]);
+    let found: Vec<_> = versions.iter().map(|row| row.split(',').collect::<Vec<_>>()).collect();
+    let found: Vec<_> = found.iter().map(|row| (row[0], row[1], row[7], row[8])).collect();
+    assert_eq!(
+        found,
+        [
+            ("2", "gone", "old", "g1"),
+            ("2", "gone", "old", "g2"),
+            ("2", "gone", "delete_marker", "g3"),
+            ("2", "kept", "old", "k1"),
+            ("2", "kept", "current", "k2"),
+        ]
+    );
+    assert_eq!(dir.rows(&["versions-of", "set", "--name", "kept"]).len(), 2);
+    assert!(dir.rows(&["versions-of", "set", "--name", "only"]).is_empty());
+}
+
 /// A local tree with MD5 is compared with a bucket without reading either.
 #[test]
 fn a_tree_is_compared_with_a_bucket() {

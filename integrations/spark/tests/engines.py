@@ -78,7 +78,8 @@ def ask_duckdb(question, sets, parameters=None, expected=None):
         script = views(kind="duckdb sides").replace("= '2026-09-01'", f"= '{snapshots[0]}'")
         connection.execute(script.replace("= '2026-10-01'", f"IN {(*snapshots[1:], '')}"))
     if expected:
-        connection.execute(f"CREATE VIEW expected AS SELECT * FROM read_csv('{expected}', all_varchar = true)")
+        options = "all_varchar = true, header = true, delim = ',', quote = '\"', escape = '\"'"
+        connection.execute(f"CREATE VIEW expected AS SELECT * FROM read_csv('{expected}', {options})")
     row = parameters or ftk_spark.Parameters()
     connection.execute(f"UPDATE parameters SET {', '.join(f'{name} = ?' for name in row._fields)}", list(row))
     answer = connection.execute(sql)

@@ -30,8 +30,19 @@ pub(super) fn open(file: File) -> Result<Vec<Input>> {
             _ => root.clone(),
         };
         let source = String::from_utf8_lossy(&root).into_owned();
-        let origin = Origin { source, shard: None, algorithms: vec![report.algorithm], start_ns: None, snapshot: None };
-        Input { origin, root, failed: Arc::default(), kind: Kind::Report { report: Arc::clone(&report), root: nth } }
+        let origin = Origin {
+            source,
+            shard: None,
+            algorithms: vec![report.algorithm],
+            start_ns: None,
+            snapshot: None,
+        };
+        Input {
+            origin,
+            root,
+            failed: Arc::default(),
+            kind: Kind::Report { report: Arc::clone(&report), root: nth },
+        }
     };
     Ok(report.roots.iter().enumerate().map(input).collect())
 }

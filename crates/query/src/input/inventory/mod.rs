@@ -53,9 +53,19 @@ pub(super) fn open(file: File, path: &Path) -> Result<Input> {
     });
     let inventory = Inventory { format, columns, files: files.collect::<Result<_>>()? };
     let source = format!("s3://{}", manifest.source_bucket);
-    let origin =
-        Origin { source: source.clone(), shard: None, algorithms: vec![Algorithm::Md5], start_ns: None, snapshot: None };
-    Ok(Input { origin, root: source.into_bytes(), failed: Arc::default(), kind: Kind::Inventory(Box::new(inventory)) })
+    let origin = Origin {
+        source: source.clone(),
+        shard: None,
+        algorithms: vec![Algorithm::Md5],
+        start_ns: None,
+        snapshot: None,
+    };
+    Ok(Input {
+        origin,
+        root: source.into_bytes(),
+        failed: Arc::default(),
+        kind: Kind::Inventory(Box::new(inventory)),
+    })
 }
 
 /// Finds a file: next to the manifest, in `data` next to it or one directory above, or at its key below a directory
@@ -79,7 +89,9 @@ impl Inventory {
                 file.check()?;
                 let input = File::open(&file.path).context("cannot open")?;
                 match self.format {
-                    Format::Csv => csv::read(input, &self.columns, &mut |entry, of| sink.push_object(entry, of)),
+                    Format::Csv => {
+                        csv::read(input, &self.columns, &mut |entry, of| sink.push_object(entry, of))
+                    }
                     Format::Parquet => parquet::read(input, &mut |entry, of| sink.push_object(entry, of)),
                 }
             };
