@@ -310,7 +310,7 @@ def entry_steps(algorithm):
 
 def register(spark, table_prefix, loaded, others=()):
     """Makes the tables of a question from loaded sets. `others` are those of the other side, if there are sides."""
-    rows = [with_failed(it, others) if table_prefix else it.entries for it in loaded]
+    rows = [with_failed(spark, it, others) if table_prefix else it.entries for it in loaded]
     everything = functools.reduce(lambda one, other: one.unionByName(other), rows)
     entries = everything.where("version IS NULL OR version = 'current'")
     files = entries.where("type = 'file' AND digest IS NOT NULL")
@@ -336,7 +336,7 @@ def failed_paths(spark, loaded):
     return spark.createDataFrame(rows, "source STRING, path STRING, path_b64 STRING")
 
 
-def with_failed(loaded, others):
+def with_failed(spark, loaded, others):
     """Returns the rows with `failed` and `other_failed`.
 
     They say whether the path is at or below one that could not be read when its set, or the other side, was recorded.
@@ -348,6 +348,9 @@ def with_failed(loaded, others):
         ("failed", any(own.values()), lambda source: own[source]),
         ("other_failed", bool(other), lambda _source: other),
     ):
+        if is_any:
+            # Executors need this file if it is imported as a module.
+            spark.sparkContext.addPyFile(__file__)
         mark = covered(covering)("source", "path", "path_b64") if is_any else sf.lit(False)  # noqa: FBT003 (a value)
         entries = entries.withColumn(name, mark)
     return entries
