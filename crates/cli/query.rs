@@ -51,19 +51,23 @@ const QUESTIONS: &str = "\
 Questions that ftk-query answers:
   duplicates             files with equal content, the most waste first
   duplicate-directories  directories with equal trees
-  missing-in             files of one tree whose content is not in another
+  missing-in             files of one tree whose content is in none of the others
   changed                entries that differ between two records of a tree
   rotten                 files that are marked as damaged
   unverified-since       files that no run has verified since a given time
   cold                   files that were not modified since a given time
   by-age                 files and bytes by the time since their modification
+  by-directory           files and bytes below each directory
   largest                files by size
   oldest                 files by time of modification
   by-owner               files and bytes of each owner
   by-extension           files and bytes of each extension
   growth                 directories that grew or shrank
+  trend                  files and bytes in each snapshot of a tree
+  orphans                files that a list of expected files lacks
   zero-size              empty files
   versions-of            files with the same name but different content
+  old-versions           what old versions of objects use
 
 ftk-query is not installed here: run
   cargo install --profile query --path crates/query
