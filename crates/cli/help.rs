@@ -372,6 +372,7 @@ mod tests {
                 "rehash",
                 "max-missing",
                 "base64",
+                "part-size",
             ];
             for option in hidden.filter_map(Arg::get_long).filter(|it| !unnamed.contains(it)) {
                 let is_named =

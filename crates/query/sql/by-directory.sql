@@ -1,7 +1,8 @@
 -- Files and bytes below each directory to a given depth, the largest first
 --
--- Each row counts everything below the directory. Only regular files count. A file with several hard links counts once, in
--- the directory of its first name. A directory whose path is not UTF-8 has no row; what is below it counts in those above.
+-- Each row counts everything below the directory. Only regular files count. A file with several hard links counts once,
+-- in the directory of its first name. A directory whose path is not UTF-8 has no row; what is below it counts in those
+-- above.
 --
 -- Parameters:
 --   depth   BIGINT, from 0, the root, to 99; required
@@ -43,7 +44,8 @@ levels AS (
 ),
 below AS (
     SELECT
-        f.source, prefix(f.ancestor, l.level) AS directory, l.level AS depth, f.size_bytes, f.allocated_bytes, f.mtime_ns
+        f.source, prefix(f.ancestor, l.level) AS directory, l.level AS depth,
+        f.size_bytes, f.allocated_bytes, f.mtime_ns
     FROM files f
     CROSS JOIN levels l
     WHERE l.level <= depth(f.ancestor)

@@ -1,13 +1,13 @@
 -- Files of the first set whose content is in none of the others, at any path
 --
 -- Everything that is not listed has an intact copy in another set. So files without a digest are listed too: nothing
--- shows that another set has their content. Copies that are marked as damaged do not count, nor do those that could not be
--- read when the set was recorded.
+-- shows that another set has their content. Copies that are marked as damaged do not count, nor do those that could not
+-- be read when the set was recorded.
 --
 -- Parameters: none
 -- Columns:
---   reason   'missing'; 'no digest'; 'unknown': not found, but something in the other sets could not be read; or the path
---            is one of the first set that could not be read
+--   reason   'missing'; 'no digest'; 'unknown': not found, but something in the other sets could not be read; or the
+--            path is one of the first set that could not be read
 --   size_bytes, algorithm, digest, source, path, path_b64
 WITH copies AS (
     SELECT algorithm, digest

@@ -1,7 +1,7 @@
 -- What old versions of objects use, by storage class, the most first
 --
--- Old versions are what a bucket with versioning keeps of objects that were replaced or deleted. The last two columns say
--- how much of that belongs to objects that are deleted: their latest version is a delete marker.
+-- Old versions are what a bucket with versioning keeps of objects that were replaced or deleted. The last two columns
+-- say how much of that belongs to objects that are deleted: their latest version is a delete marker.
 --
 -- Parameters: none
 -- Columns:

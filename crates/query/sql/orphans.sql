@@ -1,7 +1,7 @@
 -- Files that a list of expected files lacks
 --
--- The list is the table `expected`, whose column `path` has paths below the root. Files whose paths are not UTF-8 are never
--- in it.
+-- The list is the table `expected`, whose column `path` has paths below the root. Files whose paths are not UTF-8 are
+-- never in it.
 --
 -- Parameters: none
 -- Columns: size_bytes, mtime_ns, uid, source, path, path_b64

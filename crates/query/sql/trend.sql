@@ -1,8 +1,8 @@
 -- Files and bytes of each directory, owner or extension in each snapshot
 --
 -- A directory counts everything below it. Only regular files count. A file with several hard links counts once in each
--- snapshot, in the directory of its first name. A directory whose path is not UTF-8 has no row; what is below it counts in
--- those above. A snapshot in which there is none of these files has no row: the next one counts as growth from 0.
+-- snapshot, in the directory of its first name. A directory whose path is not UTF-8 has no row; what is below it counts
+-- in those above. A snapshot in which there is none of these files has no row: the next one counts as growth from 0.
 --
 -- Parameters:
 --   by_what   STRING, 'directory', 'owner' or 'extension'; required
@@ -52,7 +52,8 @@ named AS (
     WHERE p.by_what = 'directory' AND l.level <= depth(f.ancestor)
     UNION ALL
     SELECT
-        f.snapshot, f.source, CASE WHEN p.by_what = 'owner' THEN CAST(f.uid AS VARCHAR(20)) ELSE f.extension END AS name,
+        f.snapshot, f.source,
+        CASE WHEN p.by_what = 'owner' THEN CAST(f.uid AS VARCHAR(20)) ELSE f.extension END AS name,
         f.size_bytes
     FROM files f
     CROSS JOIN parameters p

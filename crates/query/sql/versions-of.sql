@@ -1,7 +1,7 @@
 -- Files with one name but different content, and old versions of objects, by name
 --
--- One row per file. Only digests by the same algorithm are compared. Files without a digest are skipped. If a bucket keeps
--- old versions or a delete marker of an object, each of them has a row too.
+-- One row per file. Only digests by the same algorithm are compared. Files without a digest are skipped. If a bucket
+-- keeps old versions or a delete marker of an object, each of them has a row too.
 --
 -- Parameters:
 --   name   STRING, the name to look for; null: all names
@@ -40,8 +40,8 @@ JOIN names n ON e.name = n.name AND e.name_b64 = n.name_b64 AND e.algorithm = n.
 WHERE e.type = 'file' AND e.digest IS NOT NULL
 UNION ALL
 SELECT
-    CAST(o.versions AS BIGINT) AS versions, v.name, v.name_b64, v.algorithm, v.digest, v.size_bytes, v.mtime_ns, v.version,
-    v.version_id, v.storage_class, v.source, v.path, v.path_b64
+    CAST(o.versions AS BIGINT) AS versions, v.name, v.name_b64, v.algorithm, v.digest, v.size_bytes, v.mtime_ns,
+    v.version, v.version_id, v.storage_class, v.source, v.path, v.path_b64
 FROM versions v
 JOIN objects o ON o.source = v.source AND o.path = v.path AND o.path_b64 = v.path_b64
 LEFT JOIN names n ON v.name = n.name AND v.name_b64 = n.name_b64 AND v.algorithm = n.algorithm

@@ -90,8 +90,8 @@ pub(crate) struct ConvertArgs {
 
     /// The date of the snapshot, such as 2026-01-31
     ///
-    /// It is in the column `snapshot`. `trend` compares the sets of one tree by it, and the table `history` has the rows of
-    /// all of them.
+    /// It is in the column `snapshot`. `trend` compares the sets of one tree by it, and the table `history` has the
+    /// rows of all of them.
     #[arg(long, value_name = "DATE", value_parser = date)]
     pub(crate) snapshot: Option<String>,
 
@@ -126,8 +126,8 @@ pub(crate) struct QuestionArgs {
 pub(crate) struct SqlArgs {
     /// A SELECT over the tables `entries` and `contents`
     ///
-    /// `history` has the rows of several snapshots of one tree. With two sets, `a_entries`, `a_contents`, `b_entries` and
-    /// `b_contents` are the tables of the first and the second.
+    /// `history` has the rows of several snapshots of one tree. With two sets, `a_entries`, `a_contents`, `b_entries`
+    /// and `b_contents` are the tables of the first and the second.
     #[arg(value_name = "SELECT", required_unless_present = "file")]
     pub(crate) sql: Option<String>,
 
@@ -137,8 +137,8 @@ pub(crate) struct SqlArgs {
 
     /// A table of its own, such as users=users.csv
     ///
-    /// FILE is CSV with names in its first line, Parquet, or JSON Lines, as its name ends: .csv, .parquet, .jsonl. Can be
-    /// given several times.
+    /// FILE is CSV with names in its first line, Parquet, or JSON Lines, as its name ends: .csv, .parquet, .jsonl. Can
+    /// be given several times.
     #[arg(long = "table", value_name = "NAME=FILE", value_parser = TableFile::parse)]
     pub(crate) tables: Vec<TableFile>,
 
@@ -258,8 +258,8 @@ impl By {
 pub(crate) struct ExpectedArgs {
     /// The files that should be there: a table with the column `path`
     ///
-    /// Paths are those below the root. The file is CSV with names in its first line, Parquet, or JSON Lines, as its name
-    /// ends: .csv, .parquet, .jsonl.
+    /// Paths are those below the root. The file is CSV with names in its first line, Parquet, or JSON Lines, as its
+    /// name ends: .csv, .parquet, .jsonl.
     #[arg(long, value_name = "FILE", required_unless_present = "show")]
     pub(crate) expected: Option<PathBuf>,
 }

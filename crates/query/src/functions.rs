@@ -97,7 +97,8 @@ pub(crate) fn of_text(name: &'static str, function: fn(&str) -> Cow<'_, str>) ->
     })
 }
 
-/// Returns the function of `path` and `path_b64` that says whether one of these failures [covers](Failed::covers) the path.
+/// Returns the function of `path` and `path_b64` that says whether one of these failures [covers](Failed::covers) the
+/// path.
 pub(crate) fn covered_by(failed: Failed) -> ScalarUDF {
     let signature = Signature::uniform(2, vec![DataType::Utf8View], Volatility::Immutable);
     ScalarUDF::new_from_impl(CoveredBy { failed: Arc::new(failed), signature })
@@ -117,8 +118,8 @@ pub(crate) fn basename(path: &str) -> Cow<'_, str> {
     path.rsplit('/').next().unwrap_or(path).into()
 }
 
-/// Returns the extension of the last name of a path as the column `extension` has it: in lower case, and empty if there is
-/// none.
+/// Returns the extension of the last name of a path as the column `extension` has it: in lower case, and empty if there
+/// is none.
 pub(crate) fn extension(path: &str) -> Cow<'_, str> {
     let name = &path[path.rfind('/').map_or(0, |at| at + 1)..];
     match name.rfind('.') {

@@ -209,7 +209,8 @@ impl Sets {
         check(files.collect(), true, console)
     }
 
-    /// A tree that is in two sets would be a duplicate of itself. `is_history`: it may be in sets of different snapshots.
+    /// A tree that is in two sets would be a duplicate of itself. `is_history`: it may be in sets of different
+    /// snapshots.
     fn need_distinct_sources(&self, is_history: bool) -> Result<()> {
         let mut seen: Vec<(&Source, &Path)> = Vec::new();
         for set in &self.0 {

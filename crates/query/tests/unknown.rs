@@ -21,8 +21,8 @@ fn with_failures(dir: &Dir, from: &str, to: &str, failed: &[&str]) {
     dir.file(to, (body + &footer).as_bytes());
 }
 
-/// A tree, and a later one of which three directories and a file could not be read. One directory has another normal form
-/// in the list of failures.
+/// A tree, and a later one of which three directories and a file could not be read. One directory has another normal
+/// form in the list of failures.
 fn trees() -> Dir {
     let dir = Dir::new();
     for path in ["a/x", "a/b/y", "ab/z", "keep", "gone", "e\u{301}/p", "file", "100%_/q"] {

@@ -56,8 +56,8 @@ trait Print {
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Runs a SELECT over sets and prints its rows. `may_be_unknown`: rows whose first column is `unknown` make the outcome an
-/// error, also those beyond `--limit`.
+/// Runs a SELECT over sets and prints its rows. `may_be_unknown`: rows whose first column is `unknown` make the outcome
+/// an error, also those beyond `--limit`.
 ///
 /// # Errors
 /// If the sets or the SELECT cannot be used, or the output fails.
