@@ -295,7 +295,8 @@ def manifests(directory, n_entries, seed=1):
 def failures(entries):
     """Returns directories and a file that a later run could not read, in the order of a manifest."""
     directories = [entry.path for entry in entries if entry.type == "directory" and entry.path != b"."]
-    composed = [path for path in directories if "é".encode() in path][:1]
+    # DuckDB does not normalise a path that is not UTF-8.
+    composed = [path for path in directories if "é".encode() in path and "path" in name_member("path", path)][:1]
     failed = [path.replace("é".encode(), "e\u0301".encode()) for path in composed]
     failed += [path for path in directories if b"\xff" in path][:1] + directories[-2:] + [b"nowhere/100%_"]
     failed += [entry.path for entry in entries if entry.type == "file"][:1]
