@@ -118,8 +118,7 @@ pub(crate) fn basename(path: &str) -> Cow<'_, str> {
     path.rsplit('/').next().unwrap_or(path).into()
 }
 
-/// Returns the extension of the last name of a path as the column `extension` has it: in lower case, and empty if there
-/// is none.
+/// Returns the extension of the last name of a path as the column `extension` has it: in lower case, or empty.
 pub(crate) fn extension(path: &str) -> Cow<'_, str> {
     let name = &path[path.rfind('/').map_or(0, |at| at + 1)..];
     match name.rfind('.') {

@@ -80,7 +80,7 @@ fn changes_below_a_failure_are_unknown() {
 }
 
 #[test]
-fn what_is_not_found_beside_a_failure_is_unknown() {
+fn what_is_not_found_is_unknown_if_there_are_failures() {
     let dir = trees();
     let rows = |args: &[&str], status| {
         let run = dir.query(&[&["missing-in"], args, &["--format", "csv"]].concat()).status(status);
