@@ -7,7 +7,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_manifest::{ASCMHL, CHAIN, History};
+use ftk_inventory::Budget;
+use ftk_manifest::{ASCMHL, CHAIN, GenerationState, History};
 use ftk_record::{begins_mhl, quote};
 use ftk_select::IgnoreFile;
 
@@ -55,7 +56,9 @@ impl FilmList {
         for (list, film) in lists.iter().zip(&films) {
             let list = quote(list.as_ref().as_bytes());
             let Some(film) = film else {
-                bail!("{list} is no film hash list like the others: check it by itself, or give --root for all");
+                bail!(
+                    "{list} is no film hash list like the others: check it by itself, or give --root for all"
+                );
             };
             ensure!(
                 film.root == first.root,
@@ -93,8 +96,32 @@ fn begins(path: &Path) -> bool {
         let mut start = Vec::new();
         File::open(path).and_then(|file| file.take(len).read_to_end(&mut start)).map(|_| start)
     };
-    read(4).is_ok_and(|start| matches!(*start, [b'<', ..] | [0xef, 0xbb, 0xbf, ..] | [b' ' | b'\n' | b'\r', ..]))
+    read(4)
+        .is_ok_and(|start| matches!(*start, [b'<', ..] | [0xef, 0xbb, 0xbf, ..] | [b' ' | b'\n' | b'\r', ..]))
         && read(1 << 16).is_ok_and(|start| begins_mhl(&start))
+}
+
+/// Reads the history of a directory.
+///
+/// # Errors
+/// If it cannot be read, or any part of it is not as recorded.
+pub(crate) fn intact_history(root: &Path, budget: &Budget) -> anyhow::Result<History> {
+    let history = History::read(root, budget)?;
+    let hint = "`ftk hash --check` says what is wrong";
+    for (path, state) in &history.generations {
+        let what = match state {
+            GenerationState::Intact => continue,
+            GenerationState::Edited => "has been edited",
+            GenerationState::Missing => "is missing",
+            GenerationState::Unlisted => "is not in the chain file",
+        };
+        bail!("{} {what}: {hint}", quote(path));
+    }
+    ensure!(
+        history.unusable.is_empty() && history.inconsistencies.is_empty(),
+        "the history contradicts itself, or has files without digests: {hint}"
+    );
+    Ok(history)
 }
 
 /// What a history does not record: its own directories, and what its last generations ignore.

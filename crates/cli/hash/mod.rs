@@ -5,6 +5,7 @@ mod check;
 pub(crate) mod diff;
 mod lines;
 mod list;
+mod mhl;
 pub(crate) mod reading;
 mod sums;
 pub(crate) mod table;
@@ -73,6 +74,22 @@ pub(crate) struct HashArgs {
     #[arg(long, conflicts_with_all = ["tag", "zero", "algorithms", "Mode"], help_heading = "Output")]
     sfv: bool,
 
+    /// Write a list of another kind: mhl
+    ///
+    /// mhl is the film hash list of version 1.1, in XML, by xxh64, or by md5 and sha1. Names are relative to the directory
+    /// of FILE or --root. Names that XML cannot hold are errors and get no entry. `ftk manifest export --format ascmhl`
+    /// writes version 2.0.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_enum,
+        hide_possible_values = true,
+        hide_short_help = true,
+        conflicts_with_all = ["tag", "zero", "sfv", "base64", "special", "Mode"],
+        help_heading = "Output",
+    )]
+    format: Option<ListFormatArg>,
+
     /// End lines with NUL, unescaped
     ///
     /// A terminal shows control characters escaped nevertheless. With --check and --diff, the lists that are read have
@@ -119,6 +136,13 @@ pub(crate) struct HashArgs {
 
     #[command(flatten)]
     recursive: RecursiveArg,
+}
+
+/// A format of new lists that are not lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ListFormatArg {
+    /// The film hash list of version 1.1
+    Mhl,
 }
 
 /// Modes other than printing digests.
@@ -254,6 +278,12 @@ impl HashArgs {
                 "--zero cannot be used with --json: each object is one line"
             );
             ensure!(!(self.sfv && globals.json), "--sfv cannot be used with --json");
+            ensure!(!(self.format.is_some() && globals.json), "--format cannot be used with --json");
+        }
+        if self.format.is_some()
+            && let Some(other) = self.algorithms.iter().find(|it| mhl::element(**it).is_none())
+        {
+            bail!("--format mhl has digests by md5, sha1 and xxh64, and not by {other}");
         }
         match self.check.given(diff, is_new_list) {
             Some(option) if !check => bail!("{option} needs --check, which reads lists"),
@@ -299,6 +329,7 @@ mod tests {
         match long {
             "algorithm" => "sha256",
             "type" => "f",
+            "format" => "mhl",
             "changed-within" | "changed-before" => "2d",
             "owner" => "0",
             "perm" => "644",

@@ -151,7 +151,8 @@ pub use field::Field;
 pub use field_name::UnknownField;
 pub use field_set::FieldSet;
 pub use film::{
-    ASCMHL, CHAIN, Chain, ChainLink, GenerationState, History, HistoryError, HistoryFile, Inconsistency, UnusableItem,
+    ASCMHL, CHAIN, Chain, ChainLink, GenerationCounts, GenerationState, History, HistoryError, HistoryFile,
+    Inconsistency, NewGeneration, UnusableItem,
 };
 pub use formats::{Export, ExportError, Format, Import, ImportError, begins_mtree};
 pub use git::git_blob;

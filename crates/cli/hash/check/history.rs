@@ -25,14 +25,16 @@ impl ParseOptions<'_> {
         for unusable in &history.unusable {
             let file = unusable.item.path.as_ref().map_or("it".into(), |path| quote(path.as_bytes()));
             let (generation, line) = (quote(&unusable.generation), unusable.line);
-            console.error(format_args!("{generation}, line {line}: cannot check {file}: {}", unusable.item.why));
+            console
+                .error(format_args!("{generation}, line {line}: cannot check {file}: {}", unusable.item.why));
         }
         for inconsistency in &history.inconsistencies {
             console.error(format_args!("{}: {}", quote(&inconsistency.generation), inconsistency.what));
         }
         if history.unknown_directory_hashes > 0 {
             let hashes = human::count(history.unknown_directory_hashes, "directory hash");
-            console.summary(format_args!("{name}: {hashes} not checked: files lack digests by the algorithm"));
+            console
+                .summary(format_args!("{name}: {hashes} not checked: files lack digests by the algorithm"));
         }
         let start = tables.lines.lines.len();
         let mut read = ReadList { name, ..ReadList::default() };

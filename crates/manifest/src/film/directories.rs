@@ -1,6 +1,6 @@
 //! Compares the directory hashes of a generation with the digests of its files.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::{Budget, Full, Reservation};
@@ -12,6 +12,8 @@ use crate::entry::ROOT;
 pub(super) struct Directories {
     entries: HashMap<Vec<u8>, Entries>,
     recorded: Vec<Recorded>,
+    /// Directories with histories of their own, whose generations have their files.
+    nested: HashSet<Vec<u8>>,
     reserved: Reservation,
 }
 
@@ -45,7 +47,12 @@ pub(super) struct Compared {
 
 impl Directories {
     pub(super) fn new(budget: &Budget) -> Self {
-        Self { entries: HashMap::new(), recorded: Vec::new(), reserved: Reservation::new(budget) }
+        Self {
+            entries: HashMap::new(),
+            recorded: Vec::new(),
+            nested: HashSet::new(),
+            reserved: Reservation::new(budget),
+        }
     }
 
     /// Adds an item of the generation.
@@ -54,7 +61,14 @@ impl Directories {
         let is_directory = match item.kind {
             MhlKind::File => false,
             MhlKind::Directory => true,
-            MhlKind::Generation | MhlKind::Ignored => return Ok(()),
+            MhlKind::Generation => {
+                // It is `DIR/ascmhl/NAME`.
+                let dir = path.rsplitn(3, |byte| *byte == b'/').nth(2);
+                self.reserved.consume((2 * path.len() + 64) as u64)?;
+                self.nested.extend(dir.map(<[u8]>::to_vec));
+                return Ok(());
+            }
+            MhlKind::Ignored => return Ok(()),
         };
         let structure =
             |algorithm| item.structure.iter().find(|it| it.algorithm == algorithm).map(|it| it.digest);
@@ -104,11 +118,13 @@ impl Directories {
         let mut compared = Compared::default();
         for Recorded { path, algorithm, hashes } in std::mem::take(&mut self.recorded) {
             let computed = match self.entries.get(&path) {
+                None if self.nested.contains(&path) => continue,
                 None => Some(MhlDirectory::new(algorithm).finish()),
                 Some(entries) => {
-                    let mut complete = entries.by_algorithm.iter().filter(|(it, _, count)| {
-                        *it == algorithm && *count == entries.count
-                    });
+                    let mut complete = entries
+                        .by_algorithm
+                        .iter()
+                        .filter(|(it, _, count)| *it == algorithm && *count == entries.count);
                     complete.next().map(|(_, directory, _)| directory.clone().finish())
                 }
             };

@@ -58,7 +58,8 @@ impl HistoryDir {
     /// Returns the names of the generations in the directory, sorted. Files of macOS for their metadata (`._x.mhl`) are none.
     pub(super) fn generations(&self) -> Result<Vec<Vec<u8>>, HistoryError> {
         let list = || {
-            let readable = openat(&self.dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+            let readable =
+                openat(&self.dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
             let mut names = Vec::new();
             for entry in rustix::fs::Dir::read_from(&readable)? {
                 let entry = entry?;
@@ -78,7 +79,12 @@ impl HistoryDir {
     /// # Errors
     /// If it cannot be read, or its items do not fit into the budget. A list that is not well-formed is in the result: it
     /// may have been edited.
-    pub(super) fn read(&self, name: &[u8], algorithm: Algorithm, budget: &Budget) -> Result<ReadFile, HistoryError> {
+    pub(super) fn read(
+        &self,
+        name: &[u8],
+        algorithm: Algorithm,
+        budget: &Budget,
+    ) -> Result<ReadFile, HistoryError> {
         let file = self.file(name).map_err(|error| self.failed(name, error))?;
         let input = Hashing { inner: file, hasher: Hasher::new(algorithm) };
         let mut input = BufReader::with_capacity(BUFFER, input);

@@ -204,7 +204,8 @@ impl Loader<'_> {
         for (line, item) in read.items {
             let item = item.map_err(|unusable| invalid(format!("line {line}: {}", unusable.why)))?;
             let is_name = !item.path.contains('/') && !matches!(&*item.path, "." | "..");
-            let Some(digest) = item.usable().next().filter(|_| is_name && item.kind == MhlKind::Generation) else {
+            let Some(digest) = item.usable().next().filter(|_| is_name && item.kind == MhlKind::Generation)
+            else {
                 return Err(invalid(format!("line {line}: it is no generation in this directory")));
             };
             let expected = links.len() as u64 + 1;

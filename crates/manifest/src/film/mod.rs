@@ -5,10 +5,12 @@
 
 mod directories;
 mod error;
+mod export;
 mod generation;
 mod history;
 
 pub use error::HistoryError;
+pub use export::{GenerationCounts, NewGeneration};
 pub use history::{Chain, ChainLink, GenerationState, History, HistoryFile, Inconsistency, UnusableItem};
 
 /// The name of the directory of a history.
