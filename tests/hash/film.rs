@@ -26,7 +26,8 @@ fn check(dir: &Dir, status: i32) -> String {
 
 /// Returns the path of a generation.
 fn generation(dir: &Dir, at: &str, number: u32) -> String {
-    let names = fs::read_dir(dir.path(at)).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names =
+        fs::read_dir(dir.path(at)).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let found = names.into_iter().find(|name| name.starts_with(&format!("{number:04}_")));
     format!("{at}/{}", found.expect("a generation"))
 }
@@ -132,18 +133,24 @@ fn edited_and_removed_generations_are_found() {
     fs::remove_file(dir.path("T/ascmhl/0003_T.mhl")).unwrap();
     // Without the line of a generation, its file is not in the chain, and the chain has a gap.
     let chain = fs::read_to_string(dir.path("T/ascmhl/ascmhl_chain.xml")).unwrap();
-    let (start, end) = (chain.find("  <hashlist").unwrap(), chain.find("  <hashlist sequencenr=\"2\"").unwrap());
+    let (start, end) =
+        (chain.find("  <hashlist").unwrap(), chain.find("  <hashlist sequencenr=\"2\"").unwrap());
     dir.file("T/ascmhl/ascmhl_chain.xml", format!("{}{}", &chain[..start], &chain[end..]).as_bytes());
     quiet().status(1).stdout(&format!("{}: NEW\n", &one[2..])).stderr_has("the chain file has a gap");
     fs::remove_file(dir.path("T/ascmhl/ascmhl_chain.xml")).unwrap();
-    dir.ftk(["hash", "--check", "T/ascmhl"]).run().status(2).stderr_has("cannot read 'ascmhl/ascmhl_chain.xml'");
+    dir.ftk(["hash", "--check", "T/ascmhl"])
+        .run()
+        .status(2)
+        .stderr_has("cannot read 'ascmhl/ascmhl_chain.xml'");
 }
 
 #[test]
 fn nested_histories() {
     needs!("ascmhl");
     let dir = card();
-    for (algorithm, at) in [("xxh128", "T/Clips"), ("xxh128", "T"), ("md5", "T"), ("c4", "T/Clips/deep"), ("md5", "T")] {
+    for (algorithm, at) in
+        [("xxh128", "T/Clips"), ("xxh128", "T"), ("md5", "T"), ("c4", "T/Clips/deep"), ("md5", "T")]
+    {
         tool(&dir, &["ascmhl", "create", "-h", algorithm, at]).status(0);
     }
     let run = dir.ftk(["hash", "--check", "T"]).run().status(0);
@@ -154,7 +161,10 @@ fn nested_histories() {
     dir.file("T/Clips/deep/b.mov", b"two");
     let inner = generation(&dir, "T/Clips/deep/ascmhl", 1);
     fs::remove_file(dir.path(&inner)).unwrap();
-    dir.ftk(["hash", "--check", "-q", "T"]).run().status(1).stdout(&format!("{}: FAILED open or read\n", &inner[2..]));
+    dir.ftk(["hash", "--check", "-q", "T"])
+        .run()
+        .status(1)
+        .stdout(&format!("{}: FAILED open or read\n", &inner[2..]));
     fs::remove_dir_all(dir.path("T/Clips/ascmhl")).unwrap();
     dir.ftk(["hash", "--check", "-q", "T"])
         .run()
@@ -178,7 +188,8 @@ fn wrong_directory_hashes_are_found() {
         dir.file(&one, format!("{}{other}{}", &list[..digit], &list[digit + 1..]).as_bytes());
         let c4 = tool(&dir, &["ascmhl-debug", "hash", "-h", "c4", &one]).status(0).out;
         let c4 = String::from_utf8(c4).unwrap();
-        let c4 = c4.split_whitespace().find(|word| word.starts_with("c4") && word.len() == 90).unwrap().to_owned();
+        let c4 =
+            c4.split_whitespace().find(|word| word.starts_with("c4") && word.len() == 90).unwrap().to_owned();
         let chain = fs::read_to_string(dir.path("T/ascmhl/ascmhl_chain.xml")).unwrap();
         let (start, end) = (chain.find("<c4>").unwrap() + 4, chain.find("</c4>").unwrap());
         dir.file("T/ascmhl/ascmhl_chain.xml", format!("{}{c4}{}", &chain[..start], &chain[end..]).as_bytes());
@@ -191,7 +202,8 @@ fn wrong_directory_hashes_are_found() {
 }
 
 fn legacy(hashes: &str) -> Vec<u8> {
-    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<hashlist version=\"1.1\">\n{hashes}\n</hashlist>\n").into_bytes()
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<hashlist version=\"1.1\">\n{hashes}\n</hashlist>\n")
+        .into_bytes()
 }
 
 const MD5_OF_ONE: &str = "<md5>f97c5d29941bfb1b2fdab0874906ab82</md5>";
@@ -208,7 +220,10 @@ fn lists_of_version_1_are_relative_to_their_directory() {
     dir.ftk(["hash", "--check", "T/T.mhl", "sums"]).run().status(2).stderr_has("'sums' is no film hash list");
     dir.file("U/U.mhl", &list);
     dir.ftk(["hash", "--check", "T/T.mhl", "U/U.mhl"]).run().status(2).stderr_has("are in another directory");
-    dir.ftk(["hash", "--update", "T/T.mhl"]).run().status(2).stderr_has("is a film hash list, which is not updated");
+    dir.ftk(["hash", "--update", "T/T.mhl"])
+        .run()
+        .status(2)
+        .stderr_has("is a film hash list, which is not updated");
     let wrong = legacy(&format!("<hash><file>Clips/a.mov</file><size>4</size>{MD5_OF_ONE}</hash>"));
     dir.file("T/T.mhl", &wrong);
     dir.ftk(["hash", "--check", "T/T.mhl"]).run().status(1).stdout("Clips/a.mov: FAILED\n");
@@ -236,7 +251,10 @@ fn malformed_lists_are_errors() {
         (legacy(&good)[..60].to_vec(), "line "),
         (Vec::new(), "the list is cut off"),
         (legacy(&format!("{good}<hash><file>&x;</file></hash>")), "line 3: the entity &x;"),
-        (legacy(&format!("{good}\n<hash><file>b</file><null/></hash>")), "line 4: cannot check 'b': it has no digest"),
+        (
+            legacy(&format!("{good}\n<hash><file>b</file><null/></hash>")),
+            "line 4: cannot check 'b': it has no digest",
+        ),
         (b"<!DOCTYPE x []>\n<hashlist version=\"1.1\"/>".to_vec(), "line 1: a document type definition"),
         (legacy(""), "no properly formatted"),
     ] {

@@ -11,7 +11,10 @@ fn tool(dir: &Dir, words: &[&str]) -> Run {
 fn card() -> Dir {
     let dir = Dir::new();
     dir.file("T/Clips/a.mov", b"one").file("T/Clips/deep/b.mov", b"two").dir("T/empty").dir("T/Clips-2");
-    dir.file("T/Clips-2/c.mov", b"c").file("T/s & <x>.txt", b"three").file("T/zero", b"").file("T/.DS_Store", b"");
+    dir.file("T/Clips-2/c.mov", b"c")
+        .file("T/s & <x>.txt", b"three")
+        .file("T/zero", b"")
+        .file("T/.DS_Store", b"");
     dir
 }
 
@@ -107,10 +110,17 @@ fn histories_and_lists_are_imported() {
     tool(&dir, &["ascmhl", "create", "-h", "md5", "T"]).status(0);
     dir.file("T/new", b"n");
     tool(&dir, &["ascmhl", "create", "-h", "xxh128", "T"]).status(0);
-    dir.ftk(["manifest", "import", "T", "-o", "m.jsonl"]).run().status(2).stderr_has("lacks digests that other files have");
+    dir.ftk(["manifest", "import", "T", "-o", "m.jsonl"])
+        .run()
+        .status(2)
+        .stderr_has("lacks digests that other files have");
     tool(&dir, &["ascmhl", "create", "-h", "xxh128", "T"]).status(0);
     for (path, words) in [("T", &[][..]), ("T/ascmhl", &["--format", "mhl"])] {
-        dir.ftk(["manifest", "import", path, "-o", "m.jsonl", "--force"]).args(words).run().status(0).stderr_has("6 entries");
+        dir.ftk(["manifest", "import", path, "-o", "m.jsonl", "--force"])
+            .args(words)
+            .run()
+            .status(0)
+            .stderr_has("6 entries");
         dir.ftk(["manifest", "verify", "T", "m.jsonl"]).run().status(1).stderr_lacks("corrupted");
     }
     dir.ftk(["hash", "--format", "mhl", "T", "-o", "T/T.mhl"]).run().status(0);
