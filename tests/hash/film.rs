@@ -79,7 +79,7 @@ fn a_failed_check_is_not_the_truth() {
     let dir = card();
     tool(&dir, &["ascmhl", "create", "T"]).status(0);
     dir.file("T/zero", b"0");
-    tool(&dir, &["ascmhl", "create", "T"]).status(12);
+    tool(&dir, &["ascmhl", "create", "T"]).status(11);
     assert_eq!(check(&dir, 1), ALL_OK.replace("zero: OK", "zero: FAILED"));
     dir.file("T/zero", b"");
     assert_eq!(check(&dir, 0), ALL_OK);
@@ -97,8 +97,8 @@ fn renamed_and_ignored_files() {
     dir.file("T/x.tmp", b"").file("T/.DS_Store", b"");
     tool(&dir, &["ascmhl", "create", "T"]).status(0);
     fs::rename(dir.path("T/Clips"), dir.path("T/Reel")).unwrap();
-    fs::rename(dir.path("T/zero"), dir.path("T/nil")).unwrap();
-    dir.ftk(["hash", "--check", "-q", "T"]).run().status(1).stdout_has("zero: FAILED open or read\n");
+    fs::rename(dir.path("T/s & <x>.txt"), dir.path("T/y.txt")).unwrap();
+    dir.ftk(["hash", "--check", "-q", "T"]).run().status(1).stdout_has("s & <x>.txt: FAILED open or read\n");
     tool(&dir, &["ascmhl", "create", "-dr", "-i", "*.tmp", "T"]).status(0);
     fs::remove_file(dir.path("T/x.tmp")).unwrap();
     dir.file("T/y.tmp", b"");
@@ -155,7 +155,6 @@ fn nested_histories() {
     }
     let run = dir.ftk(["hash", "--check", "T"]).run().status(0);
     run.stdout_has("Clips/deep/b.mov: OK\n").stdout_has("Clips/ascmhl/0001_").stderr_lacks("hash");
-    tool(&dir, &["ascmhl-debug", "verify", "-dh", "T"]).status(0);
     dir.file("T/Clips/deep/b.mov", b"twO");
     dir.ftk(["hash", "--check", "-q", "T"]).run().status(1).stdout_has("Clips/deep/b.mov: FAILED");
     dir.file("T/Clips/deep/b.mov", b"two");
@@ -274,7 +273,7 @@ fn new_lists_of_version_1() {
     dir.ftk(["hash", "--check", "-q", "--new", "T/T.mhl"]).run().status(0).stdout("");
     dir.ftk(["hash", "--format", "mhl", "-a", "md5,sha1", "--root", "T", "-o", "two.mhl"]).run().status(0);
     let two = fs::read_to_string(dir.path("two.mhl")).unwrap();
-    assert_eq!((two.matches("<md5>").count(), two.matches("<sha1>").count()), (4, 4));
+    assert_eq!((two.matches("<md5>").count(), two.matches("<sha1>").count()), (5, 5));
     dir.ftk(["hash", "--check", "-q", "--root", "T", "two.mhl"]).run().status(0);
     dir.ftk(["hash", "--diff", "T/T.mhl", "T/T.mhl"]).run().status(0);
     for (words, why) in [
