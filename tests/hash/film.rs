@@ -105,7 +105,7 @@ fn renamed_and_ignored_files() {
     tool(&dir, &["ascmhl", "diff", "T"]).status(0);
     dir.ftk(["hash", "--check", "-q", "--new", "T"]).run().status(0).stdout("");
     dir.file("T/new", b"");
-    tool(&dir, &["ascmhl", "diff", "T"]).status(20);
+    tool(&dir, &["ascmhl", "diff", "T"]).status(21);
     dir.ftk(["hash", "--check", "-q", "--new", "T"]).run().status(1).stdout("new: NEW\n");
 }
 
