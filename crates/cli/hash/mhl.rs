@@ -38,13 +38,17 @@ pub(super) fn emit(
     let host = rustix::system::uname();
     let host = host.nodename().to_string_lossy();
     list.line(|out| {
-        out.extend_from_slice(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<hashlist version=\"1.1\">\n\n  <creatorinfo>\n");
+        out.extend_from_slice(
+            b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<hashlist version=\"1.1\">\n\n  \
+              <creatorinfo>\n",
+        );
         out.extend_from_slice(b"    <hostname>");
         push_xml(out, xml_name(host.as_bytes()).unwrap_or_default());
         // Writing to a Vec cannot fail.
         let _ = write!(
             out,
-            "</hostname>\n    <tool>ftk {}</tool>\n    <startdate>{}</startdate>\n    <finishdate>{finished}</finishdate>\n  \
+            "</hostname>\n    <tool>ftk {}</tool>\n    <startdate>{}</startdate>\n    \
+             <finishdate>{finished}</finishdate>\n  \
              </creatorinfo>\n",
             env!("CARGO_PKG_VERSION"),
             started.strftime(DATE)

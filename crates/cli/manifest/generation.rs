@@ -121,7 +121,9 @@ const DATE: &str = "%Y-%m-%dT%H:%M:%S+00:00";
 fn around_root(history: Option<&History>, now: Timestamp) -> [Vec<u8>; 2] {
     let host = rustix::system::uname();
     let host = host.nodename().to_string_lossy();
-    let mut start = b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<hashlist version=\"2.0\" xmlns=\"urn:ASC:MHL:v2.0\">\n  <creatorinfo>\n    <creationdate>".to_vec();
+    let mut start = b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<hashlist version=\"2.0\" \
+                      xmlns=\"urn:ASC:MHL:v2.0\">\n  <creatorinfo>\n    <creationdate>"
+        .to_vec();
     start.extend_from_slice(now.strftime(DATE).to_string().as_bytes());
     start.extend_from_slice(b"</creationdate>\n    <hostname>");
     push_xml(&mut start, xml_name(host.as_bytes()).unwrap_or_default());
