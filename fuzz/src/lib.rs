@@ -7,6 +7,7 @@
 mod comparisons;
 mod digests;
 mod engines;
+mod film_lists;
 mod formats;
 mod globs;
 mod ignore_files;
@@ -29,6 +30,7 @@ mod values;
 pub use comparisons::comparisons;
 pub use digests::digests;
 pub use engines::engines;
+pub use film_lists::film_lists;
 pub use formats::formats;
 pub use globs::globs;
 pub use ignore_files::ignore_files;
@@ -58,6 +60,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("digests", digests),
     ("engines", engines),
     ("expressions", expressions),
+    ("film_lists", film_lists),
     ("formats", formats),
     ("globs", globs),
     ("hashdeep_lists", hashdeep_lists),

@@ -217,6 +217,18 @@ impl Run {
     }
 
     #[track_caller]
+    pub fn stdout_has(self, part: &str) -> Self {
+        self.check(self.text().contains(part), &format!("stdout has no {part:?}"));
+        self
+    }
+
+    #[track_caller]
+    pub fn stdout_lacks(self, part: &str) -> Self {
+        self.check(!self.text().contains(part), &format!("stdout has {part:?}"));
+        self
+    }
+
+    #[track_caller]
     pub fn stderr(self, expected: &str) -> Self {
         self.check(self.err == expected, &format!("stderr is not {expected:?}"));
         self

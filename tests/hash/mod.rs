@@ -5,6 +5,7 @@ mod arguments;
 mod bag_create;
 mod check;
 mod diff;
+mod film;
 mod interop;
 mod json;
 mod lines;

@@ -8,6 +8,7 @@ pub(crate) mod create;
 pub(crate) mod damage;
 mod diff;
 mod export;
+mod film;
 mod import;
 mod links;
 mod locks;

@@ -76,6 +76,10 @@ recipes! {
         scene.file("inbox/DCIM/100.jpg", &bytes(1, 40_000)).file("inbox/notes.txt", b"from Ann\n");
         scene.file("card/101.jpg", &bytes(2, 50_000));
     };
+    recipe_film: "Offload a card with a film hash list", needs ["rsync"], with |scene| {
+        scene.file("A001/Clips/A001C001.mov", &bytes(1, 400_000)).file("A001/Clips/A001C002.mov", &bytes(2, 500_000));
+        scene.file("A001/card.xml", b"<card/>\n").folder("raid");
+    };
     recipe_ci: "Add a checksum step to CI", needs [], with |scene| {
         scene.file("project/testdata/a.bin", b"a").file("project/testdata/b.bin", b"b");
     };

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::table::{Row, TABLE, TOOLS};
 
 const TOP: &str = "\
-# Coming from find, fd, du, ncdu, dust, fdupes, jdupes, fclones, rmlint, hashdeep, diff, cmp, AIDE, CIS
+# Coming from find, fd, du, ncdu, dust, fdupes, jdupes, fclones, rmlint, hashdeep, diff, cmp, AIDE, CIS, ascmhl
 
 This page lists options of other tools and their equivalents in ftk. ftk rejects an option of another tool with
 status 2, and the message gives its equivalent. **Careful** marks a letter that means another option in ftk: unless its
@@ -54,6 +54,25 @@ nothing is unreadable; the exit status is 2 if something was.
 that have exactly these bits, as in find.
 ";
 
+/// What users of film hash lists do.
+const ASCMHL: &str = "## ascmhl
+
+ftk reads and continues the histories that `ascmhl` keeps in a directory, here `A001`, and film hash lists of version 1.1.
+
+| ascmhl | in ftk |
+|---|---|
+| `ascmhl-debug verify A001` | `ftk hash --check --new A001` |
+| `ascmhl-debug verify -sf A001/x A001` | `ftk hash --check --only x A001` |
+| `ascmhl-debug verify -pl LIST A001` | `ftk hash --check --root A001 LIST` |
+| `ascmhl-debug verify -dh A001` | `ftk hash --check A001`, which compares directory hashes with the digests of their files |
+| `ascmhl diff A001` | `ftk hash --check --new A001`, which also reads the files |
+| `ascmhl create -h xxh128 A001` | `ftk manifest create -a xxh128 A001 -o M`, then `ftk manifest export --format ascmhl M -o A001` |
+| `ascmhl create -dr A001` | ftk does not write renamed files into a history: `ftk manifest verify` reports them |
+| `ascmhl info A001` | ftk does not print who made a generation |
+| `mhl verify -f LIST` | `ftk hash --check LIST` |
+| `mhl seal A001` | `ftk hash --format mhl A001 -o A001/A001.mhl` |
+";
+
 /// Returns the section about `tool`, or the whole page. `None` if the table has no such tool.
 pub(crate) fn page(tool: Option<&str>) -> Option<String> {
     match tool {
@@ -66,8 +85,10 @@ pub(crate) fn page(tool: Option<&str>) -> Option<String> {
 
 fn part(tool: &str) -> Option<String> {
     let tool = *TOOLS.iter().find(|known| known.eq_ignore_ascii_case(tool))?;
-    if tool == "CIS" {
-        return Some(CIS.into());
+    match tool {
+        "CIS" => return Some(CIS.into()),
+        "ascmhl" => return Some(ASCMHL.into()),
+        _ => {}
     }
     let name = |row: &&Row| row.tool.split([',', ' ']).any(|word| word == tool);
     let mut rows = TABLE.iter().filter(name).peekable();

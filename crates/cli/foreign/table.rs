@@ -52,7 +52,7 @@ pub(super) const NO_DELETE: &str = "ftk find never deletes, because a wrong filt
     once: check the list, then use `--exec-batch rm --`; for copies use `ftk dup prune`";
 
 /// The sections of the page, in order.
-pub(crate) const TOOLS: [&str; 15] = [
+pub(crate) const TOOLS: [&str; 16] = [
     "find",
     "fd",
     "du",
@@ -68,6 +68,7 @@ pub(crate) const TOOLS: [&str; 15] = [
     "cmp",
     "AIDE",
     "CIS",
+    "ascmhl",
 ];
 
 type Commands = &'static [&'static str];

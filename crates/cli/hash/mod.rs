@@ -6,6 +6,7 @@ pub(crate) mod diff;
 mod etag;
 mod lines;
 mod list;
+mod mhl;
 pub(crate) mod reading;
 mod sums;
 pub(crate) mod table;
@@ -80,6 +81,22 @@ pub(crate) struct HashArgs {
     #[arg(long, conflicts_with_all = ["tag", "zero", "algorithms", "Mode"], help_heading = "Output")]
     sfv: bool,
 
+    /// Write a list of another kind: mhl
+    ///
+    /// mhl is the film hash list of version 1.1, in XML, by xxh64, or by md5 and sha1. Names are relative to the directory
+    /// of FILE or --root. Names that XML cannot hold are errors and get no entry. `ftk manifest export --format ascmhl`
+    /// writes version 2.0.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_enum,
+        hide_possible_values = true,
+        hide_short_help = true,
+        conflicts_with_all = ["tag", "zero", "sfv", "base64", "special", "Mode"],
+        help_heading = "Output",
+    )]
+    format: Option<ListFormatArg>,
+
     /// End lines with NUL, unescaped
     ///
     /// A terminal shows control characters escaped nevertheless. With --check and --diff, the lists that are read have
@@ -128,6 +145,13 @@ pub(crate) struct HashArgs {
     recursive: RecursiveArg,
 }
 
+/// A format of new lists that are not lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ListFormatArg {
+    /// The film hash list of version 1.1
+    Mhl,
+}
+
 /// Modes other than printing digests.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
@@ -143,6 +167,9 @@ struct Mode {
     /// with DOS line ends if every line has them, SFV lists, and BagIt manifests next to a bagit.txt. If neither a
     /// tag nor -a names the algorithm, the length of the digest decides. With --zero, lists and verdicts end their
     /// lines with NUL. With --quiet, files that are OK are not reported.
+    ///
+    /// Film hash lists are accepted, too: MHL 1.1, generations of ASC MHL 2.0, and whole histories, whose PATH is the
+    /// directory that contains `ascmhl`. Their names are relative to the place of the list, and none leads out of it.
     #[arg(short, long, conflicts_with = "tag")]
     check: bool,
 
@@ -272,6 +299,12 @@ impl HashArgs {
                 "--zero cannot be used with --json: each object is one line"
             );
             ensure!(!(self.sfv && globals.json), "--sfv cannot be used with --json");
+            ensure!(!(self.format.is_some() && globals.json), "--format cannot be used with --json");
+        }
+        if self.format.is_some()
+            && let Some(other) = self.algorithms.iter().find(|it| mhl::element(**it).is_none())
+        {
+            bail!("--format mhl has digests by md5, sha1 and xxh64, and not by {other}");
         }
         if self.algorithms.contains(&DigestKind::S3Etag) {
             ensure!(is_new_list, "--algorithm {} is only for printing digests", S3_ETAG);
@@ -323,6 +356,7 @@ mod tests {
         match long {
             "algorithm" => "sha256",
             "type" => "f",
+            "format" => "mhl",
             "changed-within" | "changed-before" => "2d",
             "owner" => "0",
             "perm" => "644",

@@ -1,6 +1,7 @@
 //! `ftk hash PATH...`: prints the digest of every file in the format of `sha256sum`.
 
 use std::ffi::{CString, OsStr, OsString};
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::fd::AsFd;
@@ -17,14 +18,15 @@ use ftk_process::hash_stream;
 use ftk_record::{End, Style, quote, shell_word};
 use ftk_select::Roots;
 use ftk_walk::Follow;
+use jiff::Timestamp;
 
 use crate::algorithm::wanted;
 use crate::asked;
 use crate::cache;
 use crate::console::{Console, Outcome, cause, say_failed};
 use crate::globals::Globals;
-use crate::hash::HashArgs;
 use crate::hash::list::{Format, below, emit};
+use crate::hash::{HashArgs, ListFormatArg, mhl};
 use crate::human;
 use crate::input;
 use crate::list::{List, named};
@@ -34,7 +36,13 @@ use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let mut run = Run::new(globals, console)?;
-    let algorithms = if args.sfv { &[Algorithm::Crc32][..] } else { &*wanted(&args.algorithms()) };
+    let started = Timestamp::now();
+    let algorithms = match &*args.algorithms() {
+        _ if args.sfv => vec![Algorithm::Crc32],
+        [] if args.format.is_some() => vec![mhl::DEFAULT],
+        given => wanted(given),
+    };
+    let algorithms = &*algorithms;
     let is_stdin = |path: &OsString| path == "-";
     let (special, starts): (Vec<_>, Vec<_>) = args
         .paths
@@ -59,7 +67,11 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         !(stdins > 0 && lists.takes_stdin()),
         "standard input cannot be both a list of paths and a file to hash"
     );
-    let root = args.check.root.as_deref().map(|root| without_slashes(root.as_os_str().as_bytes()));
+    // Names in a film hash list are relative to its directory.
+    let film_root = args.format.and(list.path()).and_then(Path::parent).filter(|dir| *dir != Path::new(""));
+    let root = args.check.root.as_deref().or(film_root);
+    let root = root.map(|root| without_slashes(root.as_os_str().as_bytes()));
+    ensure!(args.format.is_none() || stdins == 0, "--format mhl needs a PATH: standard input has no name");
     let starts = match root {
         Some(root) if takes_stdin_alone => vec![CString::new(root)?],
         _ => lists.read(&starts, &[])?,
@@ -115,7 +127,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     scanned.rules.say(console);
     scanned.say_filtered(console);
     let work = run.whole(&scanned.inventory, None, algorithms);
-    let rows = run.rows(&work, false).with_context(|| too_large(&run.budget))?;
+    let rows = run.rows(&work, args.format.is_some()).with_context(|| too_large(&run.budget))?;
     let Hashed { rows, done, failed } = run.read(&work, rows)?;
     say_failed(work.inventory, &failed, NOT_HASHED, console);
 
@@ -131,10 +143,17 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         root,
     };
     let mut unnamed = 0;
-    emit(&mut list, work.inventory, &rows, streams, format, |path, why| {
+    let mut refuse = |path: &[u8], why: &dyn Display| {
         console.error(format_args!("cannot list {}: {why}", quote(path)));
         unnamed += 1;
-    });
+    };
+    match args.format {
+        Some(ListFormatArg::Mhl) => {
+            let refuse = |path: &[u8], why: String| refuse(path, &why);
+            mhl::emit(&mut list, work.inventory, &rows, algorithms, root, started, refuse);
+        }
+        None => emit(&mut list, work.inventory, &rows, streams, format, |path, why| refuse(path, &why)),
+    }
     if unnamed > 0 {
         outcome = Outcome::Error;
     }

@@ -20,6 +20,7 @@ use crate::human;
 use crate::list::{List, cannot_write, named};
 use crate::manifest::body::Body;
 use crate::manifest::format::ExportFormat;
+use crate::manifest::generation;
 use crate::manifest::guard::refuse_to_overwrite;
 use crate::manifest::input::Input;
 use crate::stdout::Stdout;
@@ -33,6 +34,10 @@ use crate::stdout::Stdout;
 /// For bagit, FILE must be the manifest of the payload, the directory `data` of a bag. The output is its payload
 /// manifest. With -o, OUT is the bag itself, the directory that contains `data`: bagit.txt, bag-info.txt and a payload
 /// manifest for each algorithm are written there.
+///
+/// For ascmhl, OUT is the directory that FILE is about. A generation is added to its history, the directory `ascmhl` in it,
+/// with hashes of files and directories and a line in the chain file. Digests are compared with those of the history: other
+/// ones, and files that FILE lacks, are reported with status 1. Algorithms: md5, sha1, sha512 (as C4), xxh64, xxh3, xxh128.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ExportArgs {
@@ -63,7 +68,9 @@ Examples:
   ftk manifest export --format ncdu archive.jsonl | ncdu -f-
                         browse a disk that is not mounted
   ftk manifest export --format bagit payload.jsonl -o /bags/2026
-                        make a bag; its files are in /bags/2026/data";
+                        make a bag; its files are in /bags/2026/data
+  ftk manifest export --format ascmhl A001.jsonl -o /media/A001
+                        add a generation to the history of a card";
 
 pub(super) fn run(args: &ExportArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     ensure!(!globals.json, "--json cannot be used: --format decides about the output");
@@ -81,6 +88,11 @@ pub(super) fn run(args: &ExportArgs, globals: &Globals, console: &Console) -> an
     }
     if let (Format::Bagit, Some(bag)) = (format, named(args.output.as_deref())) {
         return write_bag(&manifest, bag, args, &budget, console);
+    }
+    if format == Format::AscMhl {
+        let card = named(args.output.as_deref())
+            .context("--format ascmhl needs -o: the directory of the history")?;
+        return generation::append(&manifest, card, &budget, console).with_context(name);
     }
     if !args.force {
         refuse_to_overwrite(named(args.output.as_deref()), None, false)?;

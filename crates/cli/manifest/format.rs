@@ -18,6 +18,8 @@ pub(super) enum ExportFormat {
     Ncdu,
     /// All members as comma-separated values, for spreadsheets
     Csv,
+    /// ASC MHL 2.0: a new generation of the directory OUT
+    Ascmhl,
 }
 
 impl From<ExportFormat> for Format {
@@ -29,6 +31,7 @@ impl From<ExportFormat> for Format {
             ExportFormat::Sha256 => Self::Sha256,
             ExportFormat::Ncdu => Self::Ncdu,
             ExportFormat::Csv => Self::Csv,
+            ExportFormat::Ascmhl => Self::AscMhl,
         }
     }
 }
@@ -45,4 +48,6 @@ pub(super) enum ImportFormat {
     /// sha256sum and similar tools
     #[value(alias = "sha256")]
     Sums,
+    /// Film hash lists: MHL 1.1, ASC MHL 2.0
+    Mhl,
 }

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_file::now_ns;
 use ftk_hash::Algorithm;
@@ -15,6 +15,7 @@ use ftk_record::{BagFile, End, ListFormat, ListReader, ZstdReader, is_zstd, quot
 
 use crate::algorithm::AlgorithmName;
 use crate::console::{Console, Outcome};
+use crate::film::{FilmList, intact_history};
 use crate::globals::Globals;
 use crate::hash::reading::{ReadList, warn_of_text};
 use crate::human;
@@ -33,6 +34,9 @@ use crate::stdout::Stdout;
 /// Reads the specifications of mtree and every list that `ftk hash --check` reads, in the same way; a list of CRCs
 /// alone is refused. So is one with an absolute path, `..`, a digest that cannot be used, different digests of one
 /// file, or a last line without its end. A LIST may be compressed with Zstandard.
+///
+/// Of a film hash list, LIST may also be the directory `ascmhl` of a history, or the one around it: for each file, by each
+/// algorithm, the first digest counts that no failed check found. Generations that were edited are refused.
 ///
 /// The paths in the list are those below the directory in which it was made. For bagit, LIST is a payload manifest, and
 /// paths are those below `data`, so the tree to verify is the directory `data` of the bag.
@@ -79,6 +83,21 @@ Examples:
 pub(super) fn run(args: &ImportArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     args.output.check()?;
     let name = || quote(args.list.as_bytes());
+    if let Some(film) = FilmList::of(&args.list).filter(|film| film.is_history)
+        && matches!(args.format, None | Some(ImportFormat::Mhl))
+    {
+        ensure!(
+            args.root.is_none() && args.algorithm.is_none(),
+            "--root and --algorithm cannot be used with a history: it says both"
+        );
+        let budget = Budget::new(globals.memory());
+        let stdout = Stdout::default();
+        let output = named(args.output.output.as_deref());
+        let written = List::create(output, &stdout)?;
+        let history = intact_history(&film.root, &budget).with_context(name)?;
+        let import = Import::history(&history, &budget).with_context(name)?;
+        return args.write(&import, written, output, console);
+    }
     let file = input::open(&args.list).with_context(|| format!("cannot open {}", name()))?;
     let mut list = BufReader::with_capacity(1 << 16, file);
     let start = list.fill_buf().with_context(|| format!("cannot read {}", name()))?;
@@ -138,25 +157,36 @@ fn import(
             import
         }
     };
-    let header = Header {
-        version: Header::VERSION,
-        root: root.unwrap_or(b".").to_vec(),
-        algorithms: import.algorithms().to_vec(),
-        xattrs: false,
-        trusted_xattrs: true,
-        options: import.options().to_vec(),
-        start_ns: now_ns(),
-        root_identity: None,
-        mounts: Vec::new(),
-        failed: Failed::default(),
-        shard: None,
-    };
-    let entries = write(&header, written, output, |writer| import.write(writer))?;
-    console.summary(format_args!("{} imported", human::entries(entries)));
-    Ok(Outcome::Success)
+    args.write(&import, written, output, console)
 }
 
 impl ImportArgs {
+    /// Writes the manifest of the imported entries.
+    fn write(
+        &self,
+        import: &Import,
+        written: List<'_>,
+        output: Option<&Path>,
+        console: &Console,
+    ) -> anyhow::Result<Outcome> {
+        let header = Header {
+            version: Header::VERSION,
+            root: self.root.as_ref().map_or(b".".to_vec(), |root| root.as_bytes().to_vec()),
+            algorithms: import.algorithms().to_vec(),
+            xattrs: false,
+            trusted_xattrs: true,
+            options: import.options().to_vec(),
+            start_ns: now_ns(),
+            root_identity: None,
+            mounts: Vec::new(),
+            failed: Failed::default(),
+            shard: None,
+        };
+        let entries = write(&header, written, output, |writer| import.write(writer))?;
+        console.summary(format_args!("{} imported", human::entries(entries)));
+        Ok(Outcome::Success)
+    }
+
     /// Returns the format of a list that begins with `start`, or `None` for mtree.
     fn format_of(&self, start: &[u8]) -> anyhow::Result<Option<ListFormat>> {
         let path = Path::new(&self.list);
@@ -171,6 +201,7 @@ impl ImportArgs {
             Some(ImportFormat::Mtree) => None,
             Some(ImportFormat::Hashdeep) => Some(ListFormat::Hashdeep),
             Some(ImportFormat::Sums) => Some(ListFormat::Sums),
+            Some(ImportFormat::Mhl) => Some(ListFormat::Mhl),
             Some(ImportFormat::Bagit) => {
                 let given = self.algorithm.map(|algorithm| algorithm.name().to_owned());
                 let algorithm = given.or_else(of_name).with_context(|| {

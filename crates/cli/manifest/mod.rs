@@ -7,6 +7,7 @@ mod diff;
 mod export;
 mod fields;
 mod format;
+mod generation;
 mod guard;
 mod import;
 pub(crate) mod input;

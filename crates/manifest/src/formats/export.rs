@@ -35,11 +35,15 @@ impl<'m> Export<'m> {
     /// # Errors
     /// When the manifest cannot be read or has an invalid line, and [`ExportError`] for what the format cannot
     /// represent.
+    ///
+    /// # Panics
+    /// If the format is [`Format::AscMhl`], which [`NewGeneration`](crate::NewGeneration) writes.
     pub fn new(
         manifest: &'m Manifest,
         format: Format,
         algorithm: Option<Algorithm>,
     ) -> Result<Self, ExportError> {
+        assert_ne!(format, Format::AscMhl, "a generation has its own writer");
         let mut columns = Self::columns(manifest, format);
         if format == Format::Bagit {
             columns.retain(|(it, _)| algorithm.is_none_or(|algorithm| algorithm == *it));
@@ -153,6 +157,7 @@ impl<'m> Export<'m> {
                 Writer::List
             }
             Format::Bagit | Format::Sha256 => Writer::List,
+            Format::AscMhl => unreachable!("a generation has its own writer"),
         }
     }
 

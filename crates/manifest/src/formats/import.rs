@@ -18,7 +18,7 @@ use crate::entry::{ROOT, key};
 use crate::field_set::FieldSet;
 use crate::parse::check_path;
 use crate::text::brief;
-use crate::{Entry, Error, Field, Writer};
+use crate::{Entry, Error, Field, History, HistoryFile, Writer};
 
 /// The entries of a list, sorted, in memory.
 ///
@@ -155,10 +155,7 @@ impl Import {
                     ImportError::Line { number, what }
                 })?;
             }
-            let (known, size) = match line.size {
-                Some(size) => (set(&[Field::Size]), size),
-                None => (FieldSet::default(), 0),
-            };
+            let (known, size) = size_known(line.size);
             let stat = Stat { size, ..Stat::EMPTY };
             collector.add(number, &Line { path, known, stat, target: None, digests: line.digests })?;
             refuse_unended(number, is_ended)?;
@@ -170,6 +167,28 @@ impl Import {
             return Err(ImportError::OnlyCrc);
         }
         Ok(import)
+    }
+
+    /// Makes entries of the files of a history of ASC MHL. If some files have digests by further algorithms, only those
+    /// that all files have are used.
+    ///
+    /// # Errors
+    /// See [`ImportError`]. The lines in it are numbers of files.
+    pub fn history(history: &History, budget: &Budget) -> Result<Self, ImportError> {
+        let has = |file: &HistoryFile, algorithm| file.digests.iter().any(|(it, _)| *it == algorithm);
+        let all = Algorithm::ALL;
+        let shared: Vec<_> =
+            all.into_iter().filter(|it| history.files.iter().all(|file| has(file, *it))).collect();
+        let algorithms = if shared.is_empty() { all.to_vec() } else { shared };
+        let mut collector = Collector::new(algorithms, None, budget);
+        collector.import.options = vec![ONLY_FILES.to_vec()];
+        for (number, file) in history.files.iter().enumerate() {
+            let (known, size) = size_known(file.size);
+            let stat = Stat { size, ..Stat::EMPTY };
+            let line = Line { path: &file.path, known, stat, target: None, digests: &file.digests };
+            collector.add(number as u64 + 1, &line)?;
+        }
+        collector.import.sorted(Repeated::Completes, budget)
     }
 
     /// Returns the algorithms of the digests.
@@ -433,6 +452,14 @@ fn exclude(path: &[u8], skipped: Skipped) -> Vec<u8> {
     }
     option.extend_from_slice(if skipped == Skipped::Whole { b"" } else { b"/*" });
     option
+}
+
+/// Returns the members that a list with only sizes has, and the size.
+fn size_known(size: Option<u64>) -> (FieldSet, u64) {
+    match size {
+        Some(size) => (set(&[Field::Size]), size),
+        None => (FieldSet::default(), 0),
+    }
 }
 
 pub(super) fn set(fields: &[Field]) -> FieldSet {

@@ -8,6 +8,7 @@
 //! | [`Format::Sha256`] | SHA-256 of regular files | all digests of regular files |
 //! | [`Format::Ncdu`] | names, sizes, types and owners, as a tree | nothing |
 //! | [`Format::Csv`] | every member | nothing |
+//! | [`Format::AscMhl`] | size, mtime and digests of regular files, hashes of directories | size and digests of regular files |
 
 mod csv;
 mod export;
@@ -40,10 +41,12 @@ pub enum Format {
     Ncdu,
     /// Comma-separated values (RFC 4180) with a header.
     Csv,
+    /// Generations of ASC MHL 2.0, which [`NewGeneration`](crate::NewGeneration) writes.
+    AscMhl,
 }
 
 impl Format {
-    /// All formats.
+    /// All formats that [`Export`] writes.
     pub const ALL: [Self; 6] =
         [Self::Mtree, Self::Hashdeep, Self::Bagit, Self::Sha256, Self::Ncdu, Self::Csv];
 
@@ -56,16 +59,18 @@ impl Format {
             Self::Sha256 => "sha256",
             Self::Ncdu => "ncdu",
             Self::Csv => "csv",
+            Self::AscMhl => "ascmhl",
         }
     }
 
     /// Returns the names of the algorithms whose digests the format can hold; `None`: any.
-    fn algorithms(self) -> Option<&'static [&'static str]> {
+    pub(crate) fn algorithms(self) -> Option<&'static [&'static str]> {
         match self {
             Self::Mtree => Some(&["md5", "sha1", "sha256", "sha384", "sha512"]),
             Self::Hashdeep => Some(&["md5", "sha1", "sha256"]),
             Self::Bagit => Some(&["md5", "sha1", "sha224", "sha256", "sha384", "sha512"]),
             Self::Sha256 => Some(&["sha256"]),
+            Self::AscMhl => Some(&["md5", "sha1", "sha512", "xxh64", "xxh3", "xxh128"]),
             Self::Ncdu | Self::Csv => None,
         }
     }
