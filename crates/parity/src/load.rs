@@ -33,25 +33,30 @@ impl<'l> Loader<'l> {
         };
         for candidate in 0..candidates {
             buf.fill(0);
-            let all = pieces.iter().all(|piece| {
-                let candidate = self.examined.get(&piece.content).copied().unwrap_or(Some(candidate));
-                candidate.is_some_and(|candidate| self.read(block, piece, candidate, buf))
-            });
-            if all && checksum(&[buf]) == self.index.data_sums[block as usize] {
+            if pieces.iter().all(|piece| self.read(block, piece, candidate, buf)) && self.is_right(block, buf) {
                 return Vec::new();
             }
         }
         buf.fill(0);
-        let mut lost = Vec::new();
+        let (mut unknown, mut lost) = (Vec::new(), Vec::new());
         for piece in &pieces {
             let is_known = !is_large(self.index.contents[piece.content].size, self.index.layout.block)
                 && self.examine(block, piece, buf);
             if !is_known {
                 let start = piece.place - block * self.index.layout.block;
+                unknown.push(piece);
                 lost.push(start..round_up(start + piece.len, UNIT));
             }
         }
-        lost
+        // A file that is damaged elsewhere may still have its part of this block.
+        let is_whole = unknown.len() < pieces.len()
+            && unknown.iter().all(|piece| self.read(block, piece, 0, buf))
+            && self.is_right(block, buf);
+        if is_whole { Vec::new() } else { lost }
+    }
+
+    fn is_right(&self, block: u64, buf: &[u8]) -> bool {
+        checksum(&[buf]) == self.index.data_sums[block as usize]
     }
 
     /// Copies a part of a small content, if a file has it.

@@ -14,6 +14,9 @@ use crate::load::Loader;
 use crate::pages::{self, Kind, PAGE, Section};
 use crate::{Algorithms, Batch, Content, Error, Layout, Redundancy, Sources, batches, block_len, checksum, round_up};
 
+/// How much of a large content is read at once: whole blocks, whose length is a power of two.
+const READ: u64 = 1 << 20;
+
 /// What a parity file will be.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -209,7 +212,7 @@ impl Writer<'_> {
         let mut hashers = self.index.algorithms.hashers();
         let mut hash = |bytes: &[u8]| hashers.iter_mut().for_each(|hasher| hasher.update(bytes));
         let mut at = 0;
-        let mut buf = vec![0; block as usize];
+        let mut buf = vec![0; READ.max(block) as usize];
         let skip = |from: u64, to: u64, hash: &mut dyn FnMut(&[u8])| {
             let mut at = from;
             while at < to {
@@ -222,18 +225,21 @@ impl Writer<'_> {
             skip(at, range.start, &mut hash);
             at = range.start;
             while at < range.end {
-                let len = block.min(range.end - at) as usize;
-                buf[len..].fill(0);
+                let len = (buf.len() as u64).min(range.end - at) as usize;
+                let part = &mut buf[..round_up(len as u64, block) as usize];
+                part[len..].fill(0);
                 if result.is_ok()
-                    && let Err(error) = sources.read(nth, candidate, at, &mut buf[..len])
+                    && let Err(error) = sources.read(nth, candidate, at, &mut part[..len])
                 {
                     result = Err(LeftOut::Unreadable(error));
                 }
                 if result.is_err() {
-                    buf.fill(0);
+                    part.fill(0);
                 }
-                hash(&buf[..len]);
-                self.add(&buf)?;
+                hash(&part[..len]);
+                for bytes in part.chunks_exact(block as usize) {
+                    self.add(bytes)?;
+                }
                 at += len as u64;
             }
         }
@@ -271,15 +277,19 @@ impl Writer<'_> {
     /// Encodes the batches again that have blocks of large contents which are left out, without these.
     fn encode_again(&mut self, sources: &mut dyn Sources, left_out: &[usize]) -> Result<(), Error> {
         let block = self.index.layout.block;
+        let set: BTreeSet<_> = left_out.iter().copied().collect();
         let mut removed: BTreeSet<u64> = BTreeSet::new();
         for piece in &self.index.layout.pieces {
-            if left_out.contains(&piece.content) && is_large(self.index.contents[piece.content].size, block) {
+            if set.contains(&piece.content) && is_large(self.index.contents[piece.content].size, block) {
                 removed.extend(piece.place / block..piece.range().end.div_ceil(block));
             }
         }
+        if removed.is_empty() {
+            return Ok(());
+        }
         let before = self.index.clone().without(left_out);
         // Positions of contents differ now.
-        let kept: Vec<_> = (0..self.index.contents.len()).filter(|nth| !left_out.contains(nth)).collect();
+        let kept: Vec<_> = (0..self.index.contents.len()).filter(|nth| !set.contains(nth)).collect();
         let mut sources = Renumbered { sources, kept: &kept };
         let mut buf = vec![0; block as usize];
         for batch in self.index.batches.clone() {
