@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CString, OsStr};
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
-use ftk_file::{Birth, File, Symlinks, descend};
+use ftk_file::{Birth, Failure, File, Symlinks, descend};
 use ftk_inventory::{Budget, Reservation};
 use ftk_manifest::Manifest;
 use ftk_parity::{Content, Parity, Sources, is_parity};
@@ -22,7 +22,8 @@ use rustix::fs::CWD;
 pub(super) fn open(path: &OsStr) -> anyhow::Result<Parity> {
     let name = || quote(path.as_bytes());
     let file = CString::new(path.as_bytes())?;
-    let file = File::open(CWD, &file, Symlinks::Follow).with_context(|| format!("cannot open {}", name()))?;
+    let file = File::open(CWD, &file, Symlinks::Follow).map_err(error_of);
+    let file = file.with_context(|| format!("cannot open {}", name()))?;
     Parity::open(file).with_context(name)
 }
 
@@ -135,7 +136,7 @@ impl Sources for TreeFiles<'_> {
             self.last = Some((content, candidate, self.file(content, candidate)?));
         }
         let (_, _, file) = self.last.as_ref().expect("it was opened");
-        file.read_exact_at(buf, offset).map_err(io::Error::other)
+        file.read_exact_at(buf, offset).map_err(error_of)
     }
 }
 
@@ -148,8 +149,16 @@ fn open_below(root: &OwnedFd, path: &[u8]) -> io::Result<File> {
     let name = CString::new(name)?;
     let dir = dir.map(|dir| descend(root.as_fd(), [dir], Symlinks::NoFollow, &mut Vec::new())).transpose()?;
     let dir = dir.as_ref().map_or(root.as_fd(), AsFd::as_fd);
-    debug_assert!(dir.as_raw_fd() >= 0);
-    File::open_with(dir, &name, Symlinks::NoFollow, Birth::Unknown).map_err(io::Error::other)
+    File::open_with(dir, &name, Symlinks::NoFollow, Birth::Unknown).map_err(error_of)
+}
+
+/// Returns the cause of a failure.
+fn error_of(failure: Failure) -> io::Error {
+    match failure {
+        Failure::Io { source, .. } => source,
+        Failure::NotRegular => io::Error::other("not a regular file"),
+        _ => io::Error::other("it changed while it was read"),
+    }
 }
 
 /// Checks that a parity file knows contents by the digests of the manifest.

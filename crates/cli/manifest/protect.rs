@@ -16,8 +16,8 @@ use ftk_file::{File, Holes};
 use ftk_inventory::Reservation;
 use ftk_manifest::Manifest;
 use ftk_parity::{Algorithms, Batch, Content, LeftOut, Plan, Protected, Redundancy, protect};
-use ftk_record::{Object, Output, ZstdWriter, is_zstd, quote};
-use indicatif::{DecimalBytes, HumanCount};
+use ftk_record::{Output, ZstdWriter, is_zstd, quote, write_record};
+use indicatif::DecimalBytes;
 
 use crate::console::{Console, Outcome, cause};
 use crate::globals::Globals;
@@ -137,11 +137,12 @@ pub(super) fn run(args: &ProtectArgs, globals: &Globals, console: &Console) -> a
         };
         let mut line = Vec::new();
         if globals.json {
-            Object::new(&mut line).text("kind", "left_out").path("path", path).text("reason", &why).end();
+            write_record(&mut line, |record| {
+                record.member("kind", "left_out").path("path", path).member("reason", &why);
+            });
         } else {
-            write!(line, "left out  {}  {why}", human::shown(path))?;
+            writeln!(line, "left out  {}  {why}", human::shown(path))?;
         }
-        line.push(b'\n');
         stdout.write(&line);
         outcome = outcome.max(Outcome::Negative);
     }
@@ -259,33 +260,28 @@ impl Report {
         let left_out = protected.map_or(0, |it| it.left_out.len() as u64);
         let mut line = Vec::new();
         if globals.json {
-            let mut object = Object::new(&mut line);
-            object.text("kind", if protected.is_some() { "summary" } else { "plan" });
-            for (name, value) in [
-                ("contents", self.contents - left_out),
-                ("left_out", left_out),
-                ("content_bytes", self.content_bytes),
-                ("block_bytes", self.block),
-                ("blocks", self.blocks),
-                ("batches", self.batches),
-                ("groups", self.groups),
-                ("recovery_blocks", self.recovery),
-                ("parity_bytes", protected.map_or(self.parity_bytes, |it| it.len)),
-                ("burst_bytes", self.burst),
-                ("scattered_blocks", self.scattered),
-            ] {
-                object.member(name, value);
-            }
-            object.end();
-            line.push(b'\n');
+            write_record(&mut line, |record| {
+                record.member("kind", if protected.is_some() { "summary" } else { "plan" });
+                record.member("contents", self.contents - left_out);
+                record.member("left_out", left_out);
+                record.member("content_bytes", self.content_bytes);
+                record.member("block_bytes", self.block);
+                record.member("blocks", self.blocks);
+                record.member("batches", self.batches);
+                record.member("groups", self.groups);
+                record.member("recovery_blocks", self.recovery);
+                record.member("parity_bytes", self.parity_bytes);
+                record.member("burst_bytes", self.burst);
+                record.member("scattered_blocks", self.scattered);
+            });
         } else {
             let word = if protected.is_some() { "protected" } else { "would protect" };
-            let share = human::part(self.parity_bytes, self.content_bytes.max(1));
+            let share = 100.0 * self.parity_bytes as f64 / self.content_bytes.max(1) as f64;
             line.extend(
                 format!(
                     "{word} {}, {}, in {} of {}\n\
-                     parity: {} ({share}): {} in {} and {}\n\
-                     survives the loss of any {} of {}, or of {} in one place\n",
+                     parity: {}, {share:.1}% of them: {} in {}\n\
+                     survives the loss of any {}, or of {} in one place\n",
                     human::count(self.contents - left_out, "content"),
                     DecimalBytes(self.content_bytes),
                     human::count(self.blocks, "block"),
@@ -293,9 +289,7 @@ impl Report {
                     DecimalBytes(self.parity_bytes),
                     human::count(self.recovery, "recovery block"),
                     human::count(self.groups, "group"),
-                    human::count(self.batches, "batch").replace("batchs", "batches"),
-                    HumanCount(self.scattered),
-                    human::count(self.blocks, "block"),
+                    human::count(self.scattered, "block"),
                     DecimalBytes(self.burst),
                 )
                 .bytes(),

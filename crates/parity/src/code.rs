@@ -219,6 +219,22 @@ mod tests {
     }
 
     #[test]
+    fn vectors_of_the_format() {
+        for (data, parity) in [
+            ([0x0001, 0, 0], [0x000C, 0x000F, 0x000A]),
+            ([0x1234, 0xABCD, 0xFFFF], [0xC980, 0xCB25, 0xBEA7_u16]),
+        ] {
+            let rows = data.map(|symbol: u16| {
+                let mut row = vec![0; 64];
+                [row[5], row[37]] = symbol.to_le_bytes();
+                row
+            });
+            let found = encode(batch(3, 1, 3), &rows);
+            assert_eq!(found.iter().map(|row| symbol(row, 5)).collect::<Vec<_>>(), parity);
+        }
+    }
+
+    #[test]
     fn encoding_in_pieces_is_that_of_the_library() {
         for (blocks, groups, recovery) in [(1, 1, 1), (7, 3, 1), (100, 3, 5), (100, 1, 48), (37, 4, 3), (5, 2, 9)] {
             let data = random(blocks, 64, blocks + groups);
