@@ -24,6 +24,7 @@ const COMMANDS: [&str; 31] = [
     "manifest diff",
     "manifest update",
     "manifest scrub",
+    "manifest protect",
     "manifest repair",
     "manifest unique",
     "manifest export",
@@ -152,7 +153,7 @@ fn manifest() {
     assert_snapshot!("manifest-short", page(&["manifest", "-h"]));
     assert_snapshot!("manifest", page(&["manifest", "--help"]));
     for command in [
-        "create", "verify", "diff", "update", "scrub", "repair", "unique", "export", "import", "plan",
+        "create", "verify", "diff", "update", "scrub", "protect", "repair", "unique", "export", "import", "plan",
         "merge",
     ] {
         assert_snapshot!(format!("manifest-{command}-short"), page(&["manifest", command, "-h"]));

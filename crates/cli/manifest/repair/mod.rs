@@ -70,7 +70,7 @@ pub(super) struct RepairArgs {
     #[arg(value_name = "FILE")]
     manifest: OsString,
 
-    /// A directory with good copies of the files, or a parity file; repeatable
+    /// A directory with copies, or a parity file; repeatable
     ///
     /// Parity files are used for what no copy has. They compute it from the recovery blocks and from the files of ROOT and
     /// of all copies, as far as enough of these are left.
