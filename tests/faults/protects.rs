@@ -29,7 +29,11 @@ fn check(dir: &Dir) -> Result<(), String> {
         }
     }
     let verified = dir.ftk(["manifest", "verify", "--parity"]).arg(dir.aside("parity")).run();
-    if verified.code() == 0 { Ok(()) } else { Err(format!("incomplete: {}{}", verified.text(), verified.err)) }
+    if verified.code() == 0 {
+        Ok(())
+    } else {
+        Err(format!("incomplete: {}{}", verified.text(), verified.err))
+    }
 }
 
 #[test]

@@ -280,7 +280,8 @@ fn play(from: &'static str, extent: Extent) {
     let (_, mut calls) = calls(stage.repair("journal"), &stage.dir);
     // Local times are printed. The standard library panics if the directory of time zones cannot be closed.
     // So it does for that of computed contents, when all is done.
-    let is_std = |line: &str| line.contains("zoneinfo") || line.starts_with("close(") && line.contains("/computed-");
+    let is_std =
+        |line: &str| line.contains("zoneinfo") || line.starts_with("close(") && line.contains("/computed-");
     calls.retain(|call| !is_std(&call.line));
     let faults = faults(&calls, extent);
     assert!(faults.len() > 30, "{}", faults.len());
@@ -290,7 +291,8 @@ fn play(from: &'static str, extent: Extent) {
         let run = failing(stage.repair("journal"), &stage.dir, call, Fault::Error(error)).run();
         // What cannot be read of a tree or a parity file counts as lost, and perhaps too much is lost then.
         let is_left = from == "parity" && run.code() == 1 && run.text().contains("too much is lost");
-        let has_failed = is_left || run.code() == 2 || (run.code() == 134 && run.err.contains("memory allocation of "));
+        let has_failed =
+            is_left || run.code() == 2 || (run.code() == 134 && run.err.contains("memory allocation of "));
         let check = || {
             stage.check()?;
             if run.err.contains("panicked") {

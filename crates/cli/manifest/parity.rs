@@ -32,7 +32,9 @@ pub(super) fn is_one(path: &OsStr) -> bool {
     let file = CString::new(path.as_bytes()).ok();
     // Only regular files are opened.
     Path::new(path).is_file()
-        && file.and_then(|file| File::open(CWD, &file, Symlinks::Follow).ok()).is_some_and(|file| is_parity(&file))
+        && file
+            .and_then(|file| File::open(CWD, &file, Symlinks::Follow).ok())
+            .is_some_and(|file| is_parity(&file))
 }
 
 /// The files below directories that may have contents, by the positions of the contents.
@@ -104,7 +106,8 @@ impl<'t> TreeFiles<'t> {
             true => (candidate / paths.len(), &paths[candidate % paths.len()]),
             false => {
                 let others = self.others.get(&self.contents[content].size);
-                let (root, path) = others.and_then(|it| it.get(candidate - own)).ok_or(ErrorKind::NotFound)?;
+                let (root, path) =
+                    others.and_then(|it| it.get(candidate - own)).ok_or(ErrorKind::NotFound)?;
                 (*root, path)
             }
         };

@@ -152,7 +152,11 @@ pub(super) fn run(args: &ProtectArgs, globals: &Globals, console: &Console) -> a
 }
 
 /// Returns the distinct contents that a manifest records, in its order. Files without digests cannot be protected.
-fn contents(run: &Run<'_>, manifest: &Manifest, console: &Console) -> anyhow::Result<(Vec<Content>, Outcome)> {
+fn contents(
+    run: &Run<'_>,
+    manifest: &Manifest,
+    console: &Console,
+) -> anyhow::Result<(Vec<Content>, Outcome)> {
     let (mut contents, mut known) = (Vec::new(), HashSet::new());
     let mut reserved = Reservation::new(&run.budget);
     let mut unknown = 0;
@@ -305,7 +309,9 @@ mod tests {
 
     #[test]
     fn shares_are_parsed() {
-        for (text, millionths) in [("5%", 50_000), ("5", 50_000), ("0.5%", 5_000), ("100%", 1_000_000), ("0.00001", 1)] {
+        for (text, millionths) in
+            [("5%", 50_000), ("5", 50_000), ("0.5%", 5_000), ("100%", 1_000_000), ("0.00001", 1)]
+        {
             assert_eq!(redundancy(text).ok(), Redundancy::new(millionths), "{text}");
         }
         for text in ["0", "0%", "101%", "-1", "x", "", "NaN"] {

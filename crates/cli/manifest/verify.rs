@@ -143,8 +143,19 @@ impl VerifyArgs {
 
 /// The arguments that are about a tree.
 const NO_PARITY: [&str; 13] = [
-    "root", "manifest", "shard", "plan", "exclude", "path", "mode", "normalize_names", "ignore", "sample",
-    "exit_on_first", "all", "status",
+    "root",
+    "manifest",
+    "shard",
+    "plan",
+    "exclude",
+    "path",
+    "mode",
+    "normalize_names",
+    "ignore",
+    "sample",
+    "exit_on_first",
+    "all",
+    "status",
 ];
 
 /// Checks a parity file.
@@ -163,7 +174,8 @@ fn verify_parity(path: &OsStr, globals: &Globals) -> anyhow::Result<Outcome> {
             record.member("damaged_blocks_of_a_group", worst);
         });
     } else {
-        let has = format!("{}, {}", human::count(contents, "content"), human::count(recovery, "recovery block"));
+        let has =
+            format!("{}, {}", human::count(contents, "content"), human::count(recovery, "recovery block"));
         let state = match heads + pages + blocks {
             0 => "undamaged".to_owned(),
             _ => format!(

@@ -117,9 +117,7 @@ pub fn batches(blocks: u64, block: u64, redundancy: Redundancy, memory: u64) -> 
     let (mut first, mut offset) = (0, 0);
     let mut all = Vec::new();
     // Divides so many into equal parts, of which these end: products do not fit into 64 bits.
-    let end = |of: u64, part: u64, parts: u64| {
-        (u128::from(of) * u128::from(part) / u128::from(parts)) as u64
-    };
+    let end = |of: u64, part: u64, parts: u64| (u128::from(of) * u128::from(part) / u128::from(parts)) as u64;
     for nth in 0..count {
         let (before, after) = (end(groups, nth, count), end(groups, nth + 1, count));
         let (next, groups) = (end(blocks, after, groups), after - before);

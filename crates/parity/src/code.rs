@@ -146,8 +146,8 @@ mod tests {
     mod field {
         const POLYNOMIAL: u32 = 0x1002D;
         const BASIS: [u16; 16] = [
-            0x0001, 0xACCA, 0x3C0E, 0x163E, 0xC582, 0xED2E, 0x914C, 0x4012, 0x6C98, 0x10D8, 0x6A72, 0xB900, 0xFDB8,
-            0xFB34, 0xFF38, 0x991E,
+            0x0001, 0xACCA, 0x3C0E, 0x163E, 0xC582, 0xED2E, 0x914C, 0x4012, 0x6C98, 0x10D8, 0x6A72, 0xB900,
+            0xFDB8, 0xFB34, 0xFF38, 0x991E,
         ];
 
         /// Returns the polynomial of a symbol.
@@ -187,7 +187,12 @@ mod tests {
         let mut encoder = Encoder::new(batch, blocks[0].len() as u64);
         blocks.iter().for_each(|block| encoder.add(block));
         let mut all = Vec::new();
-        encoder.finish(|block| { all.push(block.to_vec()); Ok(()) }).unwrap();
+        encoder
+            .finish(|block| {
+                all.push(block.to_vec());
+                Ok(())
+            })
+            .unwrap();
         all
     }
 
@@ -236,7 +241,9 @@ mod tests {
 
     #[test]
     fn encoding_in_pieces_is_that_of_the_library() {
-        for (blocks, groups, recovery) in [(1, 1, 1), (7, 3, 1), (100, 3, 5), (100, 1, 48), (37, 4, 3), (5, 2, 9)] {
+        for (blocks, groups, recovery) in
+            [(1, 1, 1), (7, 3, 1), (100, 3, 5), (100, 1, 48), (37, 4, 3), (5, 2, 9)]
+        {
             let data = random(blocks, 64, blocks + groups);
             let batch = batch(blocks, groups, recovery);
             let parity = encode(batch, &data);
@@ -268,7 +275,8 @@ mod tests {
                 let known = |row: usize, bytes: &'static [u8]| (!missing.contains(&row)).then_some(bytes);
                 let leak = |rows: &[Vec<u8>]| -> &'static [Vec<u8>] { Vec::leak(rows.to_vec()) };
                 let rows: Vec<_> = leak(&data).iter().enumerate().map(|(row, it)| known(row, it)).collect();
-                let extra: Vec<_> = leak(&parity).iter().enumerate().map(|(row, it)| known(row + 40, it)).collect();
+                let extra: Vec<_> =
+                    leak(&parity).iter().enumerate().map(|(row, it)| known(row + 40, it)).collect();
                 let mut found = 0;
                 decoder.decode(&rows, &extra, 128, |row, bytes| {
                     assert_eq!(bytes, data[row]);

@@ -27,13 +27,15 @@ impl fmt::Display for Error {
         match self {
             Self::Io(error) => error.fmt(f),
             Self::NoHead => f.write_str("not a parity file, or its start and its end are damaged"),
-            Self::Version(version) => write!(f, "a parity file of version {version}; this ftk reads version 1"),
+            Self::Version(version) => {
+                write!(f, "a parity file of version {version}; this ftk reads version 1")
+            }
             Self::Lost(part) => write!(f, "both copies of the {part} are damaged in the same place"),
             Self::Invalid(what) => write!(f, "invalid: {what}"),
             Self::Changed => f.write_str("a file changed while its content was encoded: repeat the command"),
-            Self::Machine => {
-                f.write_str("the computed parity is wrong: check the memory of this machine before you continue")
-            }
+            Self::Machine => f.write_str(
+                "the computed parity is wrong: check the memory of this machine before you continue",
+            ),
         }
     }
 }

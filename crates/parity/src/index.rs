@@ -28,7 +28,8 @@ impl Algorithms {
 
 /// Returns whether these are the digests.
 pub(crate) fn are(hashers: Vec<Hasher>, digests: &[u8]) -> bool {
-    let found: Vec<u8> = hashers.into_iter().flat_map(|hasher| hasher.finalize().as_bytes().to_vec()).collect();
+    let found: Vec<u8> =
+        hashers.into_iter().flat_map(|hasher| hasher.finalize().as_bytes().to_vec()).collect();
     found == digests
 }
 
@@ -60,7 +61,8 @@ impl Index {
         let mut is_kept = vec![true; self.contents.len()];
         left_out.iter().for_each(|&nth| is_kept[nth] = false);
         let mut position = 0;
-        let positions: Vec<_> = is_kept.iter().map(|kept| (position, position += usize::from(*kept)).0).collect();
+        let positions: Vec<_> =
+            is_kept.iter().map(|kept| (position, position += usize::from(*kept)).0).collect();
         self.layout.pieces.retain(|piece| is_kept[piece.content]);
         self.layout.pieces.iter_mut().for_each(|piece| piece.content = positions[piece.content]);
         let mut kept = is_kept.iter();
@@ -83,7 +85,9 @@ impl Index {
         let put = |out: &mut Vec<u8>, value: u64| out.extend(value.to_le_bytes());
         put(&mut out, self.batches.len() as u64);
         for batch in &self.batches {
-            [batch.blocks, batch.groups, batch.recovery, batch.offset].iter().for_each(|it| put(&mut out, *it));
+            [batch.blocks, batch.groups, batch.recovery, batch.offset]
+                .iter()
+                .for_each(|it| put(&mut out, *it));
         }
         put(&mut out, self.contents.len() as u64);
         let mut pieces = self.layout.pieces.clone();
@@ -126,7 +130,9 @@ impl Index {
                 let [offset, place, len] = [input.word()?, input.word()?, input.word()?];
                 let range = |start: u64, limit| start.checked_add(len).filter(|end| *end <= limit);
                 let is_valid = len > 0 && offset >= end && place.is_multiple_of(UNIT);
-                end = range(offset, size).filter(|_| is_valid && range(place, stream).is_some()).ok_or(INVALID)?;
+                end = range(offset, size)
+                    .filter(|_| is_valid && range(place, stream).is_some())
+                    .ok_or(INVALID)?;
                 pieces.push(Piece { content: content as usize, offset, place, len });
             }
             contents.push(Content { size, digests });
@@ -134,7 +140,10 @@ impl Index {
         pieces.sort_by_key(|piece| piece.place);
         check(&pieces, &contents, block)?;
         let mut sums = |count: u64| -> Result<Vec<u64>, Error> {
-            let bytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(8)).ok_or(Error::Invalid(SHORT))?;
+            let bytes = usize::try_from(count)
+                .ok()
+                .and_then(|count| count.checked_mul(8))
+                .ok_or(Error::Invalid(SHORT))?;
             let (words, _) = input.bytes(bytes)?.as_chunks::<8>();
             Ok(words.iter().map(|word| u64::from_le_bytes(*word)).collect())
         };
@@ -174,7 +183,10 @@ fn batch(input: &mut Input<'_>, first: u64, block: u64, len: u64) -> Result<Batc
         && (1..=blocks).contains(&groups)
         && (1..=1 << 15).contains(&recovery)
         && batch.rows(0) + batch.chunk() <= 1 << 16;
-    let end = groups.checked_mul(recovery).and_then(|it| it.checked_mul(block)).and_then(|it| it.checked_add(offset));
+    let end = groups
+        .checked_mul(recovery)
+        .and_then(|it| it.checked_mul(block))
+        .and_then(|it| it.checked_add(offset));
     if is_valid && end.is_some_and(|end| end <= len) { Ok(batch) } else { Err(INVALID_BATCH) }
 }
 

@@ -109,10 +109,12 @@ mod tests {
     fn small_contents_share_blocks_and_large_ones_do_not() {
         let sizes = [100, LARGE * BLOCK + 1, 0, 64, 5000];
         let layout = Layout::new(BLOCK, &sizes, |nth| vec![0..sizes[nth]]);
-        let places: Vec<_> = layout.pieces.iter().map(|piece| (piece.content, piece.place, piece.len)).collect();
+        let places: Vec<_> =
+            layout.pieces.iter().map(|piece| (piece.content, piece.place, piece.len)).collect();
         assert_eq!(places, [(0, 0, 100), (3, 128, 64), (4, 192, 5000), (1, 2 * BLOCK, LARGE * BLOCK + 1)]);
         assert_eq!(layout.blocks, 2 + LARGE + 1);
-        let first: Vec<_> = layout.pieces_of(1).map(|piece| (piece.content, piece.offset, piece.len)).collect();
+        let first: Vec<_> =
+            layout.pieces_of(1).map(|piece| (piece.content, piece.offset, piece.len)).collect();
         assert_eq!(first, [(4, BLOCK - 192, 5000 + 192 - BLOCK)]);
         assert_eq!(layout.pieces_of(layout.blocks - 1).next().unwrap().len, 1);
     }
@@ -122,7 +124,8 @@ mod tests {
         let size = 100 * BLOCK;
         let data = vec![5..6, BLOCK - 1..BLOCK + 1, 50 * BLOCK..51 * BLOCK, 99 * BLOCK + 7..size];
         let layout = Layout::new(BLOCK, &[size], |_| data.clone());
-        let parts: Vec<_> = layout.pieces.iter().map(|piece| (piece.offset / BLOCK, piece.len / BLOCK)).collect();
+        let parts: Vec<_> =
+            layout.pieces.iter().map(|piece| (piece.offset / BLOCK, piece.len / BLOCK)).collect();
         assert_eq!(parts, [(0, 1), (1, 1), (50, 1), (99, 1)]);
         assert_eq!(layout.blocks, 4);
     }

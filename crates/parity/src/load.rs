@@ -33,7 +33,8 @@ impl<'l> Loader<'l> {
         };
         for candidate in 0..candidates {
             buf.fill(0);
-            if pieces.iter().all(|piece| self.read(block, piece, candidate, buf)) && self.is_right(block, buf) {
+            if pieces.iter().all(|piece| self.read(block, piece, candidate, buf)) && self.is_right(block, buf)
+            {
                 return Vec::new();
             }
         }

@@ -12,7 +12,9 @@ use crate::index::{Index, are};
 use crate::layout::is_large;
 use crate::load::Loader;
 use crate::pages::{self, Kind, PAGE, Section};
-use crate::{Algorithms, Batch, Content, Error, Layout, Redundancy, Sources, batches, block_len, checksum, round_up};
+use crate::{
+    Algorithms, Batch, Content, Error, Layout, Redundancy, Sources, batches, block_len, checksum, round_up,
+};
 
 /// How much of a large content is read at once: whole blocks, whose length is a power of two.
 const READ: u64 = 1 << 20;
@@ -301,8 +303,9 @@ impl Writer<'_> {
             for at in batch.range() {
                 match removed.contains(&at) {
                     true => buf.fill(0),
-                    false if loader.load(at, &mut buf).is_empty()
-                        && checksum(&[&buf]) == before.data_sums[at as usize] => {}
+                    false
+                        if loader.load(at, &mut buf).is_empty()
+                            && checksum(&[&buf]) == before.data_sums[at as usize] => {}
                     false => return Err(Error::Changed),
                 }
                 self.add(&buf)?;

@@ -8,8 +8,8 @@ use fastrand::Rng;
 use ftk_file::{File, Symlinks};
 use ftk_hash::Algorithm;
 use ftk_parity::{
-    Algorithms, Batch, Content, Error, Layout, LeftOut, Parity, Plan, Protected, Redundancy, Sources, UNIT, heal,
-    protect,
+    Algorithms, Batch, Content, Error, Layout, LeftOut, Parity, Plan, Protected, Redundancy, Sources, UNIT,
+    heal, protect,
 };
 
 /// The number of random patterns of damage.
@@ -44,7 +44,8 @@ impl Sources for Tree<'_> {
 
     fn read(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         let file = &self.0.0[content][candidate];
-        let bytes = file.get(offset as usize..offset as usize + buf.len()).filter(|_| file.len() == self.1[content]);
+        let bytes =
+            file.get(offset as usize..offset as usize + buf.len()).filter(|_| file.len() == self.1[content]);
         for (to, from) in buf.iter_mut().zip(bytes.ok_or(io::ErrorKind::NotFound)?) {
             *to = from.ok_or_else(|| io::Error::other("a lost sector"))?;
         }
@@ -90,7 +91,13 @@ fn open(path: &Path) -> File {
 const MANIFEST: &[u8] = b"not a manifest, but kept as it is";
 
 /// Writes a parity file of the contents, as the files have them.
-fn write(path: &Path, contents: &[Vec<u8>], files: &Files, share: u32, memory: u64) -> Result<Protected, Error> {
+fn write(
+    path: &Path,
+    contents: &[Vec<u8>],
+    files: &Files,
+    share: u32,
+    memory: u64,
+) -> Result<Protected, Error> {
     let redundancy = Redundancy::new(share).unwrap();
     let lens = sizes(contents);
     let whole = |nth: usize| vec![0..lens[nth] as u64];
@@ -134,15 +141,22 @@ fn lost_units(layout: &Layout, contents: &[Vec<u8>], files: &Files) -> Vec<Vec<b
     let is_good = |content: usize, file: &Bytes, from: usize, len: usize| {
         let truth = &contents[content];
         file.len() == truth.len()
-            && file[from..from + len].iter().zip(&truth[from..from + len]).all(|(one, other)| *one == Some(*other))
+            && file[from..from + len]
+                .iter()
+                .zip(&truth[from..from + len])
+                .all(|(one, other)| *one == Some(*other))
     };
-    let has = |content: usize| files.0[content].iter().any(|file| is_good(content, file, 0, contents[content].len()));
+    let has = |content: usize| {
+        files.0[content].iter().any(|file| is_good(content, file, 0, contents[content].len()))
+    };
     (0..layout.blocks)
         .map(|block| {
             let mut lost = vec![false; BLOCK / UNIT as usize];
             let pieces: Vec<_> = layout.pieces_of(block).collect();
             let part = |it: &ftk_parity::Piece, nth: usize| {
-                files.0[it.content].get(nth).is_some_and(|file| is_good(it.content, file, it.offset as usize, it.len as usize))
+                files.0[it.content]
+                    .get(nth)
+                    .is_some_and(|file| is_good(it.content, file, it.offset as usize, it.len as usize))
             };
             let is_large = pieces.first().is_some_and(|it| contents[it.content].len() >= LARGE);
             let tries = if is_large { files.0[pieces[0].content].len() } else { 1 };
@@ -161,7 +175,11 @@ fn lost_units(layout: &Layout, contents: &[Vec<u8>], files: &Files) -> Vec<Vec<b
 
 /// Compares what is healed with the model. Returns whether all was healed.
 fn compare(
-    parity: &Parity, is_whole: impl Fn(&Batch, u64) -> bool, contents: &[Vec<u8>], files: &Files, memory: u64,
+    parity: &Parity,
+    is_whole: impl Fn(&Batch, u64) -> bool,
+    contents: &[Vec<u8>],
+    files: &Files,
+    memory: u64,
 ) -> bool {
     let lens: Vec<_> = contents.iter().map(|it| it.len() as u64).collect();
     let layout = Layout::new(BLOCK as u64, &lens, |nth| vec![0..lens[nth]]);
@@ -169,7 +187,8 @@ fn compare(
     let mut expected: BTreeSet<usize> = BTreeSet::new();
     for batch in parity.batches() {
         for group in 0..batch.groups {
-            let available = (0..batch.recovery).filter(|row| is_whole(batch, row * batch.groups + group)).count();
+            let available =
+                (0..batch.recovery).filter(|row| is_whole(batch, row * batch.groups + group)).count();
             for unit in 0..BLOCK / UNIT as usize {
                 let rows: Vec<_> = (0..batch.rows(group)).map(|row| batch.block(group, row)).collect();
                 let missing: Vec<_> = rows.into_iter().filter(|block| lost[*block as usize][unit]).collect();
@@ -187,12 +206,18 @@ fn compare(
     let lens = sizes(contents);
     let planned = heal(parity, &wanted, &mut Tree(files, lens.clone()), memory, None).unwrap();
     let mut healed: Vec<Vec<u8>> = lens.iter().map(|len| vec![0; *len]).collect();
-    let outcomes = heal(parity, &wanted, &mut Tree(files, lens), memory, Some(&mut |content, offset, bytes| {
-        let offset = offset as usize;
-        assert_eq!(bytes, &contents[content][offset..offset + bytes.len()], "nothing wrong is passed on");
-        healed[content][offset..offset + bytes.len()].copy_from_slice(bytes);
-        Ok(())
-    }));
+    let outcomes = heal(
+        parity,
+        &wanted,
+        &mut Tree(files, lens),
+        memory,
+        Some(&mut |content, offset, bytes| {
+            let offset = offset as usize;
+            assert_eq!(bytes, &contents[content][offset..offset + bytes.len()], "nothing wrong is passed on");
+            healed[content][offset..offset + bytes.len()].copy_from_slice(bytes);
+            Ok(())
+        }),
+    );
     let outcomes = outcomes.unwrap();
     assert_eq!(outcomes, planned, "the plan says what happens");
     for (nth, outcome) in outcomes.iter().enumerate() {
@@ -243,10 +268,13 @@ fn damage_within_the_promise_is_healed_and_beyond_it_nothing_wrong_is_passed_on(
             }
             let bytes: Vec<u8> = bytes.into_iter().map(|byte| byte.unwrap_or(0)).collect();
             std::fs::write(&path, &bytes).unwrap();
-            let is_same = |from: usize, len: usize| bytes.get(from..from + len) == Some(&good[from..from + len]);
+            let is_same =
+                |from: usize, len: usize| bytes.get(from..from + len) == Some(&good[from..from + len]);
             match Parity::open(open(&path)) {
                 Ok(parity) => {
-                    let is_whole = |batch: &Batch, nth: u64| is_same(batch.offset as usize + nth as usize * BLOCK, BLOCK);
+                    let is_whole = |batch: &Batch, nth: u64| {
+                        is_same(batch.offset as usize + nth as usize * BLOCK, BLOCK)
+                    };
                     match compare(&parity, is_whole, &contents, &files, memory) {
                         true => healed += 1,
                         false => exhausted += 1,
@@ -284,7 +312,13 @@ fn every_single_damaged_page_of_a_parity_file_is_survived() {
         let mut files = Files::of(&contents);
         files.0[100][0].clear();
         let is_same = |from: usize| bytes[from..from + BLOCK] == good[from..from + BLOCK];
-        compare(&parity, |batch, nth| is_same(batch.offset as usize + nth as usize * BLOCK), &contents, &files, 1 << 22);
+        compare(
+            &parity,
+            |batch, nth| is_same(batch.offset as usize + nth as usize * BLOCK),
+            &contents,
+            &files,
+            1 << 22,
+        );
     }
 }
 
@@ -334,7 +368,12 @@ fn contents_that_no_file_has_are_never_encoded() {
         let protected = write(&path, &contents, &files, 200_000, memory).unwrap();
         let left_out: BTreeSet<_> = protected.left_out.iter().map(|(nth, _)| *nth).collect();
         assert_eq!(left_out, rotten);
-        assert!(protected.left_out.iter().all(|(_, why)| matches!(why, LeftOut::Differs | LeftOut::Unreadable(_))));
+        assert!(
+            protected
+                .left_out
+                .iter()
+                .all(|(_, why)| matches!(why, LeftOut::Differs | LeftOut::Unreadable(_)))
+        );
         // The others are as well protected as if the rotten ones had never been there: these count as zeros.
         let parity = Parity::open(open(&path)).unwrap();
         let kept: Vec<_> = (0..contents.len()).filter(|nth| !rotten.contains(nth)).collect();
@@ -347,10 +386,16 @@ fn contents_that_no_file_has_are_never_encoded() {
             let mut files = Files::of(&truth);
             files.0[position][0].clear();
             let mut healed = vec![0; contents[*nth].len()];
-            let outcome = heal(&parity, &[position], &mut Tree(&files, sizes(&truth)), 1 << 20, Some(&mut |_, at, bytes| {
-                healed[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
-                Ok(())
-            }));
+            let outcome = heal(
+                &parity,
+                &[position],
+                &mut Tree(&files, sizes(&truth)),
+                1 << 20,
+                Some(&mut |_, at, bytes| {
+                    healed[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
+                    Ok(())
+                }),
+            );
             if outcome.unwrap()[0].lost == 0 {
                 assert!(healed == contents[*nth]);
             }

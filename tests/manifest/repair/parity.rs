@@ -69,10 +69,13 @@ fn damaged_and_missing_files_heal_without_a_copy_and_undo_brings_the_damage_back
     flip(&dir.path("large"), 123_456);
     fs::remove_file(dir.path("small/9")).unwrap();
     let broken = fs::read(dir.path("large")).unwrap();
-    let plan = repair(&dir, &["--missing"]).status(0).stderr_has("would repair 2 files and restore 1 missing file");
+    let plan =
+        repair(&dir, &["--missing"]).status(0).stderr_has("would repair 2 files and restore 1 missing file");
     plan.check(plan.text().contains("large"), "the plan lists the files");
     assert_eq!(fs::read(dir.path("large")).unwrap(), broken, "a plan changes nothing");
-    repair(&dir, &["--missing", "--yes"]).status(0).stderr_has("repaired 2 files and restored 1 missing file");
+    repair(&dir, &["--missing", "--yes"])
+        .status(0)
+        .stderr_has("repaired 2 files and restored 1 missing file");
     verify(&dir, &[]).status(0).stdout("");
     let kept = names(&dir.aside("state").join("ftk"));
     assert!(kept.iter().all(|name| !name.starts_with("computed-")), "{kept:?}");
@@ -158,7 +161,8 @@ fn a_plan_and_a_killed_or_repeated_run_leave_no_file_and_replace_none() {
     let first = fs::read(dir.aside("parity")).unwrap();
     protect(&dir, &[]).status(2).stderr_has("a parity file is never replaced");
     assert_eq!(fs::read(dir.aside("parity")).unwrap(), first);
-    let plan = dir.ftk(["manifest", "protect", "--json", "-n", "."]).arg(dir.aside("manifest")).run().status(0);
+    let plan =
+        dir.ftk(["manifest", "protect", "--json", "-n", "."]).arg(dir.aside("manifest")).run().status(0);
     let plan = &json(&plan)[0];
     assert_eq!((&plan["kind"], plan["parity_bytes"].as_u64()), (&"plan".into(), Some(first.len() as u64)));
 }

@@ -233,8 +233,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
         });
     }
     let (mut found, copied) = copies::search(&run, &copies, algorithms, &damage.wanted)?;
-    let present =
-        Present { run: &run, root: &args.root, copies: &copies, manifest: &manifest, scan: &scan };
+    let present = Present { run: &run, root: &args.root, copies: &copies, manifest: &manifest, scan: &scan };
     parities.plan(&present, &damage.wanted, &mut found)?;
     let unread = read.failed.len() as u64 > damage.lost;
     let unread = if unread { Outcome::Error } else { Outcome::Success };
@@ -265,7 +264,8 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
             parities.compute(&present, &damage.wanted, &mut found, &state, console)
         });
         let _computed = computed.transpose()?;
-        let has_wrong = planned.iter().zip(&found).any(|(planned, found)| planned.is_some() && found.is_none());
+        let has_wrong =
+            planned.iter().zip(&found).any(|(planned, found)| planned.is_some() && found.is_none());
         outcome = outcome.max(Outcome::error_if(has_wrong));
         let sources = sources_of(&damage, &found, &parities);
         let repairs = Repairs { sources: &sources, ..repairs };

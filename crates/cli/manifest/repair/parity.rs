@@ -91,8 +91,9 @@ impl<'p> Parities<'p> {
                 parity.contents().iter().enumerate().map(|(nth, it)| (&*it.digests, nth)).collect();
             let missing = wanted.iter().zip(&*found).enumerate();
             let missing = missing.filter(|(_, (wanted, found))| found.is_none() && wanted.link_to.is_none());
-            let missing: Vec<_> =
-                missing.filter_map(|(at, (wanted, _))| Some((at, *positions.get(&*wanted.digests)?))).collect();
+            let missing: Vec<_> = missing
+                .filter_map(|(at, (wanted, _))| Some((at, *positions.get(&*wanted.digests)?)))
+                .collect();
             if missing.is_empty() {
                 continue;
             }
@@ -148,7 +149,8 @@ impl<'p> Parities<'p> {
         let scratch = name.tempdir_in(state).with_context(cannot)?;
         for (nth, (path, parity)) in self.opened.iter().enumerate() {
             let of_this = |source: &Source| source.parity == nth;
-            let contents: Vec<_> = self.sources.iter().flatten().filter(|it| of_this(it)).map(|it| it.content).collect();
+            let contents: Vec<_> =
+                self.sources.iter().flatten().filter(|it| of_this(it)).map(|it| it.content).collect();
             if contents.is_empty() {
                 continue;
             }
