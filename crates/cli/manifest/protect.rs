@@ -60,13 +60,13 @@ pub(super) struct ProtectArgs {
     #[arg(long, value_name = "P%", default_value = "5%", value_parser = redundancy, help_heading = "Output")]
     redundancy: Redundancy,
 
-    /// Only print what the parity file would be; nothing is read but the manifest
+    /// Only print what the parity file would be; reads only the manifest
     #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
 }
 
 const EXAMPLES: &str = "\
-Exit status: 0: all recorded files are protected; 1: some are left out; 2: any error
+Exit status: 0: all files are protected; 1: some are left out; 2: any error
 
 Examples:
   ftk manifest protect /archive archive.jsonl -o /mnt/archive.parity
