@@ -71,9 +71,9 @@ fn some_calls_of_protect_fail() {
         let run = failing(protect(&dir), &dir, call, Fault::Error(error)).run();
         let is_complete = dir.aside("parity").exists();
         let checked = match run.code() {
-            // What cannot be read is left out and named.
+            // What cannot be read is skipped and named.
             0 | 1 if !is_complete => Err("it reports success".into()),
-            1 if !run.text().contains("left out") => Err("it does not say what is left out".into()),
+            1 if !run.text().contains("skipped") => Err("it does not say what is skipped".into()),
             _ if run.err.contains("panicked") => Err("it panics".into()),
             _ => check(&dir),
         };

@@ -50,8 +50,8 @@ pub(super) struct TreeFiles<'t> {
 }
 
 impl<'t> TreeFiles<'t> {
-    /// Collects the recorded paths of the contents. `contents` have unique digests. The walk of the first root may add
-    /// [others](Self::add_others).
+    /// Collects the recorded paths of the contents, whose digests are unique. The walk of the first root may
+    /// add [others](Self::add_others).
     ///
     /// # Errors
     /// If a root cannot be opened, the manifest cannot be read, or the paths do not fit into the budget.
@@ -79,7 +79,8 @@ impl<'t> TreeFiles<'t> {
         Ok(Self { roots, contents, paths, others: HashMap::new(), last: None })
     }
 
-    /// Adds files that are not recorded, by the path below the first root and the size: contents that are at none of their
+    /// Adds files that are not recorded, by the path below the first root and the size: contents that are at none of
+    /// their
     /// recorded paths may have moved there.
     pub(super) fn add_others(&mut self, files: impl Iterator<Item = (Vec<u8>, u64)>) {
         let mut sizes = HashSet::new();

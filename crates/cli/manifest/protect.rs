@@ -35,7 +35,7 @@ use crate::stdout::Stdout;
 /// tree and the parity file, ftk computes damaged, lost and missing contents, as long as less than the redundancy is
 /// lost. It also has the manifest, twice.
 ///
-/// Every file is read. One that does not have its recorded digests is reported and left out, so that damage is never
+/// Every file is read. One that does not have its recorded digests is reported and skipped, so that damage is never
 /// protected: repair it, or update the manifest, and write the parity file again. Contents are protected, not names: a
 /// file may be renamed. A file that is edited or removed counts as lost.
 ///
@@ -66,7 +66,7 @@ pub(super) struct ProtectArgs {
 }
 
 const EXAMPLES: &str = "\
-Exit status: 0: all files are protected; 1: some are left out; 2: any error
+Exit status: 0: all files are protected; 1: some are skipped; 2: any error
 
 Examples:
   ftk manifest protect /archive archive.jsonl -o /mnt/archive.parity
@@ -129,7 +129,7 @@ pub(super) fn run(args: &ProtectArgs, globals: &Globals, console: &Console) -> a
     });
     let protected = protected.with_context(cannot)?;
     output.commit().with_context(cannot)?;
-    for (nth, why) in &protected.left_out {
+    for (nth, why) in &protected.skipped {
         let path = sources.path(*nth);
         let why = match why {
             LeftOut::Differs => "its content is not the recorded one".to_owned(),
@@ -138,10 +138,10 @@ pub(super) fn run(args: &ProtectArgs, globals: &Globals, console: &Console) -> a
         let mut line = Vec::new();
         if globals.json {
             write_record(&mut line, |record| {
-                record.member("kind", "left_out").path("path", path).member("reason", &why);
+                record.member("kind", "skipped").path("path", path).member("reason", &why);
             });
         } else {
-            writeln!(line, "left out  {}  {why}", human::shown(path))?;
+            writeln!(line, "skipped  {}  {why}", human::shown(path))?;
         }
         stdout.write(&line);
         outcome = outcome.max(Outcome::Negative);
@@ -261,13 +261,13 @@ impl Report {
 
     /// Prints it. `protected`: what was written, if this is no plan.
     fn print(&self, stdout: &Stdout, globals: &Globals, protected: Option<&Protected>) {
-        let left_out = protected.map_or(0, |it| it.left_out.len() as u64);
+        let skipped = protected.map_or(0, |it| it.skipped.len() as u64);
         let mut line = Vec::new();
         if globals.json {
             write_record(&mut line, |record| {
                 record.member("kind", if protected.is_some() { "summary" } else { "plan" });
-                record.member("contents", self.contents - left_out);
-                record.member("left_out", left_out);
+                record.member("contents", self.contents - skipped);
+                record.member("skipped", skipped);
                 record.member("content_bytes", self.content_bytes);
                 record.member("block_bytes", self.block);
                 record.member("blocks", self.blocks);
@@ -286,7 +286,7 @@ impl Report {
                     "{word} {}, {}, in {} of {}\n\
                      parity: {}, {share:.1}% of them: {} in {}\n\
                      survives the loss of any {}, or of {} in one place\n",
-                    human::count(self.contents - left_out, "content"),
+                    human::count(self.contents - skipped, "content"),
                     DecimalBytes(self.content_bytes),
                     human::count(self.blocks, "block"),
                     DecimalBytes(self.block),

@@ -56,10 +56,10 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Returns the index without the content that was left out. The places of these become zeros.
-    pub(crate) fn without(mut self, left_out: &[usize]) -> Self {
+    /// Returns the index without the content that was skipped. The places of these become zeros.
+    pub(crate) fn without(mut self, skipped: &[usize]) -> Self {
         let mut is_kept = vec![true; self.contents.len()];
-        left_out.iter().for_each(|&nth| is_kept[nth] = false);
+        skipped.iter().for_each(|&nth| is_kept[nth] = false);
         let mut position = 0;
         let positions: Vec<_> =
             is_kept.iter().map(|kept| (position, position += usize::from(*kept)).0).collect();

@@ -38,7 +38,7 @@ pub enum LeftOut {
 #[derive(Debug)]
 pub struct Protected {
     /// The contents that are not protected, by their position.
-    pub left_out: Vec<(usize, LeftOut)>,
+    pub skipped: Vec<(usize, LeftOut)>,
     /// The length of the file in bytes.
     pub len: u64,
 }
@@ -101,7 +101,7 @@ impl Plan {
     }
 }
 
-/// Writes a parity file. A content that no file has is left out, and never encoded. `progress` is called with the number of
+/// Writes a parity file. A content that no file has is skipped, and never encoded. `progress` is called with the number of
 /// bytes of contents that were read.
 ///
 /// `file` must be empty and is not synced; `id` are random bytes, and `manifest` is kept as it is.
@@ -122,8 +122,8 @@ pub fn protect(
     let offset = head.index.copies[0] + pages::pages_len(head.index.len);
     index.batches.iter_mut().for_each(|batch| batch.offset += offset);
     let mut writer = Writer { file, index, next: 0, encoder: None };
-    let left_out = writer.encode(sources, progress)?;
-    let positions: Vec<_> = left_out.iter().map(|(content, _)| *content).collect();
+    let skipped = writer.encode(sources, progress)?;
+    let positions: Vec<_> = skipped.iter().map(|(content, _)| *content).collect();
     // The blocks of large contents were encoded before their digests were known.
     writer.encode_again(sources, &positions)?;
     let index = writer.index.without(&positions).encode();
@@ -133,7 +133,7 @@ pub fn protect(
     for offset in [head.len - PAGE, PAGE, 0] {
         file.write_all_at(&head.encode(), offset)?;
     }
-    Ok(Protected { left_out, len: head.len })
+    Ok(Protected { skipped, len: head.len })
 }
 
 /// The state of a file that is being written.
@@ -156,7 +156,7 @@ impl Writer<'_> {
     ) -> Result<Vec<(usize, LeftOut)>, Error> {
         let block = self.index.layout.block;
         let mut buf = vec![0; block as usize];
-        let (mut filled, mut left_out) = (0, Vec::new());
+        let (mut filled, mut skipped) = (0, Vec::new());
         let pieces = self.index.layout.pieces.clone();
         for own in pieces.chunk_by(|one, other| one.content == other.content) {
             let nth = own[0].content;
@@ -169,13 +169,13 @@ impl Writer<'_> {
                 }
                 let ranges = own.iter().map(|piece| piece.offset..piece.offset + piece.len);
                 if let Err(why) = self.large(nth, &digests, ranges, size, sources)? {
-                    left_out.push((nth, why));
+                    skipped.push((nth, why));
                 }
             } else {
                 let content = small(nth, size, &digests, &self.index.algorithms, sources);
                 let place = own[0].place;
-                let content = content.map_err(|why| left_out.push((nth, why))).unwrap_or_default();
-                // A content that is left out leaves its place empty.
+                let content = content.map_err(|why| skipped.push((nth, why))).unwrap_or_default();
+                // A content that is skipped leaves its place empty.
                 let mut done = 0;
                 while done < size {
                     let at = place + done;
@@ -196,7 +196,7 @@ impl Writer<'_> {
         if filled > 0 {
             self.add(&buf)?;
         }
-        Ok(left_out)
+        Ok(skipped)
     }
 
     /// Encodes a large content, which begins with a block.
@@ -276,10 +276,10 @@ impl Writer<'_> {
         })
     }
 
-    /// Encodes the batches again that have blocks of large contents which are left out, without these.
-    fn encode_again(&mut self, sources: &mut dyn Sources, left_out: &[usize]) -> Result<(), Error> {
+    /// Encodes the batches again that have blocks of large contents which are skipped, without these.
+    fn encode_again(&mut self, sources: &mut dyn Sources, skipped: &[usize]) -> Result<(), Error> {
         let block = self.index.layout.block;
-        let set: BTreeSet<_> = left_out.iter().copied().collect();
+        let set: BTreeSet<_> = skipped.iter().copied().collect();
         let mut removed: BTreeSet<u64> = BTreeSet::new();
         for piece in &self.index.layout.pieces {
             if set.contains(&piece.content) && is_large(self.index.contents[piece.content].size, block) {
@@ -289,7 +289,7 @@ impl Writer<'_> {
         if removed.is_empty() {
             return Ok(());
         }
-        let before = self.index.clone().without(left_out);
+        let before = self.index.clone().without(skipped);
         // Positions of contents differ now.
         let kept: Vec<_> = (0..self.index.contents.len()).filter(|nth| !set.contains(nth)).collect();
         let mut sources = Renumbered { sources, kept: &kept };
@@ -315,7 +315,7 @@ impl Writer<'_> {
     }
 }
 
-/// The files of the contents that were not left out.
+/// The files of the contents that were not skipped.
 struct Renumbered<'r> {
     sources: &'r mut dyn Sources,
     kept: &'r [usize],

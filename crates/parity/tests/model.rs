@@ -241,7 +241,7 @@ fn damage_within_the_promise_is_healed_and_beyond_it_nothing_wrong_is_passed_on(
         let memory = random.choice([0, 1 << 22, 1 << 28]).unwrap();
         let intact = Files::of(&contents);
         let protected = write(&path, &contents, &intact, share, memory).unwrap();
-        assert!(protected.left_out.is_empty());
+        assert!(protected.skipped.is_empty());
         let good = std::fs::read(&path).unwrap();
         assert!(Parity::open(open(&path)).unwrap().verify().unwrap().is_good());
         for _ in 0..10 {
@@ -366,11 +366,11 @@ fn contents_that_no_file_has_are_never_encoded() {
         }
         let memory = if round % 2 == 0 { 0 } else { 1 << 28 };
         let protected = write(&path, &contents, &files, 200_000, memory).unwrap();
-        let left_out: BTreeSet<_> = protected.left_out.iter().map(|(nth, _)| *nth).collect();
-        assert_eq!(left_out, rotten);
+        let skipped: BTreeSet<_> = protected.skipped.iter().map(|(nth, _)| *nth).collect();
+        assert_eq!(skipped, rotten);
         assert!(
             protected
-                .left_out
+                .skipped
                 .iter()
                 .all(|(_, why)| matches!(why, LeftOut::Differs | LeftOut::Unreadable(_)))
         );

@@ -141,7 +141,7 @@ fn rot_is_never_protected() {
     fs::remove_file(dir.path("small/21")).unwrap();
     let run = protect(&dir, &[]).status(1);
     for path in ["small/20", "large", "small/21"] {
-        run.check(run.text().contains(&format!("left out  {path}  ")), "it is reported");
+        run.check(run.text().contains(&format!("skipped  {path}  ")), "it is reported");
     }
     run.check(run.text().contains("protected 38 contents"), "the others are protected");
     flip(&dir.path("small/22"), 3);

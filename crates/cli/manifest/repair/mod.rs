@@ -72,7 +72,8 @@ pub(super) struct RepairArgs {
 
     /// A directory with copies, or a parity file; repeatable
     ///
-    /// Parity files are used for what no copy has. They compute it from the recovery blocks and from the files of ROOT and
+    /// Parity files are used for what no copy has. They compute it from the recovery blocks and from the files of ROOT
+    /// and
     /// of all copies, as far as enough of these are left.
     #[arg(long, value_name = "COPY", required_unless_present = "metadata")]
     from: Vec<OsString>,

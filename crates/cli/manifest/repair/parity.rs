@@ -77,7 +77,8 @@ impl<'p> Parities<'p> {
         Ok(Self { opened, sources: Vec::new(), lacking: BTreeMap::new() })
     }
 
-    /// Finds out which contents can be computed that were not found, and adds them to `found`: a plan, whose files do not
+    /// Finds out which contents can be computed that were not found, and adds them to `found`: a plan, whose files do
+    /// not
     /// exist yet.
     pub(super) fn plan(
         &mut self,
@@ -132,7 +133,8 @@ impl<'p> Parities<'p> {
         self.sources.iter().any(Option::is_some)
     }
 
-    /// Computes the planned contents into a private directory below `state`, and checks their digests. `found` gets these
+    /// Computes the planned contents into a private directory below `state`, and checks their digests. `found` gets
+    /// these
     /// files. One that is wrong is reported, and its place becomes `None`.
     pub(super) fn compute(
         &self,
