@@ -60,8 +60,8 @@ const MAY_MAKE_DIRECTORIES: &[&str] = &[
     "crates/cli/journal.rs",     // the state directory
     "crates/cli/man.rs",
     "crates/cli/manifest/repair/parity.rs", // the state directory, for computed contents
-    "crates/query/src/convert/mod.rs", // the directory of a set
-    "crates/sched/src/store.rs",       // the cache directory
+    "crates/query/src/convert/mod.rs",      // the directory of a set
+    "crates/sched/src/store.rs",            // the cache directory
 ];
 
 /// Every source begins with module documentation.
