@@ -86,7 +86,7 @@ fn role(command: &str, argument: &str) -> Option<Role> {
         ("manifest import", "list") => Role::Input,
         (command, "manifest") if command.starts_with("manifest ") => Role::Manifest,
         (command, "root") if command.starts_with("manifest ") => Role::Tree,
-        ("manifest repair", "from") => Role::Tree,
+        ("manifest repair", "from") | ("manifest verify", "parity") => Role::Tree,
         _ => return None,
     })
 }

@@ -32,7 +32,7 @@ fn the_manual_has_a_page_for_each_command() {
         fs::read_dir(dir.path("made/pages")).unwrap().map(|it| it.unwrap().file_name()).collect();
     names.sort();
     let commands = "cache cache-clear cache-forget cache-stats cache-trim calibrate cmp completions du dup dup-apply dup-prune dup-undo find hash help man manifest \
-                    manifest-create manifest-diff manifest-export manifest-import manifest-merge manifest-plan manifest-repair manifest-scrub manifest-unique manifest-update manifest-verify query report undo";
+                    manifest-create manifest-diff manifest-export manifest-import manifest-merge manifest-plan manifest-protect manifest-repair manifest-scrub manifest-unique manifest-update manifest-verify query report undo";
     let pages = commands.split(' ').map(|command| format!("ftk-{command}.1"));
     let mut expected: Vec<_> = pages.chain(["ftk.1".to_owned()]).collect();
     expected.sort();

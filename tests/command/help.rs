@@ -10,7 +10,7 @@ fn page(args: &[&str]) -> String {
 }
 
 /// Every command; its words as `ftk help` accepts them.
-const COMMANDS: [&str; 31] = [
+const COMMANDS: [&str; 32] = [
     "find",
     "du",
     "hash",
@@ -24,6 +24,7 @@ const COMMANDS: [&str; 31] = [
     "manifest diff",
     "manifest update",
     "manifest scrub",
+    "manifest protect",
     "manifest repair",
     "manifest unique",
     "manifest export",
@@ -152,8 +153,8 @@ fn manifest() {
     assert_snapshot!("manifest-short", page(&["manifest", "-h"]));
     assert_snapshot!("manifest", page(&["manifest", "--help"]));
     for command in [
-        "create", "verify", "diff", "update", "scrub", "repair", "unique", "export", "import", "plan",
-        "merge",
+        "create", "verify", "diff", "update", "scrub", "protect", "repair", "unique", "export", "import",
+        "plan", "merge",
     ] {
         assert_snapshot!(format!("manifest-{command}-short"), page(&["manifest", command, "-h"]));
         assert_snapshot!(format!("manifest-{command}"), page(&["manifest", command, "--help"]));

@@ -9,6 +9,7 @@ mod acts;
 mod commands;
 mod kills;
 mod order;
+mod protects;
 mod prunes;
 mod repairs;
 mod scene;

@@ -14,8 +14,10 @@ pub(crate) mod input;
 mod merge;
 mod output;
 mod pace;
+mod parity;
 mod part;
 mod plan;
+mod protect;
 mod reading;
 mod record;
 mod repair;
@@ -47,6 +49,7 @@ use crate::manifest::export::ExportArgs;
 use crate::manifest::import::ImportArgs;
 use crate::manifest::merge::MergeArgs;
 use crate::manifest::plan::PlanArgs;
+use crate::manifest::protect::ProtectArgs;
 use crate::manifest::repair::RepairArgs;
 use crate::manifest::scrub::ScrubArgs;
 use crate::manifest::unique::UniqueArgs;
@@ -76,6 +79,7 @@ enum ManifestCommand {
     Diff(DiffArgs),
     Update(UpdateArgs),
     Scrub(ScrubArgs),
+    Protect(ProtectArgs),
     Repair(RepairArgs),
     Unique(UniqueArgs),
     Export(ExportArgs),
@@ -107,8 +111,11 @@ Examples:
                         record it again, reading only what changed
   ftk manifest scrub --part 1/30 /archive archive.jsonl
                         read the files in turn, a part every night
+  ftk manifest protect /archive archive.jsonl -o archive.parity
+                        write parity, so that damage heals without a backup
   ftk manifest repair /archive archive.jsonl --from /backup
-                        restore damaged files from a backup (plan; --yes)
+                        restore damaged files from a backup, or from
+                        archive.parity (plan; --yes)
   ftk manifest diff monday.jsonl friday.jsonl
                         compare two manifests, without reading files
   ftk manifest unique old-disk.jsonl archive.jsonl
@@ -125,6 +132,7 @@ pub(crate) fn run(args: &ManifestArgs, globals: &Globals, console: &Console) -> 
         ManifestCommand::Diff(args) => diff::run(args, globals, console),
         ManifestCommand::Update(args) => update::run(args, globals, console),
         ManifestCommand::Scrub(args) => scrub::run(args, globals, console),
+        ManifestCommand::Protect(args) => protect::run(args, globals, console),
         ManifestCommand::Repair(args) => repair::run(args, globals, console),
         ManifestCommand::Unique(args) => unique::run(args, globals, console),
         ManifestCommand::Export(args) => export::run(args, globals, console),

@@ -10,16 +10,19 @@ use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_inventory::Keep;
 use ftk_manifest::{Criteria, Field, Finding, Mode, Sample, Summary, Verdict, VerifyPlan, WalkedTree};
+use ftk_parity::{Batch, Condition};
 use ftk_process::Progress;
-use ftk_record::{quote, shell_word};
+use ftk_record::{quote, shell_word, write_record};
 
 use crate::console::{Console, Outcome, cause};
 use crate::globals::Globals;
+use crate::human;
 use crate::list::List;
 use crate::manifest::corrupted::{CorruptedArgs, StatusArg};
 use crate::manifest::create::{join, say_no_xattrs};
 use crate::manifest::guard::refuse_swapped;
 use crate::manifest::input::Input;
+use crate::manifest::parity;
 use crate::manifest::part::{Part, PartArgs, say_unselected};
 use crate::manifest::reading;
 use crate::manifest::record::{Findings, Manner, Uncompared, say_counts};
@@ -73,6 +76,12 @@ pub(super) struct VerifyArgs {
     /// The manifest, that of one shard, or a directory with the parts of all shards; `-`: standard input
     #[arg(value_name = "FILE")]
     manifest: Option<OsString>,
+
+    /// Check a parity file instead, without the tree
+    ///
+    /// Reads all of it. Status 1 if anything in it is damaged; 2 if so much is that it is of no use.
+    #[arg(long, value_name = "PARITY", conflicts_with_all = NO_PARITY)]
+    parity: Option<OsString>,
 
     #[command(flatten)]
     shard: ShardArgs,
@@ -132,7 +141,62 @@ impl VerifyArgs {
     }
 }
 
+/// The arguments that are about a tree.
+const NO_PARITY: [&str; 13] = [
+    "root",
+    "manifest",
+    "shard",
+    "plan",
+    "exclude",
+    "path",
+    "mode",
+    "normalize_names",
+    "ignore",
+    "sample",
+    "exit_on_first",
+    "all",
+    "status",
+];
+
+/// Checks a parity file.
+fn verify_parity(path: &OsStr, globals: &Globals) -> anyhow::Result<Outcome> {
+    let name = || quote(path.as_bytes());
+    let parity = parity::open(path)?;
+    let Condition { heads, pages, blocks, worst } = parity.verify().with_context(name)?;
+    let contents = parity.contents().len() as u64;
+    let recovery: u64 = parity.batches().iter().map(Batch::recovery_blocks).sum();
+    let mut line = Vec::new();
+    if globals.json {
+        write_record(&mut line, |record| {
+            record.path("path", path.as_bytes()).member("contents", contents);
+            record.member("recovery_blocks", recovery).member("damaged_heads", heads);
+            record.member("damaged_pages", pages).member("damaged_blocks", blocks);
+            record.member("damaged_blocks_of_a_group", worst);
+        });
+    } else {
+        let has =
+            format!("{}, {}", human::count(contents, "content"), human::count(recovery, "recovery block"));
+        let state = match heads + pages + blocks {
+            0 => "undamaged".to_owned(),
+            _ => format!(
+                "damaged: {}, {}, {} ({worst} in one group): write a new one",
+                human::count(heads, "head"),
+                human::count(pages, "page"),
+                human::count(blocks, "recovery block"),
+            ),
+        };
+        line.extend(format!("{}: {has}; {state}\n", human::shown(path.as_bytes())).bytes());
+    }
+    let stdout = Stdout::default();
+    stdout.write(&line);
+    stdout.finish()?;
+    Ok(if heads + pages + blocks == 0 { Outcome::Success } else { Outcome::Negative })
+}
+
 pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    if let Some(parity) = &args.parity {
+        return verify_parity(parity, globals);
+    }
     ensure!(args.root.is_some(), "missing: <FILE>; see `ftk manifest verify -h`");
     let (given, file) = args.paths();
     if let Some(given) = given {

@@ -9,6 +9,7 @@ mod links;
 mod metadata;
 mod missing;
 mod modified;
+mod parity;
 mod record;
 mod undone;
 

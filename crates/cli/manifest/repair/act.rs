@@ -48,7 +48,7 @@ impl<'r> Repairs<'r> {
     fn items(&self) -> [Vec<Item<'r>>; 2] {
         let pairs = self.damage.wanted.iter().zip(self.sources);
         let all = pairs.filter_map(|(wanted, source)| Some((wanted, (*source)?)));
-        let (copies, links) = all.partition(|(_, source)| matches!(source, Source::Copy(_)));
+        let (copies, links) = all.partition(|(_, source)| source.file().is_some());
         [copies, links]
     }
 
@@ -72,6 +72,17 @@ impl<'r> Repairs<'r> {
         journal.with_extension("damaged")
     }
 
+    /// Returns the directory of the journal, where computed contents are kept until all files are restored.
+    pub(super) fn state_directory(&self) -> anyhow::Result<PathBuf> {
+        match &self.args.journal {
+            Some(journal) => {
+                let parent = journal.parent().filter(|parent| !parent.as_os_str().is_empty());
+                Ok(parent.unwrap_or(Path::new(".")).to_owned())
+            }
+            None => journal::directory().context("there is no directory for the journal: add --journal FILE"),
+        }
+    }
+
     /// Checks that the file systems have enough space.
     ///
     /// # Errors
@@ -88,10 +99,15 @@ impl<'r> Repairs<'r> {
             let directory = path.parent().unwrap_or(path);
             match source {
                 Source::Link(_) => {}
-                Source::Copy(found) if wanted.names[0].damaged.is_none() => {
+                Source::Copy(found) | Source::Computed(found, _) if wanted.names[0].damaged.is_none() => {
                     demand.add(directory, found.allocated);
                 }
-                Source::Copy(found) => demand.add_briefly(directory, found.allocated),
+                Source::Copy(found) | Source::Computed(found, _) => {
+                    demand.add_briefly(directory, found.allocated);
+                }
+            }
+            if let (Some(journal), Source::Computed(found, _)) = (&journal, source) {
+                demand.add(journal, found.allocated);
             }
             if let (Some(journal), Some(old)) = (&journal, wanted.names[0].damaged)
                 && !self.args.discard
@@ -304,7 +320,8 @@ impl Running<'_, '_, '_> {
         let (mut restores, mut ready) = (Vec::new(), Vec::new());
         for &(wanted, source) in items {
             let seen = match source {
-                Source::Copy(Found { path, root_len, version, .. }) => {
+                Source::Copy(found) | Source::Computed(found, _) => {
+                    let Found { path, root_len, version, .. } = found;
                     Some(Seen { path: path.clone(), root_len: *root_len, version: *version })
                 }
                 Source::Link(to) => self.linked(to),
@@ -447,6 +464,7 @@ fn print_name(wanted: &Wanted, source: Source<'_>, nth: usize, printer: &mut Pri
     };
     let from = match source {
         Source::Copy(found) => From::Copy(&found.path),
+        Source::Computed(_, parity) => From::Copy(parity.as_bytes()),
         Source::Link(to) => From::Link(&to.path),
     };
     match (nth, name.damaged, source) {
@@ -455,6 +473,9 @@ fn print_name(wanted: &Wanted, source: Source<'_>, nth: usize, printer: &mut Pri
         }
         (_, _, Source::Link(to)) => printer.link(word, &name.path, &to.path),
         (0, _, Source::Copy(found)) => printer.file(word, &name.path, &found.path, found.version.size),
+        (0, _, Source::Computed(found, parity)) => {
+            printer.file(word, &name.path, parity.as_bytes(), found.version.size);
+        }
         _ => printer.link(word, &name.path, &wanted.names[0].path),
     }
 }

@@ -3,6 +3,7 @@
 
 mod act;
 mod copies;
+mod parity;
 mod printer;
 mod space;
 
@@ -28,9 +29,11 @@ use crate::lock::Lock;
 use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::guard::{GuardArgs, refuse_swapped};
 use crate::manifest::input::Input;
+use crate::manifest::parity::is_one;
 use crate::manifest::part::{ExcludeArgs, Part, say_unselected};
 use crate::manifest::reading;
 use crate::manifest::repair::act::Repairs;
+use crate::manifest::repair::parity::{Parities, Present};
 use crate::manifest::repair::printer::{Printer, Word};
 use crate::manifest::rewrite::Rewrite;
 use crate::manifest::root::Root;
@@ -67,7 +70,11 @@ pub(super) struct RepairArgs {
     #[arg(value_name = "FILE")]
     manifest: OsString,
 
-    /// A directory with good copies of the files; repeatable
+    /// A directory with copies, or a parity file; repeatable
+    ///
+    /// Parity files are used for what no copy has. They compute it from the recovery blocks and from the files of ROOT
+    /// and
+    /// of all copies, as far as enough of these are left.
     #[arg(long, value_name = "COPY", required_unless_present = "metadata")]
     from: Vec<OsString>,
 
@@ -167,6 +174,8 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     console.stats.sealed(&args.manifest, &manifest);
     let algorithms = &manifest.header().algorithms;
     ensure!(!algorithms.is_empty(), "{} records no digests, so nothing can be repaired by it", name());
+    let (parities, copies): (Vec<_>, Vec<_>) = args.from.iter().cloned().partition(|from| is_one(from));
+    let mut parities = Parities::open(parities.iter().map(|path| &**path), &manifest)?;
     let stdout = Stdout::default();
     let own: Vec<_> = own.into_iter().chain(Stdout::identity()).collect();
 
@@ -224,14 +233,17 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
             false => format!("all times have shifted ({shift}): update records them"),
         });
     }
-    let (found, copied) = copies::search(&run, &args.from, algorithms, &damage.wanted)?;
+    let (mut found, copied) = copies::search(&run, &copies, algorithms, &damage.wanted)?;
+    let present = Present { run: &run, root: &args.root, copies: &copies, manifest: &manifest, scan: &scan };
+    parities.plan(&present, &damage.wanted, &mut found)?;
     let unread = read.failed.len() as u64 > damage.lost;
     let unread = if unread { Outcome::Error } else { Outcome::Success };
 
     let mut printer = Printer::new(&stdout, globals.json, args.yes, console);
     printer.shift(damage.shift.as_ref());
-    let sources = sources(&damage, &found);
-    say_left(args, &damage, &sources, &mut printer);
+    let planned = found.clone();
+    let sources = sources_of(&damage, &planned, &parities);
+    say_left(args, &damage, &sources, &parities, &mut printer);
     printer.respelled(plan.respelled());
     let header = manifest.header();
     let repairs = Repairs { args, root: &root, damage: &damage, sources: &sources, header };
@@ -247,6 +259,17 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     }
     if args.yes {
         let mut repaired = BTreeMap::new();
+        // The computed contents are there until all files are restored.
+        let computed = parities.are_used().then(|| {
+            let state = repairs.state_directory()?;
+            parities.compute(&present, &damage.wanted, &mut found, &state, console)
+        });
+        let _computed = computed.transpose()?;
+        let has_wrong =
+            planned.iter().zip(&found).any(|(planned, found)| planned.is_some() && found.is_none());
+        outcome = outcome.max(Outcome::error_if(has_wrong));
+        let sources = sources_of(&damage, &found, &parities);
+        let repairs = Repairs { sources: &sources, ..repairs };
         let acted = repairs.act(&mut printer, &mut repaired, console)?;
         repaired.append(&mut healed);
         let marks = Marks { count: repaired.len(), ..marks };
@@ -281,20 +304,41 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
 enum Source<'s> {
     /// A file of a copy.
     Copy(&'s Found),
+    /// A file that was computed with this parity file, or will be.
+    Computed(&'s Found, &'s OsStr),
     /// Another name in the tree.
     Link(&'s LinkTo),
 }
 
+impl<'s> Source<'s> {
+    /// Returns the file that has the content; `None` for another name in the tree.
+    fn file(self) -> Option<&'s Found> {
+        match self {
+            Self::Copy(found) | Self::Computed(found, _) => Some(found),
+            Self::Link(_) => None,
+        }
+    }
+}
+
 /// Returns the source of each wanted content, if there is one.
-fn sources<'s>(damage: &'s Damage, found: &'s [Option<Found>]) -> Vec<Option<Source<'s>>> {
+fn sources_of<'s>(
+    damage: &'s Damage,
+    found: &'s [Option<Found>],
+    parities: &'s Parities<'_>,
+) -> Vec<Option<Source<'s>>> {
     let pairs = || damage.wanted.iter().zip(found);
     let restored = pairs().filter(|(_, found)| found.is_some()).flat_map(|(wanted, _)| &wanted.names);
     let restored: HashSet<_> = restored.map(|name| &name.path).collect();
     let is_there = |to: &&LinkTo| to.version.is_some() || restored.contains(&to.path);
+    let file = |(at, found): (usize, &'s Found)| match parities.path_of(at) {
+        Some(parity) => Source::Computed(found, parity),
+        None => Source::Copy(found),
+    };
     pairs()
-        .map(|(wanted, found)| match &wanted.link_to {
+        .enumerate()
+        .map(|(at, (wanted, found))| match &wanted.link_to {
             Some(to) => Some(to).filter(is_there).map(Source::Link),
-            None => found.as_ref().map(Source::Copy),
+            None => found.as_ref().map(|found| file((at, found))),
         })
         .collect()
 }
@@ -305,7 +349,13 @@ fn is_device_error(error: &io::Error) -> bool {
 }
 
 /// Prints the entries that are not repaired.
-fn say_left(args: &RepairArgs, damage: &Damage, sources: &[Option<Source<'_>>], printer: &mut Printer<'_>) {
+fn say_left(
+    args: &RepairArgs,
+    damage: &Damage,
+    sources: &[Option<Source<'_>>],
+    parities: &Parities<'_>,
+    printer: &mut Printer<'_>,
+) {
     for left in &damage.left {
         match &left.why {
             Why::Healed => printer.say(Word::Healed, &left.path, "has its recorded content again"),
@@ -375,13 +425,15 @@ fn say_left(args: &RepairArgs, damage: &Damage, sources: &[Option<Source<'_>>], 
             }
         }
     }
-    for (wanted, _) in damage.wanted.iter().zip(sources).filter(|(_, source)| source.is_none()) {
+    let missing = damage.wanted.iter().zip(sources).enumerate().filter(|(_, (_, source))| source.is_none());
+    for (at, (wanted, _)) in missing {
+        let why = match parities.lacking(at) {
+            Some(lacking) => format!("too much is lost: {} too few", human::count(lacking, "recovery block")),
+            None if args.from.is_empty() => "damaged: name a copy with --from".into(),
+            None => "no COPY has its recorded content".into(),
+        };
         for name in &wanted.names {
-            let why = match args.from.is_empty() {
-                true => "damaged: name a copy with --from",
-                false => "no COPY has its recorded content",
-            };
-            printer.say(Word::NoCopy, &name.path, why);
+            printer.say(Word::NoCopy, &name.path, &why);
         }
     }
     printer.others(damage.others);

@@ -1,0 +1,97 @@
+//! The head: what a parity file is, and where its parts are.
+
+use ftk_file::File;
+
+use crate::pages::{PAGE, Section};
+use crate::{Error, UNIT, checksum};
+
+/// The first bytes of a head.
+pub(crate) const MAGIC: &[u8; 16] = b"ftk parity file\n";
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// The longest block of the format, in bytes.
+pub(crate) const MAX_BLOCK: u64 = 1 << 20;
+
+/// Where the checksum of the head is.
+const SUM: usize = PAGE as usize - 8;
+
+/// What a parity file is, and where its parts are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// The length of a block in bytes.
+    pub(crate) block: u64,
+    /// Random bytes that belong to this file.
+    pub(crate) id: [u8; 16],
+    /// Counts the changes of the file. The valid head with the highest one counts.
+    pub(crate) generation: u64,
+    /// The length of the file in bytes, with this page at its end.
+    pub(crate) len: u64,
+    pub(crate) index: Section,
+    pub(crate) manifest: Section,
+}
+
+impl Head {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut page = Vec::with_capacity(PAGE as usize);
+        page.extend(MAGIC);
+        page.extend(VERSION.to_le_bytes());
+        page.extend((self.block as u32).to_le_bytes());
+        page.extend(self.id);
+        for value in [self.generation, self.len] {
+            page.extend(value.to_le_bytes());
+        }
+        for Section { len, copies: [one, other] } in [self.index, self.manifest] {
+            [len, one, other].iter().for_each(|value| page.extend(value.to_le_bytes()));
+        }
+        page.resize(SUM, 0);
+        page.extend(checksum(&[&page]).to_le_bytes());
+        page
+    }
+
+    /// Reads a page.
+    ///
+    /// # Errors
+    /// [`Error::NoHead`] if it is not an undamaged head.
+    fn decode(page: &[u8]) -> Result<Self, Error> {
+        let word = |at: usize| u64::from_le_bytes(page[at..at + 8].try_into().expect("eight bytes"));
+        let half = |at: usize| u32::from_le_bytes(page[at..at + 4].try_into().expect("four bytes"));
+        if !page.starts_with(MAGIC) || word(SUM) != checksum(&[&page[..SUM]]) {
+            return Err(Error::NoHead);
+        }
+        if half(16) != VERSION {
+            return Err(Error::Version(half(16)));
+        }
+        let section = |at: usize| Section { len: word(at), copies: [word(at + 8), word(at + 16)] };
+        let head = Self {
+            block: half(20).into(),
+            id: page[24..40].try_into().expect("sixteen bytes"),
+            generation: word(40),
+            len: word(48),
+            index: section(56),
+            manifest: section(80),
+        };
+        let is_valid = (UNIT..=MAX_BLOCK).contains(&head.block) && head.block.is_multiple_of(UNIT);
+        if is_valid { Ok(head) } else { Err(Error::Invalid("the length of blocks")) }
+    }
+
+    /// Returns the valid head with the highest generation, and how many copies of it there are.
+    pub(crate) fn find(file: &File) -> Result<(Self, u64), Error> {
+        let (mut found, mut error): (Vec<Self>, _) = (Vec::new(), Error::NoHead);
+        let last = file.stat().size.saturating_sub(PAGE);
+        for offset in [0, PAGE, last.max(2 * PAGE)] {
+            let mut page = [0; PAGE as usize];
+            if file.read_exact_at(&mut page, offset).is_err() {
+                continue;
+            }
+            match Self::decode(&page) {
+                Ok(head) => found.push(head),
+                Err(Error::NoHead) => {}
+                Err(other) => error = other,
+            }
+        }
+        let newest = found.iter().max_by_key(|head| head.generation).copied().ok_or(error)?;
+        Ok((newest, found.iter().filter(|head| **head == newest).count() as u64))
+    }
+}

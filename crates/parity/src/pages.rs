@@ -1,0 +1,107 @@
+//! Sections: the index and the manifest, as pages with checksums, twice.
+
+use std::fs;
+use std::os::unix::fs::FileExt as _;
+
+use ftk_file::File;
+
+use crate::{Error, checksum};
+
+/// The length of a page, and of its part of the section.
+pub(crate) const PAGE: u64 = 4096;
+const PAYLOAD: u64 = PAGE - 16;
+
+/// Which section a page belongs to. It is the highest byte of the number of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Index = 1,
+    Manifest = 2,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Index => "index",
+            Self::Manifest => "manifest",
+        }
+    }
+}
+
+/// Where the two copies of a section are, and the length of its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    pub(crate) len: u64,
+    pub(crate) copies: [u64; 2],
+}
+
+/// Returns the number of bytes that the pages of a section have.
+pub(crate) fn pages_len(len: u64) -> u64 {
+    len.div_ceil(PAYLOAD) * PAGE
+}
+
+/// Returns the checksum of a page: over the id of the file, the content and the number.
+fn sum(id: &[u8; 16], page: &[u8]) -> u64 {
+    checksum(&[id, &page[..PAGE as usize - 8]])
+}
+
+fn tag(kind: Kind, number: u64) -> [u8; 8] {
+    ((kind as u64) << 56 | number).to_le_bytes()
+}
+
+/// Writes both copies of a section.
+pub(crate) fn write(
+    file: &fs::File,
+    id: &[u8; 16],
+    kind: Kind,
+    section: &Section,
+    content: &[u8],
+) -> Result<(), Error> {
+    for (number, part) in content.chunks(PAYLOAD as usize).enumerate() {
+        let mut page = part.to_vec();
+        page.resize(PAYLOAD as usize, 0);
+        page.extend(tag(kind, number as u64));
+        page.extend([0; 8]);
+        let sum = sum(id, &page);
+        page[PAGE as usize - 8..].copy_from_slice(&sum.to_le_bytes());
+        for copy in section.copies {
+            file.write_all_at(&page, copy + number as u64 * PAGE)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads a section: each page from the first copy in which it is undamaged. With `counts`, both copies are read. Returns
+/// the content and the number of damaged pages that were seen.
+pub(crate) fn read(
+    file: &File,
+    id: &[u8; 16],
+    kind: Kind,
+    section: &Section,
+    counts: bool,
+) -> Result<(Vec<u8>, u64), Error> {
+    let (mut content, mut damaged) = (Vec::new(), 0);
+    let mut page = vec![0; PAGE as usize];
+    for number in 0..section.len.div_ceil(PAYLOAD) {
+        let mut is_found = false;
+        for copy in section.copies {
+            if is_found && !counts {
+                break;
+            }
+            let offset = number.checked_mul(PAGE).and_then(|at| at.checked_add(copy));
+            let read = offset.is_some_and(|offset| file.read_exact_at(&mut page, offset).is_ok());
+            let (tagged, end) = page.split_at(PAGE as usize - 8);
+            let is_good = read && tagged.ends_with(&tag(kind, number)) && end == sum(id, &page).to_le_bytes();
+            if !is_good {
+                damaged += 1;
+            } else if !is_found {
+                let len = PAYLOAD.min(section.len - number * PAYLOAD);
+                content.extend(&page[..len as usize]);
+                is_found = true;
+            }
+        }
+        if !is_found {
+            return Err(Error::Lost(kind.name()));
+        }
+    }
+    Ok((content, damaged))
+}

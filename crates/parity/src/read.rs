@@ -1,0 +1,117 @@
+//! Reading parity files.
+
+use ftk_file::File;
+
+use crate::head::{Head, MAGIC};
+use crate::index::Index;
+use crate::pages::{self, Kind};
+use crate::{Algorithms, Batch, Content, Error, checksum};
+
+/// Returns whether a file begins or ends as a parity file. Its head may nevertheless be damaged.
+pub fn is_parity(file: &File) -> bool {
+    let mut start = [0; MAGIC.len()];
+    file.read_exact_at(&mut start, 0).is_ok() && start == *MAGIC || Head::find(file).is_ok()
+}
+
+/// A parity file.
+#[derive(Debug)]
+pub struct Parity {
+    file: File,
+    head: Head,
+    heads: u64,
+    pub(crate) index: Index,
+}
+
+/// What is damaged in a parity file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Condition {
+    /// Copies of the head, of three.
+    pub heads: u64,
+    /// Pages of the two copies of the index and the manifest. Every page has an undamaged copy.
+    pub pages: u64,
+    /// Recovery blocks.
+    pub blocks: u64,
+    /// The largest number of damaged recovery blocks in one group.
+    pub worst: u64,
+}
+
+impl Condition {
+    /// Returns whether nothing is damaged.
+    pub fn is_good(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Parity {
+    /// Reads the head and the index.
+    ///
+    /// # Errors
+    /// If no copy of the head is undamaged, or a page of the index in both copies, or if they contradict themselves.
+    pub fn open(file: File) -> Result<Self, Error> {
+        let (head, heads) = Head::find(&file)?;
+        let (bytes, _) = pages::read(&file, &head.id, Kind::Index, &head.index, false)?;
+        let index = Index::decode(&bytes, head.block, head.len)?;
+        Ok(Self { file, head, heads, index })
+    }
+
+    /// Returns the algorithms of the digests.
+    pub fn algorithms(&self) -> &Algorithms {
+        &self.index.algorithms
+    }
+
+    /// Returns the contents that it protects.
+    pub fn contents(&self) -> &[Content] {
+        &self.index.contents
+    }
+
+    /// Returns the batches.
+    pub fn batches(&self) -> &[Batch] {
+        &self.index.batches
+    }
+
+    /// Returns the length of a block in bytes.
+    pub fn block_len(&self) -> u64 {
+        self.head.block
+    }
+
+    /// Reads the manifest, as the writer was given it.
+    ///
+    /// # Errors
+    /// If a page of it is damaged in both copies.
+    pub fn manifest(&self) -> Result<Vec<u8>, Error> {
+        let (bytes, _) = pages::read(&self.file, &self.head.id, Kind::Manifest, &self.head.manifest, false)?;
+        Ok(bytes)
+    }
+
+    /// Reads everything, and counts what is damaged.
+    ///
+    /// # Errors
+    /// If a page of the index or the manifest is damaged in both copies.
+    pub fn verify(&self) -> Result<Condition, Error> {
+        let mut condition = Condition { heads: 3 - self.heads, ..Condition::default() };
+        for (kind, section) in [(Kind::Index, &self.head.index), (Kind::Manifest, &self.head.manifest)] {
+            condition.pages += pages::read(&self.file, &self.head.id, kind, section, true)?.1;
+        }
+        let mut buf = vec![0; self.head.block as usize];
+        for (nth, batch) in self.index.batches.iter().enumerate() {
+            let mut damaged = vec![0; batch.groups as usize];
+            for row in 0..batch.recovery {
+                for group in 0..batch.groups {
+                    let is_good = self.recovery(nth, group, row, &mut buf);
+                    damaged[group as usize] += u64::from(!is_good);
+                }
+            }
+            condition.blocks += damaged.iter().sum::<u64>();
+            condition.worst = condition.worst.max(damaged.into_iter().max().unwrap_or(0));
+        }
+        Ok(condition)
+    }
+
+    /// Reads a recovery block. Returns whether it is undamaged.
+    pub(crate) fn recovery(&self, batch: usize, group: u64, row: u64, buf: &mut [u8]) -> bool {
+        let at = &self.index.batches[batch];
+        let nth = row * at.groups + group;
+        let sum = self.index.recovery_sums[self.index.recovery_before(batch) + nth as usize];
+        self.file.read_exact_at(buf, at.offset + nth * self.head.block).is_ok() && checksum(&[buf]) == sum
+    }
+}

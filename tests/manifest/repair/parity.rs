@@ -1,0 +1,218 @@
+//! `protect`, `verify --parity` and `repair --from PARITY`: files heal without a copy.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::path::Path;
+use std::process::Command;
+
+use super::super::records::{create, json, verify};
+use super::{copy, damage, journal, mark, names, repair_from};
+use crate::harness::{Dir, Run, needs, sha256};
+
+/// Returns bytes that have no pattern.
+fn noise(len: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as u8
+    };
+    std::iter::repeat_with(next).take(len).collect()
+}
+
+/// A tree of small files, a large one and copies.
+fn tree() -> Dir {
+    let dir = Dir::new();
+    for nth in 0..40_u64 {
+        dir.file(format!("small/{nth}"), &noise(100 + 300 * nth as usize, nth + 1));
+    }
+    dir.file("large", &noise(200_000, 99)).file("again", &noise(100, 1)).file("empty", b"");
+    create(&dir, &[]);
+    dir
+}
+
+fn protect(dir: &Dir, args: &[&str]) -> Run {
+    let command = dir.ftk(["manifest", "protect", "."]).arg(dir.aside("manifest"));
+    command.arg("-o").arg(dir.aside("parity")).args(args).run()
+}
+
+fn repair(dir: &Dir, args: &[&str]) -> Run {
+    repair_from(dir, &["parity"], args)
+}
+
+fn verify_parity(dir: &Dir) -> Run {
+    dir.ftk(["manifest", "verify", "--parity"]).arg(dir.aside("parity")).run()
+}
+
+fn has(run: &Run, text: &str) {
+    run.check(run.text().contains(text), text);
+}
+
+/// Flips a byte of a file; its size and mtime stay.
+fn flip(path: &Path, at: u64) {
+    let file = File::options().read(true).write(true).open(path).unwrap();
+    let time = file.metadata().unwrap().modified().unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, at).unwrap();
+    file.write_all_at(&[!byte[0]], at).unwrap();
+    file.set_modified(time).unwrap();
+}
+
+#[test]
+fn damaged_and_missing_files_heal_without_a_copy_and_undo_brings_the_damage_back() {
+    let dir = tree();
+    has(&protect(&dir, &["--redundancy", "20%"]).status(0), "protected 41 contents");
+    assert_eq!(fs::metadata(dir.aside("parity")).unwrap().permissions().mode() & 0o777, 0o600);
+    has(&verify_parity(&dir).status(0), "undamaged");
+    flip(&dir.path("small/7"), 50);
+    flip(&dir.path("large"), 123_456);
+    fs::remove_file(dir.path("small/9")).unwrap();
+    let broken = fs::read(dir.path("large")).unwrap();
+    let plan =
+        repair(&dir, &["--missing"]).status(0).stderr_has("would repair 2 files and restore 1 missing file");
+    plan.check(plan.text().contains("large"), "the plan lists the files");
+    assert_eq!(fs::read(dir.path("large")).unwrap(), broken, "a plan changes nothing");
+    repair(&dir, &["--missing", "--yes"])
+        .status(0)
+        .stderr_has("repaired 2 files and restored 1 missing file");
+    verify(&dir, &[]).status(0).stdout("");
+    let kept = names(&dir.aside("state").join("ftk"));
+    assert!(kept.iter().all(|name| !name.starts_with("computed-")), "{kept:?}");
+    dir.ftk(["undo"]).arg(journal(&dir)).run().status(0);
+    assert_eq!(fs::read(dir.path("large")).unwrap(), broken);
+    assert!(!dir.path("small/9").exists());
+}
+
+#[test]
+fn marked_files_heal_and_lose_their_marks() {
+    let dir = tree();
+    protect(&dir, &[]).status(0);
+    damage(&dir.path("small/30"));
+    mark(&dir);
+    repair(&dir, &["--yes"]).status(0).stderr_has("removed 1 mark of damage");
+    verify(&dir, &[]).status(0).stdout("");
+}
+
+#[test]
+fn contents_are_found_under_other_names() {
+    let dir = tree();
+    protect(&dir, &["--redundancy", "5%"]).status(0);
+    // Renamed files are no erasures, or these would exhaust the parity.
+    fs::rename(dir.path("small"), dir.path("renamed")).unwrap();
+    flip(&dir.path("large"), 5);
+    let run = repair(&dir, &["--max-missing", "100%", "--yes"]).status(0);
+    run.check(run.text().contains("repair"), "the large file heals");
+    assert_eq!(sha256(&fs::read(dir.path("large")).unwrap()), sha256(&noise(200_000, 99)));
+}
+
+#[test]
+fn what_is_beyond_the_redundancy_is_said_and_left() {
+    let dir = tree();
+    protect(&dir, &["--redundancy", "1%"]).status(0);
+    fs::remove_dir_all(dir.path("small")).unwrap();
+    flip(&dir.path("large"), 5);
+    let before = fs::read(dir.path("large")).unwrap();
+    let run = repair(&dir, &["--max-missing", "100%", "--missing", "--yes"]).status(1);
+    run.check(run.text().contains("too much is lost: "), "the reason is said");
+    assert_eq!(fs::read(dir.path("large")).unwrap(), before);
+    assert!(!dir.path("small/39").exists());
+}
+
+#[test]
+fn a_copy_and_parity_together_restore_what_neither_has_alone() {
+    let dir = tree();
+    copy(&dir, "copy");
+    protect(&dir, &["--redundancy", "5%"]).status(0);
+    fs::remove_dir_all(dir.path("small")).unwrap();
+    fs::remove_file(dir.aside("copy").join("small/3")).unwrap();
+    let missing = ["--max-missing", "100%", "--missing"];
+    repair_from(&dir, &["parity"], &missing).status(1);
+    repair_from(&dir, &["copy"], &missing).status(1);
+    repair_from(&dir, &["copy", "parity"], &[&missing[..], &["--yes"]].concat()).status(0);
+    verify(&dir, &[]).status(0).stdout("");
+}
+
+#[test]
+fn rot_is_never_protected() {
+    let dir = tree();
+    damage(&dir.path("small/20"));
+    flip(&dir.path("large"), 150_000);
+    fs::remove_file(dir.path("small/21")).unwrap();
+    let run = protect(&dir, &[]).status(1);
+    for path in ["small/20", "large", "small/21"] {
+        run.check(run.text().contains(&format!("skipped  {path}  ")), "it is reported");
+    }
+    run.check(run.text().contains("protected 38 contents"), "the others are protected");
+    flip(&dir.path("small/22"), 3);
+    let bad = fs::read(dir.path("large")).unwrap();
+    repair(&dir, &["--yes"]).status(1);
+    assert_eq!(sha256(&fs::read(dir.path("small/22")).unwrap()), sha256(&noise(100 + 300 * 22, 23)));
+    assert_eq!(fs::read(dir.path("large")).unwrap(), bad);
+}
+
+#[test]
+fn a_plan_and_a_killed_or_repeated_run_leave_no_file_and_replace_none() {
+    let dir = tree();
+    let plan = dir.ftk(["manifest", "protect", "-n", "."]).arg(dir.aside("manifest")).run().status(0);
+    plan.check(plan.text().starts_with("would protect 41 contents"), "the plan");
+    assert!(!dir.aside("parity").exists());
+    protect(&dir, &[]).status(0);
+    let first = fs::read(dir.aside("parity")).unwrap();
+    protect(&dir, &[]).status(2).stderr_has("a parity file is never replaced");
+    assert_eq!(fs::read(dir.aside("parity")).unwrap(), first);
+    let plan =
+        dir.ftk(["manifest", "protect", "--json", "-n", "."]).arg(dir.aside("manifest")).run().status(0);
+    let plan = &json(&plan)[0];
+    assert_eq!((&plan["kind"], plan["parity_bytes"].as_u64()), (&"plan".into(), Some(first.len() as u64)));
+}
+
+#[test]
+fn a_damaged_parity_file_still_heals_and_is_reported() {
+    let dir = tree();
+    protect(&dir, &["--redundancy", "20%"]).status(0);
+    let len = fs::metadata(dir.aside("parity")).unwrap().len();
+    for at in [100, 4096 * 2 + 5, len - 50, len / 2] {
+        flip(&dir.aside("parity"), at);
+    }
+    has(&verify_parity(&dir).status(1), "damaged: 2 heads");
+    flip(&dir.path("large"), 5);
+    repair(&dir, &["--yes"]).status(0);
+    verify(&dir, &[]).status(0).stdout("");
+    // All heads: nothing can be done with it.
+    flip(&dir.aside("parity"), 5000);
+    verify_parity(&dir).status(2).stderr_has("not a parity file");
+}
+
+#[test]
+fn an_edited_parity_file_cannot_write_other_contents() {
+    let dir = tree();
+    protect(&dir, &["--redundancy", "100%"]).status(0);
+    // That of another tree, with other contents.
+    let other = tree();
+    other.file("large", &noise(200_000, 100));
+    create(&other, &[]);
+    protect(&other, &[]).status(0);
+    fs::copy(other.aside("parity"), dir.aside("parity")).unwrap();
+    flip(&dir.path("large"), 5);
+    let before = fs::read(dir.path("large")).unwrap();
+    repair(&dir, &["--yes"]).status(1);
+    assert_eq!(fs::read(dir.path("large")).unwrap(), before);
+}
+
+#[test]
+fn another_decoder_restores_a_file_without_the_manifest() {
+    needs!("python3");
+    let dir = tree();
+    protect(&dir, &["--redundancy", "10%"]).status(0);
+    for name in ["small/39", "small/17"] {
+        let content = fs::read(dir.path(name)).unwrap();
+        fs::remove_file(dir.path(name)).unwrap();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parity_decoder.py");
+        let mut decoder = Command::new("python3");
+        decoder.arg(script).arg(dir.aside("parity")).arg(dir.path(".")).arg(sha256(&content));
+        assert!(decoder.arg(dir.aside("out")).status().unwrap().success(), "{name}");
+        assert_eq!(fs::read(dir.aside("out")).unwrap(), content);
+        dir.file(name, &content);
+    }
+}
