@@ -10,6 +10,7 @@
 //! - [`write_bag_line`] and [`BagReader`] write and read the manifests of BagIt bags, [`read_bag_tags`] and
 //!   [`FetchLine`] their other files.
 //! - [`write_sfv_line`] and [`SfvReader`] write and read lists of CRC-32.
+//! - [`MhlReader`] reads film hash lists: MHL 1.1 and ASC MHL 2.0. [`push_xml`] and [`MhlDirectory`] help to write them.
 //! - [`ListReader`] reads a list of digests in any of these formats.
 //! - [`EditableList`] adds, removes and changes lines of a list, and keeps the others as they are.
 //! - [`changes()`] compares two lists.
@@ -38,6 +39,7 @@
 
 mod bag;
 mod bag_tags;
+mod c4;
 mod changes;
 mod file_type;
 mod hashdeep;
@@ -46,6 +48,7 @@ mod lines;
 mod list;
 mod list_edit;
 mod magic;
+mod mhl;
 mod ncdu;
 mod ncdu_reader;
 mod object;
@@ -81,6 +84,10 @@ pub use lines::{MAX_LINE, MAX_NESTED_PATH, read_line};
 pub use list::{BagFile, ListError, ListFormat, ListLine, ListReader, ListRecord, Unusable, named_algorithm};
 pub use list_edit::{EditError, EditableList, Edits, ListedLine};
 pub use magic::Magic;
+pub use mhl::{
+    ASC_MHL, LEGACY_MHL, MhlDigest, MhlDirectory, MhlError, MhlItem, MhlKind, MhlReader, MhlRecord,
+    MhlUnusable, XmlNameError, begins_mhl, push_mhl_digest, push_xml, xml_name,
+};
 pub use ncdu::{NcduMissing, NcduObject, write_ncdu_object, write_ncdu_start};
 pub use ncdu_reader::{NcduEntry, NcduError, NcduEvent, NcduMade, NcduReader};
 pub use object::Object;

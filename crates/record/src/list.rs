@@ -10,8 +10,8 @@ use std::path::Path;
 use ftk_hash::{Algorithm, Digest};
 
 use crate::{
-    BagError, BagReader, Encoding, End, HASHDEEP_HEADER, HashdeepError, HashdeepReader, SfvError, SfvLine,
-    SfvReader, SumError, SumLine, SumReader,
+    BagError, BagReader, Encoding, End, HASHDEEP_HEADER, HashdeepError, HashdeepReader, MhlError, MhlKind,
+    MhlReader, MhlUnusable, SfvError, SfvLine, SfvReader, SumError, SumLine, SumReader, begins_mhl,
 };
 
 /// The format of a list of digests.
@@ -25,16 +25,23 @@ pub enum ListFormat {
     Bag(String),
     /// CRC-32 in the form of Simple File Verification.
     Sfv,
+    /// A film hash list: MHL 1.1, or a generation or chain file of ASC MHL 2.0. Of generations, digests of failed checks
+    /// are not used.
+    Mhl,
 }
 
 impl ListFormat {
-    /// Returns the format of the list `path` that begins with `start`: hashdeep by its first line, SFV by its name or by
-    /// a comment and the first line after it, and a BagIt manifest by its name and a file `bagit.txt` next to it.
+    /// Returns the format of the list `path` that begins with `start`: hashdeep by its first line, film hash lists by
+    /// their name or first element, SFV by its name or by a comment and the first line after it, and a BagIt manifest by
+    /// its name and a file `bagit.txt` next to it.
     pub fn of(path: &OsStr, start: &[u8]) -> Self {
         if start.starts_with(HASHDEEP_HEADER) {
             return Self::Hashdeep;
         }
         let path = Path::new(path);
+        if begins_mhl(start) || path.extension().is_some_and(|it| it.eq_ignore_ascii_case("mhl")) {
+            return Self::Mhl;
+        }
         if begins_sfv(start) || path.extension().is_some_and(|it| it.eq_ignore_ascii_case("sfv")) {
             return Self::Sfv;
         }
@@ -111,6 +118,7 @@ enum Lines<R> {
     Hashdeep(HashdeepReader<R>, Vec<Option<Algorithm>>),
     Bag(BagReader<R>, Algorithm),
     Sfv(SfvReader<R>),
+    Mhl(Box<MhlReader<R>>),
     /// No line can be used for the reason in this one.
     Refused(Option<(u64, ListError)>),
 }
@@ -149,6 +157,7 @@ impl<'a, R: BufRead> ListReader<'a, R> {
         let lines = match format {
             ListFormat::Sums => Lines::Sums(SumReader::new(input, end)),
             ListFormat::Sfv => Lines::Sfv(SfvReader::new(input)),
+            ListFormat::Mhl => Lines::Mhl(Box::new(MhlReader::new(input))),
             ListFormat::Bag(name) => match name.parse() {
                 Ok(algorithm) => Lines::Bag(BagReader::new(input), algorithm),
                 Err(_) => Lines::Refused(Some((1, ListError::Tag(name)))),
@@ -223,6 +232,20 @@ impl<'a, R: BufRead> ListReader<'a, R> {
                 });
                 (record.number, record.is_ended, line)
             }
+            Lines::Mhl(reader) => loop {
+                let Some(record) = reader.next()? else { return Ok(None) };
+                let item = match record.item {
+                    Ok(item) if matches!(item.kind, MhlKind::Directory | MhlKind::Ignored) => continue,
+                    Ok(item) => item,
+                    Err(unusable) => break (record.line, true, Err(Unusable::from(unusable))),
+                };
+                digests.extend(item.usable());
+                let line = match digests.is_empty() {
+                    true => Err(MhlUnusable { path: Some(item.path), why: MhlError::Failed }.into()),
+                    false => Ok((Cow::Owned(item.path.into_bytes()), None, item.size)),
+                };
+                break (record.line, true, line);
+            },
         };
         let line = line.map(|(name, other_name, size)| ListLine { name, other_name, size, digests });
         Ok(Some(ListRecord { number, is_ended, line }))
@@ -350,6 +373,12 @@ impl<E: Into<ListError>> From<E> for Unusable {
     }
 }
 
+impl From<MhlUnusable> for Unusable {
+    fn from(unusable: MhlUnusable) -> Self {
+        Self { name: unusable.path.map(String::into_bytes), why: ListError::Mhl(unusable.why) }
+    }
+}
+
 /// Why a line of a list, or the whole list, cannot be used.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -362,6 +391,8 @@ pub enum ListError {
     Bag(BagError),
     /// A line of an SFV list.
     Sfv(SfvError),
+    /// An item of a film hash list.
+    Mhl(MhlError),
     /// The name of an unsupported algorithm, or several.
     Tag(String),
     /// A list of hashdeep has two columns of this algorithm.
@@ -385,7 +416,12 @@ impl ListError {
         match self {
             Self::Sum(error) => error.has_digest(),
             Self::Hashdeep(error) => error.has_digest(),
-            Self::Bag(_) | Self::Sfv(_) | Self::Tag(_) | Self::Column(_) | Self::Length { .. } => true,
+            Self::Bag(_)
+            | Self::Sfv(_)
+            | Self::Mhl(_)
+            | Self::Tag(_)
+            | Self::Column(_)
+            | Self::Length { .. } => true,
         }
     }
 }
@@ -419,6 +455,7 @@ impl fmt::Display for ListError {
         match self {
             Self::Sum(error) => error.fmt(f),
             Self::Sfv(error) => error.fmt(f),
+            Self::Mhl(error) => error.fmt(f),
             Self::Column(algorithm) => write!(f, "two columns of {algorithm}"),
             Self::Hashdeep(error) => error.fmt(f),
             Self::Bag(error) => error.fmt(f),

@@ -126,7 +126,7 @@ impl EditableList {
     ///
     /// # Errors
     /// If any line but comments has no usable digest, such as a line of a signature, which would no longer be valid; if
-    /// the last line has no end; or if the list is too large.
+    /// the last line has no end; if it is a film hash list; or if the list is too large.
     pub fn parse(
         bytes: Vec<u8>,
         format: ListFormat,
@@ -134,6 +134,9 @@ impl EditableList {
         asked: &[Algorithm],
         memory: u64,
     ) -> Result<Self, EditError> {
+        if format == ListFormat::Mhl {
+            return Err(EditError::Line(1, "a film hash list is no list of lines".into()));
+        }
         let ranges = ranges(&bytes, &format, end);
         if !bytes.is_empty() && !line_ends(&format, end).iter().any(|end| bytes.ends_with(&[*end])) {
             return Err(EditError::CutOff);
@@ -384,7 +387,7 @@ impl Form {
                 line.strip_suffix(b"\r").unwrap_or(line)
             }
             ListFormat::Sfv => line.trim_ascii_end(),
-            ListFormat::Hashdeep => {
+            ListFormat::Hashdeep | ListFormat::Mhl => {
                 let line = line.strip_suffix(b"\n").unwrap_or(line);
                 &line[..line.iter().rposition(|byte| *byte != b'\r').map_or(0, |last| last + 1)]
             }
@@ -415,7 +418,7 @@ impl Form {
                 let parsed = BagLine::parse(content).ok()?;
                 Some((place(parsed.hex), Some(place(parsed.encoded())), Encoding::Hex))
             }
-            ListFormat::Hashdeep => None,
+            ListFormat::Hashdeep | ListFormat::Mhl => None,
         }
     }
 
@@ -486,7 +489,7 @@ impl Form {
             }
             ListFormat::Sfv => SfvLine::parse(content).map_err(|why| why.to_string())?.name.to_vec(),
             ListFormat::Bag(_) => BagLine::parse(content).map_err(|why| why.to_string())?.path().into_owned(),
-            ListFormat::Hashdeep => name.to_vec(),
+            ListFormat::Hashdeep | ListFormat::Mhl => name.to_vec(),
         };
         let is_same = bytes.is_empty() || bytes == digest.as_bytes();
         let has_length = digest.as_bytes().len() == algorithm.digest_len();
