@@ -20,6 +20,7 @@ mod dup;
 mod exclusions;
 mod expression;
 mod files;
+mod film;
 mod find;
 mod foreign;
 mod globals;

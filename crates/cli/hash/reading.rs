@@ -46,6 +46,8 @@ pub(crate) struct ReadList {
     pub(crate) name: String,
     /// The kind of file, if the first bytes show that it is not a list.
     pub(crate) foreign: Option<String>,
+    /// Whether it is a film hash list.
+    pub(crate) is_film: bool,
     /// Whether its lines end with a carriage return and a newline.
     pub(crate) has_dos_ends: bool,
     /// The number of usable lines.
@@ -82,6 +84,7 @@ impl Reading<'_> {
         let mut list = ReadList { foreign: foreign(&mut input), name, ..ReadList::default() };
         // If this read fails, the next one fails too and reports the error.
         let format = ListFormat::of(path, input.fill_buf().unwrap_or_default());
+        list.is_film = format == ListFormat::Mhl;
         let mut reader = match ListReader::open(input, format, self.end, self.algorithms) {
             Ok(reader) => reader,
             Err(error) => return Ok((list, Err(error))),

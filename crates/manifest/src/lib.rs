@@ -99,6 +99,7 @@ mod failed;
 mod field;
 mod field_name;
 mod field_set;
+mod film;
 mod first_line;
 mod formats;
 mod git;
@@ -149,6 +150,9 @@ pub use failed::Failed;
 pub use field::Field;
 pub use field_name::UnknownField;
 pub use field_set::FieldSet;
+pub use film::{
+    ASCMHL, CHAIN, Chain, ChainLink, GenerationState, History, HistoryError, HistoryFile, Inconsistency, UnusableItem,
+};
 pub use formats::{Export, ExportError, Format, Import, ImportError, begins_mtree};
 pub use git::git_blob;
 pub use header::{Header, OPTIONS};

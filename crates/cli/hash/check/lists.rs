@@ -14,6 +14,8 @@ use ftk_inventory::{Budget, PathList, Unlisted};
 use ftk_record::{ListLine, quote, shell_word};
 
 use crate::console::cause;
+use crate::film::{FilmList, Ignored};
+use crate::hash::check::verdict::CheckResult;
 use crate::hash::reading::{ReadList, Reading, bare_name};
 use crate::input::open;
 use crate::run::Run;
@@ -45,6 +47,12 @@ pub(super) struct Lines {
     pub(super) has_sizes: bool,
     /// The names of `--only`, and whether a list has them.
     pub(super) only: BTreeMap<Vec<u8>, bool>,
+    /// The files of film hash lists that record each other, and whether they are as recorded.
+    pub(super) generations: Vec<(Vec<u8>, CheckResult)>,
+    /// Whether a history contradicts itself.
+    pub(super) is_inconsistent: bool,
+    /// What histories do not record.
+    pub(super) ignored: Vec<Ignored>,
 }
 
 /// One list.
@@ -101,6 +109,9 @@ impl ParseOptions<'_> {
     }
 
     fn one(&self, path: &OsStr, tables: &mut Tables) -> anyhow::Result<bool> {
+        if let Some(film) = FilmList::of(path).filter(|film| film.is_history) {
+            return self.history(path, &film.root, tables).map(|()| true);
+        }
         let said = |verb, error: &io::Error| self.run.console.path_error(verb, path.as_bytes(), cause(error));
         let opened = open(path).and_then(|input| Ok((input.metadata()?, input)));
         let (metadata, input) = match opened {
@@ -126,9 +137,7 @@ impl ParseOptions<'_> {
             input,
             |line| {
                 let name = self.path_of(line);
-                let only = &mut tables.lines.only;
-                let is_wanted =
-                    only.is_empty() || only.get_mut(bare_name(name)).map(|it| *it = true).is_some();
+                let is_wanted = tables.is_wanted(name);
                 let number = is_wanted.then_some(tables.lines.lines.len());
                 separators.note(name, number, &self.run.budget)?;
                 if !is_wanted {
@@ -140,6 +149,9 @@ impl ParseOptions<'_> {
         )?;
         if let Err(error) = &result {
             said("read", error);
+        }
+        if read.is_film && self.root.is_none() {
+            bail!("{} is a film hash list: --root names the directory of its files", read.name);
         }
         let lines = start..tables.lines.lines.len();
         if let Some(names) = separators.backslashes(self.root.unwrap_or(Path::new(""))) {
@@ -224,6 +236,12 @@ pub(super) struct Tables {
 impl Tables {
     pub(super) fn new(paths: PathList, has_stdin: bool) -> Self {
         Self { lines: Lines::default(), paths, has_stdin, reserved: 0 }
+    }
+
+    /// Returns whether a name is to be checked, and notes that a list has it.
+    pub(super) fn is_wanted(&mut self, name: &[u8]) -> bool {
+        let only = &mut self.lines.only;
+        only.is_empty() || only.get_mut(bare_name(name)).map(|it| *it = true).is_some()
     }
 
     /// Adds a file with at least one digest, and its size if the list has it.

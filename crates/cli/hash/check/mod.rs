@@ -7,6 +7,7 @@
 pub(super) mod bag;
 mod elsewhere;
 mod files;
+mod history;
 pub(super) mod lists;
 pub(super) mod unlisted;
 mod verdict;
@@ -23,6 +24,7 @@ use ftk_select::Roots;
 use ftk_walk::Follow;
 
 use crate::console::{Console, Outcome};
+use crate::film::FilmList;
 use crate::globals::Globals;
 use crate::hash::HashArgs;
 use crate::hash::check::files::Files;
@@ -137,7 +139,11 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let stdout = Stdout::default();
     let out = List::create(named(args.output.as_deref()), &stdout)?;
     // A bad pattern or a missing root is refused before anything is read.
-    let root = own.root.as_deref();
+    let film_root = match own.root {
+        None => FilmList::common_root(names)?,
+        Some(_) => None,
+    };
+    let root = own.root.as_deref().or(film_root.as_deref());
     let start = [CString::new(root.unwrap_or(Path::new(".")).as_os_str().as_bytes())?];
     let selection = args.selection.compile(&Roots::new(&start), &out.own(), console)?;
     if let Some(root) = root {
@@ -150,11 +156,18 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let reading = Reading { end, algorithms: &args.algorithms(), verb: ["check", "checked"], warn };
     let options = ParseOptions { reading, root, only: &own.only, run: &run };
     let (lines, paths, is_whole) = options.read(names)?;
-    let files = Files::read(&lines, paths, root.map(|_| "--root"), &run)?;
+    let confined_by = if film_root.is_some() { "a film hash list" } else { "--root" };
+    let files = Files::read(&lines, paths, root.map(|_| confined_by), &run)?;
 
     let manner = Manner { args: own, is_quiet: globals.quiet, json: globals.json, end };
     let mut verdicts = Verdicts::new(manner, out, console);
     let mut outcome = if is_whole { Outcome::Success } else { Outcome::Error };
+    if lines.is_inconsistent {
+        outcome = outcome.max(Outcome::Negative);
+    }
+    for (path, verdict) in &lines.generations {
+        verdicts.without_digest(*verdict, [&**path]);
+    }
     verdicts.of_lines(&lines, &files);
     if is_whole {
         let not_listed = lines.only.iter().filter(|(_, is_listed)| !**is_listed);

@@ -54,7 +54,8 @@ impl SearchedTree<'_> {
                 next_known = known.next();
             }
             let is_known = next_known.as_ref().is_some_and(|known| known.path == path);
-            if !is_known && !is_list(item.path, lines) {
+            let is_ignored = || lines.ignored.iter().any(|ignored| ignored.has(path, false));
+            if !is_known && !is_ignored() && !is_list(item.path, lines) {
                 unlisted.push(if has_dot { [b"./", path].concat() } else { path.to_vec() });
             }
         }

@@ -106,6 +106,11 @@ pub(super) fn parse(
         bail!("{} is no checksum list: it is {what}", name());
     }
     let format = ListFormat::of(target.path.as_os_str(), input.fill_buf()?);
+    ensure!(
+        format != ListFormat::Mhl,
+        "{} is a film hash list, which is not updated: `ftk manifest export --format ascmhl` adds a generation",
+        name()
+    );
     let is_sums = format == ListFormat::Sums;
     ensure!(is_sums || end == End::Newline, "--zero: the lines of {} do not end with NUL", name());
     ensure!(
