@@ -151,8 +151,8 @@ impl Defaults {
         &self.used
     }
 
-    /// With `-v`, prints the defaults. Otherwise, prints the filters if the result goes to a program or a file, even with
-    /// `-q`: who reads it may not know of them, and would take it for everything.
+    /// With `-v`, prints the defaults. Otherwise, prints the filters if the result goes to a program or a file, even
+    /// with `-q`: who reads it may not know of them, and would take it for everything.
     pub(crate) fn say(&self, console: &Console) {
         if self.used.is_empty() && self.unused.is_empty() {
             return;

@@ -193,8 +193,8 @@ impl Rules {
         })
     }
 
-    /// For a command that changes files: names the lists of which only some lines matched even with `-q`. They do not stop
-    /// it, but one of the other lines may be mistyped.
+    /// For a command that changes files: names the lists of which only some lines matched even with `-q`. They do not
+    /// stop it, but one of the other lines may be mistyped.
     pub(crate) fn warn_partly_used(&self, console: &Console) {
         if console.is_quiet() {
             let lists = self.partly_used(console).filter(|(rule, _)| rule.protects);

@@ -185,7 +185,8 @@ impl Engine {
         self.action.destination().map_or(Ok(()), Destination::sync)
     }
 
-    /// Adds the directory of a move to the journal, so that undo knows it even if the run is killed before its first step.
+    /// Adds the directory of a move to the journal, so that undo knows it even if the run is killed before its first
+    /// step.
     pub(crate) fn note_destination(&self, journal: &mut Journal) -> io::Result<()> {
         if let Some(destination) = self.action.destination()
             && journal.start(destination.path(), &destination.identity()?)

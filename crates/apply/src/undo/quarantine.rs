@@ -13,8 +13,8 @@ impl Undoing {
     /// directory that the user had made before stays, with everything in it. So do those in `kept`: a file that was
     /// moved there is missing, and may be put back.
     ///
-    /// `starts`: the starting points of the journal. If the run was killed before its first step, the destination is only
-    /// known from there.
+    /// `starts`: the starting points of the journal. If the run was killed before its first step, the destination is
+    /// only known from there.
     pub(super) fn clear_destinations(
         &mut self,
         steps: &[Intent],

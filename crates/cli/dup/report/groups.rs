@@ -108,8 +108,8 @@ impl<'p, 'o> GroupPrinter<'p, 'o> {
         self.format == ReportFormat::Csv
     }
 
-    /// Begins a group of files with this size and digest. `removed`: the names that the rules remove, if the format shows
-    /// them and they are known.
+    /// Begins a group of files with this size and digest. `removed`: the names that the rules remove, if the format
+    /// shows them and they are known.
     pub(in crate::dup) fn begin(
         &mut self,
         size: u64,
