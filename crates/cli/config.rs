@@ -141,6 +141,8 @@ pub(crate) struct Defaults {
     used: Vec<String>,
     /// Those that the command line overrides.
     unused: Vec<String>,
+    /// The filters among those that are used, unless the result only goes to a terminal.
+    filters: Vec<String>,
 }
 
 impl Defaults {
@@ -149,10 +151,18 @@ impl Defaults {
         &self.used
     }
 
-    /// With `-v`, prints the defaults.
+    /// With `-v`, prints the defaults. Otherwise, prints the filters if the result goes to a program or a file, even
+    /// with `-q`: who reads it may not know of them, and would take it for everything.
     pub(crate) fn say(&self, console: &Console) {
         if self.used.is_empty() && self.unused.is_empty() {
             return;
+        }
+        if !self.filters.is_empty() && !console.is_verbose() {
+            Console::note(format_args!(
+                "filters from {}: {} (--no-config ignores them)",
+                shown(&self.path),
+                self.filters.join(" ")
+            ));
         }
         console.verbose(|| {
             let unused = match self.unused.join(" ") {
@@ -291,10 +301,18 @@ impl Config {
             }
             parsed = with(&used);
         }
+        let goes_elsewhere = !is_shown || is_given("output");
+        let is_filter = |it: &&Preset| goes_elsewhere && is_filter(it.long);
+        let filters = used.iter().filter(is_filter).map(|it| it.word.clone()).collect();
         let texts = |defaults: Vec<Preset>| defaults.into_iter().map(|it| it.word).collect();
-        let defaults = Defaults { path: self.path, used: texts(used), unused: texts(unused) };
+        let defaults = Defaults { path: self.path, used: texts(used), unused: texts(unused), filters };
         parsed.map(|args| Args { defaults, ..args })
     }
+}
+
+/// Whether an option hides entries.
+fn is_filter(long: &str) -> bool {
+    [FILTERS, INODES, &["min-size", "max-size"]].iter().any(|list| list.contains(&long))
 }
 
 /// Whether options cannot be used together.

@@ -141,6 +141,10 @@ impl Console {
         Self::line(format_args!("  {line}"));
     }
 
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
     }

@@ -43,7 +43,7 @@ pub(crate) struct ExclusionArgs {
     #[arg(long, hide_short_help = true)]
     exclude_caches: bool,
 
-    /// Skip the contents of directories that contain NAME
+    /// Skip what is in directories that contain NAME
     ///
     /// Repeatable. NAME is the name of an entry of any type. The directory itself is not skipped, but everything in it
     /// is, including NAME. Starting points are no exception.

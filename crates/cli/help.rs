@@ -85,14 +85,16 @@ const MOST_USED: [&str; 12] = [
     "threads",
 ];
 
-/// Options that only the long help and the topics show.
+/// Options that only the long help and the topics show, since the pages of most commands are full. That of `find` has
+/// room.
 const RARE: [&str; 5] = ["log", "nouser", "nogroup", "exclude_caches", "exclude_if_present"];
 
 /// Two options that have one line in `-h`, and what it says.
-const PAIRS: [(&str, &str, &str); 9] = [
+const PAIRS: [(&str, &str, &str); 10] = [
     ("name", "iname", "Match names against this glob"),
     ("newer", "samefile", "Match by comparison with FILE"),
     ("changed_within", "changed_before", "Match by the last change"),
+    ("nouser", "nogroup", "Match owners or groups without a name"),
     ("max_depth", "min_depth", "Skip entries below or above depth N"),
     ("ignore_files", "no_hidden", "Skip ignored or hidden entries"),
     ("exclude", "exclude_from", "Skip matches, and all below them"),
@@ -144,7 +146,7 @@ impl Topic {
     fn block(&self, command: &Command) -> Option<String> {
         let topic = self.command();
         let mut shown: Vec<_> =
-            topic.get_arguments().filter(|arg| is_shown(command, arg) && !is_rare(arg)).collect();
+            topic.get_arguments().filter(|arg| is_shown(command, arg) && !is_rare(command, arg)).collect();
         let rank = |arg: &Arg| MOST_USED.iter().position(|id| arg.get_id() == id);
         shown.sort_by_key(|arg| rank(arg).unwrap_or(MOST_USED.len()));
         let find = |id: &str| shown.iter().find(|arg| arg.get_id() == id);
@@ -181,8 +183,8 @@ impl Topic {
     }
 }
 
-fn is_rare(arg: &Arg) -> bool {
-    RARE.iter().any(|id| arg.get_id() == id)
+fn is_rare(command: &Command, arg: &Arg) -> bool {
+    command.get_name() != "find" && RARE.iter().any(|id| arg.get_id() == id)
 }
 
 /// Whether the help of a command shows its argument of this id. Commands inherit the global ones.
@@ -356,7 +358,7 @@ mod tests {
             let short = command.clone().render_help().to_string();
             let hidden = command
                 .get_arguments()
-                .filter(|arg| arg.is_hide_short_help_set() && !arg.is_hide_set() && !is_rare(arg));
+                .filter(|arg| arg.is_hide_short_help_set() && !arg.is_hide_set() && !is_rare(command, arg));
             // A message names --allow-unused-rules when it matters. The short help of `hash`, `dup` and `prune` has no
             // room for the others.
             let unnamed = [
@@ -384,6 +386,33 @@ mod tests {
                 assert!(TOPICS.iter().any(is_explained), "{name}: --{option}");
             }
         });
+    }
+
+    /// Each selection option that a short help hides, and why.
+    #[test]
+    fn short_help_hides_selection_options_only_for_a_reason() {
+        const FULL: &str = "the page is full; that of `find` and `ftk help selection` have it";
+        const HIDDEN: [(&str, &str); 5] = [
+            ("nouser", FULL),
+            ("nogroup", FULL),
+            ("exclude-caches", FULL),
+            ("exclude-if-present", FULL),
+            ("recursive", "it is accepted out of habit and has no effect"),
+        ];
+        let mut found = BTreeSet::new();
+        each(&args::definition(), &mut |name, command| {
+            let short = command.clone().render_help().to_string();
+            let words: BTreeSet<_> =
+                short.split_whitespace().map(|word| word.trim_end_matches(',')).collect();
+            let is_selection =
+                |arg: &&Arg| arg.get_help_heading().is_some_and(|it| it.starts_with("Selection"));
+            let options = command.get_arguments().filter(is_selection).filter(|arg| !arg.is_hide_set());
+            let hidden = options.filter_map(Arg::get_long).filter(|it| !words.contains(&*format!("--{it}")));
+            let hidden: Vec<_> = hidden.collect();
+            assert!(name != "find" || hidden.is_empty(), "{hidden:?}");
+            found.extend(hidden.into_iter().map(ToOwned::to_owned));
+        });
+        assert_eq!(found, HIDDEN.map(|(option, _)| option.to_owned()).into());
     }
 
     #[test]

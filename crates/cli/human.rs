@@ -93,6 +93,12 @@ pub(crate) fn local_time(ns: i128) -> String {
     in_zone(ns, TimeZone::system())
 }
 
+/// Formats a time in UTC, as ISO 8601: `2026-03-01T08:00:00.5Z`.
+pub(crate) fn utc(ns: i128) -> String {
+    let text = in_zone(ns, TimeZone::UTC);
+    text.strip_suffix("+00:00").map_or_else(|| text.clone(), |time| format!("{time}Z"))
+}
+
 /// Formats a time in the local time zone, to the minute: `2026-03-01 09:00`.
 pub(crate) fn date(ns: i128) -> String {
     let time = in_zone(ns, TimeZone::system());

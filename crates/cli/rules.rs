@@ -177,16 +177,29 @@ impl Rules {
             let hint = rule.hint.map_or_else(String::new, |hint| format!(": {hint}"));
             console.summary(format_args!("{} matched nothing{part}{hint}", rule.shown()));
         }
-        for rule in
-            self.0.iter().filter(|rule| rule.is_used == Some(true) && !console.is_default(&rule.word()))
-        {
-            let unused = rule.lines.iter().filter(|is_used| !**is_used).count();
-            if unused > 0 {
-                let lines = human::count(rule.lines.len() as u64, "line");
-                console.summary(format_args!("{}: {unused} of {lines} matched nothing{part}", rule.shown()));
-            }
+        for (_, line) in self.partly_used(console) {
+            console.summary(format_args!("{line}{part}"));
         }
         console.stats.unused_rules(self.unused_json());
+    }
+
+    /// Returns the lists of which lines matched nothing, with a message about each.
+    fn partly_used(&self, console: &Console) -> impl Iterator<Item = (&Rule, String)> {
+        let used = |rule: &&Rule| rule.is_used == Some(true) && !console.is_default(&rule.word());
+        self.0.iter().filter(used).filter_map(|rule| {
+            let unused = rule.lines.iter().filter(|is_used| !**is_used).count();
+            let lines = human::count(rule.lines.len() as u64, "line");
+            (unused > 0).then(|| (rule, format!("{}: {unused} of {lines} matched nothing", rule.shown())))
+        })
+    }
+
+    /// For a command that changes files: names the lists of which only some lines matched even with `-q`. They do not
+    /// stop it, but one of the other lines may be mistyped.
+    pub(crate) fn warn_partly_used(&self, console: &Console) {
+        if console.is_quiet() {
+            let lists = self.partly_used(console).filter(|(rule, _)| rule.protects);
+            lists.for_each(|(_, line)| console.warning(line));
+        }
     }
 
     /// Stops a command before its first change.

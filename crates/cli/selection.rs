@@ -303,6 +303,11 @@ impl SelectionArgs {
         .or_else(|| self.expressions.filter())
     }
 
+    /// Whether only empty entries are selected.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.inode.empty
+    }
+
     /// Returns the value of `--max-depth`.
     pub(crate) fn max_depth(&self) -> Option<u32> {
         self.walk.max_depth

@@ -152,7 +152,9 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
             Err(error) => {
                 failed += 1;
                 console.stats.error("undo");
-                ("fail", Tone::Wrong, reason(&error))
+                let place =
+                    step.moved_to.as_ref().map(|to| format!("; it was moved to {}", human::shown(to)));
+                ("fail", Tone::Wrong, reason(&error) + &place.unwrap_or_default())
             }
         };
         lines.say(Done { word, tone: Some(tone), path: &step.path, is_directory: false, is_problem }, &why);

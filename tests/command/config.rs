@@ -47,7 +47,9 @@ fn the_command_line_wins() {
         // It conflicts with the order.
         (&["find", "--group-by", "type"], &["6\t2\t100.00\tfile"]),
     ] {
-        let run = dir.ftk(args).run().status(0).stderr("");
+        let run = dir.ftk(args).run().status(0);
+        let run =
+            if args.contains(&"--no-config") { run.stderr("") } else { run.stderr_has("  filters from '") };
         run.check(lines(&run) == expected, &format!("{args:?}"));
     }
     let run = dir.ftk(["find", "-v"]).run().status(0);
@@ -137,6 +139,50 @@ fn programs_get_the_usual_form() {
     run.check(run.text() == "small\0", "records for programs");
     let run = on_a_terminal("du -q --color never");
     run.check(run.text().lines().count() == 1, "--top=1");
+}
+
+/// Who reads a list in a pipe or a file learns that a filter of the file hides entries, in every command.
+#[test]
+fn filters_are_not_silent() {
+    needs!("script");
+    let text = "[find]\noptions = ['--exclude=skip', '--sort']\n\
+        [du]\noptions = ['--size=+0', '--quiet']\n\
+        [hash]\noptions = ['--no-hidden', '--quiet']\n\
+        [dup]\noptions = ['--min-size=2']\n\
+        [dup.prune]\noptions = ['--type=f', '--keep=newest']\n\
+        [manifest.create]\noptions = ['--exclude=skip']\n";
+    let dir = with(text);
+    let said = |words: &str| {
+        format!("  filters from '{}': {words} (--no-config ignores them)\n", file(&dir).display())
+    };
+    for (args, words) in [
+        (&["find"][..], "--exclude=skip"),
+        (&["find", "-q"], "--exclude=skip"),
+        (&["find", "-t", "f", "--exec", "true"], "--exclude=skip"),
+        (&["du"], "--size=+0"),
+        (&["hash"], "--no-hidden"),
+        (&["dup"], "--min-size=2"),
+        (&["dup", "-q"], "--min-size=2"),
+        (&["dup", "prune", "--action", "delete"], "--type=f"),
+        (&["manifest", "create", "-q", "."], "--exclude=skip"),
+    ] {
+        dir.ftk(args).run().stderr_has(&said(words));
+        dir.ftk(["--no-config"]).args(args).run().stderr_lacks("filters from");
+    }
+    // A list selects the files, and the command line replaces a filter: neither hides anything.
+    dir.ftk(["hash", "-o", "../list"]).run().status(0).stderr_has(&said("--no-hidden"));
+    dir.ftk(["hash", "--check", "../list"]).run().status(0).stderr_lacks("filters from");
+    dir.ftk(["dup", "--min-size", "1"]).run().status(0).stderr_lacks("filters from");
+    // On a terminal, the user of the file looks at the list, unless it goes to a file.
+    let ftk = env!("CARGO_BIN_EXE_ftk");
+    let on_a_terminal = |args: &str| {
+        let line = format!("'{ftk}' {args}");
+        dir.ftk([] as [&str; 0]).instead(&dir, ["script", "-qec", &line, "/dev/null"]).run().status(0)
+    };
+    let run = on_a_terminal("find");
+    run.check(!run.text().contains("filters from"), "a terminal");
+    let run = on_a_terminal("hash -o ../other");
+    run.check(run.text().contains("filters from"), "a file");
 }
 
 /// An option that another one makes meaningless is not used.
@@ -320,8 +366,9 @@ fn errors_name_the_defaults() {
          [dup.prune]\noptions = ['--exclude=no-such-name', '--keep=newest', '--keep=shortest']\n",
     );
     dir.file("copy", b"12345");
-    dir.ftk(["find", "copy"]).run().status(0).stderr("");
-    dir.ftk(["find", "copy", "-E", "other"]).run().status(0).stderr("  --exclude 'other' matched nothing\n");
+    dir.ftk(["find", "copy"]).run().status(0).stderr_lacks("matched nothing");
+    let run = dir.ftk(["find", "copy", "-E", "other"]).run().status(0);
+    run.stderr_has("  --exclude 'other' matched nothing\n").stderr_lacks("'no-such-name'");
     let prune = ["dup", "prune", "--action", "delete"];
     let run = dir.ftk(prune).run().status(0).stderr_lacks("matched nothing").stderr_lacks("decided nothing");
     run.check(run.text().contains("delete"), "a plan");

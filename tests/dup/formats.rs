@@ -34,7 +34,7 @@ fn screen_format() {
     run.check(run.text() == expected, "the screen");
     let free = human(frees(&dir));
     run.stderr_has("  scanned 6 files in ")
-        .stderr_has(&format!(", found 5 files in 2 groups\n  pruning would free {free}\n"));
+        .stderr_has(&format!(", found 5 files in 2 groups\n  2 surplus copies; pruning would free {free}\n"));
     let run = dir.ftk(["dup", "-q", "t"]).run().status(0);
     run.stderr("");
 }
@@ -140,14 +140,50 @@ fn csv_format() {
     let run = dir.ftk(["dup", "--format", "csv", "t"]).run().status(0);
     let lines: Vec<&str> = run.text().split_terminator("\r\n").collect();
     assert_eq!(lines.len(), 6);
-    let columns =
-        "group,size_bytes,digest,path,path_b64,root,cluster,dev,ino,nlink,allocated_bytes,mtime_ns,ctime_ns";
+    let columns = "group,size_bytes,digest,path,path_b64,root,cluster,dev,ino,nlink,allocated_bytes,mtime_ns,ctime_ns,mtime,prune";
     assert_eq!(lines[0], columns);
+    // The default rules keep one file of each group, with all its names.
+    let fates: Vec<_> = lines[1..].iter().map(|line| line.rsplit(',').next().unwrap()).collect();
+    let plan = dir.ftk(["dup", "prune", "--action", "delete", "t"]).run().status(0);
+    let kept = |path: &str| plan.text().lines().any(|line| line.contains("keep ") && line.contains(path));
+    assert_eq!(fates[..3].iter().filter(|fate| **fate == "keep").count(), if kept("t/a") { 1 } else { 2 });
+    for (line, fate) in lines[1..4].iter().zip(&fates) {
+        let path = ["t/a", "t/b", "t/c"].into_iter().find(|path| line.contains(*path)).unwrap();
+        assert_eq!(*fate == "keep", kept(path), "{line}");
+    }
+    for line in &lines[1..] {
+        let fields: Vec<_> = line.rsplit(',').collect();
+        let (time, ns) = (fields[1], fields[3].parse::<i128>().unwrap());
+        assert!(
+            time.ends_with('Z') && time.parse::<jiff::Timestamp>().unwrap().as_nanosecond() == ns,
+            "{line}"
+        );
+    }
     assert!(lines[1].starts_with("1,10000,") && lines[1].contains(",t/a,,0,0,"));
     assert!(lines[3].contains(",t/c,,0,1,"));
     assert!(lines[4].contains(",\"t/x,\"\"y\"\"\",,0,0,"));
     assert!(lines[5].contains(",,dC//,0,1,"));
     assert!(lines.iter().skip(1).all(|line| line.starts_with(['1', '2'])));
+}
+
+/// Empty files are equal, and no waste. They are listed on request.
+#[test]
+fn empty_files_are_listed_on_request() {
+    let dir = small_tree();
+    dir.file("t/e1", b"").file("t/e2", b"").file("t/sub/e3", b"").dir("t/none");
+    dir.ftk(["dup", "t"]).run().status(0).stdout(b"t/a\nt/b\n\nt/x,\"y\"\nt/\xff\n\n");
+    let run = dir.ftk(["dup", "t", "--empty"]).run().status(0).stdout("t/e1\nt/e2\nt/sub/e3\n\n");
+    run.stderr_has("  2 surplus copies; pruning would free nothing\n");
+    let run = dir.ftk(["dup", "t", "--empty", "--json"]).run().status(0);
+    run.check(run.text().contains("\"min_size_bytes\":0"), "the header");
+    dir.ftk(["dup", "t", "--empty", "--min-size", "1"]).run().status(0).stdout("");
+    let run = dir.ftk(["dup", "--min-size", "0", "t"]).run().status(0);
+    run.check(run.out.ends_with(b"\n\nt/e1\nt/e2\nt/sub/e3\n\n"), "after all others");
+    // An empty file may be needed where it is.
+    let prune = ["dup", "prune", "--action", "delete", "--empty", "t"];
+    dir.ftk(prune).run().status(2).stderr_has("--empty needs --min-size 0 here");
+    let run = dir.ftk(prune).args(["--min-size", "0"]).run().status(0);
+    run.check(run.text().lines().filter(|line| line.contains("delete ")).count() == 2, "two of three");
 }
 
 #[test]
@@ -156,11 +192,11 @@ fn summary_only() {
     let free = frees(&dir);
     let run = dir.ftk(["dup", "--summary", "--json", "t"]).run().status(0);
     let expected = format!(
-        "{{\"files\":5,\"groups\":2,\"waste_bytes\":10003,\"freed_bytes\":{free},\"shared_bytes\":10000}}\n"
+        "{{\"files\":5,\"groups\":2,\"surplus_files\":2,\"waste_bytes\":10003,\"freed_bytes\":{free},\"shared_bytes\":10000}}\n"
     );
     run.stdout(expected);
     let run = dir.ftk(["dup", "--summary", "t"]).run().status(0);
-    run.stdout(format!("pruning would free {}\n", human(free)));
+    run.stdout(format!("2 surplus copies; pruning would free {}\n", human(free)));
     let run = dir.ftk(["dup", "--summary", "t/alone"]).run().status(0);
     run.stdout("no duplicates\n");
 }
@@ -173,7 +209,7 @@ fn files_linked_outside_the_tree_free_nothing() {
     dir.hard_link("t/a", "other a").hard_link("t/b", "other b");
     let run = dir.ftk(["dup", "--summary", "--json", "t"]).run().status(0);
     run.check(run.text().contains("\"waste_bytes\":10000,\"freed_bytes\":0,"), "nothing can be freed");
-    dir.ftk(["dup", "--summary", "t"]).run().status(0).stdout("pruning would free nothing\n");
+    dir.ftk(["dup", "--summary", "t"]).run().status(0).stdout("1 surplus copy; pruning would free nothing\n");
 }
 
 #[test]

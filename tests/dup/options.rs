@@ -53,7 +53,7 @@ fn skipped_entries_are_counted() {
     let run = dir.ftk(["dup"]).run().status(0).stdout("./a\n./b\n\n");
     run.stderr_has("skipped: 1 symbolic link, 1 FIFO\n")
         .stderr_has("  scanned 2 files in ")
-        .stderr_has(", found 2 files in 1 group\n  pruning would free 4.10 kB\n");
+        .stderr_has(", found 2 files in 1 group\n  1 surplus copy; pruning would free 4.10 kB\n");
 }
 
 #[test]

@@ -249,3 +249,23 @@ fn undo_keeps_a_mark_that_was_edited() {
         }
     }
 }
+
+/// A quarantine from which a file is gone stays, and undo names where the file should be.
+#[test]
+fn undo_keeps_a_quarantine_that_lacks_a_file() {
+    let dir = Dir::new();
+    for nth in 1..=2 {
+        dir.file(format!("a/{nth}"), &[nth; 10]).file(format!("b/{nth}"), &[nth; 10]);
+    }
+    let args = ["dup", "prune", "--action", "delete", "--quarantine", "q", "--yes", "a", "b"];
+    dir.ftk(args).args(["--journal", "../j"]).run().status(0);
+    let moved = fs::read_dir(dir.path("q")).unwrap().next().unwrap().unwrap().path();
+    fs::rename(moved.join("b/1"), dir.path("elsewhere")).unwrap();
+    let run = dir.ftk(["undo", "../j"]).run().status(2);
+    run.check(run.text().contains("; it was moved to q/"), "the place");
+    assert!(moved.join("b").is_dir() && moved.join("FTK-QUARANTINE.TAG").exists());
+    // What is put back there is restored by a second undo, which then removes the directory.
+    fs::rename(dir.path("elsewhere"), moved.join("b/1")).unwrap();
+    dir.ftk(["undo", "../j"]).run().status(0);
+    assert!(dir.path("b/1").exists() && dir.path("b/2").exists() && !dir.path("q").join(&moved).exists());
+}

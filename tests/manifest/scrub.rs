@@ -400,3 +400,28 @@ fn a_manifest_of_version_1_is_upgraded() {
     assert!(recorded(&dir).header["version"] == 2 && verified(&dir).len() > 10);
     dir.ftk(["manifest", "verify", "."]).arg(&manifest).run().status(0).stdout("");
 }
+
+/// What is found in another directory is no fact about the recorded one.
+#[test]
+fn a_scrub_of_another_root_writes_nothing() {
+    let dir = Dir::on_disk();
+    for nth in 0..4 {
+        dir.file(format!("t/{nth}"), &bytes(nth, 1000));
+    }
+    dir.ftk(["manifest", "create", "-q", "t", "-o", "m"]).run().status(0);
+    let copy = std::process::Command::new("cp").arg("-a").args([dir.path("t"), dir.path("copy")]).status();
+    assert!(copy.unwrap().success());
+    flip(&dir.path("copy/2"));
+    let before = fs::read(dir.path("m")).unwrap();
+    dir.ftk(["manifest", "scrub", "copy", "m"]).run().status(2).stderr_has("add --other-root");
+    let run = dir.ftk(["manifest", "scrub", "copy", "m", "--other-root"]).run().status(1);
+    run.check(run.text().contains("corrupted"), "the damage is reported");
+    run.stderr_has(
+        "  'm' is not written (--other-root): to adopt this ROOT, run `ftk manifest update --other-root`\n",
+    );
+    assert_eq!(fs::read(dir.path("m")).unwrap(), before);
+    // The recorded tree is scrubbed as if nothing had happened.
+    let run = dir.ftk(["manifest", "scrub", "t", "m", "--json"]).run().status(0);
+    assert_eq!((&results(&run)["verified_files"], &results(&run)["damaged_files"]), (&4.into(), &0.into()));
+    assert_ne!(fs::read(dir.path("m")).unwrap(), before);
+}

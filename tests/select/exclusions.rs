@@ -196,3 +196,17 @@ fn manifests_record_lines_and_tags() {
     dir.file("other", other.as_bytes());
     dir.ftk(["manifest", "verify", "t", "other"]).run().status(2);
 }
+
+/// A command that acts names unused lines of a list even with `-q`: one of them may be mistyped.
+#[test]
+fn unused_lines_are_named_by_commands_that_act() {
+    let dir = Dir::new();
+    dir.file("t/a", b"same").file("t/b", b"same").file("t/keep", b"same").file("list", b"keep\nkeeep\nc\n");
+    let said = "--exclude-from 'list': 2 of 3 lines matched nothing\n";
+    let prune = ["dup", "prune", "--action", "delete", "--exclude-from", "list", "t"];
+    dir.ftk(prune).arg("-q").run().status(0).stderr_lacks("matched nothing");
+    dir.ftk(prune).args(["-q", "--yes"]).run().status(0).stderr_has(&format!("ftk: {said}"));
+    let run = dir.ftk(["find", "t", "--exclude-from", "list", "--exec", "true"]).run().status(0);
+    run.stderr(&format!("  {said}"));
+    dir.ftk(["dup", "-q", "--exclude-from", "list", "t"]).run().status(0).stderr("");
+}

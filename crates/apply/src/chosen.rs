@@ -62,6 +62,7 @@ impl Engine {
         if stop.is_raised() {
             return Ok(Err(ActError::Stopped));
         }
+        self.note_destination(journal)?;
         let (place, mut intent) = match self.prepare_chosen(chosen, sealer) {
             Ok(ready) => ready,
             Err(error) => return Ok(Err(error)),

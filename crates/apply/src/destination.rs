@@ -49,6 +49,17 @@ pub(crate) const SAID: &[u8] = b"ftk created this directory for files that it mo
 pub(crate) struct Destination {
     dir: OwnedFd,
     path: Vec<u8>,
+    /// Whether this run has made it.
+    is_new: bool,
+}
+
+/// If nothing was moved to a new directory, it is removed again.
+impl Drop for Destination {
+    fn drop(&mut self) {
+        if self.is_new {
+            _ = remove_destination(&self.dir, &self.path);
+        }
+    }
 }
 
 impl Destination {
@@ -58,12 +69,12 @@ impl Destination {
         if is_new {
             mark(&dir)?;
         }
-        Ok(Self { dir, path: path.as_os_str().as_bytes().to_vec() })
+        Ok(Self { dir, path: path.as_os_str().as_bytes().to_vec(), is_new })
     }
 
     /// Returns an open directory with this path.
     pub(crate) fn of(dir: OwnedFd, path: Vec<u8>) -> Self {
-        Self { dir, path }
+        Self { dir, path, is_new: false }
     }
 
     /// Returns the path that the user named.
@@ -304,7 +315,7 @@ mod tests {
             names.sort();
             names
         };
-        Destination::open(CWD, &temp.path().join("new/deep")).unwrap();
+        let deep = Destination::open(CWD, &temp.path().join("new/deep")).unwrap();
         assert_eq!(names(&temp.path().join("new")), ["deep"]);
         assert_eq!(names(&temp.path().join("new/deep")), [QUARANTINE.to_str().unwrap()]);
         fs::create_dir(temp.path().join("old")).unwrap();

@@ -185,6 +185,17 @@ impl Engine {
         self.action.destination().map_or(Ok(()), Destination::sync)
     }
 
+    /// Adds the directory of a move to the journal, so that undo knows it even if the run is killed before its first
+    /// step.
+    pub(crate) fn note_destination(&self, journal: &mut Journal) -> io::Result<()> {
+        if let Some(destination) = self.action.destination()
+            && journal.start(destination.path(), &destination.identity()?)
+        {
+            journal.sync()?;
+        }
+        Ok(())
+    }
+
     /// Performs the steps in order, and calls `report` with the outcome of each. An error of a step ends only
     /// that step.
     ///
@@ -222,6 +233,7 @@ impl Engine {
         stop: &Stop,
         mut report: impl FnMut(&Step, Result<Freed, ActError>) -> ControlFlow<()>,
     ) -> io::Result<()> {
+        self.note_destination(journal)?;
         let mut steps = steps.into_iter();
         let mut again = VecDeque::new();
         loop {

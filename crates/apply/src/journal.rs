@@ -147,10 +147,13 @@ impl Journal {
     }
 
     /// Adds the identity of a starting point, or of another directory that paths start with, unless it has a record.
-    pub(crate) fn start(&mut self, path: &[u8], identity: &Identity) {
-        if self.starts.insert(path.to_vec()) {
+    /// Returns whether it had none.
+    pub(crate) fn start(&mut self, path: &[u8], identity: &Identity) -> bool {
+        let is_new = self.starts.insert(path.to_vec());
+        if is_new {
             write_start(&mut self.lines, path, identity);
         }
+        is_new
     }
 
     /// Adds a directory that is about to be made, and its starting point. This must be [synced](Journal::sync) before it is

@@ -10,7 +10,7 @@ mod restored;
 mod revoked;
 mod tree;
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::File as StdFile;
 use std::io::BufReader;
 use std::ops::ControlFlow;
@@ -44,19 +44,9 @@ use crate::trash::forget;
 use crate::undo::log::Log;
 use crate::undo::names::{Names, VictimKey, names};
 use crate::undo::order::in_order;
-pub use crate::undo::order::to_undo;
+pub use crate::undo::order::{Undo, to_undo};
 use crate::undo::revoked::{exceeds, safe_metadata, shortfall_of};
 use crate::undo::tree::Made;
-
-/// A step that is being undone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Undo {
-    /// The path of the victim, as it was scanned.
-    pub path: Vec<u8>,
-    /// The action of the step.
-    pub action: ActionKind,
-}
 
 /// What undo found or did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,6 +167,7 @@ pub fn undo_after(
         let base = working_directory(&history, &reach)?;
         reach = reach.below(base);
     }
+    let starts: Vec<_> = history.starts.keys().cloned().collect();
     if history.cwd_identity.is_some() {
         reach = reach.with_recorded(history.starts);
     }
@@ -209,7 +200,7 @@ pub fn undo_after(
     };
     let max_unsynced = max_batch(RESERVED_DESCRIPTORS + MAX_HELD as u64);
     undoing.remember_present(&steps);
-    let mut has_failed = false;
+    let (mut has_failed, mut kept) = (false, BTreeSet::new());
     steps.iter().rev().filter(|it| is_set_directory(it)).for_each(|intent| undoing.begin_directory(intent));
     for intent in in_order(&steps) {
         let outcome = if stop.is_raised() {
@@ -229,14 +220,19 @@ pub fn undo_after(
         {
             undoing.undone.push((intent.step, undone.lacks_rights()));
         }
-        report(&Undo { path: intent.victim.path.clone(), action: intent.kind }, outcome);
+        if outcome.is_err()
+            && let Some(to) = &intent.to
+        {
+            kept.insert(to.path[..to.root_len].to_vec());
+        }
+        report(&Undo::of(intent), outcome);
         if undoing.changed.len() + undoing.set.len() >= max_unsynced {
             undoing.sync(&history.undone)?;
         }
     }
     undoing.sync(&history.undone)?;
     undoing.clear_private(&history.making);
-    undoing.clear_destinations(&steps);
+    undoing.clear_destinations(&steps, &starts, &kept);
     let finished = undoing.finish_directories(|undo, error| {
         has_failed = true;
         report(undo, Err(error));
@@ -255,7 +251,10 @@ fn has_relative_paths(history: &History) -> bool {
         elsewhere || [&intent.victim, &intent.keeper].iter().any(|seen| !seen.path.starts_with(b"/"))
     };
     let mut copies = history.copies.values().flatten();
-    history.steps.iter().any(of_step) || copies.any(|copy| !copy.path.starts_with(b"/"))
+    let is_relative = |start: &Vec<u8>| !start.starts_with(b"/");
+    history.starts.keys().any(is_relative)
+        || history.steps.iter().any(of_step)
+        || copies.any(|copy| !copy.path.starts_with(b"/"))
 }
 
 /// Opens the working directory of the run, which must be the recorded one.

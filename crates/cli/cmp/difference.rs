@@ -54,8 +54,8 @@ pub(super) const NAME: usize = 2;
 /// Returns the index into [`KINDS`], or `None` for entries that were not compared.
 pub(super) fn kind(what: &What<'_>) -> Option<usize> {
     Some(match what {
-        What::Only(Side::A, _) => 0,
-        What::Only(Side::B, _) => 1,
+        What::Only(Side::A, ..) => 0,
+        What::Only(Side::B, ..) => 1,
         What::Name => NAME,
         What::Type(..) => 3,
         What::Size(..) => 4,
@@ -146,7 +146,7 @@ fn tone(kind: usize) -> Tone {
 }
 
 /// Describes a difference in words. `number` formats sizes and offsets.
-fn detail(Difference { path, path_b, what }: &Difference<'_>, number: impl Fn(&u64) -> String) -> String {
+fn detail(Difference { path, path_b, what, .. }: &Difference<'_>, number: impl Fn(&u64) -> String) -> String {
     match what {
         What::Name => {
             let [a, b] = forms([path, path_b.unwrap_or(path)]);
@@ -202,7 +202,7 @@ fn value(field: Field, metadata: &Stat) -> String {
 }
 
 fn push_object(out: &mut Vec<u8>, kind: usize, path: &[u8], difference: &Difference<'_>) {
-    let Difference { path_b, what, .. } = difference;
+    let Difference { path_b, what, below, .. } = difference;
     write_record(out, |record| {
         record.member("difference", KINDS[kind]).path("path", path);
         _ = path_b.map(|path| record.path("path_b", path));
@@ -211,7 +211,10 @@ fn push_object(out: &mut Vec<u8>, kind: usize, path: &[u8], difference: &Differe
                 let [a, b] = forms([path, path_b.unwrap_or(path)]);
                 record.member("form_a", a).member("form_b", b);
             }
-            What::Only(_, file_type) => _ = record.member("type", type_name(*file_type)),
+            What::Only(_, file_type, size) => {
+                record.member("type", type_name(*file_type));
+                _ = size.map(|size| record.member("size_bytes", size));
+            }
             What::Type(a, b) => _ = record.member("type_a", type_name(*a)).member("type_b", type_name(*b)),
             What::Size(a, b) => _ = record.member("size_bytes_a", a).member("size_bytes_b", b),
             What::Content { first } => _ = record.member("first_byte", first + 1),
@@ -246,6 +249,7 @@ fn push_object(out: &mut Vec<u8>, kind: usize, path: &[u8], difference: &Differe
             }
             _ => {}
         }
+        _ = below.map(|it| record.member("entries", it.entries).member("size_bytes", it.size_bytes));
     });
 }
 

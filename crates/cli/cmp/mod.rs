@@ -6,6 +6,7 @@ mod files;
 mod input;
 mod listing;
 mod pair;
+mod scope;
 mod trees;
 mod window;
 

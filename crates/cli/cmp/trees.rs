@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail, ensure};
 use ftk_compare::Side;
 use ftk_compare::trees::{EqualTimes, PairTable, TreeCriteria, Trees, WalkedTree, What};
 use ftk_file::{TimeAgreement, is_trusted};
-use ftk_record::quote;
+use ftk_record::{quote, write_record};
 use ftk_sched::{self as sched, Counters, RunPlan};
 use ftk_select::{Roots, Skipped};
 use ftk_walk::Follow;
@@ -20,6 +20,7 @@ use indicatif::HumanCount;
 use crate::agreement;
 use crate::cmp::difference::{KINDS, Manner, NAME, kind, lists_path};
 use crate::cmp::pair::memory;
+use crate::cmp::scope::Scope;
 use crate::cmp::{CmpArgs, TreeFormat};
 use crate::console::{Console, Outcome, say_failure};
 use crate::globals::Globals;
@@ -40,6 +41,9 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     let is_filtered = args.selection.filter().is_some();
     if !args.no_shortcuts && !is_filtered && is_one_directory(&args.a, &args.b) {
         console.summary("equal: both are the same directory");
+        if globals.json && !globals.quiet {
+            Stdout::print(b"{\"equal\":true,\"differences\":0,\"same_directory\":true}\n")?;
+        }
         return Ok(Outcome::Success);
     }
     let names = [&args.a, &args.b].map(|path| path.as_bytes());
@@ -50,6 +54,7 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         no_shortcuts: args.no_shortcuts,
         normalize_names: args.trees.normalize_names,
         all_of_a: args.trees.format.is_some(),
+        sums: globals.json,
         times: args.trees.modify_window.flatten().map_or(EqualTimes::Same, EqualTimes::Within),
     };
     ensure!(!(globals.json && args.trees.format.is_some()), "--json cannot be used with --format");
@@ -67,7 +72,9 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     let (mut a, mut b) = (list(&roots[0])?, list(&roots[1])?);
     a.rules.merge(&b.rules);
     a.rules.say(console);
-    refuse_empty(a.skipped, b.skipped)?;
+    let mut skipped = a.skipped;
+    skipped += b.skipped;
+    refuse_empty(skipped)?;
     let outcome = a.outcome.max(b.outcome).max(report_repeated(&mut a, &mut b, names, console));
     let mut trees = Trees {
         a: WalkedTree { inventory: &a.inventory, root: names[0], failed: &a.failed },
@@ -90,9 +97,19 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         Some(TreeFormat::Paths) => Manner::Paths { end: if args.trees.null { 0 } else { b'\n' } },
         None => Manner::new(globals.json, names),
     };
-    let tally = print_differences(&trees, &pairs, agreement, lists.then_some(manner), console)?;
+    let scope = Scope::new(&criteria, pairs.by_type(), skipped, args.selection.max_depth());
+    let stdout = Stdout::default();
+    let mut output = Lines::new(&stdout);
+    let is_json = lists && globals.json;
+    let tally = print_differences(&trees, &pairs, agreement, lists.then_some(manner), &mut output, console)?;
+    let outcome = outcome.max(tally.outcome());
+    if is_json {
+        output.line(|out| tally.push(&pairs, &scope, outcome, out));
+    }
+    output.finish()?;
     tally.print(&pairs, counters.sum().bytes, names, &run);
-    Ok(outcome.max(tally.outcome()))
+    console.summary(scope.text());
+    Ok(outcome)
 }
 
 /// Reports directories that only one tree reaches by two paths. A walk enters a directory once, so its
@@ -124,10 +141,9 @@ fn report_repeated(a: &mut Scan, b: &mut Scan, names: [&[u8]; 2], console: &Cons
 }
 
 /// Refuses a comparison if the filters match nothing: it would find no differences and look like a success.
-fn refuse_empty(mut both: Skipped, b: Skipped) -> anyhow::Result<()> {
-    both += b;
-    match none_of(both) {
-        Some(none) if both.matched == 0 => bail!("nothing was compared: {none}"),
+fn refuse_empty(skipped: Skipped) -> anyhow::Result<()> {
+    match none_of(skipped) {
+        Some(none) if skipped.matched == 0 => bail!("nothing was compared: {none}"),
         _ => Ok(()),
     }
 }
@@ -138,11 +154,10 @@ fn print_differences(
     pairs: &PairTable,
     agreement: Option<(TimeAgreement, u64)>,
     manner: Option<Manner>,
+    output: &mut Lines<'_>,
     console: &Console,
 ) -> anyhow::Result<Tally> {
     let roots = [trees.a.root, trees.b.root];
-    let stdout = Stdout::default();
-    let mut output = Lines::new(&stdout);
     let (mut tally, mut last) = (Tally::default(), Vec::new());
     trees.differences(pairs, |difference| match (&difference.what, kind(&difference.what)) {
         (_, Some(kind)) => {
@@ -177,7 +192,6 @@ fn print_differences(
         }
         console.summary(agreement::describe(&agreement, files, ["times of A", "times of B"]));
     }
-    output.finish()?;
     ensure!(tally.pending == 0, "internal error: {} pairs of files were not compared", tally.pending);
     Ok(tally)
 }
@@ -239,6 +253,22 @@ impl Tally {
         } else {
             Outcome::Success
         }
+    }
+
+    /// Appends the last object of the JSON output. Without a difference, and with something that was not compared, it
+    /// is not known whether the trees are equal.
+    fn push(&self, pairs: &PairTable, scope: &Scope, outcome: Outcome, out: &mut Vec<u8>) {
+        let differences: u64 = self.counts.iter().sum();
+        write_record(out, |record| {
+            if differences > 0 || outcome == Outcome::Success {
+                record.member("equal", differences == 0);
+            }
+            record
+                .member("differences", differences)
+                .member("pairs", pairs.read())
+                .member("failed", self.failed);
+            scope.write(record);
+        });
     }
 
     /// Prints the summary.

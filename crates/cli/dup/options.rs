@@ -58,15 +58,15 @@ pub(super) struct EqualArgs {
     pub(super) verify: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Sizes")]
 pub(super) struct SizeArgs {
-    /// Skip smaller files; 0 includes empty files
+    /// Skip smaller files; 0 includes empty files [default: 1]
     ///
-    /// Examples: 4096, 64K, 1.5MB.
+    /// Examples: 4096, 64K, 1.5MB. `ftk dup --empty` lists empty files only.
     // All empty files are equal, and removing them frees nothing.
-    #[arg(long, value_name = "SIZE", default_value_t = 1, value_parser = parse_bytes)]
-    pub(super) min_size: u64,
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    pub(super) min_size: Option<u64>,
 
     /// Skip larger files
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
@@ -74,8 +74,19 @@ pub(super) struct SizeArgs {
 }
 
 impl SizeArgs {
+    /// Returns the smallest size.
+    pub(super) fn min(&self) -> u64 {
+        self.min_size.unwrap_or(1)
+    }
+
+    /// Returns the sizes for this selection: one of empty entries includes size 0.
+    pub(super) fn within(&self, selection: &SelectionArgs) -> Self {
+        let empty = selection.is_empty().then_some(0);
+        Self { min_size: self.min_size.or(empty), ..*self }
+    }
+
     pub(super) fn range(&self) -> anyhow::Result<RangeInclusive<u64>> {
-        let range = self.min_size..=self.max_size.unwrap_or(u64::MAX);
+        let range = self.min()..=self.max_size.unwrap_or(u64::MAX);
         ensure!(!range.is_empty(), "--min-size is larger than --max-size");
         Ok(range)
     }

@@ -45,7 +45,7 @@ impl TreeDuplicates {
             paths: vec![root.to_owned()],
             equal: EqualArgs { algorithm: AlgorithmArg::default(), verify: false },
             dirs: DirArgs { dirs, units: Vec::new() },
-            sizes: SizeArgs { min_size: 1, max_size: None },
+            sizes: SizeArgs::default(),
             cache: CacheArgs::default(),
             selection: selection.clone(),
             recursive: RecursiveArg::default(),
@@ -61,7 +61,15 @@ impl TreeDuplicates {
         }
         let roots: Vec<_> = search.roots.iter().map(|root| root.as_bytes().to_vec()).collect();
         let algorithm = args.equal.algorithm.algorithm();
-        let header = header(algorithm, args.equal.verify, &args.sizes, &roots, &[], &search.rules, start);
+        let header = header(
+            algorithm,
+            args.equal.verify,
+            &args.sizes.within(selection),
+            &roots,
+            &[],
+            &search.rules,
+            start,
+        );
         Ok(Self { search, directories, header })
     }
 

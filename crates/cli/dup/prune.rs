@@ -81,6 +81,10 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
         "--ask decides about each file on its own, so it does not work with --with-sidecars"
     );
     ensure!(!args.ask || !args.search.dirs.is_used(), "--ask works on single files only, not on directories");
+    ensure!(
+        args.search.sizes.min_size.is_some() || !args.search.selection.is_empty(),
+        "--empty needs --min-size 0 here: empty files are equal, but each may be needed (`ftk dup --empty` lists them)"
+    );
     let starts = args.keep.references.iter().map(directory).collect::<anyhow::Result<_>>()?;
     let directories = below(&args.keep.references).context("cannot resolve a --reference directory")?;
     let mut references = References { directories, ..References::default() };

@@ -233,7 +233,7 @@ fn print(groups: &RecordedGroups, printer: &mut GroupPrinter<'_, '_>) -> io::Res
     {
         if is_first {
             printer.end(None);
-            printer.begin(size, digest, GroupTally::new(size, has_hard_links));
+            printer.begin(size, digest, GroupTally::new(size, has_hard_links), None);
         }
         printer.name(Name { cluster, member: Found::Recorded(member) });
     }

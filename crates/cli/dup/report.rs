@@ -49,7 +49,8 @@ pub(super) fn run(
         if format == ReportFormat::Json {
             let roots: Vec<_> = roots.iter().map(|root| root.as_bytes().to_vec()).collect();
             let algorithm = args.equal.algorithm.algorithm();
-            let header = header(algorithm, args.equal.verify, &args.sizes, &roots, &[], rules, start);
+            let sizes = args.sizes.within(&args.selection);
+            let header = header(algorithm, args.equal.verify, &sizes, &roots, &[], rules, start);
             json = Some(Writer::new(&header, &mut head)?);
         }
         Ok(())
@@ -130,16 +131,20 @@ fn print_groups(printer: &mut GroupPrinter<'_, '_>, groups: &mut Examined<'_>, p
     while !printer.list.is_over()
         && let Some(Part { group, is_first, is_last, names }) = groups.next()
     {
+        // A group of several parts is too large to be planned.
+        let mut members: Vec<_> = match is_first && is_last {
+            true => names.iter().map(|name| name.member.clone()).collect(),
+            false => Vec::new(),
+        };
+        let gain = (!members.is_empty()).then(|| pruning.gain(&mut members));
         if is_first {
             let size = if group.is_synthetic() { 0 } else { group.size };
             let tally = GroupTally::new(size, group.has_hard_links());
-            printer.begin(group.size, Digest::from_bytes(group.digest), tally);
+            let shows_fates = printer.shows_fates() && !members.is_empty();
+            let removed =
+                shows_fates.then(|| pruning.removed(&mut members).map(|it| it.path.clone()).collect());
+            printer.begin(group.size, Digest::from_bytes(group.digest), tally, removed);
         }
-        // A group of several parts is too large to be planned.
-        let gain = (is_first && is_last).then(|| {
-            let mut members: Vec<_> = names.iter().map(|name| name.member.clone()).collect();
-            pruning.gain(&mut members)
-        });
         for Surveyed { cluster, member, .. } in names {
             printer.name(Name { cluster: cluster.into(), member: Found::Here(member) });
         }
@@ -164,7 +169,7 @@ pub(super) fn header(
         program: env!("CARGO_PKG_VERSION"),
         algorithm,
         is_verified,
-        min_size: sizes.min_size,
+        min_size: sizes.min(),
         max_size: sizes.max_size,
         start_ns: start.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos(),
         directory: env::current_dir().ok().map(|path| path.into_os_string().into_vec()),

@@ -94,7 +94,7 @@ pub(super) fn search(
     console: &Console,
     before_reading: impl FnOnce(&Inventory, &[CString], &mut Rules) -> anyhow::Result<()>,
 ) -> anyhow::Result<Search> {
-    let sizes = args.sizes.range()?;
+    let sizes = args.sizes.within(&args.selection).range()?;
     refuse_in_search(&args.paths, args.selection.names())?;
     let mut run = Run::new(globals, console)?;
     let mut own = context.own;
@@ -136,6 +136,7 @@ pub(super) fn search(
     rules.say(console);
     if let Some(allow) = context.needs_used_rules {
         rules.ensure_used(allow)?;
+        rules.warn_partly_used(console);
     }
     let funnel = Funnel { inventory: &inventory, algorithm, platform: run.platform, sizes: sizes.clone() };
     let mut found = find(&funnel, |stage, rows| -> anyhow::Result<Report> {

@@ -175,7 +175,10 @@ impl Search<'_> {
     }
 
     fn ensure_used(&self, rules: &Rules) -> anyhow::Result<()> {
-        self.needs_used_rules.map_or(Ok(()), |allowed| rules.ensure_used(allowed))
+        let Some(allowed) = self.needs_used_rules else { return Ok(()) };
+        rules.ensure_used(allowed)?;
+        rules.warn_partly_used(self.console);
+        Ok(())
     }
 
     /// Prints a line in the summary if the filters match nothing.

@@ -190,6 +190,17 @@ pub(super) const OPTIONS: &[(&[&str], Commands, &str)] = &[
         "use `--exclude-if-present NAME`",
     ),
     (&["--exclude-caches-under", "--exclude-caches-all", "--skip-caches"], BY_NAME, "use `--exclude-caches`"),
+    (
+        &["--halt", "--halt-on-error", "--fail-fast", "--stop-on-error", "--keep-going"],
+        F,
+        "a command that ends with status 255 stops the run, as in xargs: `--exec` sh -c 'CMD \"$1\" || exit 255' sh {}",
+    ),
+    (&["--fields", "--columns", "--print-format"], F, "use `--format`, such as --format '{size} {path}'"),
+    (
+        &["--similar", "--similar-images", "--similar-music"],
+        DUP,
+        "`ftk dup` finds only identical files, not similar ones",
+    ),
     (&["--sort-by", "--order-by"], F, "use `--sort=size`"),
     (
         &["--sort", "--order"],
@@ -391,9 +402,20 @@ pub(super) const TABLE: &[Row] = &[
     row("dust", "--ignore_hidden", DU, "use `--no-hidden`"),
     row("dust", "--limit-filesystem", DU, "use `--one-file-system`"),
     row("fdupes, jdupes", "--recurse", DUP, "omit it: directories are always searched, and `-r` is accepted"),
-    row("fdupes, jdupes", "--noempty", DUP, "omit it: empty files are skipped unless `--min-size 0`"),
-    differs("fdupes", "-n DIR", DUP, "--name", "omit it: empty files are skipped unless `--min-size 0`"),
-    row("jdupes", "--zeromatch", DUP, "use `--min-size 0`"),
+    row(
+        "fdupes, jdupes",
+        "--noempty",
+        DUP,
+        "omit it: empty files are skipped unless `--min-size 0`; `ftk dup --empty` lists them",
+    ),
+    differs(
+        "fdupes",
+        "-n DIR",
+        DUP,
+        "--name",
+        "omit it: empty files are skipped unless `--min-size 0`; `ftk dup --empty` lists them",
+    ),
+    row("jdupes", "--zeromatch", DUP, "use `--min-size 0`; `ftk dup --empty` lists only empty files"),
     row("jdupes", "-z", DUP, "use `--min-size 0`"),
     row(
         "fdupes, jdupes",

@@ -109,6 +109,17 @@ impl Root {
         found.flatten().collect()
     }
 
+    /// Returns whether there is an entry at a path below the directory. No link in the path is followed.
+    pub(super) fn has(&self, path: &[u8]) -> bool {
+        let (above, name) = match path.iter().rposition(|byte| *byte == b'/') {
+            Some(at) => (&path[..at], &path[at + 1..]),
+            None => (&b"."[..], path),
+        };
+        let above = descend(self.dir.as_fd(), [above], Symlinks::NoFollow, &mut Vec::new());
+        let stat = above.and_then(|above| Ok(Stat::at(&above, &CString::new(name)?, Symlinks::NoFollow)?));
+        stat.is_ok()
+    }
+
     /// Checks that a walk of the path went through this directory.
     ///
     /// # Errors

@@ -153,6 +153,8 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     });
     run.course = Some(console.progress.course("hash", scrub.planned(), args.time));
     let (mut pace, mut bytes, mut saved) = (Pace::new(globals.limit_rate), 0, Instant::now());
+    // Facts about another directory do not belong into the record.
+    let is_read_only = args.guard.other_root;
     // What was found is printed even if it cannot be stored.
     let (mut is_saved, mut stored) = (true, Ok(()));
     let time_left = || args.time.map(|time| time.saturating_sub(run.start.elapsed()));
@@ -176,8 +178,8 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
         run.release_rows(batch.files.len() as u64, &header.algorithms);
         pace.note(batch.weight(), begun.elapsed());
         bytes += read.done.bytes;
-        is_saved = saved.elapsed() >= SAVE_EVERY;
-        if is_saved {
+        is_saved = is_read_only || saved.elapsed() >= SAVE_EVERY;
+        if is_saved && !is_read_only {
             stored = rewrite.replace(header, |writer| scrub.write(writer));
             saved = Instant::now();
         }
@@ -206,6 +208,12 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
         say(&scrubbed, &scrub.left, damaged, &scrub.edited, args.corrupted.outcome(), now_ns, console);
     let what = format!("{} verified", human::count(scrubbed.verified, "file"));
     run.say_done(&what, bytes, &header.algorithms);
+    if is_read_only {
+        console.summary(format_args!(
+            "{} is not written (--other-root): to adopt this ROOT, run `ftk manifest update --other-root`",
+            name()
+        ));
+    }
     stored?;
     Ok(scan.outcome.max(outcome))
 }

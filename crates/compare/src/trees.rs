@@ -27,6 +27,6 @@ mod tree;
 mod worker;
 
 pub use classify::{EqualTimes, Ignored, TreeCriteria};
-pub use difference::{Difference, Field, What};
+pub use difference::{Below, Difference, Field, What};
 pub use pairs::PairTable;
 pub use tree::{Trees, WalkedTree};

@@ -20,9 +20,13 @@ struct Walked {
 
 impl Walked {
     fn new(root: &Path) -> Self {
+        Self::with(root, TreeCriteria::default())
+    }
+
+    fn with(root: &Path, criteria: TreeCriteria) -> Self {
         let walker = Walker::new([root]).threads(2);
         let root = root.as_os_str().as_bytes().to_vec();
-        let parts = walker.run(|worker| Collect::new(worker, TreeCriteria::default().keep()));
+        let parts = walker.run(|worker| Collect::new(worker, criteria.keep()));
         Self { root, inventory: Inventory::merge(parts).unwrap(), failed: Vec::new() }
     }
 
@@ -60,7 +64,7 @@ fn report(trees: &Trees<'_>, table: &PairTable) -> Vec<String> {
     let mut report = Vec::new();
     trees.differences(table, |difference| {
         let what = match difference.what {
-            What::Only(side, _) => format!("only {side}"),
+            What::Only(side, ..) => format!("only {side}"),
             What::Content { first } => format!("content {first}"),
             What::Size(..) => "size".into(),
             What::Failed(side, _) => format!("failed {side}"),
@@ -119,6 +123,48 @@ fn unlisted_directories_are_not_reported_as_missing() {
     let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), criteria: TreeCriteria::default() };
     let table = trees.plan(&Budget::new(1 << 20)).unwrap();
     assert_eq!(report(&trees, &table), ["only B: d-e", "only B: d0", "only B: gone.x"]);
+}
+
+/// Returns the path of each difference with a sum, and the sum.
+fn sums(trees: &Trees<'_>) -> Vec<(String, u64, u64)> {
+    let (table, mut sums) = (trees.plan(&Budget::new(1 << 20)).unwrap(), Vec::new());
+    trees.differences(&table, |it| {
+        let path = String::from_utf8_lossy(it.path).into_owned();
+        sums.extend(it.below.map(|below| (path, below.entries, below.size_bytes)));
+    });
+    sums
+}
+
+#[test]
+fn directories_of_one_tree_have_sums() {
+    let (_dir, a, b) = two();
+    let criteria = TreeCriteria { sums: true, ..TreeCriteria::default() };
+    // Names that sort between a directory and what is in it are not below it.
+    for path in ["d/x", "d/y/z", "d-e", "d-f/x", "d0/x", "type/x"] {
+        write(&a, path, b"12345");
+    }
+    write(&b, "new/deep/x", b"123");
+    fs::create_dir(b.join("empty")).unwrap();
+    write(&b, "type", b"");
+    let mut walked = [Walked::with(&a, criteria), Walked::with(&b, criteria)];
+    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), criteria };
+    let sum = |path: &str, entries, bytes| (path.to_owned(), entries, bytes);
+    let all = [
+        sum("d", 3, 10),
+        sum("d-f", 1, 5),
+        sum("d0", 1, 5),
+        sum("empty", 0, 0),
+        sum("new", 2, 3),
+        sum("type", 1, 5),
+    ];
+    assert_eq!(sums(&trees), all);
+    // Without the request, nothing is added up.
+    let trees = Trees { criteria: TreeCriteria::default(), ..trees };
+    assert_eq!(sums(&trees), []);
+    // What could not be read has no sum.
+    walked[0].failed = ["d/y", "type"].map(|name| a.join(name).as_os_str().as_bytes().to_vec()).into();
+    let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), criteria };
+    assert_eq!(sums(&trees), all[1..5]);
 }
 
 #[test]
@@ -224,4 +270,37 @@ proptest! {
         with_names.retain(|it| !it.starts_with("Name: "));
         prop_assert_eq!((with_names, pairs), expected);
     }
+}
+
+proptest! {
+    /// The sums agree with a naive walk, in whatever spelling.
+    #[test]
+    fn sums_are_those_of_a_naive_walk(only in files(), both in files()) {
+        let (_dir, a, b) = two();
+        let criteria = TreeCriteria { sums: true, normalize_names: true, ..TreeCriteria::default() };
+        for (path, size) in &only {
+            write(&b, &decomposed(path), &vec![0; usize::from(*size) + 1]);
+        }
+        for (path, size) in &both {
+            write(&a, path, &vec![0; usize::from(*size) + 1]);
+            write(&b, &decomposed(path), &vec![0; usize::from(*size) + 1]);
+        }
+        let walked = [Walked::with(&a, criteria), Walked::with(&b, criteria)];
+        let trees = Trees { a: walked[0].tree(), b: walked[1].tree(), criteria };
+        for (path, entries, bytes) in sums(&trees) {
+            let naive = naive_sum(&b.join(decomposed(&path)));
+            prop_assert_eq!((entries, bytes), naive, "{}", path);
+            prop_assert!(!a.join(&path).is_dir());
+        }
+    }
+}
+
+fn naive_sum(dir: &Path) -> (u64, u64) {
+    fs::read_dir(dir).unwrap().map(Result::unwrap).fold((0, 0), |(entries, bytes), entry| {
+        let below = match entry.file_type().unwrap().is_dir() {
+            true => naive_sum(&entry.path()),
+            false => (0, entry.metadata().unwrap().len()),
+        };
+        (entries + 1 + below.0, bytes + below.1)
+    })
 }

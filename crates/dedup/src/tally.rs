@@ -12,6 +12,8 @@ pub struct Tally {
     pub files: u64,
     /// Groups of files.
     pub groups: u64,
+    /// All files but one of each group. Hard links count as one file.
+    pub surplus: u64,
     /// Sizes of all files but one of each group. Hard links count as one file, and blocks on the disk do not
     /// matter.
     pub waste: u64,
@@ -29,8 +31,9 @@ pub struct Tally {
 
 impl From<Totals> for Tally {
     fn from(totals: Totals) -> Self {
-        let Totals { files, groups, wasted, shared, .. } = totals;
-        Self { files, groups, waste: wasted, shared, ..Self::default() }
+        let Totals { files, groups, clusters, wasted, shared } = totals;
+        let surplus = clusters - groups;
+        Self { files, groups, surplus, waste: wasted, shared, ..Self::default() }
     }
 }
 
@@ -44,7 +47,9 @@ impl Tally {
         }
         self.files += names;
         self.groups += 1;
-        self.waste = self.waste.saturating_add(size.saturating_mul(n_files.saturating_sub(1)));
+        let surplus = n_files.saturating_sub(1);
+        self.surplus += surplus;
+        self.waste = self.waste.saturating_add(size.saturating_mul(surplus));
         // Shared blocks are stored once, so one of the files that share them does not count.
         let extents = space.shared - space.most_shared;
         self.shared =

@@ -13,7 +13,7 @@ use crate::{DirNo, FileNo, Inventory, Item};
 /// In each directory it merges three sorted sequences: regular files, other entries, and subdirectories.
 /// Subdirectories are sorted by `name/`, and stand for everything below them. Directories are numbered
 /// depth-first in the same order, so the next subdirectory always has the next number.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Cursor<'i> {
     inventory: &'i Inventory,
     /// The directories from the starting point down to the current one.
@@ -26,7 +26,7 @@ pub(crate) struct Cursor<'i> {
 }
 
 /// The position in one directory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Open<'i> {
     dir: u32,
     /// The shard that contains its entries.

@@ -43,7 +43,7 @@ pub struct Item<'c> {
 ///
 /// The entries of one starting point are merged directory by directory. Several starting points are merged by
 /// whole paths, because one may be below another.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PathOrder<'i> {
     /// The cursors of all starting points, each at its next entry. After the first call of `next`, the first
     /// cursor is at the entry that was returned last.
@@ -53,7 +53,7 @@ pub struct PathOrder<'i> {
 }
 
 /// The state of entries that come in the order of other paths than their own.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Moved<'i> {
     inventory: &'i Inventory,
     merge: RelocatedMerge<'i, Place>,
@@ -134,7 +134,7 @@ impl Inventory {
 
 /// The cursor of one starting point. The greatest is the one with the smallest path, then the smallest
 /// number.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Root<'i> {
     cursor: Cursor<'i>,
     dir: u32,

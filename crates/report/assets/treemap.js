@@ -129,7 +129,7 @@ export class Treemap {
       const from = this.tiles.find((tile) => tile.node === this.chosen);
       const next = from ? neighbour(this.tiles, from, key) : this.tiles[0];
       this.choose(next?.node ?? null);
-    } else if (key === "Enter" && this.chosen !== null && this.tree.isDir(this.chosen)) {
+    } else if ((key === "Enter" || key === " ") && this.chosen !== null && this.tree.isDir(this.chosen)) {
       this.zoom(this.chosen);
     } else if ((key === "Escape" || key === "Backspace") && this.root !== 0) {
       this.zoom(this.tree.parent[this.root]);

@@ -145,3 +145,33 @@ fn an_ordinary_user_restores_own_files() {
         );
     }
 }
+
+/// A file below a tag exists. It is neither restored over itself nor called another one.
+#[test]
+fn what_a_tag_hides_is_not_missing() {
+    let dir = Dir::new();
+    dir.file("t/d/x", b"1").file("t/e/y", b"2").file("t/gone/z", b"3").file("t/stay", b"4");
+    let create = ["manifest", "create", "-q", "t", "-o", "m", "--exclude-caches"];
+    dir.ftk(create).args(["--exclude-if-present", ".nobackup"]).run().status(0);
+    let copy = std::process::Command::new("cp").arg("-a").args([dir.path("t"), dir.path("copy")]).status();
+    assert!(copy.unwrap().success());
+    dir.file("t/d/CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55").file("t/e/.nobackup", b"");
+    fs::remove_file(dir.path("t/gone/z")).unwrap();
+    let why = "a tag or an option of the record hides it or its directory: neither compared nor restored";
+    let args = ["manifest", "repair", "t", "m", "--from", "copy", "--missing", "--max-missing", "100%"];
+    for yes in [&[][..], &["--yes"]] {
+        let run = dir.ftk(args).args(yes).run().status(1);
+        for path in ["d/x", "e/y"] {
+            let line = run.text().lines().find(|line| line.contains(path)).unwrap_or_default();
+            run.check(line.trim_start().starts_with("leave ") && line.ends_with(why), path);
+        }
+        run.stderr_has("1 missing file, 1 B; 2 left");
+    }
+    assert_eq!(fs::read(dir.path("t/gone/z")).unwrap(), b"3");
+    // Whether a hidden file is gone is not known either, until the tag is gone.
+    fs::remove_file(dir.path("t/d/x")).unwrap();
+    dir.ftk(args).arg("--yes").run().status(1).stderr_has("nothing was repaired; 2 left");
+    fs::remove_file(dir.path("t/d/CACHEDIR.TAG")).unwrap();
+    dir.ftk(args).arg("--yes").run().status(1).stderr_has("restored 1 missing file, 1 B; 1 left");
+    assert_eq!(fs::read(dir.path("t/d/x")).unwrap(), b"1");
+}

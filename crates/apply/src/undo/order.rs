@@ -2,9 +2,30 @@
 
 use std::io::BufRead;
 
+use crate::action::ActionKind;
 use crate::history::{History, JournalError};
 use crate::intent::Intent;
-use crate::undo::{Undo, is_set_directory};
+use crate::undo::is_set_directory;
+
+/// A step that is being undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Undo {
+    /// The path of the victim, as it was scanned.
+    pub path: Vec<u8>,
+    /// The action of the step.
+    pub action: ActionKind,
+    /// Where the run has moved the victim to, if it did.
+    pub moved_to: Option<Vec<u8>>,
+}
+
+impl Undo {
+    pub(super) fn of(intent: &Intent) -> Self {
+        let is_moved = matches!(intent.kind, ActionKind::Move | ActionKind::MoveEntry);
+        let moved_to = intent.to.as_ref().filter(|_| is_moved).map(|to| to.path.clone());
+        Self { path: intent.victim.path.clone(), action: intent.kind, moved_to }
+    }
+}
 
 /// Returns the steps in the order in which they are undone.
 ///
@@ -22,5 +43,5 @@ pub(super) fn in_order(steps: &[Intent]) -> impl Iterator<Item = &Intent> {
 pub fn to_undo(journal: impl BufRead, memory: u64) -> Result<Vec<Undo>, JournalError> {
     let History { steps, undone, .. } = History::read(journal, memory)?;
     let left = in_order(&steps).filter(|step| !undone.contains_key(&step.step) && step.can_be_undone());
-    Ok(left.map(|intent| Undo { path: intent.victim.path.clone(), action: intent.kind }).collect())
+    Ok(left.map(Undo::of).collect())
 }

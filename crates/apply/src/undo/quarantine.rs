@@ -10,9 +10,21 @@ use crate::undo::Undoing;
 
 impl Undoing {
     /// Removes the directories that the steps have moved files to, those that are empty, if ftk made the destination. A
-    /// directory that the user had made before stays, with everything in it.
-    pub(super) fn clear_destinations(&mut self, steps: &[Intent]) {
+    /// directory that the user had made before stays, with everything in it. So do those in `kept`: a file that was
+    /// moved there is missing, and may be put back.
+    ///
+    /// `starts`: the starting points of the journal. If the run was killed before its first step, the destination is
+    /// only known from there.
+    pub(super) fn clear_destinations(
+        &mut self,
+        steps: &[Intent],
+        starts: &[Vec<u8>],
+        kept: &BTreeSet<Vec<u8>>,
+    ) {
         let (mut destinations, mut inside) = (BTreeSet::new(), BTreeSet::new());
+        if steps.is_empty() {
+            destinations.extend(starts.iter().map(Vec::as_slice));
+        }
         for intent in steps.iter().filter(|it| matches!(it.kind, ActionKind::Move | ActionKind::MoveEntry)) {
             let Some(to) = &intent.to else { continue };
             destinations.insert(&to.path[..to.root_len]);
@@ -20,7 +32,7 @@ impl Undoing {
             inside.extend(ends.map(|end| (&to.path[..end], to.root_len)));
         }
         let mut open = Vec::new();
-        for path in destinations {
+        for path in destinations.into_iter().filter(|path| !kept.contains(*path)) {
             let own = [path, b"/."].concat();
             if let Ok(place) = self.reach.locate_entry(Side::New, &own, path.len())
                 && is_marked(&place.dir)

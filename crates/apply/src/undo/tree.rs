@@ -6,7 +6,6 @@ use ftk_file::{FileType, Identity, Stat};
 use rustix::fs::{Mode, openat};
 use rustix::process::geteuid;
 
-use crate::action::ActionKind;
 use crate::engine::{RESERVED_DESCRIPTORS, max_batch};
 use crate::exposed::ensure_trusted_above;
 use crate::history::{inode, removed};
@@ -184,8 +183,7 @@ impl Undoing {
             match self.finish(&made) {
                 Ok(()) => finished.push(made.intent.step),
                 Err(error) => {
-                    let path = made.intent.victim.path;
-                    failed(&Undo { path, action: ActionKind::RemoveDirectory }, error);
+                    failed(&Undo::of(&made.intent), error);
                 }
             }
         }

@@ -3,7 +3,8 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 
-use ftk_apply::{ActError, Action, ActionOptions, Refusal, Side, Undone};
+use ftk_apply::{ActError, Action, ActionOptions, Engine, Journal, QUARANTINE, Refusal, Side, Undone};
+use ftk_sched::Stop;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use rustix::io::Errno;
 
@@ -75,6 +76,63 @@ fn moved_files_move_back() {
     assert!(matches!(tree.undo()[..], [Err(ActError::Refused(Refusal::NameExists))]));
     assert_eq!(fs::read(&victim).unwrap(), b"new");
     assert_eq!(tree.names().len(), 3);
+}
+
+#[test]
+fn a_directory_to_which_nothing_was_moved_is_removed() {
+    let tree = Tree::new();
+    tree.file("k", "same");
+    tree.file("dir/v", "else");
+    let to = tree.path("to");
+    tree.refused(Action::Move(to.join("run")), "dir/v", "k");
+    assert!(to.is_dir() && !to.join("run").exists(), "only the marked one");
+    // One that was there before stays.
+    fs::create_dir(to.join("run")).unwrap();
+    tree.refused(Action::Move(to.join("run")), "dir/v", "k");
+    assert!(to.join("run").is_dir());
+}
+
+/// A run that was killed while it proved its first step has only left the directory.
+#[test]
+fn undo_of_a_run_without_steps_removes_its_directory() {
+    for has_note in [false, true] {
+        let tree = Tree::new();
+        let to = tree.path("to");
+        let mut journal = Journal::create(&tree.journal()).unwrap();
+        let mut engine = Engine::new(Action::Move(to.clone()), ActionOptions::default()).unwrap();
+        engine.run([], &mut journal, &Stop::new(), |_, _| {}).unwrap();
+        // Nothing cleans up.
+        let records = fs::read(tree.journal()).unwrap();
+        std::mem::forget(engine);
+        drop(journal);
+        fs::write(tree.journal(), records).unwrap();
+        assert!(to.join(QUARANTINE.to_str().unwrap()).exists());
+        if has_note {
+            fs::write(to.join("note"), "mine").unwrap();
+        }
+        assert!(tree.undo().is_empty());
+        assert_eq!(to.exists(), has_note);
+    }
+}
+
+#[test]
+fn a_directory_stays_while_a_moved_file_is_missing() {
+    let tree = Tree::new();
+    for name in ["v", "w"] {
+        tree.file(&format!("k{name}"), name);
+        tree.file(&format!("dir/{name}"), name);
+    }
+    let (to, steps) = (tree.path("to"), vec![tree.step("dir/v", "kv"), tree.step("dir/w", "kw")]);
+    assert!(tree.run(Action::Move(to.clone()), steps).iter().all(Result::is_ok));
+    let moved =
+        tree.names().into_iter().find(|name| name.starts_with("to/") && name.ends_with("/v")).unwrap();
+    fs::rename(tree.path(&moved), tree.path("elsewhere")).unwrap();
+    let undone = tree.undo();
+    assert!(matches!(undone[..], [Ok(Undone::Restored), Err(_)]), "{undone:?}");
+    assert!(tree.path(&moved).parent().unwrap().is_dir());
+    fs::rename(tree.path("elsewhere"), tree.path(&moved)).unwrap();
+    assert!(matches!(tree.undo()[..], [Ok(Undone::AsItWas), Ok(Undone::Restored)]));
+    assert!(!to.exists() && tree.path("dir/v").exists());
 }
 
 #[test]

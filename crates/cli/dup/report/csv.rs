@@ -8,23 +8,26 @@ use ftk_file::Version;
 use ftk_hash::Digest;
 use ftk_record::sanitize;
 
-use crate::dup::report::groups::{Found, Name};
+use crate::dup::report::groups::{Fate, Found, Name};
+use crate::human;
 
 /// The header row. A path is in the column `path` if it is UTF-8, and otherwise in `path_b64` as base64. The
 /// other column of the two is empty.
 pub(super) const HEADER: &[u8] =
-    b"group,size_bytes,digest,path,path_b64,root,cluster,dev,ino,nlink,allocated_bytes,mtime_ns,ctime_ns\r\n";
+    b"group,size_bytes,digest,path,path_b64,root,cluster,dev,ino,nlink,allocated_bytes,mtime_ns,ctime_ns,mtime,prune\r\n";
 
 /// The header row of a report of manifests. An unknown value is an empty field.
 pub(in crate::dup) const RECORDED_HEADER: &[u8] =
-    b"group,size_bytes,digest,path,path_b64,root,cluster,fs,ino,nlink,allocated_bytes,mtime_ns,ctime_ns,manifest,manifest_b64\r\n";
+    b"group,size_bytes,digest,path,path_b64,root,cluster,fs,ino,nlink,allocated_bytes,mtime_ns,ctime_ns,mtime,prune,manifest,manifest_b64\r\n";
 
-/// Appends the row of a name in a group with this number, size and digest. `is_shown`: the output goes to a terminal,
+/// Appends the row of a name in a group with this number, size and digest. `fate`: what `prune` does with it by its
+/// default rules, if that is known. `is_shown`: the output goes to a terminal,
 /// so control characters are escaped.
 pub(super) fn push_row(
     out: &mut Vec<u8>,
     (number, size, digest): (u64, u64, &Digest),
     name: &Name,
+    fate: Option<Fate>,
     manifests: &[Vec<u8>],
     is_shown: bool,
 ) {
@@ -37,6 +40,7 @@ pub(super) fn push_row(
             let Version { dev, ino, mtime_ns, ctime_ns, .. } = version;
             let (cluster, allocated) = (name.cluster, member.allocated());
             let _ = write!(out, ",{root},{cluster},{dev},{ino},{nlink},{allocated},{mtime_ns},{ctime_ns}");
+            push_summary(out, Some(*mtime_ns), fate);
         }
         Found::Recorded(member) => {
             let _ = write!(out, ",{},{},", member.manifest, name.cluster);
@@ -46,11 +50,23 @@ pub(super) fn push_row(
                 out.push(b',');
                 value.iter().for_each(|value| _ = write!(out, "{value}"));
             }
+            push_summary(out, member.mtime_ns, fate);
             out.push(b',');
             push_path(out, &manifests[member.manifest], is_shown);
         }
     }
     out.extend_from_slice(b"\r\n");
+}
+
+/// Appends the columns `mtime` and `prune`.
+fn push_summary(out: &mut Vec<u8>, mtime_ns: Option<i128>, fate: Option<Fate>) {
+    let time = mtime_ns.map(human::utc).unwrap_or_default();
+    let fate = match fate {
+        Some(Fate::Kept) => "keep",
+        Some(Fate::Removed) => "remove",
+        None => "",
+    };
+    let _ = write!(out, ",{time},{fate}"); // Writing to a Vec cannot fail.
 }
 
 /// Appends the columns `path` and `path_b64`.

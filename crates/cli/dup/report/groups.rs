@@ -1,5 +1,7 @@
 //! Prints groups of files in any format, and adds up what they waste.
 
+use std::collections::HashSet;
+
 use ftk_dedup::prune::Gain;
 use ftk_dedup::report::Writer;
 use ftk_dedup::{FileSpace, GroupTally, Member, RecordedMember, Tally};
@@ -17,6 +19,13 @@ pub(in crate::dup) struct Name {
     /// The number of its file in the group, in order of appearance.
     pub(in crate::dup) cluster: u64,
     pub(in crate::dup) member: Found,
+}
+
+/// What `ftk dup prune` does with a name by its default rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::dup) enum Fate {
+    Kept,
+    Removed,
 }
 
 /// What is known about a name.
@@ -72,6 +81,8 @@ struct Current {
     tally: GroupTally,
     /// The number of the next file.
     next: u64,
+    /// The names that the rules remove, if that is known.
+    removed: Option<HashSet<Vec<u8>>>,
     /// All names so far, if the format shows how many there are before it lists them.
     names: Vec<Name>,
 }
@@ -92,10 +103,22 @@ impl<'p, 'o> GroupPrinter<'p, 'o> {
         Self { list, format, json, end, is_shown, is_coloured, manifests, tally, current }
     }
 
-    /// Begins a group of files with this size and digest.
-    pub(in crate::dup) fn begin(&mut self, size: u64, digest: Digest, tally: GroupTally) {
+    /// Whether the format shows which names the rules remove.
+    pub(in crate::dup) fn shows_fates(&self) -> bool {
+        self.format == ReportFormat::Csv
+    }
+
+    /// Begins a group of files with this size and digest. `removed`: the names that the rules remove, if the format
+    /// shows them and they are known.
+    pub(in crate::dup) fn begin(
+        &mut self,
+        size: u64,
+        digest: Digest,
+        tally: GroupTally,
+        removed: Option<HashSet<Vec<u8>>>,
+    ) {
         self.json.iter_mut().for_each(|json| json.begin_group(size, &digest));
-        self.current = Some(Current { size, digest, tally, next: 0, names: Vec::new() });
+        self.current = Some(Current { size, digest, tally, next: 0, removed, names: Vec::new() });
     }
 
     /// Prints a name of the current group.
@@ -109,8 +132,13 @@ impl<'p, 'o> GroupPrinter<'p, 'o> {
         match self.format {
             ReportFormat::Screen => current.names.push(name),
             ReportFormat::Csv => {
-                let (number, Current { size, digest, .. }) = (self.tally.groups + 1, current);
-                list.line(|out| csv::push_row(out, (number, *size, digest), &name, manifests, is_shown));
+                let (number, Current { size, digest, removed, .. }) = (self.tally.groups + 1, current);
+                let fate = |removed: &HashSet<Vec<u8>>| match removed.contains(name.path()) {
+                    true => Fate::Removed,
+                    false => Fate::Kept,
+                };
+                let (group, fate) = ((number, *size, &*digest), removed.as_ref().map(fate));
+                list.line(|out| csv::push_row(out, group, &name, fate, manifests, is_shown));
             }
             ReportFormat::Json => list.line(|out| {
                 json.iter_mut().for_each(|json| match &name.member {

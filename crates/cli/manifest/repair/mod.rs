@@ -200,6 +200,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
         let rules = part.rules(Some(&scan.rules));
         if args.yes {
             rules.ensure_used(args.unused)?;
+            rules.warn_partly_used(console);
         }
         scan.rules.replace(rules);
     }
@@ -218,7 +219,10 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
         Some(Failure::Io { source, .. }) => is_device_error(source),
         _ => false,
     };
-    let damage = plan.damage(&read.rows, &is_lost).with_context(name)?;
+    let mut damage = plan.damage(&read.rows, &is_lost).with_context(name)?;
+    if scan.skipped.by_options() > 0 {
+        damage.leave_hidden(|path| root.has(path));
+    }
     if let Some(shift) = &damage.shift {
         let shift = describe(shift, TREE);
         if damage.is_undecided() && !args.metadata {
@@ -375,6 +379,10 @@ fn say_left(
             Why::Moved(path) => {
                 let path = human::shown(path);
                 printer.say(Word::Moved, &left.path, format_args!("its content is now at {path}"));
+            }
+            Why::Hidden => {
+                let why = "a tag or an option of the record hides it or its directory: neither compared nor restored";
+                printer.say(Word::Changed, &left.path, why);
             }
             Why::Unreadable => printer.say(Word::Unreadable, &left.path, "cannot be read"),
             Why::OtherDirectory(path) => {

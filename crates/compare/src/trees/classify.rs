@@ -23,6 +23,9 @@ pub struct TreeCriteria {
     pub normalize_names: bool,
     /// Report each entry that only the first tree has, also below a directory that only it has.
     pub all_of_a: bool,
+    /// Report the sizes of what only one tree has, and how much is below its directories. The walks must then learn the
+    /// sizes of regular files.
+    pub sums: bool,
 }
 
 /// Metadata that may differ.
@@ -70,7 +73,7 @@ impl TreeCriteria {
     /// Returns what the inventories must keep. If only content is compared, the walk does not call `stat` for
     /// regular files, because they are opened later anyway.
     pub fn keep(&self) -> Keep {
-        Keep::Stats { files: self.metadata || self.quick }
+        Keep::Stats { files: self.metadata || self.quick || self.sums }
     }
 }
 
@@ -111,7 +114,9 @@ pub(crate) fn classify(a: &Entry, b: &Entry, criteria: TreeCriteria) -> Relation
 }
 
 fn files(a: &Entry, b: &Entry, criteria: TreeCriteria) -> Relation {
-    let (Some(a), Some(b)) = (&a.metadata, &b.metadata) else { return Relation::Unread };
+    // Sums also need metadata, but must not change what is compared how.
+    let decides = criteria.metadata || criteria.quick;
+    let (true, Some(a), Some(b)) = (decides, &a.metadata, &b.metadata) else { return Relation::Unread };
     match sizes(a, b, criteria.quick) {
         Some((a, b)) => Relation::Size(a, b),
         None if criteria.quick => Relation::Same,

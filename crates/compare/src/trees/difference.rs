@@ -16,6 +16,18 @@ pub struct Difference<'d> {
     pub path_b: Option<&'d [u8]>,
     /// What differs.
     pub what: What<'d>,
+    /// What is below a directory that only one tree has. `None` for everything else, unless the criteria ask for
+    /// [sums](TreeCriteria::sums), and if a walk failed there.
+    pub below: Option<Below>,
+}
+
+/// How much is below a directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Below {
+    /// The number of entries, without the directory itself.
+    pub entries: u64,
+    /// The sum of the sizes of regular files, in bytes. A file with several names counts for each of them.
+    pub size_bytes: u64,
 }
 
 /// What differs. If there are two values, the first one belongs to the first tree.
@@ -23,7 +35,12 @@ pub struct Difference<'d> {
 #[non_exhaustive]
 pub enum What<'d> {
     /// The entry exists only on this side.
-    Only(Side, FileType),
+    Only(
+        Side,
+        FileType,
+        /// The size of a regular file in bytes, if the criteria ask for [sums](TreeCriteria::sums).
+        Option<u64>,
+    ),
     /// The names are in different Unicode normal forms.
     Name,
     /// The entries have different types.

@@ -7,6 +7,7 @@ use ftk_inventory::{DirNo, FileNo, PathOrder};
 use ftk_walk::FileType;
 
 use super::WalkedTree;
+use super::difference::Below;
 use super::names::{NO_NAMES, Names};
 use crate::Side;
 
@@ -61,6 +62,8 @@ pub(crate) struct Merge<'t> {
     last: Option<Ordering>,
     /// Paths where a walk failed and that the merge has not reached yet, in reverse order.
     failed: Vec<&'t [u8]>,
+    /// Whether a walk failed at the current path itself.
+    has_failed: bool,
     closed: Closed,
     /// Whether nothing is skipped.
     is_whole: bool,
@@ -82,7 +85,16 @@ impl<'t> Merge<'t> {
             None => b.inventory.in_path_order(),
         };
         let (a, b) = (Cursor::new(a, a.inventory.in_path_order()), Cursor::new(b, order_b));
-        Self { a, b, last: None, failed, closed: Closed::default(), is_whole: false, has_all_of_a: false }
+        Self {
+            a,
+            b,
+            last: None,
+            failed,
+            has_failed: false,
+            closed: Closed::default(),
+            is_whole: false,
+            has_all_of_a: false,
+        }
     }
 
     /// Does not skip entries below directories that only the first tree has.
@@ -97,6 +109,11 @@ impl<'t> Merge<'t> {
 
     /// Returns the next path. The entries are valid until the next call.
     pub(crate) fn next(&mut self) -> Option<Step<'_>> {
+        if self.advance() { self.step() } else { None }
+    }
+
+    /// Moves to the next path. Returns whether there is one.
+    pub(crate) fn advance(&mut self) -> bool {
         loop {
             match self.last {
                 None => {
@@ -113,16 +130,33 @@ impl<'t> Merge<'t> {
                 }
             }
             let order = match (self.a.entry(), self.b.entry()) {
-                (None, None) => return None,
+                (None, None) => return false,
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
                 (Some(a), Some(b)) => a.path.cmp(&b.path),
             };
             self.last = Some(order);
             if self.is_whole || self.is_reportable(order) {
-                break;
+                return true;
             }
         }
+    }
+
+    /// Returns the side that alone has a directory at the current path.
+    pub(crate) fn only_directory(&self) -> Option<Side> {
+        let is_directory = |entry: &Entry| entry.file_type == FileType::Directory;
+        match self.step()? {
+            Step::Only(side, entry) => is_directory(entry).then_some(side),
+            Step::Both(a, b) => match (is_directory(a), is_directory(b)) {
+                (true, false) => Some(Side::A),
+                (false, true) => Some(Side::B),
+                _ => None,
+            },
+        }
+    }
+
+    /// Returns the entries at the current path.
+    pub(crate) fn step(&self) -> Option<Step<'_>> {
         let (a, b) = (&self.a.entry, &self.b.entry);
         Some(match self.last? {
             Ordering::Less => Step::Only(Side::A, a),
@@ -131,14 +165,41 @@ impl<'t> Merge<'t> {
         })
     }
 
+    /// Adds up what is below the current path in one tree, which has a directory there. Returns `None` if a walk failed
+    /// there.
+    pub(crate) fn below(&self, side: Side) -> Option<Below> {
+        let cursor = match side {
+            Side::A => &self.a,
+            Side::B => &self.b,
+        };
+        let top = &cursor.entry.path;
+        let is_below = |path: &[u8]| path.starts_with(top) && path.get(top.len()) == Some(&b'/');
+        if self.has_failed || self.failed.iter().any(|failed| is_below(failed)) {
+            return None;
+        }
+        let (mut order, mut below) = (cursor.order.clone(), Below::default());
+        while let Some(item) = order.next() {
+            let path = self::below(item.path, cursor.root);
+            if !path.starts_with(top) {
+                break;
+            }
+            if is_below(path) {
+                below.entries += 1;
+                let size = item.metadata.filter(Stat::is_regular).map_or(0, |metadata| metadata.size);
+                below.size_bytes = below.size_bytes.saturating_add(size);
+            }
+        }
+        Some(below)
+    }
+
     /// Returns whether the current path can be reported. If the entries below it must be skipped, adds the
     /// path to `closed`.
     fn is_reportable(&mut self, order: Ordering) -> bool {
         let first = if order.is_le() { &self.a.entry } else { &self.b.entry };
         let path = &first.path;
-        let mut has_failed = false;
+        self.has_failed = false;
         while let Some(failed) = self.failed.pop_if(|failed| *failed <= path.as_slice()) {
-            has_failed |= failed == path.as_slice();
+            self.has_failed |= failed == path.as_slice();
             self.closed.close(failed);
         }
         if self.closed.holds(path) {
@@ -159,7 +220,7 @@ impl<'t> Merge<'t> {
             self.closed.close(path);
         }
         // If a walk failed here, the entry may exist on both sides.
-        order.is_eq() || !has_failed
+        order.is_eq() || !self.has_failed
     }
 }
 

@@ -15,6 +15,8 @@ pub struct PairTable {
     pub(crate) pairs: Vec<Pair>,
     /// The number of differences that are not differences of these pairs.
     pub(crate) others: u64,
+    /// Pairs of FIFOs or sockets.
+    pub(crate) by_type: u64,
     /// The hard links, if metadata is compared.
     pub(crate) links: Option<Links>,
     /// The extended attributes that differ, if metadata is compared.
@@ -66,11 +68,12 @@ impl PairTable {
     pub(crate) fn new(
         pairs: Vec<Pair>,
         others: u64,
+        by_type: u64,
         links: Option<Links>,
         attributes: Differences,
         names: Names,
     ) -> Self {
-        Self { pairs, others, links, attributes, names, reasons: Vec::new() }
+        Self { pairs, others, by_type, links, attributes, names, reasons: Vec::new() }
     }
 
     /// Returns the number of pairs.
@@ -83,6 +86,11 @@ impl PairTable {
     pub fn read(&self) -> u64 {
         let is_read = |pair: &&Pair| matches!(pair.state, PairState::Equal | PairState::Differs(_));
         self.pairs.iter().filter(is_read).count() as u64
+    }
+
+    /// Returns the number of pairs of FIFOs or of sockets. Nothing but their type can be compared.
+    pub fn by_type(&self) -> u64 {
+        self.by_type
     }
 
     /// Returns the number of pairs that could not be compared.

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use ftk_file::{EvenSample, TimeAgreement, TimeCensus};
 use ftk_inventory::{Budget, Full, Inventory, Unpaired, Witnesses};
 use ftk_sched::{Run, RunPlan};
+use ftk_walk::FileType;
 
 use super::attributes::{Attributes, Differences};
 use super::classify::{Relation, TreeCriteria, classify};
@@ -104,7 +105,7 @@ impl Trees<'_> {
         each: &mut dyn FnMut(&Step<'_>) -> Result<(), Full>,
     ) -> Result<PairTable, Full> {
         let file = |entry: &Entry| entry.file.expect("only regular files are opened");
-        let (mut pairs, mut others) = (Vec::new(), 0);
+        let (mut pairs, mut others, mut by_type) = (Vec::new(), 0, 0);
         let TreeCriteria { metadata, ignored, .. } = self.criteria;
         let mut links = (metadata && !ignored.links).then(|| Links::new(budget));
         let mut attributes = (metadata && !ignored.xattrs).then(|| Attributes::new(self));
@@ -120,7 +121,9 @@ impl Trees<'_> {
             let relation = classify(a, b, self.criteria);
             match relation {
                 Relation::Unread => pairs.push(Pair::new(file(a), file(b))),
-                Relation::Same => {}
+                Relation::Same => {
+                    by_type += u64::from(matches!(a.file_type, FileType::Fifo | FileType::Socket));
+                }
                 _ => others += 1,
             }
             let mut differs = !Differing::between(a, b, relation, self.criteria).fields().is_empty();
@@ -134,14 +137,14 @@ impl Trees<'_> {
             links.as_mut().map_or(Ok(()), |links| links.add(a, b))?;
         }
         others += links.as_ref().map_or(0, Links::differences);
-        Ok(PairTable::new(pairs, others, links, differences, names))
+        Ok(PairTable::new(pairs, others, by_type, links, differences, names))
     }
 
-    /// Returns whether the name of an entry of the second tree counts as a difference.
     fn merge<'m>(&'m self, names: &'m Names) -> Merge<'m> {
         Merge::new(&self.a, &self.b, names).with_all_of_a(self.criteria.all_of_a)
     }
 
+    /// Returns whether the name of an entry of the second tree counts as a difference.
     fn is_name_difference(&self, b: &Entry) -> bool {
         b.is_respelled && !self.criteria.normalize_names
     }
@@ -180,23 +183,26 @@ impl Trees<'_> {
         let split = table.links.as_ref().and_then(Links::split);
         let links = table.links.as_ref().filter(|_| split.is_none());
         if let Some((side, groups)) = split {
-            each(Difference { path: b"", path_b: None, what: What::Unlinked(side, groups) });
+            each(Difference { path: b"", path_b: None, what: What::Unlinked(side, groups), below: None });
         }
         let mut pairs = 0..;
-        while left.get() > 0
-            && let Some(step) = merge.next()
-        {
+        while left.get() > 0 && merge.advance() {
+            let below = self.criteria.sums.then(|| merge.only_directory()).flatten();
+            let below = below.and_then(|side| merge.below(side));
+            let Some(step) = merge.step() else { break };
             let (a, b) = match step {
                 Step::Only(side, entry) => {
-                    let path = entry.own_path();
-                    each(Difference { path, path_b: None, what: What::Only(side, entry.file_type) });
+                    let (path, file_type) = (entry.own_path(), entry.file_type);
+                    let metadata = entry.metadata.filter(|it| self.criteria.sums && it.is_regular());
+                    let what = What::Only(side, file_type, metadata.map(|it| it.size));
+                    each(Difference { path, path_b: None, what, below });
                     continue;
                 }
                 Step::Both(a, b) => (a, b),
             };
             let (path, path_b) = (&*a.path, b.own_path.as_deref());
             if self.is_name_difference(b) {
-                each(Difference { path, path_b, what: What::Name });
+                each(Difference { path, path_b, what: What::Name, below: None });
             }
             let relation = classify(a, b, self.criteria);
             let what = match relation {
@@ -208,24 +214,24 @@ impl Trees<'_> {
                 Relation::Unread => found.next().expect("the table was made for these trees"),
             };
             if let Some(what) = what {
-                each(Difference { path, path_b, what });
+                each(Difference { path, path_b, what, below });
             }
             let differing = Differing::between(a, b, relation, self.criteria);
             let fields = differing.fields();
             let attributes = match pairs.next().and_then(|nth| table.attributes.of(nth)) {
                 Some(Ok(attributes)) => attributes.as_slice(),
                 Some(Err((side, failure))) => {
-                    each(Difference { path, path_b, what: What::Failed(*side, failure) });
+                    each(Difference { path, path_b, what: What::Failed(*side, failure), below: None });
                     &[]
                 }
                 None => &[],
             };
             if !fields.is_empty() || !attributes.is_empty() {
                 let what = What::Metadata { fields, attributes, a: a.metadata(), b: b.metadata() };
-                each(Difference { path, path_b, what });
+                each(Difference { path, path_b, what, below: None });
             }
             if let Some(first) = links.and_then(|links| links.find(a, b)) {
-                each(Difference { path, path_b, what: What::Links { first } });
+                each(Difference { path, path_b, what: What::Links { first }, below: None });
             }
         }
     }

@@ -146,6 +146,13 @@ impl Pruning {
         self.contributions(members, &decided.decisions).into_iter().map(|it| it.gain).sum()
     }
 
+    /// Returns the members of a group that are removed if the decisions for it are carried out. Sorts all members.
+    pub fn removed<'m>(&self, members: &'m mut [Member]) -> impl Iterator<Item = &'m Member> {
+        let decided = self.decide(members);
+        let goes = |decision: &MemberDecision| matches!(decision, MemberDecision::Goes { .. });
+        members.iter().zip(decided.decisions).filter(move |(_, it)| goes(it)).map(|(member, _)| member)
+    }
+
     /// Returns what the step for each member contributes. The gain of a file is that of its last name, or for a clone that
     /// of its first one. Every name of a file is needed if one is.
     fn contributions(&self, members: &[Member], decisions: &[MemberDecision]) -> Vec<Contribution> {

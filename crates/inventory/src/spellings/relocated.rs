@@ -72,7 +72,7 @@ impl<P: Copy> Relocated<P> {
 }
 
 /// Merges entries with another spelling with the others of their tree, in the path order of the other spelling.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RelocatedMerge<'r, P> {
     entries: &'r Relocated<P>,
     /// How many entries were returned.

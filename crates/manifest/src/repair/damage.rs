@@ -109,6 +109,8 @@ pub enum Why {
     Missing,
     /// It is missing, and its content is now at this path.
     Moved(Vec<u8>),
+    /// It counts as missing, but a filter or a tag keeps the walk from it or from a directory above it.
+    Hidden,
     /// It could not be read.
     Unreadable,
     /// It is missing, and the directory at this path, which should contain it, is not known to be the recorded one.
@@ -187,6 +189,24 @@ impl Damage {
     /// [`Update`](crate::Update) has recorded the new ones.
     pub fn is_undecided(&self) -> bool {
         self.shift.is_some_and(|shift| matches!(shift.kind, ShiftKind::Reset { .. }))
+    }
+
+    /// Leaves the names of which it is not known whether they are missing, because the walk skipped them or a directory
+    /// above them. `exists` is called with paths below the root that the walk has not found.
+    pub fn leave_hidden(&mut self, mut exists: impl FnMut(&[u8]) -> bool) {
+        let mut is_hidden = |Name { path, damaged, directory, .. }: &Name| {
+            let found = directory.map_or(0, |it| it.len);
+            let start = if found == 0 { 0 } else { found + 1 };
+            let end =
+                path[start..].iter().position(|byte| *byte == b'/').map_or(path.len(), |len| start + len);
+            damaged.is_none() && exists(&path[..end])
+        };
+        for wanted in &mut self.wanted {
+            let hidden = wanted.names.extract_if(.., |name| is_hidden(name));
+            self.left.extend(hidden.map(|name| Left { path: name.path, why: Why::Hidden }));
+        }
+        self.wanted.retain(|wanted| !wanted.names.is_empty());
+        self.left.sort_by(|one, other| one.path.cmp(&other.path));
     }
 }
 
