@@ -358,6 +358,7 @@ impl SelectionBuilder {
             tests_ignored,
             records_unseen: false,
             needs_paths,
+            base: Vec::new(),
             filters,
             rules,
             selecting,

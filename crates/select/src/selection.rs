@@ -45,6 +45,9 @@ pub struct Selection {
     pub(crate) records_unseen: bool,
     /// Whether any test needs the path of an entry.
     pub(crate) needs_paths: bool,
+    /// The path of the starting point below the directory that paths in the rules are relative to, with a slash after each
+    /// name. Usually the starting point is that directory, and this is empty.
+    pub(crate) base: Vec<u8>,
     /// The sources of `test`, for explanations.
     pub(crate) filters: Vec<Filter>,
     /// The rules whose use is counted: the globs of `excluded`, `excluded_expressions`, `lists`, `tags`, then those of
@@ -96,6 +99,20 @@ impl Selection {
         Self { skipped_with: Some(name), ..self }
     }
 
+    /// Returns the same selection for a walk that starts at `dir`, a path below the directory that paths and depths in the
+    /// rules are relative to. The starting point has the name that `dir` has there, whatever it is called now.
+    ///
+    /// Ignore files between both are read only if the starting point is in a git repository that contains them.
+    #[must_use]
+    pub fn starting_at(self, dir: &[u8]) -> Self {
+        Self { base: [dir, b"/"].concat(), needs_paths: true, ..self }
+    }
+
+    /// Returns the depth of the starting point below the directory that the rules are relative to.
+    pub(crate) fn base_depth(&self) -> u32 {
+        self.base.iter().filter(|byte| **byte == b'/').count() as u32
+    }
+
     /// Returns whether a rule skips entries, which protects them from what a command does with the others.
     pub fn protects(&self) -> bool {
         self.rules.iter().any(|rule| rule.protects)
@@ -145,8 +162,8 @@ impl Selection {
         self.rules.iter().take_while(|rule| rule.protects).count() - self.tags.len()
     }
 
-    /// Returns whether ignore files must be read.
-    pub(crate) fn reads_ignore_files(&self) -> bool {
+    /// Returns whether ignore files must be read: those in the tree decide what is selected.
+    pub fn reads_ignore_files(&self) -> bool {
         self.ignore_files || self.tests_ignored
     }
 

@@ -228,6 +228,48 @@ proptest! {
     }
 }
 
+/// Returns the path of every directory that the walk lists, below the root.
+fn listed_dirs(request: &Request, root: &Path) -> Vec<String> {
+    let listed = Request { types: Some("d"), min_depth: 1, excluded: request.excluded.clone(), ..Request::default() };
+    let listed = Request { max_depth: request.max_depth, no_hidden: request.no_hidden, ..listed };
+    let below = |(_, path): (u32, Vec<u8>)| String::from_utf8(path[root.as_os_str().len() + 1..].to_vec()).ok();
+    shown(&listed.selection(), &[root]).0.into_iter().filter_map(below).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Wherever the directory is now, rules mean what they mean in the whole tree.
+    #[test]
+    fn a_walk_of_a_part_selects_what_that_of_the_whole_selects_there(tree in dir(), requests in vec(request(), 8)) {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("root");
+        make(&root, &tree);
+        for request in requests {
+            let (whole, _) = shown(&request.selection(), &[&root]);
+            for dir in listed_dirs(&request, &root) {
+                let copy = temp.path().join("other");
+                let _ = fs::remove_file(&copy);
+                symlink(root.join(&dir), &copy).unwrap();
+                let selection = request.selection().starting_at(dir.as_bytes());
+                let walker = Walker::new([&copy]).threads(2).follow(Follow::Roots);
+                let parts = walker.run(|_| Filtered::new(&selection, Shown::default()));
+                let mut part: Vec<_> = parts.into_iter().flat_map(|part| part.into_parts().visitor.0).collect();
+                let depth = dir.matches('/').count() as u32 + 1;
+                let place = root.join(&dir).into_os_string().into_encoded_bytes();
+                for (at, path) in &mut part {
+                    *at += depth;
+                    path.splice(..copy.as_os_str().len(), place.iter().copied());
+                }
+                part.sort();
+                let is_there = |path: &[u8]| path.strip_prefix(&*place).is_some_and(|it| it.is_empty() || it[0] == b'/');
+                let expected: Vec<_> = whole.iter().filter(|(_, path)| is_there(path)).cloned().collect();
+                prop_assert_eq!(part, expected, "{} {:?}", dir, request);
+            }
+        }
+    }
+}
+
 fn tree(paths: &[&str]) -> tempfile::TempDir {
     let temp = tempfile::tempdir().unwrap();
     for path in paths {
