@@ -14,6 +14,7 @@ mod merge;
 mod output;
 mod pace;
 mod part;
+mod place;
 mod plan;
 mod reading;
 mod record;
