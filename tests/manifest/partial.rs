@@ -9,7 +9,8 @@ use crate::harness::{Dir, Run};
 /// A tree like /etc, of which `etc.jsonl` is the manifest.
 fn etc() -> Dir {
     let dir = Dir::new();
-    for file in ["ssl/certs/1.pem", "ssl/certs/2.pem", "ssl/openssl.cnf", "ssh/key", "ssh/config", "cron/job"] {
+    for file in ["ssl/certs/1.pem", "ssl/certs/2.pem", "ssl/openssl.cnf", "ssh/key", "ssh/config", "cron/job"]
+    {
         dir.file(format!("etc/{file}"), file.as_bytes());
     }
     for file in ["a", "b", "c", "d"] {
@@ -154,7 +155,9 @@ fn a_partial_scrub_keeps_all_records() {
     fs::remove_file(dir.path("etc/a")).unwrap();
     fs::remove_file(dir.path("etc/ssl/openssl.cnf")).unwrap();
     let run = manifest(&dir, &["scrub", "etc", "etc.jsonl", "--path", "ssl/*"]).status(0);
-    run.stderr_has("2 files verified").stderr_has("  1 new, 1 missing: left for").stderr_has("entries were not selected");
+    run.stderr_has("2 files verified")
+        .stderr_has("  1 new, 1 missing: left for")
+        .stderr_has("entries were not selected");
     let (before, after) = (Manifest::parse(&before), Manifest::read(&dir.path("etc.jsonl")));
     assert_eq!(before.paths, after.paths);
     for (path, entry) in &after.entries {
@@ -162,7 +165,9 @@ fn a_partial_scrub_keeps_all_records() {
         assert_eq!(entry["verified_ns"].is_null(), !is_read, "{entry}");
     }
     assert_eq!(before.untimed().entries, after.untimed().entries);
-    manifest(&dir, &["scrub", "etc", "etc.jsonl", "--path", "x/*"]).status(2).stderr_has("nothing was verified");
+    manifest(&dir, &["scrub", "etc", "etc.jsonl", "--path", "x/*"])
+        .status(2)
+        .stderr_has("nothing was verified");
     manifest(&dir, &["scrub", "etc", "etc.jsonl", "-E", "nothing"])
         .status(0)
         .stderr_has("--exclude 'nothing' matched nothing\n");
@@ -189,13 +194,16 @@ fn unique_looks_at_a_part_of_both_sides() {
     dir.file("nas/x/1", b"one").file("nas/trash/2", b"two");
     manifest(&dir, &["create", "card", "-o", "card.jsonl"]).status(0);
     manifest(&dir, &["create", "nas", "-o", "nas.jsonl"]).status(0);
-    for [a, b] in [["card", "nas"], ["card.jsonl", "nas.jsonl"], ["card", "nas.jsonl"], ["card.jsonl", "nas"]] {
+    for [a, b] in [["card", "nas"], ["card.jsonl", "nas.jsonl"], ["card", "nas.jsonl"], ["card.jsonl", "nas"]]
+    {
         manifest(&dir, &["unique", a, b]).status(1).stdout("trash/3\n");
         let run = manifest(&dir, &["unique", a, b, "-E", "trash"]).status(1).stdout("2\n");
         run.stderr_has("were not selected\n").stderr_lacks("matched nothing");
         let run = manifest(&dir, &["unique", a, b, "--path", "1", "--path", "x/*"]).status(0).stdout("");
         run.stderr_has("all content of A is in B");
-        manifest(&dir, &["unique", a, b, "-E", "zz"]).status(1).stderr_has("--exclude 'zz' matched nothing\n");
+        manifest(&dir, &["unique", a, b, "-E", "zz"])
+            .status(1)
+            .stderr_has("--exclude 'zz' matched nothing\n");
     }
 }
 

@@ -105,7 +105,9 @@ impl PartArgs {
             ("--exclude-where", &self.unwanted),
         ];
         let mut words = Vec::new();
-        for (option, value) in options.iter().flat_map(|(option, values)| values.iter().map(move |it| (*option, it))) {
+        for (option, value) in
+            options.iter().flat_map(|(option, values)| values.iter().map(move |it| (*option, it)))
+        {
             let mut word = OsString::from(format!("{option}="));
             word.push(value);
             words.extend(ScopeArgs::relative(word, root)?);
@@ -281,7 +283,11 @@ mod tests {
 
     #[test]
     fn a_walk_of_a_part_skips_below_it() {
-        let part = part(&["-E", "a/b", "-E", "*.o", "-E", "./x/", "--exclude-where", "path = y"], None, Some(b"e/[s]"));
+        let part = part(
+            &["-E", "a/b", "-E", "*.o", "-E", "./x/", "--exclude-where", "path = y"],
+            None,
+            Some(b"e/[s]"),
+        );
         let words = ["--exclude=/e/\\[s\\]/a/b", "--exclude=*.o", "--exclude=./x/"];
         assert_eq!(part.skipping, words.map(|word| word.as_bytes().to_vec()));
     }

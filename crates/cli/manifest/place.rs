@@ -54,7 +54,8 @@ fn below_root(given: &OsStr, header: &Header) -> Option<Vec<u8>> {
 /// Returns the recorded directory that `root` is by its path, if the recorded root is still where it was and no other file
 /// system is mounted between them.
 fn found_below(manifest: &Manifest, root: &Root) -> anyhow::Result<Option<Vec<u8>>> {
-    let Some(recorded) = manifest.header().root_identity.as_ref().filter(|it| it.path.starts_with(b"/")) else {
+    let Some(recorded) = manifest.header().root_identity.as_ref().filter(|it| it.path.starts_with(b"/"))
+    else {
         return Ok(None);
     };
     let Some(dir) = strip(&root.identity().path, &recorded.path).filter(|dir| !dir.is_empty()) else {

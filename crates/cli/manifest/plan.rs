@@ -9,7 +9,9 @@ use anyhow::{Context as _, bail, ensure};
 use clap::{Args, ValueEnum};
 use ftk_hash::Algorithm;
 use ftk_inventory::Keep;
-use ftk_manifest::{Balance, Cost, Header, Parts, Plan, Planner, Root, Shard, WalkedTree, is_plan, named_like_parts};
+use ftk_manifest::{
+    Balance, Cost, Header, Parts, Plan, Planner, Root, Shard, WalkedTree, is_plan, named_like_parts,
+};
 use ftk_record::quote;
 use indicatif::{DecimalBytes, HumanCount};
 
@@ -160,8 +162,7 @@ fn of_tree(
 /// Returns whether a directory has parts in it and nothing else, so that it is not the tree to divide.
 fn has_only_parts(dir: &OsStr) -> bool {
     // To open a FIFO would block.
-    let open =
-        |path: &PathBuf| path.is_file().then(|| input::open_file(path.as_os_str()).ok()).flatten();
+    let open = |path: &PathBuf| path.is_file().then(|| input::open_file(path.as_os_str()).ok()).flatten();
     let is_part = |path: &PathBuf| {
         let header = open(path).and_then(|file| Header::of(&file).ok());
         header.is_some_and(|header| header.shard.is_some())
@@ -172,7 +173,9 @@ fn has_only_parts(dir: &OsStr) -> bool {
         return false;
     };
     let shown = entries.filter(|entry| !entry.as_ref().is_ok_and(is_hidden)).count();
-    parts.len() == shown && parts.iter().any(is_part) && parts.iter().all(|path| is_part(path) || is_plan(path))
+    parts.len() == shown
+        && parts.iter().any(is_part)
+        && parts.iter().all(|path| is_part(path) || is_plan(path))
 }
 
 /// Makes a plan from the parts of all shards.

@@ -126,7 +126,8 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
         bail!("{} records no digests, so no content can be verified", name());
     }
     let selected = args.selected.compile(Some(root.given()), &root.identity().path, None, console)?;
-    let scope = ScopeArgs::of_words(&Selected::add_to(selected.as_ref(), &header.options)).with_context(name)?;
+    let scope =
+        ScopeArgs::of_words(&Selected::add_to(selected.as_ref(), &header.options)).with_context(name)?;
     let stdout = Stdout::default();
     let mut rewrite = Rewrite::begin(path, lock, &stdout)?;
     let list = List::create(None, &stdout)?;

@@ -297,7 +297,16 @@ impl Manifest {
         let is_checked = self.are_trees_checked.load(Ordering::Relaxed);
         let has_trees = self.header.version > 1 && !self.header.algorithms.is_empty();
         let check = (has_trees && !is_checked).then(|| TreeCheck::new(&self.header.algorithms));
-        Ok(Entries { manifest: self, lines, current, last, is_first: true, check, unselected: 0, which: None })
+        Ok(Entries {
+            manifest: self,
+            lines,
+            current,
+            last,
+            is_first: true,
+            check,
+            unselected: 0,
+            which: None,
+        })
     }
 
     /// Returns how many bytes of memory parts by hash need, which are read at the same time. For other files, which are read

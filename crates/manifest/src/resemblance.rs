@@ -16,7 +16,11 @@ use crate::{Error, Manifest, WalkedTree};
 ///
 /// # Errors
 /// When the manifest cannot be read, or the table of directories does not fit into the budget.
-pub fn resembled(manifest: &Manifest, tree: &WalkedTree<'_>, budget: &Budget) -> Result<Option<Vec<u8>>, Error> {
+pub fn resembled(
+    manifest: &Manifest,
+    tree: &WalkedTree<'_>,
+    budget: &Budget,
+) -> Result<Option<Vec<u8>>, Error> {
     let (mut recorded, mut missing) = (0_u64, 0_u64);
     let mut top: HashSet<(Vec<u8>, FileType)> = HashSet::new();
     merge(&mut manifest.entries()?, &mut tree.walk(), |old, new| {
@@ -33,7 +37,8 @@ pub fn resembled(manifest: &Manifest, tree: &WalkedTree<'_>, budget: &Budget) ->
     let (mut shared, mut reserved) = (HashMap::<Vec<u8>, usize>::new(), Reservation::new(budget));
     let mut entries = manifest.entries()?;
     while let Some(entry) = entries.next()? {
-        let (dir, name) = (parent(entry.path), entry.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default());
+        let (dir, name) =
+            (parent(entry.path), entry.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default());
         if entry.path == ROOT || !top.contains(&(name.to_vec(), entry.stat.file_type)) {
             continue;
         }

@@ -359,6 +359,7 @@ impl SelectionBuilder {
             records_unseen: false,
             needs_paths,
             base: Vec::new(),
+            is_for_records: false,
             filters,
             rules,
             selecting,

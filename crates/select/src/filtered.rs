@@ -411,9 +411,10 @@ impl<'s, V: Visitor> Filtered<'s, V> {
     /// Notes the rules for paths that exist below `dir`, a path below the starting point. `name` leads to it from `at`.
     fn note_below(&mut self, dir: &[u8], at: BorrowedFd<'_>, name: &[u8]) {
         let Some(excluded) = self.excluded.filter(|_| !self.selection.has_other_roots) else { return };
-        let used = &mut self.used;
+        let (used, is_for_records) = (&mut self.used, self.selection.is_for_records);
         excluded.each_inside(dir, &mut |glob, below| {
-            let exists = || statat(at, [name, b"/", below].concat(), AtFlags::SYMLINK_NOFOLLOW).is_ok();
+            let path = || [name, b"/", below].concat();
+            let exists = || !is_for_records && statat(at, path(), AtFlags::SYMLINK_NOFOLLOW).is_ok();
             if !used.is_used(glob) && (below.is_empty() || exists()) {
                 used.mark(glob);
             }

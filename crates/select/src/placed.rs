@@ -114,7 +114,8 @@ mod tests {
     fn selected(builder: SelectionBuilder) -> (Vec<&'static str>, Vec<bool>) {
         let mut placed = Placed::new(builder.build().unwrap(), b"t");
         let paths = PATHS.into_iter().filter(|path| {
-            let file_type = if path.is_empty() || path.ends_with('/') { FileType::Directory } else { FileType::Regular };
+            let file_type =
+                if path.is_empty() || path.ends_with('/') { FileType::Directory } else { FileType::Regular };
             placed.selects(path.trim_end_matches('/').as_bytes(), file_type)
         });
         let paths = paths.collect();
@@ -140,8 +141,14 @@ mod tests {
             (new().path("b/*"), &["b/c.o", "b/x"]),
             (new().path("b").path("a/*"), &["a/b/", "a/b/c.o", "a/x", "b/"]),
             (new().path("*.o").exclude("a"), &["b/c.o", "c.o"]),
-            (new().exclude_expression(expression("name = b and depth = 2")), &["", "a/", "a/x", "b/", "b/c.o", "b/x", "c.o"]),
-            (new().exclude_expression(expression("type = d and path = b")), &["", "a/", "a/b/", "a/b/c.o", "a/x", "c.o"]),
+            (
+                new().exclude_expression(expression("name = b and depth = 2")),
+                &["", "a/", "a/x", "b/", "b/c.o", "b/x", "c.o"],
+            ),
+            (
+                new().exclude_expression(expression("type = d and path = b")),
+                &["", "a/", "a/b/", "a/b/c.o", "a/x", "c.o"],
+            ),
             (new().expression(expression("type = f and depth < 2")), &["c.o"]),
             (new().expression(expression("name = t or ext = o")), &["", "a/b/c.o", "b/c.o", "c.o"]),
         ] {

@@ -230,9 +230,11 @@ proptest! {
 
 /// Returns the path of every directory that the walk lists, below the root.
 fn listed_dirs(request: &Request, root: &Path) -> Vec<String> {
-    let listed = Request { types: Some("d"), min_depth: 1, excluded: request.excluded.clone(), ..Request::default() };
+    let listed =
+        Request { types: Some("d"), min_depth: 1, excluded: request.excluded.clone(), ..Request::default() };
     let listed = Request { max_depth: request.max_depth, no_hidden: request.no_hidden, ..listed };
-    let below = |(_, path): (u32, Vec<u8>)| String::from_utf8(path[root.as_os_str().len() + 1..].to_vec()).ok();
+    let below =
+        |(_, path): (u32, Vec<u8>)| String::from_utf8(path[root.as_os_str().len() + 1..].to_vec()).ok();
     shown(&listed.selection(), &[root]).0.into_iter().filter_map(below).collect()
 }
 

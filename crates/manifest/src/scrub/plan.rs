@@ -139,7 +139,9 @@ impl<'s> Scrub<'s> {
             let old = old.map(|old| old.entry());
             let (path, file_type) = match (&old, seen) {
                 (_, Some(seen)) => (&*seen.path, seen.file_type),
-                (old, None) => old.map_or((&[][..], FileType::Directory), |old| (old.path, old.stat.file_type)),
+                (old, None) => {
+                    old.map_or((&[][..], FileType::Directory), |old| (old.path, old.stat.file_type))
+                }
             };
             let is_selected = part.is_none_or(|part| part.selects(path, file_type));
             scrub.unselected += u64::from(!is_selected);

@@ -88,8 +88,7 @@ impl Scrub<'_> {
             undecided: done.undecided,
             unreadable: done.unreadable,
             recorded,
-            is_nothing: recorded > 0
-                && done.verified + done.damaged + done.undecided + done.unreadable == 0,
+            is_nothing: recorded > 0 && done.verified + done.damaged + done.undecided + done.unreadable == 0,
             ..Scrubbed::default()
         };
         let first_ns = self.queue.items.iter().find(|item| !item.is_damaged()).map(|item| item.verified_ns);

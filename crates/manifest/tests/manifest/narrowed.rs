@@ -57,9 +57,11 @@ fn a_directory_is_read_as_the_root() {
 
 #[test]
 fn what_a_header_says_of_other_places_is_removed() {
-    let mounts = vec![Mount::Named(b"a/b".to_vec()), Mount::Named(b"a/b/a".to_vec()), Mount::Named(b"b".to_vec())];
+    let mounts =
+        vec![Mount::Named(b"a/b".to_vec()), Mount::Named(b"a/b/a".to_vec()), Mount::Named(b"b".to_vec())];
     let failed = |paths: &[&str]| Failed::new(paths.iter().map(|path| path.as_bytes().to_vec()).collect());
-    let header = Header { version: 3, mounts, failed: failed(&["a-b/x", "a/b/a/y", "z"]), ..header(&[], false) };
+    let header =
+        Header { version: 3, mounts, failed: failed(&["a-b/x", "a/b/a/y", "z"]), ..header(&[], false) };
     let mut narrowed = manifest(&header, &entries());
     narrowed.narrow(b"a/b");
     assert_eq!(narrowed.header().mounts, [Mount::Named(b"a".to_vec())]);
