@@ -58,9 +58,9 @@ pub(crate) struct FindArgs {
     #[arg(value_name = "PATH")]
     paths: Vec<OsString>,
 
-    /// List the entries of a record, not of the disk; repeatable
+    /// List the entries of a record, not of the disk
     ///
-    /// FILE is a manifest, a directory with the parts of all shards, or `-` for standard input. Each PATH is another one.
+    /// Repeatable. FILE is a manifest, a directory with the parts of all shards, or `-` for standard input. Each PATH is another one.
     /// Nothing in the recorded tree is looked at. Paths begin with the root as it was named when it was recorded. All
     /// filters and formats work, as far as the record answers them: a test or field that it lacks, such as the time of
     /// the last access, is an error.

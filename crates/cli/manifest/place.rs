@@ -46,8 +46,9 @@ pub(super) fn narrow(
 /// Returns the path below the recorded root that `--below` names; `None` for the root itself.
 fn below_root(given: &OsStr, header: &Header) -> Option<Vec<u8>> {
     let dir = normal(given.as_bytes());
-    let recorded = header.root_identity.as_ref().and_then(|recorded| strip(&dir, &recorded.path));
-    let dir = recorded.unwrap_or(&dir);
+    let dir = dir.strip_prefix(b"./").unwrap_or(&dir);
+    let recorded = header.root_identity.as_ref().and_then(|recorded| strip(dir, &recorded.path));
+    let dir = recorded.unwrap_or(dir);
     (!dir.is_empty() && dir != b".").then(|| dir.to_vec())
 }
 

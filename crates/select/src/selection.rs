@@ -147,14 +147,11 @@ impl Selection {
             (self.skips_caches, "--exclude-caches", "the content of CACHEDIR.TAG"),
             (!self.tags.is_empty(), "--exclude-if-present", "the entries of a directory when it is entered"),
         ];
-        let terms: [(fn(&Term) -> bool, _, _); 6] = [
+        let terms: [(fn(&Term) -> bool, _, _); 7] = [
             (|it| matches!(it, Term::SameFile(..)), "samefile", "a device number that is valid now"),
             (|it| matches!(it, Term::FsType(_)), "fstype", "the fs_type of an entry"),
-            (
-                |it| matches!(it, Term::Readable | Term::Writable),
-                "readable or writable",
-                "the caller's permissions",
-            ),
+            (|it| *it == Term::Readable, "readable", "the caller's permissions"),
+            (|it| *it == Term::Writable, "writable", "the caller's permissions"),
             (|it| *it == Term::Executable, "executable", "the caller's permissions"),
             (|it| *it == Term::Broken, "broken", "what a link leads to"),
             (|it| matches!(it, Term::Has(_)), "has", "the entries of a directory when it is tested"),

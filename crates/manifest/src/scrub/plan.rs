@@ -11,7 +11,6 @@ use super::progress::Done;
 use super::queue::{Batch, DAMAGED, Item, Queue, UNKNOWN};
 use super::write::Mark;
 use crate::aligned::{Aligned, Spelling};
-use crate::entry::ROOT;
 use crate::shift::RecordedTimes;
 use crate::walked_tree::{Seen, WalkedTree};
 use crate::{Contents, Entry, Error, Field, Manifest, Selector, Shift, Survey};
@@ -149,13 +148,14 @@ impl<'s> Scrub<'s> {
                 scrub.left.new += u64::from(is_selected && !seen.is_some_and(Seen::is_root));
                 return Ok(ControlFlow::Continue(()));
             };
-            // The root shows whether the tree is the recorded one.
-            if is_selected || old.path == ROOT {
+            // The walk looks for everything that is not skipped.
+            if part.is_none_or(|part| !part.skips(old.path)) {
                 scrub.survey.note(&old, seen, failed, &file_systems);
             }
             if let Some(seen) = seen {
                 times.add(&old, seen)?;
             }
+            scrub.left.missing += u64::from(is_selected && seen.is_none() && !failed.covers(old.path));
             if old.digests.is_empty() {
                 return Ok(ControlFlow::Continue(()));
             }
@@ -192,7 +192,6 @@ impl<'s> Scrub<'s> {
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        scrub.left.missing = scrub.survey.missing;
         scrub.left.respelled = aligned.respelled();
         scrub.queue = Queue::new(items);
         Ok((scrub, times, reserved))
