@@ -3,10 +3,10 @@
 use std::ffi::{CString, OsString};
 use std::io;
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use ftk_manifest::{Entry, Field, Header, Manifest};
 use ftk_record::quote;
-use ftk_select::{Filtered, Parts, Selection, Skipped, Unseen};
+use ftk_select::{Filtered, Parts, Selection, Unseen};
 use ftk_walk::{Fields, FileType, Metadata, Op, Recorded, Replay, Visitor, WalkError};
 
 use crate::console::Console;
@@ -53,7 +53,7 @@ impl Records {
     /// If it does.
     pub(super) fn check(&self, selection: &Selection) -> anyhow::Result<()> {
         if let Some((test, needs)) = selection.needs_tree() {
-            anyhow::bail!("{test} cannot be used with --from: a record does not have {needs}");
+            bail!("{test} cannot be used with --from: a record does not have {needs}");
         }
         for (name, manifest) in self.0.iter().filter(|_| selection.stays_on_file_system()) {
             ensure!(
@@ -85,7 +85,7 @@ impl Records {
         let rules = Rules::of_selection(selection, &used, skipped);
         Ok(Walked {
             visitors: vec![visitor],
-            skipped: Skipped { ..skipped },
+            skipped,
             rules,
             unseen: Unseen::default(),
         })

@@ -114,15 +114,20 @@ impl Manifest {
         let sealed =
             Sealed { file: Handle::Open(file), is_compressed, fingerprints, lines: next.lines, index };
         let part = PartFile { sealed, seal, shard: header.shard.clone(), name: Vec::new(), before: 0 };
-        Ok(Self {
-            parts: vec![part],
+        Ok(Self::of_files(vec![part], header))
+    }
+
+    /// Reads all entries of these files.
+    fn of_files(parts: Vec<PartFile>, header: Header) -> Self {
+        Self {
+            parts,
             header,
             is_restricted: false,
             below: None,
             part: None,
             unselected: AtomicU64::new(0),
             are_trees_checked: AtomicBool::new(false),
-        })
+        }
     }
 
     /// Reads the header of a manifest without checking the rest.
@@ -189,15 +194,7 @@ impl Manifest {
                 before += lines;
             }
         }
-        Self {
-            parts: joined,
-            header,
-            is_restricted: false,
-            below: None,
-            part: None,
-            unselected: AtomicU64::new(0),
-            are_trees_checked: AtomicBool::new(false),
-        }
+        Self::of_files(joined, header)
     }
 
     /// Closes the file, which must be at this path. It is opened again for each block that is read, so that more manifests
