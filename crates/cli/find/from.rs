@@ -83,12 +83,7 @@ impl Records {
         }
         let Parts { visitor, skipped, used, .. } = visitor.into_parts();
         let rules = Rules::of_selection(selection, &used, skipped);
-        Ok(Walked {
-            visitors: vec![visitor],
-            skipped,
-            rules,
-            unseen: Unseen::default(),
-        })
+        Ok(Walked { visitors: vec![visitor], skipped, rules, unseen: Unseen::default() })
     }
 }
 

@@ -592,5 +592,10 @@ pub(super) const TABLE: &[Row] = &[
     row("AIDE", "-u", MANIFEST, "use `ftk manifest update ROOT FILE -o FILE`"),
     row("AIDE", "--compare", MANIFEST, "use `ftk manifest diff OLD NEW`"),
     row("AIDE", "-E", MANIFEST, "use `ftk manifest diff OLD NEW`"),
-    row("AIDE", "--limit RE", &["manifest", "manifest verify"], "use `--path GLOB`, or a ROOT below the recorded one"),
+    row(
+        "AIDE",
+        "--limit RE",
+        &["manifest", "manifest verify"],
+        "use `--path GLOB`, or a ROOT below the recorded one",
+    ),
 ];
