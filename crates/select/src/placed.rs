@@ -150,7 +150,7 @@ mod tests {
                 &["", "a/", "a/b/", "a/b/c.o", "a/x", "c.o"],
             ),
             (new().expression(expression("type = f and depth < 2")), &["c.o"]),
-            (new().expression(expression("name = t or ext = o")), &["", "a/b/c.o", "b/c.o", "c.o"]),
+            (new().expression(expression("name = t or extension = o")), &["", "a/b/c.o", "b/c.o", "c.o"]),
         ] {
             assert_eq!(selected(builder.clone()).0, expected, "{builder:?}");
         }
