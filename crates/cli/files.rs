@@ -78,7 +78,7 @@ fn role(command: &str, argument: &str) -> Option<Role> {
         ("hash" | "manifest import", "root") | ("manifest update", "accept") => Role::Name,
         ("dup" | "dup prune", "paths") => Role::Tree,
         ("find" | "du" | "cache forget", "paths") => Role::Examined,
-        ("dup", "manifests") | ("report", "inputs") => Role::Manifest,
+        ("dup", "manifests") | ("report", "inputs") | ("find", "from") => Role::Manifest,
         ("manifest diff", "old" | "new") | ("manifest unique", "a" | "b") => Role::Manifest,
         ("manifest merge", "parts") | ("manifest plan", "source") | ("manifest update", "old") => {
             Role::Manifest

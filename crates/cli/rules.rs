@@ -120,12 +120,17 @@ impl Rules {
         }
     }
 
-    /// Replaces rules with the same options and values by `others`, and adds those that are new.
-    pub(crate) fn replace(&mut self, others: Self) {
-        let is_other =
-            |rule: &Rule| others.0.iter().any(|it| (it.option, &it.value) == (rule.option, &rule.value));
-        self.0.retain(|rule| !is_other(rule));
-        self.0.extend(others.0);
+    /// Replaces the rules `words` of a walk, such as `--exclude=p/keep`, by those that they stand for: the first of `given`
+    /// that skip entries. Notes in these what the walk has used, and adds all of them.
+    pub(crate) fn replace(&mut self, given: &mut Self, words: &[Vec<u8>]) {
+        let (own, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.0).into_iter().partition(|rule| words.contains(&rule.word()));
+        for (rule, word) in given.0.iter_mut().filter(|rule| rule.protects).zip(words) {
+            let found = own.iter().find(|walked| walked.word() == *word);
+            rule.is_used = rule.is_used.max(found.and_then(|walked| walked.is_used));
+        }
+        self.0 = others;
+        self.0.extend(given.0.iter().cloned());
     }
 
     /// Adds rules.

@@ -4,6 +4,7 @@ mod batch;
 mod colours;
 mod exec;
 mod format;
+mod from;
 mod gnu;
 mod json;
 mod long;

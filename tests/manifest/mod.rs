@@ -16,6 +16,7 @@ mod messages;
 mod mounts;
 mod names;
 mod output;
+mod partial;
 mod plans;
 mod recorded_root;
 pub(crate) mod records;

@@ -3,11 +3,12 @@
 use std::io::Write as _;
 
 use ftk_record::sanitize;
-use ftk_walk::{Entry, FileType, Metadata};
+use ftk_walk::{Entry, Fields, FileType, Metadata};
 use lscolors::{Indicator, LsColors, Style};
 use rustix::fs::{AtFlags, statat};
 
 use super::parts;
+use super::render::facts;
 use crate::colour;
 
 /// The colours of `LS_COLORS`, or the defaults of `ls` if the variable is not set.
@@ -79,12 +80,13 @@ impl Colours {
     fn particular(&self, entry: &mut Entry<'_>, tests: &[Test]) -> Option<Indicator> {
         let mut known = tests.iter().filter(|test| self.0.has_explicit_style_for(test.0)).peekable();
         known.peek()?;
-        let metadata = entry.metadata().ok()?;
+        let metadata = facts(entry, Fields::MODE | Fields::NLINK).ok()?;
         known.find(|test| test.1(metadata)).map(|test| test.0)
     }
 
     fn is_broken(&self, link: &Entry<'_>) -> bool {
         self.0.has_explicit_style_for(Indicator::OrphanedSymbolicLink)
+            && link.record().is_none()
             && statat(link, link.name_c(), AtFlags::empty()).is_err()
     }
 }

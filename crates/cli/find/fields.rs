@@ -5,14 +5,14 @@ use std::ffi::CString;
 use std::io::Write as _;
 
 use ftk_record::sanitize;
-use ftk_walk::{Entry, FileType, WalkError};
+use ftk_walk::{Entry, Fields as Has, FileType, WalkError};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use nix::unistd::{Gid, Group, Uid, User};
 
 use super::format::{Field, TextFormat, TextPart};
 use super::parts::{name, parent, split_extension};
-use super::render::target;
+use super::render::{facts, target};
 
 /// Writes entries in one format, for one worker.
 pub(super) struct Fields<'f> {
@@ -88,34 +88,34 @@ impl<'f> Fields<'f> {
             }
             Field::Depth => push_number(out, entry.depth()),
             Field::Type => out.push(letter(entry.file_type())),
-            Field::Size => push_number(out, entry.metadata()?.size),
-            Field::Blocks => push_number(out, entry.metadata()?.blocks),
+            Field::Size => push_number(out, facts(entry, Has::SIZE)?.size),
+            Field::Blocks => push_number(out, facts(entry, Has::BLOCKS)?.blocks),
             Field::Mode => {
-                let _ = write!(out, "{:o}", entry.metadata()?.mode);
+                let _ = write!(out, "{:o}", facts(entry, Has::MODE)?.mode);
             }
             Field::Permissions => {
-                let metadata = entry.metadata()?;
+                let metadata = facts(entry, Has::MODE)?;
                 push_permissions(out, metadata.file_type, metadata.mode);
             }
-            Field::Uid => push_number(out, entry.metadata()?.uid),
-            Field::Gid => push_number(out, entry.metadata()?.gid),
+            Field::Uid => push_number(out, facts(entry, Has::UID)?.uid),
+            Field::Gid => push_number(out, facts(entry, Has::GID)?.gid),
             Field::User => {
-                let uid = entry.metadata()?.uid;
+                let uid = facts(entry, Has::UID)?.uid;
                 push_shown(out, self.escape, self.owners.user(uid).as_bytes());
             }
             Field::Group => {
-                let gid = entry.metadata()?.gid;
+                let gid = facts(entry, Has::GID)?.gid;
                 push_shown(out, self.escape, self.owners.group(gid).as_bytes());
             }
-            Field::Links => push_number(out, entry.metadata()?.nlink),
-            Field::Inode => push_number(out, entry.metadata()?.ino),
-            Field::Device => push_number(out, entry.metadata()?.dev),
-            Field::Mtime => push_date(out, entry.metadata()?.mtime_ns, &self.zone),
-            Field::Ctime => push_date(out, entry.metadata()?.ctime_ns, &self.zone),
-            Field::Atime => push_date(out, entry.metadata()?.atime_ns, &self.zone),
-            Field::MtimeNs => push_number(out, entry.metadata()?.mtime_ns),
-            Field::CtimeNs => push_number(out, entry.metadata()?.ctime_ns),
-            Field::AtimeNs => push_number(out, entry.metadata()?.atime_ns),
+            Field::Links => push_number(out, facts(entry, Has::NLINK)?.nlink),
+            Field::Inode => push_number(out, facts(entry, Has::INO)?.ino),
+            Field::Device => push_number(out, facts(entry, Has::INO)?.dev),
+            Field::Mtime => push_date(out, facts(entry, Has::MTIME)?.mtime_ns, &self.zone),
+            Field::Ctime => push_date(out, facts(entry, Has::CTIME)?.ctime_ns, &self.zone),
+            Field::Atime => push_date(out, facts(entry, Has::ATIME)?.atime_ns, &self.zone),
+            Field::MtimeNs => push_number(out, facts(entry, Has::MTIME)?.mtime_ns),
+            Field::CtimeNs => push_number(out, facts(entry, Has::CTIME)?.ctime_ns),
+            Field::AtimeNs => push_number(out, facts(entry, Has::ATIME)?.atime_ns),
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use clap::ValueEnum;
 use ftk_record::{sanitize, type_name, write_record};
-use ftk_walk::{Entry, FileType, WalkError};
+use ftk_walk::{Entry, Fields, FileType, WalkError};
 use indicatif::HumanCount;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -13,6 +13,7 @@ use jiff::tz::TimeZone;
 use super::fields::Owners;
 use super::order::SortKey;
 use super::parts;
+use super::render::facts;
 use crate::size::Unit;
 use crate::stdout::{Lines, Stdout};
 
@@ -102,11 +103,11 @@ impl Groups {
             }
             GroupBy::Type => key.extend_from_slice(type_name(entry.file_type()).as_bytes()),
             GroupBy::Owner => {
-                let uid = entry.metadata()?.uid;
+                let uid = facts(entry, Fields::UID)?.uid;
                 key.extend_from_slice(self.owners.user(uid).as_bytes());
             }
             GroupBy::Year => {
-                if let Ok(time) = Timestamp::from_nanosecond(entry.metadata()?.mtime_ns) {
+                if let Ok(time) = Timestamp::from_nanosecond(facts(entry, Fields::MTIME)?.mtime_ns) {
                     // Writing to a Vec cannot fail.
                     let _ = write!(key, "{}", time.to_zoned(self.zone.clone()).year());
                 }
@@ -121,7 +122,7 @@ impl Groups {
         }
         let bytes = match entry.file_type() {
             FileType::Directory => 0,
-            _ => entry.metadata()?.size,
+            _ => facts(entry, Fields::SIZE)?.size,
         };
         let group = match self.groups.get_mut(&self.key) {
             Some(group) => group,

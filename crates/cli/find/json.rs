@@ -3,10 +3,14 @@
 use std::io::Write as _;
 
 use ftk_record::{type_name, write_path, write_string};
-use ftk_walk::{Entry, WalkError};
+use ftk_walk::{Entry, Fields, WalkError};
 
 use super::fields::Owners;
-use super::render::target;
+use super::render::{all_of, facts, target};
+
+/// The metadata of the object.
+const MEMBERS: [Fields; 7] =
+    [Fields::SIZE, Fields::MTIME, Fields::MODE, Fields::UID, Fields::GID, Fields::INO, Fields::NLINK];
 
 /// Appends the object, without a newline. On an error, nothing is appended.
 pub(super) fn push(
@@ -15,7 +19,7 @@ pub(super) fn push(
     entry: &mut Entry<'_>,
     owners: &mut Owners,
 ) -> Result<(), WalkError> {
-    let metadata = *entry.metadata()?;
+    let metadata = *facts(entry, all_of(&MEMBERS))?;
     let target = target(path, entry)?;
     out.push(b'{');
     write_path(out, "path", path);

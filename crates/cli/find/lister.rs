@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::SyncSender;
 
-use ftk_walk::{Directory, Entry, Fields, Step, Visitor, WalkError};
+use ftk_walk::{Directory, Entry, Fields, Op, Step, Visitor, WalkError};
 
 use super::group::Groups;
 use super::render::Render;
@@ -51,6 +51,9 @@ impl<'l> Lister<'l> {
     }
 
     fn list(&mut self, entry: &mut Entry<'_>) -> Step {
+        if entry.record().is_some_and(|record| record.is_implied) {
+            return Step::Descend;
+        }
         let (dir, limit) = (&self.dir, self.limit);
         let step = match &mut self.sink {
             Sink::Count => Limit::claim(limit),
@@ -91,8 +94,10 @@ impl<'l> Lister<'l> {
 
     /// Reports an entry that has no record. Descends nevertheless, since it may be a directory.
     fn skip(&mut self, error: WalkError) -> Step {
-        self.error(error);
-        Step::Descend
+        match self.error(error) {
+            Step::Stop => Step::Stop,
+            _ => Step::Descend,
+        }
     }
 }
 
@@ -114,6 +119,8 @@ impl Visitor for Lister<'_> {
 
     fn reads(&self) -> Fields {
         match &self.sink {
+            // A record may lack fields, and those that are printed cost nothing.
+            _ if self.search.records.is_some() => Fields::NONE,
             Sink::Lines { render, .. } => render.reads(),
             Sink::Sort(unsorted) => unsorted.reads(),
             Sink::Top(top) => top.reads(),
@@ -135,6 +142,10 @@ impl Visitor for Lister<'_> {
         } else {
             walk_error(&error, self.search.console);
             self.outcome = Outcome::Error;
+            // What a record lacks of one entry, it lacks of most.
+            if self.search.records.is_some() && error.op == Op::Stat {
+                return Step::Stop;
+            }
         }
         Step::Next
     }

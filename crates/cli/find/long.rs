@@ -2,14 +2,18 @@
 
 use std::io::Write as _;
 
-use ftk_walk::{Entry, WalkError};
+use ftk_walk::{Entry, Fields, WalkError};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::fields::{Owners, push_permissions, push_shown};
-use super::render::{ShownName, target};
+use super::render::{ShownName, all_of, facts, target};
 use crate::human;
 use crate::size::Unit;
+
+/// The metadata of a line.
+const COLUMNS: [Fields; 6] =
+    [Fields::MODE, Fields::NLINK, Fields::UID, Fields::GID, Fields::SIZE, Fields::MTIME];
 
 /// How columns are written.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +45,7 @@ impl<'r> Long<'r> {
         dir: &[u8],
         entry: &mut Entry<'_>,
     ) -> Result<(), WalkError> {
-        let metadata = *entry.metadata()?;
+        let metadata = *facts(entry, all_of(&COLUMNS))?;
         let target = target(&[dir, entry.name()].concat(), entry)?;
         push_permissions(out, metadata.file_type, metadata.mode);
         // Writing to a Vec cannot fail.

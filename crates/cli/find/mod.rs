@@ -5,6 +5,7 @@ mod exec;
 mod explain;
 mod fields;
 mod format;
+mod from;
 mod group;
 mod hyperlink;
 pub(crate) mod json;
@@ -30,6 +31,7 @@ use ftk_walk::Follow;
 
 use self::exec::{Commands, Templates};
 use self::format::TextFormat;
+use self::from::Records;
 use self::group::GroupBy;
 use self::order::{Order, SortKey};
 use self::search::{Limit, Search};
@@ -55,6 +57,16 @@ pub(crate) struct FindArgs {
     /// Starting points [default: .]
     #[arg(value_name = "PATH")]
     paths: Vec<OsString>,
+
+    /// List the entries of a record, not of the disk
+    ///
+    /// Repeatable. FILE is a manifest, a directory with the parts of all shards, or `-` for standard input. Each PATH is another one.
+    /// Nothing in the recorded tree is looked at. Paths begin with the root as it was named when it was recorded. All
+    /// filters and formats work, as far as the record answers them: a test or field that it lacks, such as the time of
+    /// the last access, is an error.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(conflicts_with_all = ["explain", "exec", "exec-batch", "files_from", "files0_from", "follow"])]
+    from: Vec<OsString>,
 
     /// Print which rules select PATH or not, instead of listing; repeatable
     ///
@@ -185,6 +197,7 @@ Examples:
   ftk find /srv -e flac --exec ffmpeg -i {} {.}.mp3 \\;
                                           run a command for each file
   ftk find . -n '*.o' --exec-batch rm     one command for all, or a few
+  ftk find --from etc.jsonl --perm /6000  entries of a manifest
   ftk find -t f -0 | xargs -0r wc -l      paths for other tools";
 
 pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
@@ -193,12 +206,24 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
     if args.paths.is_empty() && !args.selection.starts.has_list() {
         exec::refuse_swallowed(&args.commands, CommandLine::of_process)?;
     }
-    let roots = args.selection.starts.read(&args.paths, &[c"."])?;
+    let records = match args.from.is_empty() {
+        true => None,
+        false => Some(Records::open(args.from.iter().chain(&args.paths).cloned(), globals, console)?),
+    };
+    let roots = match &records {
+        Some(records) => records.roots()?,
+        None => args.selection.starts.read(&args.paths, &[c"."])?,
+    };
     let selection_roots = Roots::new(&roots);
-    let selection = args.selection.compile(&selection_roots, &own, console)?;
+    let mut selection = args.selection.compile(&selection_roots, &own, console)?;
+    if let Some(records) = &records {
+        selection = selection.for_records();
+        records.check(&selection)?;
+    }
     let plan = if args.commands.is_empty() { None } else { Some(Templates::new(&args.commands)?) };
     let search = Search {
         roots: &roots,
+        records: records.as_ref(),
         follow: args.selection.follow(Follow::Never),
         selection: &selection,
         globals,
@@ -216,10 +241,10 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
     let out = Stdout::default();
     let outcome = match plan {
         _ if !args.explain.is_empty() => explain::explain(&args.explain, &search, &selection_roots, &out),
-        _ if globals.quiet => modes::answer(&search),
+        _ if globals.quiet => modes::answer(&search)?,
         Some(plan) => modes::run_commands(&plan, args.output.order(), &search, &out)?,
-        None if args.output.group_by.is_some() => modes::group(&args.output, &search, &out),
-        None if args.output.count => modes::count(&search, &out),
+        None if args.output.group_by.is_some() => modes::group(&args.output, &search, &out)?,
+        None if args.output.count => modes::count(&search, &out)?,
         None => modes::list(&args.output, &search, &out)?,
     };
     out.finish()?;

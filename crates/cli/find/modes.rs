@@ -20,14 +20,14 @@ use crate::stdout::{Lines, Stdout};
 ///
 /// A match means success even if errors occurred: the number of errors before the first match depends on the
 /// order in which directories are listed, and the exit status must not depend on it.
-pub(super) fn answer(search: &Search<'_>) -> Outcome {
-    let tally = search.walk(|| Sink::Count);
-    if tally.found > 0 { Outcome::Success } else { tally.outcome.max(Outcome::Negative) }
+pub(super) fn answer(search: &Search<'_>) -> anyhow::Result<Outcome> {
+    let tally = search.walk(|| Sink::Count)?;
+    Ok(if tally.found > 0 { Outcome::Success } else { tally.outcome.max(Outcome::Negative) })
 }
 
 /// Prints the number of entries.
-pub(super) fn count(search: &Search<'_>, out: &Stdout) -> Outcome {
-    let tally = search.walk(|| Sink::Count);
+pub(super) fn count(search: &Search<'_>, out: &Stdout) -> anyhow::Result<Outcome> {
+    let tally = search.walk(|| Sink::Count)?;
     let found = tally.found;
     let mut line = Vec::new();
     if search.globals.json {
@@ -39,7 +39,7 @@ pub(super) fn count(search: &Search<'_>, out: &Stdout) -> Outcome {
         line.extend_from_slice(format!("{found}\n").as_bytes());
     }
     out.write(&line);
-    tally.outcome
+    Ok(tally.outcome)
 }
 
 /// Runs commands for each entry, or for many at once.
@@ -57,7 +57,7 @@ pub(super) fn run_commands(
         let send = |path: &[u8]| queue.send(path.to_vec()).is_ok();
         match order {
             Some(order) => sorted_paths(order, search, send),
-            None => Ok(search.walk(|| Sink::Commands(queue.clone())).outcome),
+            None => Ok(search.walk(|| Sink::Commands(queue.clone()))?.outcome),
         }
     };
     let (found, ran) = exec::run(templates, at_once, out, search.console, find)?;
@@ -70,16 +70,16 @@ fn sorted_paths(
     search: &Search<'_>,
     mut accept: impl FnMut(&[u8]) -> bool,
 ) -> anyhow::Result<Outcome> {
-    if order.is_by_path() && search.limit.is_none() {
+    if order.is_by_path() && search.limit.is_none() && search.records.is_none() {
         return search.scan_sorted(accept);
     }
     search.walk_sorted(order, || Render::Nothing, |path, _| accept(path))
 }
 
 /// Prints count, bytes and share of each group.
-pub(super) fn group(args: &OutputArgs, search: &Search<'_>, out: &Stdout) -> Outcome {
-    let Some(by) = args.group_by else { return Outcome::Success };
-    let (parts, tally) = search.walk_groups(by);
+pub(super) fn group(args: &OutputArgs, search: &Search<'_>, out: &Stdout) -> anyhow::Result<Outcome> {
+    let Some(by) = args.group_by else { return Ok(Outcome::Success) };
+    let (parts, tally) = search.walk_groups(by)?;
     let most = args.max_results.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
     let form = group::Form {
         json: search.globals.json,
@@ -89,7 +89,7 @@ pub(super) fn group(args: &OutputArgs, search: &Search<'_>, out: &Stdout) -> Out
         reverse: args.reverse,
     };
     group::print(by, parts, most, form, out);
-    tally.outcome
+    Ok(tally.outcome)
 }
 
 /// Prints all entries.
@@ -101,7 +101,7 @@ pub(super) fn list(args: &OutputArgs, search: &Search<'_>, out: &Stdout) -> anyh
             sorted_paths(order, search, |path| lines.path(path, b"", *end))?
         }
         (Style::Plain { end }, None) => {
-            search.walk(|| Sink::Paths { lines: Lines::new(out), end: *end }).outcome
+            search.walk(|| Sink::Paths { lines: Lines::new(out), end: *end })?.outcome
         }
         (Style::Rendered(form), Some(order)) => search.walk_sorted(
             order,
@@ -110,7 +110,7 @@ pub(super) fn list(args: &OutputArgs, search: &Search<'_>, out: &Stdout) -> anyh
         )?,
         (Style::Rendered(form), None) => {
             let render = || form.render(search.roots);
-            search.walk(|| Sink::Lines { lines: Lines::new(out), render: render() }).outcome
+            search.walk(|| Sink::Lines { lines: Lines::new(out), render: render() })?.outcome
         }
     };
     lines.flush();

@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use ftk_walk::{Entry, Fields, WalkError};
 
 use super::parts;
+use super::render::facts;
 
 /// What entries are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -44,8 +45,8 @@ impl Order {
     pub(super) fn number(self, entry: &mut Entry<'_>) -> Result<Option<i128>, WalkError> {
         Ok(match self.key {
             SortKey::Path | SortKey::Name | SortKey::Extension | SortKey::Count => None,
-            SortKey::Size => Some(entry.metadata()?.size.into()),
-            SortKey::Mtime => Some(entry.metadata()?.mtime_ns),
+            SortKey::Size => Some(facts(entry, Fields::SIZE)?.size.into()),
+            SortKey::Mtime => Some(facts(entry, Fields::MTIME)?.mtime_ns),
         })
     }
 

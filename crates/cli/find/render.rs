@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use ftk_walk::{Entry, FileType, Op, WalkError};
+use ftk_walk::{Entry, FileType, Metadata, Op, WalkError, lacks};
 use rustix::fs::readlinkat;
 
 use super::colours::Colours;
@@ -93,10 +93,27 @@ impl ShownName<'_> {
     }
 }
 
+/// Returns the set of these fields.
+pub(super) fn all_of(fields: &[ftk_walk::Fields]) -> ftk_walk::Fields {
+    fields.iter().fold(ftk_walk::Fields::NONE, |all, field| all | *field)
+}
+
+/// Returns metadata in which these fields are valid. A walk reads all fields by one call, and a record may lack the others.
+pub(super) fn facts<'e>(
+    entry: &'e mut Entry<'_>,
+    fields: ftk_walk::Fields,
+) -> Result<&'e Metadata, WalkError> {
+    if entry.record().is_some() { entry.metadata_with(fields) } else { entry.metadata() }
+}
+
 /// Returns the target of a symbolic link, or `None` for other entries.
 pub(super) fn target(path: &[u8], entry: &Entry<'_>) -> Result<Option<CString>, WalkError> {
     if entry.file_type() != FileType::Symlink {
         return Ok(None);
+    }
+    if let Some(record) = entry.record() {
+        let lacks = || WalkError::new(Op::Stat, path.to_vec(), lacks("target"));
+        return record.target.map(|target| Some(target.to_owned())).ok_or_else(lacks);
     }
     let target = readlinkat(entry, entry.name_c(), Vec::new());
     target.map(Some).map_err(|error| WalkError::new(Op::Read, path.to_vec(), error.into()))

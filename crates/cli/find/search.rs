@@ -8,6 +8,7 @@ use ftk_inventory::{Budget, Collect, Inventory, Keep};
 use ftk_select::{Selection, Skipped};
 use ftk_walk::{Follow, Step, Walker};
 
+use super::from::Records;
 use super::group::{GroupBy, Groups};
 use super::lister::{Lister, Sink};
 use super::order::Order;
@@ -23,6 +24,8 @@ use crate::scan::{Walked, none_of, say_skipped, too_large, walk, walk_error, wal
 /// A search: starting points, selection and limit.
 pub(super) struct Search<'s> {
     pub(super) roots: &'s [CString],
+    /// The manifests whose entries are listed; `None`: those of the trees at the roots.
+    pub(super) records: Option<&'s Records>,
     pub(super) follow: Follow,
     pub(super) selection: &'s Selection,
     pub(super) globals: &'s Globals,
@@ -43,7 +46,10 @@ pub(super) struct Tally {
 
 impl Search<'_> {
     /// Walks with one sink per worker.
-    pub(super) fn walk<'l>(&'l self, mut sink: impl FnMut() -> Sink<'l>) -> Tally {
+    ///
+    /// # Errors
+    /// If a record cannot be read.
+    pub(super) fn walk<'l>(&'l self, mut sink: impl FnMut() -> Sink<'l>) -> anyhow::Result<Tally> {
         let lister = || Lister::new(sink(), self.limit.as_ref(), self);
         self.walk_with(&self.budget(), lister, |sink| match sink {
             Sink::Paths { mut lines, .. } | Sink::Lines { mut lines, .. } => {
@@ -72,7 +78,7 @@ impl Search<'_> {
                         parts.push(part);
                     }
                 },
-            );
+            )?;
             self.ensure_used(&tally.rules)?;
             for first in Top::merge(parts, most) {
                 if !accept(&first.path, &first.record) {
@@ -92,7 +98,7 @@ impl Search<'_> {
                     parts.push(part);
                 }
             },
-        );
+        )?;
         self.ensure_used(&tally.rules)?;
         for (path, record) in sort(&parts, order).with_context(|| too_large(&budget))? {
             if !accept(path, record) {
@@ -131,15 +137,18 @@ impl Search<'_> {
     }
 
     /// Walks, and returns the groups of all workers.
-    pub(super) fn walk_groups(&self, by: GroupBy) -> (Vec<Groups>, Tally) {
+    ///
+    /// # Errors
+    /// If a record cannot be read.
+    pub(super) fn walk_groups(&self, by: GroupBy) -> anyhow::Result<(Vec<Groups>, Tally)> {
         let mut parts = Vec::new();
         let lister = || Lister::new(Sink::Group(Groups::new(by)), None, self);
         let tally = self.walk_with(&self.budget(), lister, |sink| {
             if let Sink::Group(part) = sink {
                 parts.push(part);
             }
-        });
-        (parts, tally)
+        })?;
+        Ok((parts, tally))
     }
 
     fn walk_with<'l>(
@@ -147,9 +156,12 @@ impl Search<'_> {
         budget: &Budget,
         mut lister: impl FnMut() -> Lister<'l>,
         mut done: impl FnMut(Sink<'l>),
-    ) -> Tally {
+    ) -> anyhow::Result<Tally> {
         let progress = self.console.progress.during_output();
-        let walked = walk(self.walker(), self.selection, budget, progress, self.console, |_| lister());
+        let walked = match self.records {
+            Some(records) => records.walk(self.roots, self.selection, lister())?,
+            None => walk(self.walker(), self.selection, budget, progress, self.console, |_| lister()),
+        };
         let Walked { visitors, skipped, rules, .. } = walked;
         let mut tally = Tally { found: 0, outcome: Outcome::Success, rules };
         let mut vanished = Vec::new();
@@ -165,7 +177,7 @@ impl Search<'_> {
         if tally.found == 0 {
             self.say_filtered(skipped);
         }
-        tally
+        Ok(tally)
     }
 
     /// Whether all entries must be listed before the first one is accepted, because a rule may turn out to be unused.

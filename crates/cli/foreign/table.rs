@@ -615,5 +615,10 @@ pub(super) const TABLE: &[Row] = &[
     row("AIDE", "-u", MANIFEST, "use `ftk manifest update ROOT FILE -o FILE`"),
     row("AIDE", "--compare", MANIFEST, "use `ftk manifest diff OLD NEW`"),
     row("AIDE", "-E", MANIFEST, "use `ftk manifest diff OLD NEW`"),
-    row("AIDE", "--limit RE", &["manifest", "manifest create"], "use `ftk manifest create --regex RE`"),
+    row(
+        "AIDE",
+        "--limit RE",
+        &["manifest", "manifest verify"],
+        "use `--path GLOB`, or a ROOT below the recorded one",
+    ),
 ];

@@ -302,7 +302,7 @@ impl HashArgs {
             ensure!(!(self.format.is_some() && globals.json), "--format cannot be used with --json");
         }
         if self.format.is_some()
-            && let Some(other) = self.algorithms.iter().find(|it| mhl::element(**it).is_none())
+            && let Some(other) = self.algorithms().into_iter().find(|it| mhl::element(*it).is_none())
         {
             bail!("--format mhl has digests by md5, sha1 and xxh64, and not by {other}");
         }

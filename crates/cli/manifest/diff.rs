@@ -47,7 +47,7 @@ pub(super) struct DiffArgs {
     /// Print which directories grew or shrank, not the entries
     ///
     /// Prints what `ftk du --since OLD NEW` prints. The summary and the exit status are still about all entries.
-    #[arg(long, conflicts_with_all = ["status", "exclude", "path"])]
+    #[arg(long, conflicts_with_all = ["status", "exclude", "path", "wanted", "unwanted"])]
     by_directory: bool,
 
     /// With --by-directory: print only the N largest changes
@@ -87,7 +87,6 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     if args.old == "-" && args.new == "-" {
         bail!("standard input can be read only once");
     }
-    let part = args.part.compile(None)?;
     let are_manifests = [is_manifest(&args.old)?, is_manifest(&args.new)?];
     let stdout = Stdout::default();
     let list = List::create(None, &stdout)?;
@@ -101,7 +100,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
             "--status-corrupted needs manifests: a checksum list has no times, which tell damage from edits"
         );
         ensure!(!args.by_directory, "--by-directory needs manifests: a checksum list has no sizes");
-        ensure!(part.is_none(), "-E and --path are for two manifests");
+        ensure!(args.part.is_empty(), NEEDS_MANIFESTS);
         if args.rules.normalize_names {
             bail!("--normalize-names is for two manifests: names of checksum lists are compared exactly");
         }
@@ -117,6 +116,7 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     }
     let [old, new] =
         both([&args.old, &args.new], globals, |path| Ok(Input::open(path, globals, console)?.manifest))?;
+    let part = args.part.compile(None, &old.header().root, None, console)?;
     let criteria = Criteria {
         mode: args.rules.mode.into(),
         ignore: ignored,
@@ -157,10 +157,12 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     let headers = [("OLD", old.header()), ("NEW", new.header())];
     say_unselected(part.as_ref(), summary.unselected, None, &headers, console);
     if let Some(part) = &part {
-        part.rules(None).say(console);
+        part.rules().say(console);
     }
     Ok(outcome)
 }
+
+const NEEDS_MANIFESTS: &str = "-E, --path, --where and --exclude-where are for two manifests";
 
 /// Prints the directories that grew or shrank.
 fn print_directories(

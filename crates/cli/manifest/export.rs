@@ -23,6 +23,7 @@ use crate::manifest::format::ExportFormat;
 use crate::manifest::generation;
 use crate::manifest::guard::refuse_to_overwrite;
 use crate::manifest::input::Input;
+use crate::manifest::part::{Part, PartArgs, say_unselected};
 use crate::stdout::Stdout;
 
 /// Write a manifest in the format of another tool
@@ -58,6 +59,9 @@ pub(super) struct ExportArgs {
     /// Replace a manifest, or the files of a bag
     #[arg(long, requires = "output", help_heading = "Output")]
     force: bool,
+
+    #[command(flatten)]
+    part: PartArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -75,7 +79,11 @@ Examples:
 pub(super) fn run(args: &ExportArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     ensure!(!globals.json, "--json cannot be used: --format decides about the output");
     let name = || quote(args.manifest.as_bytes());
-    let manifest = Input::open(&args.manifest, globals, console)?.manifest;
+    let mut manifest = Input::open(&args.manifest, globals, console)?.manifest;
+    let part = args.part.compile(None, &manifest.header().root, None, console)?;
+    if let Some(part) = &part {
+        manifest.select(part.selector());
+    }
     let (format, budget) = (Format::from(args.format), Budget::new(globals.memory()));
     let failed = manifest.header().failed.paths();
     if !failed.is_empty() {
@@ -87,7 +95,9 @@ pub(super) fn run(args: &ExportArgs, globals: &Globals, console: &Console) -> an
         ));
     }
     if let (Format::Bagit, Some(bag)) = (format, named(args.output.as_deref())) {
-        return write_bag(&manifest, bag, args, &budget, console);
+        let outcome = write_bag(&manifest, bag, args, &budget, console)?;
+        say_part(part.as_ref(), &manifest, console);
+        return Ok(outcome);
     }
     if format == Format::AscMhl {
         let card = named(args.output.as_deref())
@@ -102,7 +112,16 @@ pub(super) fn run(args: &ExportArgs, globals: &Globals, console: &Console) -> an
     let list = List::create(named(args.output.as_deref()), &stdout)?;
     let entries = write(&export, list, named(args.output.as_deref()), &args.manifest, &budget)?;
     console.summary(format_args!("{} exported", human::entries(entries)));
+    say_part(part.as_ref(), &manifest, console);
     Ok(Outcome::Success)
+}
+
+/// Says what was not exported because of the selection options, and which of these matched nothing.
+fn say_part(part: Option<&Part>, manifest: &Manifest, console: &Console) {
+    if let Some(part) = part {
+        say_unselected(Some(part), manifest.unselected(), None, &[], console);
+        part.rules().say(console);
+    }
 }
 
 /// Writes an export to `list`, which is that of `output`.

@@ -1,9 +1,11 @@
 //! `ftk manifest merge PART...`: joins the manifests of all shards.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::time::Duration;
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow, ensure};
 use clap::Args;
 use ftk_manifest::{Failed, MergeError, Merged};
 use ftk_record::quote;
@@ -11,6 +13,7 @@ use ftk_record::quote;
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::human;
+use crate::input;
 use crate::list::{List, cannot_write, named};
 use crate::manifest::create::write_with;
 use crate::manifest::input::{describe_changes, joined, open_parts, such_as};
@@ -22,7 +25,7 @@ use crate::stdout::Stdout;
 ///
 /// The parts may be given in any order. All N shards of one plan, or of one N without a plan, must be there, each once.
 /// Entry by entry, the result is the manifest that a single run of `create` would have made. It reads no files.
-/// Parts of different roots are refused, and so are parts with different file systems mounted below the root.
+/// A plan among the arguments is skipped. Parts of different roots are refused, and so are parts with different file systems mounted below the root.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct MergeArgs {
@@ -53,18 +56,35 @@ pub(super) fn run(args: &MergeArgs, globals: &Globals, console: &Console) -> any
     let stdout = Stdout::default();
     let list = List::create(output, &stdout)?;
     let max_span_ns = i128::try_from(args.max_span.as_nanos()).unwrap_or(i128::MAX);
-    let parts = open_parts(&args.parts, globals, max_span_ns, &mut Vec::new())?;
-    let parts = joined(parts, &args.parts, globals)?;
+    let mut paths = Vec::new();
+    for path in &args.parts {
+        if !is_plan(path)? {
+            paths.push(path.clone());
+        }
+    }
+    ensure!(!paths.is_empty(), "all arguments are plans: merge needs the manifests of all shards");
+    let parts = open_parts(&paths, globals, max_span_ns, &mut Vec::new())?;
+    let parts = joined(parts, &paths, globals)?;
     let named = |error| match error {
         MergeError::Output(_) => anyhow!(error).context(cannot_write(output)),
         error => error.into(),
     };
     let failed = parts.header().failed.clone();
     let merged = write_with(parts.header(), list, output, |writer| parts.merge(writer).map_err(named))?;
-    let (entries, parts) = (human::entries(merged.entries), human::count(args.parts.len() as u64, "part"));
+    let (entries, parts) = (human::entries(merged.entries), human::count(paths.len() as u64, "part"));
     console.summary(format_args!("{entries} of {parts}"));
     say_changes(&merged, console);
     Ok(say_failed(&failed, console))
+}
+
+/// Returns whether an argument is a regular file with a plan of shards. Anything else cannot be read twice.
+fn is_plan(path: &OsStr) -> anyhow::Result<bool> {
+    let name = || quote(path.as_bytes());
+    if path == "-" || !fs::metadata(path).with_context(|| format!("cannot open {}", name()))?.is_file() {
+        return Ok(false);
+    }
+    let file = input::open_file(path).with_context(|| format!("cannot open {}", name()))?;
+    ftk_manifest::is_plan(&file).with_context(|| format!("cannot read {}", name()))
 }
 
 /// Says what changed while the shards were recorded.

@@ -16,6 +16,7 @@ mod output;
 mod pace;
 mod parity;
 mod part;
+mod place;
 mod plan;
 mod protect;
 mod reading;

@@ -1,36 +1,29 @@
-//! `-E` and `--path` of commands that compare with a record: they look at a part of the entries.
+//! `-E`, `--path`, `--where` and `--exclude-where` of commands that work with a record: they look at a part of the entries.
 
-use std::cell::{Cell, RefCell};
 use std::ffi::{OsStr, OsString};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use anyhow::ensure;
 use clap::Args;
-use ftk_manifest::{Header, Selector};
+use ftk_manifest::{Header, Selector, Selects};
 use ftk_record::quote;
-use ftk_select::{PathGlob, Roots, Skipped};
+use ftk_select::{PathGlob, Placed, Roots, Skipped, escape_glob, normalise_glob};
 use ftk_walk::FileType;
 
 use crate::console::Console;
 use crate::human;
 use crate::manifest::scope::ScopeArgs;
-use crate::rules::{Rule, Rules};
+use crate::rules::Rules;
 
-/// The option to skip entries.
+/// The options to look at a part of the entries.
 #[derive(Debug, Args)]
-pub(super) struct ExcludeArgs {
+pub(super) struct PartArgs {
     /// Skip what matches this glob, and all below; repeatable
     ///
     /// A glob with a slash matches paths below the root, one without matches names. Skipped entries are neither missing
     /// nor new, whether they are recorded or not. The summary has their number.
     #[arg(short = 'E', long, value_name = "GLOB", help_heading = "Selection by place")]
     exclude: Vec<OsString>,
-}
-
-/// The options to look at a part of the entries.
-#[derive(Debug, Args)]
-pub(super) struct PartArgs {
-    #[command(flatten)]
-    exclude: ExcludeArgs,
 
     /// Look only at entries whose path matches GLOB; repeatable
     ///
@@ -38,122 +31,163 @@ pub(super) struct PartArgs {
     /// `letters`.
     #[arg(long, value_name = "GLOB", help_heading = "Selection by name and type")]
     path: Vec<OsString>,
+
+    /// Look only at entries for which EXPR is true
+    ///
+    /// Repeatable. The terms are name, iname, path, regex, extension, type, depth and hidden. See `ftk help where`.
+    #[arg(long = "where", value_name = "EXPR", help_heading = "Selection by expression")]
+    wanted: Vec<OsString>,
+
+    /// Skip what EXPR matches, and all below it
+    ///
+    /// Repeatable. The terms are those of --where.
+    #[arg(long = "exclude-where", value_name = "EXPR", help_heading = "Selection by expression")]
+    unwanted: Vec<OsString>,
 }
 
-const EXCLUDE: &str = "--exclude";
-const PATH: &str = "--path";
-
-/// A rule that was given.
-struct Given {
-    option: &'static str,
-    /// Relative to the root.
-    value: Vec<u8>,
-    glob: PathGlob,
-    is_used: Cell<bool>,
-}
-
-impl Given {
-    /// Returns whether it matches an entry. Notes that it is used.
-    fn is_match(&self, path: &[u8], is_directory: bool) -> bool {
-        let text = match self.option == EXCLUDE && self.glob.is_name() {
-            true => path.rsplit(|byte| *byte == b'/').next().unwrap_or_default(),
-            false => path,
-        };
-        let is_match = self.glob.is_match(0, text, is_directory);
-        self.is_used.set(self.is_used.get() || is_match);
-        is_match
-    }
-}
+/// The options that skip entries. A walk with them does not enter what they skip.
+const EXCLUDE: &[u8] = b"--exclude=";
+const EXCLUDE_WHERE: &[u8] = b"--exclude-where=";
 
 /// A part of the entries.
 pub(super) struct Part {
-    given: Rc<[Given]>,
+    placed: Arc<Mutex<Placed>>,
+    /// All options, relative to the root.
+    words: Vec<Vec<u8>>,
+    /// Those for a walk that also finds what is not selected, and is not skipped.
+    skipping: Vec<Vec<u8>>,
+    /// The same rules after a walk with all options.
+    walked: Rules,
 }
 
-impl ExcludeArgs {
-    /// Compiles the options for the tree `root`; `None` for records alone. Returns `None` if none is given.
-    ///
-    /// # Errors
-    /// If a glob is invalid.
-    pub(super) fn compile(&self, root: Option<&OsStr>) -> anyhow::Result<Option<Part>> {
-        Part::new(self.exclude.iter().map(|glob| (EXCLUDE, glob)), root)
+/// Selects entries for a manifest.
+struct Shared(Arc<Mutex<Placed>>);
+
+impl Selects for Shared {
+    fn selects(&self, path: &[u8], file_type: FileType) -> bool {
+        lock(&self.0).selects(path, file_type)
     }
+
+    fn skips(&self, path: &[u8], file_type: FileType) -> bool {
+        lock(&self.0).skips(path, file_type)
+    }
+}
+
+/// Nothing is left half done by a panic.
+fn lock(placed: &Mutex<Placed>) -> MutexGuard<'_, Placed> {
+    placed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PartArgs {
-    /// See [`ExcludeArgs::compile`].
-    pub(super) fn compile(&self, root: Option<&OsStr>) -> anyhow::Result<Option<Part>> {
-        let excludes = self.exclude.exclude.iter().map(|glob| (EXCLUDE, glob));
-        Part::new(excludes.chain(self.path.iter().map(|glob| (PATH, glob))), root)
+    /// Whether no option was given.
+    pub(super) fn is_empty(&self) -> bool {
+        let Self { exclude, path, wanted, unwanted } = self;
+        [exclude, path, wanted, unwanted].into_iter().all(Vec::is_empty)
+    }
+
+    /// Compiles the options for the tree `root`, which paths in them may begin with; for a record alone, they are below its
+    /// root. `name` is the path of the root. `base`: the path of the root below the recorded one, if it is another. Returns
+    /// `None` if no option is given.
+    ///
+    /// # Errors
+    /// If a value is wrong, or tests what a record does not have.
+    pub(super) fn compile(
+        &self,
+        root: Option<&OsStr>,
+        name: &[u8],
+        base: Option<&[u8]>,
+        console: &Console,
+    ) -> anyhow::Result<Option<Part>> {
+        let options = [
+            ("--exclude", &self.exclude),
+            ("--path", &self.path),
+            ("--where", &self.wanted),
+            ("--exclude-where", &self.unwanted),
+        ];
+        let mut words = Vec::new();
+        for (option, value) in
+            options.iter().flat_map(|(option, values)| values.iter().map(move |it| (*option, it)))
+        {
+            let mut word = OsString::from(format!("{option}="));
+            word.push(value);
+            words.extend(ScopeArgs::relative(word, root)?);
+        }
+        if words.is_empty() {
+            return Ok(None);
+        }
+        let selection = ScopeArgs::of_words(&words)?.compile(OsStr::new(""), &[], console)?;
+        ensure!(
+            !selection.reads_ignore_files(),
+            "`ignored` needs the ignore files of the tree, which a record does not have"
+        );
+        let name = name.rsplit(|byte| *byte == b'/').find(|name| !name.is_empty()).unwrap_or(b"/");
+        let mut skipping = words.clone();
+        match base {
+            None => skipping.retain(|word| word.starts_with(EXCLUDE) || word.starts_with(EXCLUDE_WHERE)),
+            // Expressions with paths would mean something else from the recorded root on. What they skip is walked, and
+            // then not selected.
+            Some(base) => {
+                let below = |word: &Vec<u8>| Some(word_below(word.strip_prefix(EXCLUDE)?, base));
+                skipping = skipping.iter().filter_map(below).collect::<Result<_, _>>()?;
+            }
+        }
+        let placed = Arc::new(Mutex::new(Placed::new(selection, name)));
+        Ok(Some(Part { placed, words, skipping, walked: Rules::default() }))
     }
 }
 
-impl Part {
-    fn new<'g>(
-        globs: impl Iterator<Item = (&'static str, &'g OsString)>,
-        root: Option<&OsStr>,
-    ) -> anyhow::Result<Option<Self>> {
-        let mut given = Vec::new();
-        for (option, glob) in globs {
-            let mut word = OsString::from(format!("{option}="));
-            word.push(glob);
-            for word in ScopeArgs::relative(word, root)? {
-                let value = word[option.len() + 1..].to_vec();
-                let glob = PathGlob::new(&*value, &Roots::none())?;
-                given.push(Given { option, value, glob, is_used: Cell::new(false) });
-            }
-        }
-        Ok((!given.is_empty()).then(|| Self { given: given.into() }))
+/// Returns the option with a glob relative to the directory that contains `base`.
+fn word_below(glob: &[u8], base: &[u8]) -> anyhow::Result<Vec<u8>> {
+    if PathGlob::new(glob, &Roots::none())?.is_name() {
+        return Ok([EXCLUDE, glob].concat());
     }
+    let (normal, end) = (normalise_glob(glob), if glob.ends_with(b"/") { &b"/"[..] } else { b"" });
+    let below = normal.strip_prefix(b"/").unwrap_or(&normal);
+    Ok([EXCLUDE, b"/", &escape_glob(base), b"/", below, end].concat())
+}
 
+impl Part {
     /// Returns the options of a record, with those to skip entries during a walk.
     pub(super) fn add_to(this: Option<&Self>, recorded: &[Vec<u8>]) -> Vec<Vec<u8>> {
-        let given = this.iter().flat_map(|part| part.given.iter()).filter(|given| given.option == EXCLUDE);
-        let words = given.map(|given| [EXCLUDE.as_bytes(), b"=", &given.value].concat());
-        recorded.iter().cloned().chain(words).collect()
+        recorded.iter().chain(this.iter().flat_map(|part| &part.skipping)).cloned().collect()
+    }
+
+    /// Returns the options for a walk that finds only what is selected.
+    pub(super) fn words(&self) -> &[Vec<u8>] {
+        &self.words
+    }
+
+    /// Notes the rules of a walk with [`words`](Self::words).
+    pub(super) fn note_walk(&mut self, walked: &Rules) {
+        self.walked = walked.clone();
     }
 
     /// Returns what selects the entries.
     pub(super) fn selector(&self) -> Selector {
-        let (given, last) = (self.given.clone(), RefCell::new(Vec::new()));
-        Selector::new(move |path, file_type| selects(&given, path, file_type, &mut last.borrow_mut()))
+        Selector::new(Shared(self.placed.clone()))
     }
 
-    /// Returns the rules that were given, and whether they matched an entry of the walk or of the record.
-    pub(super) fn rules(&self, walked: Option<&Rules>) -> Rules {
-        let rule = |given: &Given| {
-            let is_unused =
-                |walked: &Rules| given.option == PATH || walked.has_unused(given.option, &given.value);
-            let is_used = given.is_used.get() || !walked.is_none_or(is_unused);
-            Rule::new(given.option, Some(given.value.clone()), given.option == EXCLUDE, Some(is_used))
-        };
-        Rules::of(self.given.iter().map(rule).collect())
+    /// Returns the rules that were given, and whether they matched an entry of the record, or of a walk that was noted.
+    pub(super) fn rules(&self) -> Rules {
+        let placed = lock(&self.placed);
+        let (_, used) = placed.rules();
+        // Every rule is judged, whatever was selected.
+        let matched = Skipped { matched: 1, ..Skipped::default() };
+        let mut rules = Rules::of_selection(placed.selection(), used, matched);
+        rules.merge(&self.walked);
+        rules
+    }
+
+    /// Puts the rules that were given in the place of those that the walk had for them, and notes which of them matched an
+    /// entry of the walk or of the record. Returns them.
+    pub(super) fn add_rules_to(&self, walked: &mut Rules) -> Rules {
+        let mut given = self.rules();
+        walked.replace(&mut given, &self.skipping);
+        given
     }
 }
 
-/// Returns whether an entry is selected. `last`: the directory that was skipped last.
-fn selects(given: &[Given], path: &[u8], file_type: FileType, last: &mut Vec<u8>) -> bool {
-    if !last.is_empty() && path.starts_with(last) && path.get(last.len()) == Some(&b'/') {
-        return false;
-    }
-    let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| (at, true));
-    let own = (!path.is_empty()).then_some((path.len(), file_type == FileType::Directory));
-    for (end, is_directory) in ends.chain(own) {
-        let excludes = given.iter().filter(|given| given.option == EXCLUDE);
-        if excludes.filter(|given| given.is_match(&path[..end], is_directory)).count() > 0 {
-            if is_directory {
-                last.clear();
-                last.extend_from_slice(&path[..end]);
-            }
-            return false;
-        }
-    }
-    let mut paths = given.iter().filter(|given| given.option == PATH).peekable();
-    let is_directory = file_type == FileType::Directory;
-    paths.peek().is_none() || paths.filter(|given| given.is_match(path, is_directory)).count() > 0
-}
-
-/// Says what was not compared: entries outside the part, what the walk of a tree has skipped, and which options the
+/// Says what a command did not look at: entries outside the part, what the walk of a tree has skipped, and which options the
 /// records have. `records`: how they are called, and their headers.
 pub(super) fn say_unselected(
     part: Option<&Part>,
@@ -166,7 +200,7 @@ pub(super) fn say_unselected(
     if part.is_some() {
         console.stats.result("unselected", unselected);
         let entries = human::entries(unselected);
-        console.summary(format_args!("{entries} {} not selected, and not compared", were(unselected)));
+        console.summary(format_args!("{entries} {} not selected", were(unselected)));
     }
     let skipped = walked.map_or(0, |skipped| skipped.by_options());
     if skipped > 0 {
@@ -190,51 +224,71 @@ fn option_word(word: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+    use crate::globals::Globals;
 
-    fn part(words: &[(&'static str, &str)], root: Option<&str>) -> Part {
-        let globs: Vec<_> = words.iter().map(|(option, glob)| (*option, OsString::from(glob))).collect();
-        let globs = globs.iter().map(|(option, glob)| (*option, glob));
-        Part::new(globs, root.map(OsStr::new)).unwrap().unwrap()
-    }
+    #[derive(Debug, Parser)]
+    struct Alone {
+        #[command(flatten)]
+        globals: Globals,
 
-    fn selected(part: &Part, paths: &[&str]) -> Vec<String> {
-        let mut last = Vec::new();
-        let is_selected = |path: &&&str| {
-            let file_type = if path.ends_with('/') { FileType::Directory } else { FileType::Regular };
-            selects(&part.given, path.trim_end_matches('/').as_bytes(), file_type, &mut last)
-        };
-        paths.iter().filter(is_selected).map(|path| path.to_string()).collect()
+        #[command(flatten)]
+        part: PartArgs,
     }
 
     const PATHS: [&str; 9] = ["", "a/", "a/b/", "a/b/c.o", "a/x", "b/", "b/c.o", "b/x", "c.o"];
 
+    fn part(line: &[&str], root: Option<&str>, base: Option<&[u8]>) -> Part {
+        let Alone { globals, part } = Alone::try_parse_from([&["alone"], line].concat()).unwrap();
+        let console = Console::new(&globals, Vec::new());
+        part.compile(root.map(OsStr::new), b"/x/t", base, &console).unwrap().unwrap()
+    }
+
+    fn selected(part: &Part) -> Vec<&'static str> {
+        let selector = Shared(part.placed.clone());
+        let is_selected = |path: &&str| {
+            let is_dir = path.is_empty() || path.ends_with('/');
+            let file_type = if is_dir { FileType::Directory } else { FileType::Regular };
+            selector.selects(path.trim_end_matches('/').as_bytes(), file_type)
+        };
+        PATHS.into_iter().filter(is_selected).collect()
+    }
+
     #[test]
-    fn excluded_directories_hide_what_is_below_them() {
-        for (globs, expected) in [
-            (&[(EXCLUDE, "b")][..], &["", "a/", "a/x", "c.o"][..]),
-            (&[(EXCLUDE, "b/")], &["", "a/", "a/x", "c.o"]),
-            (&[(EXCLUDE, "x/")], &PATHS),
-            (&[(EXCLUDE, "a/b")], &["", "a/", "a/x", "b/", "b/c.o", "b/x", "c.o"]),
-            (&[(EXCLUDE, "*.o")], &["", "a/", "a/b/", "a/x", "b/", "b/x"]),
-            (&[(EXCLUDE, "a"), (EXCLUDE, "*.o")], &["", "b/", "b/x"]),
-            (&[(PATH, "b/*")], &["b/c.o", "b/x"]),
-            (&[(PATH, "b"), (PATH, "a/*")], &["a/b/", "a/b/c.o", "a/x", "b/"]),
-            (&[(PATH, "*.o"), (EXCLUDE, "a")], &["b/c.o", "c.o"]),
+    fn options_select_by_name_and_place() {
+        for (line, expected) in [
+            (&["-E", "b"][..], &["", "a/", "a/x", "c.o"][..]),
+            (&["--path", "b/*", "-E", "*.o"], &["b/x"]),
+            (&["--where", "type = d"], &["", "a/", "a/b/", "b/"]),
+            (&["--where", "name = t"], &[""]),
+            (&["--exclude-where", "path = a/b or name = x"], &["", "a/", "b/", "b/c.o", "c.o"]),
         ] {
-            assert_eq!(selected(&part(globs, None), &PATHS), expected, "{globs:?}");
+            assert_eq!(selected(&part(line, None, None)), expected, "{line:?}");
         }
     }
 
     #[test]
     fn paths_may_begin_with_the_root() {
         for glob in ["t/a/b", "./t/a/b", "a/b", "t//a/b/"] {
-            let part = part(&[(EXCLUDE, glob)], Some("t"));
-            assert_eq!(selected(&part, &["a/b/", "a/b/c.o", "a/x"]), ["a/x"], "{glob}");
-            assert!(part.rules(None).unused_protection().is_empty());
+            let part = part(&["-E", glob], Some("t"), None);
+            assert_eq!(selected(&part), ["", "a/", "a/x", "b/", "b/c.o", "b/x", "c.o"], "{glob}");
+            assert!(part.rules().unused_protection().is_empty());
         }
-        let unused = part(&[(EXCLUDE, "nothing")], None);
-        selected(&unused, &PATHS);
-        assert_eq!(unused.rules(None).unused_protection(), [b"--exclude=nothing"]);
+        let unused = part(&["-E", "nothing"], None, None);
+        selected(&unused);
+        assert_eq!(unused.rules().unused_protection(), [b"--exclude=nothing"]);
+    }
+
+    #[test]
+    fn a_walk_of_a_part_skips_below_it() {
+        let part = part(
+            &["-E", "a/b", "-E", "*.o", "-E", "./x/", "--exclude-where", "path = y"],
+            None,
+            Some(b"e/[s]"),
+        );
+        let words = ["--exclude=/e/\\[s\\]/a/b", "--exclude=*.o", "--exclude=./x/"];
+        assert_eq!(part.skipping, words.map(|word| word.as_bytes().to_vec()));
     }
 }

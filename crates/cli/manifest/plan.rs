@@ -9,7 +9,9 @@ use anyhow::{Context as _, bail, ensure};
 use clap::{Args, ValueEnum};
 use ftk_hash::Algorithm;
 use ftk_inventory::Keep;
-use ftk_manifest::{Balance, Cost, Header, Parts, Plan, Planner, Root, Shard, WalkedTree, named_like_parts};
+use ftk_manifest::{
+    Balance, Cost, Header, Parts, Plan, Planner, Root, Shard, WalkedTree, is_plan, named_like_parts,
+};
 use ftk_record::quote;
 use indicatif::{DecimalBytes, HumanCount};
 
@@ -159,21 +161,21 @@ fn of_tree(
 
 /// Returns whether a directory has parts in it and nothing else, so that it is not the tree to divide.
 fn has_only_parts(dir: &OsStr) -> bool {
+    // To open a FIFO would block.
+    let open = |path: &PathBuf| path.is_file().then(|| input::open_file(path.as_os_str()).ok()).flatten();
     let is_part = |path: &PathBuf| {
-        // To open a FIFO would block.
-        let header = path
-            .is_file()
-            .then(|| input::open_file(path.as_os_str()).ok())
-            .flatten()
-            .and_then(|file| Header::of(&file).ok());
+        let header = open(path).and_then(|file| Header::of(&file).ok());
         header.is_some_and(|header| header.shard.is_some())
     };
+    let is_plan = |path: &PathBuf| open(path).is_some_and(|file| is_plan(&file).unwrap_or(false));
     let is_hidden = |entry: &DirEntry| entry.file_name().as_bytes().starts_with(b".");
     let (Ok(parts), Ok(entries)) = (named_like_parts(Path::new(dir)), fs::read_dir(dir)) else {
         return false;
     };
     let shown = entries.filter(|entry| !entry.as_ref().is_ok_and(is_hidden)).count();
-    !parts.is_empty() && parts.len() == shown && parts.iter().all(is_part)
+    parts.len() == shown
+        && parts.iter().any(is_part)
+        && parts.iter().all(|path| is_part(path) || is_plan(path))
 }
 
 /// Makes a plan from the parts of all shards.

@@ -25,6 +25,8 @@ pub(crate) struct ScopeArgs {
     follows: bool,
     /// Whether the options come from a manifest. Then paths in them are relative to its root.
     are_recorded: bool,
+    /// The path of the tree below the root that paths in the options are relative to; `None` if the tree is that root.
+    base: Option<Vec<u8>>,
 }
 
 #[derive(Args)]
@@ -99,6 +101,7 @@ impl FromArgMatches for ScopeArgs {
             words: words(matches),
             follows,
             are_recorded: false,
+            base: None,
         })
     }
 
@@ -157,6 +160,20 @@ impl ScopeArgs {
         scope.words(OsStr::new("")).map(|_| scope)
     }
 
+    /// Returns the recorded options for a tree that is the directory `base` below the recorded root.
+    ///
+    /// # Errors
+    /// If they depend on files above it.
+    pub(super) fn based(self, base: Option<&[u8]>) -> anyhow::Result<Self> {
+        let ignores = |word: &OsString| word == "--ignore-files";
+        ensure!(
+            base.is_none() || !self.words.iter().any(ignores),
+            "it was recorded with --ignore-files, which also reads files above this part: \
+             verify the recorded root with --path"
+        );
+        Ok(Self { base: base.map(<[u8]>::to_vec), ..self })
+    }
+
     /// Returns an option, such as `--exclude=GLOB`, as options that mean the same relative to the tree `root`. Without
     /// a root, it is relative already.
     ///
@@ -198,7 +215,11 @@ impl ScopeArgs {
         console: &Console,
     ) -> anyhow::Result<Selection> {
         let roots = self.roots(root)?;
-        self.selection.compile(&Roots::new(roots.as_slice()), own, console)
+        let selection = self.selection.compile(&Roots::new(roots.as_slice()), own, console)?;
+        Ok(match &self.base {
+            Some(base) => selection.starting_at(base),
+            None => selection,
+        })
     }
 }
 

@@ -22,6 +22,7 @@ use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::guard::{GuardArgs, refuse_swapped};
 use crate::manifest::input::Input;
 use crate::manifest::pace::{Pace, SAVE_EVERY};
+use crate::manifest::part::{Part as Selected, PartArgs, say_unselected};
 use crate::manifest::reading;
 use crate::manifest::record::{Findings, Manner};
 use crate::manifest::rewrite::Rewrite;
@@ -49,7 +50,7 @@ use crate::stdout::Stdout;
 /// FILE is replaced as a whole, at least once a minute, so a killed run loses no more than that and the file that it
 /// was reading. scrub stops before it changes anything if ROOT is not the recorded directory, or if more than half of
 /// the recorded entries are missing (see --max-missing). With the manifest of one shard, only its entries are read and
-/// counted.
+/// counted. With -E, --path and the like, only selected entries are read and counted; all records are kept.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ScrubArgs {
@@ -82,6 +83,9 @@ pub(super) struct ScrubArgs {
     /// were not verified for the longest time.
     #[arg(long, value_name = "K/N", help_heading = "Limits")]
     part: Option<Part>,
+
+    #[command(flatten)]
+    selected: PartArgs,
 
     #[command(flatten)]
     corrupted: CorruptedArgs,
@@ -121,17 +125,30 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     if header.algorithms.is_empty() {
         bail!("{} records no digests, so no content can be verified", name());
     }
-    let scope = ScopeArgs::of_words(&header.options).with_context(name)?;
+    let selected = args.selected.compile(Some(root.given()), &root.identity().path, None, console)?;
+    let scope =
+        ScopeArgs::of_words(&Selected::add_to(selected.as_ref(), &header.options)).with_context(name)?;
     let stdout = Stdout::default();
     let mut rewrite = Rewrite::begin(path, lock, &stdout)?;
     let list = List::create(None, &stdout)?;
     let own = [rewrite.own(), list.own()].concat();
-    let scan = reading::walk(&run, &root, &scope, Keep::Stats { files: true }, &own, header.shard.as_ref())?;
+    let keep = Keep::Stats { files: true };
+    let mut scan = reading::walk_part(&run, &root, &scope, keep, &own, header.shard.as_ref())?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
-    let mut scrub = Scrub::new(&manifest, &tree, now_ns(), &run.budget).with_context(name)?;
+    let selector = selected.as_ref().map(Selected::selector);
+    let scrub = Scrub::new(&manifest, &tree, selector.as_ref(), now_ns(), &run.budget);
+    let mut scrub = scrub.with_context(name)?;
+    if let Some(selected) = &selected {
+        selected.add_rules_to(&mut scan.rules);
+    }
+    scan.rules.say_in(reading::within(header.shard.as_ref()), console);
     args.guard.check(header, &scrub.survey, &root)?;
-    let part = args.part.map(|part| part.of(scrub.bytes()));
-    args.bytes.into_iter().chain(part).for_each(|bytes| scrub.limit(bytes));
+    ensure!(
+        selected.is_none() || scrub.selects_files(),
+        "the options select no recorded file: nothing was verified"
+    );
+    let fraction = args.part.map(|part| part.of(scrub.bytes()));
+    args.bytes.into_iter().chain(fraction).for_each(|bytes| scrub.limit(bytes));
     if let Some(shift) = &scrub.shift {
         console
             .warning(format_args!("all times have shifted ({}): update records them", describe(shift, TREE)));
@@ -206,6 +223,8 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     record(&scrubbed, &scrub.left, damaged, &console.stats);
     let outcome =
         say(&scrubbed, &scrub.left, damaged, &scrub.edited, args.corrupted.outcome(), now_ns, console);
+    let records = [("the manifest", header)];
+    say_unselected(selected.as_ref(), scrub.unselected, Some(scan.skipped), &records, console);
     let what = format!("{} verified", human::count(scrubbed.verified, "file"));
     run.say_done(&what, bytes, &header.algorithms);
     if is_read_only {

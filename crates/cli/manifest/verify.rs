@@ -24,6 +24,7 @@ use crate::manifest::guard::refuse_swapped;
 use crate::manifest::input::Input;
 use crate::manifest::parity;
 use crate::manifest::part::{Part, PartArgs, say_unselected};
+use crate::manifest::place::{narrow, refuse_part};
 use crate::manifest::reading;
 use crate::manifest::record::{Findings, Manner, Uncompared, say_counts};
 use crate::manifest::root::Root;
@@ -56,8 +57,9 @@ use crate::stdout::Stdout;
 ///               without them; this line stands for all of them
 ///
 /// verify uses the selection options that are stored in the manifest, and names
-/// them in the summary. -E and --path select less. The manifest itself is
-/// skipped. Files named in the manifest are opened only if the walk of ROOT
+/// them in the summary. -E and --path select less. If ROOT is below the
+/// recorded root, its part of the record is verified, and the first line of
+/// the summary says so. The manifest itself is skipped. Files named in the manifest are opened only if the walk of ROOT
 /// finds them. With the manifest of one shard, or with --shard, only the
 /// entries of this shard are checked.
 #[derive(Debug, Args)]
@@ -85,6 +87,13 @@ pub(super) struct VerifyArgs {
 
     #[command(flatten)]
     shard: ShardArgs,
+
+    /// ROOT is a copy of the recorded directory PATH
+    ///
+    /// PATH is below the recorded root. Only its part of the record is verified, and recorded options keep their meaning.
+    /// A ROOT that is below the recorded root is recognised without this option.
+    #[arg(long, value_name = "PATH", help_heading = "Selection by place")]
+    below: Option<OsString>,
 
     #[command(flatten)]
     part: PartArgs,
@@ -122,6 +131,8 @@ Examples:
   ftk manifest verify /archive archive.jsonl
   ftk manifest verify --ignore mtime,owner /mnt/copy archive.jsonl
                         a copy that belongs to another user
+  ftk manifest verify /etc/ssl etc.jsonl
+                        a part of the recorded tree /etc
   ftk manifest verify -E tmp -E '*.bak' /archive archive.jsonl
                         neither these nor what is below them
   ftk manifest verify --sample 5% /archive archive.jsonl
@@ -198,6 +209,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
         return verify_parity(parity, globals);
     }
     ensure!(args.root.is_some(), "missing: <FILE>; see `ftk manifest verify -h`");
+    ensure!(args.below.is_none() || args.manifest.is_some(), "--below says what ROOT is: give ROOT and FILE");
     let (given, file) = args.paths();
     if let Some(given) = given {
         refuse_swapped(given, file)?;
@@ -221,9 +233,20 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     if let Some(asked) = args.shard.resolve(&root, &manifest.header().options, true)? {
         manifest.restrict(asked.shard).with_context(name)?;
     }
+    let whole = manifest.header().root_identity.as_ref().map(|recorded| recorded.path.clone());
+    let whole = whole.unwrap_or_else(|| manifest.header().root.clone());
+    let below = match given {
+        Some(_) => narrow(&mut manifest, &root, args.below.as_deref()).with_context(name)?,
+        None => None,
+    };
+    let below = below.as_deref();
+    if let Some(below) = below {
+        console.summary(format_args!("verifying {}, a part of the recorded {}", quote(below), quote(&whole)));
+    }
     let header = manifest.header();
-    let part = args.part.compile(Some(root.given()))?;
+    let part = args.part.compile(Some(root.given()), &root.identity().path, below, console)?;
     let scope = ScopeArgs::of_words(&Part::add_to(part.as_ref(), &header.options)).with_context(name)?;
+    let scope = scope.based(below).with_context(name)?;
     let criteria = Criteria {
         mode: args.rules.mode.into(),
         ignore: args.rules.ignored(),
@@ -242,11 +265,16 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let mut scan = reading::walk_part(&run, &root, &scope, keep, &own, header.shard.as_ref())?;
     let inventory = &scan.inventory;
     let tree = WalkedTree { inventory, root: root.given().as_bytes(), failed: &scan.failed };
-    let plan = VerifyPlan::new(&manifest, &tree, &criteria, &run.budget).with_context(name)?;
-    if let Some(part) = &part {
-        scan.rules.replace(part.rules(Some(&scan.rules)));
+    if given.is_some() && below.is_none() && part.is_none() {
+        refuse_part(&manifest, &root, &tree, &run.budget).with_context(name)?;
     }
-    scan.rules.say_in(reading::within(header.shard.as_ref()), console);
+    let plan = VerifyPlan::new(&manifest, &tree, &criteria, &run.budget).with_context(name)?;
+    let own = part.as_ref().map(|part| part.add_rules_to(&mut scan.rules)).unwrap_or_default();
+    match below {
+        // The recorded ones may be for other parts.
+        Some(_) => own.say_in(" in this part", console),
+        None => scan.rules.say_in(reading::within(header.shard.as_ref()), console),
+    }
 
     let manner = Manner {
         member: "verdict",
@@ -259,7 +287,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
     let (mut summary, mut done, mut failed) = (Summary::default(), Progress::default(), 0);
     let (mut is_over, mut looked_below) = (false, false);
-    let mut below = CommonTop::default();
+    let mut common = CommonTop::default();
     let compares_xattrs = criteria.compares(Field::Xattrs);
     let reads_xattrs = header.xattrs && compares_xattrs;
     for batch in plan.batches(args.exit_on_first) {
@@ -280,7 +308,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
                 why = Some(cause(error));
             }
             findings.give(finding, why.as_deref());
-            below.note(finding);
+            common.note(finding);
             is_over = args.exit_on_first && finding.verdict != Verdict::Ok;
             if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
@@ -291,7 +319,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     }
     ensure!(
         looked_below || part.is_none(),
-        "-E and --path select no entry below {}: nothing was verified",
+        "the options select no entry below {}: nothing was verified",
         quote(root.given().as_bytes())
     );
     // A shard may have no entries.
@@ -317,7 +345,8 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let outcome = say_counts(&summary, good, Verdict::name, outcome, &args.corrupted, console);
     uncompared.say(console);
     // Only `import` makes a manifest without the identity of its root.
-    if let Some(top) = below.if_others().filter(|_| header.root_identity.is_none() && part.is_none()) {
+    let is_imported = header.root_identity.is_none() && below.is_none();
+    if let Some(top) = common.if_others().filter(|_| is_imported && part.is_none()) {
         let glob = shell_word(&[top, b"/*"].concat());
         let top = quote(top);
         console.summary(format_args!("all recorded paths are below {top}: --path {glob} looks only there"));

@@ -145,6 +145,14 @@ pub(crate) fn is_below(dir: &[u8], path: &[u8]) -> bool {
     }
 }
 
+/// Returns the path below the directory `dir` of an entry at or below it.
+pub(crate) fn path_below<'p>(dir: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
+    match path.strip_prefix(dir)? {
+        [] => Some(ROOT),
+        rest => rest.strip_prefix(b"/"),
+    }
+}
+
 /// The name of a group of hard links.
 pub(crate) type LinkGroup = Box<[u8]>;
 

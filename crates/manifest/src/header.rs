@@ -10,6 +10,7 @@ use ftk_record::{Object, SealedReader, read_path, write_record};
 use serde::Deserialize;
 
 use crate::blocks::{At, Source, is_compressed};
+use crate::entry::{ROOT, path_below};
 use crate::root_identity::{RootIdentity, RootLine};
 use crate::shard::Shard;
 use crate::shard::member::{PathLine, ShardLine, paths};
@@ -135,6 +136,21 @@ impl Header {
             Some(Mount::Identified(identity)) => Some(identity),
             Some(Mount::Named(_)) => None,
         }
+    }
+
+    /// Makes the directory at this path below the root the root, except for the options.
+    pub(crate) fn narrow(&mut self, dir: &[u8]) {
+        self.root = [&self.root, &b"/"[usize::from(self.root.ends_with(b"/"))..], dir].concat();
+        self.root_identity = None;
+        self.mounts = self.mounts.iter().filter_map(|mount| mount.below(dir)).collect();
+        let failed = match self.failed.covers(dir) {
+            true => vec![ROOT.to_vec()],
+            false => {
+                let below = self.failed.paths().iter().filter_map(|path| path_below(dir, path));
+                below.map(<[u8]>::to_vec).collect()
+            }
+        };
+        self.failed = Failed::new(failed);
     }
 
     /// Returns the total length of a file's digests in bytes.

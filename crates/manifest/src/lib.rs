@@ -117,6 +117,7 @@ mod parse;
 mod reader;
 mod recording;
 mod repair;
+mod resemblance;
 mod respelled;
 mod root_identity;
 mod sample;
@@ -163,13 +164,14 @@ pub use repair::{
     Damage, Found, Joined, Left, LinkTo, Name, NearestDirectory, OtherMetadata, Recorded, RepairOptions,
     RepairPlan, Search, Unasked, Wanted, Why, has_content, rewrite,
 };
+pub use resemblance::resembled;
 pub use root_identity::{OtherRoot, RootIdentity};
 pub use sample::Sample;
 pub use scrub::{ForUpdate, Part, Scrub, ScrubBatch, Scrubbed};
-pub use selector::Selector;
+pub use selector::{Selector, Selects};
 pub use shard::{
     Balance, Changes, Cost, Listed, MergeError, Merged, Parts, PathRange, Place, Plan, PlanError,
-    PlannedShard, Planner, Root, Shard, ShardTag, Sharded, Split, named_like_parts, part_files,
+    PlannedShard, Planner, Root, Shard, ShardTag, Sharded, Split, is_plan, named_like_parts, part_files,
 };
 pub use shift::{Shift, ShiftKind};
 pub use sniff::{Kind, sniff};

@@ -5,7 +5,7 @@ use std::fmt;
 use ftk_record::{Object, PathError, path_member};
 use serde::{Serialize, Serializer};
 
-use crate::entry::{is_below, key};
+use crate::entry::{ROOT, is_below, key, path_below};
 use crate::root_identity::RootLine;
 use crate::shard::member::path;
 use crate::{OtherRoot, RootIdentity};
@@ -26,6 +26,15 @@ impl Mount {
             Self::Identified(identity) => &identity.path,
             Self::Named(path) => path,
         }
+    }
+
+    /// Returns the mount with its path below the directory `dir`, if it is there.
+    pub(crate) fn below(&self, dir: &[u8]) -> Option<Self> {
+        let path = path_below(dir, self.path()).filter(|path| *path != ROOT)?.to_vec();
+        Some(match self {
+            Self::Identified(identity) => Self::Identified(RootIdentity { path, ..identity.clone() }),
+            Self::Named(_) => Self::Named(path),
+        })
     }
 
     /// Returns why another file system is mounted `now`, or `None` if it is the same or not known.

@@ -4,14 +4,14 @@ use std::fs::File;
 use std::io::{self, BufRead as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use ftk_file::AlignedReader;
+use ftk_file::{AlignedReader, FileType, Stat};
 use ftk_record::{Magic, SealedReader, Sums};
 use memchr::memmem::Finder;
 
 use crate::blocks::{At, BLOCK, Fingerprints, FirstPass, Handle, Source, is_compressed};
-use crate::entry::is_below;
+use crate::entry::{is_below, path_below};
 use crate::lines::{LinePlace, Sealed};
 use crate::merge::Side;
 use crate::parse::Owned;
@@ -20,7 +20,7 @@ use crate::shard::Shard;
 use crate::shard::whole_lines::{PartFile, WholeLines, are_hashed, locate};
 use crate::sniff::{Kind, sniff_plain};
 use crate::trees::TreeCheck;
-use crate::{Entry, EntryError, Error, Header, Which};
+use crate::{Entry, EntryError, Error, Failed, Header, Selector, Which};
 
 /// An open manifest whose footer has been checked.
 ///
@@ -34,6 +34,12 @@ pub struct Manifest {
     header: Header,
     /// Whether only the entries of the header's shard are read, although there are others.
     is_restricted: bool,
+    /// The directory whose entries are read, with paths below it; `None` for all.
+    below: Option<Vec<u8>>,
+    /// The entries that are read; `None` for all.
+    part: Option<Selector>,
+    /// How many entries the last complete pass has not selected.
+    unselected: AtomicU64,
     /// Whether a pass over all entries has found that the tree digests are those of the entries. Later passes read the
     /// same bytes.
     are_trees_checked: AtomicBool,
@@ -108,12 +114,20 @@ impl Manifest {
         let sealed =
             Sealed { file: Handle::Open(file), is_compressed, fingerprints, lines: next.lines, index };
         let part = PartFile { sealed, seal, shard: header.shard.clone(), name: Vec::new(), before: 0 };
-        Ok(Self {
-            parts: vec![part],
+        Ok(Self::of_files(vec![part], header))
+    }
+
+    /// Reads all entries of these files.
+    fn of_files(parts: Vec<PartFile>, header: Header) -> Self {
+        Self {
+            parts,
             header,
             is_restricted: false,
+            below: None,
+            part: None,
+            unselected: AtomicU64::new(0),
             are_trees_checked: AtomicBool::new(false),
-        })
+        }
     }
 
     /// Reads the header of a manifest without checking the rest.
@@ -180,7 +194,7 @@ impl Manifest {
                 before += lines;
             }
         }
-        Self { parts: joined, header, is_restricted: false, are_trees_checked: AtomicBool::new(false) }
+        Self::of_files(joined, header)
     }
 
     /// Closes the file, which must be at this path. It is opened again for each block that is read, so that more manifests
@@ -217,6 +231,44 @@ impl Manifest {
         }
     }
 
+    /// Returns the recorded directory at this path below the root: `Some(None)` if only entries below it are recorded, because
+    /// a selection omits directories. `None` if it is not recorded.
+    ///
+    /// # Errors
+    /// When the manifest cannot be read or has changed.
+    pub fn directory(&self, path: &[u8]) -> Result<Option<Option<Stat>>, Error> {
+        let mut entries = self.entries()?;
+        while let Some(entry) = entries.next()? {
+            if entry.path == path {
+                return Ok((entry.stat.file_type == FileType::Directory).then_some(Some(entry.stat)));
+            }
+            if is_below(path, entry.path) {
+                return Ok(Some(None));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads only the entries at and below a [directory](Self::directory) from now on, as if it were the root. The options of
+    /// the header are still relative to the recorded root.
+    pub fn narrow(&mut self, dir: &[u8]) {
+        self.header.narrow(dir);
+        self.below = Some(dir.to_vec());
+    }
+
+    /// Reads only these entries from now on. Directories have no tree digests then, since those cover other entries too. What
+    /// could not be read and is not skipped stays unknown.
+    pub fn select(&mut self, part: Selector) {
+        let failed = self.header.failed.paths().iter().filter(|path| !part.skips(path));
+        self.header.failed = Failed::new(failed.cloned().collect());
+        self.part = Some(part);
+    }
+
+    /// Returns how many entries the last complete pass has not [selected](Self::select).
+    pub fn unselected(&self) -> u64 {
+        self.unselected.load(Ordering::Relaxed)
+    }
+
     /// Returns the SHA-256 that the footer has, in hexadecimal digits; `None` if the manifest consists of several files.
     pub fn seal(&self) -> Option<&str> {
         if let [part] = &*self.parts { Some(&part.seal) } else { None }
@@ -242,7 +294,16 @@ impl Manifest {
         let is_checked = self.are_trees_checked.load(Ordering::Relaxed);
         let has_trees = self.header.version > 1 && !self.header.algorithms.is_empty();
         let check = (has_trees && !is_checked).then(|| TreeCheck::new(&self.header.algorithms));
-        Ok(Entries { manifest: self, lines, current, last, is_first: true, check, which: None })
+        Ok(Entries {
+            manifest: self,
+            lines,
+            current,
+            last,
+            is_first: true,
+            check,
+            unselected: 0,
+            which: None,
+        })
     }
 
     /// Returns how many bytes of memory parts by hash need, which are read at the same time. For other files, which are read
@@ -292,6 +353,8 @@ pub struct Entries<'m> {
     is_first: bool,
     /// The check of tree digests, unless an earlier pass did it.
     check: Option<TreeCheck>,
+    /// How many entries were not selected.
+    unselected: u64,
     /// Which of two manifests this is, for errors.
     which: Option<Which>,
 }
@@ -323,7 +386,14 @@ impl Entries<'_> {
 
     /// Returns the entry that was read last.
     pub(crate) fn entry(&self) -> Entry<'_> {
-        self.current.entry()
+        let entry = self.current.entry();
+        let tree = if self.manifest.part.is_some() { &[] } else { entry.tree };
+        Entry { path: self.relative(entry.path), tree, ..entry }
+    }
+
+    /// Returns a path of the files below the root of the manifest.
+    fn relative<'p>(&self, path: &'p [u8]) -> &'p [u8] {
+        self.manifest.below.as_ref().map_or(path, |dir| path_below(dir, path).unwrap_or(path))
     }
 
     /// Does not compare tree digests with entries.
@@ -412,6 +482,7 @@ impl Entries<'_> {
                 let is_complete = check.finish().map_err(|error| self.place(error))?;
                 self.manifest.are_trees_checked.fetch_or(is_complete, Ordering::Relaxed);
             }
+            self.manifest.unselected.store(self.unselected, Ordering::Relaxed);
             return Ok(false);
         };
         self.current.swap_path(&mut self.last);
@@ -432,24 +503,32 @@ impl Entries<'_> {
         Ok(true)
     }
 
-    /// Whether the current entry is skipped, because the manifest is restricted to a shard that it does not belong to.
+    /// Whether the current entry is skipped, because the manifest is restricted to a shard or a directory that it does not
+    /// belong to.
     fn is_outside(&self) -> bool {
-        let shard = self.manifest.header.shard.as_ref().filter(|_| self.manifest.is_restricted);
-        shard.is_some_and(|shard| !shard.contains(self.path()))
+        let (manifest, path) = (self.manifest, self.current.entry().path);
+        let shard = manifest.header.shard.as_ref().filter(|_| manifest.is_restricted);
+        shard.is_some_and(|shard| !shard.contains(path))
+            || manifest.below.as_ref().is_some_and(|dir| path_below(dir, path).is_none())
     }
 }
 
 impl Side for Entries<'_> {
     fn advance(&mut self) -> Result<bool, Error> {
         while self.step()? {
-            if !self.is_outside() {
+            if self.is_outside() {
+                continue;
+            }
+            let entry = self.entry();
+            if self.manifest.part.as_ref().is_none_or(|part| part.selects(entry.path, entry.stat.file_type)) {
                 return Ok(true);
             }
+            self.unselected += 1;
         }
         Ok(false)
     }
 
     fn path(&self) -> &[u8] {
-        self.current.entry().path
+        self.relative(self.current.entry().path)
     }
 }

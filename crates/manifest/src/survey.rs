@@ -1,11 +1,15 @@
 //! What a walk says about the tree as a whole: whether it is the recorded one, and how much of it is missing.
 
+use std::ops::ControlFlow;
+
 use ftk_file::Stat;
 use ftk_process::FileSystems;
 
+use crate::aligned::Aligned;
 use crate::entry::ROOT;
+use crate::merge::merge;
 use crate::walked_tree::Seen;
-use crate::{Entry, Failed, Field, Header, OtherRoot};
+use crate::{Entry, Error, Failed, Field, Header, OtherRoot, Selector};
 
 /// Counts for the guards of commands that change a manifest or a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +27,27 @@ pub struct Survey {
 impl Survey {
     pub(crate) fn of(header: &Header) -> Self {
         Self { is_identified: header.root_identity.is_some(), ..Self::default() }
+    }
+
+    /// Counts all entries of a manifest that a part does not skip, whether it selects them or not: the walk looked for them.
+    ///
+    /// # Errors
+    /// When the manifest cannot be read.
+    pub(crate) fn of_unskipped(
+        aligned: &Aligned<'_>,
+        part: &Selector,
+        file_systems: &FileSystems,
+    ) -> Result<Self, Error> {
+        let mut survey = Self::of(aligned.manifest.header());
+        merge(&mut aligned.entries()?, &mut aligned.walk(), |old, new| {
+            if let Some(old) = old.map(|old| old.entry())
+                && !part.skips(old.path)
+            {
+                survey.note(&old, new.map(|new| &new.seen), &aligned.failed, file_systems);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(survey)
     }
 
     /// Counts a recorded entry, and what the walk found at its path.

@@ -358,6 +358,8 @@ impl SelectionBuilder {
             tests_ignored,
             records_unseen: false,
             needs_paths,
+            base: Vec::new(),
+            is_for_records: false,
             filters,
             rules,
             selecting,

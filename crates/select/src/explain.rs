@@ -307,9 +307,7 @@ impl Visitor for Explain<'_> {
             return Step::Next;
         }
         let dir_len = self.filtered.path.len();
-        if self.filtered.selection.needs_paths {
-            self.filtered.path.extend_from_slice(entry.name());
-        }
+        self.filtered.push_name(entry.name());
         let examined = match self.examine_pruning(tag, entry) {
             Ok(true) => self.examine(entry),
             Ok(false) => {

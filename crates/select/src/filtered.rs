@@ -48,6 +48,9 @@ pub struct Filtered<'s, V> {
     pub(crate) path: Vec<u8>,
     /// Length of the part of `path` that is above the starting point's entries.
     pub(crate) above_root: usize,
+    /// The end of `path` after the base of the selection, if it has one, and the length of the directory in it.
+    based: Vec<u8>,
+    based_dir: usize,
     /// The ignore rules that apply in the directory being listed.
     pub(crate) rules: Option<Arc<IgnoreRules>>,
     /// Whether the current entry is ignored, or is in an ignored directory.
@@ -118,6 +121,8 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             descends: false,
             path: Vec::new(),
             above_root: 0,
+            based: Vec::new(),
+            based_dir: 0,
             rules: None,
             is_ignored: false,
             ignore_files: IgnoreFiles::new(),
@@ -136,6 +141,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
     }
 
     fn set_depth(&mut self, depth: u32) {
+        let depth = depth + self.selection.base_depth();
         self.lists = depth >= self.selection.min_depth;
         self.descends = depth < self.selection.max_depth;
     }
@@ -166,9 +172,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
     /// Shows an entry of a directory if it is selected, and returns the next step.
     fn entry_of(&mut self, tag: &Tag<V::Dir>, entry: &mut Entry<'_>) -> Step {
         let dir_len = self.path.len();
-        if self.selection.needs_paths {
-            self.path.extend_from_slice(entry.name());
-        }
+        self.push_name(entry.name());
         let step = match self.pruned(tag, entry) {
             None => self.offer(entry, Some(&tag.inner)),
             Some(Prune::Stop) => Step::Stop,
@@ -217,12 +221,26 @@ impl<'s, V: Visitor> Filtered<'s, V> {
 
     /// Returns what the tests see of an entry. The name and path of a starting point are its last name.
     pub(crate) fn seen<'e>(&'e self, entry: &Entry<'_>, name: &'e [u8], is_root: bool) -> Seen<'e> {
-        let first_root = self.selection.first_root;
+        let selection = self.selection;
+        if let Some(base) = selection.base.strip_suffix(b"/").filter(|_| is_root) {
+            return Seen::new(entry, last_part(base), base, false, selection);
+        }
         if is_root {
             let name = last_part(name);
-            return Seen::new(entry, name, name, false, first_root);
+            return Seen::new(entry, name, name, false, selection);
         }
-        Seen::new(entry, name, self.below_root(), self.is_ignored, first_root)
+        Seen::new(entry, name, self.below_root(), self.is_ignored, selection)
+    }
+
+    /// Appends the name of an entry to the path of its directory, if any test needs paths.
+    pub(crate) fn push_name(&mut self, name: &[u8]) {
+        if self.selection.needs_paths {
+            self.path.extend_from_slice(name);
+        }
+        if !self.selection.base.is_empty() {
+            self.based.truncate(self.based_dir);
+            self.based.extend_from_slice(name);
+        }
     }
 
     fn count_filtered(&mut self, entry: &Entry<'_>) {
@@ -232,9 +250,10 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         }
     }
 
-    /// Returns the path below the starting point. Only valid if some test needs paths.
+    /// Returns the path that rules see: that below the starting point, after the base of the selection. Only valid if some
+    /// test needs paths.
     pub(crate) fn below_root(&self) -> &[u8] {
-        &self.path[self.above_root..]
+        if self.selection.base.is_empty() { &self.path[self.above_root..] } else { &self.based }
     }
 
     /// Returns why the entry and everything below it is skipped, or `None` if it is not. Notes which rules skip it.
@@ -288,9 +307,10 @@ impl<'s, V: Visitor> Filtered<'s, V> {
     fn note_skipping(&mut self, tag: &Tag<V::Dir>, entry: &mut Entry<'_>) {
         let selection = self.selection;
         if let Some(excluded) = self.excluded {
-            let path = &self.path[self.above_root..];
-            let used = &mut self.used;
-            excluded.each_match(entry.name(), path, entry.file_type(), &mut |glob| used.mark(glob));
+            let mut used = mem::take(&mut self.used);
+            let mut note = |glob| used.mark(glob);
+            excluded.each_match(entry.name(), self.below_root(), entry.file_type(), &mut note);
+            self.used = used;
         }
         if self.used.has_unused_lines() {
             self.note_lines(entry);
@@ -308,11 +328,11 @@ impl<'s, V: Visitor> Filtered<'s, V> {
 
     /// Notes all lines of lists that match this entry.
     fn note_lines(&mut self, entry: &Entry<'_>) {
-        let selection = self.selection;
-        let (path, used) = (&self.path[self.above_root..], &mut self.used);
+        let (selection, mut used) = (self.selection, mem::take(&mut self.used));
         let first = selection.first_list();
         let mut note = |list, line| used.mark_line(first + list, line);
-        selection.lists.each_match(path, is_directory(entry), &mut note);
+        selection.lists.each_match(self.below_root(), is_directory(entry), &mut note);
+        self.used = used;
     }
 
     /// Notes all rules on names and paths that match an entry which all filters select.
@@ -391,9 +411,10 @@ impl<'s, V: Visitor> Filtered<'s, V> {
     /// Notes the rules for paths that exist below `dir`, a path below the starting point. `name` leads to it from `at`.
     fn note_below(&mut self, dir: &[u8], at: BorrowedFd<'_>, name: &[u8]) {
         let Some(excluded) = self.excluded.filter(|_| !self.selection.has_other_roots) else { return };
-        let used = &mut self.used;
+        let (used, is_for_records) = (&mut self.used, self.selection.is_for_records);
         excluded.each_inside(dir, &mut |glob, below| {
-            let exists = || statat(at, [name, b"/", below].concat(), AtFlags::SYMLINK_NOFOLLOW).is_ok();
+            let path = || [name, b"/", below].concat();
+            let exists = || !is_for_records && statat(at, path(), AtFlags::SYMLINK_NOFOLLOW).is_ok();
             if !used.is_used(glob) && (below.is_empty() || exists()) {
                 used.mark(glob);
             }
@@ -518,7 +539,8 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             if self.used.has_unused_skipping() {
                 let mut path = Vec::new();
                 dir.push_path(&mut path);
-                let below = path.get(tag.root_len..).unwrap_or_default().to_vec();
+                let below = path.get(tag.root_len..).unwrap_or_default();
+                let below = [&self.selection.base, below].concat();
                 self.note_below(&below, dir.as_fd(), b".");
             }
             match barrier {
@@ -541,6 +563,10 @@ impl<'s, V: Visitor> Filtered<'s, V> {
             let step = self.look_into(tag, dir);
             if step != Step::Descend {
                 return step;
+            }
+            if !self.selection.base.is_empty() {
+                self.based = [&*self.selection.base, &self.path[self.above_root..]].concat();
+                self.based_dir = self.based.len();
             }
         }
         self.inner.enter(&tag.inner, dir)

@@ -45,6 +45,11 @@ pub struct Selection {
     pub(crate) records_unseen: bool,
     /// Whether any test needs the path of an entry.
     pub(crate) needs_paths: bool,
+    /// The path of the starting point below the directory that paths in the rules are relative to, with a slash after each
+    /// name. Usually the starting point is that directory, and this is empty.
+    pub(crate) base: Vec<u8>,
+    /// Whether entries are those of a record.
+    pub(crate) is_for_records: bool,
     /// The sources of `test`, for explanations.
     pub(crate) filters: Vec<Filter>,
     /// The rules whose use is counted: the globs of `excluded`, `excluded_expressions`, `lists`, `tags`, then those of
@@ -96,6 +101,20 @@ impl Selection {
         Self { skipped_with: Some(name), ..self }
     }
 
+    /// Returns the same selection for a walk that starts at `dir`, a path below the directory that paths and depths in the
+    /// rules are relative to. The starting point has the name that `dir` has there, whatever it is called now.
+    ///
+    /// Ignore files between both are read only if the starting point is in a git repository that contains them.
+    #[must_use]
+    pub fn starting_at(self, dir: &[u8]) -> Self {
+        Self { base: [dir, b"/"].concat(), needs_paths: true, ..self }
+    }
+
+    /// Returns the depth of the starting point below the directory that the rules are relative to.
+    pub(crate) fn base_depth(&self) -> u32 {
+        self.base.iter().filter(|byte| **byte == b'/').count() as u32
+    }
+
     /// Returns whether a rule skips entries, which protects them from what a command does with the others.
     pub fn protects(&self) -> bool {
         self.rules.iter().any(|rule| rule.protects)
@@ -110,15 +129,59 @@ impl Selection {
 
     /// Returns whether a rule asks if users or groups have names.
     pub fn asks_for_names(&self) -> bool {
-        let asks = |term: &Term| matches!(term, Term::NoUser | Term::NoGroup);
-        let excluded = self.excluded_expressions.iter().map(|(expression, _)| expression.tree());
-        self.filters.iter().map(Filter::expr).chain(excluded).any(|expr| expr.has(asks))
+        self.has(|term| matches!(term, Term::NoUser | Term::NoGroup))
     }
 
     /// Returns what the globs of entries to skip mean below a directory with the path `dir` below starting point number
     /// `root`. Globs for names are not among them: they mean the same everywhere.
     pub fn excluded_below(&self, root: usize, dir: &[u8]) -> Vec<Rest> {
         self.excluded.as_ref().map_or_else(Vec::new, |excluded| excluded.of(root).below(dir))
+    }
+
+    /// Returns the first test that no record can answer, and what it needs. Tests of [recorded](ftk_walk::Recorded) facts that
+    /// one record lacks are errors when they are made.
+    pub fn needs_tree(&self) -> Option<(&'static str, &'static str)> {
+        let options = [
+            (self.ignore_files, "--ignore-files", "the ignore files"),
+            (self.tests_ignored, "`ignored`", "the ignore files"),
+            (self.skips_caches, "--exclude-caches", "the content of CACHEDIR.TAG"),
+            (!self.tags.is_empty(), "--exclude-if-present", "the entries of a directory when it is entered"),
+        ];
+        let terms: [(fn(&Term) -> bool, _, _); 7] = [
+            (|it| matches!(it, Term::SameFile(..)), "samefile", "a device number that is valid now"),
+            (|it| matches!(it, Term::FsType(_)), "fstype", "the fs_type of an entry"),
+            (|it| *it == Term::Readable, "readable", "the caller's permissions"),
+            (|it| *it == Term::Writable, "writable", "the caller's permissions"),
+            (|it| *it == Term::Executable, "executable", "the caller's permissions"),
+            (|it| *it == Term::Broken, "broken", "what a link leads to"),
+            (|it| matches!(it, Term::Has(_)), "has", "the entries of a directory when it is tested"),
+        ];
+        let of_option =
+            options.into_iter().find_map(|(is_given, test, needs)| is_given.then_some((test, needs)));
+        let of_term =
+            || terms.into_iter().find_map(|(is, test, needs)| self.has(is).then_some((test, needs)));
+        of_option.or_else(of_term)
+    }
+
+    /// Returns whether the selection asks if directories are empty.
+    pub fn tests_empty(&self) -> bool {
+        self.has(|term| *term == Term::Empty)
+    }
+
+    /// Returns whether directories on other file systems are not entered.
+    pub fn stays_on_file_system(&self) -> bool {
+        self.one_file_system
+    }
+
+    /// Returns the same selection for entries of a record: no directory is looked into.
+    #[must_use]
+    pub fn for_records(self) -> Self {
+        Self { is_for_records: true, ..self }
+    }
+
+    fn has(&self, is_wanted: impl Fn(&Term) -> bool) -> bool {
+        let excluded = self.excluded_expressions.iter().map(|(expression, _)| expression.tree());
+        self.filters.iter().map(Filter::expr).chain(excluded).any(|expr| expr.has(&is_wanted))
     }
 
     /// Returns the option of an expression or list that skips entries by their path, so that it may not mean the same under
@@ -145,8 +208,8 @@ impl Selection {
         self.rules.iter().take_while(|rule| rule.protects).count() - self.tags.len()
     }
 
-    /// Returns whether ignore files must be read.
-    pub(crate) fn reads_ignore_files(&self) -> bool {
+    /// Returns whether ignore files must be read: those in the tree decide what is selected.
+    pub fn reads_ignore_files(&self) -> bool {
         self.ignore_files || self.tests_ignored
     }
 
@@ -155,6 +218,9 @@ impl Selection {
     /// Reads the metadata only if the inode number matches, or if the entry is a followed link, whose
     /// metadata is known.
     pub(crate) fn is_own(&self, entry: &mut Entry<'_>) -> Result<bool, WalkError> {
+        if self.is_for_records {
+            return Ok(false);
+        }
         let may_be = entry.via_link() || self.own.iter().any(|&(_, ino)| ino == entry.ino());
         if !may_be || entry.file_type() != FileType::Regular {
             return Ok(false);

@@ -77,6 +77,12 @@ pub(crate) fn unescape(glob: &[u8]) -> Vec<u8> {
     text
 }
 
+/// Returns the glob that matches only this text.
+pub fn escape_glob(text: &[u8]) -> Vec<u8> {
+    let is_special = |byte: u8| matches!(byte, b'\\' | b'*' | b'?' | b'[' | b']' | b'{' | b'}');
+    text.iter().flat_map(|&byte| is_special(byte).then_some(b'\\').into_iter().chain([byte])).collect()
+}
+
 /// Returns the text that a glob matches if all its special characters are escaped.
 pub(crate) fn literal(glob: &[u8]) -> Option<Vec<u8>> {
     let (mut text, mut bytes) = (Vec::with_capacity(glob.len()), glob.iter());
@@ -313,6 +319,12 @@ mod tests {
         }
         let many = "{a,b}".repeat(9);
         assert_eq!(expand(many.as_bytes()), [many.as_bytes()]);
+    }
+
+    #[test]
+    fn escaped_text_matches_itself() {
+        let text = b"a*?[b]{c,d}\\\xff";
+        assert_eq!(literal(&escape_glob(text)).unwrap(), text);
     }
 
     #[test]

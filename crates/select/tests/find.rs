@@ -1,15 +1,17 @@
 //! Selections on real trees, compared with GNU find.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use ftk_select::{Filtered, Parts, Selection, SelectionBuilder, Skipped};
-use ftk_walk::{Entry, Follow, Step, Visitor, WalkError, Walker};
+use ftk_select::{Expression, ExpressionContext, Filtered, Parts, Selection, SelectionBuilder, Skipped};
+use ftk_walk::{
+    Entry, Fields, FileType, Follow, Metadata, Recorded, Replay, Step, Visitor, WalkError, Walker,
+};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -225,6 +227,162 @@ proptest! {
             let (shown, _) = shown(&request.selection(), &[&root]);
             prop_assert_eq!(shown, found(&request, &root), "{:?}", request);
         }
+    }
+}
+
+/// Returns the path of every directory that the walk lists, below the root.
+fn listed_dirs(request: &Request, root: &Path) -> Vec<String> {
+    let listed =
+        Request { types: Some("d"), min_depth: 1, excluded: request.excluded.clone(), ..Request::default() };
+    let listed = Request { max_depth: request.max_depth, no_hidden: request.no_hidden, ..listed };
+    let below =
+        |(_, path): (u32, Vec<u8>)| String::from_utf8(path[root.as_os_str().len() + 1..].to_vec()).ok();
+    shown(&listed.selection(), &[root]).0.into_iter().filter_map(below).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Wherever the directory is now, rules mean what they mean in the whole tree.
+    #[test]
+    fn a_walk_of_a_part_selects_what_that_of_the_whole_selects_there(tree in dir(), requests in vec(request(), 8)) {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("root");
+        make(&root, &tree);
+        for request in requests {
+            let (whole, _) = shown(&request.selection(), &[&root]);
+            for dir in listed_dirs(&request, &root) {
+                let copy = temp.path().join("other");
+                let _ = fs::remove_file(&copy);
+                symlink(root.join(&dir), &copy).unwrap();
+                let selection = request.selection().starting_at(dir.as_bytes());
+                let walker = Walker::new([&copy]).threads(2).follow(Follow::Roots);
+                let parts = walker.run(|_| Filtered::new(&selection, Shown::default()));
+                let mut part: Vec<_> = parts.into_iter().flat_map(|part| part.into_parts().visitor.0).collect();
+                let depth = dir.matches('/').count() as u32 + 1;
+                let place = root.join(&dir).into_os_string().into_encoded_bytes();
+                for (at, path) in &mut part {
+                    *at += depth;
+                    path.splice(..copy.as_os_str().len(), place.iter().copied());
+                }
+                part.sort();
+                let is_there = |path: &[u8]| path.strip_prefix(&*place).is_some_and(|it| it.is_empty() || it[0] == b'/');
+                let expected: Vec<_> = whole.iter().filter(|(_, path)| is_there(path)).cloned().collect();
+                prop_assert_eq!(part, expected, "{} {:?}", dir, request);
+            }
+        }
+    }
+}
+
+/// A visitor that records all entries of a walk.
+#[derive(Default)]
+struct Record(Vec<(Vec<u8>, Metadata)>);
+
+impl Visitor for Record {
+    type Dir = ();
+    fn entry(&mut self, _tag: Option<&()>, entry: &mut Entry<'_>) -> Step {
+        let mut path = Vec::new();
+        entry.push_path(&mut path);
+        self.0.push((path, *entry.metadata().unwrap()));
+        Step::Descend
+    }
+    fn error(&mut self, error: WalkError) -> Step {
+        panic!("{error}: {}", error.source);
+    }
+}
+
+/// Returns the selected entries of a record of the tree, which is shown in the order of a manifest. With `lacks_dirs`, the
+/// record has no directories below the root.
+fn shown_of_record(selection: &Selection, root: &Path, lacks_dirs: bool) -> (Vec<(u32, Vec<u8>)>, Skipped) {
+    let mut all = Walker::new([root]).threads(1).run(|_| Record::default()).remove(0).0;
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    let name = CString::new(root.as_os_str().as_bytes()).unwrap();
+    let mut replay = Replay::new(name, 0, Filtered::new(selection, Shown::default()));
+    for (path, metadata) in all {
+        let below = path[root.as_os_str().len()..].strip_prefix(b"/").unwrap_or_default();
+        let mut recorded = Recorded::new(metadata.file_type);
+        (recorded.metadata, recorded.known) = (metadata, Fields::BASIC);
+        if !(lacks_dirs && metadata.file_type == FileType::Directory && !below.is_empty()) {
+            assert!(replay.show(below, &recorded));
+        }
+    }
+    let Parts { visitor, skipped, .. } = replay.finish().into_parts();
+    let mut shown = visitor.0;
+    shown.sort();
+    (shown, skipped)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_selection_of_a_record_is_that_of_the_tree(tree in dir(), requests in vec(request(), 8)) {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("root");
+        make(&root, &tree);
+        for request in requests {
+            let selection = request.selection();
+            let (expected, skipped) = shown(&selection, &[&root]);
+            let selection = selection.for_records();
+            let (found, skipped_in_record) = shown_of_record(&selection, &root, false);
+            prop_assert_eq!(&found, &expected, "{:?}", request);
+            prop_assert_eq!(skipped_in_record, skipped, "{:?}", request);
+            // Directories that a record lacks are not shown, and rules skip what is below them.
+            if request.types == Some("f") {
+                prop_assert_eq!(shown_of_record(&selection, &root, true).0, expected, "{:?}", request);
+            }
+        }
+    }
+}
+
+/// A record answers for the entry that it is about, and for no other.
+#[test]
+fn what_a_record_lacks_is_an_error() {
+    #[derive(Default)]
+    struct Said(Vec<String>);
+    impl Visitor for Said {
+        type Dir = ();
+        fn entry(&mut self, _tag: Option<&()>, entry: &mut Entry<'_>) -> Step {
+            self.0.push(String::from_utf8_lossy(entry.name()).into_owned());
+            Step::Descend
+        }
+        fn error(&mut self, error: WalkError) -> Step {
+            self.0.push(format!("{}: {}", String::from_utf8_lossy(&error.path), error.source));
+            Step::Next
+        }
+    }
+    let now = jiff::Zoned::now();
+    for (text, expected) in [
+        ("size >= 0", "/r/a: the record has no size_bytes"),
+        ("atime < 1d", "/r/a: the record has no atime_ns"),
+        ("birth < 1d", "/r/a: the record has no birth_ns"),
+        ("inode = 1", "/r/a: the record has no ino"),
+        ("nouser", "/r/a: the record has no uid"),
+        ("xattr = a", "/r/a: the record has no xattrs"),
+        ("capable", "/r/a: the record has no xattrs"),
+        ("name = b or size > 1", "/r/a: the record has no size_bytes"),
+        ("name = b and size > 1", ""),
+    ] {
+        let context = ExpressionContext { now: &now, file: &|_| unreachable!() };
+        let expression = Expression::parse(text.as_bytes(), &context).unwrap();
+        let selection = Selection::builder().expression(expression).build().unwrap().for_records();
+        assert_eq!(selection.needs_tree(), None);
+        let mut replay = Replay::new(c"/r".into(), 0, Filtered::new(&selection, Said::default()));
+        let mut root = Recorded::new(FileType::Directory);
+        root.known = Fields::BASIC | Fields::BIRTH;
+        root.attributes = Some(Vec::new());
+        root.has_entries = Some(true);
+        replay.show(b"", &root);
+        replay.show(b"a", &Recorded::new(FileType::Regular));
+        let said = replay.finish().into_parts().visitor.0;
+        let said: Vec<_> = said.iter().filter(|it| it.starts_with("/r/a")).collect();
+        assert_eq!(said, if expected.is_empty() { vec![] } else { vec![expected] }, "{text}");
+    }
+    for text in ["readable", "writable", "executable", "broken", "has = x", "fstype = ext4", "ignored"] {
+        let context = ExpressionContext { now: &now, file: &|_| unreachable!() };
+        let expression = Expression::parse(text.as_bytes(), &context).unwrap();
+        let selection = Selection::builder().expression(expression).build().unwrap();
+        assert!(selection.needs_tree().is_some(), "{text}");
     }
 }
 

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 use crate::node::{Id, Place};
-use crate::sys::{self, CWD, Stat};
+use crate::replay::Recorded;
+use crate::sys::{self, CWD};
 use crate::{Fields, FileType, Metadata, Op, WalkError};
 
 /// Returns whether `fd` is on a pseudo file system, such as proc, sysfs or cgroup.
@@ -27,7 +28,7 @@ pub struct Directory<'a> {
     pub(crate) fd: BorrowedFd<'a>,
     pub(crate) place: &'a dyn Place,
     pub(crate) id: Id,
-    pub(crate) stat: Stat,
+    pub(crate) metadata: Metadata,
     pub(crate) root_dev: u64,
     pub(crate) up_dev: Option<u64>,
 }
@@ -43,7 +44,7 @@ impl Directory<'_> {
     }
     /// Returns the metadata that was read when the directory was opened. Makes no system call.
     pub fn metadata(&self) -> Metadata {
-        sys::metadata(&self.stat)
+        self.metadata
     }
     /// Returns the device of the starting point that this directory was reached from.
     pub fn root_dev(&self) -> u64 {
@@ -130,6 +131,8 @@ pub struct Entry<'a> {
     metadata: Option<Metadata>,
     /// The fields of `metadata` that were read.
     known: Fields,
+    /// What a record says about the entry. Then nothing else is looked at.
+    recorded: Option<&'a Recorded<'a>>,
 }
 
 impl<'a> Entry<'a> {
@@ -137,7 +140,27 @@ impl<'a> Entry<'a> {
     pub(crate) fn of_root(name: &'a CStr, root: usize, via_link: bool, metadata: Metadata) -> Self {
         let Metadata { ino, file_type, .. } = metadata;
         let (place, metadata, known) = (None, Some(metadata), Fields::BASIC);
-        Self { name, ino, file_type, via_link, place, fd: CWD, root, is_covered: false, metadata, known }
+        let (is_covered, recorded) = (false, None);
+        Self { name, ino, file_type, via_link, place, fd: CWD, root, is_covered, metadata, known, recorded }
+    }
+
+    /// Makes an entry of a record, in starting point number `root`. A starting point has no `place`.
+    pub(crate) fn recorded(
+        name: &'a CStr,
+        root: usize,
+        place: Option<&'a dyn Place>,
+        recorded: &'a Recorded<'a>,
+    ) -> Self {
+        let Metadata { ino, file_type, .. } = recorded.metadata;
+        let (metadata, known, via_link, is_covered) = (None, Fields::NONE, false, false);
+        let recorded = Some(recorded);
+        Self { name, ino, file_type, via_link, place, fd: CWD, root, is_covered, metadata, known, recorded }
+    }
+
+    /// Returns what a record says about the entry. It is then not from a walk: its descriptor is not that of its directory.
+    #[doc(hidden)]
+    pub fn record(&self) -> Option<&'a Recorded<'a>> {
+        self.recorded
     }
 
     /// Makes an entry from what the listing of the directory `fd` says about `name`.
@@ -155,8 +178,20 @@ impl<'a> Entry<'a> {
         let (metadata, known) = (None, Fields::NONE);
         let listed = file_type.unwrap_or(FileType::Regular);
         let (via_link, is_covered) = (false, false);
-        let mut entry =
-            Self { name, ino, file_type: listed, via_link, place, fd, root, is_covered, metadata, known };
+        let recorded = None;
+        let mut entry = Self {
+            name,
+            ino,
+            file_type: listed,
+            via_link,
+            place,
+            fd,
+            root,
+            is_covered,
+            metadata,
+            known,
+            recorded,
+        };
         if file_type.is_none() {
             entry.file_type = entry.metadata()?.file_type;
         }
@@ -289,9 +324,10 @@ impl<'a> Entry<'a> {
             return Ok(self.metadata.insert(metadata));
         }
         let wanted = self.known | fields;
-        let read = match wanted {
-            Fields::BASIC => sys::stat_at(self.fd, self.name, self.via_link),
-            _ => sys::stat_with(self.fd, self.name, self.via_link, wanted),
+        let read = match self.recorded {
+            Some(recorded) => recorded.metadata_with(wanted),
+            None if wanted == Fields::BASIC => sys::stat_at(self.fd, self.name, self.via_link),
+            None => sys::stat_with(self.fd, self.name, self.via_link, wanted),
         };
         match read {
             Ok(metadata) => {

@@ -244,6 +244,8 @@ mod opener;
 #[cfg(unix)]
 mod primitive;
 #[cfg(unix)]
+mod replay;
+#[cfg(unix)]
 mod roots;
 #[cfg(unix)]
 mod sharing;
@@ -272,6 +274,9 @@ pub use forms::Stream;
 pub use metadata::{FileType, Metadata};
 #[cfg(unix)]
 pub use opener::make_room;
+#[cfg(unix)]
+#[doc(hidden)]
+pub use replay::{Recorded, Replay, lacks};
 #[cfg(unix)]
 pub use visitor::{Step, Visitor};
 #[cfg(unix)]

@@ -19,7 +19,7 @@ use crate::node::{ByPath, Id, Node, Place};
 use crate::opener::Opener;
 use crate::roots::{Names, Roots};
 use crate::sharing::{Batch, Sharing};
-use crate::sys::{self, Listing, Stat};
+use crate::sys::{self, Listing, Stat, metadata};
 use crate::walker::MIN_QUEUED;
 use crate::{Directory, Entry, FileType, Op, Repeat, Step, Visitor, WalkError};
 
@@ -225,7 +225,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         let Opened { node, id, stat, fd } = opened;
         let up_dev = node.up().and_then(|up| up.id()).map(|id| id.dev);
         let (root_dev, place) = (node.root_dev(), &***node);
-        let dir = Directory { fd: fd.as_fd(), place, id: *id, stat: *stat, root_dev, up_dev };
+        let dir = Directory { fd: fd.as_fd(), place, id: *id, metadata: metadata(stat), root_dev, up_dev };
         self.visitor.enter(node.tag(), &dir)
     }
 

@@ -30,7 +30,7 @@ use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::guard::{GuardArgs, refuse_swapped};
 use crate::manifest::input::Input;
 use crate::manifest::parity::is_one;
-use crate::manifest::part::{ExcludeArgs, Part, say_unselected};
+use crate::manifest::part::{Part, PartArgs, say_unselected};
 use crate::manifest::reading;
 use crate::manifest::repair::act::Repairs;
 use crate::manifest::repair::parity::{Parities, Present};
@@ -122,7 +122,7 @@ pub(super) struct RepairArgs {
     journal: Option<PathBuf>,
 
     #[command(flatten)]
-    exclude: ExcludeArgs,
+    part: PartArgs,
 
     #[command(flatten)]
     unused: AllowUnusedArg,
@@ -180,7 +180,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let own: Vec<_> = own.into_iter().chain(Stdout::identity()).collect();
 
     let root = Root::open(&args.root)?;
-    let part = args.exclude.compile(Some(root.given()))?;
+    let part = args.part.compile(Some(root.given()), &root.identity().path, None, console)?;
     let options = Part::add_to(part.as_ref(), &manifest.header().options);
     let scope = ScopeArgs::of_words(&options).with_context(name)?;
     let mut scan = reading::walk_part(&run, &root, &scope, Keep::Stats { files: true }, &own, None)?;
@@ -197,12 +197,11 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let plan = RepairPlan::new(&manifest, &tree, options, &run.budget);
     let plan = plan.with_context(name)?;
     if let Some(part) = &part {
-        let rules = part.rules(Some(&scan.rules));
+        let own = part.add_rules_to(&mut scan.rules);
         if args.yes {
-            rules.ensure_used(args.unused)?;
-            rules.warn_partly_used(console);
+            own.ensure_used(args.unused)?;
+            own.warn_partly_used(console);
         }
-        scan.rules.replace(rules);
     }
     scan.rules.say(console);
     args.guard.check(manifest.header(), &plan.survey, &root)?;

@@ -9,7 +9,7 @@ use anyhow::bail;
 use clap::Args;
 use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::Budget;
-use ftk_manifest::{ContentSet, Entry, Field, unique};
+use ftk_manifest::{ContentSet, Entry, Field, Manifest, unique};
 use ftk_record::{quote, sanitize, write_path, write_record};
 use indicatif::DecimalBytes;
 
@@ -19,6 +19,7 @@ use crate::hash::diff::both;
 use crate::human;
 use crate::list::List;
 use crate::manifest::input::{Input, in_either};
+use crate::manifest::part::{Part, PartArgs, say_unselected};
 use crate::manifest::unique::trees::{Missing, Side, is_tree};
 use crate::run::Run;
 use crate::stdout::Stdout;
@@ -44,6 +45,9 @@ pub(super) struct UniqueArgs {
     /// End each path with NUL instead of newline
     #[arg(short = '0', long = "null", conflicts_with = "json", help_heading = "Output")]
     zero: bool,
+
+    #[command(flatten)]
+    part: PartArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -78,7 +82,9 @@ fn of_manifests(
     globals: &Globals,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
-    let [a, b] = both([&args.a, &args.b], globals, |path| Ok(Input::open(path, globals, console)?.manifest))?;
+    let [mut a, mut b] =
+        both([&args.a, &args.b], globals, |path| Ok(Input::open(path, globals, console)?.manifest))?;
+    let parts = Parts([select(&args.part, &mut a, console)?, select(&args.part, &mut b, console)?]);
     let algorithms = &a.header().algorithms;
     let has_failed = [&a, &b].map(|manifest| !manifest.header().failed.is_empty());
     let found = unique(&a, &b, &Budget::new(globals.memory()), &mut |entry: &Entry<'_>| {
@@ -86,7 +92,32 @@ fn of_manifests(
         ControlFlow::Continue(())
     });
     found.map_err(|error| in_either(error, [&args.a, &args.b]))?;
-    output.finish(has_failed, "", console)
+    let outcome = output.finish(has_failed, "", console)?;
+    parts.say([a.unselected(), b.unselected()], console);
+    Ok(outcome)
+}
+
+/// Reads only the selected entries of a manifest.
+fn select(args: &PartArgs, manifest: &mut Manifest, console: &Console) -> anyhow::Result<Option<Part>> {
+    let part = args.compile(None, &manifest.header().root, None, console)?;
+    if let Some(part) = &part {
+        manifest.select(part.selector());
+    }
+    Ok(part)
+}
+
+/// The parts of A and B that are looked at.
+struct Parts([Option<Part>; 2]);
+
+impl Parts {
+    /// Says how many entries of each side were not selected, and which rules matched nothing in either.
+    fn say(&self, unselected: [u64; 2], console: &Console) {
+        let [Some(a), Some(b)] = &self.0 else { return };
+        say_unselected(Some(a), unselected.iter().sum(), None, &[], console);
+        let mut rules = a.rules();
+        rules.merge(&b.rules());
+        rules.say(console);
+    }
 }
 
 /// Compares two sides, one of which at least is a tree.
@@ -99,10 +130,15 @@ fn of_trees(
 ) -> anyhow::Result<Outcome> {
     let run = Run::new(globals, console)?;
     let open = |path: &OsStr, is_tree| match is_tree {
-        true => Side::walk(path, &run),
-        false => Ok(Side::Manifest(Input::open(path, globals, console)?.manifest)),
+        true => Side::walk(path, &args.part, &run),
+        false => {
+            let mut manifest = Input::open(path, globals, console)?.manifest;
+            let part = select(&args.part, &mut manifest, console)?;
+            Ok((Side::Manifest(manifest), part))
+        }
     };
-    let (mut a, mut b) = (open(&args.a, are_trees[0])?, open(&args.b, are_trees[1])?);
+    let ((mut a, of_a), (mut b, of_b)) = (open(&args.a, are_trees[0])?, open(&args.b, are_trees[1])?);
+    let parts = Parts([of_a, of_b]);
     if let (Some(a), Some(b)) = (a.tree(), b.tree()) {
         a.refuse_overlap(b)?;
     }
@@ -133,7 +169,9 @@ fn of_trees(
             output.file(path, size, digest.map(|digest| (algorithm, digest)), has_failed[1]);
         }
     })?;
-    output.finish(has_failed, &format!("; {}", read.join(", ")), console)
+    let outcome = output.finish(has_failed, &format!("; {}", read.join(", ")), console)?;
+    parts.say([a.unselected(), b.unselected()], console);
+    Ok(outcome)
 }
 
 /// The list of files, and their totals.

@@ -9,10 +9,11 @@ use std::path::Path;
 use anyhow::{Context as _, bail, ensure};
 use ftk_hash::Algorithm;
 use ftk_inventory::{DirNo, FileNo, Inventory, Keep};
-use ftk_manifest::{ContentSet, Entry, Manifest, recorded_sizes};
+use ftk_manifest::{ContentSet, Entry, Manifest, named_like_parts, recorded_sizes};
 use ftk_record::quote;
 
 use crate::console::Outcome;
+use crate::manifest::part::{Part, PartArgs};
 use crate::manifest::reading;
 use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
@@ -56,7 +57,7 @@ pub(super) fn is_tree(path: &OsStr) -> anyhow::Result<bool> {
         return Ok(false);
     }
     let cannot = || format!("cannot list {}", quote(path.as_os_str().as_bytes()));
-    let parts: HashSet<_> = ftk_manifest::named_like_parts(path).with_context(cannot)?.into_iter().collect();
+    let parts: HashSet<_> = named_like_parts(path).with_context(cannot)?.into_iter().collect();
     for entry in fs::read_dir(path).with_context(cannot)? {
         let entry = entry.with_context(cannot)?;
         if !parts.contains(&entry.path()) || !entry.file_type().with_context(cannot)?.is_file() {
@@ -67,19 +68,32 @@ pub(super) fn is_tree(path: &OsStr) -> anyhow::Result<bool> {
 }
 
 impl Side {
-    /// Walks a directory.
+    /// Walks the part of a directory that `args` select, which is returned too.
     ///
     /// # Errors
     /// If that is not possible, or the directory has no files: its file system may not be mounted.
-    pub(super) fn walk(path: &OsStr, run: &Run<'_>) -> anyhow::Result<Self> {
-        let (root, scope) = (Root::open(path)?, ScopeArgs::of_words(&[])?);
-        let scan = reading::walk(run, &root, &scope, Keep::Sizes, &[], None)?;
+    pub(super) fn walk(path: &OsStr, args: &PartArgs, run: &Run<'_>) -> anyhow::Result<(Self, Option<Part>)> {
+        let root = Root::open(path)?;
+        let mut part = args.compile(Some(path), &root.identity().path, None, run.console)?;
+        let scope = ScopeArgs::of_words(part.as_ref().map_or(&[], Part::words))?;
+        let scan = reading::walk_part(run, &root, &scope, Keep::Sizes, &[], None)?;
+        if let Some(part) = &mut part {
+            part.note_walk(&scan.rules);
+        }
         ensure!(
-            scan.inventory.files() > 0 || scan.outcome == Outcome::Error,
+            scan.inventory.files() > 0 || scan.outcome == Outcome::Error || scan.skipped.by_options() > 0,
             "{} has no files: is the right file system mounted?",
             quote(path.as_bytes())
         );
-        Ok(Self::Tree(Tree { root, scan, read: None }))
+        Ok((Self::Tree(Tree { root, scan, read: None }), part))
+    }
+
+    /// Returns how many entries were not selected, as far as they were looked at.
+    pub(super) fn unselected(&self) -> u64 {
+        match self {
+            Self::Manifest(manifest) => manifest.unselected(),
+            Self::Tree(tree) => tree.scan.skipped.by_options(),
+        }
     }
 
     pub(super) fn tree(&self) -> Option<&Tree> {

@@ -99,6 +99,10 @@ impl<'r> RepairPlan<'r> {
             Aligned::new(manifest, tree, Spelling::Tree, options.part.clone(), budget, pass, Lists::release)?;
         let Lists { mut files, sizes, candidates, survey, times, .. } = lists;
         let is_candidate = |size: Option<u64>| size.is_none_or(|size| sizes.contains(&size));
+        let survey = match &options.part {
+            Some(part) => Survey::of_unskipped(&aligned, part, &file_systems)?,
+            None => survey,
+        };
         files.extend(candidates.iter().filter(|(_, size)| is_candidate(*size)).map(|(file, _)| *file));
         files.sort_unstable();
         Ok(Self {

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use ftk_inventory::{Budget, FileNo, Full, Reservation};
 use ftk_process::file_systems;
+use ftk_walk::FileType;
 
 use super::progress::Done;
 use super::queue::{Batch, DAMAGED, Item, Queue, UNKNOWN};
@@ -12,7 +13,7 @@ use super::write::Mark;
 use crate::aligned::{Aligned, Spelling};
 use crate::shift::RecordedTimes;
 use crate::walked_tree::{Seen, WalkedTree};
-use crate::{Contents, Entry, Error, Field, Manifest, Shift, Survey};
+use crate::{Contents, Entry, Error, Field, Manifest, Selector, Shift, Survey};
 
 /// Reads a part of a tree, compares it with the manifest, and records when each file was last verified.
 ///
@@ -34,6 +35,8 @@ pub struct Scrub<'s> {
     pub lost: Vec<Vec<u8>>,
     /// The paths of files that are marked as damaged and have another type, size or time since. They are not read.
     pub edited: Vec<Vec<u8>>,
+    /// The number of entries outside the part that is read and counted. Their records stay as they are.
+    pub unselected: u64,
     pub(super) manifest: &'s Manifest,
     pub(super) tree: WalkedTree<'s>,
     /// The recorded paths of files whose paths in the tree are spelled differently.
@@ -46,6 +49,8 @@ pub struct Scrub<'s> {
     pub(super) digests: Vec<u8>,
     /// What to write to each of these records.
     pub(super) marks: Vec<Mark>,
+    /// How many of these records are outside the part that is read.
+    pub(super) outside: u64,
     /// When each batch was begun.
     pub(super) begun_ns: Vec<i128>,
     pub(super) done: Done,
@@ -65,8 +70,8 @@ pub struct ForUpdate {
 }
 
 impl<'s> Scrub<'s> {
-    /// Goes through the manifest and the tree. The walk must have kept the metadata of all entries. `now_ns`: the
-    /// start of the run.
+    /// Goes through the manifest and the tree. The walk must have kept the metadata of all entries. `part`: the entries that
+    /// are read and counted; `None`: all. `now_ns`: the start of the run.
     ///
     /// # Errors
     /// When the manifest cannot be read or has an invalid line, or the lists do not fit into the budget.
@@ -76,10 +81,11 @@ impl<'s> Scrub<'s> {
     pub fn new(
         manifest: &'s Manifest,
         tree: &WalkedTree<'s>,
+        part: Option<&Selector>,
         now_ns: i128,
         budget: &Budget,
     ) -> Result<Self, Error> {
-        let pass = |aligned: &Aligned<'s>| Self::with_shift(aligned, now_ns, budget, None);
+        let pass = |aligned: &Aligned<'s>| Self::with_shift(aligned, part, now_ns, budget, None);
         let release = |(_, times, reserved): (Self, RecordedTimes, Reservation)| {
             times.release();
             reserved.release();
@@ -91,13 +97,14 @@ impl<'s> Scrub<'s> {
             None => Ok(scrub),
             shift => {
                 release((scrub, times, reserved));
-                Ok(Self::with_shift(&aligned, now_ns, budget, shift)?.0)
+                Ok(Self::with_shift(&aligned, part, now_ns, budget, shift)?.0)
             }
         }
     }
 
     fn with_shift(
         aligned: &Aligned<'s>,
+        part: Option<&Selector>,
         now_ns: i128,
         budget: &Budget,
         shift: Option<Shift>,
@@ -113,6 +120,7 @@ impl<'s> Scrub<'s> {
             shift,
             lost: Vec::new(),
             edited: Vec::new(),
+            unselected: 0,
             manifest,
             tree,
             recorded: HashMap::new(),
@@ -121,19 +129,33 @@ impl<'s> Scrub<'s> {
             limit: None,
             digests: Vec::new(),
             marks: Vec::new(),
+            outside: 0,
             begun_ns: Vec::new(),
             done: Done::default(),
         };
         aligned.merge(|old, new| {
             let seen = new.map(|new| &new.seen);
-            let Some(old) = old.map(|old| old.entry()) else {
-                scrub.left.new += u64::from(!seen.is_some_and(Seen::is_root));
+            let old = old.map(|old| old.entry());
+            let (path, file_type) = match (&old, seen) {
+                (_, Some(seen)) => (&*seen.path, seen.file_type),
+                (old, None) => {
+                    old.map_or((&[][..], FileType::Directory), |old| (old.path, old.stat.file_type))
+                }
+            };
+            let is_selected = part.is_none_or(|part| part.selects(path, file_type));
+            scrub.unselected += u64::from(!is_selected);
+            let Some(old) = old else {
+                scrub.left.new += u64::from(is_selected && !seen.is_some_and(Seen::is_root));
                 return Ok(ControlFlow::Continue(()));
             };
-            scrub.survey.note(&old, seen, failed, &file_systems);
+            // The walk looks for everything that is not skipped.
+            if part.is_none_or(|part| !part.skips(old.path)) {
+                scrub.survey.note(&old, seen, failed, &file_systems);
+            }
             if let Some(seen) = seen {
                 times.add(&old, seen)?;
             }
+            scrub.left.missing += u64::from(is_selected && seen.is_none() && !failed.covers(old.path));
             if old.digests.is_empty() {
                 return Ok(ControlFlow::Continue(()));
             }
@@ -141,6 +163,10 @@ impl<'s> Scrub<'s> {
             let record = u32::try_from(scrub.marks.len()).map_err(|_| Full::Entries)?;
             scrub.digests.extend_from_slice(old.digests);
             scrub.marks.push(Mark::unread(&old));
+            if !is_selected {
+                scrub.outside += 1;
+                return Ok(ControlFlow::Continue(()));
+            }
             match seen {
                 Some(seen) => match seen.file.filter(|_| is_as_recorded(&old, seen, shift.as_ref())) {
                     Some(file) => {
@@ -166,7 +192,6 @@ impl<'s> Scrub<'s> {
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        scrub.left.missing = scrub.survey.missing;
         scrub.left.respelled = aligned.respelled();
         scrub.queue = Queue::new(items);
         Ok((scrub, times, reserved))

@@ -51,7 +51,7 @@ pub struct Scrubbed {
     pub undecided: u64,
     /// Recorded files that could not be read.
     pub unreadable: u64,
-    /// All files with recorded digests, also those that are missing or have another size or time.
+    /// All selected files with recorded digests, also those that are missing or have another size or time.
     pub recorded: u64,
     /// Whether this run has read none of the recorded files, because they have another size or time or are missing.
     pub is_nothing: bool,
@@ -72,18 +72,23 @@ impl Scrub<'_> {
         self.done.tried > 0
     }
 
+    /// Returns whether a recorded file with digests belongs to the part that is read.
+    pub fn selects_files(&self) -> bool {
+        self.marks.len() as u64 > self.outside
+    }
+
     /// Returns the results so far. `now_ns`: the present time.
     pub fn scrubbed(&self, now_ns: i128) -> Scrubbed {
         let done = &self.done;
+        let recorded = self.marks.len() as u64 - self.outside;
         let mut scrubbed = Scrubbed {
             verified: done.verified,
             bytes: done.verified_bytes,
             damaged: done.damaged,
             undecided: done.undecided,
             unreadable: done.unreadable,
-            recorded: self.marks.len() as u64,
-            is_nothing: !self.marks.is_empty()
-                && done.verified + done.damaged + done.undecided + done.unreadable == 0,
+            recorded,
+            is_nothing: recorded > 0 && done.verified + done.damaged + done.undecided + done.unreadable == 0,
             ..Scrubbed::default()
         };
         let first_ns = self.queue.items.iter().find(|item| !item.is_damaged()).map(|item| item.verified_ns);

@@ -21,7 +21,7 @@ pub(crate) mod whole_lines;
 pub use changes::Changes;
 pub use member::{Shard, Split};
 pub use merge::Merged;
-pub use part_files::{named_like_parts, part_files};
+pub use part_files::{is_plan, named_like_parts, part_files};
 pub use parts::{MergeError, Parts};
 pub use plan::{Balance, Plan, PlannedShard, Root};
 pub use plan_error::PlanError;

@@ -7,6 +7,7 @@ mod diff;
 mod format;
 mod links;
 mod model;
+mod narrowed;
 mod owned;
 mod parts;
 mod rounded;

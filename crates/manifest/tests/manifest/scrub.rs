@@ -27,7 +27,7 @@ pub(crate) struct Run {
 pub(crate) fn scrub(dir: &Dir, old: &Manifest, now_ns: i128, bytes: Option<u64>) -> Run {
     let walked = dir.walk(true);
     let (tree, budget) = (walked.tree(), Budget::new(1 << 20));
-    let mut scrub = Scrub::new(old, &tree, now_ns, &budget).unwrap();
+    let mut scrub = Scrub::new(old, &tree, None, now_ns, &budget).unwrap();
     bytes.into_iter().for_each(|bytes| scrub.limit(bytes));
     let (mut found, mut planned) = (Vec::new(), scrub.planned());
     while let Some(batch) = scrub.next_batch(0) {

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use crate::glob::Globs;
 
 /// The attribute that has the capabilities of a file.
-const CAPABILITIES: &[u8] = b"security.capability";
+pub(super) const CAPABILITIES: &[u8] = b"security.capability";
 
 /// The largest list of names (`XATTR_LIST_MAX` in linux/limits.h).
 const MAX_LEN: usize = 64 << 10;

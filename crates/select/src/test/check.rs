@@ -4,13 +4,13 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::AsFd as _;
 
-use ftk_walk::{Entry, Fields, FileType, Metadata, Op, WalkError};
+use ftk_walk::{Entry, Fields, FileType, Metadata, Op, Recorded, WalkError, lacks};
 use regex::bytes::RegexSet;
 use rustix::fs::{Access, AtFlags, readlinkat, statat};
 use rustix::io::Errno;
 
 use super::access::may_access;
-use super::attributes::{has_attribute, is_capable};
+use super::attributes::{CAPABILITIES, has_attribute, is_capable};
 use super::empty::has_no_entries;
 use super::known_ids::{Ids, KnownIds};
 use super::mounts::Mounts;
@@ -165,6 +165,11 @@ impl Test {
             entry.push_path(&mut path);
             WalkError::new(op, path, error)
         };
+        if let Some(record) = entry.record()
+            && !matches!(self, Self::Unnamed(..))
+        {
+            return self.ask(record).map_err(|member| fail(Op::Stat, lacks(member)));
+        }
         match self {
             Self::Empty => has_no_entries(entry).map_err(|error| fail(Op::Open, error)),
             Self::Access(access) => may_access(entry, *access).map_err(|error| fail(Op::Stat, error)),
@@ -195,6 +200,27 @@ impl Test {
                 let problem = "the file system does not record the time of birth";
                 Err(fail(Op::Stat, io::Error::other(problem)))
             }
+        }
+    }
+
+    /// Decides by a record, or returns the member that it lacks.
+    fn ask(&self, record: &Recorded<'_>) -> Result<bool, &'static str> {
+        match self {
+            Self::Empty => record.has_entries.map(|has| !has).ok_or("list of all entries in it"),
+            Self::Target(globs) => {
+                record.target.map(|target| globs.matches(target.to_bytes())).ok_or("target")
+            }
+            Self::Attribute(globs) => record
+                .attributes
+                .as_ref()
+                .map(|names| names.iter().any(|name| globs.matches(name)))
+                .ok_or("xattrs"),
+            Self::Capable => {
+                record.attributes.as_ref().map(|names| names.contains(&CAPABILITIES)).ok_or("xattrs")
+            }
+            Self::Time(..) => Err("birth_ns"),
+            // Selections with other tests are refused before.
+            _ => Err("answer"),
         }
     }
 }

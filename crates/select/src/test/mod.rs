@@ -15,6 +15,8 @@ mod node;
 
 use ftk_walk::{Entry, Fields, FileType, Metadata};
 
+use crate::Selection;
+
 pub(crate) use node::Node;
 
 /// What is known about an entry.
@@ -34,24 +36,28 @@ pub(crate) struct Seen<'e> {
 }
 
 impl<'e> Seen<'e> {
-    /// `first_root` is the number of the first starting point of the walk, which the rules may know by another number
-    /// than the walk.
+    /// What the rules of `selection`, which may number starting points differently than the walk, see of an entry.
     pub(crate) fn new(
         entry: &Entry<'_>,
         name: &'e [u8],
         path: &'e [u8],
         is_ignored: bool,
-        first_root: usize,
+        selection: &Selection,
     ) -> Self {
         Self {
             name,
             path,
             is_ignored,
-            root: first_root + entry.root(),
+            root: selection.first_root + entry.root(),
             file_type: entry.file_type(),
-            depth: entry.depth(),
+            depth: selection.base_depth() + entry.depth(),
             metadata: None,
         }
+    }
+
+    /// What is known of an entry by its place alone.
+    pub(crate) fn at(name: &'e [u8], path: &'e [u8], depth: u32, file_type: FileType) -> Self {
+        Self { name, path, is_ignored: false, root: 0, file_type, depth, metadata: None }
     }
 
     fn with<'m>(self, metadata: &'m Metadata) -> Seen<'m>
