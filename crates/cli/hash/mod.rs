@@ -136,6 +136,10 @@ struct Mode {
     /// with DOS line ends if every line has them, SFV lists, and BagIt manifests next to a bagit.txt. If neither a
     /// tag nor -a names the algorithm, the length of the digest decides. With --zero, lists and verdicts end their
     /// lines with NUL. With --quiet, files that are OK are not reported.
+    ///
+    /// In a directory, finds the lists by their names, hidden ones too: SHA256SUMS, x.md5, x.sfv, checksums.txt and so
+    /// on, and the manifests of bags. Each is checked in its own directory, and has a line in the summary. The exit
+    /// status is 2 if there is none, or if something else has such a name, unless it is a directory.
     #[arg(short, long, conflicts_with = "tag")]
     check: bool,
 

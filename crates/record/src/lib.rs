@@ -45,6 +45,7 @@ mod json;
 mod lines;
 mod list;
 mod list_edit;
+mod list_name;
 mod magic;
 mod ncdu;
 mod ncdu_reader;
@@ -78,8 +79,9 @@ pub use json::{
     PathError, RecordWriter, path_member, read_base64, read_path, write_path, write_record, write_string,
 };
 pub use lines::{MAX_LINE, MAX_NESTED_PATH, read_line};
-pub use list::{BagFile, ListError, ListFormat, ListLine, ListReader, ListRecord, Unusable, named_algorithm};
+pub use list::{BagFile, ListError, ListFormat, ListLine, ListReader, ListRecord, Unusable};
 pub use list_edit::{EditError, EditableList, Edits, ListedLine};
+pub use list_name::{likely_algorithms, named_algorithm, names_a_list};
 pub use magic::Magic;
 pub use ncdu::{NcduMissing, NcduObject, write_ncdu_object, write_ncdu_start};
 pub use ncdu_reader::{NcduEntry, NcduError, NcduEvent, NcduMade, NcduReader};
