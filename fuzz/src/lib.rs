@@ -24,6 +24,7 @@ mod reports;
 mod s3_inventories;
 mod sealed;
 mod selections;
+mod tars;
 mod values;
 
 pub use comparisons::comparisons;
@@ -45,6 +46,7 @@ pub use reports::reports;
 pub use s3_inventories::s3_inventories;
 pub use sealed::sealed;
 pub use selections::{expressions, selections};
+pub use tars::tars;
 pub use values::{constants, values};
 
 /// A target: a function that is run on each input.
@@ -77,5 +79,6 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("selections", selections),
     ("sfv_lists", sfv_lists),
     ("sum_lists", sum_lists),
+    ("tars", tars),
     ("values", values),
 ];

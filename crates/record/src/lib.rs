@@ -39,6 +39,7 @@
 mod bag;
 mod bag_tags;
 mod changes;
+mod decompress;
 mod file_type;
 mod hashdeep;
 mod json;
@@ -58,6 +59,7 @@ mod sealed;
 mod sfv;
 mod sum;
 mod sums;
+mod tar;
 mod target;
 mod temp;
 mod terminal;
@@ -70,6 +72,7 @@ pub use bag_tags::{
     FetchError, FetchLine, check_bag_declaration, check_bag_info, read_bag_tags, replace_payload_oxum,
 };
 pub use changes::{Change, changes};
+pub use decompress::Decompressed;
 pub use file_type::{type_name, type_of};
 pub use hashdeep::{
     HASHDEEP_HEADER, HashdeepError, HashdeepLine, HashdeepNameError, HashdeepReader, HashdeepRecord,
@@ -94,5 +97,6 @@ pub use sealed::{SealError, SealedReader};
 pub use sfv::{SfvError, SfvLine, SfvNameError, SfvReader, SfvRecord, check_sfv_name, write_sfv_line};
 pub use sum::{End, Style, SumFormat, write_name};
 pub use sums::{Conflict, SortedSums, Sums, SumsOfFile};
+pub use tar::{MemberKind, TarEnd, TarMember, TarReader};
 pub use terminal::{quote, sanitize, shell_argument, shell_word};
 pub use zstd::{ZstdReader, ZstdWriter, is_zstd, is_zstd_name};
