@@ -69,6 +69,7 @@
 //!     mounts: vec![],
 //!     failed: Failed::default(),
 //!     shard: None,
+//!     is_tar: false,
 //! };
 //! let stat = Stat { mode: 0o644, dev: 1, ino: 2, nlink: 1, ..Stat::EMPTY };
 //! let mut writer = Writer::new(&header, |line: &[u8]| file.write_all(line));
@@ -136,6 +137,7 @@ mod verdict;
 mod verify;
 mod walked_digest;
 mod walked_tree;
+mod whole_seconds;
 mod write;
 mod xattrs;
 
@@ -149,7 +151,7 @@ pub use failed::Failed;
 pub use field::Field;
 pub use field_name::UnknownField;
 pub use field_set::FieldSet;
-pub use formats::{Export, ExportError, Format, Import, ImportError, begins_mtree};
+pub use formats::{Export, ExportError, Format, HashMember, Import, ImportError, TarTree, begins_mtree};
 pub use git::git_blob;
 pub use header::{Header, OPTIONS};
 pub use mount::{LostMount, Mount};
