@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use clap::builder::StyledStr;
-use clap::{Arg, Args, Command};
+use clap::{Arg, Args, Command, ValueHint};
 use clap_complete::Shell;
 use ftk_dedup::prune::KeepRule;
 use ftk_record::sanitize;
@@ -258,7 +258,7 @@ fn values(definition: &Command, place: &Place<'_>, arg: &Arg, typed: &str) -> (P
         _ if !values.is_empty() => Paths::None,
         "DIR" => Paths::Directories,
         // Without ROOT, the manifest comes first.
-        "ROOT" if arg.is_required_set() => Paths::Directories,
+        "ROOT" if arg.is_required_set() || arg.get_value_hint() == ValueHint::DirPath => Paths::Directories,
         "GLOB" | "CMD" | "ARGUMENT" => Paths::Files,
         _ if is_path => Paths::Files,
         _ => Paths::None,

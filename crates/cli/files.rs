@@ -83,7 +83,7 @@ fn role(command: &str, argument: &str) -> Option<Role> {
         ("manifest merge", "parts") | ("manifest plan", "source") | ("manifest update", "old") => {
             Role::Manifest
         }
-        ("manifest import", "list") => Role::Input,
+        ("manifest import", "list") | ("manifest create" | "manifest verify", "tar") => Role::Input,
         (command, "manifest") if command.starts_with("manifest ") => Role::Manifest,
         (command, "root") if command.starts_with("manifest ") => Role::Tree,
         ("manifest repair", "from") | ("manifest verify", "parity") => Role::Tree,

@@ -295,7 +295,7 @@ pub(crate) fn say_skipped(skipped: Skipped, not_regular: NotRegular, console: &C
     }
 }
 
-fn a_file_type(file_type: FileType) -> &'static str {
+pub(crate) fn a_file_type(file_type: FileType) -> &'static str {
     match file_type {
         FileType::Regular => "a regular file",
         FileType::Directory => "a directory",

@@ -25,6 +25,7 @@ mod reports;
 mod s3_inventories;
 mod sealed;
 mod selections;
+mod tars;
 mod values;
 
 pub use comparisons::comparisons;
@@ -47,6 +48,7 @@ pub use reports::reports;
 pub use s3_inventories::s3_inventories;
 pub use sealed::sealed;
 pub use selections::{expressions, selections};
+pub use tars::tars;
 pub use values::{constants, values};
 
 /// A target: a function that is run on each input.
@@ -80,5 +82,6 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("selections", selections),
     ("sfv_lists", sfv_lists),
     ("sum_lists", sum_lists),
+    ("tars", tars),
     ("values", values),
 ];

@@ -85,7 +85,9 @@ fn header(line: &[u8]) -> Option<Header> {
         .map(|option| option.members()?.bytes("option").filter(|option| is_known(option)));
     let is_whole = line.optional("shard")?.is_none();
     let xattrs = line.get("xattrs")?.boolean()?;
-    (is_manifest && is_whole).then_some(Header {
+    let archive = line.optional_as("archive", Json::text)?;
+    let is_known_archive = archive.as_ref().is_none_or(|archive| archive == "tar");
+    (is_manifest && is_known_archive && is_whole).then_some(Header {
         version,
         root: line.bytes("root")?,
         algorithms,
@@ -97,6 +99,7 @@ fn header(line: &[u8]) -> Option<Header> {
         mounts: paths(&line, "mounts", version)?.into_iter().map(Mount::Named).collect(),
         failed: Failed::new(paths(&line, "failed", version)?),
         shard: None,
+        is_tar: archive.is_some(),
     })
 }
 

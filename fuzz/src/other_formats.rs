@@ -66,6 +66,7 @@ fn manifest(imported: &Import) -> Manifest {
         mounts: Vec::new(),
         failed: Failed::default(),
         shard: None,
+        is_tar: false,
     };
     let mut file: File = tempfile::tempfile().expect("a file for the manifest");
     let mut writer = Writer::new(&header, |line: &[u8]| file.write_all(line));

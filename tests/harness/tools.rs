@@ -59,6 +59,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("trash-list", "trash-cli"),
     ("xargs", "findutils"),
     ("xxhsum", "xxhash"),
+    ("xz", "xz-utils"),
     ("yaml", "python3-yaml"),
     ("zsh", "zsh"),
     ("zstd", "zstd"),

@@ -1,6 +1,7 @@
 //! `ftk manifest`, compared with tools that report the same properties of files.
 
 mod append;
+mod archives;
 mod attributes;
 mod clocks;
 mod compressed;

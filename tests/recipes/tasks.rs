@@ -87,6 +87,9 @@ recipes! {
         scene.hole("logs/app/debug.log", 5 << 30).hole("logs/app/debug.log.1", 2 << 30);
         scene.file("inbox/copy.jpg", &bytes(40_000, 40_000));
     };
+    recipe_tape: "Check a tape without extracting it", needs ["tar", "gzip"], with |scene| {
+        scene.file("card/DCIM/100.jpg", &bytes(40_000, 40_000)).file("card/DCIM/101.jpg", b"not yet copied\n");
+    };
     recipe_sign: "Sign a manifest", needs ["ssh-keygen"], with |_| {};
 }
 

@@ -27,6 +27,7 @@ use crate::globals::Globals;
 use crate::human;
 use crate::list::{List, named};
 use crate::manifest::input::Input;
+use crate::manifest::refuse_archive;
 use crate::rules::Rules;
 use crate::stats::{Phase, nanos};
 use crate::stdout::Stdout;
@@ -134,6 +135,7 @@ fn open(paths: &[OsString], globals: &Globals, console: &Console) -> anyhow::Res
     let mut manifests = Vec::with_capacity(paths.len());
     for path in paths {
         let Input { manifest, own } = Input::open(path, globals, console)?;
+        refuse_archive(&manifest, path)?;
         let shown = || quote(path.as_bytes());
         for own in own {
             if let Some(other) = known.insert(own, path) {

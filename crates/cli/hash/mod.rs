@@ -170,6 +170,10 @@ struct Mode {
     ///
     /// Film hash lists are accepted, too: MHL 1.1, generations of ASC MHL 2.0, and whole histories, whose PATH is the
     /// directory that contains `ascmhl`. Their names are relative to the place of the list, and none leads out of it.
+    ///
+    /// In a directory, finds the lists by their names, hidden ones too: SHA256SUMS, x.md5, x.sfv, checksums.txt and so
+    /// on, and the manifests of bags. Each is checked in its own directory, and has a line in the summary. The exit
+    /// status is 2 if there is none, or if something else has such a name, unless it is a directory.
     #[arg(short, long, conflicts_with = "tag")]
     check: bool,
 

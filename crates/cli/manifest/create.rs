@@ -1,12 +1,12 @@
 //! `ftk manifest create ROOT`: records every entry of a tree.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
-use clap::Args;
+use clap::{Args, ValueHint};
 use ftk_file::xattr::HAS_ATTRIBUTES;
 use ftk_file::{now_ns, sees_trusted};
 use ftk_hash::Algorithm;
@@ -20,6 +20,7 @@ use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome, cause};
 use crate::globals::Globals;
 use crate::list::{List, cannot_write, named};
+use crate::manifest::archive;
 use crate::manifest::body::Body;
 use crate::manifest::output::OutputArgs;
 use crate::manifest::reading;
@@ -47,8 +48,8 @@ use crate::stdout::Stdout;
 #[command(after_help = EXAMPLES)]
 pub(super) struct CreateArgs {
     /// The directory to record; a symbolic link is followed
-    #[arg(value_name = "ROOT")]
-    root: OsString,
+    #[arg(value_name = "ROOT", required_unless_present = "tar", value_hint = ValueHint::DirPath)]
+    root: Option<OsString>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -81,6 +82,20 @@ pub(super) struct CreateArgs {
     /// Record no digests, and read no files
     #[arg(long, conflicts_with = "algorithms", help_heading = "Contents")]
     no_content: bool,
+
+    /// Record the members of a tar archive instead; `-`: standard input
+    ///
+    /// The archive is read once and not extracted. It may be compressed with gzip, xz or Zstandard. The last member of
+    /// a path counts, as in an extraction, and a hard link has the content of its target. A member whose name is
+    /// absolute or has `..`, or whose type is unknown, is an error and gets no line. Attributes are not recorded. An
+    /// archive that is cut off is an error, and nothing is written.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["root", "shard", "plan", "no_content", "cache"],
+        help_heading = "Contents",
+    )]
+    tar: Option<OsString>,
 
     #[command(flatten)]
     shard: ShardArgs,
@@ -116,26 +131,34 @@ Examples:
   ftk manifest create --no-content /etc            permissions; reads no file
   ftk manifest create -a sha256,blake3 /archive -o archive.jsonl
                                                    two digests per file
+  zcat tape.tar.gz | ftk manifest create --tar - -o tape.jsonl
+                                                   the members of an archive
   ssh-keygen -Y sign -f KEY -n ftk-manifest archive.jsonl
                                                    sign it
   ftk manifest create --shard 3/16 --plan plan.json /lustre -o part-3.jsonl
                                                    a part, on one of 16 hosts";
 
 pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
-    let options = args.scope.words(&args.root)?;
-    let root = Root::open(&args.root)?;
+    if let Some(tar) = &args.tar {
+        let is_selected = !args.scope.words(OsStr::new("."))?.is_empty();
+        ensure!(
+            !is_selected,
+            "--tar records all members: options that select entries cannot be used with it"
+        );
+        refuse_only_crc(&args.algorithms)?;
+        return archive::create(tar, &args.algorithms, &args.output, &Run::new(globals, console)?);
+    }
+    let given = args.root();
+    let options = args.scope.words(given)?;
+    let root = Root::open(given)?;
     let asked = args.shard.resolve(&root, &options, args.other_root)?;
     let (shard, plan) = asked.map_or((None, None), |asked| (Some(asked.shard), asked.plan));
     let algorithms = if args.no_content { Vec::new() } else { wanted(&args.algorithms) };
-    ensure!(
-        args.no_content || algorithms.iter().any(|algorithm| algorithm.identifies_content()),
-        "a manifest needs an algorithm that identifies contents besides {}, such as xxh3",
-        algorithms[0],
-    );
+    refuse_only_crc(&algorithms)?;
     ensure!(args.no_xattrs || HAS_ATTRIBUTES, "ftk cannot read extended attributes here: use --no-xattrs");
     let mut header = Header {
         version: Header::VERSION,
-        root: args.root.as_bytes().to_vec(),
+        root: given.as_bytes().to_vec(),
         algorithms,
         xattrs: !args.no_xattrs,
         trusted_xattrs: args.no_xattrs || sees_trusted(),
@@ -145,6 +168,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         mounts: Vec::new(),
         failed: Failed::default(),
         shard,
+        is_tar: false,
     };
     let output = named(args.output.output.as_deref());
     if !ShardArgs::is_earlier(output, &header) {
@@ -169,7 +193,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     // The walk may have mounted one, and one may have vanished meanwhile.
     check_mounts()?;
     let inventory = &scan.inventory;
-    let tree = WalkedTree { inventory, root: args.root.as_bytes(), failed: &scan.failed };
+    let tree = WalkedTree { inventory, root: given.as_bytes(), failed: &scan.failed };
     if let Some(shard) = &mut header.shard {
         scan.listed.record(shard);
         if let Some(plan) = &plan {
@@ -200,7 +224,22 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     Ok(scan.outcome.max(run.say_unread(failed + without_xattrs, NOT_RECORDED)))
 }
 
+/// Refuses algorithms none of which identifies contents. None at all are fine.
+fn refuse_only_crc(algorithms: &[Algorithm]) -> anyhow::Result<()> {
+    ensure!(
+        algorithms.is_empty() || algorithms.iter().any(|algorithm| algorithm.identifies_content()),
+        "a manifest needs an algorithm that identifies contents besides {}, such as xxh3",
+        algorithms[0],
+    );
+    Ok(())
+}
+
 impl CreateArgs {
+    /// Returns the directory to record, or nothing if it is an archive.
+    fn root(&self) -> &OsStr {
+        self.root.as_deref().unwrap_or_default()
+    }
+
     /// Compares the number of entries of a shard with the plan. Says if the shard has become much larger.
     ///
     /// # Errors
@@ -220,7 +259,7 @@ impl CreateArgs {
             is_explained || found.saturating_mul(2) >= planned,
             "{}: {} of {} planned entries of shard {number} are there: is the file system mounted? (if they were \
              deleted or moved, make a new plan, or add --allow-empty)",
-            quote(self.root.as_bytes()),
+            quote(self.root().as_bytes()),
             HumanCount(found),
             HumanCount(planned),
         );

@@ -181,6 +181,7 @@ impl ImportArgs {
             mounts: Vec::new(),
             failed: Failed::default(),
             shard: None,
+            is_tar: false,
         };
         let entries = write(&header, written, output, |writer| import.write(writer))?;
         console.summary(format_args!("{} imported", human::entries(entries)));

@@ -1,5 +1,6 @@
 //! `ftk manifest`: records trees, and compares them with their records. Each command has its own module.
 
+mod archive;
 mod body;
 mod corrupted;
 mod create;
@@ -36,6 +37,7 @@ mod verify;
 
 use clap::{Args, Subcommand};
 
+pub(crate) use self::archive::refuse_archive;
 pub(crate) use self::create::join;
 pub(crate) use self::export::{DECLARATION, bag_files, bag_info, payload_manifest};
 pub(crate) use self::guard::Limit;

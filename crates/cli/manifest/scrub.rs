@@ -18,6 +18,7 @@ use crate::globals::Globals;
 use crate::human;
 use crate::list::List;
 use crate::lock::Lock;
+use crate::manifest::archive::refuse_archive;
 use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::guard::{GuardArgs, refuse_swapped};
 use crate::manifest::input::Input;
@@ -114,6 +115,7 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let lock = Lock::acquire(path, console)?;
     let Input { mut manifest, .. } = Input::open_any(&args.manifest, globals, console)?;
     console.stats.sealed(&args.manifest, &manifest);
+    refuse_archive(&manifest, &args.manifest)?;
     lock.check().with_context(name)?;
     let root = Root::open(&args.root)?;
     if let Some(asked) = args.shard.resolve(&root, &manifest.header().options, args.guard.other_root)? {

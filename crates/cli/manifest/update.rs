@@ -21,6 +21,7 @@ use crate::globals::Globals;
 use crate::human;
 use crate::list::{List, named};
 use crate::lock::Lock;
+use crate::manifest::archive::refuse_archive;
 use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::create::{NOT_RECORDED, Sink, say_no_xattrs, write};
 use crate::manifest::diff::word;
@@ -139,6 +140,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         None => None,
     };
     let Input { manifest: mut old, own } = Input::open_any(&args.old, globals, console)?;
+    refuse_archive(&old, &args.old)?;
     let name = || quote(args.old.as_bytes());
     let root = Root::open(&args.root)?;
     if let Some(asked) = args.shard.resolve(&root, &old.header().options, args.guard.other_root)? {

@@ -9,7 +9,9 @@ use std::path::Path;
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use ftk_inventory::Keep;
-use ftk_manifest::{Criteria, Field, Finding, Mode, Sample, Summary, Verdict, VerifyPlan, WalkedTree};
+use ftk_manifest::{
+    Criteria, Field, Finding, Header, Mode, Sample, Summary, Verdict, VerifyPlan, WalkedTree, diff,
+};
 use ftk_parity::{Batch, Condition};
 use ftk_process::Progress;
 use ftk_record::{quote, shell_word, write_record};
@@ -18,10 +20,11 @@ use crate::console::{Console, Outcome, cause};
 use crate::globals::Globals;
 use crate::human;
 use crate::list::List;
+use crate::manifest::archive::Archive;
 use crate::manifest::corrupted::{CorruptedArgs, StatusArg};
 use crate::manifest::create::{join, say_no_xattrs};
 use crate::manifest::guard::refuse_swapped;
-use crate::manifest::input::Input;
+use crate::manifest::input::{Input, in_either};
 use crate::manifest::parity;
 use crate::manifest::part::{Part, PartArgs, say_unselected};
 use crate::manifest::place::{narrow, refuse_part};
@@ -85,6 +88,13 @@ pub(super) struct VerifyArgs {
     #[arg(long, value_name = "PARITY", conflicts_with_all = NO_PARITY)]
     parity: Option<OsString>,
 
+    /// Check a tar archive instead of ROOT; `-`: standard input
+    ///
+    /// The archive is read once and not extracted, as by `create --tar`. What it does not store is not compared:
+    /// attributes, and fractions of a second in most formats.
+    #[arg(long, value_name = "ARCHIVE", conflicts_with_all = ["shard", "plan", "sample", "all", "below", "parity"])]
+    tar: Option<OsString>,
+
     #[command(flatten)]
     shard: ShardArgs,
 
@@ -135,6 +145,8 @@ Examples:
                         a part of the recorded tree /etc
   ftk manifest verify -E tmp -E '*.bak' /archive archive.jsonl
                         neither these nor what is below them
+  dd if=/dev/nst0 bs=1M | ftk manifest verify --tar - archive.jsonl
+                        a tape, without extracting it
   ftk manifest verify --sample 5% /archive archive.jsonl
                         a part of the files, other ones every night
   ftk manifest verify --mode metadata --exit-on-first --status / root.jsonl
@@ -143,6 +155,39 @@ Examples:
                         a manifest from standard input";
 
 impl VerifyArgs {
+    /// Returns what is compared with the manifest `file`.
+    ///
+    /// # Errors
+    /// If it lacks what is to be compared.
+    fn criteria(&self, part: Option<&Part>, header: &Header, file: &OsStr) -> anyhow::Result<Criteria> {
+        let criteria = Criteria {
+            mode: self.rules.mode.into(),
+            ignore: self.rules.ignored(),
+            sample: self.sample.clone(),
+            normalize_names: self.rules.normalize_names,
+            part: part.map(Part::selector),
+        };
+        ensure!(
+            criteria.mode != Mode::Content || !header.algorithms.is_empty(),
+            "{} records no digests, so content cannot be compared: use --mode metadata",
+            quote(file.as_bytes())
+        );
+        self.corrupted.check(&criteria, &[&header.algorithms])?;
+        Ok(criteria)
+    }
+
+    /// Returns how findings are printed.
+    fn manner(&self, json: bool) -> Manner {
+        Manner {
+            member: "verdict",
+            word: Verdict::name,
+            json,
+            all: self.all,
+            has_sizes: false,
+            is_silent: self.status.status,
+        }
+    }
+
     /// Returns ROOT, if it is given, and FILE.
     fn paths(&self) -> (Option<&OsStr>, &OsStr) {
         match (self.root.as_deref(), self.manifest.as_deref()) {
@@ -211,6 +256,10 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     ensure!(args.root.is_some(), "missing: <FILE>; see `ftk manifest verify -h`");
     ensure!(args.below.is_none() || args.manifest.is_some(), "--below says what ROOT is: give ROOT and FILE");
     let (given, file) = args.paths();
+    if let Some(tar) = &args.tar {
+        ensure!(given.is_none(), "--tar checks an archive: the only other argument is the manifest");
+        return verify_archive(args, tar, file, globals, console);
+    }
     if let Some(given) = given {
         refuse_swapped(given, file)?;
     }
@@ -247,17 +296,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let part = args.part.compile(Some(root.given()), &root.identity().path, below, console)?;
     let scope = ScopeArgs::of_words(&Part::add_to(part.as_ref(), &header.options)).with_context(name)?;
     let scope = scope.based(below).with_context(name)?;
-    let criteria = Criteria {
-        mode: args.rules.mode.into(),
-        ignore: args.rules.ignored(),
-        sample: args.sample.clone(),
-        normalize_names: args.rules.normalize_names,
-        part: part.as_ref().map(Part::selector),
-    };
-    if criteria.mode == Mode::Content && header.algorithms.is_empty() {
-        bail!("{} records no digests, so content cannot be compared: use --mode metadata", name());
-    }
-    args.corrupted.check(&criteria, &[&header.algorithms])?;
+    let criteria = args.criteria(part.as_ref(), header, file)?;
     let stdout = Stdout::default();
     let list = List::create(None, &stdout)?;
     let own: Vec<_> = own.into_iter().chain(list.own()).collect();
@@ -276,14 +315,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
         None => scan.rules.say_in(reading::within(header.shard.as_ref()), console),
     }
 
-    let manner = Manner {
-        member: "verdict",
-        word: Verdict::name,
-        json: globals.json,
-        all: args.all,
-        has_sizes: false,
-        is_silent: args.status.status,
-    };
+    let manner = args.manner(globals.json);
     let mut findings = Findings::new(manner, [&header.algorithms; 2], list);
     let (mut summary, mut done, mut failed) = (Summary::default(), Progress::default(), 0);
     let (mut is_over, mut looked_below) = (false, false);
@@ -344,7 +376,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let outcome = scan.outcome.max(read).max(shifted);
     let outcome = say_counts(&summary, good, Verdict::name, outcome, &args.corrupted, console);
     uncompared.say(console);
-    // Only `import` makes a manifest without the identity of its root.
+    // Only `import` and `create --tar` make a manifest without the identity of its root.
     let is_imported = header.root_identity.is_none() && below.is_none();
     if let Some(top) = common.if_others().filter(|_| is_imported && part.is_none()) {
         let glob = shell_word(&[top, b"/*"].concat());
@@ -354,6 +386,61 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let records = [("the manifest", header)];
     say_unselected(part.as_ref(), summary.unselected, Some(scan.skipped), &records, console);
     reading::say_done(&run, summary.total(), done, failed, None, &header.algorithms);
+    Ok(outcome)
+}
+
+/// Compares the members of the archive `tar` with the manifest `file`.
+fn verify_archive(
+    args: &VerifyArgs,
+    tar: &OsStr,
+    file: &OsStr,
+    globals: &Globals,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    ensure!(tar != "-" || file != "-", "standard input cannot be both the archive and the manifest");
+    let run = Run::new(globals, console)?;
+    let manifest = Input::open(file, globals, console)?.manifest;
+    console.stats.sealed(file, &manifest);
+    let header = manifest.header();
+    let part = args.part.compile(None, &header.root, None, console)?;
+    let criteria = args.criteria(part.as_ref(), header, file)?;
+    let stdout = Stdout::default();
+    let list = List::create(None, &stdout)?;
+    let algorithms = if criteria.compares(Field::Digests) { &*header.algorithms } else { &[] };
+    let archive = Archive::read(tar, algorithms, &run)?;
+    let (done, read) = (archive.done(), archive.outcome);
+    let members = archive.into_manifest()?;
+    let manner = args.manner(globals.json);
+    let mut findings = Findings::new(manner, [&header.algorithms, &members.header().algorithms], list);
+    let (mut is_over, mut has_looked) = (false, false);
+    let summary = diff(&manifest, &members, &criteria, &run.budget, &mut |finding: &Finding<'_>| {
+        has_looked = true;
+        findings.give(finding, None);
+        is_over = args.exit_on_first && finding.verdict != Verdict::Ok;
+        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let summary = summary.map_err(|error| in_either(error, [file, tar]))?;
+    ensure!(
+        has_looked || summary.total() > 0,
+        "-E and --path select no entry of {}: nothing was verified",
+        quote(tar.as_bytes())
+    );
+    let shifted = findings.shift(summary.shift.as_ref(), ["recorded times", "times of the archive"]);
+    if summary.split_links > 0 {
+        findings.split_links(summary.split_links);
+    }
+    let unrecorded = criteria.compares(Field::Xattrs).then_some(" in the archive");
+    let uncompared = Uncompared { unrecorded, hidden: summary.hidden_xattrs };
+    findings.uncompared(&uncompared);
+    findings.finish()?;
+    let good = if is_over { "as recorded, up to the first difference" } else { "as recorded" };
+    let outcome = say_counts(&summary, good, Verdict::name, read.max(shifted), &args.corrupted, console);
+    uncompared.say(console);
+    say_unselected(part.as_ref(), summary.unselected, None, &[("the manifest", header)], console);
+    if let Some(part) = &part {
+        part.rules().say(console);
+    }
+    reading::say_done(&run, summary.total(), done, 0, None, algorithms);
     Ok(outcome)
 }
 

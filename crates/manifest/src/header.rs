@@ -45,6 +45,8 @@ pub struct Header {
     pub failed: Failed,
     /// Which part of the tree is recorded; `None` if all of it is.
     pub shard: Option<Shard>,
+    /// Whether the entries are the members of a tar archive, and nothing that was in a file system.
+    pub is_tar: bool,
 }
 
 /// The options that a manifest can record, in their long form, and whether each has a value after a `=`.
@@ -73,6 +75,9 @@ pub const OPTIONS: [(&str, bool); 17] = [
 /// The value of the member `ftk` that marks a manifest.
 const KIND: &str = "manifest";
 
+/// The value of the member `archive`.
+const TAR: &str = "tar";
+
 #[derive(Deserialize)]
 struct HeaderLine<'l> {
     #[serde(borrow)]
@@ -94,6 +99,8 @@ struct HeaderLine<'l> {
     failed: Option<Vec<Object<PathLine<'l>>>>,
     #[serde(borrow)]
     shard: Option<Object<ShardLine<'l>>>,
+    #[serde(borrow)]
+    archive: Option<Text<'l>>,
 }
 
 #[derive(Deserialize)]
@@ -191,6 +198,9 @@ impl Header {
             if let Some(shard) = &self.shard {
                 record.member("shard", shard);
             }
+            if self.is_tar {
+                record.member("archive", TAR);
+            }
         });
     }
 
@@ -245,6 +255,11 @@ impl Header {
         if shard.is_some() && version == 1 {
             return Err(not_manifest("version 1 has no shards".into()));
         }
+        if let Some(other) = line.archive.as_deref().filter(|archive| *archive != TAR) {
+            return Err(not_manifest(format!(
+                "it is the record of an archive of an unknown kind, {other:?}"
+            )));
+        }
         Ok(Self {
             version,
             root: name(line.root.as_deref(), line.root_b64.as_deref())?,
@@ -257,6 +272,7 @@ impl Header {
             mounts,
             failed: Failed::new(failed),
             shard,
+            is_tar: line.archive.is_some(),
         })
     }
 }
@@ -304,6 +320,7 @@ mod tests {
             mounts: Vec::new(),
             failed: Failed::default(),
             shard: None,
+            is_tar: false,
         }
     }
 
@@ -442,6 +459,16 @@ mod tests {
             assert!(line.contains(&format!(",\"xattrs\":{}{member},\"options\"", header.xattrs)), "{line}");
             assert_eq!(Header::read(line.trim_end().as_bytes()).unwrap(), *again);
         }
+    }
+
+    #[test]
+    fn the_record_of_an_archive_is_read_back() {
+        let header = Header { is_tar: true, ..header() };
+        let line = written(&header);
+        assert!(line.ends_with(",\"archive\":\"tar\"}\n"), "{line}");
+        assert_eq!(Header::read(line.trim_end().as_bytes()).unwrap(), header);
+        let other = Header::read(line.trim_end().replace("\"tar\"", "\"zip\"").as_bytes()).unwrap_err();
+        assert!(other.to_string().contains("unknown kind, \"zip\""), "{other}");
     }
 
     #[test]

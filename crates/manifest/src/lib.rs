@@ -69,6 +69,7 @@
 //!     mounts: vec![],
 //!     failed: Failed::default(),
 //!     shard: None,
+//!     is_tar: false,
 //! };
 //! let stat = Stat { mode: 0o644, dev: 1, ino: 2, nlink: 1, ..Stat::EMPTY };
 //! let mut writer = Writer::new(&header, |line: &[u8]| file.write_all(line));
@@ -138,6 +139,7 @@ mod verdict;
 mod verify;
 mod walked_digest;
 mod walked_tree;
+mod whole_seconds;
 mod write;
 mod xattrs;
 
@@ -155,7 +157,7 @@ pub use film::{
     ASCMHL, CHAIN, Chain, ChainLink, GenerationCounts, GenerationState, History, HistoryError, HistoryFile,
     Inconsistency, NewGeneration, UnusableItem,
 };
-pub use formats::{Export, ExportError, Format, Import, ImportError, begins_mtree};
+pub use formats::{Export, ExportError, Format, HashMember, Import, ImportError, TarTree, begins_mtree};
 pub use git::git_blob;
 pub use header::{Header, OPTIONS};
 pub use mount::{LostMount, Mount};

@@ -9,6 +9,7 @@ use crate::common::Common;
 use crate::entry::{key, path_of_key};
 use crate::merge::{Side as _, merge, merge_by};
 use crate::respelled::{AlignedEntries, Respelled, Spelled};
+use crate::whole_seconds::Archives;
 use crate::{Entries, Entry, EntryError, Error, Field, Manifest, Selector, Which};
 
 /// Whether an earlier pass has read both manifests to the end, which proves that their entries are valid and
@@ -43,6 +44,7 @@ pub(crate) fn merge_manifests(
     ) -> Result<ControlFlow<()>, Error>,
 ) -> Result<u64, Error> {
     let mut unselected = 0;
+    let archives = Archives::both(old.header(), new.header());
     let mut each = |old: Option<Entry<'_>>, new: Option<Entry<'_>>, spelled: Option<Spelled<'_>>| {
         if let Some(part) = part
             && let Some(entry) = new.or(old)
@@ -50,6 +52,11 @@ pub(crate) fn merge_manifests(
         {
             unselected += 1;
             return Ok(ControlFlow::Continue(()));
+        }
+        let (mut old, mut new) = (old, new);
+        if let (Some(old), Some(new)) = (&mut old, &mut new) {
+            [old.stat.mtime_ns, new.stat.mtime_ns] =
+                archives.compared([old.stat.mtime_ns, new.stat.mtime_ns]);
         }
         each(old, new, spelled)
     };

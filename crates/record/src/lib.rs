@@ -41,12 +41,14 @@ mod bag;
 mod bag_tags;
 mod c4;
 mod changes;
+mod decompress;
 mod file_type;
 mod hashdeep;
 mod json;
 mod lines;
 mod list;
 mod list_edit;
+mod list_name;
 mod magic;
 mod mhl;
 mod ncdu;
@@ -60,6 +62,7 @@ mod sealed;
 mod sfv;
 mod sum;
 mod sums;
+mod tar;
 mod target;
 mod temp;
 mod terminal;
@@ -72,6 +75,7 @@ pub use bag_tags::{
     FetchError, FetchLine, check_bag_declaration, check_bag_info, read_bag_tags, replace_payload_oxum,
 };
 pub use changes::{Change, changes};
+pub use decompress::Decompressed;
 pub use file_type::{type_name, type_of};
 pub use hashdeep::{
     HASHDEEP_HEADER, HashdeepError, HashdeepLine, HashdeepNameError, HashdeepReader, HashdeepRecord,
@@ -81,8 +85,9 @@ pub use json::{
     PathError, RecordWriter, path_member, read_base64, read_path, write_path, write_record, write_string,
 };
 pub use lines::{MAX_LINE, MAX_NESTED_PATH, read_line};
-pub use list::{BagFile, ListError, ListFormat, ListLine, ListReader, ListRecord, Unusable, named_algorithm};
+pub use list::{BagFile, ListError, ListFormat, ListLine, ListReader, ListRecord, Unusable};
 pub use list_edit::{EditError, EditableList, Edits, ListedLine};
+pub use list_name::{likely_algorithms, named_algorithm, names_a_list};
 pub use magic::Magic;
 pub use mhl::{
     ASC_MHL, LEGACY_MHL, MhlDigest, MhlDirectory, MhlError, MhlItem, MhlKind, MhlReader, MhlRecord,
@@ -99,5 +104,6 @@ pub use sealed::{SealError, SealedReader};
 pub use sfv::{SfvError, SfvLine, SfvNameError, SfvReader, SfvRecord, check_sfv_name, write_sfv_line};
 pub use sum::{End, Style, SumFormat, write_name};
 pub use sums::{Conflict, SortedSums, Sums, SumsOfFile};
+pub use tar::{MemberKind, TarEnd, TarMember, TarReader};
 pub use terminal::{quote, sanitize, shell_argument, shell_word};
 pub use zstd::{ZstdReader, ZstdWriter, is_zstd, is_zstd_name};

@@ -314,7 +314,7 @@ fn algorithm(line: &SumLine<'_>, asked: &[Algorithm]) -> Result<(Algorithm, bool
 
 /// The algorithms assumed for untagged digests, by their length. Other algorithms have digests of the same
 /// lengths. XXH3, whose digests have 16 digits like those of XXH64, always has a tag.
-const DEFAULT_ALGORITHMS: [Algorithm; 8] = [
+pub(crate) const DEFAULT_ALGORITHMS: [Algorithm; 8] = [
     Algorithm::Sha256,
     Algorithm::Sha1,
     Algorithm::Sha512,
@@ -335,26 +335,6 @@ pub(crate) fn by_tag(tag: &str) -> Option<Algorithm> {
         "BLAKE2B-512" | "BLAKE2b-512" => Some(Algorithm::Blake2b),
         "BLAKE3-256" => Some(Algorithm::Blake3),
         _ => tag.parse().ok(),
-    }
-}
-
-/// Returns the algorithm that the name of a list says: `SHA256SUMS`, `b2sums.txt`, `photos.md5` or `x.sha1sum`.
-pub fn named_algorithm(file_name: &[u8]) -> Option<Algorithm> {
-    let name = str::from_utf8(file_name).ok()?.to_ascii_lowercase();
-    let name = name.strip_suffix(".txt").unwrap_or(&name);
-    let of = |word: &str| {
-        let word = word.strip_suffix("sums").or_else(|| word.strip_suffix("sum")).unwrap_or(word);
-        match word.trim_end_matches(['-', '_', '.']) {
-            "b2" => Some(Algorithm::Blake2b),
-            "b3" => Some(Algorithm::Blake3),
-            "sha" => Some(Algorithm::Sha1),
-            word => by_tag(word),
-        }
-    };
-    match name.rsplit_once('.') {
-        Some((_, extension)) => of(extension),
-        None if name.ends_with("sums") || name.ends_with("sum") => of(name),
-        None => None,
     }
 }
 
@@ -506,31 +486,6 @@ mod tests {
             String::new(),
         ] {
             assert_eq!(of("manifest-md5.txt", &start), ListFormat::Sums, "{start:?}");
-        }
-    }
-
-    #[test]
-    fn names_of_lists_say_the_algorithm() {
-        use Algorithm::{Blake2b, Blake3, Md5, Sha1, Sha3_256, Sha256, Sha512, Xxh64};
-        for (name, expected) in [
-            ("SHA256SUMS", Some(Sha256)),
-            ("SHA512SUMS.txt", Some(Sha512)),
-            ("sha256sum.txt", Some(Sha256)),
-            ("MD5SUM", Some(Md5)),
-            ("B2SUMS", Some(Blake2b)),
-            ("b3sums.txt", Some(Blake3)),
-            ("SHA3-256SUMS", Some(Sha3_256)),
-            ("photos.2024.md5", Some(Md5)),
-            ("x.sha1sum", Some(Sha1)),
-            ("x.sha", Some(Sha1)),
-            ("x.b3", Some(Blake3)),
-            ("x.XXH64", Some(Xxh64)),
-            ("CHECKSUMS", None),
-            ("sums.txt", None),
-            ("md5", None),
-            ("checksums.md5.asc", None),
-        ] {
-            assert_eq!(named_algorithm(name.as_bytes()), expected, "{name}");
         }
     }
 

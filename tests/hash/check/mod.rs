@@ -3,6 +3,7 @@
 mod bags;
 mod flags;
 mod formats;
+mod found;
 mod hashdeep;
 mod lists;
 mod new;

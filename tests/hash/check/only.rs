@@ -78,5 +78,5 @@ fn options_that_a_check_cannot_use_are_refused() {
         run.status(2).stdout("").stderr_has(why);
     }
     let run = dir.ftk(["hash", "--check", "SUMS", "dist"]).run().status(2);
-    run.stderr_has("'dist' is a directory, and no list: --root dist resolves the names of a list there");
+    run.stderr_has("cannot check 'dist': no file has a name such as SHA256SUMS");
 }

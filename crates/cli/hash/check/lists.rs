@@ -1,17 +1,21 @@
 //! Reads checksum lists into compact tables.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use ftk_file::{FileType, open_checked};
 use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::{Budget, PathList, Unlisted};
-use ftk_record::{ListLine, quote, shell_word};
+use ftk_record::{likely_algorithms, quote};
+use rustix::fs::{CWD, OFlags};
 
 use crate::console::cause;
 use crate::film::{FilmList, Ignored};
@@ -65,6 +69,8 @@ pub(super) struct List {
     pub(super) lines: Range<usize>,
     /// Identity of the list, if it is a regular file.
     pub(super) identity: Option<Identity>,
+    /// Whether it was found below a directory.
+    pub(super) is_found: bool,
 }
 
 /// Device and inode.
@@ -89,36 +95,46 @@ pub(super) enum Odd {
     Path(Vec<u8>, Unlisted),
 }
 
+/// A list to read.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) path: OsString,
+    /// Whether it was found below a directory. Its names are then relative to its own one.
+    pub(super) is_found: bool,
+}
+
 impl ParseOptions<'_> {
     /// Reads all lists. Returns their lines, their paths, and whether all of them were read to the end.
     /// Errors are reported, and the other lists are still read.
-    pub(super) fn read<P: AsRef<OsStr>>(&self, lists: &[P]) -> anyhow::Result<(Lines, PathList, bool)> {
+    pub(super) fn read(&self, lists: &[Source]) -> anyhow::Result<(Lines, PathList, bool)> {
         let paths = match self.root {
             Some(root) => PathList::confined(CString::new(root.as_os_str().as_bytes())?),
             None => PathList::new(),
         };
-        let has_stdin = self.root.is_none() && lists.iter().all(|list| list.as_ref() != "-");
+        let has_stdin = self.root.is_none() && lists.iter().all(|list| list.path != "-" && !list.is_found);
         let mut tables = Tables::new(paths.within(&self.run.budget), has_stdin);
         tables.lines.only =
             self.only.iter().map(|name| (bare_name(name.as_bytes()).to_vec(), false)).collect();
         let mut is_whole = true;
         for list in lists {
-            is_whole &= self.one(list.as_ref(), &mut tables)?;
+            is_whole &= self.one(list, &mut tables)?;
         }
         Ok((tables.lines, tables.paths, is_whole))
     }
 
-    fn one(&self, path: &OsStr, tables: &mut Tables) -> anyhow::Result<bool> {
+    fn one(&self, source: &Source, tables: &mut Tables) -> anyhow::Result<bool> {
+        let &Source { ref path, is_found } = source;
         if let Some(film) = FilmList::of(path).filter(|film| film.is_history) {
             return self.history(path, &film.root, tables).map(|()| true);
         }
         let said = |verb, error: &io::Error| self.run.console.path_error(verb, path.as_bytes(), cause(error));
-        let opened = open(path).and_then(|input| Ok((input.metadata()?, input)));
+        let opened = if is_found { open_found(path) } else { open(path) };
+        let opened = opened.and_then(|input| Ok((input.metadata()?, input)));
         let (metadata, input) = match opened {
             Ok((metadata, _)) if metadata.is_dir() => {
-                let (dir, option) = (quote(path.as_bytes()), shell_word(path.as_bytes()));
                 self.run.console.error(format_args!(
-                    "{dir} is a directory, and no list: --root {option} resolves the names of a list there"
+                    "{} is a directory, and no list: without --root, ftk finds the lists in it, and checks each where it is",
+                    quote(path.as_bytes())
                 ));
                 return Ok(false);
             }
@@ -132,18 +148,31 @@ impl ParseOptions<'_> {
         let identity = (path != "-" && metadata.is_file()).then(|| (metadata.dev(), metadata.ino()));
         let start = tables.lines.lines.len();
         let mut separators = Separators::default();
-        let (read, result) = self.reading.read(
+        let likely;
+        let mut reading = self.reading;
+        let mut root = self.root.unwrap_or(Path::new(""));
+        if is_found {
+            root = Path::new(path).parent().unwrap_or(root);
+            if reading.algorithms.is_empty() {
+                likely = likely_algorithms(Path::new(path).file_name().unwrap_or_default().as_bytes());
+                reading.algorithms = &likely;
+            }
+        }
+        let place = is_found.then_some(root);
+        let (read, result) = reading.read(
             path,
             input,
             |line| {
-                let name = self.path_of(line);
+                // Many programs do not encode `%` in BagIt manifests. So if the decoded path does not exist but the
+                // other one does, the line means that one.
+                let name = resolve(&line.name, line.other_name.as_deref(), root);
                 let is_wanted = tables.is_wanted(name);
                 let number = is_wanted.then_some(tables.lines.lines.len());
                 separators.note(name, number, &self.run.budget)?;
                 if !is_wanted {
                     return Ok(());
                 }
-                tables.push(name, line.digests, line.size, &self.run.budget)
+                tables.push(&placed(place, name), line.digests, line.size, &self.run.budget)
             },
             |complaint| self.run.console.error(complaint),
         )?;
@@ -154,8 +183,8 @@ impl ParseOptions<'_> {
             bail!("{} is a film hash list: --root names the directory of its files", read.name);
         }
         let lines = start..tables.lines.lines.len();
-        if let Some(names) = separators.backslashes(self.root.unwrap_or(Path::new(""))) {
-            tables.replace(names)?;
+        if let Some(names) = separators.backslashes(root) {
+            tables.replace(names, place)?;
             self.run.console.summary(format_args!(
                 "{}: `\\` in names is read as `/`, since no name has `/` and none exists as it is",
                 read.name
@@ -165,17 +194,24 @@ impl ParseOptions<'_> {
         // If reading fails before the first checksum line, the error has been reported, and the list is not
         // needed.
         if is_whole || !lines.is_empty() {
-            tables.lines.lists.push(List { read, path: path.into(), lines, identity });
+            tables.lines.lists.push(List { read, path: path.into(), lines, identity, is_found });
         }
         Ok(is_whole)
     }
+}
 
-    /// Returns the path that a line names. Many programs do not encode `%` in BagIt manifests. So if the decoded path
-    /// does not exist but the other one does, the line means that one.
-    fn path_of<'l>(&self, line: &'l ListLine<'_>) -> &'l [u8] {
-        let root = self.root.unwrap_or(Path::new(""));
-        resolve(&line.name, line.other_name.as_deref(), root)
-    }
+/// Opens a list that was found by its name, if it still is a regular file: a FIFO in its place is not opened.
+fn open_found(path: &OsStr) -> io::Result<File> {
+    open_checked(CWD, path, OFlags::RDONLY | OFlags::NOFOLLOW, |found| match found.file_type {
+        FileType::Regular => Ok(()),
+        _ => Err(io::Error::other("it is not a regular file any more")),
+    })
+}
+
+/// Returns the path of a name in a list: in the directory `place`, or else as it is.
+fn placed<'n>(place: Option<&Path>, name: &'n [u8]) -> Cow<'n, [u8]> {
+    let Some(dir) = place else { return Cow::Borrowed(name) };
+    Cow::Owned(dir.join(OsStr::from_bytes(bare_name(name))).into_os_string().into_vec())
 }
 
 /// Returns the path below `root` that a line of a BagIt manifest means, given the name according to RFC 8493 and that
@@ -288,11 +324,11 @@ impl Tables {
         Ok((if is_odd { odd.len() } else { self.paths.len() } as u32 - 1, is_odd))
     }
 
-    /// Gives other names to files: those with `/` instead of `\`.
-    fn replace(&mut self, names: Vec<(usize, Vec<u8>)>) -> anyhow::Result<()> {
+    /// Gives other names to files: those with `/` instead of `\`, at the place of the list.
+    fn replace(&mut self, names: Vec<(usize, Vec<u8>)>, place: Option<&Path>) -> anyhow::Result<()> {
         for (first, mut name) in names {
             name.iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
-            let (number, is_odd) = self.number(&name)?;
+            let (number, is_odd) = self.number(&placed(place, &name))?;
             let file = self.lines.lines[first..].iter_mut().enumerate();
             for (_, line) in file.take_while(|(nth, line)| *nth == 0 || line.is_more) {
                 (line.number, line.is_odd) = (number, is_odd);

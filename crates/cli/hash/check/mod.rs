@@ -1,12 +1,13 @@
 //! `ftk hash --check`: reads checksum lists, and compares every file they name.
 //!
-//! The lists are read into a table like that of a walk ([`lists`]), the files are processed like any
-//! others ([`files`]), and each line gets a verdict ([`verdicts`]). With `--new` the tree is walked too ([`unlisted`]).
-//! [`bag`] checks whole bags with the same parts.
+//! In a directory, the lists are searched by their names first ([`found`]). The lists are read into a table like that
+//! of a walk ([`lists`]), the files are processed like any others ([`files`]), and each line gets a verdict
+//! ([`verdicts`]). With `--new` the tree is walked too ([`unlisted`]). [`bag`] checks whole bags with the same parts.
 
 pub(super) mod bag;
 mod elsewhere;
 mod files;
+mod found;
 mod history;
 pub(super) mod lists;
 pub(super) mod unlisted;
@@ -28,6 +29,7 @@ use crate::film::FilmList;
 use crate::globals::Globals;
 use crate::hash::HashArgs;
 use crate::hash::check::files::Files;
+use crate::hash::check::found::Found;
 use crate::hash::check::lists::ParseOptions;
 use crate::hash::check::unlisted::SearchedTree;
 use crate::hash::check::verdict::CheckResult;
@@ -155,13 +157,18 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let warn = own.warn && !own.status;
     let reading = Reading { end, algorithms: &args.algorithms(), verb: ["check", "checked"], warn };
     let options = ParseOptions { reading, root, only: &own.only, run: &run };
-    let (lines, paths, is_whole) = options.read(names)?;
+    let follow = args.selection.follow(Follow::Roots);
+    let Found { sources, outcome: found } = match root {
+        None => Found::search(names, own.new, &selection, &run)?,
+        Some(_) => Found::named(names),
+    };
+    let (lines, paths, is_whole) = options.read(&sources)?;
     let confined_by = if film_root.is_some() { "a film hash list" } else { "--root" };
     let files = Files::read(&lines, paths, root.map(|_| confined_by), &run)?;
 
     let manner = Manner { args: own, is_quiet: globals.quiet, json: globals.json, end };
     let mut verdicts = Verdicts::new(manner, out, console);
-    let mut outcome = if is_whole { Outcome::Success } else { Outcome::Error };
+    let mut outcome = found.max(Outcome::error_if(!is_whole));
     if lines.is_inconsistent {
         outcome = outcome.max(Outcome::Negative);
     }
@@ -169,7 +176,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         verdicts.without_digest(*verdict, [&**path]);
     }
     verdicts.of_lines(&lines, &files);
-    if is_whole {
+    if outcome == Outcome::Success {
         let not_listed = lines.only.iter().filter(|(_, is_listed)| !**is_listed);
         verdicts.without_digest(CheckResult::NotListed, not_listed.map(|(name, _)| &**name));
     }
@@ -177,12 +184,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         console.error("cannot look for new files, since a list could not be read");
     } else if own.new {
         let [start] = start;
-        let tree = SearchedTree {
-            start,
-            selection: &selection,
-            follow: args.selection.follow(Follow::Roots),
-            run: &run,
-        };
+        let tree = SearchedTree { start, selection: &selection, follow, run: &run };
         let (new, walked) = tree.unlisted(&lines, &files)?;
         outcome = outcome.max(walked);
         verdicts.without_digest(CheckResult::New, new.iter().map(|path| &**path));

@@ -1,6 +1,7 @@
 //! Prints and counts the verdicts of a run, and derives the exit status.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use ftk_hash::Algorithm;
 use ftk_record::End;
@@ -33,6 +34,8 @@ pub(super) struct Verdicts<'a> {
     is_coloured: bool,
     console: &'a Console,
     counts: Counts,
+    /// For each list that was found below a directory, a line of the summary.
+    summaries: Vec<String>,
     /// Whether the lists have digests of several algorithms, so that the verdict on a line with one digest names it.
     has_several_algorithms: bool,
     /// The number of missing files, even if they are ignored.
@@ -97,6 +100,23 @@ impl Counts {
     fn of(&self, verdict: CheckResult) -> u64 {
         self.0[verdict as usize]
     }
+
+    /// Returns what was counted after `before`.
+    fn since(&self, before: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] - before.0[at]))
+    }
+}
+
+/// `12 ok, 1 failed`; nothing if nothing was counted.
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let given = CheckResult::ALL.into_iter().filter(|it| self.of(*it) > 0);
+        for (nth, it) in given.enumerate() {
+            let comma = if nth > 0 { ", " } else { "" };
+            write!(f, "{comma}{} {}", HumanCount(self.of(it)), it.word())?;
+        }
+        Ok(())
+    }
 }
 
 impl<'a> Verdicts<'a> {
@@ -111,6 +131,7 @@ impl<'a> Verdicts<'a> {
             is_coloured,
             console,
             counts: Counts::default(),
+            summaries: Vec::new(),
             has_several_algorithms: false,
             missing: 0,
             outcome: Outcome::Success,
@@ -123,10 +144,20 @@ impl<'a> Verdicts<'a> {
         let mut paths = files.paths(lines);
         let mut expected = &*lines.expected;
         for list in &lines.lists {
-            let (ok, missing) = (self.counts.of(CheckResult::Ok), self.missing);
+            let (before, missing) = (self.counts, self.missing);
             let part = &lines.lines[list.lines.clone()];
             self.of_part(part, &mut expected, &mut paths);
-            self.of_list(list, self.counts.of(CheckResult::Ok) > ok);
+            let counts = self.counts.since(before);
+            self.of_list(list, counts.of(CheckResult::Ok) > 0);
+            if list.is_found {
+                // The error about a list without checksums has been printed.
+                if list.read.usable > 0 {
+                    let what = counts.to_string();
+                    let what = if what.is_empty() { "no file checked" } else { &what };
+                    self.summaries.push(format!("{}: {what}", list.read.name));
+                }
+                continue;
+            }
             let files = part.iter().filter(|line| !line.is_more).count() as u64;
             if files > 0 && self.missing - missing == files && !self.manner.args.status {
                 let names = part.iter().map(|line| paths.of(*line).to_vec());
@@ -236,18 +267,17 @@ impl<'a> Verdicts<'a> {
 
     /// Flushes the output, prints the summary, and returns the outcome.
     pub(super) fn finish(self, lines: &Lines, files: &Files, run: &Run<'_>) -> anyhow::Result<Outcome> {
-        let Self { manner, out, console, counts, outcome, .. } = self;
+        let Self { manner, out, console, counts, summaries, outcome, .. } = self;
         out.finish()?;
         CheckResult::ALL.into_iter().for_each(|it| console.stats.result(it.word(), counts.of(it)));
         if !manner.args.status {
             warn(lines, counts, console);
             say_assumed(lines, counts, console);
             lines.lists.iter().for_each(|list| list.read.say_notes(console));
-            let given = CheckResult::ALL.into_iter().filter(|it| counts.of(*it) > 0);
-            let given: Vec<_> =
-                given.map(|it| format!("{} {}", HumanCount(counts.of(it)), it.word())).collect();
+            summaries.iter().for_each(|line| console.summary(line));
+            let given = counts.to_string();
             if !given.is_empty() {
-                run.say_done(&given.join(", "), files.bytes(), &files.algorithms());
+                run.say_done(&given, files.bytes(), &files.algorithms());
             }
         }
         Ok(outcome)

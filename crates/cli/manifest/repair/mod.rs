@@ -26,6 +26,7 @@ use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::human;
 use crate::lock::Lock;
+use crate::manifest::archive::refuse_archive;
 use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::guard::{GuardArgs, refuse_swapped};
 use crate::manifest::input::Input;
@@ -172,6 +173,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let Input { manifest, own } = Input::open(&args.manifest, globals, console)?;
     lock.as_ref().map_or(Ok(()), Lock::check).with_context(name)?;
     console.stats.sealed(&args.manifest, &manifest);
+    refuse_archive(&manifest, &args.manifest)?;
     let algorithms = &manifest.header().algorithms;
     ensure!(!algorithms.is_empty(), "{} records no digests, so nothing can be repaired by it", name());
     let (parities, copies): (Vec<_>, Vec<_>) = args.from.iter().cloned().partition(|from| is_one(from));

@@ -1,6 +1,6 @@
 //! Importing a list: its entries are collected, sorted, and written as a manifest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::io::{self, BufRead};
 use std::ops::Range;
@@ -48,6 +48,8 @@ struct Imported {
     has: u32,
     known: FieldSet,
     stat: Stat,
+    /// Entries with the same number are links of one file. `None` if the list does not say this.
+    inode: Option<u64>,
 }
 
 /// What a manifest has not although the list names it.
@@ -70,6 +72,8 @@ pub(super) struct Line<'l> {
     pub(super) target: Option<&'l [u8]>,
     /// The digests by algorithms of the list.
     pub(super) digests: &'l [(Algorithm, Digest)],
+    /// Entries with the same number are links of one file. `None` if the list does not say this.
+    pub(super) inode: Option<u64>,
 }
 
 /// Collects the entries of a list.
@@ -157,7 +161,8 @@ impl Import {
             }
             let (known, size) = size_known(line.size);
             let stat = Stat { size, ..Stat::EMPTY };
-            collector.add(number, &Line { path, known, stat, target: None, digests: line.digests })?;
+            collector
+                .add(number, &Line { path, known, stat, target: None, digests: line.digests, inode: None })?;
             refuse_unended(number, is_ended)?;
         }
         let is_assumed = reader.assumed().to_vec();
@@ -211,7 +216,15 @@ impl Import {
     /// # Errors
     /// Returns the errors of the writer.
     pub fn write<S: FnMut(&[u8]) -> io::Result<()>>(&self, writer: &mut Writer<S>) -> Result<u64, Error> {
+        // The first path and the number of the links of each file.
+        let mut links: HashMap<u64, (&Range<usize>, u64)> = HashMap::new();
         for it in &self.entries {
+            if let Some(inode) = it.inode {
+                links.entry(inode).or_insert((&it.path, 0)).1 += 1;
+            }
+        }
+        for it in &self.entries {
+            let group = it.inode.map(|inode| links[&inode]).filter(|(_, links)| *links > 1);
             let mut absent = FieldSet::default();
             for field in STAT.into_iter().filter(|field| !it.known.contains(*field)) {
                 absent.insert(field);
@@ -220,6 +233,7 @@ impl Import {
                 absent,
                 target: it.target.clone().map(|target| &self.bytes[target]),
                 digests: &self.bytes[it.digests.clone()],
+                link_group: group.map(|(first, _)| &self.bytes[first.clone()]),
                 ..Entry::new(&self.bytes[it.path.clone()], it.stat)
             })?;
         }
@@ -241,6 +255,10 @@ impl Import {
             }
             let is_joined = match repeated {
                 Repeated::Replaces => replace(first, later),
+                Repeated::Follows => {
+                    std::mem::swap(first, later);
+                    Ok(())
+                }
                 Repeated::Completes => complete(first, later, bytes, algorithms),
             };
             if let Err(what) = is_joined {
@@ -299,6 +317,8 @@ impl Import {
 enum Repeated {
     /// It replaces the earlier one, as in mtree.
     Replaces,
+    /// It replaces the earlier one, whatever that was, as in the extraction of an archive.
+    Follows,
     /// It says more about the same file.
     Completes,
 }
@@ -349,7 +369,7 @@ fn complete(
 }
 
 impl<'c> Collector<'c> {
-    fn new(algorithms: Vec<Algorithm>, root: Option<&'c [u8]>, budget: &Budget) -> Self {
+    pub(super) fn new(algorithms: Vec<Algorithm>, root: Option<&'c [u8]>, budget: &Budget) -> Self {
         let (assumed, options, skipped) = (Vec::new(), Vec::new(), BTreeMap::new());
         let import = Import { algorithms, assumed, options, skipped, bytes: Vec::new(), entries: Vec::new() };
         Self { import, root, reserved: Reservation::new(budget) }
@@ -383,8 +403,56 @@ impl<'c> Collector<'c> {
         let len = digests.end - path.start;
         // A growing vector needs up to three times its contents.
         self.reserved.consume((2 * len + 2 * size_of::<Imported>()) as u64)?;
-        entries.push(Imported { path, target, digests, has, known: line.known, stat: line.stat });
+        entries.push(Imported {
+            path,
+            target,
+            digests,
+            has,
+            known: line.known,
+            stat: line.stat,
+            inode: line.inode,
+        });
         Ok(())
+    }
+
+    /// Adds another link to the file of an earlier entry, with what was known of it.
+    pub(super) fn link(&mut self, at: usize, path: &[u8]) -> Result<(), ImportError> {
+        let Import { bytes, entries, .. } = &mut self.import;
+        self.reserved.consume((2 * path.len() + 2 * size_of::<Imported>()) as u64)?;
+        let start = bytes.len();
+        bytes.extend_from_slice(path);
+        let Imported { ref target, ref digests, has, known, stat, inode, .. } = entries[at];
+        let (target, digests) = (target.clone(), digests.clone());
+        entries.push(Imported { path: start..bytes.len(), target, digests, has, known, stat, inode });
+        Ok(())
+    }
+
+    /// Returns the number of entries.
+    pub(super) fn len(&self) -> usize {
+        self.import.entries.len()
+    }
+
+    /// Returns whether an entry is a directory.
+    pub(super) fn is_directory(&self, at: usize) -> bool {
+        self.import.entries[at].stat.file_type == FileType::Directory
+    }
+
+    /// Reserves memory that the caller uses.
+    pub(super) fn reserve(&mut self, bytes: u64) -> Result<(), ImportError> {
+        Ok(self.reserved.consume(bytes)?)
+    }
+
+    /// Removes the entries of all paths that `keeps` refuses.
+    pub(super) fn retain(&mut self, mut keeps: impl FnMut(&[u8]) -> bool) {
+        let Import { bytes, entries, .. } = &mut self.import;
+        entries.retain(|it| keeps(&bytes[it.path.clone()]));
+    }
+
+    /// Sorts the entries of an archive, whose files have digests by all `algorithms`, even if it has no file.
+    pub(super) fn of_archive(self, algorithms: &[Algorithm], budget: &Budget) -> Result<Import, ImportError> {
+        let mut import = self.import.sorted(Repeated::Follows, budget)?;
+        import.algorithms = algorithms.to_vec();
+        Ok(import)
     }
 
     /// Notes what is skipped at or below the path of an entry. The last entry of a path counts.

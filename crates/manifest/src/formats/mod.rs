@@ -18,6 +18,7 @@ mod mtree;
 mod mtree_line;
 mod mtree_reader;
 mod ncdu;
+mod tar;
 mod vis;
 
 use std::fmt;
@@ -25,6 +26,7 @@ use std::fmt;
 pub use export::{Export, ExportError};
 pub use import::{Import, ImportError};
 pub use mtree_reader::begins_mtree;
+pub use tar::{HashMember, TarTree};
 
 /// A format that is not ftk's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -266,7 +266,7 @@ impl<R: BufRead> MtreeReader<R> {
         let stat = Stat { file_type, ..keywords.stat };
         let Keywords { known, target, digests, .. } = &keywords;
         let (known, target) = (*known, target.as_deref());
-        collector.add(number, &Line { path: &self.path, known, stat, target, digests })
+        collector.add(number, &Line { path: &self.path, known, stat, target, digests, inode: None })
     }
 
     /// Removes a default.

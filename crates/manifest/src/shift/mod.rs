@@ -17,6 +17,7 @@ use crate::common::Common;
 use crate::pairs::{Pass, merge_manifests};
 use crate::respelled::Respelled;
 use crate::shift::census::ResetCensus;
+use crate::whole_seconds::Archives;
 use crate::{Contents, Entry, Error, Field, Manifest};
 
 /// A change of the mtimes of nearly all files that edits do not explain.
@@ -59,7 +60,7 @@ impl Shift {
     ) -> Result<Option<Self>, Error> {
         // Nearly every tree has its recorded times, which the samples show without another pass. Other names of linked files
         // may be witnesses or not.
-        let [files, names] = recorded.changes(contents);
+        let [files, names] = recorded.changes(contents, Archives::recorded(aligned.manifest.header()));
         let is_changed = |(old_ns, new_ns): &&(i128, i128)| old_ns != new_ns;
         let is_possible = |sample: &[_], part: usize| {
             sample.iter().filter(is_changed).count() * part > sample.len()
@@ -177,6 +178,7 @@ fn each_witness(
     mut each: impl FnMut(i128, i128, Option<bool>),
 ) -> Result<(), Error> {
     let (mut digests, mut witnesses) = (Vec::new(), Witnesses::new(budget));
+    let archives = Archives::recorded(aligned.manifest.header());
     aligned.merge(|old, new| {
         if let (Some(old), Some(new)) = (old, new)
             && let Some(file) = new.seen.file
@@ -190,7 +192,8 @@ fn each_witness(
                 digests == old.digests
             });
             if witnesses.add(old.linked_identity(), Some(stat.linked_identity()), is_same)? {
-                each(old.stat.mtime_ns, stat.mtime_ns, is_same);
+                let [old_ns, new_ns] = archives.compared([old.stat.mtime_ns, stat.mtime_ns]);
+                each(old_ns, new_ns, is_same);
             }
         }
         Ok(ControlFlow::Continue(()))

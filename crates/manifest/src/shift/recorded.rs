@@ -4,6 +4,7 @@ use ftk_file::{EvenSample, Stat};
 use ftk_inventory::{Budget, FileNo, Full, Witnesses};
 
 use crate::walked_tree::Seen;
+use crate::whole_seconds::Archives;
 use crate::{Contents, Entry, Field};
 
 /// The recorded mtimes of some regular files that still exist, evenly distributed over the tree. They tell whether it is worth
@@ -58,10 +59,11 @@ impl RecordedTimes {
     }
 
     /// Returns the recorded and the present mtime of each file that has its recorded size: of files, and of other names.
-    pub(super) fn changes(&self, contents: &Contents<'_>) -> [Vec<(i128, i128)>; 2] {
+    pub(super) fn changes(&self, contents: &Contents<'_>, archives: Archives) -> [Vec<(i128, i128)>; 2] {
         let now = |file: &Recorded| {
             let (stat, _) = contents.stat(file.file, file.seen)?;
-            (file.size == Some(stat.size)).then_some((file.mtime_ns, stat.mtime_ns))
+            let [old_ns, new_ns] = archives.compared([file.mtime_ns, stat.mtime_ns]);
+            (file.size == Some(stat.size)).then_some((old_ns, new_ns))
         };
         [&self.files, &self.names].map(|sample| sample.items().iter().filter_map(now).collect())
     }

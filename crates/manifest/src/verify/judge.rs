@@ -17,6 +17,7 @@ use crate::merge::Side as _;
 use crate::moves::Evidence;
 use crate::verdict::{compares_links, finding, is_same_time, note_links};
 use crate::walked_tree::Seen;
+use crate::whole_seconds::Archives;
 use crate::xattrs::{Hider, XattrReader};
 use crate::{Contents, Entry, Error, Field, Finding, Shift, Summary, Verdict, Xattr};
 
@@ -167,6 +168,9 @@ impl Judge<'_> {
             Standing::NotYet => return Ok(ControlFlow::Continue(())),
             Standing::Unreadable => return Ok(self.unreadable(old, Some(seen), None)),
         };
+        let mut stat = stat;
+        let archives = Archives::recorded(self.plan.aligned.manifest.header());
+        [_, stat.mtime_ns] = archives.compared([old.stat.mtime_ns, stat.mtime_ns]);
         let xattrs = self.xattrs.as_mut().map(|reader| reader.read(seen)).transpose();
         let xattrs: Option<&[Xattr]> = match xattrs {
             Ok(xattrs) => xattrs,

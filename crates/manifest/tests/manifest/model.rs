@@ -85,6 +85,7 @@ pub(crate) fn header(algorithms: &[Algorithm], xattrs: bool) -> Header {
         mounts: Vec::new(),
         failed: Failed::default(),
         shard: None,
+        is_tar: false,
     }
 }
 
