@@ -2,6 +2,7 @@
 
 mod append;
 mod attributes;
+mod changed;
 mod clocks;
 mod compressed;
 pub(crate) mod create;
@@ -24,6 +25,7 @@ mod scope;
 mod scrub;
 mod shards;
 mod shifts;
+mod snapshots;
 mod status;
 pub(crate) mod tree_digests;
 pub(crate) mod trees;

@@ -145,6 +145,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         mounts: Vec::new(),
         failed: Failed::default(),
         shard,
+        provenance: root.provenance(),
     };
     let output = named(args.output.output.as_deref());
     if !ShardArgs::is_earlier(output, &header) {

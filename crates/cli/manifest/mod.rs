@@ -1,6 +1,7 @@
 //! `ftk manifest`: records trees, and compares them with their records. Each command has its own module.
 
 mod body;
+mod changed;
 mod corrupted;
 mod create;
 mod diff;

@@ -129,7 +129,7 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     let scan = reading::walk(&run, &root, &scope, Keep::Stats { files: true }, &own, header.shard.as_ref())?;
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let mut scrub = Scrub::new(&manifest, &tree, now_ns(), &run.budget).with_context(name)?;
-    args.guard.check(header, &scrub.survey, &root)?;
+    args.guard.check(header, &scrub.survey, &root, None)?;
     let part = args.part.map(|part| part.of(scrub.bytes()));
     args.bytes.into_iter().chain(part).for_each(|bytes| scrub.limit(bytes));
     if let Some(shift) = &scrub.shift {

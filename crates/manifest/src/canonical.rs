@@ -236,6 +236,7 @@ mod tests {
             mounts: Vec::new(),
             failed: crate::Failed::default(),
             shard: None,
+            provenance: crate::Provenance::default(),
         }
     }
 

@@ -10,11 +10,12 @@ use ftk_record::{Object, SealedReader, read_path, write_record};
 use serde::Deserialize;
 
 use crate::blocks::{At, Source, is_compressed};
+use crate::provenance::{ExaminedLine, SubvolumeLine};
 use crate::root_identity::{RootIdentity, RootLine};
 use crate::shard::Shard;
 use crate::shard::member::{PathLine, ShardLine, paths};
 use crate::text::{Text, brief, plain};
-use crate::{Entry, Error, Failed, Mount, first_line};
+use crate::{Entry, Error, Failed, Mount, Provenance, first_line};
 
 /// The root, the algorithms and the options of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub struct Header {
     pub failed: Failed,
     /// Which part of the tree is recorded; `None` if all of it is.
     pub shard: Option<Shard>,
+    /// Where the records come from.
+    pub provenance: Provenance,
 }
 
 /// The options that a manifest can record, in their long form, and whether each has a value after a `=`.
@@ -93,6 +96,12 @@ struct HeaderLine<'l> {
     failed: Option<Vec<Object<PathLine<'l>>>>,
     #[serde(borrow)]
     shard: Option<Object<ShardLine<'l>>>,
+    #[serde(borrow)]
+    lineage: Option<Text<'l>>,
+    #[serde(borrow)]
+    subvolume: Option<Object<SubvolumeLine<'l>>>,
+    snapshot_of: Option<bool>,
+    examined: Option<Object<ExaminedLine>>,
 }
 
 #[derive(Deserialize)]
@@ -175,6 +184,7 @@ impl Header {
             if let Some(shard) = &self.shard {
                 record.member("shard", shard);
             }
+            self.provenance.write(record);
         });
     }
 
@@ -226,6 +236,13 @@ impl Header {
         let failed = if later { paths(&line.failed) } else { Ok(Vec::new()) };
         let failed = failed.map_err(|why| not_manifest(format!("failed: {why}")))?;
         let failed = [failed, of_shard.unwrap_or_default()].concat();
+        let provenance = Provenance::read(
+            line.lineage.as_ref(),
+            line.subvolume.as_ref(),
+            line.snapshot_of,
+            line.examined.as_ref(),
+        );
+        let provenance = provenance.map_err(not_manifest)?;
         if shard.is_some() && version == 1 {
             return Err(not_manifest("version 1 has no shards".into()));
         }
@@ -241,6 +258,7 @@ impl Header {
             mounts,
             failed: Failed::new(failed),
             shard,
+            provenance,
         })
     }
 }
@@ -274,6 +292,7 @@ mod tests {
     use ftk_file::{FsId, Identity, Stat};
 
     use super::*;
+    use crate::{Examined, RecordedSubvolume};
 
     fn header() -> Header {
         Header {
@@ -288,6 +307,7 @@ mod tests {
             mounts: Vec::new(),
             failed: Failed::default(),
             shard: None,
+            provenance: Provenance::default(),
         }
     }
 
@@ -348,6 +368,29 @@ mod tests {
                     assert!(error.contains(why), "{to}: {error}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_provenance_is_read_back() {
+        let [lineage, uuid] = [1, 2].map(|byte| FsId::from_bytes([byte; 16]));
+        let all = Provenance {
+            lineage: Some(lineage),
+            subvolume: Some(RecordedSubvolume { uuid, made: 7, changed: u64::MAX }),
+            snapshot_of: true,
+            examined: Some(Examined { full_ns: -1 }),
+        };
+        let line = written(&Header { provenance: all, ..header() });
+        let members = ",\"lineage\":\"01010101010101010101010101010101\",\"subvolume\":{\"uuid\":\
+             \"02020202020202020202020202020202\",\"otransid\":7,\"ctransid\":18446744073709551615},\
+             \"snapshot_of\":true,\"examined\":{\"by\":\"list\",\"full_ns\":-1}}";
+        assert!(line.trim_end().ends_with(members), "{line}");
+        assert_eq!(Header::read(line.trim_end().as_bytes()).unwrap().provenance, all);
+        for (from, to) in
+            [("\"01", "\"0A"), ("\"02", "\""), (":7", ":-7"), ("true}", "1}"), (":-1", ":\"x\"")]
+        {
+            let bad = line.trim_end().replacen(from, to, 1);
+            assert!(bad == line.trim_end() || Header::read(bad.as_bytes()).is_err(), "{bad}");
         }
     }
 

@@ -53,7 +53,7 @@
 //! ```
 //! use ftk_file::Stat;
 //! use ftk_hash::Algorithm;
-//! use ftk_manifest::{Entry, Failed, Header, Manifest, Writer};
+//! use ftk_manifest::{Entry, Failed, Header, Manifest, Provenance, Writer};
 //! use std::io::Write;
 //!
 //! let mut file = tempfile::tempfile()?;
@@ -69,6 +69,7 @@
 //!     mounts: vec![],
 //!     failed: Failed::default(),
 //!     shard: None,
+//!     provenance: Provenance::default(),
 //! };
 //! let stat = Stat { mode: 0o644, dev: 1, ino: 2, nlink: 1, ..Stat::EMPTY };
 //! let mut writer = Writer::new(&header, |line: &[u8]| file.write_all(line));
@@ -95,6 +96,7 @@ mod damaged_inodes;
 mod diff;
 mod entry;
 mod error;
+mod examination;
 mod failed;
 mod field;
 mod field_name;
@@ -106,6 +108,7 @@ mod header;
 mod json_line;
 mod kept_xattrs;
 mod keys;
+mod kinship;
 mod lines;
 mod link_groups;
 mod merge;
@@ -113,6 +116,7 @@ mod mount;
 mod moves;
 mod pairs;
 mod parse;
+mod provenance;
 mod reader;
 mod recording;
 mod repair;
@@ -145,6 +149,7 @@ pub use criteria::{Criteria, Mode};
 pub use diff::diff;
 pub use entry::{Entry, Xattr};
 pub use error::{EntryError, Error, Which};
+pub use examination::{Examination, Examining};
 pub use failed::Failed;
 pub use field::Field;
 pub use field_name::UnknownField;
@@ -152,7 +157,9 @@ pub use field_set::FieldSet;
 pub use formats::{Export, ExportError, Format, Import, ImportError, begins_mtree};
 pub use git::git_blob;
 pub use header::{Header, OPTIONS};
+pub use kinship::Kinship;
 pub use mount::{LostMount, Mount};
+pub use provenance::{Examined, Provenance, RecordedSubvolume};
 pub use reader::{Entries, Manifest};
 pub use repair::{
     Damage, Found, Joined, Left, LinkTo, Name, NearestDirectory, OtherMetadata, Recorded, RepairOptions,

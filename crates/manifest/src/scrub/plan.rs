@@ -12,7 +12,7 @@ use super::write::Mark;
 use crate::aligned::{Aligned, Spelling};
 use crate::shift::RecordedTimes;
 use crate::walked_tree::{Seen, WalkedTree};
-use crate::{Contents, Entry, Error, Field, Manifest, Shift, Survey};
+use crate::{Contents, Entry, Error, Field, Kinship, Manifest, Shift, Survey};
 
 /// Reads a part of a tree, compares it with the manifest, and records when each file was last verified.
 ///
@@ -130,7 +130,7 @@ impl<'s> Scrub<'s> {
                 scrub.left.new += u64::from(!seen.is_some_and(Seen::is_root));
                 return Ok(ControlFlow::Continue(()));
             };
-            scrub.survey.note(&old, seen, failed, &file_systems);
+            scrub.survey.note(&old, seen, failed, &file_systems, Kinship::None);
             if let Some(seen) = seen {
                 times.add(&old, seen)?;
             }

@@ -8,8 +8,8 @@ use data_encoding::{BASE64, HEXLOWER};
 use ftk_file::{FsId, Stat};
 use ftk_hash::Algorithm;
 use ftk_manifest::{
-    Criteria, Entry, Failed, Field, Finding, Header, Manifest, Mode, Parts, PathRange, Shard, Split, Verdict,
-    Writer, Xattr,
+    Criteria, Entry, Failed, Field, Finding, Header, Manifest, Mode, Parts, PathRange, Provenance, Shard,
+    Split, Verdict, Writer, Xattr,
 };
 use ftk_record::Seal;
 use ftk_walk::FileType;
@@ -85,6 +85,7 @@ pub(crate) fn header(algorithms: &[Algorithm], xattrs: bool) -> Header {
         mounts: Vec::new(),
         failed: Failed::default(),
         shard: None,
+        provenance: Provenance::default(),
     }
 }
 
