@@ -67,6 +67,11 @@ impl Stats {
             let name = "ftk_oldest_verification_timestamp_seconds";
             text.value(name, "When the longest unverified file was last read.", seconds(time));
         }
+        if let Some(ns) = gathered.fully_examined_ns {
+            let time = Duration::from_nanos(u64::try_from(ns).unwrap_or_default());
+            let name = "ftk_last_full_examination_timestamp_seconds";
+            text.value(name, "When the whole tree of a manifest was last examined.", seconds(time));
+        }
         output.extend_from_slice(text.out.as_bytes());
     }
 }

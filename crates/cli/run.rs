@@ -16,7 +16,6 @@ use ftk_cache::{Cache, Stored};
 use ftk_file::Failure;
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{Budget, FileNo, Full, Inventory, Keep};
-use ftk_manifest::Shard;
 use ftk_process::{Failed, Progress, Report, Resources, Rows, Watch, Work, process};
 use ftk_read::Span;
 use ftk_sched::{Backend, Choice, Limits, Model, Reason, Sample, Stop};
@@ -28,7 +27,7 @@ use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::progress::Course;
-use crate::scan::{Scan, scan, walker};
+use crate::scan::{Scan, Within, scan, walker};
 use crate::stats::Phase;
 use crate::{algorithm, cache, calibrate, human};
 
@@ -140,22 +139,22 @@ impl<'c> Run<'c> {
         hint: &str,
     ) -> anyhow::Result<Scan> {
         let walker = walker(&roots, follow, self.globals);
-        scan(walker, selection, keep, &self.budget, None, hint, self.console)
+        scan(walker, selection, keep, &self.budget, Within::default(), hint, self.console)
     }
 
-    /// Walks a directory like [`walk`](Self::walk), and finds the entries of one shard.
+    /// Walks a directory like [`walk`](Self::walk), and finds the entries of a part.
     ///
     /// # Errors
     /// If they do not fit into the allowed memory.
-    pub(crate) fn walk_shard(
+    pub(crate) fn walk_within(
         &self,
         root: CString,
         selection: &Selection,
         keep: Keep,
-        shard: &Shard,
+        within: Within<'_>,
     ) -> anyhow::Result<Scan> {
         let walker = walker(&[root], Follow::Roots, self.globals);
-        scan(walker, selection, keep, &self.budget, Some(shard), "", self.console)
+        scan(walker, selection, keep, &self.budget, within, "", self.console)
     }
 
     /// Walks like [`walk`](Self::walk), and keeps the size of every file. If digests may be reused, this keeps the

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use ftk_inventory::{Budget, Collect, Inventory, Keep, Skipped as NotRegular};
-use ftk_manifest::{Listed, Shard, Sharded};
+use ftk_manifest::{Examination, Examining, Listed, Shard, Sharded};
 use ftk_select::{Filtered, IgnoreMemory, Parts, Selection, Skipped, Unseen, Used};
 use ftk_walk::{Directory, Entry, FileType, Follow, Op, Repeat, Step, Visitor, WalkError, Walker};
 use indicatif::HumanCount;
@@ -28,6 +28,7 @@ use crate::stats::{Phase, nanos};
 #[derive(Debug)]
 pub(crate) struct Scan {
     pub(crate) inventory: Inventory,
+    errors: Vec<WalkError>,
     /// Paths that could not be examined.
     pub(crate) failed: Vec<Vec<u8>>,
     /// Those of them that are ignore files. What they select is not known.
@@ -67,25 +68,41 @@ pub(crate) fn too_large(budget: &Budget) -> String {
     }
 }
 
-/// Walks the starting points, and merges the results of all workers into one inventory. With a `shard`, only its
-/// entries are found. `hint` is appended to the message about an argument that is not a regular file.
+/// The part of a tree whose entries are found.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Within<'w> {
+    /// All entries of this shard; `None`: of the tree.
+    pub(crate) shard: Option<&'w Shard>,
+    /// What an update examines; `None`: all of it. A walk of a part reports nothing, since another one may follow.
+    pub(crate) examination: Option<&'w Examination>,
+}
+
+/// Walks the starting points, and merges the results of all workers into one inventory. Only entries `within` a part
+/// are found. `hint` is appended to the message about an argument that is not a regular file.
 pub(crate) fn scan(
     walker: Walker,
     selection: &Selection,
     keep: Keep,
     budget: &Budget,
-    shard: Option<&Shard>,
+    within: Within<'_>,
     hint: &str,
     console: &Console,
 ) -> anyhow::Result<Scan> {
-    let collect = |worker| Sharded::new(shard, Collect::new(worker, keep).within(budget));
+    let Within { shard, examination } = within;
+    let collect = |worker| {
+        let collect = Sharded::new(shard, Collect::new(worker, keep).within(budget));
+        Examining::new(examination, collect)
+    };
     let walked = walk(walker, selection, budget, console.progress, console, collect);
     let Walked { visitors, skipped, rules, unseen } = walked;
-    let (parts, listed): (Vec<_>, Vec<_>) = visitors.into_iter().map(Sharded::into_parts).unzip();
+    let (parts, listed): (Vec<_>, Vec<_>) =
+        visitors.into_iter().map(|visitor| visitor.into_inner().into_parts()).unzip();
     let mut inventory = Inventory::merge(parts).with_context(|| too_large(budget))?;
     let (errors, refused) = (inventory.take_errors(), inventory.take_refused());
     let repeated = inventory.take_repeated();
-    errors.iter().for_each(|error| walk_error(error, console));
+    if examination.is_none() {
+        say_errors(&errors, console);
+    }
     for argument in &refused {
         let is_readable = !matches!(argument.file_type, FileType::Socket | FileType::Symlink);
         let hint = if is_readable { hint } else { "" };
@@ -95,14 +112,16 @@ pub(crate) fn scan(
             format_args!("it is {}{hint}", a_file_type(argument.file_type)),
         );
     }
-    say_skipped(skipped, inventory.skipped(), console);
+    if examination.is_none() {
+        say_skipped(skipped, inventory.skipped(), console);
+    }
     let outcome = if errors.is_empty() && refused.is_empty() { Outcome::Success } else { Outcome::Error };
     // A walk reads nothing else.
     let unread_rules = errors.iter().filter(|error| error.op == Op::Read).map(|error| error.path.clone());
     let unread_rules = unread_rules.collect();
-    let failed = errors.into_iter().map(|error| error.path).collect();
+    let failed = errors.iter().map(|error| error.path.clone()).collect();
     let listed = Listed::merge(listed);
-    Ok(Scan { inventory, failed, unread_rules, repeated, skipped, rules, unseen, listed, outcome })
+    Ok(Scan { inventory, errors, failed, unread_rules, repeated, skipped, rules, unseen, listed, outcome })
 }
 
 /// The result of a walk with any visitors.
@@ -242,7 +261,17 @@ pub(crate) fn say_hint(path: &[u8]) {
     }
 }
 
+fn say_errors(errors: &[WalkError], console: &Console) {
+    errors.iter().for_each(|error| walk_error(error, console));
+}
+
 impl Scan {
+    /// Reports the errors and the skipped entries of a walk of an [`Examination`], after the last of these walks.
+    pub(crate) fn say(&self, console: &Console) {
+        say_errors(&self.errors, console);
+        say_skipped(self.skipped, self.inventory.skipped(), console);
+    }
+
     /// Prints a line in the summary if the filters match no file.
     pub(crate) fn say_filtered(&self, console: &Console) {
         if self.inventory.files() == 0

@@ -70,8 +70,11 @@ impl StartArgs {
             let is_null = list == Path::new("/dev/null");
             let file = if is_null { File::open(list) } else { input::open(list.as_os_str()) };
             let file = file.with_context(|| format!("cannot open {}", shown()))?;
-            records(BufReader::new(file), end, &mut starts)
-                .with_context(|| format!("cannot read {}", shown()))?;
+            let read = records(BufReader::new(file), end, "--files0-from", |path| {
+                starts.push(path);
+                Ok(())
+            });
+            read.with_context(|| format!("cannot read {}", shown()))?;
         }
         Ok(starts)
     }
@@ -82,8 +85,17 @@ impl StartArgs {
     }
 }
 
-/// Appends the records of a list. The last one may lack its terminator.
-fn records(mut list: impl BufRead, end: u8, starts: &mut Vec<CString>) -> anyhow::Result<()> {
+/// Passes the records of a list to `each`. The last one may lack its terminator. `zero` is the option for a list with
+/// NUL after each path.
+///
+/// # Errors
+/// If the list cannot be read, or a record cannot be a path or is refused by `each`.
+pub(crate) fn records(
+    mut list: impl BufRead,
+    end: u8,
+    zero: &str,
+    mut each: impl FnMut(CString) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let what = if end == 0 { "record" } else { "line" };
     for nth in 1_u64.. {
         let mut path = Vec::new();
@@ -96,10 +108,9 @@ fn records(mut list: impl BufRead, end: u8, starts: &mut Vec<CString>) -> anyhow
             1..=LONGEST => {}
             _ => bail!("{what} {nth} is longer than any path"),
         }
-        let path = CString::new(path).map_err(|_| {
-            anyhow::anyhow!("{what} {nth} contains a NUL: if paths end with NUL, use --files0-from")
-        })?;
-        starts.push(path);
+        let path = CString::new(path)
+            .map_err(|_| anyhow::anyhow!("{what} {nth} contains a NUL: if paths end with NUL, use {zero}"))?;
+        each(path).with_context(|| format!("{what} {nth}"))?;
     }
     Ok(())
 }
@@ -136,7 +147,11 @@ mod tests {
 
     fn read(list: &[u8], end: u8) -> Result<Vec<CString>, String> {
         let mut starts = vec![c"before".into()];
-        records(list, end, &mut starts).map(|()| starts.split_off(1)).map_err(|error| error.to_string())
+        let read = records(list, end, "-0", |path| {
+            starts.push(path);
+            Ok(())
+        });
+        read.map(|()| starts.split_off(1)).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -35,6 +35,9 @@ pub(crate) struct Gathered {
     pub(crate) unused_rules: UnusedRules,
     /// When the longest unverified file of a tree was last read, in nanoseconds since 1970.
     pub(crate) oldest_verified_ns: Option<i128>,
+    /// When the whole tree of a manifest was last examined, in nanoseconds since 1970, if the last update examined only
+    /// a part; the earliest of several manifests.
+    pub(crate) fully_examined_ns: Option<i128>,
     /// The path and the seal of the manifest that was checked.
     pub(crate) sealed: Option<(Vec<u8>, String)>,
 }
@@ -131,6 +134,12 @@ impl Stats {
         self.lock().oldest_verified_ns = Some(ns);
     }
 
+    /// Records when the whole tree of a manifest was last examined, in nanoseconds since 1970.
+    pub(crate) fn fully_examined(&self, ns: i128) {
+        let earliest = &mut self.lock().fully_examined_ns;
+        *earliest = Some(earliest.map_or(ns, |it| it.min(ns)));
+    }
+
     /// Records the manifest by which a tree is checked.
     pub(crate) fn sealed(&self, path: &OsStr, manifest: &Manifest) {
         self.lock().sealed = manifest.seal().map(|seal| (path.as_encoded_bytes().to_vec(), seal.to_owned()));
@@ -188,6 +197,7 @@ impl Stats {
             skipped: &gathered.skipped,
             results: &gathered.results,
             unused_rules: &gathered.unused_rules,
+            fully_examined_ns: gathered.fully_examined_ns,
         };
         serde_json::to_writer_pretty(&mut *output, &document)?;
         output.push(b'\n');
@@ -223,6 +233,8 @@ struct Document<'s> {
     skipped: &'s BTreeMap<String, u64>,
     results: &'s BTreeMap<&'static str, u64>,
     unused_rules: &'s UnusedRules,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fully_examined_ns: Option<i128>,
 }
 
 pub(crate) fn nanos(time: Duration) -> u64 {

@@ -5,7 +5,9 @@ use std::io::Write as _;
 
 use ftk_file::{FsId, Stat};
 use ftk_hash::Algorithm;
-use ftk_manifest::{Failed, Field, FieldSet, Header, Manifest, Mount, Writer, Xattr};
+use ftk_manifest::{
+    Examined, Failed, Field, FieldSet, Header, Manifest, Mount, Provenance, RecordedSubvolume, Writer, Xattr,
+};
 use ftk_walk::FileType;
 
 use crate::json::{Json, Members, base64, hex, mode};
@@ -100,6 +102,23 @@ fn header(line: &[u8]) -> Option<Header> {
         failed: Failed::new(paths(&line, "failed", version)?),
         shard: None,
         is_tar: archive.is_some(),
+        provenance: provenance(&line)?,
+    })
+}
+
+fn provenance(line: &Members<'_>) -> Option<Provenance> {
+    let subvolume = line.optional_as("subvolume", |it| {
+        let it = it.members()?;
+        let (made, changed) = (it.integer("otransid")?, it.integer("ctransid")?);
+        Some(RecordedSubvolume { uuid: file_system(&it.text("uuid")?)?, made, changed })
+    })?;
+    let examined =
+        line.optional_as("examined", |it| Some(Examined { full_ns: it.members()?.integer("full_ns")? }))?;
+    Some(Provenance {
+        lineage: line.optional_as("lineage", |it| file_system(&it.text()?))?,
+        subvolume,
+        snapshot_of: line.optional_as("snapshot_of", Json::boolean)?.unwrap_or(false),
+        examined,
     })
 }
 

@@ -7,7 +7,8 @@ use std::io::{self, BufReader, Write as _};
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
 use ftk_manifest::{
-    Export, ExportError, Failed, Format, Header, Import, ImportError, Manifest, Writer, begins_mtree,
+    Export, ExportError, Failed, Format, Header, Import, ImportError, Manifest, Provenance, Writer,
+    begins_mtree,
 };
 use ftk_record::{End, ListFormat, ListReader};
 
@@ -67,6 +68,7 @@ fn manifest(imported: &Import) -> Manifest {
         failed: Failed::default(),
         shard: None,
         is_tar: false,
+        provenance: Provenance::default(),
     };
     let mut file: File = tempfile::tempfile().expect("a file for the manifest");
     let mut writer = Writer::new(&header, |line: &[u8]| file.write_all(line));

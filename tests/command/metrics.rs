@@ -141,6 +141,8 @@ fn the_page_lists_every_metric() {
     dir.ftk(["hash", "in", "-o", "list"]).run().status(0);
     dir.ftk(["hash", "--check", "list", "--metrics", "a.prom"]).run().status(0);
     dir.ftk(["manifest", "create", "in", "-o", "m.jsonl"]).run().status(0);
+    let changed = ["manifest", "update", "in", "m.jsonl", "-o", "m.jsonl", "--changed", "-"];
+    dir.ftk(changed).stdin(b"a\n").run().status(0);
     dir.ftk(["manifest", "scrub", "in", "m.jsonl", "--metrics", "c.prom"]).run().status(0);
     dir.ftk(["hash", "in", "--cache", "--metrics", "b.prom"]).run().status(0);
     let text =

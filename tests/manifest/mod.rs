@@ -3,6 +3,7 @@
 mod append;
 mod archives;
 mod attributes;
+mod changed;
 mod clocks;
 mod compressed;
 pub(crate) mod create;
@@ -27,6 +28,7 @@ mod scope;
 mod scrub;
 mod shards;
 mod shifts;
+mod snapshots;
 mod status;
 pub(crate) mod tree_digests;
 pub(crate) mod trees;

@@ -62,6 +62,7 @@ recipes! {
         scene.folder("server");
     };
     recipe_several_nights: "Hash a large disk in several nights", needs [], with |_| {};
+    recipe_changes: "Update a manifest from a list of changes", needs [], with |_| {};
     recipe_ssh: "Compare a folder with one on another machine", needs [], with |scene| {
         record(scene);
         for folder in ["nas/photos", "photos"] {

@@ -9,6 +9,8 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 pub struct FileSystems {
     /// Usually one or two.
     ids: Vec<(u64, FsId)>,
+    /// The lineages of those that have one.
+    lineages: Vec<(u64, FsId)>,
 }
 
 impl FileSystems {
@@ -28,7 +30,7 @@ impl FileSystems {
             let all: Vec<_> = ids.iter().copied().chain(mounted()).collect();
             ids.retain(|(dev, id)| all.iter().all(|(other, it)| it != id || other == dev));
         }
-        Self { ids }
+        Self { ids, lineages: Vec::new() }
     }
 
     /// Adds the identity of a device, unless it is known.
@@ -37,7 +39,24 @@ impl FileSystems {
         if id.is_none() || self.id(dev).is_some() {
             return self;
         }
-        Self::new(self.ids.into_iter().map(|(dev, id)| (dev, Some(id))).chain([(dev, id)]))
+        let systems = Self::new(self.ids.into_iter().map(|(dev, id)| (dev, Some(id))).chain([(dev, id)]));
+        systems.with_lineages(self.lineages)
+    }
+
+    /// Adds the lineages of devices with an identity.
+    #[must_use]
+    pub fn with_lineages(self, lineages: impl IntoIterator<Item = (u64, FsId)>) -> Self {
+        let lineages = lineages.into_iter().filter(|(dev, _)| self.id(*dev).is_some()).collect();
+        Self { lineages, ..self }
+    }
+
+    /// Returns what identifies the contents of files on this device, together with their inode numbers and times: the
+    /// [lineage](ftk_file::Subvolume::lineage) that all snapshots of a tree share, or else the identity.
+    ///
+    /// This does not tell files apart: an inode number in two snapshots is two files.
+    pub fn of_contents(&self, dev: u64) -> Option<FsId> {
+        let lineage = self.lineages.iter().find(|(it, _)| *it == dev).map(|(_, id)| *id);
+        lineage.or_else(|| self.id(dev))
     }
 
     /// Returns the identity of the file system with this device number, if it can be relied on.
@@ -45,9 +64,9 @@ impl FileSystems {
         self.ids.iter().find(|(it, _)| *it == dev).map(|(_, id)| *id)
     }
 
-    /// Returns the identities that can be relied on.
-    pub fn ids(&self) -> impl Iterator<Item = FsId> {
-        self.ids.iter().map(|(_, id)| *id)
+    /// Returns what identifies the [contents](Self::of_contents) of files.
+    pub fn ids_of_contents(&self) -> impl Iterator<Item = FsId> {
+        self.ids.iter().filter_map(|(dev, _)| self.of_contents(*dev))
     }
 
     /// Whether no file of this run can be remembered.
@@ -97,5 +116,18 @@ mod tests {
         assert_eq!(ids(&[]), [Some(here), None, None]);
         assert_eq!(ids(&[(1, here)]), [Some(here), None, None], "the same device, mounted twice");
         assert_eq!(ids(&[(9, here)]), [None; 3], "a copy on another device");
+    }
+
+    #[test]
+    fn snapshots_share_the_contents_of_their_lineage() {
+        let [one, two, other, lineage] = [1, 2, 3, 9].map(|byte| FsId::from_bytes([byte; 16]));
+        let devices = [(1, Some(one)), (2, Some(two)), (3, Some(other)), (4, None)];
+        let systems =
+            FileSystems::next_to(devices, Vec::new).with_lineages([1, 2, 4].map(|dev| (dev, lineage)));
+        assert_eq!([1, 2, 3, 4].map(|dev| systems.id(dev)), [Some(one), Some(two), Some(other), None]);
+        let of_contents = [Some(lineage), Some(lineage), Some(other), None];
+        assert_eq!([1, 2, 3, 4].map(|dev| systems.of_contents(dev)), of_contents);
+        let fifth = systems.and(5, Some(FsId::from_bytes([5; 16])));
+        assert_eq!([1, 2, 3, 4].map(|dev| fifth.of_contents(dev)), of_contents);
     }
 }

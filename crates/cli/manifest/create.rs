@@ -169,6 +169,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
         failed: Failed::default(),
         shard,
         is_tar: false,
+        provenance: root.provenance(),
     };
     let output = named(args.output.output.as_deref());
     if !ShardArgs::is_earlier(output, &header) {

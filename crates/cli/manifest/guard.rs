@@ -10,10 +10,11 @@ use std::str::FromStr;
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
-use ftk_manifest::{Header, Kind, Survey, sniff};
+use ftk_manifest::{Header, Kind, Kinship, OtherRoot, RootIdentity, Survey, sniff};
 use ftk_record::{Magic, quote};
 use indicatif::HumanCount;
 
+use crate::console::Console;
 use crate::input;
 use crate::manifest::root::Root;
 
@@ -41,14 +42,38 @@ pub(super) struct GuardArgs {
 }
 
 impl GuardArgs {
-    /// Refuses a tree `root` that is not the recorded one.
+    /// Refuses a tree `root` that is not the recorded one. `updates`: the command only writes a new manifest, which may
+    /// be of another state of the tree.
     ///
     /// # Errors
     /// If the root is not the recorded directory, a recorded mount is missing, or too many entries are missing.
-    pub(super) fn check(&self, header: &Header, survey: &Survey, root: &Root) -> anyhow::Result<()> {
+    pub(super) fn check(
+        &self,
+        header: &Header,
+        survey: &Survey,
+        root: &Root,
+        updates: Option<(Kinship, &Console)>,
+    ) -> anyhow::Result<()> {
         let name = || quote(root.given().as_bytes());
         let recorded = header.root_identity.as_ref();
-        let other = recorded.and_then(|recorded| recorded.difference(root.identity())).or(survey.other_root);
+        let as_state = |it: &RootIdentity| it.difference_of_states(root.identity());
+        let other = match (updates, recorded.and_then(|it| it.difference(root.identity()))) {
+            (Some((Kinship::None, console)), Some(OtherRoot::FileSystem))
+                if root.is_on_same_btrfs(header) =>
+            {
+                let other = recorded.and_then(as_state);
+                if other.is_none() {
+                    console.warning(format_args!(
+                        "{} is in another subvolume than the recorded directory, perhaps after a rollback: all files are \
+                         read",
+                        name()
+                    ));
+                }
+                other
+            }
+            (None | Some((Kinship::None, _)), other) => other.or(survey.other_root),
+            _ => recorded.and_then(as_state).or(survey.other_root),
+        };
         if let Some(why) = other.filter(|_| !self.other_root) {
             bail!(
                 "{} is not the recorded directory: {why} (mount the right one, or add --other-root)",

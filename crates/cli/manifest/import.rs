@@ -10,7 +10,7 @@ use clap::Args;
 use ftk_file::now_ns;
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Failed, Header, Import, begins_mtree};
+use ftk_manifest::{Failed, Header, Import, Provenance, begins_mtree};
 use ftk_record::{BagFile, End, ListFormat, ListReader, ZstdReader, is_zstd, quote};
 
 use crate::algorithm::AlgorithmName;
@@ -182,6 +182,7 @@ impl ImportArgs {
             failed: Failed::default(),
             shard: None,
             is_tar: false,
+            provenance: Provenance::default(),
         };
         let entries = write(&header, written, output, |writer| import.write(writer))?;
         console.summary(format_args!("{} imported", human::entries(entries)));

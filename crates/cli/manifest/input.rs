@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail, ensure};
-use ftk_manifest::{Changes, Error, Manifest, MergeError, Parts, Which, part_files};
+use ftk_manifest::{Changes, Error, Examined, Manifest, MergeError, Parts, Which, part_files};
 use ftk_record::{quote, shell_word};
 use indicatif::DecimalBytes;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -33,10 +33,7 @@ impl Input {
     /// If a file cannot be read, is not a manifest, is incomplete or damaged, records only one shard, or if a part is
     /// missing.
     pub(crate) fn open(path: &OsStr, globals: &Globals, console: &Console) -> anyhow::Result<Self> {
-        match Path::new(path).is_dir() && path != "-" {
-            true => Self::open_dir(path, globals, console),
-            false => Self::open_as(path, Manifest::open),
-        }
+        Self::open_with(path, globals, console, Manifest::open)
     }
 
     /// Opens a manifest like [`open`](Self::open), which may be that of one shard.
@@ -44,10 +41,26 @@ impl Input {
     /// # Errors
     /// Those of [`open`](Self::open), except for single shards.
     pub(crate) fn open_any(path: &OsStr, globals: &Globals, console: &Console) -> anyhow::Result<Self> {
-        match Path::new(path).is_dir() && path != "-" {
-            true => Self::open_dir(path, globals, console),
-            false => Self::open_as(path, Manifest::open_any),
+        Self::open_with(path, globals, console, Manifest::open_any)
+    }
+
+    /// Opens a manifest, and says how old records may be that the last update did not examine.
+    fn open_with(
+        path: &OsStr,
+        globals: &Globals,
+        console: &Console,
+        open: fn(File) -> Result<Manifest, Error>,
+    ) -> anyhow::Result<Self> {
+        let input = match Path::new(path).is_dir() && path != "-" {
+            true => Self::open_dir(path, globals, console)?,
+            false => Self::open_as(path, open)?,
+        };
+        if let Some(Examined { full_ns }) = input.manifest.header().provenance.examined {
+            console.stats.fully_examined(full_ns);
+            let (name, date) = (quote(path.as_encoded_bytes()), human::date(full_ns));
+            console.summary(format_args!("{name}: the whole tree was last examined on {date}"));
         }
+        Ok(input)
     }
 
     fn open_as(path: &OsStr, open: fn(File) -> Result<Manifest, Error>) -> anyhow::Result<Self> {

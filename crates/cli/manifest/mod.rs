@@ -2,6 +2,7 @@
 
 mod archive;
 mod body;
+mod changed;
 mod corrupted;
 mod create;
 mod diff;

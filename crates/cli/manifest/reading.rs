@@ -7,9 +7,8 @@ use anyhow::Context as _;
 use ftk_file::Failure;
 use ftk_hash::Algorithm;
 use ftk_inventory::{FileNo, Inventory, Keep};
-use ftk_manifest::Shard;
+use ftk_manifest::{Examination, Shard};
 use ftk_process::Progress;
-use ftk_walk::Follow;
 
 use crate::cache;
 use crate::console::{cause, say_failed};
@@ -18,7 +17,7 @@ use crate::list::List;
 use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
 use crate::run::{Hashed, Run};
-use crate::scan::{Scan, too_large};
+use crate::scan::{Scan, Within, too_large};
 
 /// Walks `root`, and names the rules that matched nothing. With a `shard`, only its entries are found. `own`: device
 /// and inode of files to skip.
@@ -38,6 +37,21 @@ pub(super) fn walk(
     Ok(scan)
 }
 
+/// Walks `root` like [`walk`], and finds only what is examined. Rules are not named: what they match may be elsewhere.
+///
+/// # Errors
+/// Those of [`walk`].
+pub(super) fn walk_examined(
+    run: &Run<'_>,
+    root: &Root,
+    scope: &ScopeArgs,
+    own: &[(u64, u64)],
+    examination: &Examination,
+) -> anyhow::Result<Scan> {
+    let within = Within { examination: Some(examination), shard: None };
+    walk_within(run, root, scope, Keep::Stats { files: true }, own, within)
+}
+
 /// Returns what follows `matched nothing` in a message about a rule.
 pub(super) fn within(shard: Option<&Shard>) -> &'static str {
     if shard.is_some() { " in this shard" } else { "" }
@@ -55,12 +69,20 @@ pub(super) fn walk_part(
     own: &[(u64, u64)],
     shard: Option<&Shard>,
 ) -> anyhow::Result<Scan> {
+    walk_within(run, root, scope, keep, own, Within { shard, examination: None })
+}
+
+fn walk_within(
+    run: &Run<'_>,
+    root: &Root,
+    scope: &ScopeArgs,
+    keep: Keep,
+    own: &[(u64, u64)],
+    within: Within<'_>,
+) -> anyhow::Result<Scan> {
     let selection = scope.compile(root.given(), own, run.console)?;
     let path = CString::new(root.given().as_bytes())?;
-    let mut scan = match shard {
-        Some(shard) => run.walk_shard(path, &selection, keep, shard)?,
-        None => run.walk(vec![path], Follow::Roots, &selection, keep, "")?,
-    };
+    let mut scan = run.walk_within(path, &selection, keep, within)?;
     root.check(&scan.inventory)?;
     let rules = std::mem::take(&mut scan.unread_rules);
     scan.failed.retain(|path| !rules.contains(path));

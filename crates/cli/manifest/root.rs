@@ -8,9 +8,9 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_file::{Stat, Symlinks, current_path, descend};
+use ftk_file::{FsId, Stat, Subvolume, Symlinks, current_path, descend};
 use ftk_inventory::{DirNo, Inventory};
-use ftk_manifest::{Header, Mount, Place, RootIdentity, Shard};
+use ftk_manifest::{Header, Kinship, Mount, Place, Provenance, RootIdentity, Shard};
 use ftk_record::quote;
 use rustix::fs::CWD;
 
@@ -21,6 +21,9 @@ pub(crate) struct Root {
     given: OsString,
     dir: OwnedFd,
     identity: RootIdentity,
+    /// The subvolume that contains it, and its lineage.
+    subvolume: Option<Subvolume>,
+    lineage: Option<FsId>,
 }
 
 impl Root {
@@ -36,7 +39,8 @@ impl Root {
         let dir = descend(CWD, [name.to_bytes()], Symlinks::Follow, &mut Vec::new()).with_context(cannot)?;
         let path = path_of(&dir, given).with_context(cannot)?;
         let identity = RootIdentity::of(&dir, path).with_context(cannot)?;
-        Ok(Self { given: given.to_owned(), dir, identity })
+        let (subvolume, lineage) = (Subvolume::of(&dir), FsId::of_lineage(&dir));
+        Ok(Self { given: given.to_owned(), dir, identity, subvolume, lineage })
     }
 
     /// Opens the directory whose absolute path a manifest records.
@@ -62,6 +66,32 @@ impl Root {
 
     pub(crate) fn identity(&self) -> &RootIdentity {
         &self.identity
+    }
+
+    /// Returns the provenance of a new manifest of this directory.
+    pub(super) fn provenance(&self) -> Provenance {
+        Provenance::of(self.subvolume.as_ref(), self.lineage)
+    }
+
+    /// Returns why inode numbers of this directory can be compared with those in a manifest.
+    pub(super) fn kinship(&self, header: &Header, is_snapshot: bool) -> Kinship {
+        let recorded = header.root_identity.as_ref().and_then(|it| it.identity.fs);
+        match recorded {
+            _ if is_snapshot => Kinship::SnapshotOf,
+            Some(fs) if header.provenance.is_history_of(self.subvolume.as_ref(), self.lineage) => {
+                Kinship::History { fs, dev: self.identity.identity.dev }
+            }
+            _ => Kinship::None,
+        }
+    }
+
+    /// Returns whether the manifest records a subvolume of the same Btrfs file system, as after a rollback.
+    pub(super) fn is_on_same_btrfs(&self, header: &Header) -> bool {
+        let recorded = header.root_identity.as_ref().and_then(|it| it.identity.fs);
+        let is_on_one = |(a, b): (FsId, FsId)| a.is_on_same_btrfs(&b);
+        header.provenance.lineage.is_some()
+            && self.lineage.is_some()
+            && recorded.zip(self.identity.identity.fs).is_some_and(is_on_one)
     }
 
     /// Checks that the recorded file systems `mounts` are still mounted; with a shard, those that it lists. `or` is

@@ -144,7 +144,7 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
         selected.add_rules_to(&mut scan.rules);
     }
     scan.rules.say_in(reading::within(header.shard.as_ref()), console);
-    args.guard.check(header, &scrub.survey, &root)?;
+    args.guard.check(header, &scrub.survey, &root, None)?;
     ensure!(
         selected.is_none() || scrub.selects_files(),
         "the options select no recorded file: nothing was verified"

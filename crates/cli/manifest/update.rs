@@ -12,7 +12,8 @@ use clap::Args;
 use ftk_file::now_ns;
 use ftk_inventory::Keep;
 use ftk_manifest::{
-    Criteria, Field, Finding, Header, Sample, Update, UpdateOptions, Updated, Verdict, WalkedTree, Writer,
+    Criteria, Field, Finding, Header, Provenance, Sample, Update, UpdateOptions, Updated, Verdict,
+    WalkedTree, Writer,
 };
 use ftk_record::quote;
 
@@ -22,6 +23,7 @@ use crate::human;
 use crate::list::{List, named};
 use crate::lock::Lock;
 use crate::manifest::archive::refuse_archive;
+use crate::manifest::changed::ChangedArgs;
 use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::create::{NOT_RECORDED, Sink, say_no_xattrs, write};
 use crate::manifest::diff::word;
@@ -50,7 +52,8 @@ use crate::stdout::Stdout;
 /// found only by reading: verify reads all files, and --check reads a part of the unchanged ones.
 ///
 /// update stops before it writes anything if ROOT is not the recorded directory, or if more than half of the recorded
-/// entries are missing (see --max-missing), as on an empty mount point.
+/// entries are missing (see --max-missing), as on an empty mount point. A Btrfs snapshot of the recorded directory is
+/// the recorded directory: files that both share keep their digests.
 ///
 /// If OLD is the manifest of one shard, or with --shard, only the entries of this shard are recorded and counted.
 #[derive(Debug, Args)]
@@ -106,6 +109,16 @@ pub(super) struct UpdateArgs {
     accept: Vec<OsString>,
 
     #[command(flatten)]
+    changed: ChangedArgs,
+
+    /// ROOT is a snapshot of the tree that OLD records (ZFS, LVM, filers)
+    ///
+    /// Files keep their digests if inode, size, mtime and ctime are the same; their file system is not compared. NEW
+    /// says that this option was used. Btrfs snapshots are recognised without it.
+    #[arg(long, help_heading = "Reading")]
+    snapshot_of: bool,
+
+    #[command(flatten)]
     corrupted: CorruptedArgs,
 
     #[command(flatten)]
@@ -134,6 +147,11 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         "name the new manifest: -o NEW (it may be OLD; -o - prints it), or see what changed: --dry-run"
     );
     let output = named(args.output.as_deref()).filter(|_| !args.dry_run);
+    ensure!(
+        !args.changed.takes_stdin() || args.old != "-",
+        "OLD and the list of --changed cannot both come from standard input"
+    );
+    let mut examination = args.changed.read()?.filter(|examination| !examination.is_all());
     let run = Run::new(globals, console)?;
     let mut lock = match output.filter(|output| is_same_file(output, Path::new(&args.old))) {
         Some(output) => Some(Lock::acquire(output, console)?),
@@ -152,7 +170,11 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         old.restrict(asked.shard).with_context(name)?;
     }
     let root_identity = Some(root.identity().clone());
-    let header = Header { root: args.root.as_bytes().to_vec(), root_identity, ..old.header().clone() };
+    let kinship = root.kinship(old.header(), args.snapshot_of);
+    let snapshot_of = args.snapshot_of || old.header().provenance.snapshot_of;
+    let provenance = Provenance { snapshot_of, ..root.provenance() };
+    let header =
+        Header { root: args.root.as_bytes().to_vec(), root_identity, provenance, ..old.header().clone() };
     if !args.force && !ShardArgs::is_earlier(output, &header) {
         refuse_to_overwrite(output, own.first().copied().filter(|_| lock.is_some()), true)?;
     }
@@ -167,13 +189,36 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     }
     // If OLD lies in the tree and is not replaced, it is recorded like any other file.
     let keep = Keep::Stats { files: true };
-    let scan = reading::walk(&run, &root, &scope, keep, &list.own(), header.shard.as_ref())?;
-    let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
     let accept = args.accept.iter().map(|path| below(path.as_bytes())).collect::<BTreeSet<_>>();
-    let options =
-        UpdateOptions { check: args.check.as_ref(), accept: &accept, append_only: args.append_only };
+    if let Some(examination) = &mut examination {
+        ensure!(header.shard.is_none(), "--changed needs a manifest of the whole tree");
+        accept.iter().for_each(|path| _ = examination.add(path));
+        examination.add_uncertain(&old, args.check.as_ref()).with_context(name)?;
+    }
+    let own = list.own();
+    let scan = loop {
+        let Some(examination) = examination.as_mut().filter(|it| !it.is_all()) else {
+            break reading::walk(&run, &root, &scope, keep, &own, header.shard.as_ref())?;
+        };
+        let scan = reading::walk_examined(&run, &root, &scope, &own, examination)?;
+        let tree =
+            WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
+        if !examination.add_related(&old, &tree).with_context(name)? {
+            scan.say(console);
+            break scan;
+        }
+    };
+    let examination = examination.filter(|it| !it.is_all());
+    let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
+    let options = UpdateOptions {
+        check: args.check.as_ref(),
+        accept: &accept,
+        append_only: args.append_only,
+        kinship,
+        examination: examination.as_ref(),
+    };
     let update = Update::new(&old, &tree, &options, &run.budget).with_context(name)?;
-    args.guard.check(old.header(), &update.survey, &root)?;
+    args.guard.check(old.header(), &update.survey, &root, Some((kinship, console)))?;
     if let Some(path) = update.unknown.first() {
         let (path, old) = (quote(path), name());
         bail!("cannot accept {path}: it is not a regular file both in ROOT and, with digests, in {old}");
@@ -276,9 +321,17 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         "" => "no changes to record".into(),
         changes => format!("{recorded} {changes}"),
     });
+    if args.snapshot_of {
+        console.summary("unchanged files kept their digests because ROOT is a snapshot (--snapshot-of)");
+    }
     if update.respelled() > 0 && !args.append_only {
         let names = human::count(update.respelled(), "name");
         console.summary(format_args!("{names} in another Unicode normal form, recorded as they are now"));
+    }
+    if examination.is_some() {
+        let (all, kept) = (human::entries(updated.entries - updated.not_examined), updated.not_examined);
+        console.summary(format_args!("{all} examined, {} kept as recorded", human::count(kept, "record")));
+        console.stats.result("not_examined", kept);
     }
     reading::say_done(&run, updated.entries, read.done, read.failed.len() as u64, None, algorithms);
     Ok(scan

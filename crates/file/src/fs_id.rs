@@ -13,6 +13,8 @@ use std::os::fd::AsFd;
 ///   `fs/btrfs/super.c`). Inode numbers are unique only within a subvolume.
 /// - XFS: the UUID. Its `f_fsid` is only the number of the device.
 ///
+/// The UUIDs of subvolumes and the [lineages](crate::Subvolume::lineage) of snapshots have this type, too.
+///
 /// All others have none. On tmpfs, a write through a mapping does not always change the times of the file.
 /// FUSE and network file systems invent or reuse inode numbers. Overlays have the identity of another file
 /// system or none.
@@ -20,6 +22,9 @@ use std::os::fd::AsFd;
 pub struct FsId([u8; 16]);
 
 impl FsId {
+    /// The number of Btrfs in `linux/magic.h`.
+    pub(crate) const BTRFS: u32 = 0x9123_683e;
+
     /// Returns the identity of the file system that contains an open file or directory, or `None` if it has
     /// none.
     ///
@@ -29,12 +34,11 @@ impl FsId {
     pub fn of(file: impl AsFd) -> io::Result<Option<Self>> {
         /// Numbers in `linux/magic.h`.
         const EXT: u32 = 0xef53;
-        const BTRFS: u32 = 0x9123_683e;
         const XFS: u32 = 0x5846_5342;
 
         let magic = rustix::fs::fstatfs(&file)?.f_type as u32;
         match magic {
-            EXT | BTRFS => {
+            EXT | Self::BTRFS => {
                 let fsid = rustix::fs::fstatvfs(&file)?.f_fsid;
                 Ok((fsid != 0).then(|| {
                     let mut id = [0; 16];
@@ -57,8 +61,20 @@ impl FsId {
         Ok(None)
     }
 
+    /// Returns whether both are subvolumes of one Btrfs file system.
+    ///
+    /// The number of a subvolume changes only the second half of `f_fsid`, which comes before the first half here, as
+    /// long as it is less than 2^32.
+    pub fn is_on_same_btrfs(&self, other: &Self) -> bool {
+        self.is_btrfs() && other.is_btrfs() && self.0[12..] == other.0[12..]
+    }
+
+    pub(crate) fn is_btrfs(&self) -> bool {
+        self.0[..8] == u64::from(Self::BTRFS).rotate_left(32).to_be_bytes()
+    }
+
     /// Restores an identity from the bytes that [`as_bytes`](Self::as_bytes) returned.
-    pub fn from_bytes(id: [u8; 16]) -> Self {
+    pub const fn from_bytes(id: [u8; 16]) -> Self {
         Self(id)
     }
 

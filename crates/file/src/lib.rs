@@ -72,6 +72,7 @@ mod reopen;
 mod seal;
 mod stat;
 mod stream;
+mod subvolume;
 mod symlinks;
 mod temp_name;
 #[cfg(test)]
@@ -114,6 +115,7 @@ pub use reopen::open_checked;
 pub use seal::{Seal, Sealer};
 pub use stat::{Birth, Stat, permissions};
 pub use stream::Stream;
+pub use subvolume::{Subvolume, is_subvolume_stub};
 pub use symlinks::Symlinks;
 pub use temp_name::{is_temp_name, temp_name};
 pub use times::{EvenSample, RoundedSide, Rounding, TimeAgreement, TimeCensus};

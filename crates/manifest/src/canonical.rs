@@ -237,6 +237,7 @@ mod tests {
             failed: crate::Failed::default(),
             shard: None,
             is_tar: false,
+            provenance: crate::Provenance::default(),
         }
     }
 

@@ -65,6 +65,7 @@ pub fn create<S: FnMut(&[u8]) -> io::Result<()>>(
     }
     let header = writer.header_mut();
     header.failed = Failed::union([&unlisted, &Failed::new(unread)]);
+    header.provenance.subvolume.take_if(|_| !header.failed.is_empty());
     header.mounts = tree.mounts();
     let mut walk = tree.walk();
     let (mut written, mut pending) = (0, 0);

@@ -11,11 +11,12 @@ use serde::Deserialize;
 
 use crate::blocks::{At, Source, is_compressed};
 use crate::entry::{ROOT, path_below};
+use crate::provenance::{ExaminedLine, SubvolumeLine};
 use crate::root_identity::{RootIdentity, RootLine};
 use crate::shard::Shard;
 use crate::shard::member::{PathLine, ShardLine, paths};
 use crate::text::{Text, brief, plain};
-use crate::{Entry, Error, Failed, Mount, first_line};
+use crate::{Entry, Error, Failed, Mount, Provenance, first_line};
 
 /// The root, the algorithms and the options of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub struct Header {
     pub shard: Option<Shard>,
     /// Whether the entries are the members of a tar archive, and nothing that was in a file system.
     pub is_tar: bool,
+    /// Where the records come from.
+    pub provenance: Provenance,
 }
 
 /// The options that a manifest can record, in their long form, and whether each has a value after a `=`.
@@ -101,6 +104,11 @@ struct HeaderLine<'l> {
     shard: Option<Object<ShardLine<'l>>>,
     #[serde(borrow)]
     archive: Option<Text<'l>>,
+    lineage: Option<Text<'l>>,
+    #[serde(borrow)]
+    subvolume: Option<Object<SubvolumeLine<'l>>>,
+    snapshot_of: Option<bool>,
+    examined: Option<Object<ExaminedLine>>,
 }
 
 #[derive(Deserialize)]
@@ -201,6 +209,7 @@ impl Header {
             if self.is_tar {
                 record.member("archive", TAR);
             }
+            self.provenance.write(record);
         });
     }
 
@@ -252,6 +261,13 @@ impl Header {
         let failed = if later { paths(&line.failed) } else { Ok(Vec::new()) };
         let failed = failed.map_err(|why| not_manifest(format!("failed: {why}")))?;
         let failed = [failed, of_shard.unwrap_or_default()].concat();
+        let provenance = Provenance::read(
+            line.lineage.as_ref(),
+            line.subvolume.as_ref(),
+            line.snapshot_of,
+            line.examined.as_ref(),
+        );
+        let provenance = provenance.map_err(not_manifest)?;
         if shard.is_some() && version == 1 {
             return Err(not_manifest("version 1 has no shards".into()));
         }
@@ -273,6 +289,7 @@ impl Header {
             failed: Failed::new(failed),
             shard,
             is_tar: line.archive.is_some(),
+            provenance,
         })
     }
 }
@@ -306,6 +323,7 @@ mod tests {
     use ftk_file::{FsId, Identity, Stat};
 
     use super::*;
+    use crate::{Examined, RecordedSubvolume};
 
     fn header() -> Header {
         Header {
@@ -321,6 +339,7 @@ mod tests {
             failed: Failed::default(),
             shard: None,
             is_tar: false,
+            provenance: Provenance::default(),
         }
     }
 
@@ -381,6 +400,29 @@ mod tests {
                     assert!(error.contains(why), "{to}: {error}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_provenance_is_read_back() {
+        let [lineage, uuid] = [1, 2].map(|byte| FsId::from_bytes([byte; 16]));
+        let all = Provenance {
+            lineage: Some(lineage),
+            subvolume: Some(RecordedSubvolume { uuid, made: 7, changed: u64::MAX }),
+            snapshot_of: true,
+            examined: Some(Examined { full_ns: -1 }),
+        };
+        let line = written(&Header { provenance: all, ..header() });
+        let members = ",\"lineage\":\"01010101010101010101010101010101\",\"subvolume\":{\"uuid\":\
+             \"02020202020202020202020202020202\",\"otransid\":7,\"ctransid\":18446744073709551615},\
+             \"snapshot_of\":true,\"examined\":{\"by\":\"list\",\"full_ns\":-1}}";
+        assert!(line.trim_end().ends_with(members), "{line}");
+        assert_eq!(Header::read(line.trim_end().as_bytes()).unwrap().provenance, all);
+        for (from, to) in
+            [("\"01", "\"0A"), ("\"02", "\""), (":7", ":-7"), ("true}", "1}"), (":-1", ":\"x\"")]
+        {
+            let bad = line.trim_end().replacen(from, to, 1);
+            assert!(bad == line.trim_end() || Header::read(bad.as_bytes()).is_err(), "{bad}");
         }
     }
 

@@ -53,7 +53,7 @@
 //! ```
 //! use ftk_file::Stat;
 //! use ftk_hash::Algorithm;
-//! use ftk_manifest::{Entry, Failed, Header, Manifest, Writer};
+//! use ftk_manifest::{Entry, Failed, Header, Manifest, Provenance, Writer};
 //! use std::io::Write;
 //!
 //! let mut file = tempfile::tempfile()?;
@@ -70,6 +70,7 @@
 //!     failed: Failed::default(),
 //!     shard: None,
 //!     is_tar: false,
+//!     provenance: Provenance::default(),
 //! };
 //! let stat = Stat { mode: 0o644, dev: 1, ino: 2, nlink: 1, ..Stat::EMPTY };
 //! let mut writer = Writer::new(&header, |line: &[u8]| file.write_all(line));
@@ -96,6 +97,7 @@ mod damaged_inodes;
 mod diff;
 mod entry;
 mod error;
+mod examination;
 mod failed;
 mod field;
 mod field_name;
@@ -108,6 +110,7 @@ mod header;
 mod json_line;
 mod kept_xattrs;
 mod keys;
+mod kinship;
 mod lines;
 mod link_groups;
 mod merge;
@@ -115,6 +118,7 @@ mod mount;
 mod moves;
 mod pairs;
 mod parse;
+mod provenance;
 mod reader;
 mod recording;
 mod repair;
@@ -149,6 +153,7 @@ pub use criteria::{Criteria, Mode};
 pub use diff::diff;
 pub use entry::{Entry, Xattr};
 pub use error::{EntryError, Error, Which};
+pub use examination::{Examination, Examining};
 pub use failed::Failed;
 pub use field::Field;
 pub use field_name::UnknownField;
@@ -160,7 +165,9 @@ pub use film::{
 pub use formats::{Export, ExportError, Format, HashMember, Import, ImportError, TarTree, begins_mtree};
 pub use git::git_blob;
 pub use header::{Header, OPTIONS};
+pub use kinship::Kinship;
 pub use mount::{LostMount, Mount};
+pub use provenance::{Examined, Provenance, RecordedSubvolume};
 pub use reader::{Entries, Manifest};
 pub use repair::{
     Damage, Found, Joined, Left, LinkTo, Name, NearestDirectory, OtherMetadata, Recorded, RepairOptions,

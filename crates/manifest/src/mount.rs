@@ -48,7 +48,7 @@ impl Mount {
     /// Returns which of the `old` mounts are not among those `now`, without those below another one. Both are sorted.
     pub fn lost(old: &[Self], now: &[Self]) -> Vec<LostMount> {
         let mut lost: Vec<LostMount> = Vec::new();
-        for mount in old {
+        for mount in old.iter().filter(|mount| !mount.is_stub()) {
             let why = match now.binary_search_by_key(&key(mount.path()), |it| key(it.path())) {
                 Ok(at) => match mount.difference(&now[at]) {
                     None => continue,
@@ -63,8 +63,14 @@ impl Mount {
         lost
     }
 
-    /// Sorts mounts by path, and keeps one of each path: one that is identified, if there is one.
+    fn is_stub(&self) -> bool {
+        matches!(self, Self::Identified(identity) if identity.is_stub())
+    }
+
+    /// Sorts mounts by path, and keeps one of each path: one that is identified, if there is one. Stubs of subvolumes
+    /// are no mounts.
     pub(crate) fn sorted(mut mounts: Vec<Self>) -> Vec<Self> {
+        mounts.retain(|mount| !mount.is_stub());
         let order = |mount: &Self| (key(mount.path()).to_vec(), matches!(mount, Self::Named(_)));
         mounts.sort_by_cached_key(order);
         mounts.dedup_by(|later, first| later.path() == first.path());

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::AsFd;
 
-use ftk_file::{FsId, Identity};
+use ftk_file::{FsId, Identity, is_subvolume_stub};
 use ftk_record::{Object, path_member, read_path, type_name, type_of};
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Serialize, Serializer};
@@ -56,6 +56,19 @@ impl RootIdentity {
         Ok(Self { path, fs_type: fs_type(&dir)?, identity: Identity::of(dir)? })
     }
 
+    /// Returns whether this is the [stub](is_subvolume_stub) of a subvolume, which has no contents and no lasting
+    /// identity.
+    pub(crate) fn is_stub(&self) -> bool {
+        self.identity.fs.is_some_and(|fs| is_subvolume_stub(fs, self.identity.ino))
+    }
+
+    /// Returns why `now` is another directory than this one, apart from their file systems: both are states of one
+    /// tree.
+    pub fn difference_of_states(&self, now: &Self) -> Option<OtherRoot> {
+        let inode = |it: &Self| (it.identity.ino, it.identity.file_type);
+        (inode(self) != inode(now)).then_some(OtherRoot::Inode)
+    }
+
     /// Returns why `now` is another directory than this one, or `None` if it is the same.
     pub fn difference(&self, now: &Self) -> Option<OtherRoot> {
         let (old, new) = (&self.identity, &now.identity);
@@ -70,7 +83,7 @@ impl RootIdentity {
 }
 
 /// Returns an identity of a file system in hexadecimal digits.
-fn hex(fs: &FsId) -> String {
+pub(crate) fn hex(fs: &FsId) -> String {
     fs.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -9,7 +9,7 @@ use crate::aligned::Aligned;
 use crate::entry::ROOT;
 use crate::merge::merge;
 use crate::walked_tree::Seen;
-use crate::{Entry, Error, Failed, Field, Header, OtherRoot, Selector};
+use crate::{Entry, Error, Failed, Field, Header, Kinship, OtherRoot, Selector};
 
 /// Counts for the guards of commands that change a manifest or a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,10 +57,16 @@ impl Survey {
         seen: Option<&Seen>,
         failed: &Failed,
         file_systems: &FileSystems,
+        kinship: Kinship,
     ) {
         let is_root = old.path == ROOT;
         self.recorded += u64::from(!is_root);
         match seen {
+            // Subvolumes and file systems differ. The header has the inode, too.
+            Some(seen) if is_root && kinship != Kinship::None => {
+                let is_other = old.knows(Field::Ino) && old.stat.ino != seen.stat().ino;
+                self.other_root = is_other.then_some(OtherRoot::Inode);
+            }
             Some(seen) if is_root => {
                 self.other_root = lasting_difference(old, &seen.stat(), file_systems).unwrap_or_else(|| {
                     let is_other = !self.is_identified && differs_in_both(old, &seen.stat());
@@ -99,15 +105,4 @@ fn differs_in_both(old: &Entry<'_>, now: &Stat) -> bool {
 pub(crate) fn is_other_directory(old: &Entry<'_>, now: &Stat, file_systems: &FileSystems) -> bool {
     lasting_difference(old, now, file_systems)
         .map_or_else(|| old.knows(Field::Uid) && old.stat.uid != now.uid, |difference| difference.is_some())
-}
-
-/// Returns whether a recorded entry was on the file system that now has the device number `dev`. `None` if the
-/// record does not say it.
-///
-/// A device number changes when the file system is mounted again, so identities are compared if both are known.
-pub(crate) fn is_same_file_system(old: &Entry<'_>, dev: u64, file_systems: &FileSystems) -> Option<bool> {
-    match (old.fs, file_systems.id(dev)) {
-        (Some(old), Some(now)) => Some(old == now),
-        _ => old.knows(Field::Dev).then_some(old.stat.dev == dev),
-    }
 }

@@ -15,23 +15,24 @@ use crate::contents::Content;
 use crate::create::{Made, Maker};
 use crate::damaged_inodes::DamagedInodes;
 use crate::entry::key;
+use crate::examination::Kept;
 use crate::link_groups::LinkGroups;
 use crate::recording::Recording;
 use crate::shift::RecordedTimes;
-use crate::survey::is_same_file_system;
 use crate::trees::Trees;
 use crate::verdict::{finding, is_undecided, note_links};
 use crate::walked_tree::{Seen, WalkedTree};
 use crate::xattrs::Hider;
 use crate::{
-    Contents, Criteria, Entry, Error, Failed, Field, Finding, Manifest, Mount, Sample, Shift, Summary,
-    Survey, Verdict, Writer,
+    Contents, Criteria, Entry, Error, Examination, Examined, Failed, Field, Finding, Kinship, Manifest,
+    Mount, Sample, Shift, Summary, Survey, Verdict, Writer,
 };
 
 /// Finds the files that have to be read for a new manifest of a tree, and then writes its entries.
 ///
-/// A file counts as unchanged if its file system, inode, size, mtime and ctime are as recorded, and both times are
-/// older than the run that made the old manifest. A file that was written during that run has a later time.
+/// A file counts as unchanged if its file system (see [`Kinship`]), inode, size, mtime and ctime are as recorded, and
+/// both times are older than the run that made the old manifest. A file that was written during that run has a later
+/// time.
 ///
 /// Entries that cannot be read keep their old record. So does a file whose content changed while its record lacks
 /// the size or mtime that could show an edit, and a file whose content changed while its size and mtime did not:
@@ -60,6 +61,8 @@ pub struct Update<'u> {
     /// listed.
     keeps_recent: bool,
     append_only: bool,
+    kinship: Kinship,
+    examination: Option<&'u Examination>,
     /// Whether the old manifest has attributes that only root sees, and whether this process sees them.
     see_trusted: [bool; 2],
 }
@@ -74,6 +77,11 @@ pub struct UpdateOptions<'o> {
     /// Only adds new entries. Entries that are missing, or differ in what a verification compares, keep their records. These
     /// are passed to the callback of [`write`](Update::write) with their verdicts, and counted in [`Updated::retained`].
     pub append_only: bool,
+    /// Whether inode numbers count although the file system is another one.
+    pub kinship: Kinship,
+    /// The part of the tree that the walk [examined](crate::Examining), if it is not all of it. Other entries keep
+    /// their records.
+    pub examination: Option<&'o Examination>,
 }
 
 /// Statistics of a new manifest.
@@ -94,6 +102,8 @@ pub struct Updated {
     /// How many of them keep the old record of an entry that is missing or has changed, in an
     /// [append-only](UpdateOptions::append_only) update.
     pub retained: u64,
+    /// How many of them keep their old record because they were not [examined](UpdateOptions::examination).
+    pub not_examined: u64,
     /// A shift of nearly all times. Files whose content changed under it are corrupted.
     pub shift: Option<Shift>,
     /// How many entries are recorded as they are now, by what changed. An entry that keeps its old record is
@@ -113,7 +123,7 @@ impl<'u> Update<'u> {
     pub fn new(
         old: &'u Manifest,
         tree: &WalkedTree<'u>,
-        options: &UpdateOptions<'_>,
+        options: &UpdateOptions<'u>,
         budget: &Budget,
     ) -> Result<Self, Error> {
         let file_systems = file_systems(tree.inventory);
@@ -134,6 +144,8 @@ impl<'u> Update<'u> {
             has_links,
             keeps_recent: keeps_recent || options.append_only && misses_recent,
             append_only: options.append_only,
+            kinship: options.kinship,
+            examination: options.examination,
             see_trusted: [old.header().trusted_xattrs, sees_trusted()],
         })
     }
@@ -183,7 +195,11 @@ impl<'u> Update<'u> {
     ) -> Result<Updated, Error> {
         let xattrs = self.aligned.manifest.header().xattrs;
         let contents = self.contents(rows);
-        let shift = Shift::find(&self.times, &self.aligned, &contents, budget)?;
+        // A part of a tree does not show whether nearly all times have shifted.
+        let shift = match self.examination {
+            None => Shift::find(&self.times, &self.aligned, &contents, budget)?,
+            Some(_) => None,
+        };
         let damaged = self.damaged_inodes(&contents, shift.as_ref(), now_ns, budget)?;
         let wanted = [xattrs, writer.header().shard.is_none()];
         let mut maker =
@@ -219,8 +235,16 @@ impl<'u> Update<'u> {
         }
         let header = writer.header_mut();
         header.failed = Failed::union([&self.aligned.failed, &Failed::new(unread)]);
+        header.provenance.subvolume.take_if(|_| !header.failed.is_empty() || self.examination.is_some());
+        let old = self.aligned.manifest.header();
+        let full_ns = old.provenance.examined.map_or(old.start_ns, |examined| examined.full_ns);
+        header.provenance.examined = self.examination.map(|_| Examined { full_ns });
         let mounts = &self.aligned.manifest.header().mounts;
-        let kept = mounts.iter().filter(|mount| self.aligned.failed.covers(mount.path())).cloned();
+        let is_known = |path: &[u8]| {
+            let is_examined = self.examination.is_none_or(|it| it.covers(path));
+            is_examined && !self.aligned.failed.covers(path)
+        };
+        let kept = mounts.iter().filter(|mount| !is_known(mount.path())).cloned();
         header.mounts = Mount::sorted([self.aligned.tree.mounts(), kept.collect()].concat());
         let failed = header.failed.clone();
         let mut recording = Recording::new(self.aligned.manifest.header(), budget, recorded);
@@ -257,6 +281,7 @@ impl<'u> Update<'u> {
         let mut groups = LinkGroups::new(damaged, budget);
         // Paths that were no directories. What is below them now is not recorded: their old records stay.
         let mut replaced = OpenDirs::default();
+        let mut unexamined = Kept::new(self.examination);
         self.aligned.merge(|old, new| {
             let old = old.map(|old| verified_since(old.entry(), start_ns));
             let new = new.map(|new| &new.seen);
@@ -265,6 +290,7 @@ impl<'u> Update<'u> {
                 return Ok(ControlFlow::Continue(()));
             }
             let (mut is_whole, mut is_read) = (new.is_some_and(|seen| seen.is_whole), true);
+            let is_unexamined = unexamined.keeps(old.as_ref(), new);
             if let Some(old) = old.filter(|_| self.append_only) {
                 links.record(&old)?;
                 match (old.stat.file_type, new.map_or(old.stat.file_type, |seen| seen.file_type)) {
@@ -289,6 +315,11 @@ impl<'u> Update<'u> {
                         // Everything below it keeps its old record too.
                         is_whole = !old.tree.is_empty();
                         Some(old)
+                    }
+                    Some(old) if is_unexamined => {
+                        updated.not_examined += 1;
+                        is_whole = !old.tree.is_empty();
+                        Some(self.kinship.present(old, &self.file_systems))
                     }
                     // The file may have been renamed. Without this record, its damage would be recorded under
                     // the new name as correct.
@@ -348,7 +379,7 @@ impl<'u> Update<'u> {
             if let Some(seen) = new.filter(|_| !is_read) {
                 sink(New::Unreadable(&seen.path))?;
             }
-            if let Some(recording) = recording.as_mut().filter(|_| is_read) {
+            if let Some(recording) = recording.as_mut().filter(|_| is_read && !is_unexamined) {
                 recording.note(old.as_ref(), entry.as_ref(), new, updated.shift.as_ref());
             }
             // An append-only update has decided about the links of its entries already.
@@ -520,10 +551,15 @@ impl Lists {
             misses_recent: false,
             reserved: Reservation::new(budget),
         };
+        let mut unexamined = Kept::new(options.examination);
         aligned.merge(|old, new| {
             let (old, new) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
+            if unexamined.keeps(old.as_ref(), new) {
+                lists.survey.recorded += 1;
+                return Ok(ControlFlow::Continue(()));
+            }
             if let Some(old) = &old {
-                lists.survey.note(old, new, &aligned.failed, file_systems);
+                lists.survey.note(old, new, &aligned.failed, file_systems, options.kinship);
             }
             let Some(seen) = new else {
                 if let Some(old) = old {
@@ -545,7 +581,7 @@ impl Lists {
                 let is_accepted = lists.unknown.remove(old.path);
                 is_accepted
                     || old.damaged_ns.is_some()
-                    || !is_unchanged(&old, &seen.stat(), start_ns, file_systems)
+                    || !is_unchanged(&old, &seen.stat(), start_ns, file_systems, options.kinship)
                     || options.check.is_some_and(|check| check.matches(old.path))
             };
             if let Some(file) = seen.file.filter(|_| reads)
@@ -621,21 +657,59 @@ fn is_corrupted(old: &Entry<'_>, new: &Entry<'_>, shift: Option<&Shift>) -> bool
 
 /// Returns whether a file cannot have been written since it was read for a manifest whose run began at
 /// `start_ns`.
-fn is_unchanged(old: &Entry<'_>, new: &Stat, start_ns: i128, file_systems: &FileSystems) -> bool {
+fn is_unchanged(
+    old: &Entry<'_>,
+    new: &Stat,
+    start_ns: i128,
+    file_systems: &FileSystems,
+    kinship: Kinship,
+) -> bool {
     let same_dev = Stat { dev: new.dev, ..old.stat };
     old.stat.file_type == new.file_type
         && same_dev.is_same_content(new)
         && old.knows_all(&[Field::Ino, Field::Size, Field::Mtime, Field::Ctime])
-        && is_same_file_system(old, new.dev, file_systems) == Some(true)
+        && kinship.connects(old, new.dev, file_systems)
         && !old.stat.is_recent(start_ns)
 }
 
 #[cfg(test)]
 mod tests {
+    use ftk_file::FsId;
+
     use super::*;
 
     fn is_unchanged(old: &Entry<'_>, new: &Stat) -> bool {
-        super::is_unchanged(old, new, START, &FileSystems::default())
+        super::is_unchanged(old, new, START, &FileSystems::default(), Kinship::None)
+    }
+
+    #[test]
+    fn inode_numbers_count_within_a_file_system_or_a_history() {
+        let [recorded, present, other] = [1, 2, 3].map(|byte| FsId::from_bytes([byte; 16]));
+        let stat = stat(1, 1);
+        let old = Entry::new(b"a", stat);
+        let systems = |fs| FileSystems::default().and(stat.dev, fs);
+        let history = Kinship::History { fs: recorded, dev: stat.dev };
+        let elsewhere = Kinship::History { fs: recorded, dev: 9 };
+        for (kinship, then, now, is) in [
+            (Kinship::None, None, None, true),
+            (Kinship::None, Some(recorded), Some(recorded), true),
+            (Kinship::None, Some(recorded), Some(present), false),
+            // The device number is the same, which vouches for nothing.
+            (Kinship::None, Some(recorded), None, false),
+            (Kinship::None, None, Some(present), true),
+            (history, Some(recorded), Some(present), true),
+            (history, Some(other), Some(present), false),
+            (elsewhere, Some(recorded), Some(present), false),
+            (elsewhere, Some(present), Some(present), true),
+            (Kinship::SnapshotOf, Some(recorded), Some(present), true),
+            (Kinship::SnapshotOf, Some(recorded), None, true),
+        ] {
+            let old = Entry { fs: then, ..old };
+            let is_unchanged = super::is_unchanged(&old, &stat, START, &systems(now), kinship);
+            assert_eq!(is_unchanged, is, "{kinship:?} {then:?} {now:?}");
+            let changed = Stat { ctime_ns: 2, ..stat };
+            assert!(!super::is_unchanged(&old, &changed, START, &systems(now), kinship));
+        }
     }
 
     const START: i128 = 1_763_713_800_500_000_000;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use ftk_cache::FileSystems;
-use ftk_file::FsId;
+use ftk_file::{FsId, is_subvolume_stub};
 use ftk_inventory::{DirNo, FileNo, Inventory, Opener};
 use rustix::fs::{Mode, OFlags, openat};
 
@@ -14,7 +14,7 @@ use rustix::fs::{Mode, OFlags, openat};
 /// another device than their directory, because they are mounted over a file or reached through a link, have
 /// the identity of their file system only if a directory is on that device too.
 pub fn file_systems(inventory: &Inventory) -> FileSystems {
-    let mut found = BTreeMap::new();
+    let (mut found, mut lineages) = (BTreeMap::new(), Vec::new());
     let (mut opener, mut stats) = (Opener::new(inventory), Opener::new(inventory));
     // If one file or directory cannot be opened, the next one on the same device may be.
     let mut add = |dev, identify: &mut dyn FnMut(&mut Opener<'_>) -> Option<Option<FsId>>| {
@@ -26,9 +26,17 @@ pub fn file_systems(inventory: &Inventory) -> FileSystems {
     };
     for dir in (0..inventory.dirs()).map(DirNo) {
         if !inventory.has_starting_points(dir) {
-            add(inventory.device(dir), &mut |opener| {
+            let (dev, ino) = inventory.identity_of_dir(dir);
+            add(dev, &mut |opener| {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-                FsId::of(openat(opener.open(dir).ok()?, c".", flags, Mode::empty()).ok()?).ok()
+                let open = openat(opener.open(dir).ok()?, c".", flags, Mode::empty()).ok()?;
+                let id = FsId::of(&open).ok()?;
+                // It would take the identity from the snapshot.
+                if id.is_some_and(|id| is_subvolume_stub(id, ino)) {
+                    return Some(None);
+                }
+                lineages.extend(FsId::of_lineage(&open).map(|lineage| (dev, lineage)));
+                Some(id)
             });
             continue;
         }
@@ -43,9 +51,10 @@ pub fn file_systems(inventory: &Inventory) -> FileSystems {
             };
             add(dev, &mut |opener| {
                 let file = opener.open_file(dir, file).ok().filter(|file| file.stat().dev == dev)?;
+                lineages.extend(FsId::of_lineage(&file).map(|lineage| (dev, lineage)));
                 FsId::of(file).ok()
             });
         }
     }
-    FileSystems::new(found)
+    FileSystems::new(found).with_lineages(lineages)
 }

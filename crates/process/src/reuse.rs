@@ -47,7 +47,7 @@ impl<'c> Reuse<'c> {
             return Ok(());
         }
         let known = self.cache.known()?;
-        if !self.file_systems.ids().any(|fs| known.has_files_on(fs)) {
+        if !self.file_systems.ids_of_contents().any(|fs| known.has_files_on(fs)) {
             return Ok(());
         }
         drop(known);
@@ -97,7 +97,7 @@ impl<'c> Reuse<'c> {
 
     /// Adds what is remembered about a file, if its file system has an identity and its times are old enough.
     fn remember(&self, stat: &Stat, read_ns: i128, digests: &[u8], batch: &mut Batch) {
-        if let Some(fs) = self.file_systems.id(stat.dev) {
+        if let Some(fs) = self.file_systems.of_contents(stat.dev) {
             batch.add(fs, stat, read_ns, &self.contents, digests);
         }
     }
@@ -128,7 +128,7 @@ impl<'r> LookUp<'r> {
     /// withdrawn since the digests were stored: then reading the file reports the error.
     fn fill(&mut self, job: Job<'_>) -> Result<(), Unusable> {
         let Some(stat) = self.stat(&job)? else { return Ok(()) };
-        let Some(fs) = self.reuse.file_systems.id(stat.dev) else { return Ok(()) };
+        let Some(fs) = self.reuse.file_systems.of_contents(stat.dev) else { return Ok(()) };
         if self.known.digests(fs, &stat, &self.reuse.contents, &mut self.digests, self.used)?
             && self.opener.may_read(job.dir, job.file)
         {
@@ -149,7 +149,9 @@ impl<'r> LookUp<'r> {
         let is_listed =
             !inventory.has_starting_points(dir) && inventory.symlinks(dir, file) == Symlinks::NoFollow;
         if is_listed {
-            let Some(fs) = self.reuse.file_systems.id(inventory.device(dir)) else { return Ok(None) };
+            let Some(fs) = self.reuse.file_systems.of_contents(inventory.device(dir)) else {
+                return Ok(None);
+            };
             if !self.known.has(fs, inventory.ino(dir, file))? {
                 return Ok(None);
             }

@@ -206,7 +206,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
         }
     }
     scan.rules.say(console);
-    args.guard.check(manifest.header(), &plan.survey, &root)?;
+    args.guard.check(manifest.header(), &plan.survey, &root, None)?;
     ensure!(
         plan.has_sizes || args.from.is_empty(),
         "{} lacks sizes of files, which repair needs to search copies",

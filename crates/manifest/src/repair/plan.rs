@@ -10,7 +10,7 @@ use crate::aligned::{Aligned, Spelling};
 use crate::entry::LinkGroup;
 use crate::shift::RecordedTimes;
 use crate::walked_tree::{Seen, WalkedTree};
-use crate::{Entry, Error, Manifest, Selector, Survey};
+use crate::{Entry, Error, Kinship, Manifest, Selector, Survey};
 
 /// What a repair restores besides damaged files.
 #[derive(Clone, Debug, Default)]
@@ -169,7 +169,7 @@ impl Lists {
         aligned.merge(|old, new| {
             let (old, seen) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
             if let Some(old) = &old {
-                survey.note(old, seen, failed, file_systems);
+                survey.note(old, seen, failed, file_systems, Kinship::None);
                 seen.map_or(Ok(()), |seen| times.add(old, seen))?;
             }
             let old = old.filter(|old| old.stat.is_regular());

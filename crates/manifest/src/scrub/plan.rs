@@ -13,7 +13,7 @@ use super::write::Mark;
 use crate::aligned::{Aligned, Spelling};
 use crate::shift::RecordedTimes;
 use crate::walked_tree::{Seen, WalkedTree};
-use crate::{Contents, Entry, Error, Field, Manifest, Selector, Shift, Survey};
+use crate::{Contents, Entry, Error, Field, Kinship, Manifest, Selector, Shift, Survey};
 
 /// Reads a part of a tree, compares it with the manifest, and records when each file was last verified.
 ///
@@ -150,7 +150,7 @@ impl<'s> Scrub<'s> {
             };
             // The walk looks for everything that is not skipped.
             if part.is_none_or(|part| !part.skips(old.path)) {
-                scrub.survey.note(&old, seen, failed, &file_systems);
+                scrub.survey.note(&old, seen, failed, &file_systems, Kinship::None);
             }
             if let Some(seen) = seen {
                 times.add(&old, seen)?;

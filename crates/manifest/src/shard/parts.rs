@@ -8,7 +8,7 @@ use ftk_record::quote;
 use crate::entry::key;
 use crate::shard::changes::listed_since;
 use crate::shard::{Changes, Place, Shard, Split};
-use crate::{Error, Failed, Header, Manifest, Mount, OtherRoot};
+use crate::{Error, Failed, Header, Manifest, Mount, OtherRoot, Provenance};
 
 /// The manifests of all shards of a tree, each once.
 #[derive(Debug)]
@@ -150,7 +150,8 @@ impl Parts {
         let failed = Failed::union(headers().map(|header| &header.failed));
         let mounts = Mount::sorted(headers().flat_map(|header| header.mounts.iter().cloned()).collect());
         let first = self.parts[0].manifest.header().clone();
-        Header { start_ns, trusted_xattrs, failed, mounts, shard: None, ..first }
+        let provenance = Provenance::of_parts(headers().map(|it| (&it.provenance, it.start_ns)));
+        Header { start_ns, trusted_xattrs, failed, mounts, shard: None, provenance, ..first }
     }
 
     /// Returns which directories changed after the first shard began, as far as the headers of the parts say. A

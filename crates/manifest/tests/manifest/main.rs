@@ -4,6 +4,7 @@ mod append;
 mod changed;
 mod compressed;
 mod diff;
+mod examined;
 mod format;
 mod links;
 mod model;

@@ -8,8 +8,8 @@ use data_encoding::{BASE64, HEXLOWER};
 use ftk_file::{FsId, Stat};
 use ftk_hash::Algorithm;
 use ftk_manifest::{
-    Criteria, Entry, Failed, Field, Finding, Header, Manifest, Mode, Parts, PathRange, Shard, Split, Verdict,
-    Writer, Xattr,
+    Criteria, Entry, Failed, Field, Finding, Header, Manifest, Mode, Parts, PathRange, Provenance, Shard,
+    Split, Verdict, Writer, Xattr,
 };
 use ftk_record::Seal;
 use ftk_walk::FileType;
@@ -86,6 +86,7 @@ pub(crate) fn header(algorithms: &[Algorithm], xattrs: bool) -> Header {
         failed: Failed::default(),
         shard: None,
         is_tar: false,
+        provenance: Provenance::default(),
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path as FsPath;
 
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{Budget, Collect, FileNo, Inventory, Keep};
-use ftk_manifest::{Contents, Header, Manifest, WalkedTree, Writer, create};
+use ftk_manifest::{Contents, Examination, Examining, Header, Manifest, WalkedTree, Writer, create};
 use ftk_process::{Resources, Rows, Work, process};
 use ftk_read::Span;
 use ftk_sched::{Constants, Limits, Model, Stop, Threads};
@@ -92,6 +92,17 @@ impl Dir {
         let mut inventory = Inventory::merge(parts).unwrap();
         let failed = inventory.take_errors().into_iter().map(|error| error.path).collect();
         Walked { inventory, root, failed }
+    }
+
+    /// Walks what is examined.
+    pub(crate) fn walk_examined(&self, examination: &Examination) -> Walked {
+        let walker = Walker::new([self.at(".")]);
+        let visit =
+            |worker| Examining::new(Some(examination), Collect::new(worker, Keep::Stats { files: true }));
+        let parts = walker.run(visit).into_iter().map(Examining::into_inner).collect::<Vec<_>>();
+        let mut inventory = Inventory::merge(parts).unwrap();
+        let failed = inventory.take_errors().into_iter().map(|error| error.path).collect();
+        Walked { inventory, root: self.at(".").into_os_string().into_vec(), failed }
     }
 
     /// Returns a manifest of its present state.

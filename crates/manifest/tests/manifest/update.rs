@@ -9,7 +9,8 @@ use ftk_file::FsId;
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
 use ftk_manifest::{
-    Field, Finding, Header, Manifest, OtherRoot, Sample, Update, UpdateOptions, Updated, Verdict, Writer,
+    Field, Finding, Header, Kinship, Manifest, OtherRoot, Sample, Update, UpdateOptions, Updated, Verdict,
+    Writer,
 };
 
 use crate::model::{Entries, Path, Said, header, manifest, open, read, version_1};
@@ -23,7 +24,7 @@ pub(crate) struct Run {
     pub(crate) read: Vec<Vec<u8>>,
     pub(crate) said: Vec<Said>,
     pub(crate) corrupted: Vec<Vec<u8>>,
-    updated: Updated,
+    pub(crate) updated: Updated,
     pub(crate) new: Manifest,
 }
 
@@ -37,15 +38,35 @@ pub(crate) fn update(dir: &Dir, old: &Manifest, check: Option<f64>, accept: &[&s
 fn update_walked(walked: &Walked, old: &Manifest, check: Option<f64>, accept: &[&str]) -> Run {
     let check = check.map(Sample::new);
     let accept: BTreeSet<_> = accept.iter().map(|path| path.as_bytes().to_vec()).collect();
-    run(walked, old, &UpdateOptions { check: check.as_ref(), accept: &accept, append_only: false })
+    run(
+        walked,
+        old,
+        &UpdateOptions {
+            check: check.as_ref(),
+            accept: &accept,
+            append_only: false,
+            kinship: Kinship::None,
+            examination: None,
+        },
+    )
 }
 
 /// Runs an append-only update.
 pub(crate) fn append(walked: &Walked, old: &Manifest) -> Run {
-    run(walked, old, &UpdateOptions { check: None, accept: &BTreeSet::new(), append_only: true })
+    run(
+        walked,
+        old,
+        &UpdateOptions {
+            check: None,
+            accept: &BTreeSet::new(),
+            append_only: true,
+            kinship: Kinship::None,
+            examination: None,
+        },
+    )
 }
 
-fn run(walked: &Walked, old: &Manifest, options: &UpdateOptions<'_>) -> Run {
+pub(crate) fn run(walked: &Walked, old: &Manifest, options: &UpdateOptions<'_>) -> Run {
     let (tree, budget) = (walked.tree(), Budget::new(1 << 20));
     let update = Update::new(old, &tree, options, &budget).unwrap();
     let header = old.header();
@@ -226,7 +247,13 @@ fn missing_entries_are_counted_without_the_root() {
     let recorded = read(&old).unwrap().len() as u64 - 1;
     let walked = dir.walk(true);
     let accept = ["file", "a", "nowhere"].map(|path| path.as_bytes().to_vec()).into();
-    let options = UpdateOptions { check: None, accept: &accept, append_only: false };
+    let options = UpdateOptions {
+        check: None,
+        accept: &accept,
+        append_only: false,
+        kinship: Kinship::None,
+        examination: None,
+    };
     let update = Update::new(&old, &walked.tree(), &options, &Budget::new(1 << 20)).unwrap();
     assert_eq!(
         (update.survey.recorded, update.survey.missing, update.survey.other_root),
@@ -265,7 +292,13 @@ fn another_root_is_another_file_system_or_inode() {
         let root = entries.get_mut(&Path::new(".")).unwrap();
         (root.fs, root.stat.dev, root.stat.ino) = (fs, root.stat.dev + dev, root.stat.ino + ino);
         let (old, walked, none) = (manifest(&header, &entries), dir.walk(true), BTreeSet::new());
-        let options = UpdateOptions { check: None, accept: &none, append_only: false };
+        let options = UpdateOptions {
+            check: None,
+            accept: &none,
+            append_only: false,
+            kinship: Kinship::None,
+            examination: None,
+        };
         let update = Update::new(&old, &walked.tree(), &options, &Budget::new(1 << 20)).unwrap();
         assert_eq!(update.survey.other_root, expected, "{fs:?} {dev} {ino}");
     }
@@ -277,12 +310,9 @@ fn files_are_recognised_by_file_system_rather_than_device() {
     let header = later(XXH3);
     let now = dir.entries(XXH3);
     let fs = now[&Path::new("file")].fs;
-    for (fs, dev, is_read) in [
-        (fs, 1, fs.is_none()),
-        (None, 0, false),
-        (None, 1, true),
-        (Some(FsId::from_bytes([9; 16])), 0, fs.is_some()),
-    ] {
+    for (fs, dev, is_read) in
+        [(fs, 1, fs.is_none()), (None, 0, false), (None, 1, true), (Some(FsId::from_bytes([9; 16])), 0, true)]
+    {
         let mut old = now.clone();
         let file = old.get_mut(&Path::new("file")).unwrap();
         (file.fs, file.stat.dev) = (fs, file.stat.dev + dev);
