@@ -9,7 +9,7 @@ use anyhow::{Context as _, ensure};
 use ftk_file::{Stream, now_ns};
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Header, Manifest, TarTree, Writer};
+use ftk_manifest::{Header, Manifest, Provenance, TarTree, Writer};
 use ftk_process::{Progress, hash_stream};
 use ftk_record::{Decompressed, quote};
 
@@ -78,6 +78,7 @@ impl Archive {
             failed: tree.failed.clone(),
             shard: None,
             is_tar: true,
+            provenance: Provenance::default(),
         };
         Ok(Self { header, tree, outcome: run.say_unread(refused, NOT_RECORDED) })
     }

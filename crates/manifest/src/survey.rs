@@ -43,7 +43,7 @@ impl Survey {
             if let Some(old) = old.map(|old| old.entry())
                 && !part.skips(old.path)
             {
-                survey.note(&old, new.map(|new| &new.seen), &aligned.failed, file_systems);
+                survey.note(&old, new.map(|new| &new.seen), &aligned.failed, file_systems, Kinship::None);
             }
             Ok(ControlFlow::Continue(()))
         })?;
