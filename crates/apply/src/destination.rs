@@ -315,7 +315,7 @@ mod tests {
             names.sort();
             names
         };
-        let deep = Destination::open(CWD, &temp.path().join("new/deep")).unwrap();
+        let _created = Destination::open(CWD, &temp.path().join("new/deep")).unwrap();
         assert_eq!(names(&temp.path().join("new")), ["deep"]);
         assert_eq!(names(&temp.path().join("new/deep")), [QUARANTINE.to_str().unwrap()]);
         fs::create_dir(temp.path().join("old")).unwrap();

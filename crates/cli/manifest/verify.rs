@@ -60,11 +60,11 @@ use crate::stdout::Stdout;
 ///               without them; this line stands for all of them
 ///
 /// verify uses the selection options that are stored in the manifest, and names
-/// them in the summary. -E and --path select less. If ROOT is below the
-/// recorded root, its part of the record is verified, and the first line of
-/// the summary says so. The manifest itself is skipped. Files named in the manifest are opened only if the walk of ROOT
-/// finds them. With the manifest of one shard, or with --shard, only the
-/// entries of this shard are checked.
+/// them in the summary. -E and --path select less. If ROOT is below the recorded
+/// root, its part of the record is verified, and the first line of the summary
+/// says so. The manifest itself is skipped. Files named in the manifest are
+/// opened only if the walk of ROOT finds them. With the manifest of one shard, or
+/// with --shard, only the entries of this shard are checked.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 #[command(override_usage = "ftk manifest verify [OPTIONS] [ROOT] <FILE>")]
@@ -88,7 +88,7 @@ pub(super) struct VerifyArgs {
     #[arg(long, value_name = "PARITY", conflicts_with_all = NO_PARITY)]
     parity: Option<OsString>,
 
-    /// Check a tar archive instead of ROOT; `-`: standard input
+    /// Check a tar archive instead of ROOT, or `-`
     ///
     /// The archive is read once and not extracted, as by `create --tar`. What it does not store is not compared:
     /// attributes, and fractions of a second in most formats.
