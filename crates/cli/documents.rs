@@ -84,8 +84,8 @@ impl Document {
         let headings: String = self.sections().map(|(heading, _)| format!("  {heading}\n")).collect();
         let Self { name, about, .. } = self;
         format!(
-            "{about}:\n\n{headings}\n`ftk help {name} WORD...` prints those whose headings have all WORDs, and `ftk help {name} \
-             {ALL_SECTIONS}` everything.\n"
+            "{about}:\n\n{headings}\n`ftk help {name} WORD...` prints those whose headings have all WORDs, and `ftk \
+             help {name} {ALL_SECTIONS}` everything.\n"
         )
     }
 

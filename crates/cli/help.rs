@@ -24,8 +24,9 @@ use crate::{console, foreign};
 /// `ftk help selection` explains the options that choose entries, which most commands share. `ftk help global` explains
 /// the options of all commands. `ftk help coming-from` lists options of find, fd, du, ncdu, dust, fdupes, jdupes,
 /// fclones, rmlint, hashdeep, sha256sum, diff, cmp and AIDE, and their counterparts in ftk. `ftk help json` explains
-/// the members of --json. Other documents are config, recipes, tree-digest and where: `ftk help recipes` lists the
-/// recipes, `ftk help recipes sign` prints those with this word in their heading, and so it is with sections of the others.
+/// the members of --json. Other documents are config, recipes, tree-digest and where. `ftk help recipes` lists the
+/// recipes, and `ftk help recipes sign` prints those with this word in their heading; so do the other documents with
+/// their sections.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct HelpArgs {

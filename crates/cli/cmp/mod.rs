@@ -185,10 +185,10 @@ struct TreeArgs {
 
     /// Accept rounded times (--quick, --metadata)
     ///
-    /// A copy may have rounded the times of a tree. Without TIME, ftk finds out how the times of one tree were made from
-    /// those of the other one: rounded to 2 s (FAT), 1 s, 10 ms, 1 ms, 1 us, 100 ns or another step, passed through a
-    /// floating-point number, or all shifted by the same amount. It says so, and accepts only times that were made like
-    /// this.
+    /// A copy may have rounded the times of a tree. Without TIME, ftk finds out how the times of one tree were made
+    /// from those of the other one: rounded to 2 s (FAT), 1 s, 10 ms, 1 ms, 1 us, 100 ns or another step, passed
+    /// through a floating-point number, or all shifted by the same amount. It says so, and accepts only times that
+    /// were made like this.
     ///
     /// With TIME, it accepts all times that differ by no more than TIME: 1us, 100ns, 10ms, 2 (seconds).
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = window)]

@@ -80,8 +80,8 @@ pub(crate) fn show(out: &mut Vec<u8>, is_shown: bool, push: impl FnOnce(&mut Vec
     }
 }
 
-/// Appends `{"path":"d/a.c","name":"a.c","extension":"c","algorithm":"md5","digest":"..."}`. With several algorithms, the
-/// last members are `"digests":{"md5":"...","sha1":"..."}`.
+/// Appends `{"path":"d/a.c","name":"a.c","extension":"c","algorithm":"md5","digest":"..."}`. With several algorithms,
+/// the last members are `"digests":{"md5":"...","sha1":"..."}`.
 fn push_object<'d>(
     out: &mut Vec<u8>,
     algorithms: &[Algorithm],

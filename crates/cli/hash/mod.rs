@@ -126,10 +126,10 @@ pub(crate) struct HashArgs {
     /// With --bag: turn directory PATH into a bag; try --dry-run
     ///
     /// This happens in place: reads all files, moves everything in PATH to PATH/data, and writes bagit.txt,
-    /// bag-info.txt, manifests and tag manifests, by sha256 and sha512 or the algorithms of -a. A bag, links, special files, other file systems, and
-    /// names that a manifest cannot represent are refused before anything changes. Manifests do not list empty
-    /// directories. If the run is interrupted, the directory .ftk-bag in PATH has what was moved: the same command
-    /// completes the bag.
+    /// bag-info.txt, manifests and tag manifests, by sha256 and sha512 or the algorithms of -a. A bag, links, special
+    /// files, other file systems, and names that a manifest cannot represent are refused before anything changes.
+    /// Manifests do not list empty directories. If the run is interrupted, the directory .ftk-bag in PATH has what was
+    /// moved: the same command completes the bag.
     #[arg(long, help_heading = "Instead of printing digests")]
     create: bool,
 

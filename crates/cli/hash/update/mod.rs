@@ -42,8 +42,8 @@ use crate::stdout::Stdout;
 pub(super) struct UpdateArgs {
     /// Remove files from the list that do not exist
     ///
-    /// Nothing is changed if more of the listed files are missing than --max-missing says. Names of directories and special
-    /// files are removed, too.
+    /// Nothing is changed if more of the listed files are missing than --max-missing says. Names of directories and
+    /// special files are removed, too.
     #[arg(long, requires = "update", hide_short_help = true)]
     prune: bool,
 

@@ -30,8 +30,8 @@ use crate::stdout::Stdout;
 /// Of a directory, ftk reads the files whose size occurs on the other side, by the algorithm of the other manifest or
 /// by BLAKE3. A directory in which all files are parts of a manifest is read as that manifest. Links are not followed.
 /// No file of a manifest is read; two manifests must have an algorithm in common. If something could not be read now,
-/// or when the manifest was made, the answer is unknown, with status 2. The answer is about what a manifest records: the
-/// summary names its selection options. A manifest A without files is an error.
+/// or when the manifest was made, the answer is unknown, with status 2. The answer is about what a manifest records:
+/// the summary names its selection options. A manifest A without files is an error.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct UniqueArgs {
