@@ -29,7 +29,7 @@ use crate::temp::Temp;
 /// What other users may have planted is refused: in a directory with the sticky bit that others can write to, a link
 /// or file of another user; in a directory that all users can write to, and for root in one that any other user can
 /// write to, a link of another user; and in any directory a FIFO of another user. A file without any permission to
-/// write is not replaced, by root neither.
+/// write is not replaced, not by root either.
 ///
 /// Writes are buffered in blocks of 128 KiB. The disk starts to write a large file before it is complete.
 ///

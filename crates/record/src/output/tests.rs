@@ -318,7 +318,7 @@ fn a_user_follows_links_in_the_directory_of_a_group() {
 
 /// As for other users, who cannot open it for writing.
 #[test]
-fn nobody_replaces_a_file_without_permission_to_write() {
+fn no_caller_replaces_a_file_without_permission_to_write() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("list");
     for (mode, is_replaced) in
