@@ -112,7 +112,7 @@ fn what_was_not_compared_is_said() {
     let run = dir.ftk(["cmp", "--json", "a", "b"]).unprivileged(&dir).run().status(2);
     let last: Value = serde_json::from_str(run.text()).unwrap();
     assert_eq!((&last["equal"], &last["failed"]), (&Value::Null, &json!(1)));
-    dir.ftk(["cmp", "-q", "--json", "a", "b"]).run().status(0).stdout("").stderr("");
+    dir.ftk(["cmp", "-s", "--json", "a", "b"]).run().status(0).stdout("").stderr("");
 }
 
 /// Whether a pair cannot be read does not depend on the form of the output.

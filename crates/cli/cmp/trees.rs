@@ -41,7 +41,7 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     let is_filtered = args.selection.filter().is_some();
     if !args.no_shortcuts && !is_filtered && is_one_directory(&args.a, &args.b) {
         console.summary("equal: both are the same directory");
-        if globals.json && !globals.quiet {
+        if globals.json && !args.status {
             Stdout::print(b"{\"equal\":true,\"differences\":0,\"same_directory\":true}\n")?;
         }
         return Ok(Outcome::Success);
