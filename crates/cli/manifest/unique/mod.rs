@@ -142,7 +142,8 @@ fn of_trees(
             Ok((Side::Manifest(manifest), part))
         }
     };
-    let ((mut a, of_a), (mut b, of_b)) = (open(&args.a, are_trees[0], true)?, open(&args.b, are_trees[1], false)?);
+    let ((mut a, of_a), (mut b, of_b)) =
+        (open(&args.a, are_trees[0], true)?, open(&args.b, are_trees[1], false)?);
     let parts = Parts([of_a, of_b]);
     if let (Some(a), Some(b)) = (a.tree(), b.tree()) {
         a.refuse_overlap(b)?;
