@@ -62,6 +62,7 @@ const CASES: &[Case] = &[
     reads("manifest export", &["t.jsonl", "--format", "sha256"], 0),
     reads("manifest import", &["sums", "-o", "made.jsonl", "--force"], 0),
     reads("manifest merge", &["part.jsonl", "-o", "made.jsonl", "--force"], 0),
+    Case { is_fine: |_| false, ..acts("manifest protect", &["t", "t.jsonl", "-o", "made.parity"], 0) },
     reads("manifest plan", &["--shards", "2", "t.jsonl", "-o", "made.jsonl", "--force"], 0),
     reads("manifest unique", &["t.jsonl", "u.jsonl"], 1),
     reads("manifest unique", &["t", "u"], 1),
