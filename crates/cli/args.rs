@@ -96,9 +96,10 @@ impl Args {
         };
         let parse = |words: &[OsString]| Self::of_one_command(words).map_or_else(|| all(words), Ok);
         let mut args = with_defaults(&words, parse)?;
-        // `cmp -s` is the same as `-q`, and `--status` of other commands implies it.
+        // `--status` implies `-q`.
         args.globals.quiet |= match &args.command {
-            Command::Cmp(args) => args.silent,
+            Command::Find(args) => args.prints_nothing(),
+            Command::Cmp(args) => args.status,
             Command::Manifest(args) => args.prints_nothing(),
             _ => false,
         };

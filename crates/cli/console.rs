@@ -15,7 +15,7 @@ use ftk_process::Failed;
 use ftk_record::{quote, sanitize};
 use indicatif::HumanCount;
 
-use crate::globals::Globals;
+use crate::globals::{Globals, ProgressArg};
 use crate::line::CommandLine;
 use crate::progress::Progress;
 use crate::stats::Stats;
@@ -76,7 +76,10 @@ impl Console {
         Self {
             quiet: globals.quiet,
             verbose: globals.verbose,
-            progress: Progress::new(globals.progress),
+            progress: Progress::new(match globals.progress {
+                ProgressArg::Auto if globals.quiet => ProgressArg::Never,
+                how => how,
+            }),
             stats: Stats::default(),
             own: Vec::new(),
             defaults,

@@ -61,9 +61,11 @@ pub(crate) struct Globals {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// Print no summary
+    /// Print only results, findings and errors
     ///
-    /// `find` and `cmp` print nothing and only set the exit status.
+    /// So there is no summary, no progress, and no line about what is as it should be, such as a file that is OK in a
+    /// list of digests, or a step that succeeded. How to undo a run is printed. To print nothing and only set the exit
+    /// status, use the option --status of `find`, `cmp`, `hash --check`, `manifest verify` and `manifest diff`.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 

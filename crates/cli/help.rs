@@ -13,6 +13,7 @@ use ftk_file::StandardStream;
 
 use crate::args;
 use crate::console::Outcome;
+use crate::documents::Document;
 use crate::globals::Globals;
 use crate::selection::SelectionArgs;
 use crate::stdout::{CANNOT_WRITE, Stdout};
@@ -23,11 +24,15 @@ use crate::{console, foreign};
 /// `ftk help selection` explains the options that choose entries, which most commands share. `ftk help global` explains
 /// the options of all commands. `ftk help coming-from` lists options of find, fd, du, ncdu, dust, fdupes, jdupes,
 /// fclones, rmlint, hashdeep, sha256sum, diff, cmp and AIDE, and their counterparts in ftk. `ftk help json` explains
-/// the members of --json. Other documents are config, recipes, tree-digest and where.
+/// the members of --json. Other documents are config, recipes, tree-digest and where. `ftk help recipes` lists the
+/// recipes, and `ftk help recipes sign` prints those with this word in their heading; so do the other documents with
+/// their sections.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct HelpArgs {
     /// A command, or a topic: selection, global, coming-from, json, config, recipes, tree-digest or where
+    ///
+    /// After a document, words of the heading of a section, or `all`.
     #[arg(value_name = "COMMAND|TOPIC")]
     words: Vec<String>,
 }
@@ -39,7 +44,8 @@ Examples:
   ftk help dup prune         the same as ftk dup prune --help
   ftk help selection         options that choose entries
   ftk help coming-from fd    options of fd, and their counterparts in ftk
-  ftk help json              the members of --json of every command";
+  ftk help json              the members of --json of every command
+  ftk help recipes night     the recipe of the nightly check";
 
 /// Options that several commands share, and that one page explains.
 struct Topic {
@@ -103,19 +109,6 @@ const PAIRS: [(&str, &str, &str); 10] = [
     ("stats", "metrics", "Write figures of the run to FILE"),
 ];
 
-/// Documents that are topics, so that a program without its documentation has them.
-const DOCUMENTS: [(&str, &str, &str); 5] = [
-    ("config", "Defaults of your own, in config.toml", include_str!("../../docs/config.md")),
-    ("json", "The members of --json, by command", include_str!("../../docs/json.md")),
-    ("recipes", "Recipes for common tasks", include_str!("../../docs/recipes.md")),
-    (
-        "tree-digest",
-        "How hash --tree makes one digest of a directory",
-        include_str!("../../docs/tree-digest.md"),
-    ),
-    ("where", "The expressions of --where", include_str!("../../docs/where.md")),
-];
-
 /// The topic without options.
 const COMING_FROM: &str = "coming-from";
 
@@ -126,7 +119,7 @@ pub(crate) fn topics() -> impl Iterator<Item = (&'static str, &'static str)> {
         .iter()
         .map(first_line)
         .chain([(COMING_FROM, "Options of other tools, and their equivalents in ftk")])
-        .chain(DOCUMENTS.map(|(name, about, _)| (name, about)))
+        .chain(Document::ALL.map(|document| (document.name, document.about)))
 }
 
 impl Topic {
@@ -212,7 +205,7 @@ const OF_REPORTS: &[&str] = &["json", "verbose", "stats", "metrics", "log"];
 /// Global options without effect on a command, which its help does not show.
 const WITHOUT_EFFECT: [(&str, &[&[&str]]); 11] = [
     ("du", &[&["io", "limit_rate"]]),
-    ("find", &[&["io", "limit_rate"]]),
+    ("find", &[&["io", "limit_rate", "quiet"]]),
     ("cmp", &[&["io"]]),
     ("calibrate", &[OF_WORK]),
     ("completions", &[OF_WORK, OF_REPORTS, &["quiet", "no_config"]]),
@@ -222,13 +215,6 @@ const WITHOUT_EFFECT: [(&str, &[&[&str]]); 11] = [
     ("apply", &[&["threads", "io", "memory"]]),
     ("undo", &[&["threads", "io", "memory", "progress"]]),
     ("diff", &[&["io", "limit_rate", "progress"]]),
-];
-
-/// What `--quiet` does in commands in which it does more than omit the summary.
-const QUIET: [(&str, &str); 3] = [
-    ("find", "Print nothing; only set the exit status"),
-    ("cmp", "Print nothing; only set the exit status"),
-    ("hash", "Print no summary; with --check, only failures"),
 ];
 
 /// Returns the definition of `ftk` with its help pages arranged.
@@ -247,10 +233,7 @@ fn arranged_below(command: Command, explained: &BTreeSet<Id>) -> Command {
     let is_without_effect = |id: &str| without_effect.iter().any(|ids| ids.contains(&id));
     let hide = |command: Command, global: &Arg| {
         let id = global.get_id().as_str();
-        let arg = match QUIET.iter().find(|(of, _)| id == "quiet" && *of == name) {
-            Some((_, help)) => global.clone().help(*help).long_help(*help),
-            None => global.clone(),
-        };
+        let arg = global.clone();
         command.arg(if is_without_effect(id) { arg.hide(true) } else { arg.hide_short_help(true) })
     };
     // An option under another heading has a meaning of its own.
@@ -279,10 +262,10 @@ pub(crate) fn run(args: &HelpArgs) -> anyhow::Result<Outcome> {
         },
         _ => match (
             TOPICS.iter().find(|topic| words == [topic.name]),
-            DOCUMENTS.iter().find(|(name, ..)| words == [*name]),
+            Document::ALL.iter().find(|document| words.first() == Some(&document.name)),
         ) {
             (Some(topic), _) => print(&topic.page())?,
-            (None, Some((.., document))) => Stdout::print(document.as_bytes())?,
+            (None, Some(document)) => Stdout::print(document.page(&words[1..])?.as_bytes())?,
             (None, None) => help_of(&words)?,
         },
     }
@@ -372,6 +355,7 @@ mod tests {
                 "quarantine",
                 "prune",
                 "rehash",
+                "dry-run",
                 "max-missing",
                 "base64",
                 "part-size",

@@ -15,6 +15,7 @@ mod completions;
 mod config;
 mod console;
 mod describe;
+mod documents;
 mod du;
 mod dup;
 mod exclusions;

@@ -65,7 +65,7 @@ fn the_same_file_is_not_read() {
     dir.hole("huge", 4 << 40).hard_link("huge", "also").symlink("huge", "link");
     for other in ["huge", "also", "link"] {
         dir.ftk(["cmp", "huge", other]).run().status(0).stdout("");
-        dir.ftk(["cmp", "-q", "huge", other]).run().status(0).stdout("").stderr("");
+        dir.ftk(["cmp", "-s", "huge", other]).run().status(0).stdout("").stderr("");
     }
     dir.file("x", b"aab");
     let run = dir.ftk(["cmp", "-i", "0:1", "x", "x"]).run().status(1);
@@ -91,7 +91,7 @@ fn sizes_are_enough_for_the_status() {
         // The size of a file without blocks proves nothing: procfs and sysfs make sizes up.
         File::options().write(true).open(dir.path(name)).unwrap().write_all_at(b"x", len / 2).unwrap();
     }
-    dir.ftk(["cmp", "-q", "--no-shortcuts", "a", "b"]).run().status(1).stdout("").stderr("");
+    dir.ftk(["cmp", "-s", "--no-shortcuts", "a", "b"]).run().status(1).stdout("").stderr("");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn what_cannot_be_compared() {
         (["x", ""], "ftk: cannot open '': no such file or directory\n"),
         (["x", "\u{1b}[31m"], "ftk: cannot open '\\x1b[31m': no such file or directory\n"),
     ] {
-        for silent in [&[][..], &["-q"]] {
+        for silent in [&[][..], &["-s"]] {
             dir.ftk(["cmp"]).args(silent).args(args).run().status(2).stdout("").stderr(message);
         }
     }
@@ -189,7 +189,7 @@ fn filters_are_for_trees() {
         &["-x"],
     ] {
         for files in [&["a", "b"][..], &["a", "-"], &["a"]] {
-            for quiet in [&[][..], &["-q"]] {
+            for quiet in [&[][..], &["-s"]] {
                 let run = dir.ftk(["cmp"]).args(filter).args(quiet).args(files).run().status(2).stdout("");
                 run.stderr_has(" selects ").stderr_has("'a' and '").stderr_has(" are files");
             }

@@ -285,7 +285,7 @@ fn the_status_alone() {
     needs!("cmp");
     for_every_pair(3000, |dir, [theirs, ours], what| {
         let expected = gnu(dir, &with(&theirs, ["-s", "a", "b"]));
-        for silent in ["-q", "-s"] {
+        for silent in ["--status", "--silent", "-s"] {
             let run = dir.ftk(cmp(&ours, [silent, "a", "b"])).run();
             run.check(run.out.is_empty() && run.err.is_empty(), what);
             run.check(Some(run.code()) == expected.status.code(), what);

@@ -71,7 +71,7 @@ fn what_a_has_and_b_lacks_is_listed_below_directories_too() {
         .stderr_has("--json cannot be used");
     dir.ftk(["cmp", "-0", "a", "b"]).run().status(2);
     dir.ftk(["cmp", "--format", "paths", "a", "a"]).run().status(0).stdout("");
-    dir.ftk(["cmp", "-q", "--format", "paths", "a", "b"]).run().status(1).stdout("");
+    dir.ftk(["cmp", "-s", "--format", "paths", "a", "b"]).run().status(1).stdout("");
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn one_line_for_each_difference() {
             "pairs_by_type": 2, "skipped": 0}),
     ];
     assert_eq!(objects, expected);
-    dir.ftk(["cmp", "-q", "a", "b"]).run().status(1).stdout("").stderr("");
+    dir.ftk(["cmp", "-s", "a", "b"]).run().status(1).stdout("").stderr("");
     dir.ftk(["cmp", "-s", "a", "b"]).run().status(1).stdout("").stderr("");
 }
 
@@ -112,7 +112,7 @@ fn what_was_not_compared_is_said() {
     let run = dir.ftk(["cmp", "--json", "a", "b"]).unprivileged(&dir).run().status(2);
     let last: Value = serde_json::from_str(run.text()).unwrap();
     assert_eq!((&last["equal"], &last["failed"]), (&Value::Null, &json!(1)));
-    dir.ftk(["cmp", "-q", "--json", "a", "b"]).run().status(0).stdout("").stderr("");
+    dir.ftk(["cmp", "-s", "--json", "a", "b"]).run().status(0).stdout("").stderr("");
 }
 
 /// Whether a pair cannot be read does not depend on the form of the output.
@@ -482,7 +482,7 @@ fn what_may_not_be_read() {
             .stderr_has("ftk: cannot open 'a/locked': permission denied\n")
             .stderr_has("ftk: cannot open 'b/f': permission denied\n")
             .stderr_has("  1 pair of files not compared (listed above; status 2)\n");
-        let run = dir.ftk(["cmp", "-q", "-j", threads, "a", "b"]).unprivileged(&dir).run().status(2);
+        let run = dir.ftk(["cmp", "-s", "-j", threads, "a", "b"]).unprivileged(&dir).run().status(2);
         run.stdout("").stderr_has("'b/f'");
     }
     dir.lock("b");

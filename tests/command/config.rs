@@ -157,7 +157,7 @@ fn filters_are_not_silent() {
     };
     for (args, words) in [
         (&["find"][..], "--exclude=skip"),
-        (&["find", "-q"], "--exclude=skip"),
+        (&["find", "--status"], "--exclude=skip"),
         (&["find", "-t", "f", "--exec", "true"], "--exclude=skip"),
         (&["du"], "--size=+0"),
         (&["hash"], "--no-hidden"),

@@ -25,7 +25,7 @@ fn of_arguments() {
     ];
     let of = |command| dir.ftk([command, "-q", "-j", "mono"]).args(args).run().status(2).err.clone();
     assert_snapshot!("hash-arguments", of("hash"));
-    // `find -q` would stop at the first entry.
+    // `find --status` would stop at the first entry.
     let find = dir.ftk(["find", "-c", "-j", "mono"]).args(args).run().status(2);
     assert_snapshot!("find-arguments", find.err);
 }
@@ -36,7 +36,8 @@ fn of_unreadable_entries() {
     dir.file("ok", b"").file("locked_file", b"").file("locked/x", b"").lock("locked_file").lock("locked");
     for command in ["find", "hash"] {
         for threads in ["mono", "8"] {
-            let run = dir.ftk([command, "-q", "-j", threads, "locked", "."]);
+            let quiet = if command == "find" { "--status" } else { "-q" };
+            let run = dir.ftk([command, quiet, "-j", threads, "locked", "."]);
             let run = run.args(if command == "find" { &["-n", "nothing"][..] } else { &[] });
             let run = run.unprivileged(&dir).run().status(2);
             let mut lines: Vec<_> = run.err.lines().collect();

@@ -16,6 +16,7 @@ mod output;
 mod polite;
 mod progress;
 mod query;
+mod quiet;
 mod stats;
 mod streams;
 mod terminal;

@@ -181,6 +181,39 @@ fn what_another_user_planted_is_refused() {
     dir.ftk(["hash", "x"]).under(&dir, own).run().status(0).stdout(format!("{ABC}  x\n"));
 }
 
+/// Without any permission to write, a record was put away: no command of any caller replaces it.
+#[test]
+fn a_read_only_file_is_not_replaced() {
+    let dir = Dir::new();
+    dir.file("t/x", b"abc").file("t/y", b"new");
+    dir.ftk(["manifest", "create", "t", "-o", "m.jsonl"]).run().status(0);
+    dir.file("t/SHA256SUMS", format!("{ABC}  x\n").as_bytes());
+    let files = ["m.jsonl", "t/SHA256SUMS"];
+    let read = || files.map(|name| fs::read(dir.path(name)).unwrap());
+    let before = read();
+    let commands: [&[&str]; 7] = [
+        &["manifest", "update", "t", "m.jsonl", "-o", "m.jsonl"],
+        &["manifest", "update", "t", "m.jsonl", "-o", "m.jsonl", "--force"],
+        &["manifest", "create", "t", "-o", "m.jsonl", "--force"],
+        &["manifest", "scrub", "t", "m.jsonl"],
+        &["hash", "--root", "t", "-o", "t/SHA256SUMS"],
+        &["hash", "--update", "t/SHA256SUMS"],
+        &["hash", "t/x", "--stats", "m.jsonl"],
+    ];
+    files.iter().for_each(|name| fs::set_permissions(dir.path(name), Permissions::from_mode(0o444)).unwrap());
+    for command in commands {
+        let why = if is_root() { ": it is read-only (mode 0444)\n" } else { ": permission denied\n" };
+        let run = dir.ftk(command).run().status(2).stdout("");
+        run.stderr_has("ftk: cannot ").stderr_has(why);
+    }
+    assert_eq!(read(), before);
+    files.iter().for_each(|name| fs::set_permissions(dir.path(name), Permissions::from_mode(0o644)).unwrap());
+    for command in &commands[1..6] {
+        dir.ftk(*command).run().status(0);
+    }
+    assert!(read().iter().zip(&before).all(|(now, before)| now != before));
+}
+
 /// Its user stops a terminal, or no process writes to a FIFO: root waits for neither, in any directory.
 #[test]
 fn no_output_and_no_input_is_a_device_or_fifo_of_another_user() {

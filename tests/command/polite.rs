@@ -120,7 +120,7 @@ fn all_commands_leave_the_cache_alone(dir: &Dir, tree: &Tree, method: &str) {
         &["hash", "--lines", "-a", "xxh3", &cold],
         &["dup", "--format", "fdupes", &root],
         &["manifest", "verify", &root, &manifest],
-        &["cmp", "-q", &cold, &hot],
+        &["cmp", "-s", &cold, &hot],
         &["cmp", "-j", "4", "--ranges", &cold, &hot],
         &["cmp", &cold, &part],
     ];

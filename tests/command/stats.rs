@@ -62,7 +62,7 @@ fn of_a_run_that_failed() {
 fn of_find() {
     let dir = Dir::new();
     dir.file("a", b"").file("d/b", b"").file("d/c", b"");
-    dir.ftk(["find", "-q", "-n", "nothing", "--stats", "s.json"]).run().status(1);
+    dir.ftk(["find", "--status", "-n", "nothing", "--stats", "s.json"]).run().status(1);
     let stats = stats(&dir, "s.json");
     assert_eq!((&stats["status"], &phase(&stats, "walk")["entries"]), (&1.into(), &5.into()));
 }

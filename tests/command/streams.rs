@@ -29,7 +29,7 @@ fn closed_standard_input_is_an_error_where_it_is_read() {
         &["hash", "--files-from", "/dev/stdin"],
         &["cmp", "empty"],
         &["cmp", "-", "empty"],
-        &["cmp", "-q", "empty", "-"],
+        &["cmp", "-s", "empty", "-"],
         &["cmp", "--special", "/dev/stdin", "empty"],
         &["find", "--files-from", "-"],
         &["du", "--files0-from", "-"],
@@ -81,7 +81,7 @@ fn closed_standard_output_is_an_error_where_it_is_written() {
     for args in [
         &["hash", "-o", "L", "t"][..],
         &["find", "t", "-n", "none"],
-        &["find", "-q", "t"],
+        &["find", "--status", "t"],
         &["cmp", "t/a", "t/a"],
     ] {
         redirected(dir.ftk(args), &dir, ">&-").run().status(0);

@@ -66,7 +66,7 @@ fn the_tree_may_be_gone() {
     let manifest = fs::read(dir.path("t.jsonl")).unwrap();
     dir.ftk(["find", "-0", "--sort", "--from", "-"]).stdin(&manifest).run().status(0).stdout(&expected);
     dir.ftk(["find", "-c", "--from", "t.jsonl", "t.jsonl"]).run().status(0).stdout("26\n");
-    dir.ftk(["find", "-q", "--from", "t.jsonl", "-n", "nothing"]).run().status(1);
+    dir.ftk(["find", "--status", "--from", "t.jsonl", "-n", "nothing"]).run().status(1);
 }
 
 #[test]

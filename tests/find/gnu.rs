@@ -46,7 +46,7 @@ fn same(dir: &Dir, ours: &[&str], theirs: &[&str]) {
         run.check(records(&run.out, 0) == expected, "not what GNU find lists, sorted");
         let count = format!("{}\n", expected.len());
         dir.ftk(["find", "-c", "-j", threads]).args(ours).run().status(0).stdout(count);
-        dir.ftk(["find", "-q", "-j", threads])
+        dir.ftk(["find", "--status", "-j", threads])
             .args(ours)
             .run()
             .status(i32::from(expected.is_empty()))

@@ -43,18 +43,21 @@ fn text_or_base64(object: &mut Map<String, Value>, name: &str, bytes: &[u8]) {
 /// Returns the output of GNU find as objects, sorted by path.
 fn expected(dir: &Dir, follow: &str) -> Vec<Map<String, Value>> {
     let mut find = Command::new("find");
-    let format = r"%p\0%y\0%s\0%T@\0%m\0%U\0%G\0%D\0%i\0%n\0%l\0%u\0";
+    let format = r"%p\0%y\0%s\0%T@\0%m\0%U\0%G\0%D\0%i\0%n\0%l\0%u\0%TY-%Tm-%TdT%TT\0";
     // The entries of this directory are listed once.
     find.args([follow, ".", "!", "-path", "./to_dir/*", "-printf", format]);
-    let out = find.current_dir(dir.path("")).output().unwrap().stdout;
+    let out = find.current_dir(dir.path("")).env("TZ", "UTC").output().unwrap().stdout;
     let fields = records(&out, 0);
-    let mut entries: Vec<_> = fields.chunks(12).collect();
+    let mut entries: Vec<_> = fields.chunks(13).collect();
     entries.sort();
     let object = |entry: &[Vec<u8>]| {
         let text = |nth: usize| str::from_utf8(&entry[nth]).unwrap();
         let number = |nth: usize| json!(text(nth).parse::<u64>().unwrap());
         let mut object = Map::new();
         text_or_base64(&mut object, "path", &entry[0]);
+        let name = entry[0].rsplit(|byte| *byte == b'/').next().unwrap();
+        text_or_base64(&mut object, "name", name);
+        object.insert("extension".into(), Value::Null);
         let types = [("f", "file"), ("d", "directory"), ("l", "symlink"), ("p", "fifo"), ("s", "socket")];
         let (_, name) = types.iter().find(|(letter, _)| *letter == text(1)).unwrap();
         object.insert("type".into(), (*name).into());
@@ -63,6 +66,8 @@ fn expected(dir: &Dir, follow: &str) -> Vec<Map<String, Value>> {
         let (seconds, fraction) = text(3).split_once('.').unwrap();
         let nanoseconds = format!("{seconds}{}", &fraction[..9]);
         object.insert("mtime_ns".into(), json!(nanoseconds.parse::<u64>().unwrap()));
+        let tenth_digit = text(12).len() - 1;
+        object.insert("mtime".into(), format!("{}Z", &text(12)[..tenth_digit]).into());
         object.insert("mode".into(), format!("{:0>4}", text(4)).into());
         for (nth, name) in [(5, "uid"), (6, "gid"), (7, "dev"), (8, "ino"), (9, "nlink")] {
             object.insert(name.into(), number(nth));
@@ -74,6 +79,46 @@ fn expected(dir: &Dir, follow: &str) -> Vec<Map<String, Value>> {
         object
     };
     entries.into_iter().map(object).collect()
+}
+
+/// Names and extensions are those of `--format`, in `find` and `hash`.
+#[test]
+fn names_and_extensions() {
+    let dir = Dir::new();
+    let names = [
+        "a.txt",
+        "A.TXT",
+        "archive.tar.gz",
+        ".hidden",
+        ".hidden.conf",
+        "none",
+        "dot.",
+        "d.d/e.c",
+        "\u{e9}.\u{e9}",
+    ];
+    for name in names {
+        dir.file(format!("t/{name}"), b"");
+    }
+    dir.raw_file(b"t/b.\xff", b"").raw_file(b"t/\xff.c", b"");
+    let shown = dir.ftk(["find", "t", "-t", "f", "--sort", "--format", "{name}\n{ext}\n", "-0"]).run().out;
+    for command in [&["find", "t", "-t", "f", "--sort", "--json"][..], &["hash", "t", "--json"]] {
+        let found = objects(&dir.ftk(command).run().status(0));
+        let mut expected = Vec::new();
+        for of_file in shown.split(|byte| *byte == 0).filter(|it| !it.is_empty()) {
+            let mut fields = of_file.split(|byte| *byte == b'\n');
+            let mut object = Map::new();
+            text_or_base64(&mut object, "name", fields.next().unwrap());
+            match fields.next().unwrap() {
+                b"" => _ = object.insert("extension".into(), Value::Null),
+                extension => text_or_base64(&mut object, "extension", extension),
+            }
+            expected.push(object);
+        }
+        let is_of_name = |key: &str| key.starts_with("name") || key.starts_with("extension");
+        let found: Vec<Map<_, _>> =
+            found.into_iter().map(|it| it.into_iter().filter(|(key, _)| is_of_name(key)).collect()).collect();
+        assert_eq!((found.len(), &found), (11, &expected), "{command:?}");
+    }
 }
 
 #[test]

@@ -42,10 +42,14 @@ fn starting_points_are_printed_as_given() {
 fn quiet_only_sets_the_status() {
     let dir = Dir::new();
     dir.file("there", b"");
-    dir.ftk(["find", "-q", "-n", "there"]).run().status(0).stdout("").stderr("");
-    dir.ftk(["find", "-q", "-n", "absent"]).run().status(1).stdout("").stderr("");
-    dir.ftk(["find", "-q", "--sort", "-c", "-n", "absent"]).run().status(1).stdout("").stderr("");
-    dir.ftk(["find", "-q", "-n", "absent", "missing"]).run().status(2).stdout("").stderr_has("'missing'");
+    dir.ftk(["find", "--status", "-n", "there"]).run().status(0).stdout("").stderr("");
+    dir.ftk(["find", "--status", "-n", "absent"]).run().status(1).stdout("").stderr("");
+    dir.ftk(["find", "--status", "--sort", "-c", "-n", "absent"]).run().status(1).stdout("").stderr("");
+    dir.ftk(["find", "--status", "-n", "absent", "missing"])
+        .run()
+        .status(2)
+        .stdout("")
+        .stderr_has("'missing'");
     // Without -q, a search without matches exits with 0.
     dir.ftk(["find", "-n", "absent"])
         .run()
@@ -79,15 +83,15 @@ fn skipped_entries_are_counted() {
         .status(0)
         .stdout("2\n")
         .stderr("  skipped: 2 hidden names\n");
-    dir.ftk(["find", "-q", "--no-hidden"]).run().status(0).stdout("").stderr("");
+    dir.ftk(["find", "--status", "--no-hidden"]).run().status(0).stdout("").stderr("");
 }
 
 #[test]
 fn quiet_succeeds_at_the_first_match_despite_errors() {
     let dir = Dir::new();
     dir.file("a/core", b"");
-    dir.ftk(["find", "-q", "-n", "core", "missing", "a"]).run().status(0).stdout("");
-    dir.ftk(["find", "-q", "-n", "other", "missing", "a"]).run().status(2).stdout("");
+    dir.ftk(["find", "--status", "-n", "core", "missing", "a"]).run().status(0).stdout("");
+    dir.ftk(["find", "--status", "-n", "other", "missing", "a"]).run().status(2).stdout("");
 }
 
 #[test]
@@ -143,8 +147,8 @@ fn conflicting_options_are_refused() {
         &["--json", "--format", "{path}"][..],
         &["--json", "-0"],
         &["--json", "--exec", "echo"],
-        &["-q", "--exec", "echo"],
-        &["-q", "--exec-batch", "echo"],
+        &["--status", "--exec", "echo"],
+        &["--status", "--exec-batch", "echo"],
         &["-c", "--format", "{path}"],
         &["-c", "--exec", "echo"],
         &["-0", "--exec", "echo"],
@@ -153,7 +157,7 @@ fn conflicting_options_are_refused() {
     ] {
         dir.ftk(["find"]).args(args).run().status(2).stdout("").stderr_has("cannot be used with");
         // Options of all commands may precede the name of the command.
-        if let ["--json" | "-q", rest @ ..] = args {
+        if let ["--json", rest @ ..] = args {
             dir.ftk([args[0], "find"])
                 .args(rest)
                 .run()
@@ -162,7 +166,7 @@ fn conflicting_options_are_refused() {
                 .stderr_has("cannot be used with");
         }
     }
-    dir.ftk(["find", "-q", "--json"]).run().status(0).stdout("");
+    dir.ftk(["find", "--status", "--json"]).run().status(0).stdout("");
 }
 
 #[test]

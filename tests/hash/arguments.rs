@@ -41,7 +41,9 @@ fn special_files_with_the_option_special() {
     let writer = write("fifo");
     let run = dir.ftk(["hash", "--special", "--json", "-a", "md5,sha1", "link"]).run().status(0);
     run.check(
-        run.text().starts_with("{\"path\":\"link\",\"digests\":{\"md5\":\"900150983cd24fb0"),
+        run.text().starts_with(
+            "{\"path\":\"link\",\"name\":\"link\",\"extension\":null,\"digests\":{\"md5\":\"900150983cd24fb0",
+        ),
         "both digests",
     );
     writer.join().unwrap();

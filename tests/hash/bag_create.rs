@@ -68,6 +68,74 @@ fn a_directory_becomes_the_bag_that_bagit_python_makes() {
     }
 }
 
+/// The plan is what happens then, and changes nothing.
+#[test]
+fn a_dry_run_prints_what_a_run_does() {
+    let dir = tree();
+    for (args, manifests) in [(&[][..], "sha256 sha512"), (&["-a", "md5"], "md5")] {
+        let before = (files(&dir, "bag"), fs::metadata(dir.path("bag")).unwrap().modified().unwrap());
+        let run = dir.ftk(["hash", "--bag", "--create", "--dry-run", "bag"]).args(args).run().status(0);
+        let now = (files(&dir, "bag"), fs::metadata(dir.path("bag")).unwrap().modified().unwrap());
+        assert_eq!(now, before);
+        let mut expected = String::new();
+        for entry in [".hidden", "data", "sub"] {
+            expected += &format!("move   {entry}/ \u{2192} data/{entry}/\n");
+        }
+        expected = expected.replacen("move   data/", "move   a \u{2192} data/a\nmove   data/", 1);
+        expected += "write  bag-info.txt\nwrite  bagit.txt\n";
+        for kind in ["manifest", "tagmanifest"] {
+            for algorithm in manifests.split(' ') {
+                expected += &format!("write  {kind}-{algorithm}.txt\n");
+            }
+        }
+        let run = run.stdout(expected);
+        run.stderr_has(
+            "  would make 'bag' a bag of 5 files, 15 B. Nothing was changed: omit --dry-run to do it.\n",
+        );
+    }
+    let planned = dir.ftk(["hash", "--bag", "--create", "--dry-run", "bag"]).run().status(0);
+    create(&dir).status(0);
+    for line in planned.text().lines() {
+        let made = line.split(['\u{2192}', ' ']).next_back().unwrap();
+        assert!(dir.path("bag").join(made).exists(), "{line}");
+    }
+    let there: Vec<_> = fs::read_dir(dir.path("bag")).unwrap().collect();
+    assert_eq!(there.len(), planned.text().matches("write").count() + 1);
+    // What a run refuses, its plan refuses.
+    let run = dir.ftk(["hash", "--bag", "--create", "--dry-run", "bag"]).run().status(2).stdout("");
+    run.stderr_has("it is a bag already");
+    dir.file("links/file", b"1").symlink("target", "links/link");
+    let run = dir.ftk(["hash", "--bag", "--create", "--dry-run", "links"]).run().status(2).stdout("");
+    run.stderr_has("'links/link' cannot be in a bag: it is a symbolic link");
+    for args in [&["--bag"][..], &["--check"], &[], &["--update=x"]] {
+        dir.ftk(["hash", "--dry-run"])
+            .args(args)
+            .arg("bag")
+            .run()
+            .status(2)
+            .stderr_has("--dry-run needs --bag --create");
+    }
+}
+
+/// The summary says it in a word, as `bagit.py --validate` does.
+#[test]
+fn the_summary_says_whether_a_bag_is_valid() {
+    let dir = tree();
+    create(&dir).status(0);
+    dir.ftk(["hash", "--bag", "bag"]).run().status(0).stderr_has("  'bag' is a valid bag\n");
+    dir.ftk(["hash", "--bag", "-q", "bag"]).run().status(0).stdout("").stderr("");
+    dir.file("bag/data/extra", b"1");
+    let not = "  'bag' is NOT a valid bag   (status 1)\n";
+    dir.ftk(["hash", "--bag", "bag"]).run().status(1).stderr_has(not);
+    fs::remove_file(dir.path("bag/data/extra")).unwrap();
+    dir.file("bag/data/a", b"2");
+    dir.ftk(["hash", "--bag", "bag"]).run().status(1).stderr_has(not);
+    fs::remove_file(dir.path("bag/data/a")).unwrap();
+    dir.dir("bag/data/a");
+    let run = dir.ftk(["hash", "--bag", "bag"]).run().status(2);
+    run.stderr_has("  'bag' is NOT known to be a valid bag: not all could be checked   (status 2)\n");
+}
+
 #[test]
 fn algorithms_and_names_with_line_ends() {
     let dir = Dir::new();

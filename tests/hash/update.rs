@@ -351,3 +351,61 @@ fn a_bag_that_is_not_as_its_tag_manifests_say_is_refused() {
     dir.file("bag/fetch.txt", b"");
     update(&dir, &["bag/manifest-sha256.txt"]).status(2).stderr_has("has a fetch.txt");
 }
+
+/// A name that is not in the directory of the list is reported, and the others are added.
+#[test]
+fn a_bad_path_does_not_stop_the_others() {
+    let dir = listed("SHA256SUMS", SUMS);
+    let outside = dir.aside("outside");
+    fs::write(&outside, b"").unwrap();
+    dir.file("b", b"333").file("z", b"4444");
+    let run = dir.ftk(["hash", "--update", "SHA256SUMS", "b", "missing"]).arg(&outside).arg("z").run();
+    let run = run.status(2).stdout("added    b\nadded    z\n");
+    run.stderr_has("is not below the directory of the list")
+        .stderr_has("'missing'")
+        .stderr_has("  2 added   (status 2)");
+    let run = dir.ftk(["hash", "--update", "SHA256SUMS"]).arg(&outside).run().status(2).stdout("");
+    run.stderr_has("is not below the directory of the list");
+    tool(&dir, &["sha256sum", "-c", "--strict", "SHA256SUMS"]);
+}
+
+#[test]
+fn a_name_that_is_no_file_now_can_be_pruned() {
+    let dir = listed("SHA256SUMS", SUMS);
+    dir.file("b", b"333").file("c", b"4").file("z", b"55");
+    update(&dir, &["SHA256SUMS", "--rehash"]).status(0);
+    for name in ["a", "b"] {
+        fs::remove_file(dir.path(name)).unwrap();
+    }
+    dir.dir("a").fifo("b").file("new", b"1");
+    let before = text(&dir, "SHA256SUMS");
+    let why = "it is not a regular file (--prune removes it from the list)\n";
+    let run = update(&dir, &["SHA256SUMS"]).status(2).stdout("added    new\n");
+    run.stderr_has(&format!("ftk: cannot examine 'a': {why}"))
+        .stderr_has(&format!("ftk: cannot examine 'b': {why}"));
+    let run = update(&dir, &["SHA256SUMS", "--prune"]).status(0);
+    run.stdout("removed  a\nremoved  b\n");
+    let after = text(&dir, "SHA256SUMS");
+    assert!(after.lines().count() == before.lines().count() - 1 && !after.contains("  a\n"), "{after}");
+    tool(&dir, &["sha256sum", "-c", "--strict", "SHA256SUMS"]);
+}
+
+/// Files that are newer than a list show its algorithm too, as long as they have their listed contents.
+#[test]
+fn all_files_may_be_newer_than_the_list() {
+    let dir = listed("list", SUMS);
+    set_age(&dir, "list", 9000);
+    dir.file("b", b"333");
+    update(&dir, &["list"]).status(1).stdout("changed  a\nadded    b\nchanged  c d/e\n");
+    for name in ["a", "b", "c d/e"] {
+        dir.file(name, b"edited");
+    }
+    set_age(&dir, "list", 9000);
+    dir.file("new", b"1");
+    let run = update(&dir, &["list"]).status(2).stdout("");
+    run.stderr_has(
+        "it does not say its algorithm, all files that it names are newer than the list, and those that were read have \
+         other digests by sha256: name the algorithm with -a\n",
+    );
+    update(&dir, &["list", "-a", "sha256"]).status(1);
+}

@@ -55,7 +55,7 @@ fn h48_h71_every_command_counts_its_errors_in_every_mode() {
     let more: [Command; 12] = [
         &["find", "-c", "t"],
         &["find", "t", "--exec", "true"],
-        &["find", "-q", "-n", "absent", "t"],
+        &["find", "--status", "-n", "absent", "t"],
         &["hash", "-L", "t"],
         &["dup", "t"],
         &["dup", "--summary", "t"],

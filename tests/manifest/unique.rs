@@ -181,3 +181,43 @@ fn a_file_of_a_or_damaged_content_is_no_copy() {
     let run = dir.ftk(["manifest", "unique", "a", "c", "--log", "a/log"]).run().status(2).stdout("");
     run.stderr_has("only in A, which is not complete");
 }
+
+/// The answer is about the recorded part of a tree, so the summary names it.
+#[test]
+fn recorded_selections_are_named() {
+    let dir = Dir::new();
+    dir.file("a/x.txt", b"in both")
+        .file("a/y.o", b"only in a")
+        .file("a/d/e/f", b"deep")
+        .file("b/x", b"in both");
+    dir.dir("empty");
+    let make = |name: &str, args: &[&str]| {
+        let made = dir.ftk(["manifest", "create"]).args(args).run().status(0);
+        fs::write(dir.aside(name), &made.out).unwrap();
+    };
+    make("all", &["a"]);
+    make("part", &["a", "-E", "*.o", "--max-depth", "1"]);
+    make("one", &["a", "-n", "it's"]);
+    make("b", &["b"]);
+    make("of b", &["b", "--no-hidden"]);
+    make("empty", &["empty"]);
+    let of_a = "  A was recorded with --exclude=*.o --max-depth=1\n";
+    let all = "  all recorded content of A is in B";
+    unique(&dir, "part", "b", &[]).status(0).stderr(&format!("{of_a}{all}\n"));
+    let run = unique(&dir, "part", "of b", &[]).status(0);
+    run.stderr(&format!("{of_a}  B was recorded with --no-hidden\n{all}\n"));
+    unique(&dir, "part", "of b", &["-q"]).status(0).stderr("");
+    let run = unique(&dir, "all", "part", &[]).status(1).stdout("d/e/f\ny.o\n");
+    run.stderr_has("  B was recorded with --exclude=*.o --max-depth=1\n").stderr_has(", only in A ");
+    unique(&dir, "all", "b", &[]).status(1).stderr_lacks("recorded");
+    // A tree has no record.
+    let tree = |a: &str, b: &str| dir.ftk(["manifest", "unique"]).args([dir.aside(a), dir.path(b)]).run();
+    tree("part", "b").status(0).stderr_has(of_a).stderr_has(&format!("{all}; "));
+    // Nothing was compared.
+    for (a, options) in [("empty", ""), ("one", " (it was recorded with selection options)")] {
+        let said = format!("records no files, so nothing was compared{options}\n");
+        unique(&dir, a, "b", &[]).status(2).stdout("").stderr_has(&said);
+        tree(a, "b").status(2).stdout("").stderr_has(&said);
+        unique(&dir, "b", a, &[]).status(1).stdout("x\n");
+    }
+}

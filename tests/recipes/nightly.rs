@@ -1,5 +1,7 @@
 //! The nightly check, run as cron and systemd run it.
 
+use std::fs;
+
 use crate::harness::{Run, needs};
 
 use super::page::Page;
@@ -7,7 +9,7 @@ use super::scene::Scene;
 use super::session::run;
 
 /// The heading of the recipe.
-pub(super) const HEADING: &str = "Check every night, with mail only about damage";
+pub(super) const HEADING: &str = "Check every night, with mail about damage and changes";
 
 /// What the check prints about the damaged film.
 const DAMAGE: &str = "corrupted\tfilm/reel-03.mov\tcontent changed, size and mtime did not, sha256 ";
@@ -40,10 +42,27 @@ fn recipe_nightly_check() {
     as_systemd(&scene).status(0).stdout("").stderr("");
     assert_eq!(scene.fake("sent"), None, "an intact archive sends no mail");
 
+    // The accepted record, which may be signed, stays as it is until a review.
+    let accepted = fs::read(scene.path("archive.jsonl")).unwrap();
+    fs::remove_file(scene.path("archive/film/reel-02.mov")).unwrap();
+    scene.file("archive/new.txt", b"new files need no review\n");
+    for _ in 0..2 {
+        as_cron(&scene).status(1).stdout("removed\tfilm/reel-02.mov\tsize 250000\n").stderr("");
+    }
+    as_systemd(&scene).status(1);
+    assert!(scene.fake("sent").is_some_and(|mail| mail.contains("removed\tfilm/reel-02.mov")));
+    assert_eq!(fs::read(scene.path("archive.jsonl")).unwrap(), accepted);
+    fs::copy(scene.path("nightly.jsonl"), scene.path("archive.jsonl")).unwrap();
+    as_cron(&scene).status(0).stdout("").stderr("");
+
     scene.damage("archive");
     let run = as_cron(&scene).status(1).stderr("");
     run.check(run.text().starts_with(DAMAGE) && run.text().lines().count() == 1, "damage is reported once");
     as_systemd(&scene).status(1);
     let mail = scene.fake("sent").expect("damage is mailed");
     assert!(mail.contains(DAMAGE) && mail.contains("bin/check-archive failed on "), "{mail}");
+
+    // An error wins over damage, whichever command it comes from.
+    fs::write(scene.path("nightly.jsonl"), "no manifest\n").unwrap();
+    as_cron(&scene).status(2);
 }

@@ -119,6 +119,10 @@ impl Scene {
         }
     }
 
+    pub(super) fn path(&self, path: &str) -> PathBuf {
+        self.0.path(path)
+    }
+
     pub(super) fn home(&self) -> String {
         let home = self.0.path("");
         home.to_str().expect("the temporary directory is UTF-8").trim_end_matches('/').to_owned()

@@ -311,7 +311,7 @@ fn starting_points_of_all_kinds() {
 fn a_walk_that_ends_early_names_no_rules() {
     let dir = scene();
     dir.ftk(["find", "--max-results", "1", "p", "-E", "kepe"]).run().status(0).stderr("");
-    dir.ftk(["find", "-q", "p", "-E", "kepe", "--stats", "../stats"]).run().status(0).stderr("");
+    dir.ftk(["find", "--status", "p", "-E", "kepe", "--stats", "../stats"]).run().status(0).stderr("");
     let stats: Value = serde_json::from_slice(&fs::read(dir.aside("stats")).unwrap()).unwrap();
     assert_eq!(stats["unused_rules"], serde_json::json!([]));
 }

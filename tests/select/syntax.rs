@@ -257,7 +257,9 @@ fn explanations_name_the_rule_that_decides() {
         .status(2)
         .stderr_has("cannot stat 'src/gone': no such file or directory");
     explain(&["src", "--explain", "target"]).status(2).stderr_has("it is not below a starting point");
-    explain(&["-q", "--explain", "src"]).status(2).stderr_has("--quiet cannot be used with --explain");
+    explain(&["--status", "--explain", "src"])
+        .status(2)
+        .stderr_has("'--status' cannot be used with '--explain");
     let run = explain(&["--json", "--ignore-files", "--explain", "target/app"]).status(0);
     run.stdout(
         "{\"path\":\"target/app\",\"result\":\"skipped\",\"directory\":\"./target\",\"rules\":[{\"path\":\"./target\",\

@@ -27,7 +27,7 @@ pub(super) fn run(
     let start = Instant::now();
     let mut pair = Pair::new(args, inputs, globals, console);
     let stdout = Stdout::default();
-    let compared = if globals.quiet {
+    let compared = if args.status {
         status(&mut pair)
     } else {
         let style = pair.style(args, globals);

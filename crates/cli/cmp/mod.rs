@@ -31,7 +31,7 @@ use crate::selection::SelectionArgs;
 ///
 /// For two files, prints where they first differ, as cmp does, and the first differing bytes. For two trees, prints
 /// what is in only one of them, and what differs in type, size, content, link target or device number, sorted by path.
-/// With -q, or -s as in cmp, prints nothing.
+/// With -s, as in cmp, prints nothing.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CmpArgs {
@@ -62,13 +62,13 @@ pub(crate) struct CmpArgs {
     #[command(flatten)]
     selection: SelectionArgs,
 
-    /// Accepted: ftk always recurses into directories. With -q, lists the differences, as `diff -rq` does
+    /// Accepted: ftk always recurses into directories
     #[arg(short, long, hide_short_help = true, help_heading = "Two trees")]
     recursive: bool,
 
-    /// Print nothing, as `cmp -s`: the same as --quiet
-    #[arg(short, long, hide = true)]
-    pub(crate) silent: bool,
+    /// Print nothing; only set the exit status (`cmp -s`)
+    #[arg(short, long, alias = "silent", help_heading = None::<&str>)]
+    pub(crate) status: bool,
 }
 
 #[derive(Debug, Args)]
@@ -183,11 +183,12 @@ struct TreeArgs {
     #[arg(long)]
     normalize_names: bool,
 
-    /// With --quick or --metadata: accept times that a copy has rounded
+    /// Accept rounded times (--quick, --metadata)
     ///
-    /// Without TIME, ftk finds out how the times of one tree were made from those of the other one: rounded to 2 s
-    /// (FAT), 1 s, 10 ms, 1 ms, 1 us, 100 ns or another step, passed through a floating-point number, or all shifted by
-    /// the same amount. It says so, and accepts only times that were made like this.
+    /// A copy may have rounded the times of a tree. Without TIME, ftk finds out how the times of one tree were made
+    /// from those of the other one: rounded to 2 s (FAT), 1 s, 10 ms, 1 ms, 1 us, 100 ns or another step, passed
+    /// through a floating-point number, or all shifted by the same amount. It says so, and accepts only times that
+    /// were made like this.
     ///
     /// With TIME, it accepts all times that differ by no more than TIME: 1us, 100ns, 10ms, 2 (seconds).
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = window)]
@@ -271,7 +272,7 @@ Exit status: 0: identical; 1: differences found; 2: any error
 
 Examples:
   ftk cmp disk-a.img disk-b.img           the first eight differing bytes
-  ftk cmp -q a b && echo identical        only set the exit status
+  ftk cmp -s a b && echo identical        only set the exit status
   ftk cmp -E .git --metadata src copy     also owners, modes and times
   ftk cmp --ignore mtime,owner src copy   also modes; times may differ
   ftk cmp --format paths -0 src copy      the paths that rsync -aI0 must copy
@@ -289,7 +290,7 @@ pub(crate) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
             None => trees::run(args, globals, console),
         },
         (false, false) => {
-            refuse_for_files(args, globals, &format!("{name_a} and {name_b} are files"))?;
+            refuse_for_files(args, &format!("{name_a} and {name_b} are files"))?;
             files::run(args, [a, b], globals, console)
         }
         (true, false) => bail!("{name_a} is a directory and {name_b} is not"),
@@ -298,7 +299,7 @@ pub(crate) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
 }
 
 /// Refuses options that have no effect on files, or that mean something else in GNU cmp.
-fn refuse_for_files(args: &CmpArgs, globals: &Globals, are_files: &str) -> anyhow::Result<()> {
+fn refuse_for_files(args: &CmpArgs, are_files: &str) -> anyhow::Result<()> {
     match args.selection.filter() {
         Some("--name") => bail!(
             "--name (-n) selects entries of two trees, and {are_files}: to compare only the first N bytes, use --bytes N"
@@ -312,7 +313,7 @@ fn refuse_for_files(args: &CmpArgs, globals: &Globals, are_files: &str) -> anyho
     ensure!(args.trees.format.is_none(), "--format is for two trees, and {are_files}");
     ensure!(!args.trees.normalize_names, "--normalize-names is for two trees, and {are_files}");
     ensure!(args.trees.modify_window.is_none(), "--modify-window is for two trees, and {are_files}");
-    ensure!(!(args.files.list && globals.quiet), "--list and --quiet cannot be used together");
+    ensure!(!(args.files.list && args.status), "--list and --status cannot be used together");
     Ok(())
 }
 

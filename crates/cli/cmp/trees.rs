@@ -41,7 +41,7 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     let is_filtered = args.selection.filter().is_some();
     if !args.no_shortcuts && !is_filtered && is_one_directory(&args.a, &args.b) {
         console.summary("equal: both are the same directory");
-        if globals.json && !globals.quiet {
+        if globals.json && !args.status {
             Stdout::print(b"{\"equal\":true,\"differences\":0,\"same_directory\":true}\n")?;
         }
         return Ok(Outcome::Success);
@@ -91,8 +91,6 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     let mut pairs = trees.plan(&run.budget).context(TOO_LARGE)?;
     let counters = Counters::default();
     compare(&trees, &mut pairs, &counters, &run);
-    // `-rq` lists the differences, as in diff.
-    let lists = !globals.quiet || (args.recursive && !args.silent);
     let manner = match args.trees.format {
         Some(TreeFormat::Paths) => Manner::Paths { end: if args.trees.null { 0 } else { b'\n' } },
         None => Manner::new(globals.json, names),
@@ -100,6 +98,7 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
     let scope = Scope::new(&criteria, pairs.by_type(), skipped, args.selection.max_depth());
     let stdout = Stdout::default();
     let mut output = Lines::new(&stdout);
+    let lists = !args.status;
     let is_json = lists && globals.json;
     let tally = print_differences(&trees, &pairs, agreement, lists.then_some(manner), &mut output, console)?;
     let outcome = outcome.max(tally.outcome());

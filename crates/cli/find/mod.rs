@@ -97,6 +97,12 @@ pub(crate) struct FindArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 struct OutputArgs {
+    /// Print nothing; only set the exit status
+    ///
+    /// It is 0 if an entry matches, and 1 if none does. The first match ends the search.
+    #[arg(long, conflicts_with_all = ["exec", "exec-batch", "explain"])]
+    status: bool,
+
     /// Print only the number of entries
     #[arg(short, long, conflicts_with_all = ["format", "exec", "exec-batch"])]
     count: bool,
@@ -179,7 +185,7 @@ Examples:
   ftk find -e jpg -e png -S +10M          large pictures
   ftk find --where 'empty or size > 1G'   an expression
   ftk find /srv -n '*.log' --exec gzip    run a command for each match
-  ftk find -q -n core /var && echo found  only set the exit status";
+  ftk find --status -n core /var          only set the exit status";
 
 const MORE_EXAMPLES: &str = "\
 Exit status: 0: success; 1: no match (only with -q); 2: any error
@@ -188,7 +194,7 @@ Examples:
   ftk find -t f -c /srv                   the number of files
   ftk find -e jpg -e png -S +10M          large pictures
   ftk find --where 'empty or size > 1G'   an expression
-  ftk find -q -n core /var && echo found  only set the exit status
+  ftk find --status -n core /var          only set the exit status
   ftk find -t f -l --sort=size --reverse --max-results 10
                                           the largest files
   ftk find -t f --group-by extension      which kinds of files use the space
@@ -229,10 +235,10 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
         globals,
         console,
         races: Races::new(args.races, &roots),
-        // With --quiet, one match decides the exit status.
+        // With --status, one match decides the exit status.
         needs_used_rules: plan.as_ref().map(|_| args.commands.allow_unused),
         limit: match args.output.group_by {
-            _ if globals.quiet => Some(1),
+            _ if args.output.status => Some(1),
             Some(_) => None,
             None => args.output.max_results,
         }
@@ -241,7 +247,7 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
     let out = Stdout::default();
     let outcome = match plan {
         _ if !args.explain.is_empty() => explain::explain(&args.explain, &search, &selection_roots, &out),
-        _ if globals.quiet => modes::answer(&search)?,
+        _ if args.output.status => modes::answer(&search)?,
         Some(plan) => modes::run_commands(&plan, args.output.order(), &search, &out)?,
         None if args.output.group_by.is_some() => modes::group(&args.output, &search, &out)?,
         None if args.output.count => modes::count(&search, &out)?,
@@ -259,6 +265,11 @@ impl OutputArgs {
 }
 
 impl FindArgs {
+    /// Whether the exit status is the only answer.
+    pub(crate) fn prints_nothing(&self) -> bool {
+        self.output.status
+    }
+
     /// Refuses conflicts with global options, which clap cannot declare here.
     pub(crate) fn refuse_conflicts_with(&self, globals: &Globals) -> anyhow::Result<()> {
         let refused = [
@@ -275,11 +286,11 @@ impl FindArgs {
             ),
             (globals.json && self.output.null, "--json cannot be used with --null: each object is one line"),
             (globals.json && !self.commands.is_empty(), "--json cannot be used with --exec or --exec-batch"),
+            // As with other commands, --quiet would hide no result. `fd -q` prints none.
             (
-                globals.quiet && !self.commands.is_empty(),
-                "--quiet cannot be used with --exec or --exec-batch",
+                globals.quiet && !self.output.status,
+                "--quiet never hides results: to print nothing and only set the exit status, use --status",
             ),
-            (globals.quiet && !self.explain.is_empty(), "--quiet cannot be used with --explain"),
             (
                 self.output.group_by.is_some()
                     && self.output.sort.is_some_and(|key| group::Order::of(key).is_none()),

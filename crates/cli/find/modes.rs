@@ -16,7 +16,7 @@ use super::style::Style;
 use crate::console::Outcome;
 use crate::stdout::{Lines, Stdout};
 
-/// Finds out whether any entry matches, for `--quiet`.
+/// Finds out whether any entry matches, for `--status`.
 ///
 /// A match means success even if errors occurred: the number of errors before the first match depends on the
 /// order in which directories are listed, and the exit status must not depend on it.

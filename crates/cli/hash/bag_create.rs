@@ -19,14 +19,17 @@ use ftk_process::Rows;
 use ftk_record::{quote, write_bag_line};
 use ftk_select::Roots;
 use ftk_walk::Follow;
+use indicatif::DecimalBytes;
 
 use crate::console::{Console, Outcome, say_failed};
 use crate::globals::Globals;
 use crate::hash::HashArgs;
-use crate::human;
+use crate::human::{self, ARROW, shown};
+use crate::list::List;
 use crate::manifest::{DECLARATION, bag_info, payload_manifest};
 use crate::run::{Hashed, Run};
 use crate::scan::{Scan, too_large};
+use crate::stdout::Stdout;
 
 /// The algorithms of bagit-python.
 const USUAL: [Algorithm; 2] = [Algorithm::Sha256, Algorithm::Sha512];
@@ -62,6 +65,9 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let cannot = || format!("cannot make a bag of {name}");
     let unchanged = || format!("{}; nothing was changed", cannot());
     let mut bagging = Bagging::open(Path::new(dir)).with_context(cannot)?;
+    if args.dry_run {
+        return plan(dir, &bagging, args, algorithms, &Run::new(globals, console)?).with_context(unchanged);
+    }
     if bagging.is_filled() {
         bagging.finish().with_context(cannot)?;
         console.summary(format_args!("{name} is a bag: what a killed run had prepared is in place"));
@@ -86,6 +92,51 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         console.summary(format_args!("{empty} not recorded: manifests list only files"));
     }
     run.say_done(&format!("{name} is a bag of {}", human::count(done.files, "file")), done.bytes, algorithms);
+    Ok(Outcome::Success)
+}
+
+/// Prints what would be moved and written.
+fn plan(
+    dir: &OsString,
+    bagging: &Bagging,
+    args: &HashArgs,
+    algorithms: &[Algorithm],
+    run: &Run<'_>,
+) -> anyhow::Result<Outcome> {
+    const UNCHANGED: &str = "Nothing was changed: omit --dry-run to do it.";
+    let name = quote(dir.as_bytes());
+    if bagging.is_filled() {
+        run.console
+            .summary(format_args!("would complete {name}, which a killed run had prepared. {UNCHANGED}"));
+        return Ok(Outcome::Success);
+    }
+    let payload = Payload::list(dir, args, run)?;
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let slash = if entry.file_type()?.is_dir() { "/" } else { "" };
+        entries.push((entry.file_name(), slash));
+    }
+    entries.retain(|(name, _)| name != ASIDE);
+    entries.sort();
+    let stdout = Stdout::default();
+    let mut list = List::create(None, &stdout)?;
+    for (entry, slash) in &entries {
+        let entry = shown(entry.as_bytes());
+        // Writing to a Vec cannot fail.
+        list.line(|out| _ = writeln!(out, "move   {entry}{slash} {ARROW} data/{entry}{slash}"));
+    }
+    let manifests = algorithms.iter().map(|it| payload_manifest(*it));
+    let manifests = manifests.flat_map(|manifest| [format!("tag{manifest}"), manifest]);
+    let mut files: Vec<_> = manifests.chain(["bag-info.txt", "bagit.txt"].map(str::to_owned)).collect();
+    files.sort();
+    for file in files {
+        list.line(|out| _ = writeln!(out, "write  {file}"));
+    }
+    list.finish()?;
+    let bytes = DecimalBytes(payload.stats.iter().map(|stat| stat.size).sum());
+    let files = human::count(payload.files.len() as u64, "file");
+    run.console.summary(format_args!("would make {name} a bag of {files}, {bytes}. {UNCHANGED}"));
     Ok(Outcome::Success)
 }
 

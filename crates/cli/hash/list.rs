@@ -7,6 +7,7 @@ use ftk_inventory::{FileNo, Inventory};
 use ftk_process::Rows;
 use ftk_record::{End, SfvNameError, Style, SumFormat, check_sfv_name, sanitize, write_path, write_sfv_line};
 
+use crate::find::json::push_name;
 use crate::list::List;
 
 /// The format of a record.
@@ -79,8 +80,8 @@ pub(crate) fn show(out: &mut Vec<u8>, is_shown: bool, push: impl FnOnce(&mut Vec
     }
 }
 
-/// Appends `{"path":"a","algorithm":"md5","digest":"..."}`, or with several algorithms
-/// `{"path":"a","digests":{"md5":"...","sha1":"..."}}`.
+/// Appends `{"path":"d/a.c","name":"a.c","extension":"c","algorithm":"md5","digest":"..."}`. With several algorithms,
+/// the last members are `"digests":{"md5":"...","sha1":"..."}`.
 fn push_object<'d>(
     out: &mut Vec<u8>,
     algorithms: &[Algorithm],
@@ -89,6 +90,7 @@ fn push_object<'d>(
 ) {
     out.push(b'{');
     write_path(out, "path", path);
+    push_name(out, path);
     for (nth, (algorithm, digest)) in algorithms.iter().zip(digests).enumerate() {
         let digest = Digest::from_bytes(digest);
         let _ = match (algorithms.len(), nth) {

@@ -1,5 +1,6 @@
 //! `ftk hash`: computes, checks and compares digests of files. Each mode has its own module.
 
+mod assumed;
 mod bag_create;
 mod check;
 pub(crate) mod diff;
@@ -122,15 +123,21 @@ pub(crate) struct HashArgs {
     #[command(flatten)]
     mode: Mode,
 
-    /// With --bag: turn directory PATH into a bag, in place
+    /// With --bag: turn directory PATH into a bag; try --dry-run
     ///
-    /// Reads all files, moves everything in PATH to PATH/data, and writes bagit.txt, bag-info.txt, manifests and tag
-    /// manifests, by sha256 and sha512 or the algorithms of -a. A bag, links, special files, other file systems, and
-    /// names that a manifest cannot represent are refused before anything changes. Manifests do not list empty
-    /// directories. If the run is interrupted, the directory .ftk-bag in PATH has what was moved: the same command
-    /// completes the bag.
+    /// This happens in place: reads all files, moves everything in PATH to PATH/data, and writes bagit.txt,
+    /// bag-info.txt, manifests and tag manifests, by sha256 and sha512 or the algorithms of -a. A bag, links, special
+    /// files, other file systems, and names that a manifest cannot represent are refused before anything changes.
+    /// Manifests do not list empty directories. If the run is interrupted, the directory .ftk-bag in PATH has what was
+    /// moved: the same command completes the bag.
     #[arg(long, help_heading = "Instead of printing digests")]
     create: bool,
+
+    /// With --bag --create: only print what would be moved and written
+    ///
+    /// Reads no file, and changes nothing. What cannot be in a bag is reported, with status 2.
+    #[arg(long, help_heading = "Instead of printing digests", hide_short_help = true)]
+    dry_run: bool,
 
     #[command(flatten)]
     check: CheckArgs,
@@ -321,6 +328,10 @@ impl HashArgs {
             _ => {}
         }
         ensure!(bag || !self.create, "--create needs --bag: it makes a bag");
+        ensure!(
+            self.create || !self.dry_run,
+            "--dry-run needs --bag --create: nothing else here changes files"
+        );
         if let Some(option) = self.update.given().filter(|_| !updates) {
             bail!("{option} needs --update");
         }
@@ -398,7 +409,7 @@ mod tests {
             (&["--check", "--new"], with_filters(&[&check[..7], &common, &["follow"]].concat())),
             (&["--check", "--only=a"], [&check[..8], &common].concat()),
             (&["--bag"], [&["zero", "create"][..], &common].concat()),
-            (&["--bag", "--create"], ["algorithm", "no-cache", "recursive"].into()),
+            (&["--bag", "--create"], ["algorithm", "dry-run", "no-cache", "recursive"].into()),
             (&["--diff"], [&["algorithm", "zero", "status"][..], &common].concat()),
             (&["--lines"], [&["algorithm", "zero"][..], &common].concat()),
             (
@@ -427,7 +438,7 @@ mod tests {
             };
             let needs_a_mode = long == "part-size"
                 || (check[2..].contains(&long) && long != "root")
-                || ["create", "prune", "rehash", "max-missing"].contains(&long);
+                || ["create", "dry-run", "prune", "rehash", "max-missing"].contains(&long);
             assert_eq!(is_accepted(&[&word]), !needs_a_mode, "{word} without a mode");
             for (mode, used) in &modes {
                 let is_given = mode.iter().any(|it| it.split('=').next() == word.split('=').next());

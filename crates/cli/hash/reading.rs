@@ -31,6 +31,17 @@ pub(crate) struct Reading<'a> {
     pub(crate) warn: bool,
 }
 
+/// Returns a message if a list has digests, those by `found`, but none by an algorithm that was `asked` for.
+pub(crate) fn lack_of_asked(list: &str, found: &[Algorithm], asked: &[Algorithm]) -> Option<String> {
+    let is_lacking =
+        !asked.is_empty() && !found.is_empty() && !found.iter().any(|algorithm| asked.contains(algorithm));
+    let names = |all: &[Algorithm]| all.iter().map(|it| it.name()).collect::<Vec<_>>();
+    is_lacking.then(|| {
+        let (asked, found) = (names(asked).join(" or "), names(found).join(" and "));
+        format!("no line of {list} has {asked}: its digests are by {found}")
+    })
+}
+
 /// Returns a name without `./` at its start.
 pub(crate) fn bare_name(mut name: &[u8]) -> &[u8] {
     while let Some(rest) = name.strip_prefix(b"./").filter(|rest| !rest.is_empty()) {
@@ -52,6 +63,10 @@ pub(crate) struct ReadList {
     pub(crate) has_dos_ends: bool,
     /// The number of usable lines.
     pub(crate) usable: u64,
+    /// The algorithms of these lines.
+    pub(crate) algorithms: Vec<Algorithm>,
+    /// Whether it has digests, but none by an algorithm that was asked for.
+    pub(crate) lacks_asked: bool,
     /// The number of lines of other text.
     pub(crate) malformed: u64,
     /// The line number of the first one, and why it is no line with a digest.
@@ -99,6 +114,11 @@ impl Reading<'_> {
             let unusable = match record.line {
                 Ok(line) => {
                     list.usable += 1;
+                    for (algorithm, _) in line.digests {
+                        if !list.algorithms.contains(algorithm) {
+                            list.algorithms.push(*algorithm);
+                        }
+                    }
                     each(&line)?;
                     continue;
                 }
@@ -122,6 +142,10 @@ impl Reading<'_> {
         if list.unusable > NAMED {
             let more = human::count(list.unusable - NAMED, "more line");
             complain(format!("{}: {more} cannot be {}", list.name, self.verb[1]));
+        }
+        if let Some(lack) = lack_of_asked(&list.name, &list.algorithms, self.algorithms) {
+            list.lacks_asked = true;
+            complain(lack);
         }
         list.has_dos_ends = reader.has_dos_ends();
         list.assumed = reader.assumed().to_vec();

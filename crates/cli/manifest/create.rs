@@ -39,8 +39,8 @@ use crate::stdout::Stdout;
 /// The selection options are stored in the manifest, so that verify selects the same entries.
 ///
 /// The footer detects damage, not an attacker: a user who can change the file can also write a new footer. Sign the
-/// file, and check the signature before you verify, or keep its digest elsewhere. `ftk help recipes` shows how, and a
-/// nightly check.
+/// file, and check the signature before you verify, or keep its digest elsewhere. `ftk help recipes sign` shows how,
+/// and `ftk help recipes night` a nightly check.
 ///
 /// With --shard, only a part of the tree is recorded. `merge` joins the parts of all shards. An earlier part of the
 /// same shard is replaced.

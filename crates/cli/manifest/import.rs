@@ -17,7 +17,7 @@ use crate::algorithm::AlgorithmName;
 use crate::console::{Console, Outcome};
 use crate::film::{FilmList, intact_history};
 use crate::globals::Globals;
-use crate::hash::reading::{ReadList, warn_of_text};
+use crate::hash::reading::{ReadList, lack_of_asked, warn_of_text};
 use crate::human;
 use crate::input;
 use crate::list::{List, named};
@@ -145,6 +145,9 @@ fn import(
                 .with_context(|| format!("cannot read {}", name()))?;
             let import = Import::list(reader, is_bag, root, &budget, |number, why| read.note(number, why))
                 .with_context(name)?;
+            if let Some(lack) = lack_of_asked(&read.name, import.algorithms(), args.algorithm.as_slice()) {
+                bail!(lack);
+            }
             warn_of_text(std::iter::once(&read), console);
             if !import.assumed().is_empty() {
                 let assumed: Vec<_> = import.assumed().iter().map(|it| it.name()).collect();

@@ -26,8 +26,10 @@ use crate::temp::Temp;
 /// control lists are lost, and other hard links keep the old file. If the path is a symbolic link, the file it points to
 /// is replaced and the link stays.
 ///
-/// What other users may have planted is refused: in a directory with the sticky bit that others can write to, a link or
-/// file of another user, and in any directory a FIFO of another user.
+/// What other users may have planted is refused: in a directory with the sticky bit that others can write to, a link
+/// or file of another user; in a directory that all users can write to, and for root in one that any other user can
+/// write to, a link of another user; and in any directory a FIFO of another user. A file without any permission to
+/// write is not replaced, not by root either.
 ///
 /// Writes are buffered in blocks of 128 KiB. The disk starts to write a large file before it is complete.
 ///
@@ -130,7 +132,7 @@ impl Output {
     ///
     /// # Errors
     /// If `path` is a directory, if no file may be created in its directory, if the existing file is not
-    /// writable, or if another user may have planted it.
+    /// writable or is read-only for everyone, or if another user may have planted it.
     pub fn create(path: &Path) -> io::Result<Self> {
         Self::with(path, true, Temp::create)
     }

@@ -41,11 +41,13 @@ pub(crate) struct Place {
 impl Target {
     /// Finds the target of `path`. Symbolic links are followed, even to a file that does not exist yet.
     ///
-    /// The kernel resolves the path, so that its own protections apply. Then this follows the same path step by step, to find
-    /// the directory of the target and to refuse what other users could have planted: links and files of others in a
-    /// directory with the sticky bit that others can write to, and FIFOs and devices of others in any directory (a terminal
-    /// can be stopped). Both must lead to the same file. From then on, only the directory and the name are used. In procfs, only the descriptors of this process are
-    /// targets: those of others can lead to any file, also to a FIFO.
+    /// The kernel resolves the path, so that its own protections apply. Then this follows the same path step by step,
+    /// to find the directory of the target and to refuse what other users could have planted: links of others in a
+    /// directory that all users can write to or, if the caller is root, any other user; files of others in a
+    /// directory with the sticky bit that others can write to; and FIFOs and devices of others in any directory (a
+    /// terminal can be stopped). Both must lead to the same file. From then on, only the directory and the name are
+    /// used. In procfs, only the descriptors of this process are targets: those of others can lead to any file, also
+    /// to a FIFO.
     ///
     /// # Errors
     /// If the target is a directory, is refused, or cannot be found.
@@ -121,6 +123,11 @@ impl Place {
             return Err(replaced());
         }
         refuse_planted(&Stat::of(&self.dir)?, &opened)?;
+        // Root may open it nevertheless.
+        if opened.mode & 0o222 == 0 {
+            let why = format!("it is read-only (mode {:04o})", opened.mode & 0o7777);
+            return Err(io::Error::new(ErrorKind::PermissionDenied, why));
+        }
         Ok(opened)
     }
 }
@@ -218,11 +225,18 @@ fn first_name(path: &[u8]) -> io::Result<(Vec<u8>, Option<Vec<u8>>)> {
 fn refuse_planted(dir: &Stat, entry: &Stat) -> io::Result<()> {
     let user = geteuid().as_raw();
     let is_sticky = dir.mode & 0o1000 != 0 && dir.mode & 0o022 != 0;
+    // Links lead to files that their makers may not write to. Members of a group and owners of directories let in
+    // whom they trust, but root trusts none of them.
+    let is_open = is_sticky || dir.mode & 0o002 != 0;
+    let is_open_for_root = user == 0 && (dir.uid != 0 || dir.mode & 0o022 != 0);
     // Where users may make hard links to the files of others, one of them can give such an entry a second name.
-    let has_other_name = is_sticky && entry.nlink > 1;
+    let has_other_name = match entry.file_type {
+        FileType::Symlink => (is_open || is_open_for_root) && entry.nlink > 1,
+        _ => is_sticky && entry.nlink > 1,
+    };
     let why = match entry.file_type {
         FileType::Fifo | FileType::Symlink if has_other_name => {
-            "it has another name, and all users can make names in this directory"
+            "it has another name, and other users can make names in this directory"
         }
         _ if entry.uid == user => return Ok(()),
         FileType::Fifo => "it is a FIFO of another user",
@@ -231,8 +245,11 @@ fn refuse_planted(dir: &Stat, entry: &Stat) -> io::Result<()> {
             "it is another user's file in a directory where all users can make files"
         }
         // Root can do more than plant a link.
-        FileType::Symlink if is_sticky && entry.uid != 0 => {
+        FileType::Symlink if is_open && entry.uid != 0 => {
             "it leads through another user's link in a directory where all users can make links"
+        }
+        FileType::Symlink if is_open_for_root && entry.uid != 0 => {
+            "it leads through another user's link in a directory where root is not the only one to make links"
         }
         FileType::Regular
         | FileType::Directory

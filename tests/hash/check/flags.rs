@@ -127,16 +127,125 @@ fn the_length_of_an_untagged_digest_selects_the_algorithm() {
     for algorithm in ["blake3", "blake2b", "xxh128", "sha3-256", "sha3-512", "crc32c"] {
         let list = dir.ftk(["hash", "-a", algorithm, "ok"]).run().out;
         let run = dir.ftk(["hash", "-c"]).stdin(&list).run().status(1).stdout("ok: FAILED\n");
-        let run = run.stderr_has("  no digest matched: the algorithm is not named, and ");
-        run.stderr_has(" was assumed from the length of the digests (name another, such as -a blake3)\n");
+        let assumed = match list.len() - b"  ok\n".len() {
+            8 => "crc32",
+            32 => "md5",
+            64 => "sha256",
+            _ => "sha512",
+        };
+        run.stderr_has(&format!(
+            "  'ok' has the listed digest by {algorithm}, but not by {assumed}, which its length suggests: add -a \
+             {algorithm}\n"
+        ));
         // What is intact shows that the algorithm is right.
         let mixed = [&list[..], &dir.ftk(["hash", "-a", "sha256", "ok"]).run().out].concat();
-        dir.ftk(["hash", "-c"]).stdin(&mixed).run().status(1).stderr_lacks("assumed");
+        dir.ftk(["hash", "-c"]).stdin(&mixed).run().status(1).stderr_lacks("suggests");
         dir.ftk(["hash", "-c", "-a", algorithm]).stdin(&list).run().status(0).stdout("ok: OK\n");
         // Of several algorithms, the one with digests of this length is used.
         let several = format!("sha1,{algorithm}");
         dir.ftk(["hash", "-c", "-a", &several]).stdin(&list).run().status(0).stdout("ok: OK\n");
     }
+}
+
+/// A digest that differs is no reason to doubt the algorithm, in one file or in many: only an intact file is.
+#[test]
+fn a_file_that_differs_has_no_excuse() {
+    let dir = tree();
+    for n_files in [1, 40] {
+        for algorithm in ["md5", "sha256", "blake3", "crc32"] {
+            for nth in 0..n_files {
+                dir.file(format!("many/{nth}"), format!("content {nth}").as_bytes());
+            }
+            let list = dir.ftk(["hash", "-a", algorithm, "many"]).run().out;
+            for nth in 0..n_files {
+                dir.file(format!("many/{nth}"), b"tampered");
+            }
+            let run = dir.ftk(["hash", "-c"]).stdin(&list).run().status(1);
+            assert_eq!(run.text().matches(": FAILED\n").count(), n_files, "{algorithm}");
+            let run = run.stderr_lacks("suggests").stderr_lacks("-a ");
+            run.stderr_has(&format!("WARNING: {n_files} computed checksum"));
+        }
+        // One intact file is enough, also among those that changed, and below a root.
+        let list = dir.ftk(["hash", "-a", "blake3", "--root", "many"]).run().out;
+        for nth in 1..n_files {
+            dir.file(format!("many/{nth}"), b"tampered again, so it is longer");
+        }
+        let run = dir.ftk(["hash", "-c", "--root", "many"]).stdin(&list).run().status(1);
+        run.stderr_has("'0' has the listed digest by blake3, but not by sha256, which");
+    }
+}
+
+/// `sha256sum -c` finds no line in such a list.
+#[test]
+fn a_list_without_the_algorithm_asked_for_is_an_error() {
+    let dir = tree();
+    let tagged = dir.ftk(["hash", "-a", "md5,sha256", "ok"]).run().out;
+    let hashdeep = format!("%%%% HASHDEEP-1.0\n%%%% size,sha256,filename\n1,{},ok\n", sha256(b"1"));
+    for (name, list, found) in [
+        ("tagged", tagged, &["md5", "sha256"][..]),
+        ("hashdeep", hashdeep.into_bytes(), &["sha256"]),
+        ("list.sfv", dir.ftk(["hash", "--sfv", "ok"]).run().out, &["crc32"]),
+        ("openssl", format!("SHA2-256(ok)= {}\n", sha256(b"1")).into_bytes(), &["sha256"]),
+    ] {
+        dir.file(name, &list);
+        let said = format!("ftk: no line of '{name}' has sha512 or blake3: its digests are by ");
+        dir.ftk(["hash", "-c", name]).run().status(0);
+        for args in [&[][..], &["--status"], &["-q"], &["--json"], &["--root", "."]] {
+            let run = dir.ftk(["hash", "-c", "-a", "sha512,blake3", name]).args(args).run().status(2);
+            run.stderr_has(&said);
+        }
+        let run = dir.ftk(["hash", "--diff", "-a", "sha512,blake3", name, name]).run().status(2);
+        run.stderr_has(&said);
+        for algorithm in found {
+            dir.ftk(["hash", "-c", "-a", algorithm, name]).run().status(0).stderr_lacks("no line");
+        }
+    }
+    for command in [&["hash", "--update", "tagged"][..], &["manifest", "import", "tagged", "-o", "new.jsonl"]]
+    {
+        let run = dir.ftk(command).args(["-a", "sha512"]).run().status(2).stdout("");
+        run.stderr_has("no line of 'tagged' has sha512: its digests are by ");
+    }
+    assert!(!dir.path("new.jsonl").exists());
+}
+
+/// Only a file that does not exist is missing. One that exists and cannot be read is an error with its reason.
+#[test]
+fn missing_and_unreadable_files_are_told_apart() {
+    let dir = Dir::new();
+    dir.file("file", b"1")
+        .file("locked", b"1")
+        .file("closed/x", b"1")
+        .dir("dir")
+        .symlink("nowhere", "broken");
+    dir.symlink("loop", "loop").socket("socket");
+    let cases = [
+        ("gone", "missing", ""),
+        ("gone/x", "missing", ""),
+        ("file/x", "missing", ""),
+        ("broken", "missing", ""),
+        ("locked", "unreadable", "cannot open 'locked': permission denied"),
+        ("closed/x", "unreadable", "cannot open 'closed/x': permission denied"),
+        ("dir", "unreadable", "cannot read 'dir': it is not a regular file"),
+        ("loop", "unreadable", "cannot read 'loop': it is not a regular file"),
+        ("socket", "unreadable", "cannot read 'socket': it is not a regular file"),
+    ];
+    dir.lock("locked").lock("closed");
+    let check = |name: &str| {
+        let list = format!("{}  {name}\n", sha256(b"1"));
+        dir.ftk(["hash", "-c", "--json"]).stdin(list.as_bytes()).unprivileged(&dir).run()
+    };
+    for (name, verdict, said) in cases {
+        let run = check(name).status(if verdict == "missing" { 1 } else { 2 });
+        let record: Value = serde_json::from_str(run.text()).unwrap();
+        assert_eq!(record["verdict"], verdict, "{name}");
+        let run = run.stderr_has(said).stderr_has(&format!("  1 {verdict}, "));
+        run.check(run.err.contains("ftk: cannot") == (verdict == "unreadable"), "an error has its reason");
+    }
+    let list: String = cases.iter().map(|(name, ..)| format!("{}  {name}\n", sha256(b"1"))).collect();
+    let run = dir.ftk(["hash", "-c"]).stdin(list.as_bytes()).unprivileged(&dir).run().status(2);
+    let run = run.stderr_has("ftk: WARNING: 4 listed files are missing\n");
+    run.stderr_has("ftk: WARNING: 5 listed files could not be read\n")
+        .stderr_has("  4 missing, 5 unreadable, ");
 }
 
 #[test]

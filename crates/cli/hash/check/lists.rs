@@ -107,10 +107,7 @@ impl ParseOptions<'_> {
     /// Reads all lists. Returns their lines, their paths, and whether all of them were read to the end.
     /// Errors are reported, and the other lists are still read.
     pub(super) fn read(&self, lists: &[Source]) -> anyhow::Result<(Lines, PathList, bool)> {
-        let paths = match self.root {
-            Some(root) => PathList::confined(CString::new(root.as_os_str().as_bytes())?),
-            None => PathList::new(),
-        };
+        let paths = confined(self.root)?;
         let has_stdin = self.root.is_none() && lists.iter().all(|list| list.path != "-" && !list.is_found);
         let mut tables = Tables::new(paths.within(&self.run.budget), has_stdin);
         tables.lines.only =
@@ -212,6 +209,17 @@ fn open_found(path: &OsStr) -> io::Result<File> {
 fn placed<'n>(place: Option<&Path>, name: &'n [u8]) -> Cow<'n, [u8]> {
     let Some(dir) = place else { return Cow::Borrowed(name) };
     Cow::Owned(dir.join(OsStr::from_bytes(bare_name(name))).into_os_string().into_vec())
+}
+
+/// Returns an empty list of paths, which do not lead out of the root if there is one.
+///
+/// # Errors
+/// If the root is no path.
+pub(super) fn confined(root: Option<&Path>) -> anyhow::Result<PathList> {
+    Ok(match root {
+        Some(root) => PathList::confined(CString::new(root.as_os_str().as_bytes())?),
+        None => PathList::new(),
+    })
 }
 
 /// Returns the path below `root` that a line of a BagIt manifest means, given the name according to RFC 8493 and that

@@ -1,17 +1,20 @@
 //! Prints and counts the verdicts of a run, and derives the exit status.
 
-use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fmt;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
-use ftk_hash::Algorithm;
-use ftk_record::End;
+use ftk_hash::{Algorithm, Digest};
+use ftk_record::{End, quote};
 use indicatif::HumanCount;
 
 use crate::console::{Console, Outcome};
+use crate::hash::assumed::matching;
 use crate::hash::check::CheckArgs;
 use crate::hash::check::elsewhere;
 use crate::hash::check::files::{Files, Paths, Trouble};
-use crate::hash::check::lists::{Line, Lines, List};
+use crate::hash::check::lists::{Line, Lines, List, confined};
 use crate::hash::check::verdict::{CheckResult, Record};
 use crate::hash::reading::{self, ReadList};
 use crate::list;
@@ -40,6 +43,8 @@ pub(super) struct Verdicts<'a> {
     has_several_algorithms: bool,
     /// The number of missing files, even if they are ignored.
     missing: u64,
+    /// The smallest of the first files whose content differs.
+    failed: Option<FailedFile>,
     outcome: Outcome,
 }
 
@@ -97,6 +102,11 @@ impl<'l> Compared<'l> {
 struct Counts([u64; CheckResult::ALL.len()]);
 
 impl Counts {
+    /// Whether no digest matched, and fewer than `most` did not.
+    fn is_without_ok(&self, most: u64) -> bool {
+        self.of(CheckResult::Ok) == 0 && self.of(CheckResult::Failed) < most
+    }
+
     fn of(&self, verdict: CheckResult) -> u64 {
         self.0[verdict as usize]
     }
@@ -134,6 +144,7 @@ impl<'a> Verdicts<'a> {
             summaries: Vec::new(),
             has_several_algorithms: false,
             missing: 0,
+            failed: None,
             outcome: Outcome::Success,
         }
     }
@@ -202,6 +213,12 @@ impl<'a> Verdicts<'a> {
         {
             self.console.path_error(verb, path, cause);
         }
+        // Only as long as no digest shows that the algorithm is right.
+        if found.is_some() && verdict == CheckResult::Failed && self.counts.is_without_ok(SAMPLE) {
+            let file = FailedFile::of(path, expected, self.manner.args.root.as_deref());
+            let best = self.failed.take().into_iter().chain(file);
+            self.failed = best.min_by_key(|file| file.size);
+        }
         let error = trouble.as_ref().map(|trouble| &*trouble.cause);
         let expected = Some(expected);
         self.give(&Record { path, verdict, expected, names_algorithm, found, error });
@@ -237,7 +254,7 @@ impl<'a> Verdicts<'a> {
 
     /// Reports problems of a list as a whole. `is_ok`: at least one of its files matches.
     fn of_list(&mut self, list: &List, is_ok: bool) {
-        let ReadList { name, malformed, unusable, is_unended, is_cut_off, .. } = &list.read;
+        let ReadList { name, malformed, unusable, lacks_asked, is_unended, is_cut_off, .. } = &list.read;
         let CheckArgs { ignore_missing, status, strict, .. } = *self.manner.args;
         if list.read.usable == 0 && *unusable == 0 {
             let why = list.read.why_empty();
@@ -247,7 +264,7 @@ impl<'a> Verdicts<'a> {
         if *is_cut_off {
             self.fail(Outcome::Error, format!("{name} is incomplete: its last line is cut off"));
         }
-        if *unusable > 0 || (strict && (*malformed > 0 || *is_unended)) {
+        if *unusable > 0 || *lacks_asked || (strict && (*malformed > 0 || *is_unended)) {
             self.outcome = Outcome::Error;
         }
         if ignore_missing && !is_ok && !list.lines.is_empty() {
@@ -267,12 +284,14 @@ impl<'a> Verdicts<'a> {
 
     /// Flushes the output, prints the summary, and returns the outcome.
     pub(super) fn finish(self, lines: &Lines, files: &Files, run: &Run<'_>) -> anyhow::Result<Outcome> {
-        let Self { manner, out, console, counts, summaries, outcome, .. } = self;
+        let Self { manner, out, console, counts, summaries, failed, outcome, .. } = self;
         out.finish()?;
         CheckResult::ALL.into_iter().for_each(|it| console.stats.result(it.word(), counts.of(it)));
         if !manner.args.status {
             warn(lines, counts, console);
-            say_assumed(lines, counts, console);
+            if let Some(failed) = failed.filter(|_| counts.of(CheckResult::Ok) == 0) {
+                failed.say_other_algorithm(lines, manner.args.root.as_deref(), run)?;
+            }
             lines.lists.iter().for_each(|list| list.read.say_notes(console));
             summaries.iter().for_each(|line| console.summary(line));
             let given = counts.to_string();
@@ -311,15 +330,41 @@ fn warn(lines: &Lines, counts: Counts, console: &Console) {
     }
 }
 
-/// Says that the algorithm may be another one, if no content is as listed and the lists do not name it.
-fn say_assumed(lines: &Lines, counts: Counts, console: &Console) {
-    let assumed = lines.lists.iter().flat_map(|list| &list.read.assumed).map(|it| it.name());
-    let assumed: Vec<_> = assumed.collect::<BTreeSet<_>>().into_iter().collect();
-    if !assumed.is_empty() && counts.of(CheckResult::Ok) == 0 && counts.of(CheckResult::Failed) > 0 {
-        console.summary(format_args!(
-            "no digest matched: the algorithm is not named, and {} was assumed from the length of the digests (name \
-             another, such as -a blake3)",
-            assumed.join(" or ")
-        ));
+/// The most files with other content of which the smallest is read again.
+const SAMPLE: u64 = 16;
+
+/// A file with other content than listed.
+struct FailedFile {
+    path: Vec<u8>,
+    /// The algorithm of its line, and the listed digest.
+    expected: (Algorithm, Digest),
+    size: u64,
+}
+
+impl FailedFile {
+    /// Returns `None` if it has no size by now.
+    fn of(path: &[u8], (algorithm, digest): (Algorithm, &[u8]), root: Option<&Path>) -> Option<Self> {
+        let size = root.unwrap_or(Path::new("")).join(OsStr::from_bytes(path)).metadata().ok()?.len();
+        Some(Self { path: path.to_vec(), expected: (algorithm, Digest::from_bytes(digest)), size })
+    }
+
+    /// Says by which algorithm the list is, if another one than assumed shows that the file is intact. Without this
+    /// proof the file has changed, and no other reason is given for its verdict.
+    fn say_other_algorithm(&self, lines: &Lines, root: Option<&Path>, run: &Run<'_>) -> anyhow::Result<()> {
+        let (assumed, listed) = self.expected;
+        if !lines.lists.iter().any(|list| list.read.assumed.contains(&assumed)) {
+            return Ok(());
+        }
+        let mut paths = confined(root)?;
+        if paths.push(&self.path).is_err() {
+            return Ok(());
+        }
+        if let Some(other) = matching(paths, &[listed], run)?.first() {
+            run.console.summary(format_args!(
+                "{} has the listed digest by {other}, but not by {assumed}, which its length suggests: add -a {other}",
+                quote(&self.path)
+            ));
+        }
+        Ok(())
     }
 }

@@ -9,14 +9,14 @@ use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_hash::Algorithm;
-use ftk_inventory::{FileNo, Inventory, PathList};
+use ftk_inventory::PathList;
 use ftk_record::{EditableList, quote};
 
 use crate::console::cause;
+use crate::hash::assumed::matching;
 use crate::hash::check::lists::resolve;
 use crate::hash::check::unlisted::simplify;
-use crate::run::{Hashed, Run};
+use crate::run::Run;
 
 /// What the names of a list are relative to, and how they begin.
 pub(super) struct Place {
@@ -116,7 +116,9 @@ pub(super) enum State {
     /// It is newer than the list, or has another size than the list says.
     Changed(Seen),
     Missing,
-    /// It cannot be examined, or is no regular file.
+    /// Its name is that of a directory or special file now.
+    NotAFile,
+    /// It cannot be examined.
     Failed(String),
 }
 
@@ -212,15 +214,16 @@ impl KnownFiles {
         self.0.get(key).is_some_and(|file| file.lines.iter().any(|(nth, _)| *nth == list))
     }
 
+    /// Returns the number of names that no file has.
     pub(super) fn missing(&self) -> u64 {
-        self.0.values().filter(|file| matches!(file.state, State::Missing)).count() as u64
+        self.0.values().filter(|file| matches!(file.state, State::Missing | State::NotAFile)).count() as u64
     }
 
     /// Returns the sizes of the files that exist.
     fn sizes(&self) -> impl Iterator<Item = u64> {
         self.0.values().filter_map(|file| match file.state {
             State::Same(seen) | State::Changed(seen) => Some(seen.size),
-            State::Missing | State::Failed(_) => None,
+            State::Missing | State::NotAFile | State::Failed(_) => None,
         })
     }
 
@@ -252,38 +255,37 @@ impl KnownFiles {
             );
             return Ok(());
         };
-        let mut same: Vec<_> = self
+        // Files that are newer than the list may have their listed contents nevertheless.
+        let mut present: Vec<_> = self
             .0
             .values()
             .filter_map(|file| match file.state {
-                State::Same(seen) => Some((seen.size, file)),
+                State::Same(seen) => Some((false, seen.size, file)),
+                State::Changed(seen) => Some((true, seen.size, file)),
                 _ => None,
             })
             .collect();
-        same.sort_by_key(|(size, _)| *size);
-        let of_length = |it: &Algorithm| it.digest_len() == assumed.digest_len();
-        let candidates: Vec<_> = Algorithm::ALL.into_iter().filter(of_length).collect();
+        present.sort_by_key(|(is_newer, size, _)| (*is_newer, *size));
+        let are_newer = present.iter().all(|(is_newer, ..)| *is_newer);
         let mut other = None;
-        for (_, file) in same.iter().filter(|(size, _)| *size > 0).take(SAMPLE) {
+        for (.., file) in present.iter().filter(|(_, size, _)| *size > 0).take(SAMPLE) {
             let mut paths = PathList::new();
-            paths.push(place.path(&file.name).as_os_str().as_bytes())?;
-            let (inventory, _) = Inventory::from_list(paths)?;
-            let work = run.whole(&inventory, None, &candidates);
-            let Hashed { rows, .. } = run.read(&work, run.rows(&work, false)?)?;
-            let Some(digests) = rows.digests(FileNo(0).0) else { continue };
-            let listed = &list.lines()[file.lines[0].1].digests;
-            let found = candidates
-                .iter()
-                .zip(digests)
-                .find(|(_, digest)| listed.iter().any(|it| it.1.as_bytes() == *digest));
-            match found {
-                Some((algorithm, _)) if *algorithm == assumed => return Ok(()),
-                Some((algorithm, _)) => other = Some(*algorithm),
-                None => {}
+            if paths.push(place.path(&file.name).as_os_str().as_bytes()).is_err() {
+                continue;
             }
+            let listed: Vec<_> = list.lines()[file.lines[0].1].digests.iter().map(|it| it.1).collect();
+            let found = matching(paths, &listed, run)?;
+            if found.contains(&assumed) {
+                return Ok(());
+            }
+            other = found.first().copied().or(other);
         }
         match other {
             Some(other) => bail!("its digests are not by {assumed} but by {other}: add -a {other}"),
+            None if are_newer => bail!(
+                "it does not say its algorithm, all files that it names are newer than the list, and those that were \
+                 read have other digests by {assumed}: name the algorithm with -a"
+            ),
             None => bail!(
                 "it does not say its algorithm, and no file that was read has the listed digest by {assumed}: name the \
                  algorithm with -a"
@@ -298,7 +300,7 @@ const SAMPLE: usize = 3;
 /// Returns what became of a file.
 fn examine(path: &Path, written: SystemTime) -> State {
     match fs::metadata(path).and_then(|it| Ok((it.modified()?, it))) {
-        Ok((_, metadata)) if !metadata.is_file() => State::Failed("it is not a regular file".into()),
+        Ok((_, metadata)) if !metadata.is_file() => State::NotAFile,
         Ok((modified, metadata)) => {
             let seen = Seen { size: metadata.len(), modified };
             if modified > written { State::Changed(seen) } else { State::Same(seen) }

@@ -42,7 +42,8 @@ use crate::stdout::Stdout;
 pub(super) struct UpdateArgs {
     /// Remove files from the list that do not exist
     ///
-    /// Nothing is changed if more of the listed files are missing than --max-missing says.
+    /// Nothing is changed if more of the listed files are missing than --max-missing says. Names of directories and
+    /// special files are removed, too.
     #[arg(long, requires = "update", hide_short_help = true)]
     prune: bool,
 
@@ -282,11 +283,17 @@ impl<'l> Round<'l> {
                 self.outcome = Outcome::Error;
                 return;
             }
-            (State::Missing, _) if prune => {
+            (State::Missing | State::NotAFile, _) if prune => {
                 file.lines.iter().for_each(|(nth, line)| _ = self.edits[*nth].removed.insert(*line));
                 Change::Removed
             }
             (State::Missing, _) => Change::Missing,
+            (State::NotAFile, _) => {
+                let why = "it is not a regular file (--prune removes it from the list)";
+                console.path_error("examine", &file.name, why);
+                self.outcome = Outcome::Error;
+                return;
+            }
             (State::Changed(seen), None) => {
                 // A list that does not have the digest of a changed file stays older than it, so that the next run
                 // finds the file again.
@@ -351,11 +358,21 @@ fn find_new(
     own: &[(u64, u64)],
 ) -> anyhow::Result<Found> {
     let top = CString::new(place.top().as_os_str().as_bytes())?;
-    let starts = args.selection.starts.read(&args.paths, &[&top])?;
-    let mut prefixes = Vec::with_capacity(starts.len());
-    for start in &starts {
-        prefixes
-            .push((start.to_bytes().to_vec(), place.below(Path::new(OsStr::from_bytes(start.to_bytes())))?));
+    let mut starts = args.selection.starts.read(&args.paths, &[&top])?;
+    let (mut prefixes, mut refused) = (Vec::with_capacity(starts.len()), Outcome::Success);
+    starts.retain(|start| match place.below(Path::new(OsStr::from_bytes(start.to_bytes()))) {
+        Ok(prefix) => {
+            prefixes.push((start.to_bytes().to_vec(), prefix));
+            true
+        }
+        // The others are added.
+        Err(error) => {
+            refused = run.console.fatal(&error);
+            false
+        }
+    });
+    if starts.is_empty() {
+        return Ok(Found { files: Vec::new(), outcome: refused, bytes: 0 });
     }
     // Of nested starting points, the inner one is the longer one.
     prefixes.sort_by_key(|(start, _)| std::cmp::Reverse(start.len()));
@@ -385,7 +402,7 @@ fn find_new(
     wanted.sort();
     let only: Vec<FileNo> = wanted.iter().map(|(file, _)| *file).collect();
     if only.is_empty() {
-        return Ok(Found { files: Vec::new(), outcome: scanned.outcome, bytes: 0 });
+        return Ok(Found { files: Vec::new(), outcome: scanned.outcome.max(refused), bytes: 0 });
     }
     let work = run.whole(&scanned.inventory, Some(&only), algorithms);
     let rows = run.rows(&work, true).with_context(|| too_large(&run.budget))?;
@@ -395,7 +412,7 @@ fn find_new(
     for (row, (_, key)) in wanted.into_iter().enumerate() {
         files.extend(read_file(&rows, row as u32, key, algorithms));
     }
-    let outcome = scanned.outcome.max(Outcome::error_if(!failed.is_empty()));
+    let outcome = scanned.outcome.max(refused).max(Outcome::error_if(!failed.is_empty()));
     Ok(Found { files, outcome, bytes: done.bytes })
 }
 

@@ -12,6 +12,7 @@ use ftk_hash::Algorithm;
 use ftk_record::{EditError, EditableList, End, ListFormat, named_algorithm, quote};
 
 use crate::console::Console;
+use crate::hash::reading::lack_of_asked;
 use crate::input::foreign;
 use crate::list::List;
 use crate::lock::Lock;
@@ -129,6 +130,9 @@ pub(super) fn parse(
     };
     let list = list.with_context(|| format!("cannot update {}", name()))?;
     ensure!(!list.lines().is_empty(), "{} contains no digest: `ftk hash -o` makes a list", name());
+    if let Some(lack) = lack_of_asked(&name().to_string(), &list.algorithms(), asked) {
+        bail!(lack);
+    }
     ensure!(!list.algorithms().is_empty(), "cannot update {}: its files have no algorithm in common", name());
     Ok(list)
 }

@@ -5,11 +5,11 @@ mod trees;
 use std::ffi::{OsStr, OsString};
 use std::ops::ControlFlow;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::Budget;
-use ftk_manifest::{ContentSet, Entry, Field, Manifest, unique};
+use ftk_manifest::{ContentSet, Entry, Field, Header, Manifest, unique};
 use ftk_record::{quote, sanitize, write_path, write_record};
 use indicatif::DecimalBytes;
 
@@ -30,7 +30,8 @@ use crate::stdout::Stdout;
 /// Of a directory, ftk reads the files whose size occurs on the other side, by the algorithm of the other manifest or
 /// by BLAKE3. A directory in which all files are parts of a manifest is read as that manifest. Links are not followed.
 /// No file of a manifest is read; two manifests must have an algorithm in common. If something could not be read now,
-/// or when the manifest was made, the answer is unknown, with status 2.
+/// or when the manifest was made, the answer is unknown, with status 2. The answer is about what a manifest records:
+/// the summary names its selection options. A manifest A without files is an error.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct UniqueArgs {
@@ -84,6 +85,7 @@ fn of_manifests(
 ) -> anyhow::Result<Outcome> {
     let [mut a, mut b] =
         both([&args.a, &args.b], globals, |path| Ok(Input::open(path, globals, console)?.manifest))?;
+    ensure_files(&a, &args.a)?;
     let parts = Parts([select(&args.part, &mut a, console)?, select(&args.part, &mut b, console)?]);
     let algorithms = &a.header().algorithms;
     let has_failed = [&a, &b].map(|manifest| !manifest.header().failed.is_empty());
@@ -92,7 +94,7 @@ fn of_manifests(
         ControlFlow::Continue(())
     });
     found.map_err(|error| in_either(error, [&args.a, &args.b]))?;
-    let outcome = output.finish(has_failed, "", console)?;
+    let outcome = output.finish(has_failed, "", &[("A", a.header()), ("B", b.header())], console)?;
     parts.say([a.unselected(), b.unselected()], console);
     Ok(outcome)
 }
@@ -129,15 +131,19 @@ fn of_trees(
     console: &Console,
 ) -> anyhow::Result<Outcome> {
     let run = Run::new(globals, console)?;
-    let open = |path: &OsStr, is_tree| match is_tree {
+    let open = |path: &OsStr, is_tree, is_a: bool| match is_tree {
         true => Side::walk(path, &args.part, &run),
         false => {
             let mut manifest = Input::open(path, globals, console)?.manifest;
+            if is_a {
+                ensure_files(&manifest, path)?;
+            }
             let part = select(&args.part, &mut manifest, console)?;
             Ok((Side::Manifest(manifest), part))
         }
     };
-    let ((mut a, of_a), (mut b, of_b)) = (open(&args.a, are_trees[0])?, open(&args.b, are_trees[1])?);
+    let ((mut a, of_a), (mut b, of_b)) =
+        (open(&args.a, are_trees[0], true)?, open(&args.b, are_trees[1], false)?);
     let parts = Parts([of_a, of_b]);
     if let (Some(a), Some(b)) = (a.tree(), b.tree()) {
         a.refuse_overlap(b)?;
@@ -169,9 +175,25 @@ fn of_trees(
             output.file(path, size, digest.map(|digest| (algorithm, digest)), has_failed[1]);
         }
     })?;
-    let outcome = output.finish(has_failed, &format!("; {}", read.join(", ")), console)?;
+    let records: Vec<_> =
+        [("A", &a), ("B", &b)].into_iter().filter_map(|(name, side)| Some((name, side.header()?))).collect();
+    let outcome = output.finish(has_failed, &format!("; {}", read.join(", ")), &records, console)?;
     parts.say([a.unselected(), b.unselected()], console);
     Ok(outcome)
+}
+
+/// Refuses a manifest without files, since the answer would be that the other side has all of them.
+fn ensure_files(a: &Manifest, path: &OsStr) -> anyhow::Result<()> {
+    let name = || quote(path.as_encoded_bytes());
+    let mut entries = a.entries().with_context(name)?;
+    while let Some(entry) = entries.next().with_context(name)? {
+        if entry.stat.is_regular() {
+            return Ok(());
+        }
+    }
+    let options =
+        if a.header().options.is_empty() { "" } else { " (it was recorded with selection options)" };
+    bail!("{} records no files, so nothing was compared{options}", name())
 }
 
 /// The list of files, and their totals.
@@ -225,7 +247,14 @@ impl Output<'_> {
     }
 
     /// Ends the list, and prints the summary. `has_failed`: whether A and B lack something that could not be read.
-    fn finish(self, has_failed: [bool; 2], read: &str, console: &Console) -> anyhow::Result<Outcome> {
+    /// `records`: those of the two that are manifests.
+    fn finish(
+        self,
+        has_failed: [bool; 2],
+        read: &str,
+        records: &[(&str, &Header)],
+        console: &Console,
+    ) -> anyhow::Result<Outcome> {
         self.list.finish()?;
         let outcome = match has_failed {
             [false, _] if self.files == 0 => Outcome::Success,
@@ -233,8 +262,10 @@ impl Output<'_> {
             _ => Outcome::Error,
         };
         let (found, bytes) = (human::count(self.files, "file"), DecimalBytes(self.bytes));
+        let has_options = records.iter().any(|(name, header)| *name == "A" && !header.options.is_empty());
+        let recorded = if has_options { "recorded " } else { "" };
         let said = match has_failed {
-            [false, _] if self.files == 0 => "all content of A is in B".to_owned(),
+            [false, _] if self.files == 0 => format!("all {recorded}content of A is in B"),
             [true, false] => format!("{found}, {bytes}, only in A, which is not complete"),
             [_, true] => format!("{found}, {bytes}, not in B as far as it is known"),
             _ => format!("{found}, {bytes}, only in A"),
@@ -243,6 +274,8 @@ impl Output<'_> {
             Outcome::Success => String::new(),
             outcome => format!("   (status {})", outcome.status()),
         };
+        // The answer is about the selected entries only.
+        say_unselected(None, 0, None, records, console);
         console.summary(format_args!("{said}{read}{status}"));
         Ok(outcome)
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail, ensure};
 use ftk_hash::Algorithm;
 use ftk_inventory::{DirNo, FileNo, Inventory, Keep};
-use ftk_manifest::{ContentSet, Entry, Manifest, named_like_parts, recorded_sizes};
+use ftk_manifest::{ContentSet, Entry, Header, Manifest, named_like_parts, recorded_sizes};
 use ftk_record::quote;
 
 use crate::console::Outcome;
@@ -103,10 +103,17 @@ impl Side {
         }
     }
 
+    /// Returns the header of a manifest.
+    pub(super) fn header(&self) -> Option<&Header> {
+        match self {
+            Self::Manifest(manifest) => Some(manifest.header()),
+            Self::Tree(_) => None,
+        }
+    }
+
     /// Returns the algorithm by which contents are compared, if the side has digests that identify them.
     pub(super) fn algorithm(&self) -> Option<Algorithm> {
-        let Self::Manifest(manifest) = self else { return None };
-        manifest.header().algorithms.iter().copied().find(|algorithm| algorithm.identifies_content())
+        self.header()?.algorithms.iter().copied().find(|algorithm| algorithm.identifies_content())
     }
 
     /// Returns the sizes of all files, ascending; `None` if one is not known.

@@ -252,7 +252,7 @@ fn elsewhere_only_a_fifo_of_another_user_is_refused() {
     if !is_root() {
         return;
     }
-    for mode in [0o777, 0o1755] {
+    for mode in [0o755, 0o1755] {
         let dir = planted(mode);
         let path = |name: &str| dir.path().join("shared").join(name);
         let refused = Output::create(&path("fifo")).unwrap_err();
@@ -262,6 +262,78 @@ fn elsewhere_only_a_fifo_of_another_user_is_refused() {
         }
         assert_eq!(fs::read(dir.path().join("private/passwd")).unwrap(), b"x");
         assert_eq!(fs::read(dir.path().join("private/free")).unwrap(), b"x");
+    }
+}
+
+/// Without the sticky bit, the kernel follows these links for everyone.
+#[test]
+fn root_follows_no_link_that_another_user_could_have_made() {
+    if !is_root() {
+        return;
+    }
+    for (mode, owner) in
+        [(0o777, 0), (0o775, 0), (0o757, OTHER), (0o755, OTHER), (0o700, OTHER), (0o2775, OTHER)]
+    {
+        let dir = planted(mode);
+        let path = |name: &str| dir.path().join("shared").join(name);
+        chown(dir.path().join("shared"), Some(owner), Some(owner)).unwrap();
+        for name in ["link", "dir/passwd", "dir/new", "dangling"] {
+            let refused = Output::create(&path(name)).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::PermissionDenied, "{name}: {refused}");
+            assert!(refused.to_string().starts_with("it leads through another user's link"), "{refused}");
+            assert_eq!(Output::id(&path(name)).unwrap_err().kind(), ErrorKind::PermissionDenied, "{name}");
+        }
+        assert_eq!(fs::read(dir.path().join("private/passwd")).unwrap(), b"of root");
+        assert_eq!(listing(&dir.path().join("private")), ["passwd"]);
+        // Links of root are followed, and files of the user replaced.
+        symlink("../private/passwd", path("root's link")).unwrap();
+        for name in ["root's link", "file", "new"] {
+            write_all(Output::create(&path(name)).unwrap(), b"x").unwrap();
+        }
+    }
+}
+
+/// Other callers follow the links of those whom they let in, but not where everyone can make links.
+#[test]
+fn a_user_follows_links_in_the_directory_of_a_group() {
+    if !is_root() {
+        return;
+    }
+    const COLLEAGUE: u32 = OTHER - 1;
+    for (mode, is_followed) in [(0o775, true), (0o755, true), (0o777, false), (0o757, false), (0o1777, false)]
+    {
+        let dir = planted(mode);
+        let path = |name: &str| dir.path().join(name);
+        for name in ["", "private", "private/passwd"] {
+            fs::set_permissions(path(name), Permissions::from_mode(0o777)).unwrap();
+        }
+        std::os::unix::fs::lchown(path("shared/link"), Some(COLLEAGUE), Some(OTHER)).unwrap();
+        chown(path("shared"), Some(COLLEAGUE), Some(OTHER)).unwrap();
+        as_other(|| {
+            let created = Output::create(&path("shared/link"));
+            assert_eq!(created.is_ok(), is_followed, "{mode:o} {created:?}");
+        });
+    }
+}
+
+/// As for other users, who cannot open it for writing.
+#[test]
+fn no_caller_replaces_a_file_without_permission_to_write() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("list");
+    for (mode, is_replaced) in
+        [(0o444, false), (0o400, false), (0o555, false), (0o000, false), (0o644, true), (0o200, true)]
+    {
+        fs::write(&path, b"old").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        match Output::create(&path) {
+            Ok(output) => write_all(output, b"new").unwrap(),
+            Err(error) => assert_eq!(error.kind(), ErrorKind::PermissionDenied),
+        }
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode);
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), if is_replaced { b"new" } else { b"old" }, "{mode:o}");
+        fs::remove_file(&path).unwrap();
     }
 }
 

@@ -13,7 +13,7 @@ use crate::bench::shape::in_words;
 
 const SAME: &str = "
 # {title}
-ftk cmp -q {a} {b}
+ftk cmp -s {a} {b}
 cmp -s {a} {b}
 [diff -q] diff -q {a} {b}
 [b3sum of both] b3sum {a} {b}
@@ -21,7 +21,7 @@ cmp -s {a} {b}
 
 const DIFFERENT: &str = "
 # {title} [differ]
-ftk cmp -q {a} {b}
+ftk cmp -s {a} {b}
 cmp -s {a} {b}
 [diff -q] diff -q {a} {b}
 ";

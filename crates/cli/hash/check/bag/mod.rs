@@ -64,5 +64,13 @@ pub(in crate::hash) fn run(args: &HashArgs, globals: &Globals, console: &Console
     verdicts.of_files(&lines, &files, &links);
     verdicts.without_digest(CheckResult::New, unlisted.iter().map(AsRef::as_ref));
     let outcome = findings.outcome();
-    Ok(outcome.max(verdicts.finish(&lines, &files, &run)?))
+    let outcome = outcome.max(verdicts.finish(&lines, &files, &run)?);
+    console.summary(match outcome {
+        Outcome::Success => format!("{name} is a valid bag"),
+        Outcome::Negative | Outcome::Corrupted(_) => format!("{name} is NOT a valid bag   (status 1)"),
+        Outcome::Error => {
+            format!("{name} is NOT known to be a valid bag: not all could be checked   (status 2)")
+        }
+    });
+    Ok(outcome)
 }
