@@ -75,7 +75,9 @@ fn role(command: &str, argument: &str) -> Option<Role> {
             Role::Input
         }
         ("hash", "update") => Role::Input,
-        ("hash" | "manifest import", "root") | ("manifest update", "accept") => Role::Name,
+        ("hash" | "manifest import", "root")
+        | ("manifest update", "accept")
+        | ("manifest verify", "below") => Role::Name,
         ("dup" | "dup prune", "paths") => Role::Tree,
         ("find" | "du" | "cache forget", "paths") => Role::Examined,
         ("dup", "manifests") | ("report", "inputs") | ("find", "from") => Role::Manifest,

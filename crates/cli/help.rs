@@ -359,6 +359,7 @@ mod tests {
                 "max-missing",
                 "base64",
                 "part-size",
+                "format",
             ];
             for option in hidden.filter_map(Arg::get_long).filter(|it| !unnamed.contains(it)) {
                 let is_named =

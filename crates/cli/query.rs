@@ -51,7 +51,7 @@ const QUESTIONS: &str = "\
 Questions that ftk-query answers:
   duplicates             files with equal content, the most waste first
   duplicate-directories  directories with equal trees
-  missing-in             files of one tree whose content is in none of the others
+  missing-in             files whose content is in none of the other trees
   changed                entries that differ between two records of a tree
   rotten                 files that are marked as damaged
   unverified-since       files that no run has verified since a given time

@@ -74,7 +74,8 @@ fn a_small_address_space_causes_no_crash() {
                         "register TLS destructor",
                     ];
                     run.check(words.iter().any(|it| run.err.contains(it)), "it says why");
-                    run.check(run.err.lines().any(|line| line.starts_with("ftk: ")), "an error of ours");
+                    // The standard library may write at the same time.
+                    run.check(run.err.contains("ftk: "), "an error of ours");
                     too_little += 1;
                 }
             }

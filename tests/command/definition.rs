@@ -27,7 +27,7 @@ fn the_manual_has_a_page_for_each_command() {
         .run()
         .status(0)
         .stdout("")
-        .stderr("  33 pages in 'made/pages'\n");
+        .stderr("  34 pages in 'made/pages'\n");
     let mut names: Vec<_> =
         fs::read_dir(dir.path("made/pages")).unwrap().map(|it| it.unwrap().file_name()).collect();
     names.sort();
@@ -100,12 +100,12 @@ fn the_description_is_complete() {
         left.extend(below.into_iter().flatten().map(|command| (words.clone(), command)));
         seen += 1;
     }
-    assert_eq!((commands.len(), seen), (14, 32));
+    assert_eq!((commands.len(), seen), (14, 33));
     let hash = commands.iter().find(|it| it["name"] == "hash").unwrap();
     let option =
         |long: &str| hash["options"].as_array().unwrap().iter().find(|it| it["long"] == long).unwrap();
     assert_eq!(option("algorithm")["short"], "a");
-    assert_eq!(option("algorithm")["possible_values"].as_array().unwrap().len(), 16);
+    assert_eq!(option("algorithm")["possible_values"].as_array().unwrap().len(), 17);
     assert!(option("check").get("value").is_none());
     // `ftk describe` prints the same.
     dir.ftk(["describe"]).run().status(0).stdout(&run.out);

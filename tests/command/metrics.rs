@@ -105,6 +105,7 @@ fn of_findings() {
         ("waste_bytes", 6.0),
         ("freed_bytes", 2.0 * space),
         ("shared_bytes", 0.0),
+        ("surplus_files", 2.0),
     ];
     run("dup", &["in", "--min-size", "0", "--summary"], 0, &dup);
     let mtime = block.modified().unwrap();

@@ -161,5 +161,5 @@ fn files_of_an_imported_list_were_never_read() {
     run(&dir, "scrub", &["--bytes", "1"])
         .status(0)
         .stderr_has("  every file was read within ")
-        .stderr_lacks("recorded");
+        .stderr_lacks("not read");
 }

@@ -307,10 +307,6 @@ fn status_prints_nothing() {
         dir.ftk(args).run().status(2).stdout("").stderr_has("cannot be used with");
     }
     dir.ftk(["manifest", "verify", "--status", "absent", "old"]).run().status(2).stderr_has("absent");
-    for command in ["find", "cmp"] {
-        let run = dir.ftk([command, "--status", "t", "t"]).run().status(2);
-        run.stderr_has("there is no option '--status': use --quiet, which prints nothing");
-    }
 }
 
 #[test]

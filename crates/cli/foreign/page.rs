@@ -29,6 +29,10 @@ What AIDE compares by its group `R` is `p+ftype+i+l+n+u+g+s+m+c+md5+X`, where `X
 | attributes of `chattr` are not recorded | `e2fsattrs` |
 
 A group without digests is `--mode metadata`, and `--ignore` excludes single fields.
+
+`--limit` checks a part of the database. `ftk manifest verify /etc/ssl etc.jsonl` checks the part of a manifest of `/etc`,
+and `--path`, `-E`, `--where` and `--exclude-where` select other parts. `ftk find --from etc.jsonl` lists entries of a
+manifest with all filters of `find`, such as `--perm /6000`.
 ";
 
 /// What auditors ask for.

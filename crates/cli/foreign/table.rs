@@ -619,6 +619,6 @@ pub(super) const TABLE: &[Row] = &[
         "AIDE",
         "--limit RE",
         &["manifest", "manifest verify"],
-        "use `--path GLOB`, or a ROOT below the recorded one",
+        "use `ftk manifest verify --path GLOB`, or a ROOT below the recorded one",
     ),
 ];

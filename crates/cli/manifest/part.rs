@@ -288,7 +288,7 @@ mod tests {
             None,
             Some(b"e/[s]"),
         );
-        let words = ["--exclude=/e/\\[s\\]/a/b", "--exclude=*.o", "--exclude=./x/"];
+        let words = ["--exclude=/e/\\[s\\]/a/b", "--exclude=*.o", "--exclude=/e/\\[s\\]/x/"];
         assert_eq!(part.skipping, words.map(|word| word.as_bytes().to_vec()));
     }
 }

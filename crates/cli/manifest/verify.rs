@@ -102,7 +102,7 @@ pub(super) struct VerifyArgs {
     ///
     /// PATH is below the recorded root. Only its part of the record is verified, and recorded options keep their meaning.
     /// A ROOT that is below the recorded root is recognised without this option.
-    #[arg(long, value_name = "PATH", help_heading = "Selection by place")]
+    #[arg(long, value_name = "PATH")]
     below: Option<OsString>,
 
     #[command(flatten)]

@@ -369,10 +369,7 @@ fn contents_that_no_file_has_are_never_encoded() {
         let skipped: BTreeSet<_> = protected.skipped.iter().map(|(nth, _)| *nth).collect();
         assert_eq!(skipped, rotten);
         assert!(
-            protected
-                .skipped
-                .iter()
-                .all(|(_, why)| matches!(why, LeftOut::Differs | LeftOut::Unreadable(_)))
+            protected.skipped.iter().all(|(_, why)| matches!(why, LeftOut::Differs | LeftOut::Unreadable(_)))
         );
         // The others are as well protected as if the rotten ones had never been there: these count as zeros.
         let parity = Parity::open(open(&path)).unwrap();

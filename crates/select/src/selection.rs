@@ -147,7 +147,8 @@ impl Selection {
             (self.skips_caches, "--exclude-caches", "the content of CACHEDIR.TAG"),
             (!self.tags.is_empty(), "--exclude-if-present", "the entries of a directory when it is entered"),
         ];
-        let terms: [(fn(&Term) -> bool, _, _); 7] = [
+        type IsTerm = fn(&Term) -> bool;
+        let terms: [(IsTerm, _, _); 7] = [
             (|it| matches!(it, Term::SameFile(..)), "samefile", "a device number that is valid now"),
             (|it| matches!(it, Term::FsType(_)), "fstype", "the fs_type of an entry"),
             (|it| *it == Term::Readable, "readable", "the caller's permissions"),

@@ -80,11 +80,7 @@ fn what_has_the_name_of_a_list_and_is_none_is_said() {
             |dir, name| dir.file(name, b"words"),
             "'./t.md5': no properly formatted checksum lines found",
         ),
-        (
-            "e.md5",
-            |dir, name| dir.file(name, b""),
-            "'./e.md5': no properly formatted checksum lines found",
-        ),
+        ("e.md5", |dir, name| dir.file(name, b""), "'./e.md5': no properly formatted checksum lines found"),
     ] {
         make(&dir, name);
         dir.ftk(["hash", "--check", "."]).run().status(2).stdout("./x: OK\n").stderr_has(why);

@@ -57,6 +57,7 @@ fn a_record_without_marks_is_not_written() {
     assert_eq!(fs::read(&manifest).unwrap(), before);
     verify(&dir, &[]).status(0);
     // The next update reads the new files, and records them.
+    fs::set_permissions(&manifest, Permissions::from_mode(0o644)).unwrap();
     let update = dir.ftk(["manifest", "update", "."]).arg(&manifest).arg("-o").arg(&manifest).run();
     update.status(0).stderr_has("no changes to record");
 }

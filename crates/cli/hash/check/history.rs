@@ -75,7 +75,13 @@ impl ParseOptions<'_> {
         tables.lines.is_inconsistent |= !history.inconsistencies.is_empty();
         tables.lines.ignored.push(ignored);
         let lines = start..tables.lines.lines.len();
-        tables.lines.lists.push(List { read, path: film.to_path_buf(), lines, identity: None, is_found: false });
+        tables.lines.lists.push(List {
+            read,
+            path: film.to_path_buf(),
+            lines,
+            identity: None,
+            is_found: false,
+        });
         Ok(())
     }
 }

@@ -190,7 +190,8 @@ impl Import {
         for (number, file) in history.files.iter().enumerate() {
             let (known, size) = size_known(file.size);
             let stat = Stat { size, ..Stat::EMPTY };
-            let line = Line { path: &file.path, known, stat, target: None, digests: &file.digests, inode: None };
+            let line =
+                Line { path: &file.path, known, stat, target: None, digests: &file.digests, inode: None };
             collector.add(number as u64 + 1, &line)?;
         }
         collector.import.sorted(Repeated::Completes, budget)
