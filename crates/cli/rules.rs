@@ -120,8 +120,8 @@ impl Rules {
         }
     }
 
-    /// Replaces the rules `words` of a walk, such as `--exclude=p/keep`, by those that they stand for: the first of `given`
-    /// that skip entries. Notes in these what the walk has used, and adds all of them.
+    /// Replaces the rules `words` of a walk, such as `--exclude=p/keep`, by those that they stand for: the first of
+    /// `given` that skip entries. Notes in these what the walk has used, and adds all of them.
     pub(crate) fn replace(&mut self, given: &mut Self, words: &[Vec<u8>]) {
         let (own, others): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.0).into_iter().partition(|rule| words.contains(&rule.word()));

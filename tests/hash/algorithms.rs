@@ -184,7 +184,7 @@ fn etags_of_s3() {
         dir.ftk(refused).run().status(2);
     }
     // A part more than S3 accepts.
-    dir.hole("huge", (10_000 * 5 << 20) + 1);
+    dir.hole("huge", ((10_000 * 5) << 20) + 1);
     let huge =
         dir.ftk(["hash", "-q", "-a", "s3-etag", "--part-size", "5M", "huge"]).run().status(2).stdout("");
     assert!(huge.err.contains("more than 10000 parts"), "{huge:?}");

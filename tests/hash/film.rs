@@ -119,13 +119,13 @@ fn edited_and_removed_generations_are_found() {
     let list = fs::read_to_string(dir.path(&one)).unwrap();
     let quiet = || dir.ftk(["hash", "--check", "-q", "T"]).run();
     dir.file(&one, list.replace("original", "verified").as_bytes());
-    quiet().status(1).stdout(&format!("{}: FAILED\n", &one[2..]));
+    quiet().status(1).stdout(format!("{}: FAILED\n", &one[2..]));
     dir.ftk(["manifest", "import", "T"]).run().status(2).stderr_has("has been edited");
     // Even if it is no longer a list.
     dir.file(&one, b"<");
-    quiet().status(1).stdout(&format!("{}: FAILED\n", &one[2..]));
+    quiet().status(1).stdout(format!("{}: FAILED\n", &one[2..]));
     fs::remove_file(dir.path(&one)).unwrap();
-    quiet().status(1).stdout(&format!("{}: FAILED open or read\n", &one[2..]));
+    quiet().status(1).stdout(format!("{}: FAILED open or read\n", &one[2..]));
     dir.file(&one, list.as_bytes());
     quiet().status(0);
     dir.file("T/ascmhl/0003_T.mhl", list.as_bytes());
@@ -136,7 +136,7 @@ fn edited_and_removed_generations_are_found() {
     let (start, end) =
         (chain.find("  <hashlist").unwrap(), chain.find("  <hashlist sequencenr=\"2\"").unwrap());
     dir.file("T/ascmhl/ascmhl_chain.xml", format!("{}{}", &chain[..start], &chain[end..]).as_bytes());
-    quiet().status(1).stdout(&format!("{}: NEW\n", &one[2..])).stderr_has("the chain file has a gap");
+    quiet().status(1).stdout(format!("{}: NEW\n", &one[2..])).stderr_has("the chain file has a gap");
     fs::remove_file(dir.path("T/ascmhl/ascmhl_chain.xml")).unwrap();
     dir.ftk(["hash", "--check", "T/ascmhl"])
         .run()
@@ -163,7 +163,7 @@ fn nested_histories() {
     dir.ftk(["hash", "--check", "-q", "T"])
         .run()
         .status(1)
-        .stdout(&format!("{}: FAILED open or read\n", &inner[2..]));
+        .stdout(format!("{}: FAILED open or read\n", &inner[2..]));
     fs::remove_dir_all(dir.path("T/Clips/ascmhl")).unwrap();
     dir.ftk(["hash", "--check", "-q", "T"])
         .run()

@@ -147,8 +147,8 @@ fn recorded<'e>(entry: &Entry<'e>, header: &Header) -> Recorded<'e> {
     recorded
 }
 
-/// Returns whether each directory has entries, in the order of the manifest; `None` if this is not known: nothing below it is
-/// recorded, but something may have been skipped, or could not be read.
+/// Returns whether each directory has entries, in the order of the manifest; `None` if this is not known: nothing below
+/// it is recorded, but something may have been skipped, or could not be read.
 fn have_entries(manifest: &Manifest) -> anyhow::Result<Vec<Option<bool>>> {
     let header = manifest.header();
     let (mut found, mut open) = (Vec::new(), Vec::<(Vec<u8>, usize)>::new());

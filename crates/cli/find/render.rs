@@ -98,7 +98,8 @@ pub(super) fn all_of(fields: &[ftk_walk::Fields]) -> ftk_walk::Fields {
     fields.iter().fold(ftk_walk::Fields::NONE, |all, field| all | *field)
 }
 
-/// Returns metadata in which these fields are valid. A walk reads all fields by one call, and a record may lack the others.
+/// Returns metadata in which these fields are valid. A walk reads all fields by one call, and a record may lack the
+/// others.
 pub(super) fn facts<'e>(
     entry: &'e mut Entry<'_>,
     fields: ftk_walk::Fields,

@@ -84,9 +84,9 @@ pub(crate) struct HashArgs {
 
     /// Write a list of another kind: mhl
     ///
-    /// mhl is the film hash list of version 1.1, in XML, by xxh64, or by md5 and sha1. Names are relative to the directory
-    /// of FILE or --root. Names that XML cannot hold are errors and get no entry. `ftk manifest export --format ascmhl`
-    /// writes version 2.0.
+    /// mhl is the film hash list of version 1.1, in XML, by xxh64, or by md5 and sha1. Names are relative to the
+    /// directory of FILE or --root. Names that XML cannot hold are errors and get no entry. `ftk manifest export
+    /// --format ascmhl` writes version 2.0.
     #[arg(
         long,
         value_name = "FORMAT",

@@ -36,9 +36,10 @@ use crate::stdout::Stdout;
 /// manifest. With -o, OUT is the bag itself, the directory that contains `data`: bagit.txt, bag-info.txt and a payload
 /// manifest for each algorithm are written there.
 ///
-/// For ascmhl, OUT is the directory that FILE is about. A generation is added to its history, the directory `ascmhl` in it,
-/// with hashes of files and directories and a line in the chain file. Digests are compared with those of the history: other
-/// ones, and files that FILE lacks, are reported with status 1. Algorithms: md5, sha1, sha512 (as C4), xxh64, xxh3, xxh128.
+/// For ascmhl, OUT is the directory that FILE is about. A generation is added to its history, the directory `ascmhl` in
+/// it, with hashes of files and directories and a line in the chain file. Digests are compared with those of the
+/// history: other ones, and files that FILE lacks, are reported with status 1. Algorithms: md5, sha1, sha512 (as C4),
+/// xxh64, xxh3, xxh128.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ExportArgs {

@@ -37,10 +37,15 @@ pub(super) fn append(
         "it does not have all entries of a tree, and a generation would lack the others"
     );
     let history_dir = card.join(ASCMHL);
-    let history = match history_dir.symlink_metadata() {
-        Ok(_) => Some(intact_history(card, budget).with_context(|| shown.clone())?),
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
+    let is_new = match fs::read_dir(&history_dir) {
+        // A run that could not write leaves it empty.
+        Ok(mut names) => names.next().is_none(),
+        Err(error) if error.kind() == ErrorKind::NotFound => true,
         Err(error) => bail!(anyhow::Error::new(error).context(format!("cannot open {shown}"))),
+    };
+    let history = match is_new {
+        true => None,
+        false => Some(intact_history(card, budget).with_context(|| shown.clone())?),
     };
     if let Some(nested) = history.as_ref().and_then(|history| history.chains.get(1)) {
         bail!(
@@ -71,10 +76,12 @@ pub(super) fn append(
         start,
         middle,
     };
-    let is_first = history.is_none();
-    if is_first {
-        fs::create_dir(&history_dir)
-            .with_context(|| format!("cannot create {}", quote(history_dir.as_os_str().as_bytes())))?;
+    if is_new
+        && let Err(error) = fs::create_dir(&history_dir)
+        && error.kind() != ErrorKind::AlreadyExists
+    {
+        let name = quote(history_dir.as_os_str().as_bytes());
+        bail!(anyhow::Error::new(error).context(format!("cannot create {name}")));
     }
     let stdout = Stdout::default();
     let written = List::create_new(&path).and_then(|mut list| {
@@ -87,16 +94,7 @@ pub(super) fn append(
         list.finish()?;
         Ok((counts, hasher.finalize()))
     });
-    let (counts, digest) = match written {
-        Ok(written) => written,
-        Err(error) => {
-            if is_first {
-                // It is empty.
-                let _ = fs::remove_dir(&history_dir);
-            }
-            return Err(error);
-        }
-    };
+    let (counts, digest) = written?;
     let chain_path = history_dir.join(CHAIN);
     let mut chain = List::create(Some(&chain_path), &stdout)?;
     chain.line(|out| {

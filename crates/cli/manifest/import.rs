@@ -35,8 +35,8 @@ use crate::stdout::Stdout;
 /// alone is refused. So is one with an absolute path, `..`, a digest that cannot be used, different digests of one
 /// file, or a last line without its end. A LIST may be compressed with Zstandard.
 ///
-/// Of a film hash list, LIST may also be the directory `ascmhl` of a history, or the one around it: for each file, by each
-/// algorithm, the first digest counts that no failed check found. Generations that were edited are refused.
+/// Of a film hash list, LIST may also be the directory `ascmhl` of a history, or the one around it: for each file, by
+/// each algorithm, the first digest counts that no failed check found. Generations that were edited are refused.
 ///
 /// The paths in the list are those below the directory in which it was made. For bagit, LIST is a payload manifest, and
 /// paths are those below `data`, so the tree to verify is the directory `data` of the bag.

@@ -25,7 +25,8 @@ use crate::stdout::Stdout;
 ///
 /// The parts may be given in any order. All N shards of one plan, or of one N without a plan, must be there, each once.
 /// Entry by entry, the result is the manifest that a single run of `create` would have made. It reads no files.
-/// A plan among the arguments is skipped. Parts of different roots are refused, and so are parts with different file systems mounted below the root.
+/// A plan among the arguments is skipped. Parts of different roots are refused, and so are parts with different file
+/// systems mounted below the root.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct MergeArgs {

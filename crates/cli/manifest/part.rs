@@ -1,4 +1,5 @@
-//! `-E`, `--path`, `--where` and `--exclude-where` of commands that work with a record: they look at a part of the entries.
+//! `-E`, `--path`, `--where` and `--exclude-where` of commands that work with a record: they look at a part of the
+//! entries.
 
 use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -85,9 +86,9 @@ impl PartArgs {
         [exclude, path, wanted, unwanted].into_iter().all(Vec::is_empty)
     }
 
-    /// Compiles the options for the tree `root`, which paths in them may begin with; for a record alone, they are below its
-    /// root. `name` is the path of the root. `base`: the path of the root below the recorded one, if it is another. Returns
-    /// `None` if no option is given.
+    /// Compiles the options for the tree `root`, which paths in them may begin with; for a record alone, they are below
+    /// its root. `name` is the path of the root. `base`: the path of the root below the recorded one, if it is another.
+    /// Returns `None` if no option is given.
     ///
     /// # Errors
     /// If a value is wrong, or tests what a record does not have.
@@ -178,8 +179,8 @@ impl Part {
         rules
     }
 
-    /// Puts the rules that were given in the place of those that the walk had for them, and notes which of them matched an
-    /// entry of the walk or of the record. Returns them.
+    /// Puts the rules that were given in the place of those that the walk had for them, and notes which of them matched
+    /// an entry of the walk or of the record. Returns them.
     pub(super) fn add_rules_to(&self, walked: &mut Rules) -> Rules {
         let mut given = self.rules();
         walked.replace(&mut given, &self.skipping);
@@ -187,8 +188,8 @@ impl Part {
     }
 }
 
-/// Says what a command did not look at: entries outside the part, what the walk of a tree has skipped, and which options the
-/// records have. `records`: how they are called, and their headers.
+/// Says what a command did not look at: entries outside the part, what the walk of a tree has skipped, and which
+/// options the records have. `records`: how they are called, and their headers.
 pub(super) fn say_unselected(
     part: Option<&Part>,
     unselected: u64,

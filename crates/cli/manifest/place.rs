@@ -12,9 +12,9 @@ use ftk_record::{quote, shell_word};
 use crate::manifest::root::Root;
 use crate::manifest::shard::normal;
 
-/// Narrows the manifest to the recorded directory that `root` stands for: `given`, a path below the recorded root, or the
-/// one at its path if it is below the recorded root. Returns its path below the recorded root; `None` if `root` stands for
-/// that root.
+/// Narrows the manifest to the recorded directory that `root` stands for: `given`, a path below the recorded root, or
+/// the one at its path if it is below the recorded root. Returns its path below the recorded root; `None` if `root`
+/// stands for that root.
 ///
 /// # Errors
 /// If `given` is not recorded, or the manifest cannot be read.
@@ -52,8 +52,8 @@ fn below_root(given: &OsStr, header: &Header) -> Option<Vec<u8>> {
     (!dir.is_empty() && dir != b".").then(|| dir.to_vec())
 }
 
-/// Returns the recorded directory that `root` is by its path, if the recorded root is still where it was and no other file
-/// system is mounted between them.
+/// Returns the recorded directory that `root` is by its path, if the recorded root is still where it was and no other
+/// file system is mounted between them.
 fn found_below(manifest: &Manifest, root: &Root) -> anyhow::Result<Option<Vec<u8>>> {
     let Some(recorded) = manifest.header().root_identity.as_ref().filter(|it| it.path.starts_with(b"/"))
     else {

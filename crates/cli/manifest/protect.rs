@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs::{self, Permissions};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::iter;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -182,7 +183,7 @@ fn contents(
 
 /// Returns the ranges of a content that are not holes in the first file that may have it.
 fn data(sources: &TreeFiles<'_>, nth: usize, size: u64) -> Vec<Range<u64>> {
-    let Some(file) = sources.first(nth) else { return vec![0..size] };
+    let Some(file) = sources.first(nth) else { return iter::once(0..size).collect() };
     data_of(&file, size)
 }
 

@@ -100,8 +100,8 @@ pub(super) struct VerifyArgs {
 
     /// ROOT is a copy of the recorded directory PATH
     ///
-    /// PATH is below the recorded root. Only its part of the record is verified, and recorded options keep their meaning.
-    /// A ROOT that is below the recorded root is recognised without this option.
+    /// PATH is below the recorded root. Only its part of the record is verified, and recorded options keep their
+    /// meaning. A ROOT that is below the recorded root is recognised without this option.
     #[arg(long, value_name = "PATH")]
     below: Option<OsString>,
 

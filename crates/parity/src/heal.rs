@@ -140,7 +140,7 @@ impl Work<'_> {
         }
         for row in 0..batch.recovery {
             let is_good = self.parity.recovery(self.nth, self.group, row, &mut buf);
-            slice.lost.push(if is_good { Vec::new() } else { vec![0..block] });
+            slice.lost.push((!is_good).then_some(0..block).into_iter().collect());
             slice.bytes.extend(&buf[part.clone()]);
         }
         slice

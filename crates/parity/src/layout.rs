@@ -98,6 +98,7 @@ pub(crate) fn is_large(size: u64, block: u64) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "a content without holes is one range")]
 mod tests {
     use proptest::prelude::*;
 

@@ -1,5 +1,8 @@
 //! Random damage to trees and parity files: what the layout promises is healed, and nothing wrong is ever passed on.
 
+#![expect(clippy::single_range_in_vec_init, reason = "a content without holes is one range")]
+#![expect(clippy::needless_range_loop, reason = "a unit is a column of all rows")]
+
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::Path;

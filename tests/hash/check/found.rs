@@ -91,7 +91,7 @@ fn what_has_the_name_of_a_list_and_is_none_is_said() {
 #[test]
 fn an_unreadable_list_is_an_error() {
     let dir = archive();
-    std::fs::set_permissions(dir.path("a/SHA256SUMS"), std::os::unix::fs::PermissionsExt::from_mode(0))
+    std::fs::set_permissions(dir.path("a/SHA256SUMS"), std::os::unix::fs::PermissionsExt::from_mode(0o0))
         .unwrap();
     let run = dir.ftk(["hash", "--check", "."]).unprivileged(&dir).run().status(2);
     run.stdout("./a/.b/y: OK\n./a/empty: OK\n").stderr_has("cannot open './a/SHA256SUMS'");

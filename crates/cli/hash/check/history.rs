@@ -15,8 +15,8 @@ use crate::hash::reading::ReadList;
 use crate::human;
 
 impl ParseOptions<'_> {
-    /// Adds the files that the history of the directory `film` records, and the state of each generation. Reports what is
-    /// wrong in it.
+    /// Adds the files that the history of the directory `film` records, and the state of each generation. Reports what
+    /// is wrong in it.
     pub(super) fn history(&self, path: &OsStr, film: &Path, tables: &mut Tables) -> anyhow::Result<()> {
         let console = self.run.console;
         let name = quote(path.as_bytes());
