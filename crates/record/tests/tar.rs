@@ -63,7 +63,7 @@ fn header(name: &[u8], flag: u8, size: usize, mtime: i128, magic: &[u8; 8]) -> [
     // A binary number.
     block[116..124].copy_from_slice(&[0x80, 0, 0, 0, 0, 0, 3, 0xe8]);
     block[124..136].copy_from_slice(format!("{size:011o} ").as_bytes());
-    block[136..148].copy_from_slice(&(mtime as i128).to_be_bytes()[4..]);
+    block[136..148].copy_from_slice(&mtime.to_be_bytes()[4..]);
     block[136] = block[136] & 0x7f | 0x80 | if mtime < 0 { 0x40 } else { 0 };
     block[156] = flag;
     block[257..265].copy_from_slice(magic);
