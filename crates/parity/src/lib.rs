@@ -1,8 +1,8 @@
 //! Parity files: recovery blocks from which damaged and missing contents of a tree are computed.
 //!
 //! `docs/parity.md` specifies the format. The contents of a tree, each distinct one once, lie in a stream of blocks: see
-//! [`Layout`]. Runs of the stream are encoded together, in interleaved groups: see [`Batch`]. [`protect`] writes a parity
-//! file, [`Parity`] reads one that may itself be damaged, and [`heal`] computes contents.
+//! [`Layout`]. Runs of the stream are encoded together, in interleaved groups: see [`Batch`]. [`protect()`] writes a parity
+//! file, [`Parity`] reads one that may itself be damaged, and [`heal()`] computes contents.
 //!
 //! This crate never writes to a tree, and knows neither paths nor manifests. Its callers open the files, as [`Sources`],
 //! and compare the digest of every computed content with the recorded one before they use it.
