@@ -76,6 +76,10 @@ pub(super) fn append(
         start,
         middle,
     };
+    if is_new {
+        // What a generation cannot hold is refused before there is a directory.
+        generation.write(budget, &mut |_| Ok(()))?;
+    }
     if is_new
         && let Err(error) = fs::create_dir(&history_dir)
         && error.kind() != ErrorKind::AlreadyExists
