@@ -128,10 +128,9 @@ impl<V: Visitor> Replay<V> {
             return false;
         }
         // A later entry may still be in a directory whose path begins this one: `a`, `a-b`, `a/x`.
-        while let Some(last) = self.dirs.last()
-            && !(last.path.is_empty()
-                || path.strip_prefix(&*last.path).is_some_and(|it| it.first() <= Some(&b'/')))
-        {
+        let begins =
+            |dir: &[u8]| dir.is_empty() || path.strip_prefix(dir).is_some_and(|it| it.first() <= Some(&b'/'));
+        while self.dirs.last().is_some_and(|last| !begins(&last.path)) {
             self.pop();
         }
         let parent = path.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &path[..end]);
