@@ -51,6 +51,7 @@ const LIBRARIES: &[&str] = &[
     "ignore",
     "inventory",
     "manifest",
+    "parity",
     "process",
     "read",
     "record",
