@@ -301,7 +301,7 @@ mod tests {
             (0o1777, FileType::Symlink, 0, 1, true),
             (0o1777, FileType::Symlink, 0, 2, false),
             (0o1777, FileType::Symlink, 77, 1, false),
-            (0o0777, FileType::Symlink, 77, 1, true),
+            (0o0777, FileType::Symlink, 77, 1, false),
             (0o1777, FileType::Fifo, user, 1, true),
             (0o1777, FileType::Fifo, user, 2, false),
             (0o0755, FileType::Fifo, user, 2, true),

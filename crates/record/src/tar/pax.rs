@@ -144,7 +144,7 @@ mod tests {
         for wrong in [
             &b"9 size=1"[..],
             b"8 size=1\n",
-            b"10 size=1\n",
+            b"11 size=1\n",
             b"99 size=1\n",
             b"9 sizes1\n",
             b" size=1\n",
