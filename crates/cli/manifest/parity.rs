@@ -20,21 +20,20 @@ use rustix::fs::CWD;
 /// # Errors
 /// If it cannot be read, or is damaged so that nothing can be computed from it.
 pub(super) fn open(path: &OsStr) -> anyhow::Result<Parity> {
-    let name = || quote(path.as_bytes());
-    let file = CString::new(path.as_bytes())?;
-    let file = File::open(CWD, &file, Symlinks::Follow).map_err(error_of);
-    let file = file.with_context(|| format!("cannot open {}", name()))?;
-    Parity::open(file).with_context(name)
+    Parity::open(opened(path)?).with_context(|| quote(path.as_bytes()))
 }
 
-/// Returns whether this is a file that begins or ends as a parity file.
-pub(super) fn is_one(path: &OsStr) -> bool {
-    let file = CString::new(path.as_bytes()).ok();
-    // Only regular files are opened.
-    Path::new(path).is_file()
-        && file
-            .and_then(|file| File::open(CWD, &file, Symlinks::Follow).ok())
-            .is_some_and(|file| is_parity(&file))
+/// Returns whether this is a file that begins or ends as a parity file. Only regular files are opened.
+///
+/// # Errors
+/// If a regular file cannot be opened.
+pub(super) fn is_one(path: &OsStr) -> anyhow::Result<bool> {
+    Ok(Path::new(path).is_file() && is_parity(&opened(path)?))
+}
+
+fn opened(path: &OsStr) -> anyhow::Result<File> {
+    let file = File::open(CWD, &CString::new(path.as_bytes())?, Symlinks::Follow).map_err(error_of);
+    file.with_context(|| format!("cannot open {}", quote(path.as_bytes())))
 }
 
 /// The files below directories that may have contents, by the positions of the contents.

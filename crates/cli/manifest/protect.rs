@@ -132,20 +132,26 @@ pub(super) fn run(args: &ProtectArgs, globals: &Globals, console: &Console) -> a
     output.commit().with_context(cannot)?;
     for (nth, why) in &protected.skipped {
         let path = sources.path(*nth);
-        let why = match why {
+        let reason = match why {
             LeftOut::Differs => "its content is not the recorded one".to_owned(),
             LeftOut::Unreadable(error) => cause(error),
         };
         let mut line = Vec::new();
         if globals.json {
             write_record(&mut line, |record| {
-                record.member("kind", "skipped").path("path", path).member("reason", &why);
+                record.member("kind", "skipped").path("path", path).member("reason", &reason);
             });
         } else {
-            writeln!(line, "skipped  {}  {why}", human::shown(path))?;
+            writeln!(line, "skipped  {}  {reason}", human::shown(path))?;
         }
         stdout.write(&line);
-        outcome = outcome.max(Outcome::Negative);
+        outcome = outcome.max(match why {
+            LeftOut::Unreadable(error) if error.kind() != ErrorKind::NotFound => {
+                console.path_error("read", path, reason);
+                Outcome::Error
+            }
+            _ => Outcome::Negative,
+        });
     }
     report.print(&stdout, globals, Some(&protected));
     stdout.finish()?;

@@ -1,6 +1,6 @@
 //! `protect`, `verify --parity` and `repair --from PARITY`: files heal without a copy.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Command;
@@ -149,6 +149,23 @@ fn rot_is_never_protected() {
     repair(&dir, &["--yes"]).status(1);
     assert_eq!(sha256(&fs::read(dir.path("small/22")).unwrap()), sha256(&noise(100 + 300 * 22, 23)));
     assert_eq!(fs::read(dir.path("large")).unwrap(), bad);
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error() {
+    let dir = tree();
+    fs::set_permissions(dir.path("small/20"), Permissions::from_mode(0o000)).unwrap();
+    fs::create_dir(dir.aside("to")).unwrap();
+    fs::set_permissions(dir.aside("to"), Permissions::from_mode(0o777)).unwrap();
+    let unreadable = dir.ftk(["manifest", "protect", "."]).arg(dir.aside("manifest"));
+    let run = unreadable.arg("-o").arg(dir.aside("to/parity")).unprivileged(&dir).run().status(2);
+    has(&run.stderr_has("cannot read 'small/20': permission denied"), "skipped  small/20  permission denied");
+    // A parity file that cannot be opened is not taken for a copy.
+    protect(&dir, &[]).status(0);
+    fs::set_permissions(dir.aside("parity"), Permissions::from_mode(0o000)).unwrap();
+    let closed = dir.ftk(["manifest", "repair", "."]).arg(dir.aside("manifest")).arg("--from");
+    let run = closed.arg(dir.aside("parity")).unprivileged(&dir).run();
+    run.status(2).stderr_has("cannot open").stderr_has("parity': permission denied");
 }
 
 #[test]

@@ -176,7 +176,10 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     refuse_archive(&manifest, &args.manifest)?;
     let algorithms = &manifest.header().algorithms;
     ensure!(!algorithms.is_empty(), "{} records no digests, so nothing can be repaired by it", name());
-    let (parities, copies): (Vec<_>, Vec<_>) = args.from.iter().cloned().partition(|from| is_one(from));
+    let (mut parities, mut copies) = (Vec::new(), Vec::new());
+    for from in &args.from {
+        if is_one(from)? { &mut parities } else { &mut copies }.push(from.clone());
+    }
     let mut parities = Parities::open(parities.iter().map(|path| &**path), &manifest)?;
     let stdout = Stdout::default();
     let own: Vec<_> = own.into_iter().chain(Stdout::identity()).collect();
