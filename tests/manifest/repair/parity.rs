@@ -169,7 +169,7 @@ fn what_cannot_be_read_is_an_error() {
 }
 
 #[test]
-fn a_plan_and_a_killed_or_repeated_run_leave_no_file_and_replace_none() {
+fn a_plan_writes_no_file_and_no_file_is_replaced() {
     let dir = tree();
     let plan = dir.ftk(["manifest", "protect", "-n", "."]).arg(dir.aside("manifest")).run().status(0);
     plan.check(plan.text().starts_with("would protect 41 contents"), "the plan");
@@ -202,7 +202,7 @@ fn a_damaged_parity_file_still_heals_and_is_reported() {
 }
 
 #[test]
-fn an_edited_parity_file_cannot_write_other_contents() {
+fn the_parity_file_of_another_tree_changes_nothing() {
     let dir = tree();
     protect(&dir, &["--redundancy", "100%"]).status(0);
     // That of another tree, with other contents.
