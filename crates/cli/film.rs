@@ -46,6 +46,12 @@ impl FilmList {
         Some(Self { root, is_history })
     }
 
+    /// Whether a path has the name of a history of ASC MHL, or of a list outside of one.
+    pub(crate) fn is_name_of_one(path: &Path) -> bool {
+        let is_history = |path: &Path| path.file_name() == Some(OsStr::new(ASCMHL));
+        is_history(path) || is_mhl_name(path) && !path.parent().is_some_and(is_history)
+    }
+
     /// Returns the directory that the paths of all `lists` are relative to; `None` if there is no film hash list.
     ///
     /// # Errors

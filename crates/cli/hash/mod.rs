@@ -180,7 +180,8 @@ struct Mode {
     ///
     /// In a directory, finds the lists by their names, hidden ones too: SHA256SUMS, x.md5, x.sfv, checksums.txt and so
     /// on, and the manifests of bags. Each is checked in its own directory, and has a line in the summary. The exit
-    /// status is 2 if there is none, or if something else has such a name, unless it is a directory.
+    /// status is 2 if there is none, or if something else has such a name, unless it is a directory. Film hash lists
+    /// below it are named and not checked.
     #[arg(short, long, conflicts_with = "tag")]
     check: bool,
 

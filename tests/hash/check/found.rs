@@ -88,6 +88,20 @@ fn what_has_the_name_of_a_list_and_is_none_is_said() {
     }
 }
 
+/// A film hash list below a directory is not passed over.
+#[test]
+fn film_lists_are_named_and_not_checked() {
+    for (path, named) in
+        [("a/card.mhl", "a/card.mhl"), ("a/.b/X.MHL", "a/.b/X.MHL"), ("a/c/ascmhl/0001_c.mhl", "a/c/ascmhl")]
+    {
+        let dir = archive();
+        let checked = dir.ftk(["hash", "--check", "."]).run().status(0);
+        dir.file(path, b"<hashlist/>");
+        let run = dir.ftk(["hash", "--check", "."]).run().status(2).stdout(&checked.out);
+        run.stderr_has(&format!("cannot check './{named}': it is a film hash list"));
+    }
+}
+
 #[test]
 fn an_unreadable_list_is_an_error() {
     let dir = archive();

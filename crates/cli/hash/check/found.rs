@@ -13,6 +13,7 @@ use ftk_select::Selection;
 use ftk_walk::{FileType, Follow};
 
 use crate::console::Outcome;
+use crate::film::FilmList;
 use crate::hash::check::lists::Source;
 use crate::run::Run;
 use crate::scan::a_file_type;
@@ -73,6 +74,14 @@ impl Found {
             let path = Path::new(OsStr::from_bytes(item.path));
             let is_list = names_a_list(item.name)
                 && (BagFile::of(item.name).is_none() || path.with_file_name("bagit.txt").is_file());
+            // Their paths are confined to one directory, which is known only if they are named.
+            if FilmList::is_name_of_one(path) && item.path != dir.as_bytes() {
+                self.refuse(
+                    item.path,
+                    "it is a film hash list, and these are checked if they are named",
+                    run,
+                );
+            }
             match item.file_type {
                 _ if !is_list || item.path == dir.as_bytes() => {}
                 FileType::Regular => self.sources.push(Source { path: path.into(), is_found: true }),
