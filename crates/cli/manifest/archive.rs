@@ -9,7 +9,7 @@ use anyhow::{Context as _, ensure};
 use ftk_file::{Stream, now_ns};
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Header, Manifest, Provenance, TarTree, Writer};
+use ftk_manifest::{Header, Manifest, TarTree, Writer};
 use ftk_process::{Progress, hash_stream};
 use ftk_record::{Decompressed, quote};
 
@@ -66,19 +66,9 @@ impl Archive {
             console.warning(format_args!("{name}: what follows its end mark is ignored, as by tar"));
         }
         let header = Header {
-            version: Header::VERSION,
-            root: path.as_bytes().to_vec(),
-            algorithms: algorithms.to_vec(),
-            xattrs: false,
-            trusted_xattrs: true,
-            options: Vec::new(),
-            start_ns,
-            root_identity: None,
-            mounts: Vec::new(),
             failed: tree.failed.clone(),
-            shard: None,
             is_tar: true,
-            provenance: Provenance::default(),
+            ..Header::of_list(path.as_bytes().to_vec(), algorithms.to_vec(), start_ns)
         };
         Ok(Self { header, tree, outcome: run.say_unread(refused, NOT_RECORDED) })
     }

@@ -10,7 +10,7 @@ use clap::Args;
 use ftk_file::now_ns;
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Failed, Header, Import, Provenance, begins_mtree};
+use ftk_manifest::{Header, Import, begins_mtree};
 use ftk_record::{BagFile, End, ListFormat, ListReader, ZstdReader, is_zstd, quote};
 
 use crate::algorithm::AlgorithmName;
@@ -172,21 +172,9 @@ impl ImportArgs {
         output: Option<&Path>,
         console: &Console,
     ) -> anyhow::Result<Outcome> {
-        let header = Header {
-            version: Header::VERSION,
-            root: self.root.as_ref().map_or(b".".to_vec(), |root| root.as_bytes().to_vec()),
-            algorithms: import.algorithms().to_vec(),
-            xattrs: false,
-            trusted_xattrs: true,
-            options: import.options().to_vec(),
-            start_ns: now_ns(),
-            root_identity: None,
-            mounts: Vec::new(),
-            failed: Failed::default(),
-            shard: None,
-            is_tar: false,
-            provenance: Provenance::default(),
-        };
+        let root = self.root.as_ref().map_or(b".".to_vec(), |root| root.as_bytes().to_vec());
+        let options = import.options().to_vec();
+        let header = Header { options, ..Header::of_list(root, import.algorithms().to_vec(), now_ns()) };
         let entries = write(&header, written, output, |writer| import.write(writer))?;
         console.summary(format_args!("{} imported", human::entries(entries)));
         Ok(Outcome::Success)

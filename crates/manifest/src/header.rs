@@ -123,6 +123,26 @@ impl Header {
     /// The last version. It and all before it are read.
     pub const VERSION: u64 = 3;
 
+    /// Returns the header of entries that were in no file system, such as those of a list. It has no options and no
+    /// failures, and attributes are not recorded. `start_ns` are nanoseconds since 1970.
+    pub fn of_list(root: Vec<u8>, algorithms: Vec<Algorithm>, start_ns: i128) -> Self {
+        Self {
+            version: Self::VERSION,
+            root,
+            algorithms,
+            xattrs: false,
+            trusted_xattrs: true,
+            options: Vec::new(),
+            start_ns,
+            root_identity: None,
+            mounts: Vec::new(),
+            failed: Failed::default(),
+            shard: None,
+            is_tar: false,
+            provenance: Provenance::default(),
+        }
+    }
+
     /// Returns the version that is written: the first that has everything. A reader of version 2 would take what is below
     /// `failed` for deleted.
     pub fn written_version(&self) -> u64 {
