@@ -69,7 +69,8 @@ pub(crate) struct NameArgs {
     /// Match paths against this glob
     ///
     /// Repeatable. The glob must match the whole path below the starting point, or that path after the starting point
-    /// as it was typed or its absolute path. `*` also matches `/`. A slash at the end matches directories only.
+    /// as it was typed or its absolute path. `*` also matches `/`, and `*/` at the beginning also matches nothing. A slash
+    /// at the end matches directories only.
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     path: Vec<OsString>,
 
@@ -171,8 +172,9 @@ pub(crate) struct WalkArgs {
     /// Skip what matches this glob, and all below it
     ///
     /// Repeatable. A glob that contains a `/` is matched against the path below the starting point, any other against
-    /// the name. A slash at the end matches directories only. A glob may begin with the starting point, as it was typed
-    /// or absolute: then what follows is matched below it. The summary names globs that matched nothing.
+    /// the name. `*` also matches `/`, and `*/` at the beginning also matches nothing. A slash at the end matches
+    /// directories only. A glob may begin with the starting point, as it was typed or absolute: then what follows is
+    /// matched below it. The summary names globs that matched nothing.
     #[arg(short = 'E', long, value_name = "GLOB", allow_hyphen_values = true)]
     exclude: Vec<OsString>,
 

@@ -199,7 +199,9 @@ fn search() -> impl Strategy<Value = Search> {
     // The path of the root is its name.
     let paths = ["*", "a/*", "*/a", "b.c", "*.c", "[!a]*", "./a*", "/a", "?", "*/*/*", "*\n*"].map(|glob| {
         let below = glob.trim_start_matches("./").trim_start_matches('/');
-        let theirs = ["(", "-path", &format!("./{below}"), "-o", "-path", ".", "-path", below, ")"];
+        // `*/` is also the starting point itself.
+        let path = if glob.starts_with("*/") { glob.to_owned() } else { format!("./{below}") };
+        let theirs = ["(", "-path", &path, "-o", "-path", ".", "-path", below, ")"];
         both(&["--path", glob], &theirs)
     });
     let regexes = [
@@ -248,7 +250,8 @@ fn search() -> impl Strategy<Value = Search> {
         both(&["-E", "b.c/"], &["-type", "d", "-name", "b.c"]),
         both(&["-E", "a/*"], &["-path", "./a/*"]),
         both(&["-E", "/a"], &["-path", "./a"]),
-        both(&["-E", "*/.h/"], &["-type", "d", "-path", "./*/.h"]),
+        both(&["-E", "*/.h/"], &["-type", "d", "-path", "*/.h"]),
+        both(&["-E", "./*/.h/"], &["-type", "d", "-path", "./*/.h"]),
         both(&["--no-hidden"], &["-name", ".*"]),
     ];
     // All of several filters must match, and an option that cannot be repeated is given once.

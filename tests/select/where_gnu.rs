@@ -51,8 +51,9 @@ fn by_name() -> Vec<Both> {
     }
     terms.push(both("type in (f, d)", &["-type", "f,d"]));
     for glob in ["a/*", "*/a", "b.c", "*.c", "*/*/*"] {
-        // The path of the root is its name.
-        let theirs = ["-path", &format!("./{glob}"), "-o", "-path", ".", "-path", glob];
+        // The path of the root is its name. `*/` is also the starting point itself.
+        let path = if glob.starts_with("*/") { glob.to_owned() } else { format!("./{glob}") };
+        let theirs = ["-path", &path, "-o", "-path", ".", "-path", glob];
         terms.push(both(format!("path = \"{glob}\""), &theirs));
     }
     terms.push(both("path ~ \"^a\"", &["-regex", r"\./a.*"]));

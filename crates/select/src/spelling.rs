@@ -6,7 +6,7 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spelling {
     /// The glob without slashes at its beginning and its end, without names that are `.`, and with one slash between
-    /// two names.
+    /// two names. `*/` at the beginning is `**/`, which also matches nothing.
     pub(crate) glob: Vec<u8>,
     /// Whether it is a glob for a path, and not for a name at any depth.
     pub(crate) is_path: bool,
@@ -21,11 +21,15 @@ impl Spelling {
         let is_empty = |part: &&[u8]| matches!(**part, [] | [b'.']);
         let only_dirs = parts.len() > 1 && parts.last().is_some_and(is_empty);
         let is_anchored = parts.len() > 1 && is_empty(&parts[0]);
-        let names = match parts.len() {
+        let mut names = match parts.len() {
             // A single name, even if it is `.`.
             1 => parts,
             _ => parts.into_iter().filter(|part| !is_empty(part)).collect(),
         };
+        // In `find`, it matches the starting point, too.
+        if !is_anchored && matches!(*names, [b"*", _, ..]) {
+            names[0] = b"**";
+        }
         let glob = names.join(&b'/');
         Self { is_path: is_anchored || glob.contains(&b'/'), glob, only_dirs }
     }
@@ -231,6 +235,23 @@ mod tests {
     }
 
     #[test]
+    fn a_star_for_the_first_name_may_be_the_starting_point() {
+        for (glob, normal) in [
+            ("*/a", "**/a"),
+            ("*//./a/b", "**/a/b"),
+            ("**/a", "**/a"),
+            ("*/*/a", "**/*/a"),
+            ("./*/a", "*/a"),
+            ("/*/a", "*/a"),
+            ("?*/a", "?*/a"),
+            ("a/*/b", "a/*/b"),
+        ] {
+            assert_eq!(spelling(glob), (normal.to_owned(), true, false), "{glob}");
+        }
+        assert_eq!(spelling("*/"), ("*".to_owned(), false, true));
+    }
+
+    #[test]
     fn a_name_stays_a_name() {
         let name = |glob: &str, only_dirs| (glob.to_owned(), false, only_dirs);
         assert_eq!(spelling("a"), name("a", false));
@@ -268,7 +289,7 @@ mod tests {
         ] {
             assert_eq!(normalise_path(path.as_bytes()), normal.as_bytes(), "{path}");
         }
-        for (glob, normal) in [("./p/keep/*", "p/keep/*"), ("//p/./*", "/p/*"), ("*/x/", "*/x")] {
+        for (glob, normal) in [("./p/keep/*", "p/keep/*"), ("//p/./*", "/p/*"), ("*/x/", "**/x")] {
             assert_eq!(normalise_glob(glob.as_bytes()), normal.as_bytes(), "{glob}");
         }
     }

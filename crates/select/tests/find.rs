@@ -113,7 +113,9 @@ impl Request {
             if is_dir {
                 push(&["-type", "d"]);
             }
-            if bare.contains('/') {
+            if bare.starts_with("*/") {
+                push(&["-path", bare]);
+            } else if bare.contains('/') {
                 push(&["-path", &format!("{root}/{}", bare.trim_start_matches('/'))]);
             } else {
                 push(&["-name", bare]);

@@ -638,7 +638,7 @@ fn a_glob_means_its_rest_below_a_directory() {
     assert_eq!(rests("p/a/keep", 0, "b"), [""; 0]);
     assert_eq!(rests("p/a/keep", 0, "a/keep"), [""; 0]);
     assert_eq!(rests("a/b/*.c", 1, "a"), ["b/*.c: b|*.c"]);
-    assert_eq!(rests("*/keep", 1, "a/b"), ["*/keep: |*/keep", "keep: keep|"]);
+    assert_eq!(rests("*/keep", 1, "a/b"), ["**/keep: |**/keep", "**/keep: |**/keep", "keep: keep|"]);
     assert_eq!(rests("{a,b}/keep", 1, "b"), ["keep: keep|"]);
     assert_eq!(rests("keep", 0, "a"), [""; 0]);
 }
