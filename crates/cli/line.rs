@@ -232,7 +232,9 @@ impl<'d> Reader<'d> {
 
     /// Returns the role of a word that follows an option with values.
     fn value(&mut self, arg: &'d Arg, left: usize, text: &str, before: &Word) -> Role {
-        let is_end = |end: &Str| text == end.as_str() || (text == "+" && before.text == "{}");
+        // In `find`, it means one command for many entries.
+        let is_plus = text == "+" && before.text == "{}" && arg.get_id() == "exec-batch";
+        let is_end = |end: &Str| text == end.as_str() || is_plus;
         if arg.get_value_terminator().is_some_and(is_end) {
             return Role::End;
         }
@@ -288,8 +290,12 @@ mod tests {
     fn a_plus_after_braces_ends_a_command() {
         let ended = |text: &str| line(text).into_words().join(OsStr::new(" ")).into_string().unwrap();
         assert_eq!(ended("ftk find --exec-batch ls {} + x"), "ftk find --exec-batch ls {} ; x");
-        assert_eq!(ended("ftk find --exec a {} + --exec b {} +"), "ftk find --exec a {} ; --exec b {} ;");
+        assert_eq!(
+            ended("ftk find --exec-batch a {} + --exec-batch b {} +"),
+            "ftk find --exec-batch a {} ; --exec-batch b {} ;"
+        );
         for text in [
+            "ftk find --exec a {} +",
             "ftk find {} +",
             "ftk find --exec a + {}",
             "ftk find --exec a ; {} +",

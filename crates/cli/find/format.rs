@@ -141,6 +141,9 @@ impl TextFormat {
         if !literal.is_empty() {
             parts.push(TextPart::Text(literal));
         }
+        if text.contains('%') && !parts.iter().any(|part| matches!(part, TextPart::Field(_))) {
+            return Err("no field: as in find -printf '%s %p\\n', write '{size} {path}'; a newline is added".into());
+        }
         Ok(Self { parts })
     }
 
@@ -189,6 +192,8 @@ mod tests {
         assert_eq!(parts(r"\\n{{path}}"), [text(b"\\n{path}")]);
         assert_eq!(parts("{{{name}}}"), [text(b"{"), TextPart::Field(Field::Name), text(b"}")]);
         assert_eq!(parts("gr\u{f6}\u{df}e"), [text("gr\u{f6}\u{df}e".as_bytes())]);
+        assert_eq!(parts("{size}%"), [TextPart::Field(Field::Size), text(b"%")]);
+        assert!(TextFormat::parse("%s %p\\n").is_err());
     }
 
     #[test]
@@ -224,9 +229,10 @@ mod tests {
         fn any_text_can_be_escaped(plain in ".*", noise in "[{}\\\\a-z0]*") {
             let _ = TextFormat::parse(&noise);
             let escaped = plain.replace('\\', r"\\").replace('{', "{{").replace('}', "}}");
-            let parts = TextFormat::parse(&escaped).unwrap().parts;
-            let expected = if plain.is_empty() { vec![] } else { vec![text(plain.as_bytes())] };
-            prop_assert_eq!(parts, expected);
+            // Text without a field may have no `%`.
+            let parts = TextFormat::parse(&format!("{{name}}{escaped}")).unwrap().parts;
+            let rest = if plain.is_empty() { None } else { Some(text(plain.as_bytes())) };
+            prop_assert_eq!(parts, [TextPart::Field(Field::Name)].into_iter().chain(rest).collect::<Vec<_>>());
         }
     }
 }

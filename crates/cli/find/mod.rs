@@ -178,7 +178,7 @@ struct OutputArgs {
 }
 
 const EXAMPLES: &str = "\
-Exit status: 0: success; 1: no match (only with -q); 2: any error
+Exit status: 0: success; 1: no match (only with --status); 2: any error
 
 Examples:
   ftk find -t f -c /srv                   the number of files
@@ -188,7 +188,7 @@ Examples:
   ftk find --status -n core /var          only set the exit status";
 
 const MORE_EXAMPLES: &str = "\
-Exit status: 0: success; 1: no match (only with -q); 2: any error
+Exit status: 0: success; 1: no match (only with --status); 2: any error
 
 Examples:
   ftk find -t f -c /srv                   the number of files

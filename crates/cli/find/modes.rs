@@ -49,10 +49,12 @@ pub(super) fn run_commands(
     search: &Search<'_>,
     out: &Stdout,
 ) -> anyhow::Result<Outcome> {
+    // Who asks for an order wants the commands in it.
+    let most = order.map_or_else(logical_cpus, |_| 1);
     // In the order of the walk, commands would run before the walk has seen that a rule matches nothing.
     let order =
         order.or_else(|| search.lists_first().then_some(Order { key: SortKey::Path, reverse: false }));
-    let at_once = search.globals.workers().unwrap_or_else(logical_cpus);
+    let at_once = search.globals.workers().unwrap_or(most);
     let find = |queue: SyncSender<Vec<u8>>| {
         let send = |path: &[u8]| queue.send(path.to_vec()).is_ok();
         match order {

@@ -48,13 +48,15 @@ fn command_of(line: &CommandLine) -> Option<&str> {
 }
 
 /// Returns the hint for `typed` in this line, which is one of `command`: the whole line if all of it can be rewritten,
-/// or else what the table has for `typed`.
+/// or else what the table has for the first word that cannot, or for `typed`.
 fn answer(typed: &str, command: &str, line: &CommandLine) -> Option<String> {
-    let hint = hint(typed, command)?;
-    let rewritten = if is_expression(typed.as_ref()) { rewrite::rewritten(line, command) } else { None };
-    Some(match rewritten {
-        Some(line) => format!("'{typed}' is {FIND} syntax; in ftk: {line}   ({})", see(FIND)),
-        None => hint,
+    let of_typed = hint(typed, command)?;
+    if !is_expression(typed.as_ref()) {
+        return Some(of_typed);
+    }
+    Some(match rewrite::rewritten(line, command) {
+        Ok(line) => format!("'{typed}' is {FIND} syntax; in ftk: {line}   ({})", see(FIND)),
+        Err(word) => hint(word, command).unwrap_or(of_typed),
     })
 }
 

@@ -18,33 +18,35 @@ const ALTERNATIVES: [&[&str]; 6] = [
     &["-samefile"],
 ];
 
-/// Returns the line with options of ftk in place of the expressions of GNU find. `None` if one of them has no exact
-/// equivalent.
-pub(super) fn rewritten(line: &CommandLine, command: &str) -> Option<String> {
+/// Returns the line with options of ftk in place of the expressions of GNU find.
+///
+/// # Errors
+/// The first word that has no exact equivalent here.
+pub(super) fn rewritten<'w>(line: &'w CommandLine, command: &str) -> Result<String, &'w str> {
     let mut words = line.words.iter();
-    words.next()?;
+    words.next();
     let (mut out, mut seen) = (vec!["ftk".to_owned()], Vec::new());
     while let Some(word) = words.next() {
-        let text = word.text.to_str()?;
+        let text = word.text.to_str().ok_or("")?;
         let Some(key) = expression(word, text) else {
             if word.role == Role::Unknown || (word.role == Role::Operand && ["!", "(", ")"].contains(&text)) {
-                return None;
+                return Err(text);
             }
             out.push(quoted(text));
             continue;
         };
         let is_known = |row: &Row| row.tool == FIND && row.key() == key && row.commands.contains(&command);
         if !TABLE.iter().any(is_known) || (key == "-exec" && command != "find") {
-            return None;
+            return Err(key);
         }
         let is_alternative = |of: &&&[&str]| of.contains(&key) && seen.iter().any(|it| of.contains(it));
         if ALTERNATIVES.iter().any(|of| is_alternative(&of)) {
-            return None;
+            return Err(key);
         }
         seen.push(key);
-        out.extend(translated(key, &mut words)?.iter().map(|word| quoted(word)));
+        out.extend(translated(key, &mut words).ok_or(key)?.iter().map(|word| quoted(word)));
     }
-    (!seen.is_empty()).then(|| out.join(" "))
+    if seen.is_empty() { Err("") } else { Ok(out.join(" ")) }
 }
 
 /// Returns the expression of GNU find that a word is, with one dash.
@@ -86,7 +88,13 @@ fn translated(key: &str, words: &mut Iter<'_, Word>) -> Option<Vec<String>> {
         "-maxdepth" => one("--max-depth", value()?),
         "-mindepth" => one("--min-depth", value()?),
         "-fstype" => one("--where", &format!("fstype = {}", value()?)),
-        "-readable" => one("--where", "readable"),
+        "-readable" | "-writable" | "-executable" => one("--where", &key[1..]),
+        "-nouser" | "-nogroup" => Some(vec![format!("-{key}")]),
+        "-inum" => one("--where", &format!("inode = {}", Some(value()?).filter(is_id)?)),
+        // A date without a time zone, such as 2024-01-31.
+        "-newermt" => {
+            one("--changed-within", value().filter(|it| it.bytes().all(|it| b"0123456789-".contains(&it)))?)
+        }
         "-empty" => Some(vec!["--empty".into()]),
         "-xdev" | "-mount" => Some(vec!["-x".into()]),
         "-follow" => Some(vec!["-L".into()]),
@@ -180,7 +188,7 @@ mod tests {
 
     fn of(line: &str) -> Option<String> {
         let line = CommandLine::new(line.split(' ').map(Into::into).collect());
-        rewritten(&line, &line.command)
+        rewritten(&line, &line.command).ok()
     }
 
     #[test]
@@ -197,6 +205,8 @@ mod tests {
             ("find . -name a*b -exec rm -f {} ; -print", "find . -n 'a*b' --exec rm -f {} \\;"),
             ("find . -exec ls -size {} + -xdev", "find . --exec-batch ls -size {} \\; -x"),
             ("hash -newer f -maxdepth 2 d", "hash --newer f --max-depth 2 d"),
+            ("find -nouser -writable -inum 7", "find --nouser --where writable --where 'inode = 7'"),
+            ("find -newermt 2024-01-31", "find --changed-within 2024-01-31"),
             ("find -mmin +5 -quit -print0", "find --changed-before 5min --max-results 1 -0"),
         ] {
             assert_eq!(of(&format!("ftk {typed}")), Some(format!("ftk {meant}")), "{typed}");
@@ -219,6 +229,8 @@ mod tests {
             "hash -empty -print",
             "hash -exec ls {} ;",
             "find -xtype f",
+            "find -newermt yesterday",
+            "find -inum +7",
             "find -exec rm {}",
             "find -name",
             "find -t f",

@@ -151,7 +151,8 @@ impl<'r> Roots<'r> {
         let ends = glob.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
         for end in ends.chain([glob.len()]) {
             let names = if end == 0 { &b"/"[..] } else { &glob[..end] };
-            let mut rest = Spelling::of(glob.get(end + 1..).unwrap_or_default());
+            // With its slash, the rest is a path that begins there.
+            let mut rest = Spelling::of(glob.get(end..).filter(|rest| rest.len() > 1).unwrap_or_default());
             rest.is_path = true;
             if rest != *everywhere {
                 self.at(names).into_iter().for_each(|root| add(below, root, &rest));

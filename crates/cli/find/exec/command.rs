@@ -7,6 +7,7 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use anyhow::bail;
 use ftk_record::quote;
 use ftk_sched::Stop;
 use indicatif::HumanCount;
@@ -36,9 +37,13 @@ impl Templates {
     /// Parses the commands.
     ///
     /// # Errors
-    /// If a command for batches has placeholders in several arguments, or in its program.
+    /// If a command for batches has placeholders in several arguments, or in its program, or if one for each entry has
+    /// the `{} +` of `find`, which is for many.
     pub(in crate::find) fn new(commands: &Commands) -> anyhow::Result<Self> {
         if commands.batch.is_empty() {
+            if commands.each.iter().any(|command| command.windows(2).any(|words| words == ["{}", "+"])) {
+                bail!("`{{}} +` means one run for many entries, but --exec runs CMD for each: use --exec-batch CMD {{}} +");
+            }
             return Ok(Self::Each(commands.each.iter().map(|command| Template::new(command)).collect()));
         }
         let batch = commands.batch.iter().map(|command| Template::new(command).for_batches());

@@ -23,27 +23,27 @@ impl Commands {
 
 const HEADING: &str = "Running commands";
 
-const EXEC: &str = "Run CMD for each entry; `\\;` or `{} +` ends CMD";
+const EXEC: &str = "Run CMD for each entry; `\\;` ends CMD";
 
 const EXEC_LONG: &str = "\
-Run CMD for each entry; `\\;` or `{} +` ends CMD
+Run CMD for each entry; `\\;` ends CMD
 
 In its arguments, `{}` stands for the path, `{/}` for the name, `{//}` for the directory, `{.}` for the path without \
 the extension, and `{/.}` for the name without the extension. If none of them is given, the path is appended. No shell \
 is involved. A path never looks like an option: where it would begin with a dash, `./` is put before it.
 
 Commands start during the search, as many at a time as -j says (`auto`: one per CPU), and the output of each one \
-appears in one piece when it ends. With `-j mono`, they run one after another and can use standard input and the \
-terminal. With several --exec, the later ones run for entries for which the earlier ones succeeded.
+appears in one piece when it ends, in any order. With `-j mono`, and with --sort unless -j is a number, they run one \
+after another and can use standard input and the terminal. With several --exec, the later ones run for entries for which the earlier ones succeeded.
 
 If a command fails, its path and status are printed, the others still run, and the exit status of ftk is 2. A command \
 that ends with status 255 stops the run: no other one is started, as in xargs. Write PATHs before --exec: what follows \
 it belongs to CMD.";
 
-const BATCH: &str = "Run CMD for all entries, in as few runs as possible";
+const BATCH: &str = "Run CMD for all entries, in as few runs as possible; `\\;` or `{} +` ends it";
 
 const BATCH_LONG: &str = "\
-Run CMD for all entries, in as few runs as possible
+Run CMD for all entries, in as few runs as possible; `\\;` or `{} +` ends it
 
 Like --exec, but each run gets many paths: an argument that contains `{}` or one of the other placeholders is repeated \
 for each path. The runs follow one another and can use standard input and the terminal. If nothing matches, the command \
