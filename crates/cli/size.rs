@@ -7,6 +7,8 @@ pub(crate) enum Unit {
     Decimal,
     /// Powers of 1,024, rounded up, like `du -h`: `1.9T`.
     Binary,
+    /// Units of this many bytes, rounded up, like `du -k`: `1904`.
+    Blocks(u32),
 }
 
 impl Unit {
@@ -14,10 +16,11 @@ impl Unit {
         let (base, names): (u128, _) = match self {
             Self::Decimal => (1_000, [" B", " kB", " MB", " GB", " TB", " PB", " EB", " ZB", " YB", " RB"]),
             Self::Binary => (1_024, ["", "K", "M", "G", "T", "P", "E", "Z", "Y", "R"]),
+            Self::Blocks(size) => return bytes.div_ceil(size.into()).to_string(),
         };
         let round = |bytes: u128, unit: u128| match self {
             Self::Decimal => bytes.saturating_add(unit / 2) / unit,
-            Self::Binary => bytes.div_ceil(unit),
+            Self::Binary | Self::Blocks(_) => bytes.div_ceil(unit),
         };
         let mut unit = 1;
         for (power, name) in names.iter().enumerate() {
@@ -73,5 +76,8 @@ mod tests {
             assert_eq!(Unit::Binary.format(bytes), text);
         }
         assert!(Unit::Binary.format(u128::MAX).ends_with('R'));
+        for (bytes, text) in [(0, "0"), (1, "1"), (1_024, "1"), (1_025, "2"), (1 << 64, "18014398509481984")] {
+            assert_eq!(Unit::Blocks(1_024).format(bytes), text);
+        }
     }
 }

@@ -51,6 +51,20 @@ fn of_one_tree() {
 }
 
 #[test]
+fn units_and_totals() {
+    needs!("du");
+    let dir = tree();
+    for args in [&["-sc", "wide", "odd"][..], &["-ck", "-d9"], &["-m", "-d1", "wide", "sizes"], &["-ka", "odd"]] {
+        same(&dir, args);
+    }
+    let expected = sizes(&du(&dir, &["-sb", "wide", "sizes"]).out);
+    for bytes in ["-b", "--bytes", "--apparent-size"] {
+        let run = dir.ftk(["du", "-0", "-s", bytes, "wide", "sizes"]).run().status(0);
+        run.check(sizes(&run.out) == expected, "not the sums of GNU du");
+    }
+}
+
+#[test]
 fn of_inodes() {
     needs!("du");
     let dir = tree();

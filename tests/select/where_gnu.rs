@@ -87,8 +87,8 @@ fn by_metadata() -> Vec<Both> {
         let time = format!("@{seconds}.{ns:09}");
         terms.push(both(format!("mtime > {time}"), &["-newermt", &time]));
         terms.push(both(format!("mtime <= {time}"), &["!", "-newermt", &time]));
-        // The access time of a directory changes when it is listed.
-        terms.push(both(format!("type != d and atime > {time}"), &["!", "-type", "d", "-newerat", &time]));
+        // The access time of a directory changes when it is listed, and that of a link when it is read.
+        terms.push(both(format!("type = f and atime > {time}"), &["-type", "f", "-newerat", &time]));
     }
     terms.push(both("mtime < @-0.5", &["!", "-newermt", "@-1"]));
     terms.push(both("mtime < 1d", &["-mtime", "-1"]));

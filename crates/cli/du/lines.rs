@@ -9,16 +9,18 @@ use crate::size::Unit;
 use crate::stdout::{Lines, Stdout};
 
 /// Prints a line for each row: bytes, unless there is a unit. With --exclusive, the number of unknown files follows.
-/// Names are raw bytes.
+/// Names are raw bytes. With --total, the last line has the sum.
 pub(super) fn print(
     usage: &Usage,
     listing: &Listing,
     measure: Measure,
     unit: Option<Unit>,
     null: bool,
+    has_total: bool,
     out: &Stdout,
 ) {
     let end = if null { 0 } else { b'\n' };
+    let amount = |bytes: u128| unit.map_or_else(|| bytes.to_string(), |unit| unit.format(bytes));
     let mut lines = Lines::new(out);
     for row in &listing.rows {
         let bytes = usage.bytes(row.item, measure);
@@ -27,10 +29,9 @@ pub(super) fn print(
         let is_written = lines.line(|line| {
             let is_known = exclusive.is_none_or(|exclusive| exclusive.known().is_some());
             // Writing to a Vec cannot fail.
-            let _ = match unit {
-                _ if !is_known => write!(line, "{UNKNOWN}\t"),
-                Some(unit) => write!(line, "{}\t", unit.format(bytes)),
-                None => write!(line, "{bytes}\t"),
+            let _ = match is_known {
+                false => write!(line, "{UNKNOWN}\t"),
+                true => write!(line, "{}\t", amount(bytes)),
             };
             if let Some(exclusive) = exclusive {
                 let _ = write!(line, "{}\t", exclusive.unknown_files);
@@ -41,6 +42,12 @@ pub(super) fn print(
         if !is_written {
             return;
         }
+    }
+    if has_total {
+        lines.line(|line| {
+            line.extend_from_slice(format!("{}\ttotal", amount(usage.total_bytes(measure))).as_bytes());
+            line.push(end);
+        });
     }
     lines.flush();
 }

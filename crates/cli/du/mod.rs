@@ -94,8 +94,20 @@ struct OutputArgs {
     #[arg(short = 'h', long, conflicts_with = "format")]
     human_readable: bool,
 
+    /// Print units of 1,024 bytes, rounded up
+    #[arg(short, long, conflicts_with_all = ["format", "since", "interactive", "human_readable", "inodes"])]
+    kibibytes: bool,
+
+    /// Print units of 1,048,576 bytes, rounded up
+    #[arg(short, long, conflicts_with_all = ["format", "since", "interactive", "human_readable", "inodes", "kibibytes"])]
+    mebibytes: bool,
+
+    /// Print lines, and in the last one the sum of all PATHs
+    #[arg(short = 'c', long, conflicts_with_all = ["format", "since", "exclusive", "interactive"])]
+    total: bool,
+
     /// Compare and print sizes of files, not the space that they use
-    #[arg(long, conflicts_with = "format")]
+    #[arg(short = 'b', long, alias = "bytes", conflicts_with = "format")]
     apparent_size: bool,
 
     /// Count inodes instead of bytes: files and directories, each once
@@ -216,11 +228,11 @@ pub(crate) fn run(args: &DuArgs, globals: &Globals, console: &Console) -> anyhow
         json::print(&usage, &listing, args.output.inodes, &out);
     } else if only_files && Stdout::is_terminal() && !args.output.null {
         let unit = if args.output.inodes { unit } else { unit.or(Some(Unit::Decimal)) };
-        lines::print(&usage, &listing, args.measure(), unit, false, &out);
-    } else if Stdout::is_terminal() && !args.output.null {
+        lines::print(&usage, &listing, args.measure(), unit, false, args.output.total, &out);
+    } else if Stdout::is_terminal() && !args.output.null && !args.output.is_columns() {
         tree::print(&usage, &listing, args.measure(), |amount| args.shown(amount), &out);
     } else {
-        lines::print(&usage, &listing, args.measure(), unit, args.output.null, &out);
+        lines::print(&usage, &listing, args.measure(), unit, args.output.null, args.output.total, &out);
     }
     out.finish()?;
     let (total, bytes) = (usage.total(), usage.total_bytes(args.measure()));
@@ -255,6 +267,13 @@ fn describe_exclusive(exclusive: &Exclusive, all: u128, unit: Unit) -> String {
     format!("{known} of {} exclusive{unknown}", unit.format(all))
 }
 
+impl OutputArgs {
+    /// Whether an option asks for lines of numbers, as GNU du prints them.
+    fn is_columns(&self) -> bool {
+        self.total || self.kibibytes || self.mebibytes
+    }
+}
+
 impl DuArgs {
     /// Refuses conflicts that clap cannot declare here.
     pub(crate) fn refuse_conflicts_with(&self, globals: &Globals) -> anyhow::Result<()> {
@@ -264,8 +283,16 @@ impl DuArgs {
         if globals.json && self.output.null {
             bail!("--json cannot be used with --null: each object is one line");
         }
-        if globals.json && self.output.human_readable {
-            bail!("--json cannot be used with --human-readable: it has bytes");
+        let units = [
+            (self.output.human_readable, "--human-readable"),
+            (self.output.kibibytes, "--kibibytes"),
+            (self.output.mebibytes, "--mebibytes"),
+        ];
+        if let (true, Some((_, unit))) = (globals.json, units.iter().find(|(is_given, _)| *is_given)) {
+            bail!("--json cannot be used with {unit}: it has bytes");
+        }
+        if globals.json && self.output.total {
+            bail!("--json cannot be used with --total: add up the lines of the PATHs");
         }
         // `requires` of the parser has no effect next to an option that excludes --interactive.
         if self.output.quarantine.is_some() && !self.output.interactive {
@@ -318,12 +345,18 @@ impl DuArgs {
     fn shown(&self, amount: u128) -> String {
         match (self.unit(), u64::try_from(amount)) {
             (None, Ok(inodes)) if self.output.inodes => HumanCount(inodes).to_string(),
-            (unit, _) => unit.unwrap_or(Unit::Decimal).format(amount),
+            (None | Some(Unit::Blocks(_)), _) => Unit::Decimal.format(amount),
+            (Some(unit), _) => unit.format(amount),
         }
     }
 
     fn unit(&self) -> Option<Unit> {
-        self.output.human_readable.then_some(Unit::Binary)
+        let units = [
+            (self.output.human_readable, Unit::Binary),
+            (self.output.kibibytes, Unit::Blocks(1 << 10)),
+            (self.output.mebibytes, Unit::Blocks(1 << 20)),
+        ];
+        units.into_iter().find(|(is_given, _)| *is_given).map(|(_, unit)| unit)
     }
 
     fn keep(&self) -> Keep {
