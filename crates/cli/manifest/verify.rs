@@ -159,13 +159,20 @@ impl VerifyArgs {
     ///
     /// # Errors
     /// If it lacks what is to be compared.
-    fn criteria(&self, part: Option<&Part>, header: &Header, file: &OsStr) -> anyhow::Result<Criteria> {
+    fn criteria(
+        &self,
+        part: Option<&Part>,
+        header: &Header,
+        below: Option<&[u8]>,
+        file: &OsStr,
+    ) -> anyhow::Result<Criteria> {
         let criteria = Criteria {
             mode: self.rules.mode.into(),
             ignore: self.rules.ignored(),
             sample: self.sample.clone(),
             normalize_names: self.rules.normalize_names,
             part: part.map(Part::selector),
+            checks: header.checks().with_context(|| quote(file.as_bytes()))?.starting_at(below),
         };
         ensure!(
             criteria.mode != Mode::Content || !header.algorithms.is_empty(),
@@ -296,7 +303,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let part = args.part.compile(Some(root.given()), &root.identity().path, below, console)?;
     let scope = ScopeArgs::of_words(&Part::add_to(part.as_ref(), &header.options)).with_context(name)?;
     let scope = scope.based(below).with_context(name)?;
-    let criteria = args.criteria(part.as_ref(), header, file)?;
+    let criteria = args.criteria(part.as_ref(), header, below, file)?;
     let stdout = Stdout::default();
     let list = List::create(None, &stdout)?;
     let own: Vec<_> = own.into_iter().chain(list.own()).collect();
@@ -335,6 +342,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
                 let path = finding.new_path.unwrap_or(finding.path);
                 match finding.changed {
                     [Field::Xattrs] => say_no_xattrs(tree.root, path, error, console),
+                    [Field::Digests] => console.path_error("read", &join(tree.root, path), cause(error)),
                     _ => console.path_error("stat", &join(tree.root, path), cause(error)),
                 }
                 why = Some(cause(error));
@@ -403,7 +411,7 @@ fn verify_archive(
     console.stats.sealed(file, &manifest);
     let header = manifest.header();
     let part = args.part.compile(None, &header.root, None, console)?;
-    let criteria = args.criteria(part.as_ref(), header, file)?;
+    let criteria = args.criteria(part.as_ref(), header, None, file)?;
     let stdout = Stdout::default();
     let list = List::create(None, &stdout)?;
     let algorithms = if criteria.compares(Field::Digests) { &*header.algorithms } else { &[] };

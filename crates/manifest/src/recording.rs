@@ -2,6 +2,7 @@
 
 use ftk_file::sees_trusted;
 use ftk_inventory::Budget;
+use ftk_select::Checks;
 
 use crate::keys::{Keys, pair};
 use crate::moves::Evidence;
@@ -22,12 +23,18 @@ pub(crate) struct Recording<'r> {
 }
 
 impl<'r> Recording<'r> {
-    pub(crate) fn new(old: &Header, budget: &Budget, each: &'r mut dyn FnMut(&Finding<'_>)) -> Self {
+    /// `checks`: what is compared of each entry.
+    pub(crate) fn new(
+        old: &Header,
+        checks: &Checks,
+        budget: &Budget,
+        each: &'r mut dyn FnMut(&Finding<'_>),
+    ) -> Self {
         let len = old.digests_len();
         Self {
             summary: Summary::default(),
             each,
-            criteria: Criteria::default(),
+            criteria: Criteria { checks: checks.clone(), ..Criteria::default() },
             hider: Hider::new([old.trusted_xattrs, sees_trusted()]),
             changed: Vec::new(),
             contents: (len > 0).then(|| [Keys::new(len, budget), Keys::new(len, budget)]),
@@ -49,6 +56,7 @@ impl<'r> Recording<'r> {
                 self.hider.hide([old, new]);
                 let is_pair = old.stat.is_regular() && new.stat.is_regular();
                 let is_same = is_pair.then(|| old.digests == new.digests);
+                let is_same = is_same.and_then(|is_same| self.criteria.is_same(old, new, is_same));
                 self.criteria.changed(old, new, is_same, &mut self.changed);
                 if is_same_time(old, new, shift) {
                     self.changed.retain(|field| *field != Field::Mtime);

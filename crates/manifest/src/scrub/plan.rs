@@ -11,6 +11,7 @@ use super::progress::Done;
 use super::queue::{Batch, DAMAGED, Item, Queue, UNKNOWN};
 use super::write::Mark;
 use crate::aligned::{Aligned, Spelling};
+use crate::criteria::{check_of, is_checked};
 use crate::shift::RecordedTimes;
 use crate::walked_tree::{Seen, WalkedTree};
 use crate::{Contents, Entry, Error, Field, Kinship, Manifest, Selector, Shift, Survey};
@@ -49,7 +50,7 @@ pub struct Scrub<'s> {
     pub(super) digests: Vec<u8>,
     /// What to write to each of these records.
     pub(super) marks: Vec<Mark>,
-    /// How many of these records are outside the part that is read.
+    /// How many of these records are outside the part that is read, or are of files whose content no rule compares.
     pub(super) outside: u64,
     /// When each batch was begun.
     pub(super) begun_ns: Vec<i128>,
@@ -112,6 +113,7 @@ impl<'s> Scrub<'s> {
         let &Aligned { manifest, tree, ref failed, .. } = aligned;
         let file_systems = file_systems(tree.inventory);
         let start_ns = manifest.header().start_ns;
+        let checks = manifest.header().checks()?;
         let (mut reserved, mut times) = (Reservation::new(budget), RecordedTimes::new(budget));
         let mut items = Vec::new();
         let mut scrub = Self {
@@ -163,7 +165,7 @@ impl<'s> Scrub<'s> {
             let record = u32::try_from(scrub.marks.len()).map_err(|_| Full::Entries)?;
             scrub.digests.extend_from_slice(old.digests);
             scrub.marks.push(Mark::unread(&old));
-            if !is_selected {
+            if !is_selected || !is_checked(check_of(&checks, &old), Field::Digests, &old) {
                 scrub.outside += 1;
                 return Ok(ControlFlow::Continue(()));
             }
