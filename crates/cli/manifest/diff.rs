@@ -119,7 +119,10 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
         both([&args.old, &args.new], globals, |path| Ok(Input::open(path, globals, console)?.manifest))?;
     let part = args.part.compile(None, &old.header().root, None, console)?;
     let [checks, others] = [&old, &new].map(|manifest| manifest.header().checks());
-    let (checks, others) = (checks.with_context(|| quote(args.old.as_encoded_bytes()))?, others.with_context(|| quote(args.new.as_encoded_bytes()))?);
+    let (checks, others) = (
+        checks.with_context(|| quote(args.old.as_encoded_bytes()))?,
+        others.with_context(|| quote(args.new.as_encoded_bytes()))?,
+    );
     let have_rules = checks == others;
     if !have_rules {
         console.warning("OLD and NEW have different rules (--rules), so everything is compared");

@@ -124,7 +124,8 @@ fn words(matches: &ArgMatches) -> Vec<OsString> {
     for option in Options::augment_args(Command::new("")).get_arguments() {
         let id = option.get_id().as_str();
         let long = option.get_long().expect("every option has a long form");
-        let is_recorded = [EXCLUDE_FROM, RULES].contains(&long) || OPTIONS.iter().any(|(known, _)| *known == long);
+        let is_recorded =
+            [EXCLUDE_FROM, RULES].contains(&long) || OPTIONS.iter().any(|(known, _)| *known == long);
         if !is_recorded || matches.value_source(id) != Some(ValueSource::CommandLine) {
             continue;
         }
@@ -162,7 +163,9 @@ impl ScopeArgs {
             )?;
         // A record never makes ftk read a file that it names.
         for option in [EXCLUDE_FROM, RULES] {
-            let names_list = |word: &Vec<u8>| word.strip_prefix(b"--").is_some_and(|word| word.starts_with(option.as_bytes()));
+            let names_list = |word: &Vec<u8>| {
+                word.strip_prefix(b"--").is_some_and(|word| word.starts_with(option.as_bytes()))
+            };
             ensure!(!words.iter().any(names_list), "it has --{option}, which no manifest can record");
         }
         scope.are_recorded = true;

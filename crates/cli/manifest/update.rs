@@ -275,7 +275,9 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
             let may_grow = !is_marked && checks.of(finding.path, finding.file_type) == Check::Growing;
             let what = match finding.changed {
                 [Field::Size] if may_grow => "it is shorter than recorded, and a rule lets it only grow",
-                [Field::Digests] if may_grow => "what was recorded of it has changed, and a rule lets it only grow",
+                [Field::Digests] if may_grow => {
+                    "what was recorded of it has changed, and a rule lets it only grow"
+                }
                 [Field::Digests] if is_marked => {
                     "damaged earlier, and only its time changed since: perhaps still damaged"
                 }

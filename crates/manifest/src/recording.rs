@@ -41,13 +41,15 @@ impl<'r> Recording<'r> {
         }
     }
 
-    /// Notes the entry that is written in place of the old one. One that keeps its old record is no change.
+    /// Notes the entry that is written in place of the old one. One that keeps its old record is no change. `is_accepted`:
+    /// whether it may be one that was not allowed to change so.
     pub(crate) fn note(
         &mut self,
         old: Option<&Entry<'_>>,
         new: Option<&Entry<'_>>,
         seen: Option<&Seen>,
         shift: Option<&Shift>,
+        is_accepted: bool,
     ) {
         let (mut before, mut now) = (old.copied(), new.copied());
         self.changed.clear();
@@ -56,7 +58,10 @@ impl<'r> Recording<'r> {
                 self.hider.hide([old, new]);
                 let is_pair = old.stat.is_regular() && new.stat.is_regular();
                 let is_same = is_pair.then(|| old.digests == new.digests);
-                let is_same = is_same.and_then(|is_same| self.criteria.is_same(old, new, is_same));
+                let is_same = match is_accepted {
+                    true => is_same,
+                    false => is_same.and_then(|is_same| self.criteria.is_same(old, new, is_same)),
+                };
                 self.criteria.changed(old, new, is_same, &mut self.changed);
                 if is_same_time(old, new, shift) {
                     self.changed.retain(|field| *field != Field::Mtime);

@@ -194,7 +194,8 @@ impl<'u> Update<'u> {
         let (inventory, header) = (self.aligned.tree.inventory, self.aligned.manifest.header());
         let (mut opener, mut reserved) = (Opener::new(inventory), Reservation::new(budget));
         for &(file, recorded) in &self.growing {
-            reserved.consume((2 * size_of::<(FileNo, io::Result<Grown>)>() + 2 * header.digests_len()) as u64)?;
+            reserved
+                .consume((2 * size_of::<(FileNo, io::Result<Grown>)>() + 2 * header.digests_len()) as u64)?;
             let at = (inventory.dir_of(file), file);
             let grown = Grown::read(&mut opener, at, recorded, &header.algorithms, true);
             if let Err(error) = &grown {
@@ -427,9 +428,9 @@ impl<'u> Update<'u> {
                     let entry = Entry { xattrs: old.and_then(|old| old.xattrs), ..entry };
                     match self.append_only {
                         true => old,
-                        false => {
-                            old.is_some().then(|| self.judge(old, entry, grown, damaged, now_ns, &mut updated, each))
-                        }
+                        false => old
+                            .is_some()
+                            .then(|| self.judge(old, entry, grown, damaged, now_ns, &mut updated, each)),
                     }
                 }
             };
@@ -437,7 +438,8 @@ impl<'u> Update<'u> {
                 sink(New::Unreadable(&seen.path))?;
             }
             if let Some(recording) = recording.as_mut().filter(|_| is_read && !is_unexamined) {
-                recording.note(old.as_ref(), entry.as_ref(), new, updated.shift.as_ref());
+                let is_accepted = entry.is_some_and(|entry| self.accept.contains(entry.path));
+                recording.note(old.as_ref(), entry.as_ref(), new, updated.shift.as_ref(), is_accepted);
             }
             // An append-only update has decided about the links of its entries already.
             let group = match &entry {

@@ -240,7 +240,9 @@ impl Rules {
         }
         let compiled = Excluded::new(&[glob.into()], &Roots::none()).map_err(|error| described(&error))?;
         if compiled.common().is_empty() {
-            return Err(format!("{glob:?} is the root, of which everything is compared: `*` is all below it"));
+            return Err(format!(
+                "{glob:?} is the root, of which everything is compared: `*` is all below it"
+            ));
         }
         self.checks.push(check);
         self.lines.push(format!("{word} {glob}").into());
@@ -335,7 +337,8 @@ mod tests {
                 let is_for = |end: usize| {
                     let compiled = PathGlob::new(*glob, &Roots::none()).unwrap();
                     let is_dir = end < names.len() || is_dir;
-                    let text = if compiled.is_name() { names[end - 1].into() } else { names[..end].join("/") };
+                    let text =
+                        if compiled.is_name() { names[end - 1].into() } else { names[..end].join("/") };
                     compiled.is_match(0, text.as_bytes(), is_dir)
                 };
                 if (1..=end).any(is_for) {
@@ -351,7 +354,8 @@ mod tests {
 
     const GLOBS: [&str; 12] =
         ["*", "a", "b/", "a/b", "/a", "*.o", "a/*", "a*/b/", "[ab]/{c.o,b}", "**/b", "./b//c.o", "a/b/c.o"];
-    const PATHS: [&str; 10] = ["a", "b", "a/b", "b/a", "a/b/c.o", "b/c.o", "c.o", "a/a/a", "b/b/b", "a/c.o/b"];
+    const PATHS: [&str; 10] =
+        ["a", "b", "a/b", "b/a", "a/b/c.o", "b/c.o", "c.o", "a/a/a", "b/b/b", "a/c.o/b"];
 
     proptest! {
         #[test]

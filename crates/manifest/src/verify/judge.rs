@@ -153,7 +153,10 @@ struct Judge<'j> {
 
 /// What is known of an entry that is in the manifest and in the tree.
 enum Standing {
-    Known { stat: Stat, is_read: bool },
+    Known {
+        stat: Stat,
+        is_read: bool,
+    },
     NotYet,
     /// The error, if it was not reported yet.
     Unreadable(Option<io::Error>),

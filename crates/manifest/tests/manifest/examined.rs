@@ -30,8 +30,14 @@ fn examine(dir: &Dir, old: &Manifest, listed: &[&str], check: Option<&Sample>, a
     };
     let accept: BTreeSet<_> = accept.iter().map(|path| path.as_bytes().to_vec()).collect();
     let examination = (!examination.is_all()).then_some(&examination);
-    let options =
-        UpdateOptions { check, accept: &accept, append_only: false, checks: &Checks::default(), kinship: Kinship::None, examination };
+    let options = UpdateOptions {
+        check,
+        accept: &accept,
+        append_only: false,
+        checks: &Checks::default(),
+        kinship: Kinship::None,
+        examination,
+    };
     run(&walked, old, &options)
 }
 
