@@ -150,3 +150,85 @@ impl Criteria {
         changed.extend(Field::ALL.into_iter().filter(is_changed));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ftk_file::Stat;
+    use ftk_walk::FileType;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    const TYPES: [FileType; 4] =
+        [FileType::Regular, FileType::Directory, FileType::Symlink, FileType::Char];
+
+    /// What differs between two entries, apart from the digests.
+    fn stats() -> impl Strategy<Value = Stat> {
+        let numbers = (0..3_u64, 0..2_i128, 0..2_u32, 0..2_u32, 0..2_u64);
+        (select(&TYPES[..]), numbers).prop_map(|(file_type, (size, mtime_ns, mode, uid, rdev))| Stat {
+            file_type,
+            size,
+            mtime_ns,
+            mode,
+            uid,
+            rdev: if file_type.is_device() { rdev } else { 0 },
+            ..Stat::EMPTY
+        })
+    }
+
+    /// The fields that differ, and are compared, as docs/manifest-format.md lists them.
+    fn model(check: Check, old: &Stat, new: &Stat, is_same: bool, is_damaged: bool) -> Vec<Field> {
+        let (is_pair, grows) =
+            (old.is_regular() && new.is_regular(), check == Check::Growing && old.is_regular());
+        let content = matches!(check, Check::All | Check::Content | Check::Growing | Check::Ignore);
+        let metadata = matches!(check, Check::All | Check::Metadata | Check::Growing | Check::Ignore);
+        let has_time = |it: &Stat| it.file_type != FileType::Directory;
+        let size = if grows { new.size < old.size } else { new.size != old.size };
+        let mut fields = Vec::new();
+        let mut add = |field, differs: bool| fields.extend(differs.then_some(field));
+        add(Field::Type, old.file_type != new.file_type);
+        add(Field::Size, is_pair && size && (content || metadata));
+        let times = old.mtime_ns != new.mtime_ns && has_time(old) && has_time(new);
+        add(Field::Mtime, times && metadata && !grows);
+        add(Field::Mode, metadata && old.mode != new.mode);
+        add(Field::Uid, metadata && old.uid != new.uid);
+        add(Field::Rdev, metadata && old.rdev != new.rdev);
+        add(Field::Digests, is_pair && !is_same && (content || is_damaged && old.is_regular()));
+        fields
+    }
+
+    proptest! {
+        #[test]
+        fn every_check_compares_the_fields_of_the_model(
+            check in select(&Check::ALL[..]),
+            [old, new] in [stats(), stats()],
+            is_same in any::<bool>(),
+            is_damaged in any::<bool>(),
+        ) {
+            let rules = format!("exists *\n{} a\n", check.name());
+            let criteria = Criteria { checks: Checks::parse(rules.as_bytes()).unwrap(), ..Criteria::default() };
+            let damaged_ns = (is_damaged && old.is_regular()).then_some(1);
+            let (a, b) = (Entry { damaged_ns, ..Entry::new(b"d/a", old) }, Entry::new(b"d/a", new));
+            let is_pair = old.is_regular() && new.is_regular();
+            let mut changed = Vec::new();
+            criteria.changed(&a, &b, is_pair.then_some(is_same), &mut changed);
+            prop_assert_eq!(&changed, &model(check, &old, &new, is_same, is_damaged));
+            for field in [Field::Mtime, Field::Digests, Field::Xattrs, Field::LinkGroup] {
+                let is_compared = match (check, field) {
+                    (Check::All | Check::Ignore, _) => true,
+                    (_, Field::Digests) if damaged_ns.is_some() => true,
+                    (Check::Content, field) => field == Field::Digests,
+                    (Check::Metadata, field) => field != Field::Digests,
+                    (Check::Growing, field) => field != Field::Mtime || !old.is_regular(),
+                    (Check::Exists, _) => false,
+                };
+                prop_assert_eq!(criteria.compares_of(&a, field), is_compared, "{}", field);
+            }
+            // What is read: content that is compared, and of growing files the recorded bytes.
+            let grows = check == Check::Growing && old.is_regular() && damaged_ns.is_none();
+            prop_assert_eq!(criteria.reads_start(&a), grows);
+            prop_assert_eq!(criteria.reads(&a), !grows && criteria.compares_of(&a, Field::Digests));
+        }
+    }
+}
