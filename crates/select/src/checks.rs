@@ -239,7 +239,7 @@ impl Rules {
             return Err(format!("no glob after {word:?}"));
         }
         let compiled = Excluded::new(&[glob.into()], &Roots::none()).map_err(|error| described(&error))?;
-        if compiled.common().is_empty() {
+        if compiled.common().is_empty() || glob == "." {
             return Err(format!(
                 "{glob:?} is the root, of which everything is compared: `*` is all below it"
             ));
