@@ -155,6 +155,9 @@ fn a_log_may_grow_and_nothing_else() {
     // A growing file is read whole and recorded with its present size.
     let run = manifest(&dir, &["update", "t", "m", "-o", "n"]).status(0);
     run.stderr_has("no changes to record");
+    manifest(&dir, &["create", "t", "--rules", "rules", "-o", "again"]).status(0);
+    let [updated, again] = ["n", "again"].map(|name| Manifest::read(&dir.path(name)).untimed());
+    assert_eq!(updated.entries, again.entries, "the record of a file that grew is complete");
     manifest(&dir, &["export", "--format", "sha256", "n", "-o", "sums"]).status(0);
     dir.ftk(["hash", "--root", "t", "--check", "sums"]).run().status(0);
     manifest(&dir, &["scrub", "t", "n"]).status(0).stderr_has("3 files verified");

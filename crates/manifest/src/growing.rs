@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ftk_file::{AlignedBuf, Failure, Stat};
+use ftk_file::{AlignedBuf, Birth, Failure, Stat};
 use ftk_hash::{Algorithm, Hasher};
 use ftk_inventory::{DirNo, FileNo, Opener};
 
@@ -33,7 +33,9 @@ impl Grown {
         algorithms: &[Algorithm],
         is_whole: bool,
     ) -> io::Result<Self> {
-        let file = opener.open_file(dir, file).map_err(cause)?;
+        // A record has the time of birth.
+        let birth = if is_whole { Birth::Requested } else { Birth::Unknown };
+        let file = opener.open_file_with(dir, file, birth).map_err(cause)?;
         let stat = *file.stat();
         let has_start = recorded <= stat.size;
         let end = if is_whole { stat.size } else { recorded };
