@@ -6,6 +6,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
@@ -249,7 +250,18 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let start_ns = reading::start_ns(&scan.inventory, &list, now_ns);
     let files = Some(&*update.files);
     let read = reading::read(&run, &scan.inventory, files, algorithms, old.header().xattrs, "not read")?;
-    update.read_growing(&run.budget, &mut |path, error| console.path_error("read", path, cause(error)))?;
+    let (begun, mut done, mut failed) = (Instant::now(), read.done, read.failed.len() as u64);
+    let mut unread = 0;
+    let grown = update.read_growing(&run.budget, &mut |path, error| {
+        unread += 1;
+        console.path_error("read", path, cause(error));
+    })?;
+    if grown.files > 0 {
+        console.stats.files("hash", begun, grown.files, unread, grown.bytes);
+        done.files += grown.files;
+        done.bytes += grown.bytes;
+        failed += unread;
+    }
 
     let start_ns = update.start_ns(&read.rows, start_ns);
     let trusted_xattrs = header.trusted_xattrs && update.sees_trusted();
@@ -365,7 +377,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         console.summary(format_args!("{all} examined, {} kept as recorded", human::count(kept, "record")));
         console.stats.result("not_examined", kept);
     }
-    reading::say_done(&run, updated.entries, read.done, read.failed.len() as u64, None, algorithms);
+    reading::say_done(&run, updated.entries, done, failed, None, algorithms);
     Ok(scan
         .outcome
         .max(say_kept(updated, args.corrupted.outcome(), console))

@@ -160,8 +160,7 @@ mod tests {
 
     use super::*;
 
-    const TYPES: [FileType; 4] =
-        [FileType::Regular, FileType::Directory, FileType::Symlink, FileType::Char];
+    const TYPES: [FileType; 4] = [FileType::Regular, FileType::Directory, FileType::Symlink, FileType::Char];
 
     /// What differs between two entries, apart from the digests.
     fn stats() -> impl Strategy<Value = Stat> {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use ftk_file::{Stat, sees_trusted};
 use ftk_inventory::{Budget, FileNo, OpenDirs, Opener, Reservation};
-use ftk_process::{FileSystems, Rows, file_systems};
+use ftk_process::{FileSystems, Progress, Rows, file_systems};
 use ftk_select::{Check, Checks};
 use ftk_walk::FileType;
 
@@ -182,7 +182,7 @@ impl<'u> Update<'u> {
     }
 
     /// Reads the files that may grow, together with what was added to them. To be called before
-    /// [`start_ns`](Self::start_ns). Those that fail are passed to `on_error`.
+    /// [`start_ns`](Self::start_ns). Those that fail are passed to `on_error`, and count too.
     ///
     /// # Errors
     /// When their digests do not fit into the budget.
@@ -190,7 +190,8 @@ impl<'u> Update<'u> {
         &mut self,
         budget: &Budget,
         on_error: &mut dyn FnMut(&[u8], &io::Error),
-    ) -> Result<(), Error> {
+    ) -> Result<Progress, Error> {
+        let mut done = Progress { files: self.growing.len() as u64, ..Progress::default() };
         let (inventory, header) = (self.aligned.tree.inventory, self.aligned.manifest.header());
         let (mut opener, mut reserved) = (Opener::new(inventory), Reservation::new(budget));
         for &(file, recorded) in &self.growing {
@@ -198,12 +199,13 @@ impl<'u> Update<'u> {
                 .consume((2 * size_of::<(FileNo, io::Result<Grown>)>() + 2 * header.digests_len()) as u64)?;
             let at = (inventory.dir_of(file), file);
             let grown = Grown::read(&mut opener, at, recorded, &header.algorithms, true);
-            if let Err(error) = &grown {
-                on_error(&self.aligned.tree.path_of(file), error);
+            match &grown {
+                Ok(grown) => done.bytes += grown.stat.size,
+                Err(error) => on_error(&self.aligned.tree.path_of(file), error),
             }
             self.grown.insert(file, grown);
         }
-        Ok(())
+        Ok(done)
     }
 
     /// Returns the start time to record in the new manifest, given the rows of the files that were read.

@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use ftk_walk::FileType;
 
@@ -77,6 +77,8 @@ struct Rules {
     lines: Vec<Vec<u8>>,
     /// Absent if there are no rules.
     globs: Option<PerRoot<Excluded>>,
+    /// The directory of the last entry, and the last rule for it. Most entries have the directory of the entry before.
+    above: Mutex<(Vec<u8>, Option<usize>)>,
 }
 
 /// Why rules are refused.
@@ -177,16 +179,41 @@ impl Checks {
     }
 
     fn of_whole(&self, path: &[u8], file_type: FileType) -> Check {
-        let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-        let above = slashes.map(|(at, _)| (&path[..at], FileType::Directory));
         let mut last = None;
-        for (path, file_type) in above.chain([(path, file_type)]) {
-            self.each_match(path, file_type, &mut |rule| last = last.max(Some(rule)));
-            if last.is_some_and(|rule| self.rules.checks[rule] == Check::Ignore) {
-                return Check::Ignore;
+        if let Some(end) = path.iter().rposition(|byte| *byte == b'/') {
+            let dir = &path[..end];
+            // Another thread may use what is known of the last directory.
+            let mut above = self.rules.above.try_lock();
+            last = match &above {
+                Ok(above) if above.0 == dir => above.1,
+                _ => self.last_above(dir),
+            };
+            if let Ok(above) = &mut above
+                && above.0 != dir
+            {
+                **above = (dir.to_vec(), last);
             }
         }
+        if !self.is_ignored(last) {
+            self.each_match(path, file_type, &mut |rule| last = last.max(Some(rule)));
+        }
         last.map_or(Check::All, |rule| self.rules.checks[rule])
+    }
+
+    /// Returns the last rule for a directory, or the one that ignores a directory above it.
+    fn last_above(&self, dir: &[u8]) -> Option<usize> {
+        let slashes = dir.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+        let ends = slashes.map(|(at, _)| at).chain([dir.len()]);
+        ends.fold(None, |mut last, end| {
+            if !self.is_ignored(last) {
+                self.each_match(&dir[..end], FileType::Directory, &mut |rule| last = last.max(Some(rule)));
+            }
+            last
+        })
+    }
+
+    fn is_ignored(&self, last: Option<usize>) -> bool {
+        last.is_some_and(|rule| self.rules.checks[rule] == Check::Ignore)
     }
 
     /// Whether a rule ignores entries.
@@ -361,13 +388,14 @@ mod tests {
         #[test]
         fn the_last_rule_that_matches_wins(
             rules in vec((select(&Check::ALL[..]), select(&GLOBS[..])), 0..7),
-            path in select(&PATHS[..]),
-            is_dir in any::<bool>(),
+            paths in vec((select(&PATHS[..]), any::<bool>()), 1..6),
         ) {
             let text: String = rules.iter().map(|(check, glob)| format!("{}  {glob}\n", check.name())).collect();
             let checks = Checks::parse(text.as_bytes()).unwrap();
-            let file_type = if is_dir { FileType::Directory } else { FileType::Regular };
-            prop_assert_eq!(checks.of(path.as_bytes(), file_type), model(&rules, path, is_dir));
+            for (path, is_dir) in paths {
+                let file_type = if is_dir { FileType::Directory } else { FileType::Regular };
+                prop_assert_eq!(checks.of(path.as_bytes(), file_type), model(&rules, path, is_dir));
+            }
         }
 
         #[test]

@@ -249,9 +249,11 @@ impl Judge<'_> {
             && plan.criteria.reads_start(old)
         {
             let (file, algorithms) = ((seen.dir, file), &plan.aligned.manifest.header().algorithms);
+            self.summary.growing += 1;
             return Ok(match Grown::read(&mut self.opener, file, old.stat.size, algorithms, false) {
                 Ok(Grown { stat, start, .. }) => {
                     let is_read = start.is_some();
+                    self.summary.growing_bytes += if is_read { old.stat.size } else { 0 };
                     self.digests = start.unwrap_or_default();
                     Standing::Known { stat, is_read }
                 }
