@@ -109,17 +109,21 @@ fn is_one_pattern(line: &[u8]) -> bool {
 
 /// A list that is read once, when it is needed first. Clones share it, since standard input cannot be read twice.
 #[derive(Clone)]
-struct ListFile {
-    name: OsString,
+pub(crate) struct ListFile {
+    pub(crate) name: OsString,
     content: Arc<OnceLock<Vec<u8>>>,
 }
 
 impl ListFile {
-    fn parser() -> impl TypedValueParser<Value = Self> {
+    pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
         OsStringValueParser::new().map(|name| Self { name, content: Arc::default() })
     }
 
-    fn content(&self) -> anyhow::Result<&[u8]> {
+    /// Returns the content, which was read at most once.
+    ///
+    /// # Errors
+    /// If the list cannot be read, or is larger than 1 MiB.
+    pub(crate) fn content(&self) -> anyhow::Result<&[u8]> {
         let shown = quote(self.name.as_bytes());
         if self.content.get().is_none() {
             let file = if self.name == "-" {

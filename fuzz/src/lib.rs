@@ -4,6 +4,7 @@
 //! `cargo test -p ftk-fuzz` replays the inputs in `corpus/`, on any toolchain. `README.md` describes how to
 //! search for new ones, what each target asserts, and what was run.
 
+mod checks;
 mod comparisons;
 mod digests;
 mod engines;
@@ -28,6 +29,7 @@ mod selections;
 mod tars;
 mod values;
 
+pub use checks::checks;
 pub use comparisons::comparisons;
 pub use digests::digests;
 pub use engines::engines;
@@ -57,6 +59,7 @@ pub type Target = fn(&[u8]);
 /// Every target, by the name of its program and of its folder in `corpus/`.
 pub const TARGETS: &[(&str, Target)] = &[
     ("bag_manifests", bag_manifests),
+    ("checks", checks),
     ("comparisons", comparisons),
     ("constants", constants),
     ("digests", digests),

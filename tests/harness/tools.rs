@@ -8,6 +8,7 @@ use super::Dir;
 
 /// The tools that CI must have, and their Debian packages.
 const TOOLS: &[(&str, &str)] = &[
+    ("aide", "aide"),
     ("ascmhl", "ascmhl with pip"),
     ("b2sum", "coreutils"),
     ("b3sum", "b3sum"),

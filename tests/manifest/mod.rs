@@ -1,5 +1,6 @@
 //! `ftk manifest`, compared with tools that report the same properties of files.
 
+mod aide;
 mod append;
 mod archives;
 mod attributes;
@@ -24,6 +25,7 @@ mod recorded_root;
 pub(crate) mod records;
 mod refused;
 pub(crate) mod repair;
+mod rules;
 mod scope;
 mod scrub;
 mod shards;

@@ -24,6 +24,18 @@ macro_rules! recipes {
 }
 
 recipes! {
+    recipe_aide: "Check a system every night, coming from AIDE", needs [], with |scene| {
+        for (path, text) in [
+            ("etc/hosts", "127.0.0.1 localhost\n"),
+            ("etc/sshd.conf", "Port 22\n"),
+            ("log/web.log", "GET /index\n"),
+            ("log/auth.log", "session opened for ann\nsession closed\n"),
+            ("cache/1", "cached\n"),
+            ("run/web.pid", "112\n"),
+        ] {
+            scene.file(&format!("server/{path}"), text.as_bytes());
+        }
+    };
     recipe_append_only: "Guard an archive where nothing may change", needs [], with |_| {};
     recipe_restore: "Restore a damaged file", needs [], with |scene| {
         record(scene);

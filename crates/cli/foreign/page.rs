@@ -28,7 +28,30 @@ What AIDE compares by its group `R` is `p+ftype+i+l+n+u+g+s+m+c+md5+X`, where `X
 | inode and ctime are recorded and not compared, so that a copy verifies | `i`, `c` |
 | attributes of `chattr` are not recorded | `e2fsattrs` |
 
-A group without digests is `--mode metadata`, and `--ignore` excludes single fields.
+A group without digests is `--mode metadata`, and `--ignore` excludes single fields. What differs by path is a rule in a file
+for `ftk manifest create --rules FILE`: a line `CHECK GLOB`, for what the glob matches and all below it. The last rule
+decides, where AIDE takes the deepest and first one. Globs are no regular expressions, and relative to ROOT: with ROOT `/` or a
+copy of it, `/var/log` is the same as for AIDE. [The format](manifest-format.md#rules-by-path) says what each check compares.
+
+| AIDE | rule in ftk |
+|---|---|
+| `/etc R`, and other groups with `p`, `u`, `g`, `m` and a digest | `all /etc`, which is the default |
+| a digest alone: `md5`, `sha1`, `sha256`, `sha512` or another one | `content /etc`; `create --algorithm` chooses digests for all files |
+| `L` (`p+ftype+i+l+n+u+g+X`), and other groups without digests | `metadata /etc`, which compares size and mtime too |
+| `>` (`p+ftype+l+u+g+i+n+s+growing+X`), `growing` with a digest, `S` | `growing /var/log`: mode, owner, links and attributes are compared, and always the recorded bytes; mtime is not |
+| `ftype`, `E` (nothing) | `exists /etc` |
+| `!/var/cache` | `ignore /var/cache` |
+| `=/tmp$` (the directory, not what is below it) | `ignore /tmp/*` |
+| `ANF`, `ARF` (new or removed files are no difference) | none: `verify` reports `new` and `missing` files, with every check |
+| `I`, `compressed` (logs that are renamed or compressed) | none: `verify` reports them as `moved`, or as `missing` and `new`; `update --accept PATH` accepts the new log |
+| `p`, `u`, `g`, `l`, `n`, `s`, `m`, `X`, `acl`, `selinux`, `xattrs`, `caps` in other combinations | none by path: `verify --ignore` excludes fields for all entries |
+| `i`, `c`, `b` | none: inode, ctime and blocks are recorded and never compared, so that a copy verifies |
+| `a`, `e2fsattrs` | none: not recorded |
+| `/etc f R`, `/etc d R` (only files, only directories) | none; a slash at the end of a glob restricts it to directories, and what is below them |
+
+Both report the same paths, with these exceptions: AIDE also reports a directory in which an entry was added or removed, if its
+group has `m`, and the old names of a file that got another hard link. [Check a system every
+night](recipes.md#check-a-system-every-night-coming-from-aide) has rules, a log, and the review.
 
 `--limit` checks a part of the database. `ftk manifest verify /etc/ssl etc.jsonl` checks the part of a manifest of `/etc`,
 and `--path`, `-E`, `--where` and `--exclude-where` select other parts. `ftk find --from etc.jsonl` lists entries of a

@@ -10,6 +10,7 @@ use clap::Args;
 use ftk_inventory::Budget;
 use ftk_manifest::{Criteria, Field, Finding, Manifest, Verdict, diff};
 use ftk_record::{End, is_zstd, quote};
+use ftk_select::Checks;
 use ftk_usage::{Measure, Shown};
 
 use crate::console::{Console, Outcome};
@@ -117,12 +118,22 @@ pub(super) fn run(args: &DiffArgs, globals: &Globals, console: &Console) -> anyh
     let [old, new] =
         both([&args.old, &args.new], globals, |path| Ok(Input::open(path, globals, console)?.manifest))?;
     let part = args.part.compile(None, &old.header().root, None, console)?;
+    let [checks, others] = [&old, &new].map(|manifest| manifest.header().checks());
+    let (checks, others) = (
+        checks.with_context(|| quote(args.old.as_encoded_bytes()))?,
+        others.with_context(|| quote(args.new.as_encoded_bytes()))?,
+    );
+    let have_rules = checks == others;
+    if !have_rules {
+        console.warning("OLD and NEW have different rules (--rules), so everything is compared");
+    }
     let criteria = Criteria {
         mode: args.rules.mode.into(),
         ignore: ignored,
         normalize_names: args.rules.normalize_names,
         sample: None,
         part: part.as_ref().map(Part::selector),
+        checks: if have_rules { checks } else { Checks::default() },
     };
     args.corrupted.check(&criteria, &[&old.header().algorithms, &new.header().algorithms])?;
     let is_silent = args.by_directory || args.status.status;

@@ -3,6 +3,7 @@
 mod archive;
 mod body;
 mod changed;
+mod checks;
 mod corrupted;
 mod create;
 mod diff;

@@ -209,7 +209,12 @@ pub(super) fn say_unselected(
         console.summary(format_args!("{entries} of the tree {} skipped by selection options", were(skipped)));
     }
     for (name, header) in records.iter().filter(|(_, header)| !header.options.is_empty()) {
-        let words: Vec<_> = header.options.iter().map(|word| option_word(word)).collect();
+        let (rules, options): (Vec<_>, Vec<_>) =
+            header.options.iter().partition(|word| word.starts_with(b"--rule="));
+        let mut words: Vec<_> = options.into_iter().map(|word| option_word(word)).collect();
+        if !rules.is_empty() {
+            words.push(human::count(rules.len() as u64, "rule"));
+        }
         console.summary(format_args!("{name} was recorded with {}", words.join(" ")));
     }
 }

@@ -18,6 +18,7 @@ use ftk_inventory::Reservation;
 use ftk_manifest::Manifest;
 use ftk_parity::{Algorithms, Batch, Content, LeftOut, Plan, Protected, Redundancy, protect};
 use ftk_record::{Output, ZstdWriter, is_zstd, quote, write_record};
+use ftk_select::Check;
 use indicatif::DecimalBytes;
 
 use crate::console::{Console, Outcome, cause};
@@ -167,16 +168,24 @@ fn contents(
     let (mut contents, mut known) = (Vec::new(), HashSet::new());
     let mut reserved = Reservation::new(&run.budget);
     let mut unknown = 0;
+    let checks = manifest.header().checks()?;
+    let mut changing = 0;
     let mut entries = manifest.entries()?;
     while let Some(entry) = entries.next()? {
         let Some(size) = entry.size().filter(|_| entry.stat.is_regular()) else { continue };
-        if size > 0 && entry.digests.is_empty() {
+        if !matches!(checks.of(entry.path, entry.stat.file_type), Check::All | Check::Content) {
+            changing += 1;
+        } else if size > 0 && entry.digests.is_empty() {
             unknown += 1;
         } else if size > 0 && !known.contains(entry.digests) {
             reserved.consume((2 * entry.digests.len() + 3 * size_of::<Content>()) as u64)?;
             known.insert(entry.digests.to_vec());
             contents.push(Content { size, digests: entry.digests.to_vec() });
         }
+    }
+    if changing > 0 {
+        let files = human::count(changing, "file");
+        console.summary(format_args!("{files} not protected: rules let the content change"));
     }
     let failed = manifest.header().failed.paths().len() as u64;
     if unknown + failed == 0 {

@@ -14,6 +14,7 @@ use ftk_select::{Roots, Selection};
 use crate::console::Console;
 use crate::exclusions::ExclusionArgs;
 use crate::expression::ExpressionArgs;
+use crate::manifest::checks::CheckArgs;
 use crate::selection::{NameArgs, SelectionArgs, WalkArgs};
 
 /// The options that select entries by name and place. Recorded properties such as sizes and times must not
@@ -21,6 +22,7 @@ use crate::selection::{NameArgs, SelectionArgs, WalkArgs};
 #[derive(Clone, Debug)]
 pub(crate) struct ScopeArgs {
     selection: SelectionArgs,
+    checks: CheckArgs,
     words: Vec<OsString>,
     follows: bool,
     /// Whether the options come from a manifest. Then paths in them are relative to its root.
@@ -42,13 +44,17 @@ struct Options {
 
     #[command(flatten)]
     exclusions: ExclusionArgs,
+
+    #[command(flatten)]
+    checks: CheckArgs,
 }
 
 /// The option to follow links, which is refused: a manifest records links.
 const FOLLOW: &str = "follow";
 
-/// The option with the name of a list, whose lines are recorded.
+/// The options with the name of a list, whose lines are recorded.
 const EXCLUDE_FROM: &str = "exclude-from";
+const RULES: &str = "rules";
 
 /// Options of other commands, which are accepted by the parser only to explain why a manifest does not
 /// support them: long form, short form, and whether they have a value.
@@ -94,10 +100,11 @@ impl FromArgMatches for ScopeArgs {
                 ),
             ));
         }
-        let Options { names, expressions, walk, exclusions } = Options::from_arg_matches(matches)?;
+        let Options { names, expressions, walk, exclusions, checks } = Options::from_arg_matches(matches)?;
         let follows = matches.get_flag(FOLLOW);
         Ok(Self {
             selection: SelectionArgs::by_place(names, expressions, walk, exclusions),
+            checks,
             words: words(matches),
             follows,
             are_recorded: false,
@@ -117,7 +124,8 @@ fn words(matches: &ArgMatches) -> Vec<OsString> {
     for option in Options::augment_args(Command::new("")).get_arguments() {
         let id = option.get_id().as_str();
         let long = option.get_long().expect("every option has a long form");
-        let is_recorded = long == EXCLUDE_FROM || OPTIONS.iter().any(|(known, _)| *known == long);
+        let is_recorded =
+            [EXCLUDE_FROM, RULES].contains(&long) || OPTIONS.iter().any(|(known, _)| *known == long);
         if !is_recorded || matches.value_source(id) != Some(ValueSource::CommandLine) {
             continue;
         }
@@ -154,8 +162,12 @@ impl ScopeArgs {
                 || format!("it was made with options that this version does not know: {}", shown()),
             )?;
         // A record never makes ftk read a file that it names.
-        let names_list = |word: &Vec<u8>| word.starts_with(b"--exclude-from");
-        ensure!(!words.iter().any(names_list), "it has --{EXCLUDE_FROM}, which no manifest can record");
+        for option in [EXCLUDE_FROM, RULES] {
+            let names_list = |word: &Vec<u8>| {
+                word.strip_prefix(b"--").is_some_and(|word| word.starts_with(option.as_bytes()))
+            };
+            ensure!(!words.iter().any(names_list), "it has --{option}, which no manifest can record");
+        }
         scope.are_recorded = true;
         scope.words(OsStr::new("")).map(|_| scope)
     }
@@ -198,7 +210,13 @@ impl ScopeArgs {
         ensure!(!self.follows, "a manifest records links instead of following them: drop --{FOLLOW}");
         let roots = self.roots(root)?;
         let roots = Roots::new(roots.as_slice());
-        let words = self.words.iter().map(|word| self.selection.relative_words(word.as_bytes(), &roots));
+        let relative = |word: &OsString| match word.as_bytes() {
+            word if word.starts_with(b"--rule") => Ok(Vec::new()),
+            word => self.selection.relative_words(word, &roots),
+        };
+        let rules = self.checks.compile()?;
+        let rules = rules.lines().iter().map(|line| Ok(vec![[b"--rule=", &**line].concat()]));
+        let words = self.words.iter().map(relative).chain(rules);
         Ok(words.collect::<anyhow::Result<Vec<_>>>()?.concat())
     }
 
@@ -216,6 +234,7 @@ impl ScopeArgs {
     ) -> anyhow::Result<Selection> {
         let roots = self.roots(root)?;
         let selection = self.selection.compile(&Roots::new(roots.as_slice()), own, console)?;
+        let selection = selection.with_checks(self.checks.compile()?);
         Ok(match &self.base {
             Some(base) => selection.starting_at(base),
             None => selection,
@@ -274,7 +293,7 @@ mod tests {
         let ours = Options::augment_args(Command::new(""));
         let mut ours: Vec<_> = ours
             .get_arguments()
-            .filter(|option| ![FOLLOW, EXCLUDE_FROM].contains(&option.get_long().unwrap()))
+            .filter(|option| ![FOLLOW, EXCLUDE_FROM, RULES].contains(&option.get_long().unwrap()))
             .map(|option| (option.get_long().unwrap(), option.get_action().takes_values()))
             .collect();
         let mut known = OPTIONS;

@@ -225,6 +225,10 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     record(&scrubbed, &scrub.left, damaged, &console.stats);
     let outcome =
         say(&scrubbed, &scrub.left, damaged, &scrub.edited, args.corrupted.outcome(), now_ns, console);
+    if scrub.unchecked > 0 {
+        let files = human::count(scrub.unchecked, "file");
+        console.summary(format_args!("the content of {files} is not compared, as the recorded rules say"));
+    }
     let records = [("the manifest", header)];
     say_unselected(selected.as_ref(), scrub.unselected, Some(scan.skipped), &records, console);
     let what = format!("{} verified", human::count(scrubbed.verified, "file"));

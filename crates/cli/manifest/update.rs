@@ -6,6 +6,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
@@ -16,14 +17,16 @@ use ftk_manifest::{
     WalkedTree, Writer,
 };
 use ftk_record::quote;
+use ftk_select::Check;
 
-use crate::console::{Console, Outcome};
+use crate::console::{Console, Outcome, cause};
 use crate::globals::Globals;
 use crate::human;
 use crate::list::{List, named};
 use crate::lock::Lock;
 use crate::manifest::archive::refuse_archive;
 use crate::manifest::changed::ChangedArgs;
+use crate::manifest::checks::RulesArg;
 use crate::manifest::corrupted::CorruptedArgs;
 use crate::manifest::create::{NOT_RECORDED, Sink, say_no_xattrs, write};
 use crate::manifest::diff::word;
@@ -42,7 +45,7 @@ use crate::stdout::Stdout;
 
 /// Record a tree again, reading only what changed
 ///
-/// Algorithms, extended attributes and the selection options are those of OLD. A file keeps its digests if file system,
+/// Algorithms, extended attributes, rules and the selection options are those of OLD. A file keeps its digests if file system,
 /// inode, size, mtime and ctime are the same as in OLD, and both times are before the start of the run that made OLD.
 /// Every other file is read. Entries that cannot be read keep their old record, and the exit status is 2.
 ///
@@ -111,6 +114,9 @@ pub(super) struct UpdateArgs {
     #[command(flatten)]
     changed: ChangedArgs,
 
+    #[command(flatten)]
+    rules: RulesArg,
+
     /// ROOT is a snapshot of the tree that OLD records (ZFS, LVM, filers)
     ///
     /// Files keep their digests if inode, size, mtime and ctime are the same; their file system is not compared. NEW
@@ -151,7 +157,13 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         !args.changed.takes_stdin() || args.old != "-",
         "OLD and the list of --changed cannot both come from standard input"
     );
-    let mut examination = args.changed.read()?.filter(|examination| !examination.is_all());
+    let checks = args.rules.compile()?;
+    let examination = args.changed.read()?;
+    ensure!(
+        checks.is_none() || !args.append_only && examination.is_none(),
+        "--rules may end the records of some entries: --append-only and --changed cannot be used with it"
+    );
+    let mut examination = examination.filter(|examination| !examination.is_all());
     let run = Run::new(globals, console)?;
     let mut lock = match output.filter(|output| is_same_file(output, Path::new(&args.old))) {
         Some(output) => Some(Lock::acquire(output, console)?),
@@ -173,12 +185,16 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let kinship = root.kinship(old.header(), args.snapshot_of);
     let snapshot_of = args.snapshot_of || old.header().provenance.snapshot_of;
     let provenance = Provenance { snapshot_of, ..root.provenance() };
-    let header =
+    let mut header =
         Header { root: args.root.as_bytes().to_vec(), root_identity, provenance, ..old.header().clone() };
+    if let Some(checks) = &checks {
+        header.set_checks(checks);
+    }
+    let checks = header.checks().with_context(name)?;
     if !args.force && !ShardArgs::is_earlier(output, &header) {
         refuse_to_overwrite(output, own.first().copied().filter(|_| lock.is_some()), true)?;
     }
-    let scope = ScopeArgs::of_words(&old.header().options).with_context(name)?;
+    let scope = ScopeArgs::of_words(&header.options).with_context(name)?;
     let algorithms = &old.header().algorithms;
     args.corrupted.check(&Criteria::default(), &[algorithms])?;
     let now_ns = now_ns();
@@ -214,18 +230,38 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         check: args.check.as_ref(),
         accept: &accept,
         append_only: args.append_only,
+        checks: &checks,
         kinship,
         examination: examination.as_ref(),
     };
-    let update = Update::new(&old, &tree, &options, &run.budget).with_context(name)?;
+    let mut update = Update::new(&old, &tree, &options, &run.budget).with_context(name)?;
     args.guard.check(old.header(), &update.survey, &root, Some((kinship, console)))?;
     if let Some(path) = update.unknown.first() {
         let (path, old) = (quote(path), name());
         bail!("cannot accept {path}: it is not a regular file both in ROOT and, with digests, in {old}");
     }
+    if let Some(path) = &update.ignored_damage {
+        bail!(
+            "the rules ignore {}, which is recorded as damaged, and would forget it: repair it, or record it as it is \
+             now with --accept, before",
+            quote(path)
+        );
+    }
     let start_ns = reading::start_ns(&scan.inventory, &list, now_ns);
     let files = Some(&*update.files);
     let read = reading::read(&run, &scan.inventory, files, algorithms, old.header().xattrs, "not read")?;
+    let (begun, mut done, mut failed) = (Instant::now(), read.done, read.failed.len() as u64);
+    let mut unread = 0;
+    let grown = update.read_growing(&run.budget, &mut |path, error| {
+        unread += 1;
+        console.path_error("read", path, cause(error));
+    })?;
+    if grown.files > 0 {
+        console.stats.files("hash", begun, grown.files, unread, grown.bytes);
+        done.files += grown.files;
+        done.bytes += grown.bytes;
+        failed += unread;
+    }
 
     let start_ns = update.start_ns(&read.rows, start_ns);
     let trusted_xattrs = header.trusted_xattrs && update.sees_trusted();
@@ -248,7 +284,12 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         }
         (None, Some(old), Some(_)) if finding.verdict == Verdict::Modified => {
             let is_marked = old.damaged_ns.is_some();
+            let may_grow = !is_marked && checks.of(finding.path, finding.file_type) == Check::Growing;
             let what = match finding.changed {
+                [Field::Size] if may_grow => "it is shorter than recorded, and a rule lets it only grow",
+                [Field::Digests] if may_grow => {
+                    "what was recorded of it has changed, and a rule lets it only grow"
+                }
                 [Field::Digests] if is_marked => {
                     "damaged earlier, and only its time changed since: perhaps still damaged"
                 }
@@ -299,9 +340,12 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     };
 
     let missing = update.survey.missing;
-    for (kind, n) in
-        [("missing", missing), ("corrupted", updated.corrupted + updated.undecided), ("kept", updated.kept)]
-    {
+    for (kind, n) in [
+        ("missing", missing),
+        ("corrupted", updated.corrupted + updated.undecided),
+        ("rewritten", updated.rewritten),
+        ("kept", updated.kept),
+    ] {
         console.stats.result(kind, n);
     }
     if args.append_only {
@@ -333,7 +377,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         console.summary(format_args!("{all} examined, {} kept as recorded", human::count(kept, "record")));
         console.stats.result("not_examined", kept);
     }
-    reading::say_done(&run, updated.entries, read.done, read.failed.len() as u64, None, algorithms);
+    reading::say_done(&run, updated.entries, done, failed, None, algorithms);
     Ok(scan
         .outcome
         .max(say_kept(updated, args.corrupted.outcome(), console))
@@ -354,7 +398,7 @@ fn below(path: &[u8]) -> Vec<u8> {
 /// Prints how many entries kept their old record, and returns the outcome. `damage`: that of a run
 /// with damaged files.
 fn say_kept(updated: Updated, damage: Outcome, console: &Console) -> Outcome {
-    let Updated { kept, corrupted, undecided, retained, .. } = updated;
+    let Updated { kept, corrupted, undecided, rewritten, retained, .. } = updated;
     if corrupted > 0 {
         let files = human::count(corrupted, "corrupted file");
         console.summary(format_args!(
@@ -369,6 +413,12 @@ fn say_kept(updated: Updated, damage: Outcome, console: &Console) -> Outcome {
             damage.status()
         ));
     }
+    if rewritten > 0 {
+        let files = human::count(rewritten, "growing file");
+        console.summary(format_args!(
+            "{files} kept as recorded; --accept PATH records one as it is now   (status 1)"
+        ));
+    }
     if retained > 0 {
         let entries = human::entries(retained);
         console.summary(format_args!("{entries} missing or changed: the old records are kept   (status 1)"));
@@ -380,7 +430,7 @@ fn say_kept(updated: Updated, damage: Outcome, console: &Console) -> Outcome {
     match () {
         () if kept > 0 => Outcome::Error,
         () if corrupted + undecided > 0 => damage,
-        () if retained > 0 => Outcome::Negative,
+        () if retained + rewritten > 0 => Outcome::Negative,
         () => Outcome::Success,
     }
 }

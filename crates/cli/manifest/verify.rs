@@ -5,6 +5,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
@@ -59,12 +60,12 @@ use crate::stdout::Stdout;
 ///   unlinked    none of the recorded hard links are left, as after a copy
 ///               without them; this line stands for all of them
 ///
-/// verify uses the selection options that are stored in the manifest, and names
-/// them in the summary. -E and --path select less. If ROOT is below the recorded
-/// root, its part of the record is verified, and the first line of the summary
-/// says so. The manifest itself is skipped. Files named in the manifest are
-/// opened only if the walk of ROOT finds them. With the manifest of one shard, or
-/// with --shard, only the entries of this shard are checked.
+/// verify uses the selection options and rules that are stored in the manifest,
+/// and says so in the summary. -E and --path select less. If ROOT is below the
+/// recorded root, its part of the record is verified, and the first line of the
+/// summary says so. The manifest itself is skipped. Files named in the manifest
+/// are opened only if the walk of ROOT finds them. With the manifest of one
+/// shard, or with --shard, only the entries of this shard are checked.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 #[command(override_usage = "ftk manifest verify [OPTIONS] [ROOT] <FILE>")]
@@ -159,13 +160,20 @@ impl VerifyArgs {
     ///
     /// # Errors
     /// If it lacks what is to be compared.
-    fn criteria(&self, part: Option<&Part>, header: &Header, file: &OsStr) -> anyhow::Result<Criteria> {
+    fn criteria(
+        &self,
+        part: Option<&Part>,
+        header: &Header,
+        below: Option<&[u8]>,
+        file: &OsStr,
+    ) -> anyhow::Result<Criteria> {
         let criteria = Criteria {
             mode: self.rules.mode.into(),
             ignore: self.rules.ignored(),
             sample: self.sample.clone(),
             normalize_names: self.rules.normalize_names,
             part: part.map(Part::selector),
+            checks: header.checks().with_context(|| quote(file.as_bytes()))?.starting_at(below),
         };
         ensure!(
             criteria.mode != Mode::Content || !header.algorithms.is_empty(),
@@ -296,7 +304,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
     let part = args.part.compile(Some(root.given()), &root.identity().path, below, console)?;
     let scope = ScopeArgs::of_words(&Part::add_to(part.as_ref(), &header.options)).with_context(name)?;
     let scope = scope.based(below).with_context(name)?;
-    let criteria = args.criteria(part.as_ref(), header, file)?;
+    let criteria = args.criteria(part.as_ref(), header, below, file)?;
     let stdout = Stdout::default();
     let list = List::create(None, &stdout)?;
     let own: Vec<_> = own.into_iter().chain(list.own()).collect();
@@ -328,6 +336,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
         done.files += read.done.files;
         done.bytes += read.done.bytes;
         failed += read.failed.len() as u64;
+        let mut unread = 0;
         let mut each = |finding: &Finding<'_>| {
             looked_below |= finding.path != b".";
             let mut why = finding.file.and_then(|file| read.failure(file)).map(reading::why);
@@ -335,6 +344,10 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
                 let path = finding.new_path.unwrap_or(finding.path);
                 match finding.changed {
                     [Field::Xattrs] => say_no_xattrs(tree.root, path, error, console),
+                    [Field::Digests] => {
+                        unread += 1;
+                        console.path_error("read", &join(tree.root, path), cause(error));
+                    }
                     _ => console.path_error("stat", &join(tree.root, path), cause(error)),
                 }
                 why = Some(cause(error));
@@ -344,7 +357,15 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
             is_over = args.exit_on_first && finding.verdict != Verdict::Ok;
             if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        summary += plan.verify(&batch, &read.rows, &mut each).with_context(name)?;
+        let begun = Instant::now();
+        let found = plan.verify(&batch, &read.rows, &mut each).with_context(name)?;
+        if found.growing > 0 {
+            console.stats.files("hash", begun, found.growing, unread, found.growing_bytes);
+            failed += unread;
+            done.files += found.growing;
+            done.bytes += found.growing_bytes;
+        }
+        summary += found;
         if is_over {
             break;
         }
@@ -403,7 +424,7 @@ fn verify_archive(
     console.stats.sealed(file, &manifest);
     let header = manifest.header();
     let part = args.part.compile(None, &header.root, None, console)?;
-    let criteria = args.criteria(part.as_ref(), header, file)?;
+    let criteria = args.criteria(part.as_ref(), header, None, file)?;
     let stdout = Stdout::default();
     let list = List::create(None, &stdout)?;
     let algorithms = if criteria.compares(Field::Digests) { &*header.algorithms } else { &[] };

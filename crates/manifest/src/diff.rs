@@ -131,12 +131,14 @@ pub fn diff(
                     }
                     let is_pair = old.stat.is_regular() && new.stat.is_regular();
                     let is_same = (is_pair && is_compared).then(|| common.is_same(old.digests, new.digests));
+                    let is_same = is_same.and_then(|is_same| criteria.is_same(old, new, is_same));
                     criteria.changed(old, new, is_same, &mut changed);
                     if is_same_time(old, new, shift.as_ref()) {
                         changed.retain(|field| *field != Field::Mtime);
                     }
                     if let Some(Links { pairs, .. }) = links.as_mut().filter(|_| summary.split_links == 0)
                         && compares_links(old, new.stat.file_type)
+                        && criteria.compares_of(old, Field::LinkGroup)
                         && let (Some(a), Some(b)) = (old.links(), new.links())
                         && let Some(first) = pairs.add(old.path, a.map(Into::into), b.map(Into::into))?
                     {

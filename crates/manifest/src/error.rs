@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use ftk_hash::Algorithm;
 use ftk_inventory::Full;
 use ftk_record::{PathError, SealError, quote};
+use ftk_select::CheckError;
 
 use crate::text::{brief, plain};
 use crate::{Field, Header};
@@ -44,6 +45,8 @@ pub enum Error {
     },
     /// The manifest records an option that no manifest of this version can have.
     UnknownOption(Vec<u8>),
+    /// A rule that the manifest records is malformed.
+    Rule(CheckError),
     /// A line of the manifest is invalid.
     Line {
         /// The line number; the first line is 1.
@@ -200,6 +203,7 @@ impl fmt::Display for Error {
             Self::UnknownOption(option) => {
                 write!(f, "made with an unknown option: {}", brief(quote(option)))
             }
+            Self::Rule(error) => write!(f, "its recorded rules: {}", brief(error.to_string())),
             Self::Line { number, what } => write!(f, "line {number}: {}", brief(what.to_string())),
             Self::Full(_) => f.write_str("too large (raise --memory)"),
             Self::NoCommonAlgorithm { old, new } => {

@@ -7,6 +7,7 @@ use std::io::BufReader;
 use ftk_file::{FileSystem, FileType, Inode};
 use ftk_hash::Algorithm;
 use ftk_record::{Object, SealedReader, read_path, write_record};
+use ftk_select::Checks;
 use serde::Deserialize;
 
 use crate::blocks::{At, Source, is_compressed};
@@ -54,8 +55,8 @@ pub struct Header {
 
 /// The options that a manifest can record, in their long form, and whether each has a value after a `=`.
 ///
-/// These options select entries by name, type and place. `docs/manifest-format.md` lists them.
-pub const OPTIONS: [(&str, bool); 17] = [
+/// These options select entries by name, type and place, or say what is compared of them. `docs/manifest-format.md` lists them.
+pub const OPTIONS: [(&str, bool); 18] = [
     ("extension", true),
     ("name", true),
     ("iname", true),
@@ -68,12 +69,16 @@ pub const OPTIONS: [(&str, bool); 17] = [
     ("exclude-line", true),
     ("exclude-caches", false),
     ("exclude-if-present", true),
+    ("rule", true),
     ("ignore-files", false),
     ("no-hidden", false),
     ("min-depth", true),
     ("max-depth", true),
     ("one-file-system", false),
 ];
+
+/// The option that records a rule.
+const RULE: &[u8] = b"--rule=";
 
 /// The value of the member `ftk` that marks a manifest.
 const KIND: &str = "manifest";
@@ -186,6 +191,21 @@ impl Header {
             }
         };
         self.failed = Failed::new(failed);
+    }
+
+    /// Returns the rules that say what is compared of each entry.
+    ///
+    /// # Errors
+    /// [`Error::Rule`] if one is malformed, perhaps since it is from a later version.
+    pub fn checks(&self) -> Result<Checks, Error> {
+        let lines = self.options.iter().filter_map(|option| option.strip_prefix(RULE));
+        Checks::of_lines(lines).map_err(Error::Rule)
+    }
+
+    /// Replaces the rules that say what is compared of each entry.
+    pub fn set_checks(&mut self, checks: &Checks) {
+        self.options.retain(|option| !option.starts_with(RULE));
+        self.options.extend(checks.lines().iter().map(|line| [RULE, line].concat()));
     }
 
     /// Returns the total length of a file's digests in bytes.

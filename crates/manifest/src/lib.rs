@@ -106,6 +106,7 @@ mod film;
 mod first_line;
 mod formats;
 mod git;
+mod growing;
 mod header;
 mod json_line;
 mod kept_xattrs;

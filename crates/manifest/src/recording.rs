@@ -2,6 +2,7 @@
 
 use ftk_file::sees_trusted;
 use ftk_inventory::Budget;
+use ftk_select::Checks;
 
 use crate::keys::{Keys, pair};
 use crate::moves::Evidence;
@@ -22,25 +23,33 @@ pub(crate) struct Recording<'r> {
 }
 
 impl<'r> Recording<'r> {
-    pub(crate) fn new(old: &Header, budget: &Budget, each: &'r mut dyn FnMut(&Finding<'_>)) -> Self {
+    /// `checks`: what is compared of each entry.
+    pub(crate) fn new(
+        old: &Header,
+        checks: &Checks,
+        budget: &Budget,
+        each: &'r mut dyn FnMut(&Finding<'_>),
+    ) -> Self {
         let len = old.digests_len();
         Self {
             summary: Summary::default(),
             each,
-            criteria: Criteria::default(),
+            criteria: Criteria { checks: checks.clone(), ..Criteria::default() },
             hider: Hider::new([old.trusted_xattrs, sees_trusted()]),
             changed: Vec::new(),
             contents: (len > 0).then(|| [Keys::new(len, budget), Keys::new(len, budget)]),
         }
     }
 
-    /// Notes the entry that is written in place of the old one. One that keeps its old record is no change.
+    /// Notes the entry that is written in place of the old one. One that keeps its old record is no change. `is_accepted`:
+    /// whether it may be one that was not allowed to change so.
     pub(crate) fn note(
         &mut self,
         old: Option<&Entry<'_>>,
         new: Option<&Entry<'_>>,
         seen: Option<&Seen>,
         shift: Option<&Shift>,
+        is_accepted: bool,
     ) {
         let (mut before, mut now) = (old.copied(), new.copied());
         self.changed.clear();
@@ -49,6 +58,10 @@ impl<'r> Recording<'r> {
                 self.hider.hide([old, new]);
                 let is_pair = old.stat.is_regular() && new.stat.is_regular();
                 let is_same = is_pair.then(|| old.digests == new.digests);
+                let is_same = match is_accepted {
+                    true => is_same,
+                    false => is_same.and_then(|is_same| self.criteria.is_same(old, new, is_same)),
+                };
                 self.criteria.changed(old, new, is_same, &mut self.changed);
                 if is_same_time(old, new, shift) {
                     self.changed.retain(|field| *field != Field::Mtime);

@@ -1,21 +1,24 @@
 //! A new manifest from an old one, reading only files that may have changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::ops::ControlFlow;
 
 use ftk_file::{Stat, sees_trusted};
-use ftk_inventory::{Budget, FileNo, OpenDirs, Reservation};
-use ftk_process::{FileSystems, Rows, file_systems};
+use ftk_inventory::{Budget, FileNo, OpenDirs, Opener, Reservation};
+use ftk_process::{FileSystems, Progress, Rows, file_systems};
+use ftk_select::{Check, Checks};
 use ftk_walk::FileType;
 
 use crate::aligned::{Aligned, Spelling};
 use crate::appended_links::AppendedLinks;
 use crate::contents::Content;
 use crate::create::{Made, Maker};
+use crate::criteria::{check_of, is_checked, may_grow};
 use crate::damaged_inodes::DamagedInodes;
 use crate::entry::key;
 use crate::examination::Kept;
+use crate::growing::Grown;
 use crate::link_groups::LinkGroups;
 use crate::recording::Recording;
 use crate::shift::RecordedTimes;
@@ -42,6 +45,14 @@ use crate::{
 pub struct Update<'u> {
     /// The files to be read, ascending: with [`Rows::with_stats`] and the algorithms of the manifest.
     pub files: Vec<FileNo>,
+    /// Files that [`read_growing`](Self::read_growing) reads, and how many bytes of them are recorded.
+    growing: Vec<(FileNo, u64)>,
+    grown: HashMap<FileNo, io::Result<Grown>>,
+    /// The recorded path of a damaged file that the rules ignore, if there is one. Without its record, the damage would be
+    /// forgotten.
+    pub ignored_damage: Option<Vec<u8>>,
+    /// What is compared of each entry.
+    checks: &'u Checks,
     /// What the guards check.
     pub survey: Survey,
     /// Paths in `accept` that are not regular files with digests in both the manifest and the tree.
@@ -77,6 +88,9 @@ pub struct UpdateOptions<'o> {
     /// Only adds new entries. Entries that are missing, or differ in what a verification compares, keep their records. These
     /// are passed to the callback of [`write`](Update::write) with their verdicts, and counted in [`Updated::retained`].
     pub append_only: bool,
+    /// What is compared of each entry from now on. What it permits is no change to report. What it ignores is no longer
+    /// recorded. A file that may grow keeps its record if it does anything else.
+    pub checks: &'o Checks,
     /// Whether inode numbers count although the file system is another one.
     pub kinship: Kinship,
     /// The part of the tree that the walk [examined](crate::Examining), if it is not all of it. Other entries keep
@@ -96,6 +110,9 @@ pub struct Updated {
     /// How many of them keep an old record because other content shows neither an edit nor damage: the record
     /// lacks the size or the time, or it is marked as damaged and only the time has changed since.
     pub undecided: u64,
+    /// How many of them keep the old record of a file that may only grow, because it has become shorter, or its recorded
+    /// bytes have changed.
+    pub rewritten: u64,
     /// How many entries of the tree are missing from the manifest, because something about them could not be
     /// read.
     pub failed: u64,
@@ -130,10 +147,14 @@ impl<'u> Update<'u> {
         let spelling = if options.append_only { Spelling::Manifest } else { Spelling::Tree };
         let pass = |aligned: &Aligned<'_>| Lists::new(aligned, options, &file_systems, budget);
         let (aligned, lists) = Aligned::new(old, tree, spelling, None, budget, pass, Lists::release)?;
-        let Lists { survey, files, recent, times, unknown, has_links, keeps_recent, misses_recent, .. } =
-            lists;
+        let Lists { survey, files, growing, ignored_damage, recent, times, unknown, has_links, .. } = lists;
+        let (keeps_recent, misses_recent) = (lists.keeps_recent, lists.misses_recent);
         Ok(Self {
             files,
+            growing,
+            grown: HashMap::new(),
+            ignored_damage,
+            checks: options.checks,
             survey,
             unknown,
             accept: aligned.recorded(options.accept, budget)?,
@@ -160,6 +181,33 @@ impl<'u> Update<'u> {
         self.aligned.respelled()
     }
 
+    /// Reads the files that may grow, together with what was added to them. To be called before
+    /// [`start_ns`](Self::start_ns). Those that fail are passed to `on_error`, and count too.
+    ///
+    /// # Errors
+    /// When their digests do not fit into the budget.
+    pub fn read_growing(
+        &mut self,
+        budget: &Budget,
+        on_error: &mut dyn FnMut(&[u8], &io::Error),
+    ) -> Result<Progress, Error> {
+        let mut done = Progress { files: self.growing.len() as u64, ..Progress::default() };
+        let (inventory, header) = (self.aligned.tree.inventory, self.aligned.manifest.header());
+        let (mut opener, mut reserved) = (Opener::new(inventory), Reservation::new(budget));
+        for &(file, recorded) in &self.growing {
+            reserved
+                .consume((2 * size_of::<(FileNo, io::Result<Grown>)>() + 2 * header.digests_len()) as u64)?;
+            let at = (inventory.dir_of(file), file);
+            let grown = Grown::read(&mut opener, at, recorded, &header.algorithms, true);
+            match &grown {
+                Ok(grown) => done.bytes += grown.stat.size,
+                Err(error) => on_error(&self.aligned.tree.path_of(file), error),
+            }
+            self.grown.insert(file, grown);
+        }
+        Ok(done)
+    }
+
     /// Returns the start time to record in the new manifest, given the rows of the files that were read.
     ///
     /// Usually this is `start_ns`, the [start](crate::start_ns) of this run. It is the old start time if the new manifest
@@ -167,7 +215,9 @@ impl<'u> Update<'u> {
     /// make such a file look unchanged.
     pub fn start_ns(&self, rows: &Rows, start_ns: i128) -> i128 {
         let contents = self.contents(rows);
-        let is_kept = |file: &FileNo| contents.of(*file) == Content::Failed;
+        let is_kept = |file: &FileNo| {
+            contents.of(*file) == Content::Failed || matches!(self.grown.get(file), Some(Err(_)))
+        };
         if self.keeps_recent || self.recent.iter().any(is_kept) {
             self.aligned.manifest.header().start_ns
         } else {
@@ -247,7 +297,7 @@ impl<'u> Update<'u> {
         let kept = mounts.iter().filter(|mount| !is_known(mount.path())).cloned();
         header.mounts = Mount::sorted([self.aligned.tree.mounts(), kept.collect()].concat());
         let failed = header.failed.clone();
-        let mut recording = Recording::new(self.aligned.manifest.header(), budget, recorded);
+        let mut recording = Recording::new(self.aligned.manifest.header(), self.checks, budget, recorded);
         let common = (shift, now_ns, budget);
         let updated =
             self.make(&mut maker, &damaged, &mut links, common, each, Some(&mut recording), &mut |made| {
@@ -301,6 +351,16 @@ impl<'u> Update<'u> {
                 }
             }
             let made = new.map(|seen| maker.make(seen, old.as_ref())).transpose()?;
+            let grown = new.and_then(|seen| self.grown.get(&seen.file?));
+            let made = match (grown, made) {
+                (Some(Err(_)), Some(_)) => Some(Made::Unread),
+                (Some(Ok(grown)), Some(Made::Entry(entry))) => Some(Made::Entry(grown.entry(entry, now_ns))),
+                (Some(Ok(grown)), Some(Made::WithoutXattrs(entry, error))) => {
+                    Some(Made::WithoutXattrs(grown.entry(entry, now_ns), error))
+                }
+                (_, made) => made,
+            };
+            let grown = grown.and_then(|grown| grown.as_ref().ok());
             let is_seen = matches!(made, Some(Made::Entry(_) | Made::WithoutXattrs(..)));
             let entry = match made {
                 None => match old {
@@ -338,7 +398,7 @@ impl<'u> Update<'u> {
                     _ => None,
                 },
                 Some(Made::Entry(entry))
-                    if self.retains(&old, (&entry, new), links, &mut updated, now_ns, each)? =>
+                    if self.retains(&old, (&entry, new, grown), links, &mut updated, now_ns, each)? =>
                 {
                     old
                 }
@@ -357,7 +417,7 @@ impl<'u> Update<'u> {
                 }
                 Some(Made::Entry(entry)) => {
                     let entry = if self.append_only { links.link(old.as_ref(), entry) } else { entry };
-                    Some(self.judge(old, entry, damaged, now_ns, &mut updated, each))
+                    Some(self.judge(old, entry, grown, damaged, now_ns, &mut updated, each))
                 }
                 Some(Made::WithoutXattrs(entry, error)) => {
                     is_read = false;
@@ -370,9 +430,9 @@ impl<'u> Update<'u> {
                     let entry = Entry { xattrs: old.and_then(|old| old.xattrs), ..entry };
                     match self.append_only {
                         true => old,
-                        false => {
-                            old.is_some().then(|| self.judge(old, entry, damaged, now_ns, &mut updated, each))
-                        }
+                        false => old
+                            .is_some()
+                            .then(|| self.judge(old, entry, grown, damaged, now_ns, &mut updated, each)),
                     }
                 }
             };
@@ -380,7 +440,8 @@ impl<'u> Update<'u> {
                 sink(New::Unreadable(&seen.path))?;
             }
             if let Some(recording) = recording.as_mut().filter(|_| is_read && !is_unexamined) {
-                recording.note(old.as_ref(), entry.as_ref(), new, updated.shift.as_ref());
+                let is_accepted = entry.is_some_and(|entry| self.accept.contains(entry.path));
+                recording.note(old.as_ref(), entry.as_ref(), new, updated.shift.as_ref(), is_accepted);
             }
             // An append-only update has decided about the links of its entries already.
             let group = match &entry {
@@ -404,7 +465,7 @@ impl<'u> Update<'u> {
     fn retains(
         &self,
         old: &Option<Entry<'_>>,
-        (entry, seen): (&Entry<'_>, Option<&Seen>),
+        (entry, seen, grown): (&Entry<'_>, Option<&Seen>, Option<&Grown>),
         links: &mut AppendedLinks,
         updated: &mut Updated,
         now_ns: i128,
@@ -413,7 +474,7 @@ impl<'u> Update<'u> {
         let Some(old) = old.as_ref().filter(|_| self.append_only) else { return Ok(false) };
         let shift = updated.shift.as_ref();
         links.add(old, &entry.stat)?;
-        if kept(old, entry, shift, now_ns).is_some() {
+        if self.kept(old, entry, shift, now_ns).is_some() {
             links.keep(old, &entry.stat)?;
             return Ok(false);
         }
@@ -421,10 +482,16 @@ impl<'u> Update<'u> {
         let mut hider = Hider::new(self.see_trusted);
         hider.hide([&mut before, &mut now]);
         let is_pair = old.stat.is_regular() && entry.stat.is_regular();
-        let is_same = is_pair.then(|| old.digests == entry.digests);
+        let is_same = match grown {
+            Some(grown) => Some(grown.violation(old.digests).is_none()),
+            None => is_pair.then(|| old.digests == entry.digests),
+        };
+        let criteria = Criteria { checks: self.checks.clone(), ..Criteria::default() };
         // Times that have shifted keep their records, too.
-        Criteria::default().changed(&before, &now, is_same, &mut changed);
-        if let Some(first) = links.find(old, &entry.stat) {
+        criteria.changed(&before, &now, is_same, &mut changed);
+        if criteria.compares_of(old, Field::LinkGroup)
+            && let Some(first) = links.find(old, &entry.stat)
+        {
             note_links(&mut changed, [&mut before, &mut now], first);
         }
         let spelled = seen.filter(|seen| seen.is_respelled);
@@ -434,17 +501,20 @@ impl<'u> Update<'u> {
             let verdict = Verdict::of(old, entry, &changed, shift);
             let finding = Finding { new: Some(now), changed: &changed, ..finding(verdict, &before) };
             let own_path = spelled.and_then(|seen| seen.own_path.as_deref());
-            each(&finding.spelled(own_path, spelled.is_some(), &Criteria::default()));
+            each(&finding.spelled(own_path, spelled.is_some(), &criteria));
             links.keep(old, &entry.stat)?;
         }
         Ok(is_retained)
     }
 
-    /// Returns the record to write: the old one, if the file is or may be corrupted and that is not accepted.
+    /// Returns the record to write: the old one, if the file is or may be corrupted, or may only grow and has done something
+    /// else, and that is not accepted. `grown`: what was read of a file that may grow.
+    #[expect(clippy::too_many_arguments, reason = "an entry, what is known of it, and where to tell")]
     fn judge<'e>(
         &self,
         old: Option<Entry<'e>>,
         entry: Entry<'e>,
+        grown: Option<&Grown>,
         damaged: &'e DamagedInodes,
         now_ns: i128,
         updated: &mut Updated,
@@ -454,7 +524,12 @@ impl<'u> Update<'u> {
             return entry;
         }
         let Some(old) = old else { return damaged.apply(entry) };
-        let Some((verdict, kept)) = kept(&old, &entry, updated.shift.as_ref(), now_ns) else {
+        let Some((verdict, kept)) = self.kept(&old, &entry, updated.shift.as_ref(), now_ns) else {
+            if let Some(changed) = grown.and_then(|grown| grown.violation(old.digests)) {
+                updated.rewritten += 1;
+                each(&Finding { new: Some(entry), changed, ..finding(Verdict::Modified, &old) });
+                return Entry { link_group: entry.link_group, ..old };
+            }
             if old.digests == entry.digests {
                 return entry;
             }
@@ -479,6 +554,20 @@ impl<'u> Update<'u> {
         Entry { stat: Stat { mtime_ns, ..kept.stat }, link_group: entry.link_group, ..kept }
     }
 
+    /// Returns the record that a file keeps because its content is, or may be, damaged, and the verdict on it. If the content
+    /// is not compared, only a file that is known to be damaged does.
+    fn kept<'e>(
+        &self,
+        old: &Entry<'e>,
+        new: &Entry<'_>,
+        shift: Option<&Shift>,
+        now_ns: i128,
+    ) -> Option<(Verdict, Entry<'e>)> {
+        is_checked(check_of(self.checks, old), Field::Digests, old)
+            .then(|| kept(old, new, shift, now_ns))
+            .flatten()
+    }
+
     /// Finds the files that keep their records although they were read: new names of them get the same content.
     fn damaged_inodes(
         &self,
@@ -501,7 +590,7 @@ impl<'u> Update<'u> {
             {
                 contents.digests(row, &mut digests);
                 let entry = Entry { digests: &digests, ..Entry::new(old.path, stat) };
-                if let Some((_, kept)) = kept(&old, &entry, shift, now_ns) {
+                if let Some((_, kept)) = self.kept(&old, &entry, shift, now_ns) {
                     damaged.add(&kept, &stat, &mut reserved)?;
                 }
             }
@@ -519,6 +608,8 @@ impl<'u> Update<'u> {
 struct Lists {
     survey: Survey,
     files: Vec<FileNo>,
+    growing: Vec<(FileNo, u64)>,
+    ignored_damage: Option<Vec<u8>>,
     recent: Vec<FileNo>,
     times: RecordedTimes,
     /// Paths to accept that were not found.
@@ -543,6 +634,8 @@ impl Lists {
         let mut lists = Self {
             survey: Survey::of(header),
             files: Vec::new(),
+            growing: Vec::new(),
+            ignored_damage: None,
             recent: Vec::new(),
             times: RecordedTimes::new(budget),
             unknown: aligned.recorded(options.accept, budget)?,
@@ -558,7 +651,13 @@ impl Lists {
                 lists.survey.recorded += 1;
                 return Ok(ControlFlow::Continue(()));
             }
-            if let Some(old) = &old {
+            let is_ignored = |old: &&Entry<'_>| {
+                new.is_none() && options.checks.of(key(old.path), old.stat.file_type) == Check::Ignore
+            };
+            if let Some(old) = old.as_ref().filter(is_ignored) {
+                let is_damaged = old.damaged_ns.is_some() && !options.accept.contains(old.path);
+                lists.ignored_damage = lists.ignored_damage.take().or(is_damaged.then(|| old.path.to_vec()));
+            } else if let Some(old) = &old {
                 lists.survey.note(old, new, &aligned.failed, file_systems, options.kinship);
             }
             let Some(seen) = new else {
@@ -584,11 +683,15 @@ impl Lists {
                     || !is_unchanged(&old, &seen.stat(), start_ns, file_systems, options.kinship)
                     || options.check.is_some_and(|check| check.matches(old.path))
             };
+            let is_accepted = old.is_some_and(|old| options.accept.contains(old.path));
             if let Some(file) = seen.file.filter(|_| reads)
                 && old.is_none_or(has_to_read)
             {
-                lists.reserved.consume(size_of::<FileNo>() as u64)?;
-                lists.files.push(file);
+                lists.reserved.consume(size_of::<(FileNo, u64)>() as u64)?;
+                match old.filter(|old| may_grow(check_of(options.checks, old), old) && !is_accepted) {
+                    Some(old) => lists.growing.push((file, old.stat.size)),
+                    None => lists.files.push(file),
+                }
                 lists.has_links |= seen.metadata.is_some_and(|stat| stat.nlink > 1)
                     || old.is_some_and(|old| old.link_group.is_some());
                 if old.is_some_and(|old| old.stat.is_recent(start_ns)) {

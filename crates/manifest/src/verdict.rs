@@ -212,6 +212,10 @@ pub struct Summary {
     pub respelled: u64,
     /// The number of entries outside the [part](Criteria::part) that was compared. Nothing else counts them.
     pub unselected: u64,
+    /// The number of files that may only grow and of which the recorded bytes were read, or could not be.
+    pub growing: u64,
+    /// How many bytes of them were read.
+    pub growing_bytes: u64,
 }
 
 impl Summary {
@@ -267,5 +271,7 @@ impl AddAssign for Summary {
         self.hidden_xattrs += other.hidden_xattrs;
         self.respelled += other.respelled;
         self.unselected += other.unselected;
+        self.growing += other.growing;
+        self.growing_bytes += other.growing_bytes;
     }
 }

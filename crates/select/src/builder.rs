@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ftk_ignore::IgnoreFile;
 
 use crate::bound::Bound;
+use crate::checks::Checks;
 use crate::expression::{Expr, Stamp, Term};
 use crate::glob::Pattern;
 use crate::lines::{List, Lists};
@@ -350,6 +351,8 @@ impl SelectionBuilder {
             lists: self.lists,
             tags: self.tags,
             skips_caches: self.skips_caches,
+            checks: Checks::default(),
+            first_check: rules.len(),
             min_depth: self.min_depth,
             max_depth: self.max_depth.unwrap_or(u32::MAX),
             one_file_system: self.one_file_system,

@@ -8,6 +8,7 @@ use ftk_ignore::{IgnoreFiles, IgnoreMemory, IgnoreRules, Loaded};
 use ftk_walk::{Directory, Entry, Fields, FileType, Op, Repeat, Step, Visitor, WalkError};
 use rustix::fs::{AtFlags, statat};
 
+use crate::checks::Check;
 use crate::paths::Excluded;
 use crate::selection::last_part;
 use crate::tags;
@@ -276,6 +277,9 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         {
             return Some(Prune::Excluded);
         }
+        if self.is_unchecked(entry) {
+            return Some(Prune::Excluded);
+        }
         if !selection.lists.is_empty() {
             if self.used.has_unused_lines() && !entry.is_covered() {
                 self.note_lines(entry);
@@ -324,6 +328,21 @@ impl<'s, V: Visitor> Filtered<'s, V> {
                 self.used.mark(rule);
             }
         }
+    }
+
+    /// Returns whether the checks ignore this entry. Notes all of them that match it.
+    fn is_unchecked(&mut self, entry: &Entry<'_>) -> bool {
+        let (selection, file_type) = (self.selection, entry.file_type());
+        if selection.checks.is_empty() {
+            return false;
+        }
+        if self.used.has_unused_selecting() && !entry.is_covered() {
+            let mut used = mem::take(&mut self.used);
+            let mut note = |nth| used.mark(selection.first_check + nth);
+            selection.checks.each_match(self.below_root(), file_type, &mut note);
+            self.used = used;
+        }
+        selection.checks.ignore() && selection.checks.of(self.below_root(), file_type) == Check::Ignore
     }
 
     /// Notes all lines of lists that match this entry.

@@ -56,6 +56,7 @@
 
 mod bound;
 mod builder;
+mod checks;
 mod error;
 mod explain;
 mod expression;
@@ -82,6 +83,7 @@ mod unseen;
 mod uses;
 
 pub use builder::SelectionBuilder;
+pub use checks::{Check, CheckError, Checks};
 pub use error::{ParseError, PatternError};
 pub use explain::{Explain, Explanation, Fate, Finding};
 pub use expression::{Expression, ExpressionContext, ExpressionError, NamedFile};

@@ -238,6 +238,12 @@ impl Excluded {
         divided.iter().filter(|(first, _)| first.is_match(dir)).map(|(_, rest)| rest.clone()).collect()
     }
 
+    /// Returns whether no glob can match anything: all name a starting point.
+    pub(crate) fn is_empty(&self) -> bool {
+        let is_empty = |it: &NamesAndPaths| it.names.globs.is_empty() && it.paths.globs.is_empty();
+        is_empty(&self.any) && is_empty(&self.dirs)
+    }
+
     pub(crate) fn needs_paths(&self) -> bool {
         !self.any.paths.globs.is_empty() || !self.dirs.paths.globs.is_empty()
     }

@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 
 use ftk_walk::{Entry, FileType, WalkError};
 
+use crate::checks::Checks;
 use crate::expression::{Expr, Term};
 use crate::lines::Lists;
 use crate::paths::{Excluded, Rest};
@@ -34,6 +35,10 @@ pub struct Selection {
     pub(crate) tags: Vec<CString>,
     /// Directories that are tagged as caches are not entered.
     pub(crate) skips_caches: bool,
+    /// What is compared of each entry. An entry that is ignored is skipped, with everything below it.
+    pub(crate) checks: Checks,
+    /// The number of the rule of the first check.
+    pub(crate) first_check: usize,
     pub(crate) min_depth: u32,
     pub(crate) max_depth: u32,
     pub(crate) one_file_system: bool,
@@ -53,7 +58,7 @@ pub struct Selection {
     /// The sources of `test`, for explanations.
     pub(crate) filters: Vec<Filter>,
     /// The rules whose use is counted: the globs of `excluded`, `excluded_expressions`, `lists`, `tags`, then those of
-    /// `selecting`.
+    /// `selecting` and `checks`.
     pub(crate) rules: Vec<Rule>,
     /// The tests of options on names and paths, each with the number of its first rule.
     pub(crate) selecting: Vec<(usize, Node)>,
@@ -108,6 +113,22 @@ impl Selection {
     #[must_use]
     pub fn starting_at(self, dir: &[u8]) -> Self {
         Self { base: [dir, b"/"].concat(), needs_paths: true, ..self }
+    }
+
+    /// Returns the same selection without what these rules [ignore](crate::Check::Ignore). The use of all of them is counted.
+    #[must_use]
+    pub fn with_checks(mut self, checks: Checks) -> Self {
+        let rule = |line: &Vec<u8>| Rule {
+            option: "--rule",
+            value: line.clone(),
+            protects: false,
+            names_root: false,
+            lines: None,
+        };
+        self.rules.truncate(self.first_check);
+        self.rules.extend(checks.lines().iter().map(rule));
+        self.needs_paths |= !checks.is_empty();
+        Self { checks, ..self }
     }
 
     /// Returns the depth of the starting point below the directory that the rules are relative to.

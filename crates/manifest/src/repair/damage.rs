@@ -7,9 +7,11 @@ use std::ops::ControlFlow;
 use ftk_file::{Stat, Version, is_temp_name};
 use ftk_inventory::{FileNo, Reservation};
 use ftk_process::{FileSystems, Rows};
+use ftk_select::Check;
 use ftk_walk::FileType;
 
 use crate::contents::Content;
+use crate::criteria::{check_of, has_grown};
 use crate::moves::Evidence;
 use crate::repair::RepairPlan;
 use crate::repair::directories::{NearestDirectory, directories_above, find_directories};
@@ -361,6 +363,14 @@ impl Finder<'_> {
     /// Judges an entry that is recorded and exists.
     fn both(&mut self, old: &Entry<'_>, seen: &Seen) -> Result<(), Error> {
         let now = seen.stat();
+        let check = check_of(&self.plan.checks, old);
+        // What a rule permits is no damage, and no edit to undo.
+        let is_permitted = old.stat.file_type == now.file_type
+            && old.damaged_ns.is_none()
+            && (check == Check::Exists || has_grown(check, old, &Entry::new(old.path, now)));
+        if is_permitted {
+            return Ok(());
+        }
         let is_changed = |field: Field, is_changed: bool| old.knows(field) && is_changed;
         if is_changed(Field::Type, old.stat.file_type != now.file_type)
             || is_changed(Field::Rdev, now.file_type.is_device() && old.stat.rdev != now.rdev)
@@ -466,6 +476,7 @@ impl Finder<'_> {
         }
         match judged {
             Judged::AsRecorded => {}
+            _ if check_of(&self.plan.checks, old) == Check::Content => {}
             Judged::Unasked => self.damage.unasked.metadata += 1,
             Judged::Left(why) => self.leave(old, why),
             Judged::Differs(other) => self.damage.metadata.push(*other),

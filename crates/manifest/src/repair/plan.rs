@@ -5,12 +5,14 @@ use std::ops::ControlFlow;
 
 use ftk_inventory::{Budget, FileNo, Reservation};
 use ftk_process::{FileSystems, file_systems};
+use ftk_select::Checks;
 
 use crate::aligned::{Aligned, Spelling};
+use crate::criteria::{check_of, is_checked};
 use crate::entry::LinkGroup;
 use crate::shift::RecordedTimes;
 use crate::walked_tree::{Seen, WalkedTree};
-use crate::{Entry, Error, Kinship, Manifest, Selector, Survey};
+use crate::{Entry, Error, Field, Kinship, Manifest, Selector, Survey};
 
 /// What a repair restores besides damaged files.
 #[derive(Clone, Debug, Default)]
@@ -67,6 +69,8 @@ pub struct RepairPlan<'r> {
     pub(super) aligned: Aligned<'r>,
     pub(super) times: RecordedTimes,
     pub(super) options: RepairOptions,
+    /// What is compared of each entry.
+    pub(super) checks: Checks,
     /// Whether files that are not recorded were read, to find missing files.
     pub(super) finds_moved: bool,
     pub(super) budget: &'r Budget,
@@ -93,8 +97,10 @@ impl<'r> RepairPlan<'r> {
         let reads_all = !has_marks || !options.is_limited();
         let finds_moved = reads_all || options.missing;
         let file_systems = file_systems(tree.inventory);
-        let pass =
-            |aligned: &Aligned<'_>| Lists::new(aligned, reads_all, options.missing, &file_systems, budget);
+        let checks = manifest.header().checks()?;
+        let pass = |aligned: &Aligned<'_>| {
+            Lists::new(aligned, reads_all, options.missing, &checks, &file_systems, budget)
+        };
         let (aligned, lists) =
             Aligned::new(manifest, tree, Spelling::Tree, options.part.clone(), budget, pass, Lists::release)?;
         let Lists { mut files, sizes, candidates, survey, times, .. } = lists;
@@ -114,6 +120,7 @@ impl<'r> RepairPlan<'r> {
             aligned,
             times,
             options,
+            checks,
             finds_moved,
             budget,
         })
@@ -156,6 +163,7 @@ impl Lists {
         aligned: &Aligned<'_>,
         reads_all: bool,
         restores_missing: bool,
+        checks: &Checks,
         file_systems: &FileSystems,
         budget: &Budget,
     ) -> Result<Self, Error> {
@@ -176,6 +184,7 @@ impl Lists {
             match (old, seen.and_then(|seen| seen.file)) {
                 // The size alone shows that the content differs.
                 (Some(old), Some(_)) if seen.is_some_and(|seen| has_other_size(&old, seen)) => {}
+                (Some(old), Some(_)) if !is_checked(check_of(checks, &old), Field::Digests, &old) => {}
                 (Some(old), Some(file)) if reads_all || old.damaged_ns.is_some() => {
                     reserved.consume(size_of::<FileNo>() as u64)?;
                     files.push(file);

@@ -11,6 +11,7 @@ use super::progress::Done;
 use super::queue::{Batch, DAMAGED, Item, Queue, UNKNOWN};
 use super::write::Mark;
 use crate::aligned::{Aligned, Spelling};
+use crate::criteria::{check_of, is_checked};
 use crate::shift::RecordedTimes;
 use crate::walked_tree::{Seen, WalkedTree};
 use crate::{Contents, Entry, Error, Field, Kinship, Manifest, Selector, Shift, Survey};
@@ -37,6 +38,8 @@ pub struct Scrub<'s> {
     pub edited: Vec<Vec<u8>>,
     /// The number of entries outside the part that is read and counted. Their records stay as they are.
     pub unselected: u64,
+    /// The number of files whose content is not compared, as the recorded rules say. They are not read.
+    pub unchecked: u64,
     pub(super) manifest: &'s Manifest,
     pub(super) tree: WalkedTree<'s>,
     /// The recorded paths of files whose paths in the tree are spelled differently.
@@ -49,7 +52,7 @@ pub struct Scrub<'s> {
     pub(super) digests: Vec<u8>,
     /// What to write to each of these records.
     pub(super) marks: Vec<Mark>,
-    /// How many of these records are outside the part that is read.
+    /// How many of these records are outside the part that is read, or [unchecked](Self::unchecked).
     pub(super) outside: u64,
     /// When each batch was begun.
     pub(super) begun_ns: Vec<i128>,
@@ -112,6 +115,7 @@ impl<'s> Scrub<'s> {
         let &Aligned { manifest, tree, ref failed, .. } = aligned;
         let file_systems = file_systems(tree.inventory);
         let start_ns = manifest.header().start_ns;
+        let checks = manifest.header().checks()?;
         let (mut reserved, mut times) = (Reservation::new(budget), RecordedTimes::new(budget));
         let mut items = Vec::new();
         let mut scrub = Self {
@@ -121,6 +125,7 @@ impl<'s> Scrub<'s> {
             lost: Vec::new(),
             edited: Vec::new(),
             unselected: 0,
+            unchecked: 0,
             manifest,
             tree,
             recorded: HashMap::new(),
@@ -163,7 +168,9 @@ impl<'s> Scrub<'s> {
             let record = u32::try_from(scrub.marks.len()).map_err(|_| Full::Entries)?;
             scrub.digests.extend_from_slice(old.digests);
             scrub.marks.push(Mark::unread(&old));
-            if !is_selected {
+            let is_unchecked = is_selected && !is_checked(check_of(&checks, &old), Field::Digests, &old);
+            scrub.unchecked += u64::from(is_unchecked);
+            if !is_selected || is_unchecked {
                 scrub.outside += 1;
                 return Ok(ControlFlow::Continue(()));
             }

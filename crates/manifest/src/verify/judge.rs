@@ -12,6 +12,7 @@ use super::plan::{Batch, VerifyPlan};
 use crate::contents::Content;
 use crate::diff::each_unknown;
 use crate::failed::FailedInOrder;
+use crate::growing::Grown;
 use crate::keys::{Keys, pair};
 use crate::merge::Side as _;
 use crate::moves::Evidence;
@@ -152,21 +153,27 @@ struct Judge<'j> {
 
 /// What is known of an entry that is in the manifest and in the tree.
 enum Standing {
-    Known { stat: Stat, is_read: bool },
+    Known {
+        stat: Stat,
+        is_read: bool,
+    },
     NotYet,
-    Unreadable,
+    /// The error, if it was not reported yet.
+    Unreadable(Option<io::Error>),
 }
 
 impl Judge<'_> {
     fn both(&mut self, old: &Entry<'_>, seen: &Seen) -> Result<ControlFlow<()>, Error> {
         let standing = match self.stand(old, seen) {
             Ok(standing) => standing,
-            Err(error) => return Ok(self.unreadable(old, Some(seen), Some(&error))),
+            Err(error) => return Ok(self.unreadable(old, Some(seen), Some(&error), &[])),
         };
         let (stat, is_read) = match standing {
             Standing::Known { stat, is_read } => (stat, is_read),
             Standing::NotYet => return Ok(ControlFlow::Continue(())),
-            Standing::Unreadable => return Ok(self.unreadable(old, Some(seen), None)),
+            Standing::Unreadable(error) => {
+                return Ok(self.unreadable(old, Some(seen), error.as_ref(), &[Field::Digests]));
+            }
         };
         let mut stat = stat;
         let archives = Archives::recorded(self.plan.aligned.manifest.header());
@@ -192,7 +199,7 @@ impl Judge<'_> {
         let is_same = is_read.then(|| old.digests == digests);
         self.plan.criteria.changed(&old, &new, is_same, &mut self.changed);
         let mut links = self.plan.links.borrow_mut();
-        let is_compared = self.plan.criteria.compares(Field::LinkGroup)
+        let is_compared = self.plan.criteria.compares_of(&old, Field::LinkGroup)
             && compares_links(&old, seen.file_type)
             && self.summary.split_links == 0;
         if let Some(group) = old.links().filter(|_| is_compared)
@@ -226,7 +233,7 @@ impl Judge<'_> {
                     self.contents.digests(row, &mut self.digests);
                     Standing::Known { stat, is_read: true }
                 }
-                Content::Failed => Standing::Unreadable,
+                Content::Failed => Standing::Unreadable(None),
                 Content::Pending => {
                     self.pending += 1;
                     Standing::NotYet
@@ -237,6 +244,21 @@ impl Judge<'_> {
         }
         if !self.batch.is_first {
             return Ok(Standing::NotYet);
+        }
+        if let Some(file) = seen.file.filter(|_| plan.reads && old.stat.is_regular())
+            && plan.criteria.reads_start(old)
+        {
+            let (file, algorithms) = ((seen.dir, file), &plan.aligned.manifest.header().algorithms);
+            self.summary.growing += 1;
+            return Ok(match Grown::read(&mut self.opener, file, old.stat.size, algorithms, false) {
+                Ok(Grown { stat, start, .. }) => {
+                    let is_read = start.is_some();
+                    self.summary.growing_bytes += if is_read { old.stat.size } else { 0 };
+                    self.digests = start.unwrap_or_default();
+                    Standing::Known { stat, is_read }
+                }
+                Err(error) => Standing::Unreadable(Some(error)),
+            });
         }
         let stat = match seen.metadata {
             Some(stat) => stat,
@@ -261,7 +283,7 @@ impl Judge<'_> {
             return ControlFlow::Continue(());
         }
         if is_covered {
-            return self.unreadable(old, None, None);
+            return self.unreadable(old, None, None, &[]);
         }
         let moved = if is_file { self.moves.to.get(self.missing_seen - 1).copied().flatten() } else { None };
         let path = moved.map(|file| self.plan.aligned.tree.path_of(file));
@@ -300,10 +322,12 @@ impl Judge<'_> {
         old: &Entry<'_>,
         seen: Option<&Seen>,
         error: Option<&io::Error>,
+        what: &[Field],
     ) -> ControlFlow<()> {
         // An error other than in reading the content was not reported yet.
         let file = seen.filter(|_| error.is_none()).and_then(|seen| seen.file);
-        let mut finding = Finding { file, error, ..finding(Verdict::Unreadable, old) };
+        let changed = if error.is_some() { what } else { &[] };
+        let mut finding = Finding { file, error, changed, ..finding(Verdict::Unreadable, old) };
         if let Some(seen) = seen {
             finding = finding.spelled(seen.own_path.as_deref(), seen.is_respelled, self.plan.criteria);
         }

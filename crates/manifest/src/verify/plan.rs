@@ -124,6 +124,7 @@ impl<'p> VerifyPlan<'p> {
         self.aligned.merge(|old, new| {
             if let (Some(old), Some(new)) = (old, new)
                 && compares_links(&old.entry(), new.seen.file_type)
+                && self.criteria.compares_of(&old.entry(), Field::LinkGroup)
                 && let Some(group) = old.entry().links()
                 && let Some(stat) = contents.stat_of(&new.seen)
             {

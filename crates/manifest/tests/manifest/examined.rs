@@ -7,6 +7,7 @@ use std::path::Path as FsPath;
 
 use ftk_hash::Algorithm;
 use ftk_manifest::{Examination, Examined, Header, Kinship, Manifest, Sample, UpdateOptions};
+use ftk_select::Checks;
 use proptest::prelude::*;
 
 use crate::model::{Path, manifest, read};
@@ -29,8 +30,14 @@ fn examine(dir: &Dir, old: &Manifest, listed: &[&str], check: Option<&Sample>, a
     };
     let accept: BTreeSet<_> = accept.iter().map(|path| path.as_bytes().to_vec()).collect();
     let examination = (!examination.is_all()).then_some(&examination);
-    let options =
-        UpdateOptions { check, accept: &accept, append_only: false, kinship: Kinship::None, examination };
+    let options = UpdateOptions {
+        check,
+        accept: &accept,
+        append_only: false,
+        checks: &Checks::default(),
+        kinship: Kinship::None,
+        examination,
+    };
     run(&walked, old, &options)
 }
 

@@ -12,6 +12,7 @@ use ftk_manifest::{
     Field, Finding, Header, Kinship, Manifest, OtherRoot, Sample, Update, UpdateOptions, Updated, Verdict,
     Writer,
 };
+use ftk_select::Checks;
 
 use crate::model::{Entries, Path, Said, header, manifest, open, read, version_1};
 use crate::tree_digests::with_trees;
@@ -45,6 +46,7 @@ fn update_walked(walked: &Walked, old: &Manifest, check: Option<f64>, accept: &[
             check: check.as_ref(),
             accept: &accept,
             append_only: false,
+            checks: &Checks::default(),
             kinship: Kinship::None,
             examination: None,
         },
@@ -60,6 +62,7 @@ pub(crate) fn append(walked: &Walked, old: &Manifest) -> Run {
             check: None,
             accept: &BTreeSet::new(),
             append_only: true,
+            checks: &Checks::default(),
             kinship: Kinship::None,
             examination: None,
         },
@@ -251,6 +254,7 @@ fn missing_entries_are_counted_without_the_root() {
         check: None,
         accept: &accept,
         append_only: false,
+        checks: &Checks::default(),
         kinship: Kinship::None,
         examination: None,
     };
@@ -296,6 +300,7 @@ fn another_root_is_another_file_system_or_inode() {
             check: None,
             accept: &none,
             append_only: false,
+            checks: &Checks::default(),
             kinship: Kinship::None,
             examination: None,
         };
