@@ -116,8 +116,10 @@ mod link_groups;
 mod merge;
 mod mount;
 mod moves;
+mod outline;
 mod pairs;
 mod parse;
+mod pass;
 mod provenance;
 mod reader;
 mod recording;
@@ -167,6 +169,7 @@ pub use git::git_blob;
 pub use header::{Header, OPTIONS};
 pub use kinship::Kinship;
 pub use mount::{LostMount, Mount};
+pub use pass::Piece;
 pub use provenance::{Examined, Provenance, RecordedSubvolume};
 pub use reader::{Entries, Manifest};
 pub use repair::{

@@ -14,11 +14,12 @@ use ftk_record::quote;
 
 use crate::args::ConvertArgs;
 use crate::console::{Console, Outcome};
+use crate::engine::{LEAST_MEMORY, Limits};
 use crate::input::{Input, parts};
 use crate::seal::{self, SetSeal, Source};
 
 pub(crate) use pipeline::Sink;
-pub(crate) use rows::{Algorithms, Origin};
+pub(crate) use rows::{Algorithms, Origin, Rows};
 
 /// Makes a set.
 ///
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &ConvertArgs, console: &Console) -> Result<Outcome> {
     let sources = sources(&inputs)?;
     let algorithms = algorithms(&inputs, args.algorithm)?;
     prepare(&args.output)?;
-    let files = pipeline::run(inputs, &algorithms, &args.output, &session, console)?;
+    let files = pipeline::run(inputs, &algorithms, &args.output, &session, threads(&args.limits.limits()), console)?;
     let seal = SetSeal { version: seal::VERSION, algorithm: algorithms.main, sources, files };
     seal.write(&args.output)
         .with_context(|| format!("cannot write {}", args.output.join(seal::NAME).display()))?;
@@ -46,6 +47,15 @@ pub(crate) fn run(args: &ConvertArgs, console: &Console) -> Result<Outcome> {
     ));
     Ok(Outcome::Success)
 }
+
+/// Returns how many threads parse an input, and how many encode a file. Each parses about 20 MiB at the same time.
+fn threads(limits: &Limits) -> usize {
+    let most = usize::try_from(limits.memory / LEAST_MEMORY).unwrap_or(usize::MAX);
+    std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(most).max(1)
+}
+
+/// More threads than this would wait for the columns that are slow to encode.
+const MOST_THREADS: usize = 8;
 
 /// Opens all inputs and checks those that have a seal, several at once.
 fn open(arguments: &[PathBuf], console: &Console) -> Result<Vec<Input>> {

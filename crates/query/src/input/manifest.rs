@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use ftk_manifest::{Entry, Failed, Header, Manifest};
+use ftk_manifest::{Failed, Header, Manifest, Piece};
 
-use super::{Input, Kind};
-use crate::convert::{Origin, Sink};
+use super::{Input, Kind, OfObject};
+use crate::convert::{Origin, Rows, Sink};
 
 /// Opens a manifest or a part of one. A whole manifest that is a file is checked while its entries are read; all
 /// others are read once to check their seals.
@@ -48,68 +48,26 @@ fn described(header: &Header, whole: &Header) -> (Origin, Vec<u8>) {
 }
 
 /// Puts all entries into the sink.
-pub(super) fn produce(manifest: &Manifest, sink: &mut Sink) -> Result<()> {
-    let mut sorted = InOrder { sink, root: None };
+pub(super) fn produce(manifest: &Manifest, mut sink: Sink) -> Result<()> {
     let mut entries = manifest.entries()?;
     while let Some(entry) = entries.next()? {
-        sorted.push(&entry)?;
+        sink.push(&entry)?;
     }
-    sorted.finish()
+    sink.finish()
 }
 
-/// Puts all entries of a manifest into the sink while its seal is checked.
-pub(super) fn check_and_produce(file: File, header: &Header, sink: &mut Sink) -> Result<()> {
-    let mut sorted = InOrder { sink, root: None };
-    Manifest::pass(file, header, |entry| sorted.push(entry))?;
-    sorted.finish()
-}
-
-/// Passes entries on in the order of their paths as text. A manifest begins with the root, whose path `.` sorts after
-/// some others.
-struct InOrder<'s> {
-    sink: &'s mut Sink,
-    root: Option<Root>,
-}
-
-impl InOrder<'_> {
-    fn push(&mut self, entry: &Entry<'_>) -> Result<()> {
-        if entry.path == ROOT {
-            self.root = Some(Root::of(entry));
-            return Ok(());
+/// Puts all entries of a manifest into the sink while its seal is checked. Several threads parse them.
+pub(super) fn check_and_produce(file: File, header: &Header, sink: Sink) -> Result<()> {
+    let (rows, most, mut batches) = sink.divide();
+    let maker = |mut rows: Rows| {
+        move |piece: &mut Piece<'_>| -> Result<_> {
+            while let Some(entry) = piece.next()? {
+                rows.push(&entry, OfObject::default());
+            }
+            Ok(rows.full(1)?)
         }
-        if let Some(root) = self.root.take_if(|_| entry.path > ROOT) {
-            self.sink.push(&root.entry())?;
-        }
-        self.sink.push(entry)
-    }
-
-    fn finish(self) -> Result<()> {
-        self.root.map_or(Ok(()), |root| self.sink.push(&root.entry()))
-    }
-}
-
-const ROOT: &[u8] = b".";
-
-/// A copy of the entry of the root.
-struct Root {
-    fixed: Entry<'static>,
-    target: Option<Vec<u8>>,
-    digests: Vec<u8>,
-    tree: Vec<u8>,
-}
-
-impl Root {
-    fn of(entry: &Entry<'_>) -> Self {
-        let Entry { stat, absent, fs, verified_ns, damaged_ns, .. } = *entry;
-        Self {
-            fixed: Entry { absent, fs, verified_ns, damaged_ns, ..Entry::new(ROOT, stat) },
-            target: entry.target.map(<[u8]>::to_vec),
-            digests: entry.digests.to_vec(),
-            tree: entry.tree.to_vec(),
-        }
-    }
-
-    fn entry(&self) -> Entry<'_> {
-        Entry { target: self.target.as_deref(), digests: &self.digests, tree: &self.tree, ..self.fixed }
-    }
+    };
+    let makers = rows.into_iter().map(maker).collect();
+    Manifest::pass(file, header, most, makers, |made| batches.send(made))?;
+    batches.finish()
 }

@@ -71,6 +71,11 @@ impl Input {
         matches!(self.kind, Kind::Manifest(_) | Kind::Unchecked { .. })
     }
 
+    /// Returns whether several threads can parse the entries.
+    pub(crate) fn is_divisible(&self) -> bool {
+        matches!(self.kind, Kind::Unchecked { .. })
+    }
+
     /// Returns the number of entries, if it is known.
     pub(crate) fn rows(&self) -> Option<u64> {
         match &self.kind {
@@ -83,14 +88,13 @@ impl Input {
     ///
     /// # Errors
     /// If an entry cannot be read, or the sink takes no more.
-    pub(crate) fn produce(self, mut sink: Sink) -> Result<()> {
+    pub(crate) fn produce(self, sink: Sink) -> Result<()> {
         match self.kind {
-            Kind::Manifest(manifest) => manifest::produce(&manifest, &mut sink),
-            Kind::Unchecked { file, header, path } => manifest::check_and_produce(file, &header, &mut sink)
+            Kind::Manifest(manifest) => manifest::produce(&manifest, sink),
+            Kind::Unchecked { file, header, path } => manifest::check_and_produce(file, &header, sink)
                 .with_context(|| quote(path.as_os_str().as_encoded_bytes())),
-            Kind::Report { report, root } => report::produce(&report, root, &mut sink),
-            Kind::Inventory(inventory) => inventory.produce(&mut sink),
-        }?;
-        sink.finish()
+            Kind::Report { report, root } => report::produce(&report, root, sink),
+            Kind::Inventory(inventory) => inventory.produce(sink),
+        }
     }
 }
