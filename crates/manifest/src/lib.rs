@@ -182,8 +182,9 @@ pub use sample::Sample;
 pub use scrub::{ForUpdate, Part, Scrub, ScrubBatch, Scrubbed};
 pub use selector::{Selector, Selects};
 pub use shard::{
-    Balance, Changes, Cost, Listed, MergeError, Merged, Parts, PathRange, Place, Plan, PlanError,
-    PlannedShard, Planner, Root, Shard, ShardTag, Sharded, Split, is_plan, named_like_parts, part_files,
+    Balance, Changes, Cost, Listed, Meanwhile, MergeError, Merged, Parts, PathRange, Place, Plan, PlanError,
+    PlannedShard, Planner, Renames, Root, Shard, ShardTag, Sharded, Split, is_plan, named_like_parts,
+    part_files,
 };
 pub use shift::{Shift, ShiftKind};
 pub use sniff::{Kind, sniff};

@@ -84,7 +84,8 @@ impl Manifest {
                 };
                 let reader = Builder::new().spawn_scoped(scope, give)?;
                 let results = from.iter().cycle().map_while(|thread| thread.recv().ok());
-                let joined = results.map(|parsed| joint.add(parsed)).try_for_each(|made| made.and_then(&mut each));
+                let joined =
+                    results.map(|parsed| joint.add(parsed)).try_for_each(|made| made.and_then(&mut each));
                 // Ends the other threads, if they have not ended.
                 drop(from);
                 Ok((joined, reader.join().unwrap_or_else(|panic| resume_unwind(panic))))
@@ -101,12 +102,7 @@ impl Manifest {
 ///
 /// # Errors
 /// Those of [`Manifest::open`], and [`Error::Changed`] if the header differs. The lines before an error are given too.
-fn read(
-    file: File,
-    header: &Header,
-    most: usize,
-    mut give: impl FnMut(Lines) -> bool,
-) -> Result<(), Error> {
+fn read(file: File, header: &Header, most: usize, mut give: impl FnMut(Lines) -> bool) -> Result<(), Error> {
     let mut lines = Lines { first: FIRST, count: 0, text: Vec::new() };
     let read = Manifest::scan(file, |found, number, line| {
         if number == FIRST && found != header {

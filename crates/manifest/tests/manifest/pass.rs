@@ -165,7 +165,8 @@ fn long_lines_end_a_piece() {
             "x".repeat(target_len)
         )
     };
-    let lines = [like("a", 1), like("b", 5 << 20), like("c", 1), like("d", (4 << 20) - 1000), like("e", 1 << 20)];
+    let lines =
+        [like("a", 1), like("b", 5 << 20), like("c", 1), like("d", (4 << 20) - 1000), like("e", 1 << 20)];
     let bytes = unchecked(&header, lines);
     for threads in THREADS {
         let (pieces, error) = passed(&bytes, &header, 100, threads);

@@ -34,6 +34,7 @@ use crate::convert::Algorithms;
 use crate::convert::rows::{BATCH, Batch, Rows};
 use crate::convert::table::{TableFile, Written};
 use crate::engine;
+use crate::input::parts::{self, NotedPart};
 use crate::input::{CURRENT, Input, OfObject};
 use crate::progress::Progress;
 use crate::schema::{FIRST_IN_BASE64, Table};
@@ -102,7 +103,7 @@ pub(crate) fn run(
     let plan = sorted(Table::Digests, &digest_schema, digests_out)?;
     writers.push(writer(Table::Digests, 1, plan, None)?);
 
-    let produced: Vec<Result<()>> = std::thread::scope(|scope| {
+    let produced: Vec<Result<Option<NotedPart>>> = std::thread::scope(|scope| {
         let produce = |(input, sink): (Input, Sink)| scope.spawn(move || input.produce(sink));
         let threads: Vec<_> = inputs.into_iter().zip(sinks).map(produce).collect();
         threads.into_iter().map(|thread| thread.join().expect("an input does not panic")).collect()
@@ -111,12 +112,13 @@ pub(crate) fn run(
     for writer in writers {
         written.extend(runtime.block_on(writer).context("a writer failed")??);
     }
-    for result in produced {
-        result?;
-    }
+    let noted = produced.into_iter().filter_map(Result::transpose).collect::<Result<_>>()?;
+    let renames = parts::renames(noted)?;
     progress.finish();
     let commit = |file: Written| file.commit().with_context(|| format!("cannot write to {}", dir.display()));
-    written.into_iter().map(commit).collect()
+    let files = written.into_iter().map(commit).collect();
+    renames.iter().for_each(|line| console.warning(line));
+    files
 }
 
 /// What numbers the rows of a file of entries and passes on their digests.

@@ -94,7 +94,11 @@ impl Rows {
         let Self { origin, algorithms, main_at, extra_at, named, encoded } = self;
         let table = if str::from_utf8(entry.path).is_ok() { named } else { encoded };
         let is_read = !entry.digests.is_empty() || !entry.tree.is_empty();
-        table.push(entry, origin, algorithms.main.filter(|_| is_read && main_at.is_some()).map(Algorithm::name));
+        table.push(
+            entry,
+            origin,
+            algorithms.main.filter(|_| is_read && main_at.is_some()).map(Algorithm::name),
+        );
         table.push_object(of, origin);
         table.digest.push(entry.digests, main_at);
         table.tree.push(entry.tree, main_at);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use ftk_manifest::{Failed, Header, Manifest, Piece};
+use ftk_manifest::{Failed, Header, Manifest, Meanwhile, Piece};
 
 use super::{Input, Kind, OfObject};
 use crate::convert::{Origin, Rows, Sink};
@@ -25,14 +25,19 @@ pub(super) fn open(file: File, path: &Path, is_in_dir: bool) -> Result<Input> {
     let manifest = Manifest::open_any(file)?;
     let header = manifest.header().clone();
     let failed = Arc::new(header.failed.clone());
-    Ok(input(manifest, &header, failed))
+    Ok(input(manifest, None, &header, failed))
 }
 
 /// Makes a manifest an input of the tree that `whole` describes: its own header, or that of all parts. `failed` is what
-/// any part could not read.
-pub(super) fn input(manifest: Manifest, whole: &Header, failed: Arc<Failed>) -> Input {
+/// any part could not read, and `meanwhile` notes renames.
+pub(super) fn input(
+    manifest: Manifest,
+    meanwhile: Option<Meanwhile>,
+    whole: &Header,
+    failed: Arc<Failed>,
+) -> Input {
     let (origin, root) = described(manifest.header(), whole);
-    Input { origin, root, failed, kind: Kind::Manifest(Box::new(manifest)) }
+    Input { origin, root, failed, kind: Kind::Manifest(Box::new(manifest), meanwhile) }
 }
 
 /// Returns what an input says about the tree.
@@ -47,13 +52,21 @@ fn described(header: &Header, whole: &Header) -> (Origin, Vec<u8>) {
     (origin, whole.root.clone())
 }
 
-/// Puts all entries into the sink.
-pub(super) fn produce(manifest: &Manifest, mut sink: Sink) -> Result<()> {
+/// Puts all entries into the sink. Returns `meanwhile`, which has noted them.
+pub(super) fn produce(
+    manifest: &Manifest,
+    mut meanwhile: Option<Meanwhile>,
+    mut sink: Sink,
+) -> Result<Option<Meanwhile>> {
     let mut entries = manifest.entries()?;
     while let Some(entry) = entries.next()? {
+        if let Some(meanwhile) = &mut meanwhile {
+            meanwhile.add(&entry);
+        }
         sink.push(&entry)?;
     }
-    sink.finish()
+    sink.finish()?;
+    Ok(meanwhile)
 }
 
 /// Puts all entries of a manifest into the sink while its seal is checked. Several threads parse them.
