@@ -14,6 +14,11 @@ pub(crate) fn count(n: u64, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{} {}", HumanCount(n), plural(one)) }
 }
 
+/// Formats a number: `86,629`.
+pub(crate) fn number(n: u64) -> String {
+    HumanCount(n).to_string()
+}
+
 /// Returns the plural of a noun.
 pub(crate) fn plural(one: &str) -> String {
     one.strip_suffix("ory").map_or_else(|| format!("{one}s"), |start| format!("{start}ories"))

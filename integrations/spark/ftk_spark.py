@@ -29,7 +29,7 @@ QUESTIONS = pathlib.Path(__file__).resolve().parents[2] / "crates" / "query" / "
 # Questions that match the entries of two sets by path alone.
 BY_PATH = {"changed", "growth"}
 # Questions with rows that say `unknown`, and the column.
-UNKNOWN = {"changed": "change", "missing-in": "reason"}
+UNKNOWN = {"changed": "change", "growth": "change", "missing-in": "reason", "trend": "change"}
 REPORT_ALGORITHMS = {"xxh128", "blake3", "sha256"}
 # A group continues on the next line of a report beyond this length.
 MAX_LINE_BYTES = 8 << 20
@@ -322,6 +322,7 @@ def register(spark, table_prefix, loaded, others=()):
         "contents": files.select(CONTENTS + marks),
         "digests": files.select(DIGESTS),
         "failed": failed_paths(spark, loaded),
+        "history_failed": failed_paths(spark, loaded),
     }
     for name, table in tables.items():
         table.createOrReplaceTempView(f"{table_prefix}{name}")
@@ -330,10 +331,11 @@ def register(spark, table_prefix, loaded, others=()):
 def failed_paths(spark, loaded):
     """Returns the table of the paths that could not be read."""
     rows = []
-    for source, path in ((source, path) for it in loaded for source, paths in it.failed.items() for path in paths):
-        member = name_member("path", path)
-        rows.append((source, member.get("path", ""), member.get("path_b64", "")))
-    return spark.createDataFrame(rows, "source STRING, path STRING, path_b64 STRING")
+    for it in loaded:
+        for source, path in ((source, path) for source, paths in it.failed.items() for path in paths):
+            member = name_member("path", path)
+            rows.append((source, it.snapshots[source], member.get("path", ""), member.get("path_b64", "")))
+    return spark.createDataFrame(rows, "source STRING, snapshot STRING, path STRING, path_b64 STRING")
 
 
 def with_failed(spark, loaded, others):
@@ -414,6 +416,7 @@ def ask(spark, question, locations, parameters=None, expected=None, algorithm=No
             raise RefusedError(f"{question} needs --{parameter.replace('_', '-')}")
     table = "since_ns BIGINT, name STRING, at_ns BIGINT, depth BIGINT, by_what STRING"
     spark.createDataFrame([tuple(parameters)], table).createOrReplaceTempView("parameters")
+    spark.range(100).withColumnRenamed("id", "level").createOrReplaceTempView("levels")
     if " expected " in sql:
         if expected is None:
             raise RefusedError(f"{question} needs --expected")

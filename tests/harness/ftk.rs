@@ -23,6 +23,11 @@ static FTK: LazyLock<PathBuf> = LazyLock::new(|| {
     test.ancestors().nth(2).expect("a test is in `deps`").join("ftk")
 });
 
+/// The program that is tested.
+pub fn program() -> PathBuf {
+    FTK.clone()
+}
+
 /// A command that runs for longer than this hangs. The machine may be very busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 

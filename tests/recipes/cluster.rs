@@ -1,8 +1,8 @@
 //! The commands and scripts of `docs/cluster.md`.
 
-use crate::harness::{Dir, needs};
+use crate::harness::{Dir, headings, needs};
 
-use super::page::{Page, headings};
+use super::page::CLUSTER;
 use super::scene::Scene;
 use super::session::run;
 use super::slurm::Slurm;
@@ -62,7 +62,7 @@ fn cluster_slurm() {
     needs!("script");
     let scene = recorded();
     let _slurm = Slurm::start(&scene);
-    run(&scene, Page::Cluster, "Slurm");
+    run(&scene, CLUSTER, "Slurm");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn cluster_kubernetes() {
     scene.folder("results/parts");
     let plan = ["ftk", "manifest", "plan", "-q", "--shards=4", "archive.jsonl", "-o", "results/plan.jsonl"];
     scene.with(&[&format!("PATH={}/.cargo/bin:/usr/bin:/bin", scene.home())], &plan).run().status(0);
-    run(&scene, Page::Cluster, "Kubernetes");
+    run(&scene, CLUSTER, "Kubernetes");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn cluster_parallel() {
     scene.stand_in("ssh", SSH);
     scene.file("hosts", b"1/node1\n1/node2\n").folder(".parallel");
     scene.file(".parallel/will-cite", b"");
-    run(&scene, Page::Cluster, "GNU parallel over ssh");
+    run(&scene, CLUSTER, "GNU parallel over ssh");
     let hosts = scene.fake("hosts").expect("the shards ran on other hosts");
     assert!(hosts.contains("node1\n") && hosts.contains("node2\n"), "{hosts}");
 }
@@ -91,11 +91,11 @@ fn cluster_parallel() {
 #[test]
 fn cluster_next_time() {
     needs!("script");
-    run(&recorded(), Page::Cluster, "Next time");
+    run(&recorded(), CLUSTER, "Next time");
 }
 
 #[test]
 fn every_section_with_commands_has_a_test() {
     let expected = ["Slurm", "Kubernetes", "GNU parallel over ssh", "Next time", "How long it takes"];
-    assert_eq!(headings(&Page::Cluster.text()), expected);
+    assert_eq!(headings(&CLUSTER.text()), expected);
 }

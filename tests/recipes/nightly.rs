@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::harness::{Run, needs};
 
-use super::page::Page;
+use super::page::RECIPES;
 use super::scene::Scene;
 use super::session::run;
 
@@ -35,7 +35,7 @@ fn as_systemd(scene: &Scene) -> Run {
 fn recipe_nightly_check() {
     needs!("script");
     let scene = Scene::with_archive();
-    run(&scene, Page::Recipes, HEADING);
+    run(&scene, RECIPES, HEADING);
 
     // cron mails whatever a job prints, so an intact archive must print nothing.
     as_cron(&scene).status(0).stdout("").stderr("");

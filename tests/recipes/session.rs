@@ -2,10 +2,9 @@
 
 use std::fs;
 
-use crate::harness::Dir;
+use crate::harness::{Dir, Page, Step};
 
 use super::filters::stable;
-use super::page::{Page, Step};
 use super::scene::Scene;
 
 /// Ends the output of each command, before its number and status.

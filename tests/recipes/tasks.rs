@@ -1,8 +1,8 @@
 //! One test for each recipe.
 
-use crate::harness::{Dir, bytes, needs};
+use crate::harness::{Dir, bytes, headings, needs};
 
-use super::page::{Page, headings};
+use super::page::{README, RECIPES};
 use super::scene::Scene;
 use super::session::run;
 
@@ -17,7 +17,7 @@ macro_rules! recipes {
                 let scene = Scene::with_archive();
                 let prepare: fn(&Scene) = $scene;
                 prepare(&scene);
-                run(&scene, Page::Recipes, $heading);
+                run(&scene, RECIPES, $heading);
             }
         )+
     };
@@ -114,7 +114,7 @@ fn record(scene: &Scene) {
 
 #[test]
 fn every_recipe_has_a_test() {
-    let page = Page::Recipes.text();
+    let page = RECIPES.text();
     let tested: Vec<_> = [super::nightly::HEADING].iter().chain(TESTED).copied().collect();
     assert_eq!(headings(&page), tested);
 }
@@ -123,5 +123,5 @@ fn every_recipe_has_a_test() {
 #[test]
 fn the_tour_of_the_front_page() {
     needs!("script");
-    run(&Scene::new(Dir::new()), Page::Readme, "First steps");
+    run(&Scene::new(Dir::new()), README, "First steps");
 }

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail, ensure};
-use ftk_manifest::{Changes, Error, Examined, Manifest, MergeError, Parts, Which, part_files};
+use ftk_manifest::{Error, Examined, Manifest, MergeError, Parts, Which, part_files};
 use ftk_record::{quote, shell_word};
 use indicatif::DecimalBytes;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -91,7 +91,7 @@ impl Input {
         let parts = open_parts(&paths, globals, Parts::MAX_SPAN_NS, &mut own)?;
         let changes = parts.changes();
         if !changes.is_empty() {
-            console.warning(format_args!("{}: {}", name(), describe_changes(&changes)));
+            console.warning(format_args!("{}: {}", name(), changes.describe(human::number)));
         }
         Ok(Self { manifest: joined(parts, &paths, globals)?, own })
     }
@@ -147,26 +147,6 @@ pub(crate) fn joined(parts: Parts, paths: &[OsString], globals: &Globals) -> any
         bytes.div_ceil(1024)
     );
     Ok(manifest)
-}
-
-/// Describes what changed while the shards were recorded.
-pub(crate) fn describe_changes(changes: &Changes) -> String {
-    let dirs = human::directories(changes.count);
-    let (dirs, shown) = match (changes.count, changes.may_be_more) {
-        (0, _) => ("directories may have".to_owned(), String::new()),
-        (_, false) => (dirs, format!(": {}", such_as(&changes.some))),
-        (_, true) => (format!("at least {dirs}"), format!(": {}", such_as(&changes.some))),
-    };
-    format!(
-        "{dirs} changed while the shards were recorded, so a renamed file may be missing or appear twice{shown}"
-    )
-}
-
-/// Names some of the paths.
-pub(crate) fn such_as(paths: &[Vec<u8>]) -> String {
-    const MOST: usize = 5;
-    let shown: Vec<_> = paths.iter().take(MOST).map(|path| quote(path).to_string()).collect();
-    shown.join(", ") + if paths.len() > MOST { ", ..." } else { "" }
 }
 
 /// Raises the limit of open files to what the system allows, if so many parts need it. Returns whether all of them can

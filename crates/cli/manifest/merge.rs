@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, ensure};
 use clap::Args;
-use ftk_manifest::{Failed, MergeError, Merged};
+use ftk_manifest::{Failed, MergeError};
 use ftk_record::quote;
 
 use crate::console::{Console, Outcome};
@@ -16,7 +16,7 @@ use crate::human;
 use crate::input;
 use crate::list::{List, cannot_write, named};
 use crate::manifest::create::write_with;
-use crate::manifest::input::{describe_changes, joined, open_parts, such_as};
+use crate::manifest::input::{joined, open_parts};
 use crate::manifest::output::OutputArgs;
 use crate::number::period;
 use crate::stdout::Stdout;
@@ -74,7 +74,7 @@ pub(super) fn run(args: &MergeArgs, globals: &Globals, console: &Console) -> any
     let merged = write_with(parts.header(), list, output, |writer| parts.merge(writer).map_err(named))?;
     let (entries, parts) = (human::entries(merged.entries), human::count(paths.len() as u64, "part"));
     console.summary(format_args!("{entries} of {parts}"));
-    say_changes(&merged, console);
+    merged.renames.messages(human::number).iter().for_each(|message| console.warning(message));
     Ok(say_failed(&failed, console))
 }
 
@@ -86,19 +86,6 @@ fn is_plan(path: &OsStr) -> anyhow::Result<bool> {
     }
     let file = input::open_file(path).with_context(|| format!("cannot open {}", name()))?;
     ftk_manifest::is_plan(&file).with_context(|| format!("cannot read {}", name()))
-}
-
-/// Says what changed while the shards were recorded.
-fn say_changes(merged: &Merged, console: &Console) {
-    if !merged.twice.is_empty() {
-        let (paths, shown) = (human::count(merged.twice.len() as u64, "path"), such_as(&merged.twice));
-        console.warning(format_args!(
-            "{paths} recorded although the entry has another path too, since it was renamed meanwhile: {shown}"
-        ));
-    }
-    if !merged.changes.is_empty() {
-        console.warning(describe_changes(&merged.changes));
-    }
 }
 
 /// Says what the shards could not read. Returns the outcome.

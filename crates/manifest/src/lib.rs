@@ -117,8 +117,10 @@ mod link_groups;
 mod merge;
 mod mount;
 mod moves;
+mod outline;
 mod pairs;
 mod parse;
+mod pass;
 mod provenance;
 mod reader;
 mod recording;
@@ -168,6 +170,7 @@ pub use git::git_blob;
 pub use header::{Header, OPTIONS};
 pub use kinship::Kinship;
 pub use mount::{LostMount, Mount};
+pub use pass::Piece;
 pub use provenance::{Examined, Provenance, RecordedSubvolume};
 pub use reader::{Entries, Manifest};
 pub use repair::{
@@ -180,8 +183,9 @@ pub use sample::Sample;
 pub use scrub::{ForUpdate, Part, Scrub, ScrubBatch, Scrubbed};
 pub use selector::{Selector, Selects};
 pub use shard::{
-    Balance, Changes, Cost, Listed, MergeError, Merged, Parts, PathRange, Place, Plan, PlanError,
-    PlannedShard, Planner, Root, Shard, ShardTag, Sharded, Split, is_plan, named_like_parts, part_files,
+    Balance, Changes, Cost, Listed, Meanwhile, MergeError, Merged, Parts, PathRange, Place, Plan, PlanError,
+    PlannedShard, Planner, Renames, Root, Shard, ShardTag, Sharded, Split, is_plan, named_like_parts,
+    part_files,
 };
 pub use shift::{Shift, ShiftKind};
 pub use sniff::{Kind, sniff};

@@ -145,45 +145,6 @@ impl Manifest {
         }
     }
 
-    /// Reads a manifest of a whole tree in one pass. Each entry is passed to `each` before the footer is checked, so what was
-    /// made of them must be discarded if this fails. `header` is what [`peek`](Self::peek) has returned.
-    ///
-    /// # Errors
-    /// Those of [`open`](Self::open) and of [`Entries::next`], the first of `each`, and [`Error::Changed`] if the header differs.
-    pub fn pass<E: From<Error>>(
-        file: File,
-        header: &Header,
-        mut each: impl FnMut(&Entry<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let (mut current, mut last, mut is_first) = (Owned::new(), Vec::new(), true);
-        let has_trees = header.version > 1 && !header.algorithms.is_empty();
-        let mut check = has_trees.then(|| TreeCheck::new(&header.algorithms));
-        let mut failed = None;
-        let read = Self::scan(file, |found, number, line| {
-            if found != header {
-                return Err(Error::Changed);
-            }
-            current.swap_path(&mut last);
-            let read = current.read(line, header);
-            let entry = current.entry();
-            let read = read.and_then(|()| if is_first { Ok(()) } else { check_order(&last, entry.path) });
-            read.map_err(|what| Error::Line { number, what })?;
-            check.as_mut().map_or(Ok(()), |check| check.add(&entry, number))?;
-            is_first = false;
-            each(&entry).map_err(|error| {
-                failed = Some(error);
-                io::Error::from(io::ErrorKind::Interrupted).into()
-            })
-        });
-        let read = read.and_then(|manifest| {
-            check.as_mut().map_or(Ok(true), TreeCheck::finish).and_then(|_| manifest.whole())
-        });
-        match failed {
-            Some(error) => Err(error),
-            None => read.map(drop).map_err(E::from),
-        }
-    }
-
     /// Joins parts with one file each, which are sorted and complete, to a manifest with this header.
     pub(crate) fn join(parts: impl IntoIterator<Item = (Vec<u8>, Self)>, header: Header) -> Self {
         let (mut joined, mut before) = (Vec::new(), 0);

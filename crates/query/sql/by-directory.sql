@@ -31,24 +31,14 @@ files AS (
     FROM linked
     WHERE name_number = 1
 ),
-digits AS (
-    SELECT 0 AS digit UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4
-    UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9
-),
-levels AS (
-    SELECT CAST(10 * tens.digit + ones.digit AS BIGINT) AS level
-    FROM digits tens
-    CROSS JOIN digits ones
-    CROSS JOIN parameters p
-    WHERE 10 * tens.digit + ones.digit <= p.depth
-),
 below AS (
     SELECT
         f.source, prefix(f.ancestor, l.level) AS directory, l.level AS depth,
         f.size_bytes, f.allocated_bytes, f.mtime_ns
     FROM files f
     CROSS JOIN levels l
-    WHERE l.level <= depth(f.ancestor)
+    CROSS JOIN parameters p
+    WHERE l.level <= p.depth AND l.level <= depth(f.ancestor)
 )
 -- Sums of DECIMAL, because sums of BIGINT can overflow without an error.
 SELECT

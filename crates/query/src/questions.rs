@@ -75,8 +75,13 @@ pub(crate) const ALL: &[Question] = &[
     question!("oldest"),
     question!("by-owner"),
     question!("by-extension"),
-    Question { needs_one_source: true, ..question!("growth") },
-    Question { parameter: Some(Parameter::ByAndDepth), needs_snapshots: true, ..question!("trend") },
+    Question { needs_one_source: true, may_be_unknown: true, ..question!("growth") },
+    Question {
+        parameter: Some(Parameter::ByAndDepth),
+        needs_snapshots: true,
+        may_be_unknown: true,
+        ..question!("trend")
+    },
     Question { parameter: Some(Parameter::Expected), ..question!("orphans") },
     question!("zero-size"),
     Question { parameter: Some(Parameter::Name), ..question!("versions-of") },

@@ -60,8 +60,9 @@ enum View {
     Failed,
 }
 
-const TABLES: [(&str, Side, View); 14] = [
+const TABLES: [(&str, Side, View); 15] = [
     ("history", Side::History, View::Entries),
+    ("history_failed", Side::History, View::Failed),
     ("versions", Side::All, View::Versions),
     ("failed", Side::All, View::Failed),
     ("a_failed", Side::A, View::Failed),
@@ -77,9 +78,12 @@ const TABLES: [(&str, Side, View); 14] = [
     ("b_digests", Side::B, View::Digests),
 ];
 
+/// The table of the numbers from 0 to 99, which are the depths of directories that questions have rows for.
+pub(crate) const LEVELS: &str = "levels";
+
 /// Returns whether questions have a table of this name.
 pub(crate) fn is_table(name: &str) -> bool {
-    name == "parameters" || TABLES.iter().any(|(known, ..)| *known == name)
+    ["parameters", LEVELS].contains(&name) || TABLES.iter().any(|(known, ..)| *known == name)
 }
 
 impl Sets {
@@ -247,16 +251,24 @@ impl Sets {
 
     /// Returns the rows of a table of what could not be read.
     fn failed_paths(&self, side: Side) -> Result<RecordBatch> {
-        let (mut sources, mut paths, mut paths_b64) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut sources, mut snapshots) = (Vec::new(), Vec::new());
+        let (mut paths, mut paths_b64) = (Vec::new(), Vec::new());
         for source in self.of(side).iter().flat_map(|set| &set.seal.sources) {
             for failed in source.failed_paths() {
                 sources.push(&*source.source);
+                snapshots.push(source.snapshot.as_deref());
                 paths.push(failed.path.as_deref().unwrap_or_default());
                 paths_b64.push(failed.path_b64.as_deref().unwrap_or_default());
             }
         }
         let column = |name, rows: Vec<&str>| (name, Arc::new(StringArray::from(rows)) as ArrayRef, false);
-        let columns = [column("source", sources), column("path", paths), column("path_b64", paths_b64)];
+        let snapshots: ArrayRef = Arc::new(StringArray::from(snapshots));
+        let columns = [
+            column("source", sources),
+            ("snapshot", snapshots, true),
+            column("path", paths),
+            column("path_b64", paths_b64),
+        ];
         Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
     }
 

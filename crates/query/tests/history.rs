@@ -75,8 +75,15 @@ fn a_trend_has_the_growth_since_the_snapshot_before() {
         let last = nth.checked_sub(1).map(|last| below(SNAPSHOTS[last].1, 2));
         for (name, (files, bytes)) in below(files, 2) {
             let growth = last.as_ref().map(|last| last.get(&name).copied().unwrap_or_default());
-            let growth = growth.map_or(",".to_owned(), |(f, b)| format!("{},{}", files - f, bytes - b));
-            expected.push((name.clone(), format!("t,{name},{date},{files},{bytes},{growth}")));
+            let growth = growth.map(|(f, b)| (bytes - b, files - f));
+            let change = match growth {
+                None => "first",
+                Some((0, 0)) => "same",
+                Some(growth) if growth > (0, 0) => "grown",
+                Some(_) => "shrunk",
+            };
+            let growth = growth.map_or(",".to_owned(), |(bytes, files)| format!("{files},{bytes}"));
+            expected.push((name.clone(), format!("{change},t,{name},{date},{files},{bytes},{growth}")));
         }
     }
     expected.sort();
@@ -84,7 +91,11 @@ fn a_trend_has_the_growth_since_the_snapshot_before() {
     let rows = dir.rows(&[&["trend", "--by", "extension"], &sets[..]].concat());
     assert_eq!(
         rows[3..],
-        ["t,txt,2026-08-01,1,10,,", "t,txt,2026-09-01,2,37,1,27", "t,txt,2026-10-01,1,8,-1,-29"]
+        [
+            "first,t,txt,2026-08-01,1,10,,",
+            "grown,t,txt,2026-09-01,2,37,1,27",
+            "shrunk,t,txt,2026-10-01,1,8,-1,-29"
+        ]
     );
     let rows = dir.rows(&[&["trend", "--by", "owner"], &sets[..]].concat());
     assert_eq!(rows.len(), 3, "{rows:?}");

@@ -2,6 +2,7 @@
 
 mod answers;
 mod convert;
+mod documents;
 mod failures;
 mod harness;
 mod history;

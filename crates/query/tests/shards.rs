@@ -101,6 +101,41 @@ fn two_trees_in_parts_are_two_directories() {
     assert_eq!(rows, "source,n\r\nt,21\r\nu,2\r\n");
 }
 
+/// What was renamed between the runs of shards is said as `merge` says it.
+#[test]
+fn renames_between_parts_are_said() {
+    for order in [[1, 2, 3], [3, 1, 2], [2, 3, 1]] {
+        for (from, to) in [("d0", "renamed"), ("d1/1", "d2/again")] {
+            let dir = Dir::new();
+            for nth in 0..12 {
+                dir.file(format!("t/d{}/{nth}", nth % 5), format!("{nth}").as_bytes());
+            }
+            fs::create_dir(dir.path("parts")).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(30)); // ticks of the clock of files
+            for (nth, number) in order.iter().enumerate() {
+                let (shard, name) = (format!("{number}/3"), format!("parts/{number}.jsonl"));
+                dir.ftk(&["manifest", "create", "-q", "--shard", &shard, "t", "-o", &name]).status(0);
+                if nth == 0 {
+                    fs::rename(dir.path("t").join(from), dir.path("t").join(to)).unwrap();
+                }
+            }
+            let parts = ["parts/1.jsonl", "parts/2.jsonl", "parts/3.jsonl"];
+            let merge =
+                dir.ftk(&[&["manifest", "merge", "-q"], &parts[..], &["-o", "m.jsonl"]].concat()).status(0);
+            let convert = dir.query(&["convert", "-q", "parts", "-o", "set"]).status(0);
+            assert!(merge.err.contains("changed while the shards were recorded"), "{merge:?}");
+            assert_eq!(convert.err, merge.err.replace("ftk: ", "ftk query: 't': "));
+            let rows = |set: &str| csv(&dir, "SELECT path FROM entries ORDER BY path", set);
+            dir.ask(&["convert", "m.jsonl", "-o", "merged"]);
+            assert_eq!(rows("set"), rows("merged"));
+        }
+    }
+    // Nothing changed.
+    let dir = parts();
+    let convert = dir.query(&["convert", "-q", "parts", "-o", "set"]).status(0);
+    assert_eq!(convert.err, "");
+}
+
 /// Shards lack the tree digests of the directories that they share, so the answer would lack directories.
 #[test]
 fn equal_directories_need_a_merged_manifest() {

@@ -103,6 +103,94 @@ fn what_is_not_found_is_unknown_if_there_are_failures() {
     assert_eq!(rows(&["kept.set", "old.set"], 2), [("unknown".to_owned(), "a".to_owned())]);
 }
 
+#[test]
+fn the_growth_of_what_could_not_be_read_is_unknown() {
+    let dir = trees();
+    for (sides, known) in [(["old.set", "new.set"], "grown,2"), (["new.set", "old.set"], "shrunk,-2")] {
+        let run = dir.query(&["growth", sides[0], sides[1], "--format", "csv"]).status(2);
+        let mut rows: Vec<_> = run.text().split("\r\n").skip(1).filter(|row| !row.is_empty()).collect();
+        assert!(rows.remove(0).starts_with(&format!("{known},1,1,")), "{run:?}");
+        // The directory of `file` lacks it. The name of one directory is recorded in another normal form.
+        let unknown: BTreeSet<_> = rows.into_iter().map(str::to_owned).collect();
+        let expected = [".", "100%_", "a", "a/b", "e\u{301}", "\u{e9}"];
+        assert_eq!(unknown, expected.map(|parent| format!("unknown,,,,,,{parent},")).into());
+        dir.query(&["growth", sides[0], sides[1], "--limit", "0"]).status(2);
+    }
+    // Everything below the root.
+    with_failures(&dir, "all.jsonl", "none.jsonl", &["."]);
+    dir.ask(&["convert", "none.jsonl", "-o", "none.set"]);
+    let run = dir.query(&["growth", "old.set", "none.set", "--format", "csv"]).status(2);
+    assert!(
+        run.text().split("\r\n").skip(1).all(|row| row.is_empty() || row.starts_with("unknown,")),
+        "{run:?}"
+    );
+}
+
+/// A name that could not be read may be the first one of a file that is recorded elsewhere.
+#[test]
+fn hard_links_of_what_could_not_be_read_are_unknown() {
+    let dir = Dir::new();
+    dir.file("t/a/first", &[b'x'; 100]).file("t/b/other", b"1").file("t/c/pair", b"22");
+    for (from, to) in [("a/first", "b/second"), ("c/pair", "c/twin")] {
+        fs::hard_link(dir.path("t").join(from), dir.path("t").join(to)).unwrap();
+    }
+    dir.ftk(&["manifest", "create", "--no-xattrs", "t", "-o", "old.jsonl"]).status(0);
+    fs::remove_file(dir.path("t/a/first")).unwrap();
+    fs::hard_link(dir.path("t/b/second"), dir.path("kept")).unwrap();
+    dir.file("t/c/new", b"333");
+    dir.ftk(&["manifest", "create", "--no-xattrs", "t", "-o", "all.jsonl"]).status(0);
+    with_failures(&dir, "all.jsonl", "new.jsonl", &["a"]);
+    for (manifest, snapshot) in [("old", "2026-01-01"), ("new", "2026-02-01")] {
+        let set = format!("{manifest}.set");
+        dir.ask(&["convert", &format!("{manifest}.jsonl"), "-o", &set, "--snapshot", snapshot]);
+    }
+    let run = dir.query(&["growth", "old.set", "new.set", "--format", "csv"]).status(2);
+    let rows: Vec<_> = run.text().split("\r\n").skip(1).filter(|row| !row.is_empty()).collect();
+    assert_eq!(rows, ["grown,3,1,2,2,5,c,", "unknown,,,,,,a,", "unknown,,,,,,b,"]);
+    let run = dir.query(&["trend", "old.set", "new.set", "--format", "csv"]).status(2);
+    let rows: Vec<_> = run.text().split("\r\n").filter(|row| row.contains(",2026-02-01,")).collect();
+    let unknown = |name: &str| format!("unknown,t,{name},2026-02-01,,,,");
+    assert_eq!(rows, [&*unknown("."), &*unknown("a"), &*unknown("b"), "grown,t,c,2026-02-01,2,5,1,3"]);
+}
+
+#[test]
+fn a_trend_over_what_could_not_be_read_is_unknown() {
+    let dir = trees();
+    let sets =
+        [("old", "2026-01-01"), ("new", "2026-02-01"), ("all", "2026-03-01")].map(|(manifest, snapshot)| {
+            let manifest = format!("{manifest}.jsonl");
+            dir.ask(&["convert", &manifest, "-o", snapshot, "--source", "t", "--snapshot", snapshot]);
+            snapshot
+        });
+    let rows = |by: &[&str]| -> Vec<Vec<String>> {
+        let run = dir.query(&[&["trend"], by, &sets[..], &["--format", "csv"]].concat()).status(2);
+        let rows = run.text().split("\r\n").skip(1).filter(|row| !row.is_empty());
+        rows.map(|row| row.split(',').map(str::to_owned).collect()).collect()
+    };
+    let found = rows(&["--by", "directory", "--depth", "2"]);
+    let of = |name: &str| -> Vec<_> {
+        found
+            .iter()
+            .filter(|row| row[2] == name)
+            .map(|row| [&row[0], &row[3], &row[4]].map(|it| &**it))
+            .collect()
+    };
+    let [first, second, third] = sets;
+    // Above a failure, at it and below it. Then the last value is not known.
+    assert_eq!(of("."), [["first", first, "9"], ["unknown", second, ""], ["unknown", third, "4"]]);
+    assert_eq!(of("a"), [["first", first, "3"], ["unknown", second, ""], ["unknown", third, "1"]]);
+    assert_eq!(of("a/b"), [["first", first, "1"], ["unknown", second, ""]]);
+    assert_eq!(of("ab"), [["first", first, "1"], ["grown", second, "1"], ["same", third, "1"]]);
+    assert!(found.iter().all(|row| row[0] != "unknown" || row[6..] == ["", ""]), "{found:?}");
+    // A file of any owner may be missing.
+    for by in ["owner", "extension"] {
+        let changes: Vec<_> = rows(&["--by", by]).into_iter().map(|row| row[0].clone()).collect();
+        assert_eq!(changes, ["first", "unknown", "unknown"], "{by}");
+    }
+    // Without failures the status is 0.
+    dir.query(&["trend", first, third]).status(0);
+}
+
 /// A content that one of several sets has is not missing.
 #[test]
 fn contents_are_searched_in_all_other_sets() {

@@ -57,6 +57,14 @@ class EnginesTest(unittest.TestCase):
         self.assertEqual({row[0] for row in below if None in (row[3], row[4])}, {"unknown"})
         self.assertGreater(len(below), len(generate.FAILED))
         self.assertLess({"unknown", "added", "removed"} & {row[0] for row in rows}, {row[0] for row in rows})
+        rows = self.check("growth", sets, status=2)
+        below = [row for row in rows if generate.is_below_failure(row[6].encode() or base64.b64decode(row[7]))]
+        self.assertEqual({row[0] for row in below}, {"unknown"})
+        self.assertLess({"unknown"}, {row[0] for row in rows})
+        for by_what in ("directory", "owner", "extension"):
+            parameters = ftk_spark.Parameters(depth=2, by_what=by_what)
+            rows = self.check("trend", sets, parameters, status=2)
+            self.assertLess({"unknown"}, {row[0] for row in rows})
         rows = self.check("missing-in", sets, status=2)
         self.assertEqual({row[0] for row in rows}, {"unknown"})
         rows = self.check("missing-in", [*reversed(sets), self.sets["new"]], status=2)

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use ftk_file::Stat;
+use ftk_record::quote;
 
+use crate::entry::key;
 use crate::shard::Shard;
 
 /// Directories that changed after the first shard began. What was renamed from or to one of them may be recorded twice or
@@ -27,6 +29,29 @@ impl Changes {
         self.count == 0 && !self.may_be_more
     }
 
+    /// Describes them. `number` formats a number.
+    pub fn describe(&self, number: impl Fn(u64) -> String) -> String {
+        let noun = if self.count == 1 { "directory" } else { "directories" };
+        let dirs = format!("{} {noun}", number(self.count));
+        let (dirs, shown) = match (self.count, self.may_be_more) {
+            (0, _) => ("directories may have".to_owned(), String::new()),
+            (_, false) => (dirs, format!(": {}", such_as(&self.some))),
+            (_, true) => (format!("at least {dirs}"), format!(": {}", such_as(&self.some))),
+        };
+        format!(
+            "{dirs} changed while the shards were recorded, so a renamed file may be missing or appear twice{shown}"
+        )
+    }
+
+    /// Adds other directories of the same tree.
+    pub(super) fn join(&mut self, other: Self) {
+        self.count += other.count;
+        self.may_be_more |= other.may_be_more;
+        self.some.extend(other.some);
+        self.some.sort_unstable_by(|a, b| key(a).cmp(key(b)));
+        self.some.truncate(Self::MOST);
+    }
+
     /// Adds a directory.
     pub(super) fn add(&mut self, dir: &[u8]) {
         self.count += 1;
@@ -34,6 +59,13 @@ impl Changes {
             self.some.push(dir.to_vec());
         }
     }
+}
+
+/// Names some of the paths.
+pub(super) fn such_as(paths: &[Vec<u8>]) -> String {
+    const MOST: usize = 5;
+    let shown: Vec<_> = paths.iter().take(MOST).map(|path| quote(path).to_string()).collect();
+    shown.join(", ") + if paths.len() > MOST { ", ..." } else { "" }
 }
 
 /// Returns the directories that these shards have listed as changed since the first of them began, and whether there may be

@@ -16,9 +16,8 @@ use crate::merge::Side as _;
 use crate::parse::Owned;
 use crate::reader::Entries;
 use crate::sequence::Sequence;
-use crate::shard::meanwhile::Meanwhile;
 use crate::shard::whole_lines::{WholeLines, locate};
-use crate::shard::{Changes, MergeError, Place};
+use crate::shard::{Meanwhile, MergeError, Place, Renames};
 use crate::tree_digest::{Closed, TreeDigester, TreeForm};
 use crate::trees::TreeCheck;
 use crate::write::{BATCH, push_entry, too_large};
@@ -32,11 +31,8 @@ const WAITING: usize = 4;
 pub struct Merged {
     /// The number of entries.
     pub entries: u64,
-    /// Paths of files with one link, and of directories, that are recorded under another path too: they were renamed after
-    /// one shard had recorded them, and before another one did.
-    pub twice: Vec<Vec<u8>>,
-    /// Directories that changed meanwhile.
-    pub changes: Changes,
+    /// What was renamed meanwhile.
+    pub renames: Renames,
 }
 
 impl Manifest {
@@ -115,7 +111,7 @@ fn copy(
     let mut lines = WholeLines::new(parts, header).map_err(MergeError::Input)?;
     let mut batch = Vec::with_capacity(2 * BATCH);
     let (mut sequence, mut parsed, mut entries) = (Sequence::default(), Owned::new(), 0);
-    let mut meanwhile = Meanwhile::new(manifest);
+    let mut meanwhile = Meanwhile::new(parts.iter().filter_map(|part| part.shard.as_ref()), header.start_ns);
     let algorithms = &header.algorithms;
     let mut check = (!algorithms.is_empty()).then(|| TreeCheck::new(algorithms));
     let input = |error| MergeError::Input(locate(parts, error));
@@ -152,7 +148,8 @@ fn copy(
         check.finish().map_err(input)?;
     }
     send(batch).map_err(MergeError::Output)?;
-    meanwhile.finish(manifest, entries).map_err(MergeError::Input)
+    let renames = meanwhile.finish([manifest]).map_err(MergeError::Input)?;
+    Ok(Merged { entries, renames })
 }
 
 /// The entries of all parts without those below directories whose tree digests are known.

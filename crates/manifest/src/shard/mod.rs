@@ -19,6 +19,7 @@ mod visitor;
 pub(crate) mod whole_lines;
 
 pub use changes::Changes;
+pub use meanwhile::{Meanwhile, Renames};
 pub use member::{Shard, Split};
 pub use merge::Merged;
 pub use part_files::{is_plan, named_like_parts, part_files};

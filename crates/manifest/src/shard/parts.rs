@@ -7,7 +7,7 @@ use ftk_record::quote;
 
 use crate::entry::key;
 use crate::shard::changes::listed_since;
-use crate::shard::{Changes, Place, Shard, Split};
+use crate::shard::{Changes, Meanwhile, Place, Shard, Split};
 use crate::{Error, Failed, Header, Manifest, Mount, OtherRoot, Provenance};
 
 /// The manifests of all shards of a tree, each once.
@@ -163,6 +163,11 @@ impl Parts {
         let mut changes = Changes { may_be_more, ..Changes::default() };
         dirs.into_iter().for_each(|dir| changes.add(dir));
         changes
+    }
+
+    /// Returns what notes which entries were renamed meanwhile. Each part can be read with a clone of it.
+    pub fn meanwhile(&self) -> Meanwhile {
+        Meanwhile::new(self.parts.iter().map(|part| &part.shard), self.header().start_ns)
     }
 
     /// Returns all parts as one manifest, without joining them in a file. `names` are those of the parts in errors, in the

@@ -11,6 +11,7 @@ mod model;
 mod narrowed;
 mod owned;
 mod parts;
+mod pass;
 mod rounded;
 mod scrub;
 mod shards;

@@ -742,7 +742,7 @@ fn renames_between_two_shards_are_found() {
         let (_, merged) = merged_with(parts).unwrap();
         let text =
             |paths: Vec<Vec<u8>>| paths.into_iter().map(|path| crate::model::text(&path)).collect::<Vec<_>>();
-        (text(merged.twice), text(merged.changes.some))
+        (text(merged.renames.twice), text(merged.renames.changes.some))
     };
     let moved = ftk_file::Stat { ctime_ns: LATER, ..old };
     let is = |found: (Vec<String>, Vec<String>), twice: &[&str], changed: &[&str]| {

@@ -11,6 +11,7 @@ use std::io::{self, IsTerminal as _, Write};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
+use datafusion::arrow::array::{ArrayRef, Int64Array};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::dataframe::DataFrame;
@@ -27,7 +28,7 @@ use crate::args::{AnswerArgs, Format};
 use crate::console::{Console, Outcome};
 use crate::engine;
 use crate::own_table::TableFile;
-use crate::sets::Sets;
+use crate::sets::{LEVELS, Sets};
 
 pub(crate) use cell::Cell;
 use scan::scanned;
@@ -149,6 +150,9 @@ pub(crate) async fn prepare(
         lit(ScalarValue::Utf8(of.by.map(Into::into))).alias("by_what"),
     ];
     session.register_table("parameters", session.read_empty()?.select(parameters)?.into_view())?;
+    let levels = Int64Array::from_iter_values(0..100);
+    let levels = RecordBatch::try_from_iter([("level", Arc::new(levels) as ArrayRef)])?;
+    session.register_table(LEVELS, session.read_batch(levels)?.into_view())?;
     let only_select =
         SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
     Ok((rows, session.sql_with_options(sql, only_select).await?))

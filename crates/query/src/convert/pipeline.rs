@@ -1,6 +1,6 @@
 //! From inputs to files: every input has a thread that makes batches, and every file a task that writes them.
 //!
-//! Manifests are in path order already, so their entries are only merged. Names that are not UTF-8 have an empty `path`
+//! Manifests are in path order already, so their entries are only merged. Several threads parse a manifest. Names that are not UTF-8 have an empty `path`
 //! and sort before all others: they get their own file. Rows get their numbers when they are written. Then their
 //! digests are sorted with these numbers, on disk if the memory does not suffice. Rows of other inputs are sorted as
 //! a whole.
@@ -34,6 +34,7 @@ use crate::convert::Algorithms;
 use crate::convert::rows::{BATCH, Batch, Rows};
 use crate::convert::table::{TableFile, Written};
 use crate::engine;
+use crate::input::parts::{self, NotedPart};
 use crate::input::{CURRENT, Input, OfObject};
 use crate::progress::Progress;
 use crate::schema::{FIRST_IN_BASE64, Table};
@@ -42,12 +43,14 @@ use crate::seal::SealedFile;
 /// The batches that wait for a writer.
 const WAITING: usize = 2;
 
-/// Writes the files of a set, and gives them their names when all are complete.
+/// Writes the files of a set, and gives them their names when all are complete. `threads` parse the inputs, and as many
+/// encode each file. Their number does not change the files.
 pub(crate) fn run(
     inputs: Vec<Input>,
     algorithms: &Algorithms,
     dir: &Path,
     session: &SessionContext,
+    threads: usize,
     console: &Console,
 ) -> Result<Vec<SealedFile>> {
     let runtime = engine::runtime()?;
@@ -62,6 +65,8 @@ pub(crate) fn run(
     let mut named_out = Vec::new();
     let total = inputs.iter().map(Input::rows).sum::<Option<u64>>();
     let progress = Progress::new(console, "converting", total.unwrap_or(0));
+    let divisible = inputs.iter().filter(|input| input.is_divisible()).count();
+    let parsers = (threads / divisible.max(1)).max(1);
     let mut sinks = Vec::new();
     for input in &inputs {
         let named = if is_sorted {
@@ -72,14 +77,15 @@ pub(crate) fn run(
             encoded.clone()
         };
         let rows = Rows::new(input.origin.clone(), algorithms);
-        sinks.push(Sink { rows, named, encoded: encoded.clone(), batch, progress: progress.clone() });
+        let (encoded, progress) = (encoded.clone(), progress.clone());
+        sinks.push(Sink { rows, batch, parsers, batches: Batches { named, encoded, progress, root: None } });
     }
     drop(encoded);
 
     let failed = format!("cannot write to {}", dir.display());
     let writer = |table: Table, number, plan, rows| -> Result<JoinHandle<Result<Option<Written>>>> {
         let schema = if table == Table::Entries { &schema } else { &digest_schema };
-        let file = TableFile::create(dir, table, number, schema.clone()).context(failed.clone())?;
+        let file = TableFile::create(dir, table, number, schema.clone(), threads).context(failed.clone())?;
         let _inside = runtime.enter();
         Ok(runtime.spawn(write(execute_stream(plan, task.clone())?, file, rows, failed.clone())))
     };
@@ -97,7 +103,7 @@ pub(crate) fn run(
     let plan = sorted(Table::Digests, &digest_schema, digests_out)?;
     writers.push(writer(Table::Digests, 1, plan, None)?);
 
-    let produced: Vec<Result<()>> = std::thread::scope(|scope| {
+    let produced: Vec<Result<Option<NotedPart>>> = std::thread::scope(|scope| {
         let produce = |(input, sink): (Input, Sink)| scope.spawn(move || input.produce(sink));
         let threads: Vec<_> = inputs.into_iter().zip(sinks).map(produce).collect();
         threads.into_iter().map(|thread| thread.join().expect("an input does not panic")).collect()
@@ -106,12 +112,13 @@ pub(crate) fn run(
     for writer in writers {
         written.extend(runtime.block_on(writer).context("a writer failed")??);
     }
-    for result in produced {
-        result?;
-    }
+    let noted = produced.into_iter().filter_map(Result::transpose).collect::<Result<_>>()?;
+    let renames = parts::renames(noted)?;
     progress.finish();
     let commit = |file: Written| file.commit().with_context(|| format!("cannot write to {}", dir.display()));
-    written.into_iter().map(commit).collect()
+    let files = written.into_iter().map(commit).collect();
+    renames.iter().for_each(|line| console.warning(line));
+    files
 }
 
 /// What numbers the rows of a file of entries and passes on their digests.
@@ -256,11 +263,11 @@ impl PartitionStream for Received {
 /// Where an input puts its entries.
 pub(crate) struct Sink {
     rows: Rows,
-    named: Sender<RecordBatch>,
-    encoded: Sender<RecordBatch>,
     /// Rows in a batch.
     batch: usize,
-    progress: Progress,
+    /// The number of threads that may parse the entries.
+    parsers: usize,
+    batches: Batches,
 }
 
 impl Sink {
@@ -277,7 +284,10 @@ impl Sink {
     /// # Errors
     /// If a writer has failed.
     pub(crate) fn push_object(&mut self, entry: &Entry<'_>, of: OfObject<'_>) -> Result<()> {
-        if self.rows.push(entry, of) >= self.batch { self.send(self.batch) } else { Ok(()) }
+        if self.rows.push(entry, of) < self.batch {
+            return Ok(());
+        }
+        self.batches.send(self.rows.full(self.batch)?)
     }
 
     /// Sends the rows that are left.
@@ -285,24 +295,74 @@ impl Sink {
     /// # Errors
     /// If a writer has failed.
     pub(crate) fn finish(mut self) -> Result<()> {
-        self.send(1)
+        self.batches.send(self.rows.full(1)?)?;
+        self.batches.finish()
     }
 
-    fn send(&mut self, least: usize) -> Result<()> {
-        for batch in self.rows.full(least)? {
-            let sent = match batch {
-                Batch::Named(batch) => self.entries(&self.named, batch),
-                Batch::Encoded(batch) => self.entries(&self.encoded, batch),
-            };
-            if !sent {
-                bail!("a writer stopped");
+    /// Returns rows for each thread, the number of rows in a batch, and what takes the batches of all threads in their order.
+    pub(crate) fn divide(self) -> (Vec<Rows>, usize, Batches) {
+        ((0..self.parsers).map(|_| self.rows.another()).collect(), self.batch, self.batches)
+    }
+}
+
+/// Passes the batches of an input on in the order of their paths as text. A manifest begins with the root, whose path `.`
+/// sorts after some others.
+pub(crate) struct Batches {
+    named: Sender<RecordBatch>,
+    encoded: Sender<RecordBatch>,
+    progress: Progress,
+    /// The row of the root, while paths that sort before it follow.
+    root: Option<RecordBatch>,
+}
+
+impl Batches {
+    /// Sends batches.
+    ///
+    /// # Errors
+    /// If a writer has failed.
+    pub(crate) fn send(&mut self, batches: Vec<Batch>) -> Result<()> {
+        for batch in batches {
+            match batch {
+                Batch::Named(batch) => self.send_named(batch)?,
+                Batch::Encoded(batch) => self.send_to(&self.encoded, batch)?,
             }
         }
         Ok(())
     }
 
-    fn entries(&self, to: &Sender<RecordBatch>, batch: RecordBatch) -> bool {
+    /// Sends what is left.
+    ///
+    /// # Errors
+    /// If a writer has failed.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.root.take().map_or(Ok(()), |root| self.send_to(&self.named, root))
+    }
+
+    fn send_named(&mut self, mut batch: RecordBatch) -> Result<()> {
+        let paths = |batch: &RecordBatch| batch.column(PATH).as_string::<i32>().clone();
+        if self.root.is_none() && paths(&batch).iter().next() == Some(Some(ROOT)) {
+            self.root = Some(batch.slice(0, 1));
+            batch = batch.slice(1, batch.num_rows() - 1);
+        }
+        if let Some(root) = self.root.take_if(|_| paths(&batch).iter().next_back() > Some(Some(ROOT))) {
+            let before = paths(&batch).iter().take_while(|path| *path < Some(ROOT)).count();
+            self.send_to(&self.named, batch.slice(0, before))?;
+            self.send_to(&self.named, root)?;
+            batch = batch.slice(before, batch.num_rows() - before);
+        }
+        self.send_to(&self.named, batch)
+    }
+
+    fn send_to(&self, to: &Sender<RecordBatch>, batch: RecordBatch) -> Result<()> {
         self.progress.add(batch.num_rows() as u64);
-        to.blocking_send(batch).is_ok()
+        if batch.num_rows() > 0 && to.blocking_send(batch).is_err() {
+            bail!("a writer stopped");
+        }
+        Ok(())
     }
 }
+
+/// The column of paths in `entries`.
+const PATH: usize = 1;
+
+const ROOT: &str = ".";

@@ -48,7 +48,7 @@ pub(crate) struct Algorithms {
 /// The rows of an input that are not yet in a batch.
 pub(crate) struct Rows {
     origin: Origin,
-    main: Option<Algorithm>,
+    algorithms: Algorithms,
     /// Where the main digest is in those of an entry.
     main_at: Option<Range<usize>>,
     /// The same for each column of more algorithms.
@@ -75,7 +75,7 @@ impl Rows {
             origin.algorithms.contains(&wanted).then(|| start..start + wanted.digest_len())
         };
         Self {
-            main: algorithms.main,
+            algorithms: algorithms.clone(),
             main_at: algorithms.main.and_then(at),
             extra_at: algorithms.extra.iter().map(|algorithm| at(*algorithm)).collect(),
             named: Entries::new(algorithms),
@@ -84,12 +84,21 @@ impl Rows {
         }
     }
 
+    /// Creates another one for the same input, without rows.
+    pub(crate) fn another(&self) -> Self {
+        Self::new(self.origin.clone(), &self.algorithms)
+    }
+
     /// Adds an entry. Returns the number of rows in its batch.
     pub(crate) fn push(&mut self, entry: &Entry<'_>, of: OfObject<'_>) -> usize {
-        let Self { origin, main, main_at, extra_at, named, encoded } = self;
+        let Self { origin, algorithms, main_at, extra_at, named, encoded } = self;
         let table = if str::from_utf8(entry.path).is_ok() { named } else { encoded };
         let is_read = !entry.digests.is_empty() || !entry.tree.is_empty();
-        table.push(entry, origin, main.filter(|_| is_read && main_at.is_some()).map(Algorithm::name));
+        table.push(
+            entry,
+            origin,
+            algorithms.main.filter(|_| is_read && main_at.is_some()).map(Algorithm::name),
+        );
         table.push_object(of, origin);
         table.digest.push(entry.digests, main_at);
         table.tree.push(entry.tree, main_at);

@@ -72,11 +72,17 @@ struct Group {
 type Encoded = Vec<(usize, Bytes, ColumnCloseResult)>;
 
 impl TableFile {
-    /// Begins the file of this number.
+    /// Begins the file of this number, whose row groups this many threads encode.
     ///
     /// # Errors
     /// If no file can be created in the directory.
-    pub(crate) fn create(dir: &Path, table: Table, number: usize, schema: SchemaRef) -> Result<Self> {
+    pub(crate) fn create(
+        dir: &Path,
+        table: Table,
+        number: usize,
+        schema: SchemaRef,
+        threads: usize,
+    ) -> Result<Self> {
         let name = format!("{}-{number}.parquet", table.name());
         let output = Hashed::new(Output::create(&dir.join(&name))?);
         let order = table.order().map(|column| {
@@ -110,7 +116,6 @@ impl TableFile {
         }
         let columns = ArrowSchemaConverter::new().convert(&schema)?.root_schema_ptr();
         let writer = SerializedFileWriter::new(output, columns, Arc::new(properties.build()))?;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
         let batches = BatchCoalescer::new(Arc::clone(&schema), BATCH);
         let encoded = VecDeque::new();
         Ok(Self { name, schema, writer, rows: 0, batches, group: None, encoded, threads })
@@ -181,9 +186,6 @@ impl TableFile {
         Ok(Written { sealed, output })
     }
 }
-
-/// More threads than this would wait for the columns that are slow to encode.
-const MOST_THREADS: usize = 8;
 
 impl Group {
     fn begin(writer: &SerializedFileWriter<Hashed>, schema: &SchemaRef, threads: usize) -> Result<Self> {

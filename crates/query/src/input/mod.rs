@@ -12,12 +12,13 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use ftk_dedup::report::Report;
-use ftk_manifest::{Failed, Header, Manifest};
+use ftk_manifest::{Failed, Header, Manifest, Meanwhile};
 use ftk_record::quote;
 
 use crate::convert::{Origin, Sink};
 use inventory::Inventory;
 pub(crate) use inventory::{CURRENT, OfObject};
+use parts::NotedPart;
 
 /// An opened input, or one starting point of a report.
 pub(crate) struct Input {
@@ -30,7 +31,8 @@ pub(crate) struct Input {
 }
 
 enum Kind {
-    Manifest(Box<Manifest>),
+    /// A part of a manifest has what notes renames.
+    Manifest(Box<Manifest>, Option<Meanwhile>),
     /// A manifest whose seal is checked while its entries are read.
     Unchecked {
         file: File,
@@ -68,29 +70,37 @@ impl Input {
 
     /// Returns whether the entries come in the order of their paths.
     pub(crate) fn is_sorted(&self) -> bool {
-        matches!(self.kind, Kind::Manifest(_) | Kind::Unchecked { .. })
+        matches!(self.kind, Kind::Manifest(..) | Kind::Unchecked { .. })
+    }
+
+    /// Returns whether several threads can parse the entries.
+    pub(crate) fn is_divisible(&self) -> bool {
+        matches!(self.kind, Kind::Unchecked { .. })
     }
 
     /// Returns the number of entries, if it is known.
     pub(crate) fn rows(&self) -> Option<u64> {
         match &self.kind {
-            Kind::Manifest(manifest) => Some(manifest.records()),
+            Kind::Manifest(manifest, _) => Some(manifest.records()),
             Kind::Unchecked { .. } | Kind::Report { .. } | Kind::Inventory(_) => None,
         }
     }
 
-    /// Puts all entries into the sink.
+    /// Puts all entries into the sink. Returns what a part has noted.
     ///
     /// # Errors
     /// If an entry cannot be read, or the sink takes no more.
-    pub(crate) fn produce(self, mut sink: Sink) -> Result<()> {
+    pub(crate) fn produce(self, sink: Sink) -> Result<Option<NotedPart>> {
         match self.kind {
-            Kind::Manifest(manifest) => manifest::produce(&manifest, &mut sink),
-            Kind::Unchecked { file, header, path } => manifest::check_and_produce(file, &header, &mut sink)
+            Kind::Manifest(manifest, meanwhile) => {
+                let noted = manifest::produce(&manifest, meanwhile, sink)?;
+                return Ok(noted.map(|meanwhile| NotedPart { root: self.root, manifest, meanwhile }));
+            }
+            Kind::Unchecked { file, header, path } => manifest::check_and_produce(file, &header, sink)
                 .with_context(|| quote(path.as_os_str().as_encoded_bytes())),
-            Kind::Report { report, root } => report::produce(&report, root, &mut sink),
-            Kind::Inventory(inventory) => inventory.produce(&mut sink),
+            Kind::Report { report, root } => report::produce(&report, root, sink),
+            Kind::Inventory(inventory) => inventory.produce(sink),
         }?;
-        sink.finish()
+        Ok(None)
     }
 }

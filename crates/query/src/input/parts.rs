@@ -1,14 +1,16 @@
 //! Shards as inputs: the parts of a tree become one source.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
-use ftk_manifest::{Manifest, Parts, part_files};
+use ftk_manifest::{Manifest, Meanwhile, Parts, part_files};
 use ftk_record::quote;
+use indicatif::HumanCount;
 
 use super::{Input, Kind, manifest};
-use crate::console::Console;
 
 /// A file that is an input.
 pub(crate) struct InputFile {
@@ -60,12 +62,12 @@ struct Tree<'f> {
 ///
 /// # Errors
 /// If a part is missing, or parts do not belong together.
-pub(crate) fn join(files: &[InputFile], opened: Vec<Vec<Input>>, console: &Console) -> Result<Vec<Input>> {
+pub(crate) fn join(files: &[InputFile], opened: Vec<Vec<Input>>) -> Result<Vec<Input>> {
     let (mut inputs, mut trees) = (Vec::new(), Vec::<Tree<'_>>::new());
     for (nth, (InputFile { path, dir }, of_file)) in files.iter().zip(opened).enumerate() {
         for input in of_file {
             let part = match input.kind {
-                Kind::Manifest(part) if dir.is_some() || part.header().shard.is_some() => part,
+                Kind::Manifest(part, _) if dir.is_some() || part.header().shard.is_some() => part,
                 _ if dir.is_some() => bail!("{}: it is not a part of a manifest", shown(path)),
                 _ => {
                     inputs.push((nth, input));
@@ -85,21 +87,47 @@ pub(crate) fn join(files: &[InputFile], opened: Vec<Vec<Input>>, console: &Conso
             let names: Vec<_> = error.given().into_iter().map(|at| shown(paths[at])).collect();
             if names.is_empty() { anyhow!(error) } else { anyhow!(error).context(names.join(" and ")) }
         })?;
-        let (whole, changes) = (parts.header(), parts.changes());
-        if !changes.is_empty() {
-            console.warning(format_args!(
-                "{}: a file that was renamed while the shards were recorded may be missing or appear twice: `ftk manifest \
-                 merge` names the directories",
-                quote(&whole.root)
-            ));
-        }
+        let (whole, meanwhile) = (parts.header(), parts.meanwhile());
         let failed = Arc::new(whole.failed.clone());
-        let input = |part| (first, manifest::input(part, &whole, Arc::clone(&failed)));
+        let input =
+            |part| (first, manifest::input(part, Some(meanwhile.clone()), &whole, Arc::clone(&failed)));
         inputs.extend(parts.into_parts().map(|(_, part)| input(part)));
     }
     // The first input decides which algorithm is the default.
     inputs.sort_by_key(|(nth, _)| *nth);
     Ok(inputs.into_iter().map(|(_, input)| input).collect())
+}
+
+/// A part that was read, and what was noted.
+pub(crate) struct NotedPart {
+    /// The root that all parts of the tree recorded.
+    pub(super) root: Vec<u8>,
+    pub(super) manifest: Box<Manifest>,
+    pub(super) meanwhile: Meanwhile,
+}
+
+/// Returns what `ftk manifest merge` says about entries that were renamed while the parts of the trees were recorded.
+///
+/// # Errors
+/// If a part has to be read again and cannot be.
+pub(crate) fn renames(parts: Vec<NotedPart>) -> Result<Vec<String>> {
+    let mut trees = BTreeMap::<Vec<u8>, (Meanwhile, Vec<Box<Manifest>>)>::new();
+    for NotedPart { root, manifest, meanwhile } in parts {
+        match trees.entry(root) {
+            Entry::Occupied(mut tree) => {
+                tree.get_mut().0.join(meanwhile);
+                tree.get_mut().1.push(manifest);
+            }
+            Entry::Vacant(tree) => _ = tree.insert((meanwhile, vec![manifest])),
+        }
+    }
+    let mut lines = Vec::new();
+    for (root, (meanwhile, parts)) in trees {
+        let renames = meanwhile.finish(parts.iter().map(|part| &**part))?;
+        let messages = renames.messages(|n| HumanCount(n).to_string());
+        lines.extend(messages.into_iter().map(|message| format!("{}: {message}", quote(&root))));
+    }
+    Ok(lines)
 }
 
 fn shown(path: &Path) -> String {

@@ -48,7 +48,7 @@ pub(super) fn open(file: File) -> Result<Vec<Input>> {
 }
 
 /// Puts the members below a starting point into the sink.
-pub(super) fn produce(report: &Report, root: usize, sink: &mut Sink) -> Result<()> {
+pub(super) fn produce(report: &Report, root: usize, mut sink: Sink) -> Result<()> {
     let mut absent = FieldSet::default();
     for field in [Field::Mode, Field::Uid, Field::Gid, Field::Birth] {
         absent.insert(field);
@@ -73,5 +73,5 @@ pub(super) fn produce(report: &Report, root: usize, sink: &mut Sink) -> Result<(
             sink.push(&Entry { absent, digests: group.digest.as_bytes(), ..Entry::new(path, stat) })?;
         }
     }
-    Ok(())
+    sink.finish()
 }

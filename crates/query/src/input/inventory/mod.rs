@@ -83,7 +83,7 @@ impl Inventory {
     ///
     /// # Errors
     /// If a file cannot be read, is not the one that the manifest names, or has invalid rows.
-    pub(super) fn produce(&self, sink: &mut Sink) -> Result<()> {
+    pub(super) fn produce(&self, mut sink: Sink) -> Result<()> {
         for file in &self.files {
             let mut read = || -> Result<()> {
                 file.check()?;
@@ -97,7 +97,7 @@ impl Inventory {
             };
             read().with_context(|| file.path.display().to_string())?;
         }
-        Ok(())
+        sink.finish()
     }
 }
 
