@@ -108,6 +108,7 @@ mod formats;
 mod git;
 mod header;
 mod json_line;
+mod kept;
 mod kept_xattrs;
 mod keys;
 mod kinship;
