@@ -291,3 +291,49 @@ fn fs_member(id: Option<FsId>) -> Vec<u8> {
     let member = |id| [Field::Fs.in_line(), b"\"", hex(&id).as_bytes(), b"\""].concat();
     id.map(member).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use ftk_file::Stat;
+    use ftk_hash::Algorithm;
+
+    use super::*;
+    use crate::write::push_entry;
+
+    /// The line of the entry that is made for a kept record.
+    #[test]
+    fn a_changed_line_is_that_of_the_changed_entry() {
+        const ALGORITHMS: [Algorithm; 1] = [Algorithm::Xxh3];
+        let [recorded, present, other] = [1, 2, 3].map(|byte| FsId::from_bytes([byte; 16]));
+        let line = |entry: &Entry<'_>| {
+            let mut line = Vec::new();
+            push_entry(&mut line, entry, &ALGORITHMS);
+            line
+        };
+        let file = Entry { digests: &[7; 8], ..Entry::new(b",\"fs\":\"x", Stat { dev: 40, ..Stat::EMPTY }) };
+        let [mut no_dev, mut no_ctime] = [file, file];
+        assert!(no_dev.absent.insert(Field::Dev) && no_ctime.absent.insert(Field::Ctime));
+        let kinship = Kinship::History { fs: recorded, dev: 5 };
+        for (kinship, now) in
+            [(kinship, Some(present)), (kinship, None), (Kinship::None, Some(present)), (Kinship::SnapshotOf, None)]
+        {
+            let systems = FileSystems::default().and(5, now);
+            for start_ns in [77, -77] {
+                let mut change = LineChange::new(kinship, &systems, start_ns);
+                for entry in [file, no_dev, no_ctime, Entry { digests: &[], ..file }] {
+                    for fs in [Some(recorded), Some(other), None] {
+                        for verified_ns in [Some(8), Some(-8), None] {
+                            let verified_ns = verified_ns.filter(|_| !entry.digests.is_empty());
+                            let old = Entry { fs, verified_ns, ..entry };
+                            let read_ns = old.read_ns(start_ns).filter(|_| !old.digests.is_empty());
+                            let new = kinship.present(Entry { verified_ns: read_ns, ..old }, &systems);
+                            let [old, new] = [old, new].map(|entry| line(&entry));
+                            let changed = change.apply(&old);
+                            assert_eq!(changed.escape_ascii().to_string(), new.escape_ascii().to_string());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
