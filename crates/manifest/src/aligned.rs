@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use ftk_inventory::{Budget, Candidates, MovedEntries, Spellings, Unpaired};
 
 use crate::entry::{key, path_of_key};
-use crate::kept::{Kept, Raw, MergeStep};
+use crate::kept::{Kept, MergeStep, Raw};
 use crate::merge::{Side as _, merge};
 use crate::respelled::{AlignedEntries, Respelled};
 use crate::walked_tree::{Walk, WalkedTree};

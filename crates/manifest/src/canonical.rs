@@ -66,8 +66,7 @@ fn read_path<'l>(rest: &mut Scan<'l>) -> Option<&'l [u8]> {
 fn is_plain(text: &[u8]) -> bool {
     // Without an early exit the loop vectorises.
     let is_odd = |byte: u8| (byte < b' ') | (byte == b'\\') | (byte == b'\x7f');
-    let (is_odd, all) =
-        text.iter().fold((false, 0), |(odd, all), byte| (odd | is_odd(*byte), all | *byte));
+    let (is_odd, all) = text.iter().fold((false, 0), |(odd, all), byte| (odd | is_odd(*byte), all | *byte));
     !is_odd && (all.is_ascii() || matches!(sanitize(text), Cow::Borrowed(_)))
 }
 

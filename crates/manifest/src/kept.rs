@@ -314,9 +314,12 @@ mod tests {
         let [mut no_dev, mut no_ctime] = [file, file];
         assert!(no_dev.absent.insert(Field::Dev) && no_ctime.absent.insert(Field::Ctime));
         let kinship = Kinship::History { fs: recorded, dev: 5 };
-        for (kinship, now) in
-            [(kinship, Some(present)), (kinship, None), (Kinship::None, Some(present)), (Kinship::SnapshotOf, None)]
-        {
+        for (kinship, now) in [
+            (kinship, Some(present)),
+            (kinship, None),
+            (Kinship::None, Some(present)),
+            (Kinship::SnapshotOf, None),
+        ] {
             let systems = FileSystems::default().and(5, now);
             for start_ns in [77, -77] {
                 let mut change = LineChange::new(kinship, &systems, start_ns);

@@ -69,7 +69,17 @@ impl<'m> Lines<'m> {
     /// If there is no memory to decompress the file.
     pub(crate) fn new(sealed: &'m Sealed) -> Result<Self, Error> {
         let source = Source::new(sealed.file.at(), sealed.is_compressed)?;
-        Ok(Self { sealed, source, blocks: 0, buffer: Vec::new(), end: 0, rest: 0..0, len: 0, number: 0, last: 0..0 })
+        Ok(Self {
+            sealed,
+            source,
+            blocks: 0,
+            buffer: Vec::new(),
+            end: 0,
+            rest: 0..0,
+            len: 0,
+            number: 0,
+            last: 0..0,
+        })
     }
 
     /// Returns the next line, without its newline; `None` after the last.

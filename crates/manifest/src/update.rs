@@ -14,8 +14,8 @@ use crate::contents::Content;
 use crate::create::{Made, Maker};
 use crate::damaged_inodes::DamagedInodes;
 use crate::entry::key;
-use crate::kept::{Keeps, LineChange, Raw, MergeStep};
 use crate::examination::is_dir;
+use crate::kept::{Keeps, LineChange, MergeStep, Raw};
 use crate::link_groups::LinkGroups;
 use crate::reader::NextLine;
 use crate::recording::Recording;
@@ -268,8 +268,7 @@ impl<'u> Update<'u> {
             &mut |made| {
                 match made {
                     New::Entry(entry, _, keeps, old) => {
-                        let entry =
-                            if keeps == Keeps::Below { *entry } else { trees.with_tree(*entry) };
+                        let entry = if keeps == Keeps::Below { *entry } else { trees.with_tree(*entry) };
                         match old.and_then(|old| old.written_line().filter(|_| old.entry() == entry)) {
                             Some(line) => Ok(writer.copy_line(entry.path, line)?),
                             None => Ok(writer.trusted_entry(&entry)?),
@@ -315,7 +314,9 @@ impl<'u> Update<'u> {
         let raw = if self.aligned.failed.is_empty() { raw } else { Raw::Parse };
         self.aligned.merge_kept(self.examination, raw, &mut |step| {
             let (record, new, keeps) = match step {
-                MergeStep::Entries(old, new, keeps) => (old.map(|old| &*old), new.map(|new| &new.seen), keeps),
+                MergeStep::Entries(old, new, keeps) => {
+                    (old.map(|old| &*old), new.map(|new| &new.seen), keeps)
+                }
                 MergeStep::Skipped(count) => {
                     updated.keep_unexamined(count);
                     return Ok(());

@@ -45,7 +45,8 @@ const SNAPSHOT: FsId = FsId::from_bytes([7; 16]);
 
 fn path() -> impl Strategy<Value = String> {
     let long: &'static str = "long".repeat(60).leak();
-    let names = ["a", "b", "a-b", "a!", "\u{e9}", "K", "\u{212a}", "q\"q", "\u{202e}", "\u{7f}", "n\nn", long];
+    let names =
+        ["a", "b", "a-b", "a!", "\u{e9}", "K", "\u{212a}", "q\"q", "\u{202e}", "\u{7f}", "n\nn", long];
     let name = prop::sample::select(names.to_vec());
     prop::collection::vec(name, 1..5).prop_map(|names| names.join("/"))
 }

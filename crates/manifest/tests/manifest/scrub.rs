@@ -55,7 +55,7 @@ fn recorded(dir: &Dir) -> Manifest {
 
 /// Lines are copied, or made from the entries if they are spelled otherwise.
 #[test]
-fn copied_lines_are_those_that_would_be_made() {
+fn a_scrub_copies_the_lines_that_it_would_write() {
     let dir = Dir::new();
     dir.write("a/\"quoted\"", "q");
     dir.write("a/\u{e9}", "e");
@@ -65,10 +65,13 @@ fn copied_lines_are_those_that_would_be_made() {
     let damaged = entries.get_mut(&Path::new("twin")).unwrap();
     (damaged.digests[0], damaged.verified_ns) = (damaged.digests[0] ^ 1, Some(-5));
     entries.values_mut().for_each(|entry| entry.tree.clear());
-    let bytes = written(old.header(), &with_trees(entries, XXH3));
-    for limit in [None] {
+    let damaged = written(old.header(), &with_trees(entries, XXH3));
+    let intact = written(old.header(), &read(&old).unwrap());
+    for (bytes, limit) in [(damaged, None), (intact, Some(1))] {
         let expected = scrub(&dir, &open(&spaced(&bytes, |_| true)).unwrap(), START + DAY, limit).bytes;
-        for other in [bytes.clone(), spaced(&bytes, |nth| nth % 2 == 0), with_later_members(&bytes, |nth| nth % 3 == 0)] {
+        let some_spaced = spaced(&bytes, |nth| nth % 2 == 0);
+        let some_later = with_later_members(&bytes, |nth| nth % 3 == 0);
+        for other in [bytes, some_spaced, some_later] {
             let found = scrub(&dir, &open(&other).unwrap(), START + DAY, limit).bytes;
             assert_eq!(String::from_utf8(found), String::from_utf8(expected.clone()));
         }
