@@ -7,10 +7,11 @@ use std::ops::ControlFlow;
 use ftk_inventory::{Budget, Candidates, MovedEntries, Spellings, Unpaired};
 
 use crate::entry::{key, path_of_key};
+use crate::kept::{Kept, MergeStep, Raw};
 use crate::merge::{Side as _, merge};
 use crate::respelled::{AlignedEntries, Respelled};
 use crate::walked_tree::{Walk, WalkedTree};
-use crate::{Error, Failed, Manifest, Selector};
+use crate::{Error, Examination, Failed, Manifest, Selector};
 
 /// Whose spelling a name gets that a manifest and a tree spell in different normal forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,14 +202,41 @@ impl<'t> Aligned<'t> {
                     return Ok(ControlFlow::Continue(()));
                 }
             }
-            if let Some(unpaired) = &mut *self.unpaired.borrow_mut() {
-                match (&old, &new) {
-                    (Some(old), None) => unpaired.add(0, key(old.path()))?,
-                    (None, Some(new)) => unpaired.add(1, key(new.path()))?,
-                    _ => {}
-                }
-            }
+            self.note_unpaired(old.as_deref(), new.as_deref())?;
             each(old, new)
         })
+    }
+
+    /// Merges both sides like [`merge`](Self::merge), all entries. Old records that an update keeps because they were not
+    /// examined need not be parsed.
+    ///
+    /// # Errors
+    /// When `each` fails, or the manifest cannot be read.
+    pub(crate) fn merge_kept<'m>(
+        &'m self,
+        examination: Option<&Examination>,
+        raw: Raw,
+        each: &mut dyn FnMut(MergeStep<'_, 'm, 'm>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let is_first = self.unpaired.borrow().is_some();
+        let raw = if is_first && raw == Raw::Skip { Raw::SkipAscii } else { raw };
+        Kept::new(examination, raw).merge(&mut self.entries()?, &mut self.walk(), &mut |step| {
+            if let MergeStep::Entries(old, new, _) = &step {
+                self.note_unpaired(old.as_deref(), new.as_deref())?;
+            }
+            each(step)
+        })
+    }
+
+    /// Notes a path that only one side has, in the first pass.
+    fn note_unpaired(&self, old: Option<&AlignedEntries<'_>>, new: Option<&Walk<'_>>) -> Result<(), Error> {
+        if let Some(unpaired) = &mut *self.unpaired.borrow_mut() {
+            match (old, new) {
+                (Some(old), None) => unpaired.add(0, key(old.path()))?,
+                (None, Some(new)) => unpaired.add(1, key(new.path()))?,
+                _ => {}
+            }
+        }
+        Ok(())
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! `verify` reads a manifest twice, and most lines are exactly as [`Writer`](crate::Writer) writes them:
 //! members in that order, no spaces, no escapes, names in UTF-8. Every other line, valid or not, goes to the JSON
-//! parser.
+//! parser. So the [`Writer`](crate::Writer) would write an entry that is parsed here with the same bytes.
 
 use std::borrow::Cow;
 
 use ftk_hash::{Algorithm, Digest};
-use ftk_record::{read_base64, type_of};
+use ftk_record::{read_base64, sanitize, type_of};
 use ftk_walk::FileType;
 use memchr::memchr;
 
@@ -61,13 +61,13 @@ fn read_path<'l>(rest: &mut Scan<'l>) -> Option<&'l [u8]> {
     rest.until_quote().filter(|path| is_plain(path))
 }
 
-/// Returns whether a string between quotes stands for itself: it is UTF-8 without escapes and control characters.
+/// Returns whether a string between quotes stands for itself: it is UTF-8 without escapes, and without characters that
+/// ftk escapes.
 fn is_plain(text: &[u8]) -> bool {
     // Without an early exit the loop vectorises.
-    let (is_odd, all) = text
-        .iter()
-        .fold((false, 0), |(odd, all), byte| (odd | (*byte < b' ') | (*byte == b'\\'), all | *byte));
-    !is_odd && (all.is_ascii() || str::from_utf8(text).is_ok())
+    let is_odd = |byte: u8| (byte < b' ') | (byte == b'\\') | (byte == b'\x7f');
+    let (is_odd, all) = text.iter().fold((false, 0), |(odd, all), byte| (odd | is_odd(*byte), all | *byte));
+    !is_odd && (all.is_ascii() || matches!(sanitize(text), Cow::Borrowed(_)))
 }
 
 /// The unparsed rest of a line.
@@ -129,7 +129,11 @@ impl<'l> Values<'l> for Scan<'l> {
     fn integer(&mut self) -> Option<i128> {
         let is_negative = self.skip(b"-").is_some();
         let number = i128::from(self.natural()?);
-        Some(if is_negative { -number } else { number })
+        match (is_negative, number) {
+            (false, number) => Some(number),
+            (true, 0) => None,
+            (true, number) => Some(-number),
+        }
     }
 
     fn text(&mut self) -> Option<Cow<'l, [u8]>> {
@@ -146,6 +150,10 @@ impl<'l> Values<'l> for Scan<'l> {
             self.0 = self.0.strip_prefix(algorithm.name().as_bytes())?;
             self.skip(b"\":\"")?;
             let hex = self.0.split_off(..2 * algorithm.digest_len())?;
+            // Upper-case digits are valid, but ftk does not write them.
+            if hex.iter().fold(false, |upper, byte| upper | byte.is_ascii_uppercase()) {
+                return None;
+            }
             digests.extend_from_slice(Digest::from_hex(hex)?.as_bytes());
             self.skip(b"\"")?;
         }
@@ -314,6 +322,29 @@ mod tests {
         }
     }
 
+    /// They are valid, but ftk writes them in another way.
+    #[test]
+    fn lines_that_ftk_writes_differently_are_left_to_the_json_parser() {
+        let stat = Stat { mtime_ns: 0, ..STAT };
+        let line = written(Entry { digests: &[0xfe; 16], ..Entry::new(b"name", stat) });
+        let line = String::from_utf8(line).unwrap();
+        for (from, to) in [
+            ("name", "na\u{7f}me"),
+            ("name", "na\u{9b}me"),
+            ("name", "na\u{202e}me"),
+            ("fefe", "FEfe"),
+            ("\"mtime_ns\":0", "\"mtime_ns\":-0"),
+            (",\"mtime_ns\":0", ""),
+        ] {
+            let other = line.replacen(from, to, 1);
+            assert_ne!(line, other, "{from}");
+            let (plain, json) = both(other.as_bytes(), &header(false));
+            json.unwrap();
+            // A member may be absent.
+            assert_eq!(plain.is_some(), to.is_empty(), "{to:?}");
+        }
+    }
+
     #[test]
     fn numbers() {
         for number in
@@ -344,7 +375,7 @@ mod tests {
         fn the_fast_parser_agrees_with_the_json_parser(
             (text, xattrs) in prop::sample::select(all_lines()),
             changes in prop::collection::vec(
-                (any::<prop::sample::Index>(), 0..3_usize, prop::sample::select(b"\0\x1f\"\\0-9a,:{}[]=\xff".to_vec())),
+                (any::<prop::sample::Index>(), 0..3_usize, prop::sample::select(b"\0\x1f\x7f\"\\0-9aF,:{}[]=\xff".to_vec())),
                 0..3,
             ),
         ) {
@@ -355,6 +386,9 @@ mod tests {
             }
             let (plain, json) = both(&text, &header(xattrs));
             if let Some(entry) = plain {
+                let mut again = Vec::new();
+                push_entry(&mut again, &entry.entry(), &header(xattrs).algorithms);
+                prop_assert_eq!(again.strip_suffix(b"\n"), Some(&*text), "it is as ftk writes it");
                 prop_assert_eq!(entry, json.unwrap());
             }
         }

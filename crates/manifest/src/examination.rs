@@ -1,16 +1,14 @@
 //! The part of a tree that an update examines, if it does not examine all of it.
 
 use std::collections::HashSet;
-use std::ops::ControlFlow;
 
 use ftk_file::Stat;
-use ftk_inventory::OpenDirs;
 use ftk_walk::{Directory, Entry as WalkEntry, Fields, FileType, Repeat, Step, Visitor, WalkError};
 
-use crate::entry::{ROOT, key, path_of_key};
-use crate::merge::merge;
-use crate::shard::member::parent;
-use crate::walked_tree::Seen;
+use crate::entry::{ROOT, key};
+use crate::kept::{Keeps, Kept, MergeStep, Raw, WrittenLines};
+use crate::merge::Side as _;
+use crate::respelled::AlignedEntries;
 use crate::{Entry, Error, Manifest, Sample, WalkedTree};
 
 /// The paths that an update examines: listed ones with everything below them, and the directories above these.
@@ -20,6 +18,8 @@ pub struct Examination {
     whole: HashSet<Vec<u8>>,
     /// The keys of directories above them.
     above: HashSet<Vec<u8>>,
+    /// The lines of the old manifest that can be copied.
+    written: WrittenLines,
 }
 
 impl Examination {
@@ -57,11 +57,14 @@ impl Examination {
             self.add(path);
         }
         let mut entries = old.entries()?;
-        while let Some(entry) = entries.next()? {
+        while entries.advance()? {
+            let number = entries.number();
+            let (entry, line) = (entries.entry(), entries.written_line());
+            self.written.note(number, &entry, line);
             let is_file = entry.stat.is_regular();
             // A program that does not list failures wrote it.
             let is_incomplete = has_trees
-                && entry.stat.file_type == FileType::Directory
+                && is_dir(entry.stat.file_type)
                 && entry.tree.is_empty()
                 && !header.failed.touches(entry.path);
             if entry.damaged_ns.is_some()
@@ -82,13 +85,10 @@ impl Examination {
     /// When the manifest cannot be read.
     pub fn add_related(&mut self, old: &Manifest, tree: &WalkedTree<'_>) -> Result<bool, Error> {
         let (mut inodes, mut dirs) = (HashSet::new(), Vec::new());
-        let mut kept = Kept::new(Some(self));
-        merge(&mut old.entries()?, &mut tree.walk(), |old, new| {
+        let mut entries = AlignedEntries::new(old.entries()?, old, None);
+        Kept::new(Some(self), Raw::Skip).merge(&mut entries, &mut tree.walk(), &mut |step| {
+            let MergeStep::Entries(old, new, Keeps::No) = step else { return Ok(()) };
             let (old, new) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
-            if kept.keeps(old.as_ref(), new) {
-                return Ok(ControlFlow::Continue(()));
-            }
-            let is_dir = |file_type| file_type == FileType::Directory;
             match (&old, new) {
                 (_, Some(seen)) if is_dir(seen.file_type) => {
                     let is_recorded =
@@ -106,7 +106,7 @@ impl Examination {
                 let is_gone = new.is_none_or(|seen| seen.stat().ino != old.stat.ino);
                 inodes.extend(is_gone.then_some(old.stat.ino));
             }
-            Ok(ControlFlow::Continue(()))
+            Ok(())
         })?;
         let mut is_more = false;
         for path in dirs {
@@ -116,8 +116,10 @@ impl Examination {
             return Ok(is_more);
         }
         let mut entries = old.entries()?;
-        while let Some(entry) = entries.next()? {
-            let is_name = entry.stat.file_type != FileType::Directory && inodes.contains(&entry.stat.ino);
+        let is_name = |ino| inodes.contains(&ino);
+        while self.written.skip_inodes(&mut entries, is_name)? && entries.advance()? {
+            let entry = entries.entry();
+            let is_name = !is_dir(entry.stat.file_type) && inodes.contains(&entry.stat.ino);
             if is_name && !self.covers(entry.path) {
                 is_more |= self.add(entry.path);
             }
@@ -128,6 +130,11 @@ impl Examination {
     /// Returns whether everything is examined.
     pub fn is_all(&self) -> bool {
         self.whole.contains(key(ROOT))
+    }
+
+    /// Returns the lines of the old manifest that can be copied.
+    pub(crate) fn written(&self) -> &WrittenLines {
+        &self.written
     }
 
     /// Returns whether a path is examined.
@@ -143,46 +150,14 @@ impl Examination {
     }
 }
 
+/// Returns whether this is the type of a directory.
+pub(crate) fn is_dir(file_type: FileType) -> bool {
+    file_type == FileType::Directory
+}
+
 /// Returns whether a path is the only name of one file, then and now.
 fn is_only_name(old: &Entry<'_>, now: &Stat) -> bool {
     (old.stat.ino, old.stat.nlink, now.nlink) == (now.ino, 1, 1)
-}
-
-/// Decides which old records an update keeps because their paths were not examined. Goes through the entries in their
-/// order.
-#[derive(Debug)]
-pub(crate) struct Kept<'e> {
-    examination: Option<&'e Examination>,
-    /// Recorded directories that were examined and no longer exist.
-    gone: OpenDirs<()>,
-    /// The directory of the last path, and whether it is examined. If not, neither is anything in it.
-    dir: Vec<u8>,
-    is_dir_examined: bool,
-}
-
-impl<'e> Kept<'e> {
-    pub(crate) fn new(examination: Option<&'e Examination>) -> Self {
-        Self { examination, gone: OpenDirs::default(), dir: Vec::new(), is_dir_examined: true }
-    }
-
-    /// Returns whether the old record is kept because its path was not examined. What is below a directory that was
-    /// examined and is gone counts as examined.
-    pub(crate) fn keeps(&mut self, old: Option<&Entry<'_>>, new: Option<&Seen>) -> bool {
-        let (Some(examination), Some(old)) = (self.examination, old) else { return false };
-        let is_below_gone = self.gone.go_to(key(old.path)).is_some();
-        let dir = key(parent(old.path));
-        if dir != self.dir {
-            (self.dir, self.is_dir_examined) = (dir.to_vec(), examination.covers(path_of_key(dir)));
-        }
-        let is_covered = self.is_dir_examined && examination.covers(old.path);
-        let is_examined = new.is_some() || is_below_gone || is_covered;
-        let is_dir = |file_type| file_type == FileType::Directory;
-        let is_gone = is_dir(old.stat.file_type) && !new.is_some_and(|seen| is_dir(seen.file_type));
-        if is_examined && is_gone {
-            self.gone.push(key(old.path), ());
-        }
-        !is_examined
-    }
 }
 
 /// A visitor that shows only what is examined to an inner visitor. Other entries are dropped before any `stat`, and

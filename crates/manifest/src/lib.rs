@@ -109,6 +109,7 @@ mod git;
 mod growing;
 mod header;
 mod json_line;
+mod kept;
 mod kept_xattrs;
 mod keys;
 mod kinship;

@@ -58,6 +58,8 @@ pub(crate) struct Lines<'m> {
     len: usize,
     /// The number of lines already returned.
     number: u64,
+    /// The line that was skipped last, with its newline.
+    last: Range<usize>,
 }
 
 impl<'m> Lines<'m> {
@@ -67,7 +69,17 @@ impl<'m> Lines<'m> {
     /// If there is no memory to decompress the file.
     pub(crate) fn new(sealed: &'m Sealed) -> Result<Self, Error> {
         let source = Source::new(sealed.file.at(), sealed.is_compressed)?;
-        Ok(Self { sealed, source, blocks: 0, buffer: Vec::new(), end: 0, rest: 0..0, len: 0, number: 0 })
+        Ok(Self {
+            sealed,
+            source,
+            blocks: 0,
+            buffer: Vec::new(),
+            end: 0,
+            rest: 0..0,
+            len: 0,
+            number: 0,
+            last: 0..0,
+        })
     }
 
     /// Returns the next line, without its newline; `None` after the last.
@@ -75,9 +87,8 @@ impl<'m> Lines<'m> {
         if self.peek()?.is_none() {
             return Ok(None);
         }
-        let line = self.rest.start..self.rest.start + self.len - 1;
         self.skip();
-        Ok(Some(&self.buffer[line]))
+        Ok(self.last().strip_suffix(b"\n"))
     }
 
     /// Returns the next line with its newline, and the same line again until it is skipped.
@@ -102,9 +113,16 @@ impl<'m> Lines<'m> {
     /// Skips a line that [`peek`](Self::peek) has returned.
     pub(crate) fn skip(&mut self) {
         debug_assert!(self.len > 0, "skip must follow peek");
-        self.rest.start += self.len;
+        self.last = self.rest.start..self.rest.start + self.len;
+        self.rest.start = self.last.end;
         self.len = 0;
         self.number += 1;
+    }
+
+    /// Returns the line that was returned by [`next`](Self::next) or skipped last, with its newline, until another one is
+    /// looked at.
+    pub(crate) fn last(&self) -> &[u8] {
+        &self.buffer[self.last.clone()]
     }
 
     /// Skips lines as long as `is_skipped` returns true, and returns their number. It must return true for no line after

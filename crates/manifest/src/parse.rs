@@ -66,14 +66,15 @@ impl Owned {
         self.xattrs = None;
     }
 
-    /// Parses a line, without its newline, of a manifest with this header.
+    /// Parses a line, without its newline, of a manifest with this header. Returns whether the line is certainly the one that
+    /// ftk writes for the entry.
     ///
     /// # Errors
     /// If the line is not a valid entry. The contents of `self` are then unspecified.
-    pub(crate) fn read(&mut self, line: &[u8], header: &Header) -> Result<(), EntryError> {
+    pub(crate) fn read(&mut self, line: &[u8], header: &Header) -> Result<bool, EntryError> {
         match canonical::read(line, header, self) {
-            Some(()) => Ok(()),
-            None => self.read_json(line, header),
+            Some(()) => Ok(true),
+            None => self.read_json(line, header).map(|()| false),
         }
     }
 

@@ -166,7 +166,7 @@ impl Piece<'_> {
         self.current.swap_path(&mut self.last);
         let read = self.current.read(line, self.header);
         let entry = self.current.entry();
-        let read = read.and_then(|()| match &self.first {
+        let read = read.and_then(|_| match &self.first {
             Some(_) => check_order(&self.last, entry.path),
             None => Ok(()),
         });

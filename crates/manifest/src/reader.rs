@@ -20,7 +20,7 @@ use crate::shard::Shard;
 use crate::shard::whole_lines::{PartFile, WholeLines, are_hashed, locate};
 use crate::sniff::{Kind, sniff_plain};
 use crate::trees::TreeCheck;
-use crate::{Entry, EntryError, Error, Failed, Header, Selector, Which};
+use crate::{Entry, EntryError, Error, Failed, Header, Selector, Which, canonical};
 
 /// An open manifest whose footer has been checked.
 ///
@@ -261,6 +261,7 @@ impl Manifest {
             current,
             last,
             is_first: true,
+            is_written: false,
             check,
             unselected: 0,
             which: None,
@@ -272,6 +273,11 @@ impl Manifest {
     pub fn bytes_at_a_time(&self) -> u64 {
         let parts = self.parts.iter().filter(|_| are_hashed(&self.parts));
         parts.map(|part| part.sealed.bytes_to_read()).sum()
+    }
+
+    /// Returns whether no entry is hidden or changed.
+    fn reads_all(&self) -> bool {
+        !self.is_restricted && self.below.is_none() && self.part.is_none()
     }
 
     /// Returns the files: one, or the parts of all shards, sorted by their numbers.
@@ -312,12 +318,24 @@ pub struct Entries<'m> {
     /// The path of the entry before.
     last: Vec<u8>,
     is_first: bool,
+    /// Whether the line that was read last is certainly as ftk writes it.
+    is_written: bool,
     /// The check of tree digests, unless an earlier pass did it.
     check: Option<TreeCheck>,
     /// How many entries were not selected.
     unselected: u64,
     /// Which of two manifests this is, for errors.
     which: Option<Which>,
+}
+
+/// A line that was not parsed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NextLine<'l> {
+    /// The line with its newline.
+    pub(crate) line: &'l [u8],
+    /// Its [number](Entries::number).
+    pub(crate) number: u64,
+    pub(crate) path: &'l [u8],
 }
 
 /// Refuses a file that does not begin like a manifest.
@@ -365,6 +383,25 @@ impl Entries<'_> {
     /// Returns the number of the line that was read last.
     pub(crate) fn number(&mut self) -> u64 {
         self.lines.number()
+    }
+
+    /// Returns the line of the current entry with its newline, until another one is looked at, if ftk would write the same
+    /// line for the [entry](Self::entry).
+    pub(crate) fn written_line(&self) -> Option<&[u8]> {
+        (self.is_written && self.manifest.reads_all()).then(|| self.lines.last())
+    }
+
+    /// Returns the next line with its number and the path of its entry, and the same line again until it is
+    /// [skipped](Self::skip), if the line begins as ftk writes it and the manifest is read as a whole.
+    pub(crate) fn peek(&mut self) -> Result<Option<NextLine<'_>>, Error> {
+        let Self { manifest, lines, which, .. } = self;
+        let is_line = lines.peek().map_err(|error| error.of(*which))?.is_some();
+        if !is_line || !manifest.reads_all() {
+            return Ok(None);
+        }
+        let number = lines.number() + 1;
+        let line = lines.peek().map_err(|error| error.of(*which))?.unwrap_or_default();
+        Ok(canonical::path(line).map(|path| NextLine { line, number, path }))
     }
 
     /// Returns the shard of the part of the line that was read last.
@@ -449,7 +486,8 @@ impl Entries<'_> {
         self.current.swap_path(&mut self.last);
         let read = self.current.read(line, &self.manifest.header);
         let (path, last) = (self.current.entry().path, &*self.last);
-        let read = read.and_then(|()| if self.is_first { Ok(()) } else { check_order(last, path) });
+        self.is_written = *read.as_ref().unwrap_or(&false);
+        let read = read.and_then(|_| if self.is_first { Ok(()) } else { check_order(last, path) });
         let read = read.and_then(|()| match self.lines.shard() {
             Some(shard) if !shard.contains(path) => Err(EntryError::OutsideShard(path.to_vec())),
             _ => Ok(()),

@@ -151,6 +151,16 @@ impl<'m> AlignedEntries<'m> {
         if self.respelled.is_some() { self.current.entry() } else { self.own.entry() }
     }
 
+    /// Returns the entries of the manifest, if none gets another spelling.
+    pub(crate) fn unchanged(&mut self) -> Option<&mut Entries<'m>> {
+        self.others.is_none().then_some(&mut self.own)
+    }
+
+    /// Returns the line of the current entry, if ftk would write the same line for [`entry`](Self::entry).
+    pub(crate) fn written_line(&self) -> Option<&[u8]> {
+        if self.respelled.is_some() { None } else { self.own.written_line() }
+    }
+
     /// Returns how the current entry is spelled in its own manifest, if that is different.
     pub(crate) fn spelled(&self) -> Option<Spelled<'_>> {
         Some(Spelled { own_path: &self.own_path, is_respelled: self.respelled? })

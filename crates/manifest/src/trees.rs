@@ -68,6 +68,14 @@ impl Trees {
         let Ok(()) = digester.add(entry, is_whole, |closed| store(closed, digests, has, *width));
     }
 
+    /// Adds a directory with these digests of its entries, which are not added. If they are empty, it has none.
+    pub(crate) fn assume(&mut self, dir: &Entry<'_>) {
+        self.add(dir, !dir.tree.is_empty());
+        if let Some(digester) = self.digester.as_mut().filter(|_| !dir.tree.is_empty()) {
+            digester.assume(dir.tree);
+        }
+    }
+
     /// Notes that the entry at `path` is unknown.
     pub(crate) fn omit(&mut self, path: &[u8]) {
         self.lack(parent(path));
@@ -101,6 +109,11 @@ impl Trees {
         if let Some(mut digester) = digester.take() {
             let Ok(()) = digester.finish(|closed| store(closed, digests, has, *width));
         }
+    }
+
+    /// Notes that a directory is written that was added as [known](Self::assume).
+    pub(crate) fn pass_known(&mut self) {
+        self.written += 1;
     }
 
     /// Returns the next entry to write, with the digests of a directory.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::ops::ControlFlow;
 
 use ftk_file::{Stat, sees_trusted};
 use ftk_inventory::{Budget, FileNo, OpenDirs, Opener, Reservation};
@@ -17,10 +16,13 @@ use crate::create::{Made, Maker};
 use crate::criteria::{check_of, is_checked, may_grow};
 use crate::damaged_inodes::DamagedInodes;
 use crate::entry::key;
-use crate::examination::Kept;
+use crate::examination::is_dir;
 use crate::growing::Grown;
+use crate::kept::{Keeps, LineChange, MergeStep, Raw};
 use crate::link_groups::LinkGroups;
+use crate::reader::NextLine;
 use crate::recording::Recording;
+use crate::respelled::AlignedEntries;
 use crate::shift::RecordedTimes;
 use crate::trees::Trees;
 use crate::verdict::{finding, is_undecided, note_links};
@@ -263,11 +265,16 @@ impl<'u> Update<'u> {
                 &damaged,
                 &mut links,
                 (shift, now_ns, budget),
+                Raw::SkipBelow,
                 &mut |_| (),
                 None,
                 &mut |made| {
                     match made {
-                        New::Entry(entry, is_whole) => trees.add(entry, is_whole),
+                        New::Entry(entry, _, Keeps::In, _) if is_dir(entry.stat.file_type) => {
+                            trees.assume(entry);
+                        }
+                        New::Entry(_, _, Keeps::Below, _) | New::Line(..) => {}
+                        New::Entry(entry, is_whole, ..) => trees.add(entry, is_whole),
                         New::Unreadable(path) => {
                             trees.omit(path);
                             // The other paths are below a directory that could not be listed.
@@ -299,15 +306,36 @@ impl<'u> Update<'u> {
         let failed = header.failed.clone();
         let mut recording = Recording::new(self.aligned.manifest.header(), self.checks, budget, recorded);
         let common = (shift, now_ns, budget);
-        let updated =
-            self.make(&mut maker, &damaged, &mut links, common, each, Some(&mut recording), &mut |made| {
+        let mut change = LineChange::new(self.kinship, &self.file_systems, old.start_ns);
+        let updated = self.make(
+            &mut maker,
+            &damaged,
+            &mut links,
+            common,
+            Raw::Copy,
+            each,
+            Some(&mut recording),
+            &mut |made| {
                 match made {
-                    New::Entry(entry, _) => Ok(writer.trusted_entry(&trees.with_tree(*entry))?),
+                    New::Entry(entry, _, keeps, old) => {
+                        let entry = if keeps == Keeps::Below { *entry } else { trees.with_tree(*entry) };
+                        match old.and_then(|old| old.written_line().filter(|_| old.entry() == entry)) {
+                            Some(line) => Ok(writer.copy_line(entry.path, line)?),
+                            None => Ok(writer.trusted_entry(&entry)?),
+                        }
+                    }
+                    New::Line(line, keeps) => {
+                        if line.is_dir() && keeps == Keeps::In {
+                            trees.pass_known();
+                        }
+                        Ok(writer.copy_line(line.path, change.apply(line.line))?)
+                    }
                     // The header says that everything else could be read.
                     New::Unreadable(path) if !failed.covers(path) => Err(io::Error::other(UNREAD).into()),
                     New::Unreadable(_) => Ok(()),
                 }
-            })?;
+            },
+        )?;
         Ok(Updated { recorded: recording.finish(), ..updated })
     }
 
@@ -320,6 +348,7 @@ impl<'u> Update<'u> {
         damaged: &DamagedInodes,
         links: &mut AppendedLinks,
         (shift, now_ns, budget): (Option<Shift>, i128, &Budget),
+        raw: Raw,
         each: &mut dyn FnMut(&Finding<'_>),
         mut recording: Option<&mut Recording<'_>>,
         sink: &mut dyn FnMut(New<'_>) -> Result<(), Error>,
@@ -331,16 +360,29 @@ impl<'u> Update<'u> {
         let mut groups = LinkGroups::new(damaged, budget);
         // Paths that were no directories. What is below them now is not recorded: their old records stay.
         let mut replaced = OpenDirs::default();
-        let mut unexamined = Kept::new(self.examination);
-        self.aligned.merge(|old, new| {
-            let old = old.map(|old| verified_since(old.entry(), start_ns));
-            let new = new.map(|new| &new.seen);
+        // What could not be read is noted entry by entry.
+        let raw = if self.aligned.failed.is_empty() { raw } else { Raw::Parse };
+        self.aligned.merge_kept(self.examination, raw, &mut |step| {
+            let (record, new, keeps) = match step {
+                MergeStep::Entries(old, new, keeps) => {
+                    (old.map(|old| &*old), new.map(|new| &new.seen), keeps)
+                }
+                MergeStep::Skipped(count) => {
+                    updated.keep_unexamined(count);
+                    return Ok(());
+                }
+                MergeStep::Line(line, keeps) => {
+                    updated.keep_unexamined(1);
+                    return sink(New::Line(line, keeps));
+                }
+            };
+            let old = record.map(|old| verified_since(old.entry(), start_ns));
             let path = old.map_or_else(|| new.map_or(&[][..], |seen| &seen.path), |old| old.path);
             if replaced.go_to(key(path)).is_some() && old.is_none() {
-                return Ok(ControlFlow::Continue(()));
+                return Ok(());
             }
             let (mut is_whole, mut is_read) = (new.is_some_and(|seen| seen.is_whole), true);
-            let is_unexamined = unexamined.keeps(old.as_ref(), new);
+            let is_unexamined = keeps != Keeps::No;
             if let Some(old) = old.filter(|_| self.append_only) {
                 links.record(&old)?;
                 match (old.stat.file_type, new.map_or(old.stat.file_type, |seen| seen.file_type)) {
@@ -453,10 +495,10 @@ impl<'u> Update<'u> {
             if let Some(entry) = entry {
                 let link_group = if self.append_only { entry.link_group } else { group.as_deref() };
                 let entry = Entry { link_group, ..entry };
-                sink(New::Entry(&entry, is_whole))?;
+                sink(New::Entry(&entry, is_whole, keeps, record))?;
                 updated.entries += 1;
             }
-            Ok(ControlFlow::Continue(()))
+            Ok(())
         })?;
         if pending > 0 { Err(Error::Unprocessed(pending)) } else { Ok(updated) }
     }
@@ -581,8 +623,8 @@ impl<'u> Update<'u> {
             return Ok(damaged);
         }
         let (start_ns, mut digests) = (self.aligned.manifest.header().start_ns, Vec::new());
-        self.aligned.merge(|old, new| {
-            if let (Some(old), Some(new)) = (old, new)
+        self.aligned.merge_kept(self.examination, Raw::Skip, &mut |step| {
+            if let MergeStep::Entries(Some(old), Some(new), _) = step
                 && let Some(file) = new.seen.file
                 && let Content::Read(row, stat) = contents.of(file)
                 && let old = verified_since(old.entry(), start_ns)
@@ -594,7 +636,7 @@ impl<'u> Update<'u> {
                     damaged.add(&kept, &stat, &mut reserved)?;
                 }
             }
-            Ok(ControlFlow::Continue(()))
+            Ok(())
         })?;
         Ok(damaged)
     }
@@ -644,13 +686,19 @@ impl Lists {
             misses_recent: false,
             reserved: Reservation::new(budget),
         };
-        let mut unexamined = Kept::new(options.examination);
-        aligned.merge(|old, new| {
+        aligned.merge_kept(options.examination, Raw::Skip, &mut |step| {
+            let (old, new) = match step {
+                MergeStep::Entries(old, new, Keeps::No) => (old, new),
+                MergeStep::Entries(..) | MergeStep::Line(..) => {
+                    lists.survey.recorded += 1;
+                    return Ok(());
+                }
+                MergeStep::Skipped(count) => {
+                    lists.survey.recorded += count;
+                    return Ok(());
+                }
+            };
             let (old, new) = (old.map(|old| old.entry()), new.map(|new| &new.seen));
-            if unexamined.keeps(old.as_ref(), new) {
-                lists.survey.recorded += 1;
-                return Ok(ControlFlow::Continue(()));
-            }
             let is_ignored = |old: &&Entry<'_>| {
                 new.is_none() && options.checks.of(key(old.path), old.stat.file_type) == Check::Ignore
             };
@@ -670,7 +718,7 @@ impl Lists {
                         lists.unknown.remove(old.path);
                     }
                 }
-                return Ok(ControlFlow::Continue(()));
+                return Ok(());
             };
             let old = old.filter(|old| old.stat.is_regular());
             if let Some(old) = &old {
@@ -699,7 +747,7 @@ impl Lists {
                     lists.recent.push(file);
                 }
             }
-            Ok(ControlFlow::Continue(()))
+            Ok(())
         })?;
         lists.files.sort_unstable();
         Ok(lists)
@@ -717,13 +765,22 @@ const UNREAD: &str = "the extended attributes of an entry became unreadable";
 
 /// A step in the making of a manifest.
 enum New<'n> {
-    /// An entry to write, and for a directory whether the walk found all its entries.
-    Entry(&'n Entry<'n>, bool),
+    /// An entry to write, for a directory whether the walk found all its entries, whether it keeps its old record because it
+    /// was not examined, and the old record.
+    Entry(&'n Entry<'n>, bool, Keeps, Option<&'n AlignedEntries<'n>>),
+    /// A record that is kept because it was not examined.
+    Line(NextLine<'n>, Keeps),
     /// The path of something that could not be read. An entry follows if it keeps an old record.
     Unreadable(&'n [u8]),
 }
 
 impl Updated {
+    /// Counts records that are kept because they were not examined.
+    fn keep_unexamined(&mut self, count: u64) {
+        self.entries += count;
+        self.not_examined += count;
+    }
+
     /// Counts an entry that could not be read.
     fn keep(&mut self, has_record: bool) {
         *(if has_record { &mut self.kept } else { &mut self.failed }) += 1;

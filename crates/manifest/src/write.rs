@@ -81,6 +81,18 @@ impl<S: FnMut(&[u8]) -> io::Result<()>> Writer<S> {
         self.end_line(start, "an entry")
     }
 
+    /// Writes the line of an entry from another manifest, including its newline, which ftk would write for the entry with this
+    /// path too. Its tree digests are trusted.
+    pub(crate) fn copy_line(&mut self, path: &[u8], line: &[u8]) -> io::Result<()> {
+        self.begin()?;
+        let checked = self.sequence.add(path, self.header.shard.as_ref());
+        let number = self.number + 1;
+        self.note(checked.map_err(|what| refused(Error::Line { number, what })))?;
+        let start = self.lines.len();
+        self.lines.extend_from_slice(line);
+        self.end_line(start, "an entry")
+    }
+
     /// Writes the lines of entries from another manifest with the same algorithms, including their newlines. The caller
     /// has checked them.
     ///

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::plan::Scrub;
+use crate::merge::Side as _;
 use crate::{Entry, Error, Writer};
 
 /// What to write to the record of a file.
@@ -51,7 +52,8 @@ impl Scrub<'_> {
     pub fn write<S: FnMut(&[u8]) -> io::Result<()>>(&self, writer: &mut Writer<S>) -> Result<(), Error> {
         let mut marks = self.marks.iter();
         let mut entries = self.manifest.entries()?;
-        while let Some(mut entry) = entries.next()? {
+        while entries.advance()? {
+            let mut entry = entries.entry();
             if !entry.digests.is_empty() {
                 let mark = *marks.next().expect("a mark for each record with digests");
                 if let Some(batch) = mark.batch() {
@@ -60,7 +62,10 @@ impl Scrub<'_> {
                     entry.damaged_ns = entry.damaged_ns.or(Some(self.now_ns));
                 }
             }
-            writer.trusted_entry(&entry)?;
+            match entries.written_line().filter(|_| entry == entries.entry()) {
+                Some(line) => writer.copy_line(entry.path, line)?,
+                None => writer.trusted_entry(&entry)?,
+            }
         }
         Ok(())
     }

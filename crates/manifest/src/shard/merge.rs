@@ -120,7 +120,7 @@ fn copy(
         batch.extend_from_slice(line);
         let number = lines.number();
         let read = parsed.read(&batch[start..], header);
-        let read = read.and_then(|()| sequence.add(parsed.entry().path, lines.shard()));
+        let read = read.and_then(|_| sequence.add(parsed.entry().path, lines.shard()));
         read.map_err(|what| input(Error::Line { number, what }))?;
         let entry = parsed.entry();
         meanwhile.add(&entry);

@@ -83,6 +83,14 @@ impl<'m> WholeLines<'m> {
         order.lines(*at).peek().map_err(|error| in_part(parts, *at, error))
     }
 
+    /// Returns the line that was returned by [`next`](Self::next) last, with its newline, until another one is looked at.
+    pub(crate) fn last(&self) -> &[u8] {
+        match &self.order {
+            Order::Chain(lines) => lines.last(),
+            Order::Merge { all, .. } => all[self.at].last(),
+        }
+    }
+
     /// Skips a line that [`peek`](Self::peek) has returned.
     pub(crate) fn skip(&mut self) {
         if let Order::Merge { is_stale, .. } = &mut self.order {

@@ -10,7 +10,8 @@ use ftk_manifest::{Examination, Examined, Header, Kinship, Manifest, Sample, Upd
 use ftk_select::Checks;
 use proptest::prelude::*;
 
-use crate::model::{Path, manifest, read};
+use crate::copied::spaced;
+use crate::model::{Path, manifest, open, read, written};
 use crate::tree_digests::with_trees;
 use crate::trees::Dir;
 use crate::update::{Run, later, run, update};
@@ -19,6 +20,17 @@ const XXH3: &[Algorithm] = &[Algorithm::Xxh3];
 
 /// Updates what is listed.
 fn examine(dir: &Dir, old: &Manifest, listed: &[&str], check: Option<&Sample>, accept: &[&str]) -> Run {
+    examine_as(Kinship::None, dir, old, listed, check, accept)
+}
+
+pub(crate) fn examine_as(
+    kinship: Kinship,
+    dir: &Dir,
+    old: &Manifest,
+    listed: &[&str],
+    check: Option<&Sample>,
+    accept: &[&str],
+) -> Run {
     let mut examination = Examination::new();
     listed.iter().chain(accept).for_each(|path| _ = examination.add(path.as_bytes()));
     examination.add_uncertain(old, check).unwrap();
@@ -111,6 +123,10 @@ fn agree(first: &[Change], then: &[Change], lost: &[usize]) -> Result<bool, Test
     let listed: Vec<_> = listed.iter().map(|path| &**path).collect();
     let partial = examine(&dir, &old, &listed, None, &[]);
     let full = update(&dir, &old, None, &[]);
+    // Lines are copied, or made from the entries if they are spelled otherwise.
+    let made = open(&spaced(&written(old.header(), &read(&old).unwrap()), |_| true)).unwrap();
+    prop_assert_eq!(&examine(&dir, &made, &listed, None, &[]).bytes, &partial.bytes);
+    prop_assert_eq!(&update(&dir, &made, None, &[]).bytes, &full.bytes);
     let [by_list, by_walk] = [&partial.new, &full.new].map(|new| read(new).unwrap());
     prop_assert_eq!(partial.updated.entries, by_list.len() as u64);
     Ok(by_list == by_walk)

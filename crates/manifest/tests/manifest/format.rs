@@ -19,7 +19,7 @@ fn path() -> impl Strategy<Value = Path> {
     prop::collection::vec(name, 1..4).prop_map(|names| Path(names.join(&b'/')))
 }
 
-fn xattrs() -> impl Strategy<Value = Vec<Xattr>> {
+pub(crate) fn xattrs() -> impl Strategy<Value = Vec<Xattr>> {
     let name = prop::collection::vec(1_u8.., 1..5);
     let value: BoxedStrategy<Vec<u8>> = any::<Vec<u8>>().boxed();
     prop::collection::btree_map(name, value, 0..3)

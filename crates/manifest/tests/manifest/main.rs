@@ -3,6 +3,7 @@
 mod append;
 mod changed;
 mod compressed;
+mod copied;
 mod diff;
 mod examined;
 mod format;

@@ -7,7 +7,8 @@ use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
 use ftk_manifest::{Header, Manifest, Scrub, Scrubbed, Verdict, Writer};
 
-use crate::model::{Path, header, manifest, open, read};
+use crate::copied::{spaced, with_later_members};
+use crate::model::{Path, header, manifest, open, read, written};
 use crate::tree_digests::with_trees;
 use crate::trees::Dir;
 
@@ -19,6 +20,7 @@ const START: i128 = 20_000 * DAY;
 /// The result of a run.
 pub(crate) struct Run {
     new: Manifest,
+    bytes: Vec<u8>,
     pub(crate) scrubbed: Scrubbed,
     pub(crate) found: Vec<(Verdict, Vec<u8>)>,
 }
@@ -44,11 +46,36 @@ pub(crate) fn scrub(dir: &Dir, old: &Manifest, now_ns: i128, bytes: Option<u64>)
     let mut writer = Writer::new(old.header(), |line: &[u8]| new.write_all(line));
     scrub.write(&mut writer).unwrap();
     writer.finish().unwrap();
-    Run { new: open(&new).unwrap(), scrubbed: scrub.scrubbed(now_ns), found }
+    Run { new: open(&new).unwrap(), bytes: new, scrubbed: scrub.scrubbed(now_ns), found }
 }
 
 fn recorded(dir: &Dir) -> Manifest {
     dir.manifest(&Header { start_ns: START, ..header(XXH3, false) })
+}
+
+/// Lines are copied, or made from the entries if they are spelled otherwise.
+#[test]
+fn a_scrub_copies_the_lines_that_it_would_write() {
+    let dir = Dir::new();
+    dir.write("a/\"quoted\"", "q");
+    dir.write("a/\u{e9}", "e");
+    let old = recorded(&dir);
+    let mut entries = read(&old).unwrap();
+    entries.get_mut(&Path::new("a/x")).unwrap().damaged_ns = Some(3);
+    let damaged = entries.get_mut(&Path::new("twin")).unwrap();
+    (damaged.digests[0], damaged.verified_ns) = (damaged.digests[0] ^ 1, Some(-5));
+    entries.values_mut().for_each(|entry| entry.tree.clear());
+    let damaged = written(old.header(), &with_trees(entries, XXH3));
+    let intact = written(old.header(), &read(&old).unwrap());
+    for (bytes, limit) in [(damaged, None), (intact, Some(1))] {
+        let expected = scrub(&dir, &open(&spaced(&bytes, |_| true)).unwrap(), START + DAY, limit).bytes;
+        let some_spaced = spaced(&bytes, |nth| nth % 2 == 0);
+        let some_later = with_later_members(&bytes, |nth| nth % 3 == 0);
+        for other in [bytes, some_spaced, some_later] {
+            let found = scrub(&dir, &open(&other).unwrap(), START + DAY, limit).bytes;
+            assert_eq!(String::from_utf8(found), String::from_utf8(expected.clone()));
+        }
+    }
 }
 
 /// A quarter of the bytes is read every week, so a round takes about four weeks.

@@ -27,6 +27,8 @@ pub(crate) struct Run {
     pub(crate) corrupted: Vec<Vec<u8>>,
     pub(crate) updated: Updated,
     pub(crate) new: Manifest,
+    /// The new manifest.
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// The time of the run that updates.
@@ -87,7 +89,7 @@ pub(crate) fn run(walked: &Walked, old: &Manifest, options: &UpdateOptions<'_>) 
         update.write(&rows, NOW, &mut writer, &Budget::new(u64::MAX), &mut each, &mut |_| ()).unwrap();
     writer.finish().unwrap();
     let read = update.files.iter().map(path).collect();
-    Run { read, said, corrupted, updated, new: open(&bytes).unwrap() }
+    Run { read, said, corrupted, updated, new: open(&bytes).unwrap(), bytes }
 }
 
 /// Returns the header of a run that begins long after everything was written.
