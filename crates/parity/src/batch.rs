@@ -59,6 +59,8 @@ pub struct Batch {
     pub recovery: u64,
     /// Where the recovery blocks begin in the parity file. They lie row by row.
     pub offset: u64,
+    /// The number of recovery blocks of the batches before.
+    pub earlier: u64,
 }
 
 impl Batch {
@@ -114,7 +116,7 @@ pub fn batches(blocks: u64, block: u64, redundancy: Redundancy, memory: u64) -> 
     let most = (memory / (redundancy.held() * block)).max(1);
     let groups = blocks.div_ceil(redundancy.rows());
     let count = groups.div_ceil(most);
-    let (mut first, mut offset) = (0, 0);
+    let (mut first, mut earlier) = (0, 0);
     let mut all = Vec::new();
     // Divides so many into equal parts, of which these end: products do not fit into 64 bits.
     let end = |of: u64, part: u64, parts: u64| (u128::from(of) * u128::from(part) / u128::from(parts)) as u64;
@@ -123,9 +125,9 @@ pub fn batches(blocks: u64, block: u64, redundancy: Redundancy, memory: u64) -> 
         let (next, groups) = (end(blocks, after, groups), after - before);
         let blocks = next - first;
         let recovery = redundancy.recovery(blocks.div_ceil(groups));
-        let batch = Batch { first, blocks, groups, recovery, offset };
+        let batch = Batch { first, blocks, groups, recovery, offset: earlier * block, earlier };
         first = next;
-        offset += batch.recovery_blocks() * block;
+        earlier += batch.recovery_blocks();
         all.push(batch);
     }
     all
@@ -171,9 +173,10 @@ mod tests {
         ) {
             let redundancy = Redundancy::new(millionths).unwrap();
             let all = batches(blocks, SHORTEST, redundancy, memory);
-            let (mut first, mut offset) = (0, 0);
+            let (mut first, mut earlier) = (0, 0);
             for batch in &all {
-                prop_assert_eq!((batch.first, batch.offset), (first, offset));
+                prop_assert_eq!((batch.first, batch.earlier), (first, earlier));
+                prop_assert_eq!(batch.offset, earlier * SHORTEST);
                 prop_assert!(batch.blocks > 0 && (1..=batch.blocks).contains(&batch.groups));
                 let rows: u64 = (0..batch.groups).map(|group| batch.rows(group)).sum();
                 prop_assert_eq!(rows, batch.blocks);
@@ -184,7 +187,7 @@ mod tests {
                 prop_assert!((batch.recovery - 1) * 1_000_000 < wanted);
                 prop_assert!(batch.groups == 1 || batch.groups * redundancy.held() * SHORTEST <= memory);
                 first += batch.blocks;
-                offset += batch.recovery_blocks() * SHORTEST;
+                earlier += batch.recovery_blocks();
             }
             prop_assert_eq!(first, blocks);
         }

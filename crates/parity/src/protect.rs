@@ -19,6 +19,9 @@ use crate::{
 /// How much of a large content is read at once: whole blocks, whose length is a power of two.
 const READ: u64 = 1 << 20;
 
+/// Checksums may always use so many bytes.
+const LEAST: u64 = 16 << 20;
+
 /// What a parity file will be.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -46,20 +49,26 @@ pub struct Protected {
 impl Plan {
     /// Makes a plan. `data` returns, by the position of a content, the ranges outside which it has holes. `memory` is what
     /// the encoder may use, in bytes.
+    ///
+    /// # Errors
+    /// If the checksums of all blocks do not fit into the memory.
     pub fn new(
         algorithms: Algorithms,
         contents: Vec<Content>,
         data: impl FnMut(usize) -> Vec<Range<u64>>,
         redundancy: Redundancy,
         memory: u64,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let sizes: Vec<_> = contents.iter().map(|content| content.size).collect();
-        let block = block_len(sizes.iter().sum(), redundancy, memory);
+        let block = block_len(sizes.iter().fold(0, |sum, size| size.saturating_add(sum)), redundancy, memory);
         let layout = Layout::new(block, &sizes, data);
+        if layout.blocks.saturating_mul(16) > memory.max(LEAST) {
+            return Err(Error::TooLarge);
+        }
         let batches = batches(layout.blocks, block, redundancy, memory);
         let recovery: u64 = batches.iter().map(Batch::recovery_blocks).sum();
         let (data_sums, recovery_sums) = (vec![0; layout.blocks as usize], vec![0; recovery as usize]);
-        Self { index: Index { algorithms, batches, contents, layout, data_sums, recovery_sums } }
+        Ok(Self { index: Index { algorithms, batches, contents, layout, data_sums, recovery_sums } })
     }
 
     /// Returns the batches. Their offsets count from 0.
@@ -266,7 +275,7 @@ impl Writer<'_> {
             return Ok(());
         }
         let mut offset = self.index.batches[nth].offset;
-        let mut sum = self.index.recovery_before(nth);
+        let mut sum = self.index.batches[nth].earlier as usize;
         encoder.finish(|block| {
             self.file.write_all_at(block, offset)?;
             self.index.recovery_sums[sum] = checksum(&[block]);
