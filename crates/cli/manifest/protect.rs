@@ -23,6 +23,7 @@ use indicatif::DecimalBytes;
 use crate::console::{Console, Outcome, cause};
 use crate::globals::Globals;
 use crate::human;
+use crate::manifest::create::join;
 use crate::manifest::guard::refuse_swapped;
 use crate::manifest::input::Input;
 use crate::manifest::parity::TreeFiles;
@@ -104,7 +105,7 @@ pub(super) fn run(args: &ProtectArgs, globals: &Globals, console: &Console) -> a
     let mut sources = TreeFiles::new([&*args.root], &manifest, &contents, &run.budget)?;
     let data = |nth: usize| data(&sources, nth, contents[nth].size);
     let memory = run.budget.left();
-    let plan = Plan::new(algorithms, contents.clone(), data, args.redundancy, memory);
+    let plan = Plan::new(algorithms, contents.clone(), data, args.redundancy, memory).with_context(name)?;
     let report = Report::new(&plan, &contents, record.len() as u64);
     let stdout = Stdout::default();
     let Some(path) = output else {
@@ -147,7 +148,7 @@ pub(super) fn run(args: &ProtectArgs, globals: &Globals, console: &Console) -> a
         stdout.write(&line);
         outcome = outcome.max(match why {
             LeftOut::Unreadable(error) if error.kind() != ErrorKind::NotFound => {
-                console.path_error("read", path, reason);
+                console.path_error("read", &join(args.root.as_bytes(), path), reason);
                 Outcome::Error
             }
             _ => Outcome::Negative,

@@ -68,6 +68,14 @@ impl Parity {
         &self.index.contents
     }
 
+    /// Returns how many bytes of memory its tables use, about.
+    pub fn held(&self) -> u64 {
+        let index = &self.index;
+        let contents: usize = index.contents.iter().map(|it| size_of_val(it) + it.digests.len() + 16).sum();
+        let pieces = size_of_val(&*index.layout.pieces) + size_of_val(&*index.batches);
+        (contents + pieces + 8 * (index.data_sums.len() + index.recovery_sums.len())) as u64
+    }
+
     /// Returns the batches.
     pub fn batches(&self) -> &[Batch] {
         &self.index.batches

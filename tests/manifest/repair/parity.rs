@@ -159,7 +159,7 @@ fn what_cannot_be_read_is_an_error() {
     fs::set_permissions(dir.aside("to"), Permissions::from_mode(0o777)).unwrap();
     let unreadable = dir.ftk(["manifest", "protect", "."]).arg(dir.aside("manifest"));
     let run = unreadable.arg("-o").arg(dir.aside("to/parity")).unprivileged(&dir).run().status(2);
-    has(&run.stderr_has("cannot read 'small/20': permission denied"), "skipped  small/20  permission denied");
+    has(&run.stderr_has("cannot read './small/20': permission denied"), "skipped  small/20  permission denied");
     // A parity file that cannot be opened is not taken for a copy.
     protect(&dir, &[]).status(0);
     fs::set_permissions(dir.aside("parity"), Permissions::from_mode(0o000)).unwrap();

@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow};
 use ftk_file::{File, Symlinks, Version};
 use ftk_hash::Platform;
-use ftk_inventory::FileNo;
+use ftk_inventory::{Budget, FileNo};
 use ftk_manifest::{Found, Manifest, Wanted, has_content};
 use ftk_parity::{Parity, heal};
 use ftk_record::quote;
@@ -66,15 +66,28 @@ impl Present<'_> {
 }
 
 impl<'p> Parities<'p> {
-    /// Opens parity files, which must know contents by the digests of the manifest.
-    pub(super) fn open(paths: impl Iterator<Item = &'p OsStr>, manifest: &Manifest) -> anyhow::Result<Self> {
+    /// Opens parity files, whose tables are within the budget.
+    pub(super) fn open(paths: impl Iterator<Item = &'p OsStr>, budget: &Budget) -> anyhow::Result<Self> {
         let open = |path| {
-            let opened = parity::open(path)?;
-            check_algorithms(&opened, manifest, path)?;
+            let opened = parity::open(path, budget.left())?;
+            budget.reserve(opened.held())?;
             Ok((path, opened))
         };
         let opened = paths.map(open).collect::<anyhow::Result<_>>()?;
         Ok(Self { opened, sources: Vec::new(), lacking: BTreeMap::new() })
+    }
+
+    /// Returns the parity files with their paths.
+    pub(super) fn opened(&self) -> &[(&'p OsStr, Parity)] {
+        &self.opened
+    }
+
+    /// Checks that all know contents by the digests of the manifest.
+    ///
+    /// # Errors
+    /// If one has others.
+    pub(super) fn check(&self, manifest: &Manifest) -> anyhow::Result<()> {
+        self.opened.iter().try_for_each(|(path, parity)| check_algorithms(parity, manifest, path))
     }
 
     /// Finds out which contents can be computed that were not found, and adds them to `found`: a plan, whose files do
@@ -92,8 +105,13 @@ impl<'p> Parities<'p> {
                 parity.contents().iter().enumerate().map(|(nth, it)| (&*it.digests, nth)).collect();
             let missing = wanted.iter().zip(&*found).enumerate();
             let missing = missing.filter(|(_, (wanted, found))| found.is_none() && wanted.link_to.is_none());
+            // A file that was made for an attack may have the digests with another size.
             let missing: Vec<_> = missing
-                .filter_map(|(at, (wanted, _))| Some((at, *positions.get(&*wanted.digests)?)))
+                .filter_map(|(at, (wanted, _))| {
+                    let content = *positions.get(&*wanted.digests)?;
+                    let size = parity.contents()[content].size;
+                    (size == wanted.recorded.stat.size).then_some((at, content))
+                })
                 .collect();
             if missing.is_empty() {
                 continue;
